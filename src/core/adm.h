@@ -1,0 +1,394 @@
+/* adm.h - counting semaphores with a line, shared by the children of a server.
+ *
+ * The whole interface of the core. A zone has permits; a request enters it,
+ * waits in line when none is free, and gives the permit back. Everything lives
+ * in one shared segment that survives the death of any process at any moment:
+ * docs/shared-memory.md has the states, the invariants and the crash table.
+ *
+ * The core never logs and knows nothing of httpd. Time is a parameter, so that
+ * tests can move it. Unless a comment says otherwise a function may be called
+ * from any thread of a registered child, does not block but for the short
+ * critical section of one zone, and allocates nothing.
+ */
+#ifndef ADM_H
+#define ADM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <apr_errno.h>
+#include <apr_pools.h>
+
+/** Microseconds on a clock that never jumps. */
+typedef int64_t adm_usec_t;
+
+#define ADM_USEC_PER_SEC INT64_C(1000000)
+#define ADM_USEC_PER_MSEC INT64_C(1000)
+
+/** A blocked waiter looks around this often (client gone, dead children). */
+#define ADM_WAIT_SLICE_USEC (250 * ADM_USEC_PER_MSEC)
+
+/** What a function may return besides APR_SUCCESS and system errors. */
+#define ADM_QUEUED (APR_OS_START_USERERR + 3100)     /* in line, must wait */
+#define ADM_QUEUE_FULL (APR_OS_START_USERERR + 3101) /* no permit, no place */
+#define ADM_RESERVED (APR_OS_START_USERERR + 3102)   /* last workers are kept */
+#define ADM_STOPPING (APR_OS_START_USERERR + 3103)   /* this child goes down */
+#define ADM_NO_TICKET (APR_OS_START_USERERR + 3104)  /* ticket table is full */
+#define ADM_NO_ZONE (APR_OS_START_USERERR + 3105)    /* zone table is full */
+#define ADM_NO_CHILD (APR_OS_START_USERERR + 3106)   /* child table is full */
+#define ADM_ZONE_RETIRED (APR_OS_START_USERERR + 3107) /* no longer configured */
+#define ADM_LOCK_LOST (APR_OS_START_USERERR + 3108)  /* lock beyond repair */
+#define ADM_BAD_SEGMENT (APR_OS_START_USERERR + 3109) /* other version, or torn */
+#define ADM_INTERRUPTED (APR_OS_START_USERERR + 3110) /* own critical section */
+#define ADM_DRY_QUEUED (APR_OS_START_USERERR + 3111) /* runs; would have waited */
+#define ADM_DRY_FULL (APR_OS_START_USERERR + 3112)   /* runs; would be rejected */
+
+/** A segment, as this process sees it. Private memory, inherited by fork. */
+typedef struct adm_segment_t adm_segment_t;
+
+/** This process, registered in a segment. */
+typedef struct adm_child_t adm_child_t;
+
+/** Names a zone. Plain value: copy it, keep it in configurations. */
+typedef struct adm_zone_t {
+    uint32_t idx;         /* 0: none */
+    uint32_t incarnation; /* which of the zones that had this place */
+} adm_zone_t;
+
+/** One request in a zone. The caller's memory; zero it before adm_zone_enter().
+ *  Must stay valid until it is released or cancelled. */
+typedef struct adm_ticket_t {
+    adm_child_t *child;
+    uint32_t zone_idx;
+    uint32_t idx;
+    uint64_t arrival;
+    uint32_t flags;        /* as given to adm_zone_enter(), and private ones */
+    atomic_uint held;      /* 1 from enter to release or cancel */
+    uint32_t queued_ahead; /* length of the line at arrival */
+    adm_usec_t drain_usec; /* estimate: when the line will have drained */
+} adm_ticket_t;
+
+/* ---- clock ------------------------------------------------------------- */
+
+/** @return now on the core's clock (CLOCK_MONOTONIC). No system call where the
+ *  kernel offers it without. */
+adm_usec_t adm_now(void);
+
+/* ---- segment: the parent ----------------------------------------------- */
+
+/** Capacity of a segment. Fixed for its life; unused room costs no memory. */
+typedef struct adm_sizes_t {
+    uint32_t zones;
+    uint32_t children;
+    uint32_t tickets; /* rounded up to whole chunks */
+} adm_sizes_t;
+
+/** Version of everything in the segment: part of the key under which a parent
+ *  keeps a segment over restarts. */
+uint32_t adm_layout_version(void);
+
+/**
+ * Make a segment: anonymous shared memory, inherited by every later child.
+ *
+ * The parent, before the first fork. The handle and the mapping live in
+ * @a pool; nothing of the segment is unmapped while a child may use it, so
+ * give a pool that lives as long as the process.
+ *
+ * @return APR_SUCCESS, APR_EINVAL (a size of 0 or beyond what the layout can
+ *         number) or the system's reason.
+ */
+apr_status_t adm_segment_create(adm_segment_t **segment,
+                                const adm_sizes_t *sizes, apr_pool_t *pool);
+
+/** How many bytes of address space the segment takes. */
+size_t adm_segment_bytes(const adm_segment_t *segment);
+
+/** Give the mapping back. Only for tests and for a segment no child has seen. */
+void adm_segment_destroy(adm_segment_t *segment);
+
+/**
+ * Begin a configuration load: zones that are not configured before the next
+ * adm_segment_end_load() are retired then.
+ */
+void adm_segment_begin_load(adm_segment_t *segment);
+
+/**
+ * Find the zone called @a name, or make it, and set its numbers. The new
+ * numbers hold at once for every child of every generation.
+ *
+ * The parent, between begin_load and end_load. Takes no lock. The name is
+ * copied into private memory.
+ *
+ * @return APR_SUCCESS, or ADM_NO_ZONE when the table is full (of zones that
+ *         are configured or were until lately).
+ */
+apr_status_t adm_zone_configure(adm_segment_t *segment, const char *name,
+                                uint32_t limit, uint32_t queue_length,
+                                adm_zone_t *zone);
+
+/**
+ * End a configuration load.
+ *
+ * @param worker_cap         workers that requests of all zones may occupy
+ * @param orphan_hold_usec   how long the permit of a dead child is kept at
+ *                           most for a program that it left behind
+ */
+void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
+                          adm_usec_t orphan_hold_usec);
+
+/**
+ * Note that a child process has ended, for whatever reason. Takes no lock.
+ *
+ * The parent. A pid that is not registered is ignored.
+ */
+void adm_segment_child_ended(adm_segment_t *segment, pid_t pid);
+
+/* ---- children ---------------------------------------------------------- */
+
+/**
+ * Register the calling process, and take back what dead ones held.
+ *
+ * The main thread of a new child, which must live as long as the process: its
+ * life is what others take for the child's.
+ *
+ * @return APR_SUCCESS, ADM_NO_CHILD, ADM_BAD_SEGMENT (its header is not what
+ *         this code wrote).
+ */
+apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
+                                uint32_t generation, apr_pool_t *pool);
+
+/** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
+void adm_child_stop(adm_child_t *child);
+
+/** @return whether adm_child_stop() was called. */
+bool adm_child_is_stopping(const adm_child_t *child);
+
+/** @return whether the caller is the process that registered, and not
+ *  something that it forked. No system call. */
+bool adm_child_is_self(const adm_child_t *child);
+
+/**
+ * Look around: mark and reap dead children, free the permits of programs that
+ * have ended, hand out what a raised limit allows.
+ *
+ * Cheap when there is nothing to do; the full round is made when a death was
+ * announced, when the last is a second old, or when @a now_or_never is true.
+ * System calls only for orphaned programs. Hold no lock.
+ *
+ * @return how many tickets of dead children were taken back.
+ */
+uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never);
+
+/* ---- permits ----------------------------------------------------------- */
+
+enum {
+    ADM_MAY_WAIT = 1,      /* else: a permit at once or none */
+    ADM_USES_WORKER = 2,   /* running takes one of the server's workers */
+    ADM_BLOCKS_WORKER = 4, /* waiting takes one, too */
+    ADM_DRY_RUN = 8,       /* always runs; counts as if it did not */
+    ADM_NO_WORKER_LEFT = 16 /* the caller knows that none may be taken */
+};
+
+/**
+ * Ask for a permit. The free-permit path takes one lock and no system call.
+ *
+ * @param queue_length  how many may wait in the zone, as this request sees it
+ * @param ticket  stands for the request from now on, if the result is one of
+ *                those marked *; then give it back with adm_ticket_release()
+ *                or, while it waits, adm_ticket_cancel().
+ *
+ * @return APR_SUCCESS    * a permit
+ *         ADM_QUEUED     * in line; wait with adm_ticket_wait()
+ *         ADM_DRY_QUEUED * dry run: runs, would have waited
+ *         ADM_DRY_FULL   * dry run: runs, would have been rejected
+ *         ADM_QUEUE_FULL   no permit, and no place or no wish to wait
+ *         ADM_RESERVED     the workers left are reserved for other requests
+ *         anything else    the request cannot be counted: let it run
+ */
+apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone,
+                            unsigned flags, uint32_t queue_length,
+                            adm_usec_t now, adm_ticket_t *ticket);
+
+/** Count a request that runs without a permit because it is exempt. */
+void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
+
+/** Count a request that runs without a permit because none could be counted. */
+void adm_segment_count_unlimited(adm_segment_t *segment);
+
+/**
+ * Sleep until the ticket is granted, the child stops or @a until is reached.
+ * Blocks the calling thread.
+ *
+ * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING.
+ */
+apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
+
+/** @return whether the ticket holds a permit. One atomic load. */
+bool adm_ticket_is_granted(const adm_ticket_t *ticket);
+
+typedef enum adm_reason_t {
+    ADM_REASON_TIMEOUT, /* counted as rejected */
+    ADM_REASON_GONE,    /* the client left */
+    ADM_REASON_STOPPING /* this child goes down */
+} adm_reason_t;
+
+/**
+ * Leave the line. A ticket granted meanwhile is kept when the reason is the
+ * timeout, else it is released.
+ *
+ * @return APR_SUCCESS  the ticket has ended
+ *         APR_EBUSY    it was granted just now and still holds its permit
+ */
+apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
+                               adm_usec_t now);
+
+/**
+ * Give the permit back; it goes to the first in line. Any thread of the child
+ * may call this, any number of times: the first one counts. In a process that
+ * the child forked it does nothing.
+ */
+void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
+
+/* ---- parked tickets: waiting without a thread ---------------------------- */
+
+/** A child cannot have more tickets parked at once. */
+#define ADM_PARK_SLOTS 16384
+
+/**
+ * From now on the grant of this waiting ticket rings the child's doorbell
+ * with @a slot (below ADM_PARK_SLOTS) instead of waking a thread.
+ */
+void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot);
+
+/** The parked ticket goes on in a worker, granted or not. Its slot may ring
+ *  once more. */
+void adm_ticket_unpark(adm_ticket_t *ticket);
+
+/**
+ * Sleep until the doorbell rings, adm_doorbell_ring() or @a until.
+ * Blocks the calling thread; one thread a child.
+ *
+ * @param slots  filled with the slots that rang
+ * @return how many, at most @a max; 0 when only the time or a ring without
+ *         slot ended the wait.
+ */
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_usec_t until,
+                           uint32_t *slots, uint32_t max);
+
+/** Make adm_doorbell_wait() of this child return. */
+void adm_doorbell_ring(adm_child_t *child);
+
+/* ---- programs that a request starts -------------------------------------- */
+
+/** Longest text of adm_program_token(), with its end. */
+#define ADM_TOKEN_LENGTH 64
+
+/** Name of the environment variable that carries the token. */
+#define ADM_TOKEN_VARIABLE "ADMISSION_TICKET"
+
+/**
+ * Register what each fork from now on does in the new process: give up the
+ * registration; for a program that was announced, note its pid in the ticket
+ * and unblock all signals. The parent, before the first fork: children and
+ * mod_cgid's daemon inherit it.
+ */
+apr_status_t adm_program_watch_forks(adm_segment_t *segment);
+
+/** The text by which a program of this ticket is known, for its environment. */
+void adm_program_token(const adm_ticket_t *ticket,
+                       char text[ADM_TOKEN_LENGTH]);
+
+/**
+ * The calling thread is about to start a program for this ticket. From now on
+ * the permit outlives the child for as long as the program may live.
+ */
+void adm_program_announce(adm_ticket_t *ticket);
+
+/** What the calling thread forks from now on is not the announced program:
+ *  somebody else started it, or nobody. */
+void adm_program_withdraw(void);
+
+/** @return whether a program was announced for this ticket. */
+bool adm_program_was_announced(const adm_ticket_t *ticket);
+
+/**
+ * @return whether every program of this ticket has provably ended. Makes
+ * system calls. Where it cannot be known, the answer is false.
+ */
+bool adm_program_has_ended(const adm_ticket_t *ticket);
+
+/* ---- what an administrator sees ------------------------------------------ */
+
+/** Bucket n counts durations below 2^n milliseconds, the last all others. */
+#define ADM_HISTOGRAM_BUCKETS 18
+
+typedef struct adm_durations_t {
+    uint64_t count;
+    uint64_t sum_usec;
+    uint64_t max_usec;
+    uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
+} adm_durations_t;
+
+/** One consistent copy of a zone's figures. */
+typedef struct adm_zone_stats_t {
+    uint32_t limit;
+    uint32_t queue_length; /* as the last request saw it */
+    uint32_t active;  /* permits given out */
+    uint32_t orphans; /* of these, held by programs whose child is dead */
+    uint32_t queued;
+    uint32_t queued_max;
+    adm_usec_t oldest_wait_usec;
+    uint64_t admitted;
+    uint64_t admitted_after_wait;
+    uint64_t exempt;
+    uint64_t rejected_full;
+    uint64_t rejected_timeout;
+    uint64_t rejected_reserve;
+    uint64_t gone;
+    uint64_t reclaimed;
+    adm_durations_t wait;
+    adm_durations_t service;
+} adm_zone_stats_t;
+
+/** Copy a zone's figures under its lock. @return as adm_zone_enter(). */
+apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone,
+                            adm_usec_t now, adm_zone_stats_t *stats);
+
+typedef struct adm_server_stats_t {
+    uint32_t worker_cap;   /* workers that zones may occupy together */
+    uint32_t workers_held; /* that they do occupy */
+    uint32_t blocked;      /* of these, only waiting */
+    uint32_t parked;       /* waiting without a worker */
+    uint64_t unlimited;    /* requests let through because of a fault */
+} adm_server_stats_t;
+
+/** Sum up the living children. */
+void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats);
+
+/** What is worth a line in the error log, but not one a request. */
+typedef enum adm_event_t {
+    ADM_EVENT_FULL,
+    ADM_EVENT_TIMEOUT,
+    ADM_EVENT_RESERVE,
+    ADM_EVENT_UNLIMITED,
+    ADM_EVENTS
+} adm_event_t;
+
+/**
+ * @return whether no process of the server was told so of this zone and event
+ * within @a interval. Idx 0 of @a zone: an event of no zone in particular.
+ */
+bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
+                      adm_event_t event, adm_usec_t now, adm_usec_t interval);
+
+/* ---- for tests ------------------------------------------------------------ */
+
+/**
+ * Verify every invariant of docs/shared-memory.md. Nobody else may be at work.
+ * @return NULL, or what is wrong, in static memory.
+ */
+const char *adm_segment_check(adm_segment_t *segment);
+
+#endif

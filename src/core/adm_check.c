@@ -1,0 +1,174 @@
+/* adm_check.c - verify the invariants of docs/shared-memory.md.
+ *
+ * For tests: looks at everything, takes no lock, and so needs a segment at
+ * which nobody is at work.
+ */
+#include <stdlib.h>
+
+#include "adm_layout.h"
+
+typedef struct census_t {
+    uint32_t active, queued, orphans, free;
+    uint64_t last_arrival;
+} census_t;
+
+static const char *count_ticket(const adm_segment_t *segment,
+                                const adm_ticket_rec_t *ticket,
+                                census_t *census)
+{
+    const adm_child_rec_t *child;
+    uint32_t state = atomic_load(&ticket->state);
+
+    switch (state) {
+    case ADM_TICKET_FREE:
+        census->free++;
+        return NULL;
+    case ADM_TICKET_WAITING:
+        census->queued++;
+        break;
+    case ADM_TICKET_ACTIVE:
+        census->active++;
+        break;
+    case ADM_TICKET_ORPHANED:
+        census->active++;
+        census->orphans++;
+        break;
+    default:
+        return "a ticket has no known state";
+    }
+    if (ticket->arrival > census->last_arrival) {
+        census->last_arrival = ticket->arrival;
+    }
+    if (state == ADM_TICKET_ORPHANED) {
+        return NULL;
+    }
+    child = adm_child_at(segment, ticket->child_idx);
+    if (!child
+        || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
+        return "a ticket names no child";
+    }
+    return NULL;
+}
+
+static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx,
+                               census_t *census)
+{
+    uint32_t chunk, n;
+
+    for (chunk = 0; chunk < segment->chunks; chunk++) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
+            continue;
+        }
+        if (chunk >= atomic_load(&segment->header->chunks_used)) {
+            return "a chunk in use lies beyond chunks_used";
+        }
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            const adm_ticket_rec_t *ticket =
+                &segment->ticket_recs[chunk * ADM_CHUNK_TICKETS + n];
+            const char *wrong = count_ticket(segment, ticket, census);
+
+            if (wrong) {
+                return wrong;
+            }
+        }
+    }
+    return NULL;
+}
+
+static const char *check_line(const adm_segment_t *segment,
+                              const adm_zone_rec_t *zone, uint32_t queued)
+{
+    uint32_t idx = zone->head_idx, prev_idx = 0, length = 0;
+    uint64_t last_arrival = 0;
+
+    while (idx && length <= queued) {
+        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
+            return "what stands in line does not wait";
+        }
+        if (ticket->prev_idx != prev_idx) {
+            return "the line is not linked both ways";
+        }
+        if (length && ticket->arrival <= last_arrival) {
+            return "the line is not in order of arrival";
+        }
+        last_arrival = ticket->arrival;
+        prev_idx = idx;
+        idx = ticket->next_idx;
+        length++;
+    }
+    if (length != queued) {
+        return "the line and the waiting tickets differ";
+    }
+    return zone->tail_idx == prev_idx ? NULL : "the line's tail is not its last";
+}
+
+static const char *check_free(const adm_segment_t *segment,
+                              const adm_zone_rec_t *zone, uint32_t free)
+{
+    uint32_t idx = zone->free_idx;
+    uint32_t count = zone->fresh_idx ? zone->fresh_end_idx - zone->fresh_idx
+                                     : 0;
+
+    while (idx && count <= free) {
+        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_FREE) {
+            return "a ticket on the free list is in use";
+        }
+        idx = ticket->next_idx;
+        count++;
+    }
+    return count == free ? NULL : "an unused ticket is on no list, or on two";
+}
+
+static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
+{
+    const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+    census_t census = { 0 };
+    const char *wrong = take_census(segment, zone_idx, &census);
+
+    if (wrong) {
+        return wrong;
+    }
+    if (atomic_load(&zone->active) != census.active) {
+        return "active and the tickets that hold permits differ";
+    }
+    if (atomic_load(&zone->queued) != census.queued) {
+        return "queued and the waiting tickets differ";
+    }
+    if (atomic_load(&zone->orphans) != census.orphans) {
+        return "orphans and the orphaned tickets differ";
+    }
+    if (census.queued && census.active < atomic_load(&zone->limit)) {
+        return "somebody waits beside a free permit";
+    }
+    if (census.active + census.queued
+        && census.last_arrival >= zone->next_arrival) {
+        return "the next arrival would not be the last";
+    }
+    wrong = check_line(segment, zone, census.queued);
+    return wrong ? wrong : check_free(segment, zone, census.free);
+}
+
+const char *adm_segment_check(adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    if (!adm_segment_is_ours(segment)) {
+        return "the header is not ours";
+    }
+    if (used > segment->sizes.zones) {
+        return "more zones are in use than there are";
+    }
+    for (idx = 1; idx <= used; idx++) {
+        const char *wrong = check_zone(segment, idx);
+
+        if (wrong) {
+            return wrong;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,92 @@
+/* adm_doorbell.c - which of a child's parked tickets were granted.
+ *
+ * A bit a ticket, a bit for each word of bits, and one word to sleep on. Only
+ * ever set by others and cleared by the child, so that nothing in here can be
+ * left half done: a bit too many is a look too many.
+ */
+#include "adm_layout.h"
+#include "adm_wait.h"
+
+void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
+                            uint32_t slot)
+{
+    adm_doorbell_rec_t *doorbell = adm_doorbell_at(segment, child_idx);
+    uint32_t word = slot / 64;
+
+    if (!doorbell || slot >= ADM_PARK_SLOTS) {
+        return;
+    }
+    /* Inside out: whoever sees the outer bit finds the inner one. */
+    atomic_fetch_or(&doorbell->slots[word], UINT64_C(1) << slot % 64);
+    atomic_fetch_or(&doorbell->summary[word / 64], UINT64_C(1) << word % 64);
+    atomic_fetch_add(&doorbell->rings, 1);
+    adm_wake(&doorbell->rings);
+}
+
+void adm_doorbell_ring(adm_child_t *child)
+{
+    atomic_fetch_add(&child->doorbell->rings, 1);
+    adm_wake(&child->doorbell->rings);
+}
+
+static uint64_t take_lowest(uint64_t *bits)
+{
+    uint64_t lowest = *bits & -*bits;
+
+    *bits ^= lowest;
+    return lowest;
+}
+
+static unsigned bit_number(uint64_t bit)
+{
+    return (unsigned)__builtin_ctzll(bit);
+}
+
+/* The slots of one word; those beyond @a max are put back. */
+static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
+                           uint32_t *slots, uint32_t max)
+{
+    uint64_t bits = atomic_exchange(&doorbell->slots[word], 0);
+    uint32_t count = 0;
+
+    while (bits && count < max) {
+        slots[count++] = word * 64 + bit_number(take_lowest(&bits));
+    }
+    if (bits) {
+        atomic_fetch_or(&doorbell->slots[word], bits);
+        atomic_fetch_or(&doorbell->summary[word / 64],
+                        UINT64_C(1) << word % 64);
+    }
+    return count;
+}
+
+static uint32_t drain(adm_doorbell_rec_t *doorbell, uint32_t *slots,
+                      uint32_t max)
+{
+    uint32_t count = 0, n;
+
+    for (n = 0; n < ADM_BELL_SUMMARIES && count < max; n++) {
+        uint64_t words = atomic_exchange(&doorbell->summary[n], 0);
+
+        while (words) {
+            uint32_t word = n * 64 + bit_number(take_lowest(&words));
+
+            count += drain_word(doorbell, word, slots + count, max - count);
+        }
+    }
+    return count;
+}
+
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_usec_t until,
+                           uint32_t *slots, uint32_t max)
+{
+    adm_doorbell_rec_t *doorbell = child->doorbell;
+    uint32_t rings = atomic_load(&doorbell->rings);
+    uint32_t count = drain(doorbell, slots, max);
+
+    if (count == 0) {
+        adm_sleep(&doorbell->rings, rings, until);
+        count = drain(doorbell, slots, max);
+    }
+    return count;
+}

@@ -1,0 +1,57 @@
+/* adm_fault.h - named points where tests kill the process.
+ *
+ * Empty unless compiled with ADM_FAULTS, which only the test library is. A
+ * point stands wherever a kill would leave something for others to mend; the
+ * crash table of docs/shared-memory.md has a line for each.
+ */
+#ifndef ADM_FAULT_H
+#define ADM_FAULT_H
+
+#define ADM_FAULT_POINTS(point)       \
+    point(enter_locked)               \
+    point(enter_filled)               \
+    point(enter_stored)               \
+    point(enter_unlocked)             \
+    point(wait_sleeping)              \
+    point(grant_stored)               \
+    point(grant_unlocked)             \
+    point(leave_stored)               \
+    point(leave_unlinked)             \
+    point(cancel_stored)              \
+    point(chunk_claimed)              \
+    point(rebuild_begun)              \
+    point(rebuild_counted)            \
+    point(reap_freed)                 \
+    point(reap_orphaned)              \
+    point(reap_done)                  \
+    point(orphan_freed)               \
+    point(child_claimed)
+
+typedef enum adm_fault_t {
+    ADM_FAULT_none,
+#define ADM_FAULT_ENUM(name) ADM_FAULT_##name,
+    ADM_FAULT_POINTS(ADM_FAULT_ENUM)
+#undef ADM_FAULT_ENUM
+    ADM_FAULT_end
+} adm_fault_t;
+
+#ifdef ADM_FAULTS
+
+/** From now on this process kills itself when it reaches @a point for the
+ *  @a nth time (1: the first). */
+void adm_fault_arm(adm_fault_t point, unsigned nth);
+
+/** @return the point's name. */
+const char *adm_fault_name(adm_fault_t point);
+
+void adm_fault_reach(adm_fault_t point);
+
+#define ADM_FAULT(name) adm_fault_reach(ADM_FAULT_##name)
+
+#else
+
+#define ADM_FAULT(name) ((void)0)
+
+#endif
+
+#endif

@@ -1,0 +1,342 @@
+/* adm_layout.h - private: every struct in the segment.
+ *
+ *   [ header | zones | children | doorbells | chunk owners | tickets ]
+ *
+ * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
+ * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
+ * zone that owns the record. Fields marked atomic may be read without it.
+ */
+#ifndef ADM_LAYOUT_H
+#define ADM_LAYOUT_H
+
+#include "adm.h"
+#include "adm_lock.h"
+
+/* History: 1 first layout. */
+#define ADM_LAYOUT_VERSION 1
+
+#define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
+#define ADM_CACHE_LINE 64
+#define ADM_CHUNK_TICKETS 64 /* tickets change zones in chunks of this many */
+
+#define ADM_SPAWNERS 8 /* the last few are remembered */
+
+/* Largest capacities: all places have to be numbered in 32 bits. */
+#define ADM_MAX_ZONES 65536
+#define ADM_MAX_CHILDREN 1048576
+#define ADM_MAX_CHUNKS 1048576
+
+typedef struct adm_header_rec_t {
+    /* Written by the parent before the first fork. */
+    uint64_t magic;
+    uint32_t layout_version;
+    uint32_t zones;
+    uint32_t children;
+    uint32_t chunks;
+    uint64_t instance; /* random: tells this segment's tokens from others' */
+
+    /* Written by the parent at each configuration load; atomic. */
+    atomic_uint worker_cap;
+    atomic_uint zones_used; /* places 1..zones_used were configured once */
+    atomic_uint loads;      /* how many; children look again when it moves */
+    _Atomic int64_t orphan_hold_usec;
+
+    /* Written by the parent and by children; atomic. */
+    atomic_uint deaths; /* announced deaths; reapers look again when it moves */
+    atomic_uint children_used; /* places 1..children_used were claimed once */
+
+    /* Written by children; atomic. */
+    atomic_uint workers_held; /* sum of the children's, or more: a kill
+                               * between the two leaves this one higher */
+    atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
+    atomic_int spawners[ADM_SPAWNERS]; /* pids of processes that start programs
+                               * for children (mod_cgid's daemon), written by
+                               * what they fork; 0: none */
+    _Atomic uint64_t unlimited;
+    _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
+} adm_header_rec_t;
+
+/* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
+ * so that they can be read without it. Statistics start anew with each
+ * incarnation. */
+typedef struct adm_zone_rec_t {
+    adm_lock_t lock;
+
+    /* Written by the parent without the lock. */
+    atomic_uint limit;
+    atomic_uint incarnation;
+
+    /* Written by children without the lock; atomic. */
+    _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
+
+    /* Zone lock. */
+    uint32_t applied_incarnation; /* that the statistics belong to */
+    atomic_uint active;           /* tickets ACTIVE or ORPHANED */
+    atomic_uint queued;           /* tickets WAITING */
+    atomic_uint orphans;          /* tickets ORPHANED */
+    uint32_t head_idx;            /* first in line */
+    uint32_t tail_idx;            /* last in line */
+    uint32_t free_idx;            /* unused tickets, linked by next_idx */
+    uint32_t fresh_idx;           /* next ticket never used of the newest
+                                   * chunk; 0 none */
+    uint32_t fresh_end_idx;       /* the one after the last of these */
+    uint32_t queued_max;
+    atomic_uint queue_length; /* that the last request came with; the parent
+                               * sets it at each load, without the lock */
+    uint64_t next_arrival;
+    uint64_t service_mean_usec; /* moving mean, for estimates */
+
+    uint64_t admitted;
+    uint64_t admitted_after_wait;
+    uint64_t exempt;
+    uint64_t rejected_full;
+    uint64_t rejected_timeout;
+    uint64_t rejected_reserve;
+    uint64_t gone;
+    uint64_t reclaimed;
+    adm_durations_t wait;
+    adm_durations_t service;
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
+
+enum adm_ticket_state_t {
+    ADM_TICKET_FREE = 0,
+    ADM_TICKET_WAITING = 1,
+    ADM_TICKET_ACTIVE = 2,
+    ADM_TICKET_ORPHANED = 3
+};
+
+/* Written under the zone lock unless noted. */
+typedef struct adm_ticket_rec_t {
+    atomic_uint state;       /* the truth, and the word its waiter sleeps on */
+    uint32_t child_idx;      /* who holds it or waits */
+    uint64_t arrival;        /* place in the order of arrival of its zone */
+    int64_t since_usec;      /* WAITING: in line since. ACTIVE: runs since.
+                              * ORPHANED: is given up at */
+    uint32_t prev_idx;       /* in the line */
+    uint32_t next_idx;       /* in the line, or in the free list */
+    atomic_uint bell;        /* slot + 1 of a parked ticket; 0: a thread sleeps.
+                              * Written by the owning child without the lock */
+    atomic_uint programs;    /* announced; by the owning child, no lock */
+    atomic_int program_pid;  /* the last one's, where known; written by the
+                              * program itself between fork and exec */
+    atomic_uint unseen;      /* ORPHANED: rounds in a row without its program */
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_ticket_rec_t;
+
+_Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
+               "a ticket is one cache line");
+
+/* A child's life: pid, sequence number and state in one word. */
+enum adm_life_state_t {
+    ADM_LIFE_FREE = 0,
+    ADM_LIFE_CLAIMED = 1,
+    ADM_LIFE_LIVE = 2,
+    ADM_LIFE_DEAD = 3
+};
+
+static inline uint64_t adm_life(pid_t pid, uint32_t sequence,
+                                enum adm_life_state_t state)
+{
+    return (uint64_t)(uint32_t)pid << 32 | (uint64_t)(sequence & 0xffffff) << 8
+           | (uint64_t)state;
+}
+
+static inline enum adm_life_state_t adm_life_state(uint64_t life)
+{
+    return (enum adm_life_state_t)(life & 0xff);
+}
+
+static inline uint32_t adm_life_sequence(uint64_t life)
+{
+    return (uint32_t)(life >> 8) & 0xffffff;
+}
+
+static inline pid_t adm_life_pid(uint64_t life)
+{
+    return (pid_t)(life >> 32);
+}
+
+typedef struct adm_child_rec_t {
+    _Atomic uint64_t life; /* compare and swap, by anybody */
+    adm_lock_t alive;      /* held by the child's main thread while it lives */
+
+    /* Written by the child alone; atomic. */
+    atomic_uint generation;
+    atomic_uint workers_held;
+    atomic_uint blocked;
+    atomic_uint parked;
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
+
+#define ADM_BELL_WORDS (ADM_PARK_SLOTS / 64)
+#define ADM_BELL_SUMMARIES (ADM_BELL_WORDS / 64)
+
+/* Bits are set by whoever grants, cleared by the child; all atomic. */
+typedef struct adm_doorbell_rec_t {
+    atomic_uint rings; /* the word its dispatcher sleeps on */
+    _Atomic uint64_t summary[ADM_BELL_SUMMARIES]; /* a bit a word of slots */
+    _Atomic uint64_t slots[ADM_BELL_WORDS];       /* a bit a parked ticket */
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_doorbell_rec_t;
+
+/* Which zone has a chunk of tickets. */
+typedef struct adm_chunk_rec_t {
+    atomic_uint zone_idx; /* 0: free. Claimed by compare and swap under the
+                           * claiming zone's lock, never given back */
+} adm_chunk_rec_t;
+
+/* ---- handles: private memory of each process ----------------------------- */
+
+struct adm_segment_t {
+    apr_pool_t *pool;
+    void *base;
+    size_t bytes;
+    adm_sizes_t sizes; /* tickets: whole chunks */
+    uint32_t chunks;
+
+    adm_header_rec_t *header;
+    adm_zone_rec_t *zone_recs;
+    adm_child_rec_t *child_recs;
+    adm_doorbell_rec_t *doorbell_recs;
+    adm_chunk_rec_t *chunk_recs;
+    adm_ticket_rec_t *ticket_recs;
+
+    /* The parent's register of zones. */
+    struct adm_zone_name_t *names;
+    uint32_t zones_named;
+    uint32_t load; /* number of this configuration load */
+};
+
+struct adm_child_t {
+    adm_segment_t *segment;
+    adm_child_rec_t *rec;
+    adm_doorbell_rec_t *doorbell;
+    uint32_t idx;
+    pid_t pid;
+    atomic_bool is_stopping;
+    /* What the last audit saw. */
+    atomic_uint deaths_seen;
+    atomic_uint loads_seen;
+    _Atomic int64_t next_audit;
+};
+
+/* ---- access by number: NULL for numbers that cannot be -------------------- */
+
+static inline adm_zone_rec_t *adm_zone_at(const adm_segment_t *segment,
+                                          uint32_t idx)
+{
+    return idx - 1 < segment->sizes.zones ? &segment->zone_recs[idx - 1] : NULL;
+}
+
+static inline adm_child_rec_t *adm_child_at(const adm_segment_t *segment,
+                                            uint32_t idx)
+{
+    return idx - 1 < segment->sizes.children ? &segment->child_recs[idx - 1]
+                                             : NULL;
+}
+
+static inline adm_doorbell_rec_t *adm_doorbell_at(const adm_segment_t *segment,
+                                                  uint32_t idx)
+{
+    return idx - 1 < segment->sizes.children ? &segment->doorbell_recs[idx - 1]
+                                             : NULL;
+}
+
+static inline adm_ticket_rec_t *adm_ticket_at(const adm_segment_t *segment,
+                                              uint32_t idx)
+{
+    return idx - 1 < segment->sizes.tickets ? &segment->ticket_recs[idx - 1]
+                                            : NULL;
+}
+
+/* ---- between the files of the core ---------------------------------------- */
+
+/* Tickets granted in one critical section, to be woken after it. */
+#define ADM_WAKES_MAX 32
+
+typedef struct adm_wakes_t {
+    uint32_t count; /* ADM_WAKES_MAX: there may be more to grant */
+    struct {
+        uint32_t ticket_idx;
+        uint32_t child_idx;
+        uint32_t bell; /* as in the ticket */
+    } granted[ADM_WAKES_MAX];
+} adm_wakes_t;
+
+/* adm_segment.c */
+
+/** @return whether the header is what this process's parent wrote. */
+bool adm_segment_is_ours(const adm_segment_t *segment);
+
+/* adm_zone.c */
+
+/** Take a zone's lock; rebuild it first if its last owner died inside.
+ *  @return the zone, or NULL with the reason in @a rv. */
+adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
+                              apr_status_t *rv);
+
+/** Hand free permits to the first in line, unlock, wake those who got one;
+ *  again if there were many. Every way out of a zone's lock goes through
+ *  here, so that no free permit is left beside a waiter. */
+void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
+                     adm_usec_t now);
+
+/** End a ticket in whatever state it is: state, counts, list, free list. */
+void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                uint32_t ticket_idx);
+
+/* adm_ticket.c: which tickets a zone has */
+
+/** Take an unused ticket of the zone. @return its number; 0: table full. */
+uint32_t adm_ticket_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
+void adm_ticket_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t ticket_idx);
+
+/** Last in line, out of the line. */
+void adm_ticket_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                              uint32_t ticket_idx);
+void adm_ticket_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                              uint32_t ticket_idx);
+
+/** Derive every cache of the zone from its tickets. */
+void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
+
+/** Number of a zone from its record. */
+static inline uint32_t adm_zone_idx(const adm_segment_t *segment,
+                                    const adm_zone_rec_t *zone)
+{
+    return (uint32_t)(zone - segment->zone_recs) + 1;
+}
+
+/* adm_child.c */
+
+/** Take one of the workers that zones may occupy. @return whether there was
+ *  one. @a by_force: take it in any case. */
+bool adm_child_take_worker(adm_child_t *child, bool by_force);
+void adm_child_return_worker(adm_child_t *child);
+
+/** The calling process is a fork: it is nobody's child any more. */
+void adm_child_forget_self(void);
+bool adm_child_is_registered_here(void);
+
+/** Mark the children that died without anybody's notice, but @a own_idx. */
+void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
+
+/* adm_reap.c */
+
+/** Find dead children, take back what they held. @return how many tickets. */
+uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
+                  adm_usec_t now);
+
+/* adm_doorbell.c */
+void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
+                            uint32_t slot);
+
+/* adm_program.c */
+
+/** Look for the program of an orphaned ticket; @a pid is 0 where it is not
+ *  known. Makes system calls. @return false only if there is none. */
+bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
+                        uint32_t ticket_idx, uint64_t arrival, pid_t pid);
+
+/* adm_stats.c */
+void adm_durations_add(adm_durations_t *durations, adm_usec_t duration);
+
+#endif

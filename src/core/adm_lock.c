@@ -1,0 +1,119 @@
+/* adm_lock.c - a robust lock in shared memory that tells "the owner died". */
+#include <errno.h>
+#include <signal.h>
+
+#include "adm_lock.h"
+
+/* Set around each critical section: a signal handler that runs on top of one
+ * must neither wait for this thread nor touch its robust list, which may be
+ * half linked just then. */
+static _Thread_local volatile sig_atomic_t inside;
+
+apr_status_t adm_lock_init(adm_lock_t *lock)
+{
+    pthread_mutexattr_t attributes;
+    int rv = pthread_mutexattr_init(&attributes);
+
+    if (rv != 0) {
+        return rv;
+    }
+    rv = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (rv == 0) {
+        rv = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    }
+    if (rv == 0) {
+        rv = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    }
+    if (rv == 0) {
+        rv = pthread_mutex_init(&lock->mutex, &attributes);
+    }
+    pthread_mutexattr_destroy(&attributes);
+    return rv;
+}
+
+static adm_lock_result_t lock_result(int rv)
+{
+    switch (rv) {
+    case 0:
+        return ADM_LOCKED;
+    case EOWNERDEAD:
+        return ADM_LOCKED_OWNER_DIED;
+    case EBUSY:
+    case EDEADLK:
+        return ADM_LOCK_BUSY;
+    default:
+        return ADM_LOCK_BROKEN;
+    }
+}
+
+adm_lock_result_t adm_lock_acquire(adm_lock_t *lock)
+{
+    adm_lock_result_t result;
+
+    if (inside) {
+        return ADM_LOCK_BUSY;
+    }
+    inside = 1;
+    result = lock_result(pthread_mutex_lock(&lock->mutex));
+    if (result != ADM_LOCKED && result != ADM_LOCKED_OWNER_DIED) {
+        inside = 0;
+    }
+    return result;
+}
+
+void adm_lock_release(adm_lock_t *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
+    inside = 0;
+}
+
+void adm_lock_mark_repaired(adm_lock_t *lock)
+{
+    pthread_mutex_consistent(&lock->mutex);
+}
+
+bool adm_lock_is_held_here(void)
+{
+    return inside != 0;
+}
+
+adm_lock_result_t adm_lock_hold_for_life(adm_lock_t *lock)
+{
+    adm_lock_result_t result = lock_result(pthread_mutex_trylock(&lock->mutex));
+
+    if (result == ADM_LOCKED_OWNER_DIED) {
+        adm_lock_mark_repaired(lock);
+        result = ADM_LOCKED;
+    }
+    return result;
+}
+
+bool adm_lock_owner_is_dead(adm_lock_t *lock)
+{
+    bool is_dead = false;
+
+    if (inside) {
+        return false;
+    }
+    inside = 1;
+    switch (lock_result(pthread_mutex_trylock(&lock->mutex))) {
+    case ADM_LOCKED_OWNER_DIED:
+        adm_lock_mark_repaired(lock);
+        pthread_mutex_unlock(&lock->mutex);
+        is_dead = true;
+        break;
+    case ADM_LOCKED:
+        /* Nobody has it, so its thread ended, and an earlier caller was told
+         * but died before it could note that. */
+        pthread_mutex_unlock(&lock->mutex);
+        is_dead = true;
+        break;
+    case ADM_LOCK_BUSY:
+        break;
+    case ADM_LOCK_BROKEN:
+        is_dead = true;
+        break;
+    }
+    inside = 0;
+    return is_dead;
+}

@@ -1,0 +1,285 @@
+/* adm_reap.c - take back what the dead held.
+ *
+ * Any number of children may do this at once, and each may be killed at it:
+ * every step is done under the lock of one zone and says of itself in the
+ * tickets that it is done.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+
+#define AUDIT_INTERVAL_USEC ADM_USEC_PER_SEC
+#define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
+
+/* An orphan's program counts as gone when it was missed in this many rounds:
+ * it may just have been between fork and exec, without its token. */
+#define ROUNDS_UNSEEN 2
+
+/* ---- dead children --------------------------------------------------------------- */
+
+static void orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                 adm_ticket_rec_t *ticket, adm_usec_t now)
+{
+    unsigned orphans = atomic_load(&zone->orphans);
+
+    ticket->since_usec = now + atomic_load(&segment->header->orphan_hold_usec);
+    ticket->child_idx = 0;
+    atomic_store(&ticket->state, ADM_TICKET_ORPHANED); /* T7_orphan */
+    ADM_FAULT(reap_orphaned);
+    atomic_store(&zone->orphans, orphans + 1);
+}
+
+static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                               uint32_t ticket_idx, adm_usec_t now)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+
+    if (atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
+        && atomic_load(&ticket->programs) > 0) {
+        orphan_ticket_locked(segment, zone, ticket, now);
+    }
+    else {
+        adm_zone_end_ticket_locked(segment, zone, ticket_idx);
+        ADM_FAULT(reap_freed);
+        zone->reclaimed++;
+    }
+}
+
+/* Reap the tickets of one child in one chunk, if the record is still that of
+ * the same dead child: with the zone locked no new owner of the record can
+ * have a ticket here. */
+static uint32_t reap_chunk(adm_segment_t *segment, uint32_t chunk,
+                           uint32_t child_idx, uint64_t life, adm_usec_t now)
+{
+    uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
+    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
+    uint32_t idx, count = 0;
+    apr_status_t rv;
+    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+
+    if (!zone) {
+        return 0;
+    }
+    if (atomic_load(&adm_child_at(segment, child_idx)->life) == life) {
+        for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+            adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+            uint32_t state = atomic_load(&ticket->state);
+
+            if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_ACTIVE)
+                && ticket->child_idx == child_idx) {
+                reap_ticket_locked(segment, zone, idx, now);
+                count++;
+            }
+        }
+    }
+    adm_zone_unlock(segment, zone, now);
+    return count;
+}
+
+static uint32_t used_chunks(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->chunks_used);
+
+    return used < segment->chunks ? used : segment->chunks;
+}
+
+static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
+                        uint64_t life)
+{
+    uint32_t workers_held = atomic_load(&rec->workers_held);
+
+    if (atomic_compare_exchange_strong(
+            &rec->life, &life,
+            adm_life(0, adm_life_sequence(life) + 1, ADM_LIFE_FREE))) {
+        atomic_fetch_sub(&segment->header->workers_held, workers_held);
+    }
+}
+
+static uint32_t reap_child(adm_segment_t *segment, uint32_t child_idx,
+                           uint64_t life, adm_usec_t now)
+{
+    uint32_t chunk, count = 0;
+
+    for (chunk = 0; chunk < used_chunks(segment); chunk++) {
+        count += reap_chunk(segment, chunk, child_idx, life, now);
+    }
+    ADM_FAULT(reap_done);
+    free_record(segment, adm_child_at(segment, child_idx), life);
+    return count;
+}
+
+uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
+                  adm_usec_t now)
+{
+    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t idx, count = 0;
+
+    adm_child_mark_the_dead(segment, self ? self->idx : 0);
+    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+        uint64_t life = atomic_load(&adm_child_at(segment, idx)->life);
+
+        if (adm_life_state(life) == ADM_LIFE_DEAD) {
+            count += reap_child(segment, idx, life, now);
+        }
+    }
+    return count;
+}
+
+/* ---- orphans: the child is dead, its program may live ------------------------------ */
+
+typedef struct orphan_t {
+    uint32_t ticket_idx;
+    uint64_t arrival;
+    adm_usec_t until;
+    pid_t pid;
+} orphan_t;
+
+static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
+                                uint32_t chunk, adm_usec_t now,
+                                orphan_t orphans[ADM_CHUNK_TICKETS])
+{
+    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
+    uint32_t idx, count = 0;
+    apr_status_t rv;
+    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+
+    if (!zone) {
+        return 0;
+    }
+    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
+            orphans[count++] = (orphan_t){
+                .ticket_idx = idx,
+                .arrival = ticket->arrival,
+                .until = ticket->since_usec,
+                .pid = atomic_load(&ticket->program_pid)
+            };
+        }
+    }
+    adm_zone_unlock(segment, zone, now);
+    return count;
+}
+
+static void end_orphan(adm_segment_t *segment, uint32_t zone_idx,
+                       const orphan_t *orphan, adm_usec_t now)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
+    apr_status_t rv;
+    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+
+    if (!zone) {
+        return;
+    }
+    if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED
+        && ticket->arrival == orphan->arrival) {
+        adm_zone_end_ticket_locked(segment, zone, orphan->ticket_idx);
+        ADM_FAULT(orphan_freed);
+        zone->reclaimed++;
+    }
+    adm_zone_unlock(segment, zone, now);
+}
+
+static void visit_orphan(adm_segment_t *segment, uint32_t zone_idx,
+                         const orphan_t *orphan, adm_usec_t now)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
+    bool is_over = now >= orphan->until;
+
+    if (!is_over) {
+        if (adm_program_exists(segment, zone_idx, orphan->ticket_idx,
+                               orphan->arrival, orphan->pid)) {
+            atomic_store(&ticket->unseen, 0);
+        }
+        else {
+            is_over = atomic_fetch_add(&ticket->unseen, 1) + 1 >= ROUNDS_UNSEEN;
+        }
+    }
+    if (is_over) {
+        end_orphan(segment, zone_idx, orphan, now);
+    }
+}
+
+static bool has_orphans(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        if (atomic_load(&adm_zone_at(segment, idx)->orphans)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void visit_orphans(adm_segment_t *segment, adm_usec_t now)
+{
+    orphan_t orphans[ADM_CHUNK_TICKETS];
+    uint32_t chunk, count, i;
+
+    for (chunk = 0; chunk < used_chunks(segment); chunk++) {
+        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
+        adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+
+        if (!zone || atomic_load(&zone->orphans) == 0) {
+            continue;
+        }
+        count = collect_orphans(segment, zone_idx, chunk, now, orphans);
+        for (i = 0; i < count; i++) {
+            visit_orphan(segment, zone_idx, &orphans[i], now);
+        }
+    }
+}
+
+/* ---- the round ------------------------------------------------------------------------ */
+
+/* A limit may have been raised: whoever unlocks a zone hands out. */
+static void hand_out_everywhere(adm_segment_t *segment, adm_usec_t now)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        apr_status_t rv;
+        adm_zone_rec_t *zone = adm_zone_lock(segment, idx, &rv);
+
+        if (zone) {
+            adm_zone_unlock(segment, zone, now);
+        }
+    }
+}
+
+/* Whether this thread is the one to make the round that is due by the clock. */
+static bool takes_the_round(adm_child_t *child, adm_usec_t now)
+{
+    int64_t due = atomic_load(&child->next_audit);
+
+    return now >= due
+           && atomic_compare_exchange_strong(&child->next_audit, &due,
+                                             now + AUDIT_INTERVAL_USEC);
+}
+
+uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
+{
+    adm_segment_t *segment = child->segment;
+    uint32_t deaths = atomic_load(&segment->header->deaths);
+    uint32_t loads = atomic_load(&segment->header->loads);
+    bool has_news = deaths != atomic_load(&child->deaths_seen)
+                    || loads != atomic_load(&child->loads_seen);
+    uint32_t count;
+
+    if (adm_lock_is_held_here()
+        || !(takes_the_round(child, now) || has_news || now_or_never)) {
+        return 0;
+    }
+    atomic_store(&child->deaths_seen, deaths);
+    atomic_store(&child->loads_seen, loads);
+    count = adm_reap(segment, child, now);
+    if (has_orphans(segment)) {
+        visit_orphans(segment, now);
+        atomic_store(&child->next_audit, now + ORPHAN_INTERVAL_USEC);
+    }
+    hand_out_everywhere(segment, now);
+    return count;
+}

@@ -1,0 +1,257 @@
+/* adm_segment.c - make the segment and configure its zones.
+ *
+ * What runs in the root parent is here. It takes no lock and believes nothing
+ * that it reads from the segment: names, numbers and sizes are in its private
+ * memory, and a value read from the segment decides at most whether a retired
+ * zone's place is used again.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include <apr_strings.h>
+
+#include "adm_layout.h"
+
+/* Retired zones keep their place for this many loads, so that old children do
+ * not find another zone in it. */
+#define LOADS_BEFORE_REUSE 2
+
+typedef struct adm_zone_name_t {
+    char *name; /* NULL: never used */
+    apr_pool_t *pool; /* of the name; a place can change its zone */
+    uint32_t incarnation;
+    uint32_t last_load; /* that configured it */
+} adm_zone_name_t;
+
+uint32_t adm_layout_version(void)
+{
+    return ADM_LAYOUT_VERSION;
+}
+
+/* ---- create ---------------------------------------------------------------- */
+
+/* Each part of the segment begins on a page of its own, so that unused room at
+ * the end of one costs nothing. */
+static size_t part(size_t *end, size_t count, size_t size)
+{
+    const size_t page = 4096;
+    size_t begin = *end;
+
+    *end = begin + (count * size + page - 1) / page * page;
+    return begin;
+}
+
+static apr_status_t init_child_locks(adm_segment_t *segment)
+{
+    uint32_t i;
+    apr_status_t rv = APR_SUCCESS;
+
+    for (i = 0; i < segment->sizes.children && rv == APR_SUCCESS; i++) {
+        rv = adm_lock_init(&segment->child_recs[i].alive);
+    }
+    return rv;
+}
+
+static void write_header(adm_segment_t *segment)
+{
+    adm_header_rec_t *header = segment->header;
+
+    header->magic = ADM_MAGIC;
+    header->layout_version = ADM_LAYOUT_VERSION;
+    header->zones = segment->sizes.zones;
+    header->children = segment->sizes.children;
+    header->chunks = segment->chunks;
+    if (getrandom(&header->instance, sizeof(header->instance), GRND_NONBLOCK)
+        != sizeof(header->instance)) {
+        header->instance = (uint64_t)adm_now();
+    }
+}
+
+static bool is_size(uint32_t size, uint32_t max)
+{
+    return size > 0 && size <= max;
+}
+
+apr_status_t adm_segment_create(adm_segment_t **created,
+                                const adm_sizes_t *sizes, apr_pool_t *pool)
+{
+    adm_segment_t *segment;
+    size_t zones_at, children_at, doorbells_at, chunks_at, tickets_at, end = 0;
+    uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
+                      + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
+    apr_status_t rv;
+
+    if (!is_size(sizes->zones, ADM_MAX_ZONES)
+        || !is_size(sizes->children, ADM_MAX_CHILDREN)
+        || !is_size(chunks, ADM_MAX_CHUNKS)) {
+        return APR_EINVAL;
+    }
+    segment = apr_pcalloc(pool, sizeof(*segment));
+    segment->pool = pool;
+    segment->sizes = *sizes;
+    segment->sizes.tickets = chunks * ADM_CHUNK_TICKETS;
+    segment->chunks = chunks;
+    segment->names = apr_pcalloc(pool, sizes->zones * sizeof(*segment->names));
+
+    part(&end, 1, sizeof(adm_header_rec_t));
+    zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
+    children_at = part(&end, sizes->children, sizeof(adm_child_rec_t));
+    doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
+    chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
+    tickets_at = part(&end, segment->sizes.tickets, sizeof(adm_ticket_rec_t));
+
+    segment->bytes = end;
+    segment->base = mmap(NULL, end, PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (segment->base == MAP_FAILED) {
+        return errno;
+    }
+    segment->header = segment->base;
+    segment->zone_recs = (void *)((char *)segment->base + zones_at);
+    segment->child_recs = (void *)((char *)segment->base + children_at);
+    segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
+    segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
+    segment->ticket_recs = (void *)((char *)segment->base + tickets_at);
+
+    rv = init_child_locks(segment);
+    if (rv != APR_SUCCESS) {
+        adm_segment_destroy(segment);
+        return rv;
+    }
+    write_header(segment);
+    *created = segment;
+    return APR_SUCCESS;
+}
+
+void adm_segment_destroy(adm_segment_t *segment)
+{
+    munmap(segment->base, segment->bytes);
+    segment->base = NULL;
+}
+
+size_t adm_segment_bytes(const adm_segment_t *segment)
+{
+    return segment->bytes;
+}
+
+bool adm_segment_is_ours(const adm_segment_t *segment)
+{
+    const adm_header_rec_t *header = segment->header;
+
+    return header->magic == ADM_MAGIC
+           && header->layout_version == ADM_LAYOUT_VERSION
+           && header->zones == segment->sizes.zones
+           && header->children == segment->sizes.children
+           && header->chunks == segment->chunks;
+}
+
+/* ---- configure --------------------------------------------------------------- */
+
+void adm_segment_begin_load(adm_segment_t *segment)
+{
+    segment->load++;
+}
+
+static bool is_reusable(const adm_segment_t *segment, uint32_t i)
+{
+    const adm_zone_name_t *entry = &segment->names[i];
+    adm_zone_rec_t *zone = &segment->zone_recs[i];
+
+    return entry->last_load + LOADS_BEFORE_REUSE < segment->load
+           && atomic_load(&zone->active) == 0
+           && atomic_load(&zone->queued) == 0;
+}
+
+/* The place of this name, else a new or retired one; sizes.zones if none. */
+static uint32_t find_place(const adm_segment_t *segment, const char *name)
+{
+    uint32_t i, place = segment->sizes.zones;
+
+    for (i = 0; i < segment->zones_named; i++) {
+        if (strcmp(segment->names[i].name, name) == 0) {
+            return i;
+        }
+        if (place == segment->sizes.zones && is_reusable(segment, i)) {
+            place = i;
+        }
+    }
+    if (segment->zones_named < segment->sizes.zones) {
+        place = segment->zones_named;
+    }
+    return place;
+}
+
+static apr_status_t name_place(adm_segment_t *segment, uint32_t place,
+                               const char *name)
+{
+    adm_zone_name_t *entry = &segment->names[place];
+
+    if (entry->name && strcmp(entry->name, name) == 0) {
+        return APR_SUCCESS;
+    }
+    if (entry->pool) {
+        apr_pool_clear(entry->pool);
+    }
+    else {
+        /* Only now, so that places never used never cost a page. */
+        apr_status_t rv = adm_lock_init(&segment->zone_recs[place].lock);
+
+        if (rv == APR_SUCCESS) {
+            rv = apr_pool_create(&entry->pool, segment->pool);
+        }
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    entry->name = apr_pstrdup(entry->pool, name);
+    entry->incarnation++;
+    if (place == segment->zones_named) {
+        segment->zones_named++;
+    }
+    return APR_SUCCESS;
+}
+
+apr_status_t adm_zone_configure(adm_segment_t *segment, const char *name,
+                                uint32_t limit, uint32_t queue_length,
+                                adm_zone_t *zone)
+{
+    uint32_t place = find_place(segment, name);
+    adm_zone_rec_t *rec;
+    apr_status_t rv;
+
+    if (place == segment->sizes.zones) {
+        return ADM_NO_ZONE;
+    }
+    rv = name_place(segment, place, name);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    segment->names[place].last_load = segment->load;
+    rec = &segment->zone_recs[place];
+    atomic_store(&rec->limit, limit);
+    atomic_store(&rec->queue_length, queue_length);
+    atomic_store(&rec->incarnation, segment->names[place].incarnation);
+
+    zone->idx = place + 1;
+    zone->incarnation = segment->names[place].incarnation;
+    return APR_SUCCESS;
+}
+
+void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
+                          adm_usec_t orphan_hold_usec)
+{
+    adm_header_rec_t *header = segment->header;
+
+    atomic_store(&header->worker_cap, worker_cap);
+    atomic_store(&header->orphan_hold_usec, orphan_hold_usec);
+    atomic_store(&header->zones_used, segment->zones_named);
+    atomic_fetch_add(&header->loads, 1);
+}
+
+void adm_segment_count_unlimited(adm_segment_t *segment)
+{
+    atomic_fetch_add_explicit(&segment->header->unlimited, 1,
+                              memory_order_relaxed);
+}

@@ -1,0 +1,245 @@
+/* adm_ticket.c - which tickets a zone has, and in which list each is.
+ *
+ * All of it under the zone's lock. The lists are caches: when a link cannot be
+ * right, or an owner died, they are derived again from the tickets.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+
+static uint32_t chunk_first_ticket(uint32_t chunk)
+{
+    return chunk * ADM_CHUNK_TICKETS + 1;
+}
+
+/* ---- unused tickets ---------------------------------------------------------- */
+
+/* Chunks are claimed roughly in order; nobody looks beyond chunks_used. */
+static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
+{
+    atomic_uint *used = &segment->header->chunks_used;
+    uint32_t seen = atomic_load(used);
+
+    while (seen <= chunk
+           && !atomic_compare_exchange_weak(used, &seen, chunk + 1)) {
+    }
+}
+
+/* Claim a free chunk for the zone. Its tickets become the fresh ones. */
+static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    uint32_t idx = adm_zone_idx(segment, zone);
+    uint32_t chunk = atomic_load(&segment->header->chunks_used);
+
+    for (; chunk < segment->chunks; chunk++) {
+        uint32_t nobody = 0;
+
+        if (atomic_compare_exchange_strong(
+                &segment->chunk_recs[chunk].zone_idx, &nobody, idx)) {
+            ADM_FAULT(chunk_claimed);
+            note_chunk_used(segment, chunk);
+            zone->fresh_idx = chunk_first_ticket(chunk);
+            zone->fresh_end_idx = zone->fresh_idx + ADM_CHUNK_TICKETS;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_free(const adm_segment_t *segment, uint32_t ticket_idx)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+
+    return ticket && atomic_load(&ticket->state) == ADM_TICKET_FREE;
+}
+
+uint32_t adm_ticket_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    uint32_t idx = zone->free_idx;
+
+    if (idx) {
+        if (!is_free(segment, idx)) {
+            return 0; /* somebody wrote into the list */
+        }
+        zone->free_idx = adm_ticket_at(segment, idx)->next_idx;
+        return idx;
+    }
+    if (zone->fresh_idx == 0 && !claim_chunk_locked(segment, zone)) {
+        return 0;
+    }
+    idx = zone->fresh_idx;
+    if (!is_free(segment, idx)) {
+        return 0;
+    }
+    zone->fresh_idx = idx + 1 < zone->fresh_end_idx ? idx + 1 : 0;
+    return idx;
+}
+
+void adm_ticket_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t ticket_idx)
+{
+    adm_ticket_at(segment, ticket_idx)->next_idx = zone->free_idx;
+    zone->free_idx = ticket_idx;
+}
+
+/* ---- the line ----------------------------------------------------------------- */
+
+void adm_ticket_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                              uint32_t ticket_idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    adm_ticket_rec_t *last = adm_ticket_at(segment, zone->tail_idx);
+
+    ticket->prev_idx = zone->tail_idx;
+    ticket->next_idx = 0;
+    if (last) {
+        last->next_idx = ticket_idx;
+    }
+    else {
+        zone->head_idx = ticket_idx;
+    }
+    zone->tail_idx = ticket_idx;
+}
+
+void adm_ticket_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                              uint32_t ticket_idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    adm_ticket_rec_t *prev = adm_ticket_at(segment, ticket->prev_idx);
+    adm_ticket_rec_t *next = adm_ticket_at(segment, ticket->next_idx);
+
+    if (prev) {
+        prev->next_idx = ticket->next_idx;
+    }
+    else {
+        zone->head_idx = ticket->next_idx;
+    }
+    if (next) {
+        next->prev_idx = ticket->prev_idx;
+    }
+    else {
+        zone->tail_idx = ticket->prev_idx;
+    }
+}
+
+/* ---- rebuild -------------------------------------------------------------------- */
+
+/* Merge two lists linked by next_idx and sorted by arrival. */
+static uint32_t merge_by_arrival(adm_segment_t *segment, uint32_t a, uint32_t b)
+{
+    uint32_t first = 0;
+    uint32_t *link = &first;
+
+    while (a && b) {
+        uint32_t *least = adm_ticket_at(segment, a)->arrival
+                                  <= adm_ticket_at(segment, b)->arrival
+                              ? &a
+                              : &b;
+
+        *link = *least;
+        link = &adm_ticket_at(segment, *least)->next_idx;
+        *least = *link;
+    }
+    *link = a ? a : b;
+    return first;
+}
+
+/* Bottom-up merge sort as tickets come in: run n holds 2^n of them or none. */
+#define SORT_RUNS 32
+
+static void sort_in(adm_segment_t *segment, uint32_t runs[SORT_RUNS],
+                    uint32_t ticket_idx)
+{
+    uint32_t sorted = ticket_idx;
+    unsigned n;
+
+    adm_ticket_at(segment, ticket_idx)->next_idx = 0;
+    for (n = 0; n < SORT_RUNS - 1 && runs[n]; n++) {
+        sorted = merge_by_arrival(segment, runs[n], sorted);
+        runs[n] = 0;
+    }
+    runs[n] = sorted;
+}
+
+static void link_line(adm_segment_t *segment, adm_zone_rec_t *zone,
+                      const uint32_t runs[SORT_RUNS])
+{
+    uint32_t idx = 0, prev_idx = 0;
+    unsigned n;
+
+    for (n = 0; n < SORT_RUNS; n++) {
+        idx = merge_by_arrival(segment, runs[n], idx);
+    }
+    zone->head_idx = idx;
+    while (idx) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        ticket->prev_idx = prev_idx;
+        prev_idx = idx;
+        idx = ticket->next_idx;
+    }
+    zone->tail_idx = prev_idx;
+}
+
+typedef struct recount_t {
+    uint32_t active, queued, orphans;
+    uint64_t last_arrival;
+    uint32_t runs[SORT_RUNS];
+} recount_t;
+
+static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t idx, recount_t *counts)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    uint32_t state = atomic_load(&ticket->state);
+
+    if (state == ADM_TICKET_WAITING) {
+        counts->queued++;
+        sort_in(segment, counts->runs, idx);
+    }
+    else if (state == ADM_TICKET_ACTIVE) {
+        counts->active++;
+    }
+    else if (state == ADM_TICKET_ORPHANED) {
+        counts->active++;
+        counts->orphans++;
+    }
+    else {
+        atomic_store(&ticket->state, ADM_TICKET_FREE);
+        adm_ticket_put_locked(segment, zone, idx);
+        return;
+    }
+    if (ticket->arrival > counts->last_arrival) {
+        counts->last_arrival = ticket->arrival;
+    }
+}
+
+void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    recount_t counts = { 0 };
+    uint32_t zone_idx = adm_zone_idx(segment, zone);
+    uint32_t chunk, n;
+
+    ADM_FAULT(rebuild_begun);
+    zone->free_idx = 0;
+    zone->fresh_idx = 0;
+    /* All chunks: one claimed just before its owner was killed may lie beyond
+     * chunks_used. */
+    for (chunk = 0; chunk < segment->chunks; chunk++) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
+            continue;
+        }
+        note_chunk_used(segment, chunk);
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            recount_ticket(segment, zone, chunk_first_ticket(chunk) + n,
+                           &counts);
+        }
+    }
+    ADM_FAULT(rebuild_counted);
+    link_line(segment, zone, counts.runs);
+    atomic_store(&zone->active, counts.active);
+    atomic_store(&zone->queued, counts.queued);
+    atomic_store(&zone->orphans, counts.orphans);
+    if (zone->next_arrival <= counts.last_arrival) {
+        zone->next_arrival = counts.last_arrival + 1;
+    }
+}

@@ -1,0 +1,69 @@
+/* adm_wait.c - the only file that sleeps. */
+#include <time.h>
+
+#include "adm_wait.h"
+
+adm_usec_t adm_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
+static struct timespec timespec_of(adm_usec_t duration)
+{
+    return (struct timespec){ .tv_sec = duration / ADM_USEC_PER_SEC,
+                              .tv_nsec = (duration % ADM_USEC_PER_SEC) * 1000 };
+}
+
+#if defined(__linux__) && !defined(ADM_NO_FUTEX)
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Not the _PRIVATE operations: the word is shared between processes. */
+
+void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+{
+    adm_usec_t left = until - adm_now();
+    struct timespec timeout;
+
+    if (left <= 0) {
+        return;
+    }
+    timeout = timespec_of(left);
+    syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
+}
+
+void adm_wake(atomic_uint *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+#else
+
+#define NAP_USEC (2 * ADM_USEC_PER_MSEC)
+
+void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+{
+    while (atomic_load(word) == value) {
+        adm_usec_t left = until - adm_now();
+        struct timespec nap;
+
+        if (left <= 0) {
+            return;
+        }
+        nap = timespec_of(left < NAP_USEC ? left : NAP_USEC);
+        nanosleep(&nap, NULL);
+    }
+}
+
+void adm_wake(atomic_uint *word)
+{
+    (void)word;
+}
+
+#endif

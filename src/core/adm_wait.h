@@ -1,0 +1,23 @@
+/* adm_wait.h - sleep and wake on one word of shared memory.
+ *
+ * A futex on Linux. Elsewhere, or with ADM_NO_FUTEX, short naps: correct, only
+ * slower to wake, and with nothing in shared memory that a killed process
+ * could leave behind.
+ */
+#ifndef ADM_WAIT_H
+#define ADM_WAIT_H
+
+#include <stdatomic.h>
+
+#include "adm.h"
+
+/**
+ * Sleep while *word == value, until somebody calls adm_wake() or @a until.
+ * May return early without reason: look at the word again.
+ */
+void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until);
+
+/** Wake whoever sleeps on the word. Async-signal-safe. */
+void adm_wake(atomic_uint *word);
+
+#endif

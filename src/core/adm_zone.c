@@ -1,0 +1,563 @@
+/* adm_zone.c - enter, wait, leave: the state machine of tickets.
+ *
+ * The comments T1 to T9 name the transitions as t/model/tickets.pml does. Each
+ * is one store of a ticket's state, followed by the caches that it changes.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_wait.h"
+
+/* Private bits of adm_ticket_t.flags. */
+enum {
+    HAS_WORKER = 0x100,
+    IS_BLOCKED = 0x200,
+    IS_PARKED = 0x400
+};
+
+/* ---- the zone's lock ----------------------------------------------------------- */
+
+/* The place has another zone now: its figures begin at zero. */
+static void begin_incarnation_locked(adm_zone_rec_t *zone, uint32_t incarnation)
+{
+    zone->queued_max = 0;
+    zone->service_mean_usec = 0;
+    zone->admitted = 0;
+    zone->admitted_after_wait = 0;
+    zone->exempt = 0;
+    zone->rejected_full = 0;
+    zone->rejected_timeout = 0;
+    zone->rejected_reserve = 0;
+    zone->gone = 0;
+    zone->reclaimed = 0;
+    zone->wait = (adm_durations_t){ 0 };
+    zone->service = (adm_durations_t){ 0 };
+    zone->applied_incarnation = incarnation;
+}
+
+adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
+                              apr_status_t *rv)
+{
+    adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+    uint32_t incarnation;
+
+    if (!zone) {
+        *rv = APR_EINVAL;
+        return NULL;
+    }
+    switch (adm_lock_acquire(&zone->lock)) {
+    case ADM_LOCKED:
+        break;
+    case ADM_LOCKED_OWNER_DIED:
+        adm_ticket_rebuild_locked(segment, zone);
+        adm_lock_mark_repaired(&zone->lock);
+        break;
+    case ADM_LOCK_BUSY:
+        *rv = ADM_INTERRUPTED;
+        return NULL;
+    case ADM_LOCK_BROKEN:
+        *rv = ADM_LOCK_LOST;
+        return NULL;
+    }
+    incarnation = atomic_load_explicit(&zone->incarnation,
+                                       memory_order_relaxed);
+    if (zone->applied_incarnation != incarnation) {
+        begin_incarnation_locked(zone, incarnation);
+    }
+    *rv = APR_SUCCESS;
+    return zone;
+}
+
+static void add_to(atomic_uint *cache, int difference)
+{
+    /* Only the lock's owner writes: a load and a store, no locked operation. */
+    unsigned value = atomic_load_explicit(cache, memory_order_relaxed);
+
+    atomic_store_explicit(cache, value + (unsigned)difference,
+                          memory_order_relaxed);
+}
+
+static bool has_free_permit(const adm_zone_rec_t *zone)
+{
+    return atomic_load_explicit(&zone->active, memory_order_relaxed)
+           < atomic_load_explicit(&zone->limit, memory_order_relaxed);
+}
+
+/* ---- hand-over ------------------------------------------------------------------ */
+
+static void grant_first_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                               adm_ticket_rec_t *ticket, adm_usec_t now,
+                               adm_wakes_t *wakes)
+{
+    uint32_t idx = zone->head_idx;
+    adm_usec_t waited = now - ticket->since_usec;
+
+    ticket->since_usec = now;
+    atomic_store(&ticket->state, ADM_TICKET_ACTIVE); /* T3_grant */
+    ADM_FAULT(grant_stored);
+    adm_ticket_unlink_locked(segment, zone, idx);
+    add_to(&zone->queued, -1);
+    add_to(&zone->active, 1);
+    zone->admitted++;
+    zone->admitted_after_wait++;
+    adm_durations_add(&zone->wait, waited);
+
+    wakes->granted[wakes->count].ticket_idx = idx;
+    wakes->granted[wakes->count].child_idx = ticket->child_idx;
+    wakes->granted[wakes->count].bell = atomic_load(&ticket->bell);
+    wakes->count++;
+}
+
+static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                         adm_usec_t now, adm_wakes_t *wakes)
+{
+    bool is_rebuilt = false;
+
+    wakes->count = 0;
+    while (zone->head_idx && wakes->count < ADM_WAKES_MAX
+           && has_free_permit(zone)) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, zone->head_idx);
+
+        if (ticket && atomic_load(&ticket->state) == ADM_TICKET_WAITING) {
+            grant_first_locked(segment, zone, ticket, now, wakes);
+        }
+        else if (!is_rebuilt) {
+            /* Somebody wrote into the line. The tickets know better. */
+            adm_ticket_rebuild_locked(segment, zone);
+            is_rebuilt = true;
+        }
+        else {
+            return;
+        }
+    }
+}
+
+static void wake_granted(adm_segment_t *segment, const adm_wakes_t *wakes)
+{
+    uint32_t i;
+
+    for (i = 0; i < wakes->count; i++) {
+        uint32_t bell = wakes->granted[i].bell;
+
+        if (bell) {
+            adm_doorbell_ring_slot(segment, wakes->granted[i].child_idx,
+                                   bell - 1);
+        }
+        else {
+            uint32_t idx = wakes->granted[i].ticket_idx;
+
+            adm_wake(&adm_ticket_at(segment, idx)->state);
+        }
+    }
+}
+
+void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
+                     adm_usec_t now)
+{
+    uint32_t zone_idx = adm_zone_idx(segment, zone);
+    adm_wakes_t wakes;
+    apr_status_t rv;
+
+    do {
+        grant_locked(segment, zone, now, &wakes);
+        adm_lock_release(&zone->lock);
+        if (wakes.count) {
+            ADM_FAULT(grant_unlocked);
+            wake_granted(segment, &wakes);
+        }
+    } while (wakes.count == ADM_WAKES_MAX
+             && adm_zone_lock(segment, zone_idx, &rv));
+}
+
+/* ---- enter ----------------------------------------------------------------------- */
+
+/* Make the ticket count: ACTIVE or WAITING. */
+static apr_status_t begin_ticket_locked(adm_child_t *child,
+                                        adm_zone_rec_t *zone,
+                                        enum adm_ticket_state_t state,
+                                        adm_usec_t now, adm_ticket_t *ticket)
+{
+    adm_segment_t *segment = child->segment;
+    uint32_t idx = adm_ticket_take_locked(segment, zone);
+    adm_ticket_rec_t *rec = adm_ticket_at(segment, idx);
+
+    if (!rec) {
+        return ADM_NO_TICKET;
+    }
+    rec->child_idx = child->idx;
+    rec->arrival = zone->next_arrival++;
+    rec->since_usec = now;
+    atomic_store_explicit(&rec->bell, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->programs, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->program_pid, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->unseen, 0, memory_order_relaxed);
+    ticket->idx = idx;
+    ticket->arrival = rec->arrival;
+    ADM_FAULT(enter_filled);
+    /* T1_enter_active, T2_enter_waiting */
+    atomic_store_explicit(&rec->state, state, memory_order_release);
+    ADM_FAULT(enter_stored);
+    if (state == ADM_TICKET_ACTIVE) {
+        add_to(&zone->active, 1);
+        zone->admitted++;
+    }
+    else {
+        adm_ticket_append_locked(segment, zone, idx);
+        add_to(&zone->queued, 1);
+    }
+    return APR_SUCCESS;
+}
+
+static void note_queue_length_locked(adm_zone_rec_t *zone, uint32_t queued)
+{
+    if (queued > zone->queued_max) {
+        zone->queued_max = queued;
+    }
+}
+
+/* A dry run admits everybody; those beyond the limit are the would-be line. */
+static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                                     uint32_t queue_length, adm_usec_t now,
+                                     adm_ticket_t *ticket)
+{
+    uint32_t limit = atomic_load(&zone->limit);
+    uint32_t active = atomic_load(&zone->active);
+    uint32_t line = active > limit ? active - limit : 0;
+    apr_status_t rv = begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now,
+                                          ticket);
+
+    ticket->queued_ahead = line;
+    if (rv != APR_SUCCESS || active < limit) {
+        return rv;
+    }
+    if (line >= queue_length) {
+        zone->rejected_full++;
+        return ADM_DRY_FULL;
+    }
+    zone->admitted_after_wait++;
+    note_queue_length_locked(zone, line + 1);
+    return ADM_DRY_QUEUED;
+}
+
+static apr_status_t reject_full_locked(adm_zone_rec_t *zone,
+                                       adm_ticket_t *ticket)
+{
+    uint32_t limit = atomic_load(&zone->limit);
+
+    zone->rejected_full++;
+    ticket->drain_usec = (adm_usec_t)((ticket->queued_ahead + 1)
+                                      * zone->service_mean_usec
+                                      / (limit ? limit : 1));
+    return ADM_QUEUE_FULL;
+}
+
+static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                                 bool has_worker, uint32_t queue_length,
+                                 adm_usec_t now, adm_ticket_t *ticket)
+{
+    uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
+    apr_status_t rv;
+
+    atomic_store_explicit(&zone->queue_length, queue_length,
+                          memory_order_relaxed);
+    if (ticket->flags & ADM_DRY_RUN) {
+        return enter_dry_locked(child, zone, queue_length, now, ticket);
+    }
+    ticket->queued_ahead = queued;
+    if (queued == 0 && has_free_permit(zone)) {
+        if (!has_worker) {
+            zone->rejected_reserve++;
+            return ADM_RESERVED;
+        }
+        return begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, ticket);
+    }
+    if (!(ticket->flags & ADM_MAY_WAIT)
+        || queued >= queue_length) {
+        return reject_full_locked(zone, ticket);
+    }
+    if ((ticket->flags & ADM_BLOCKS_WORKER) && !has_worker) {
+        zone->rejected_reserve++;
+        return ADM_RESERVED;
+    }
+    rv = begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now, ticket);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    note_queue_length_locked(zone, queued + 1);
+    return ADM_QUEUED;
+}
+
+static void return_worker(adm_ticket_t *ticket)
+{
+    if (ticket->flags & HAS_WORKER) {
+        ticket->flags &= ~(uint32_t)HAS_WORKER;
+        adm_child_return_worker(ticket->child);
+    }
+}
+
+static bool has_ticket(apr_status_t rv)
+{
+    return rv == APR_SUCCESS || rv == ADM_QUEUED || rv == ADM_DRY_QUEUED
+           || rv == ADM_DRY_FULL;
+}
+
+/* What the child counts of its own tickets, once it is known how it went. */
+static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
+{
+    bool is_parking = rv == ADM_QUEUED
+                      && !(ticket->flags & ADM_BLOCKS_WORKER);
+
+    if (!has_ticket(rv) || is_parking) {
+        return_worker(ticket);
+    }
+    if (rv == ADM_QUEUED && !is_parking) {
+        ticket->flags |= IS_BLOCKED;
+        atomic_fetch_add(&ticket->child->rec->blocked, 1);
+    }
+    if (has_ticket(rv)) {
+        atomic_store(&ticket->held, 1);
+    }
+}
+
+apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone,
+                            unsigned flags, uint32_t queue_length,
+                            adm_usec_t now, adm_ticket_t *ticket)
+{
+    adm_segment_t *segment = child->segment;
+    adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+    apr_status_t rv;
+    bool has_worker = !(flags & ADM_NO_WORKER_LEFT);
+
+    if (rec && !has_free_permit(rec)) {
+        adm_audit(child, now, false); /* the dead may hold what is missing */
+    }
+    ticket->child = child;
+    ticket->zone_idx = zone.idx;
+    ticket->flags = flags;
+    if (flags & ADM_USES_WORKER) {
+        has_worker = adm_child_take_worker(child, (flags & ADM_DRY_RUN) != 0);
+        ticket->flags |= has_worker ? HAS_WORKER : 0;
+    }
+    rec = adm_zone_lock(segment, zone.idx, &rv);
+    if (rec) {
+        ADM_FAULT(enter_locked);
+        rv = rec->applied_incarnation == zone.incarnation
+                 ? enter_locked(child, rec, has_worker, queue_length, now,
+                                ticket)
+                 : ADM_ZONE_RETIRED;
+        adm_zone_unlock(segment, rec, now);
+        ADM_FAULT(enter_unlocked);
+    }
+    note_entered(ticket, rv);
+    return rv;
+}
+
+void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone)
+{
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock(child->segment, zone.idx, &rv);
+
+    if (rec) {
+        rec->exempt++;
+        adm_zone_unlock(child->segment, rec, adm_now());
+    }
+}
+
+/* ---- wait ------------------------------------------------------------------------- */
+
+static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
+{
+    return adm_ticket_at(ticket->child->segment, ticket->idx);
+}
+
+bool adm_ticket_is_granted(const adm_ticket_t *ticket)
+{
+    return atomic_load(&rec_of(ticket)->state) == ADM_TICKET_ACTIVE;
+}
+
+static void end_blocking(adm_ticket_t *ticket)
+{
+    if (ticket->flags & IS_BLOCKED) {
+        ticket->flags &= ~(uint32_t)IS_BLOCKED;
+        atomic_fetch_sub(&ticket->child->rec->blocked, 1);
+    }
+}
+
+apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
+{
+    adm_ticket_rec_t *rec = rec_of(ticket);
+
+    for (;;) {
+        if (adm_ticket_is_granted(ticket)) {
+            end_blocking(ticket);
+            return APR_SUCCESS;
+        }
+        if (adm_child_is_stopping(ticket->child)) {
+            return ADM_STOPPING;
+        }
+        if (adm_now() >= until) {
+            return APR_TIMEUP;
+        }
+        ADM_FAULT(wait_sleeping);
+        adm_sleep(&rec->state, ADM_TICKET_WAITING, until);
+    }
+}
+
+void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
+{
+    adm_child_t *child = ticket->child;
+
+    ticket->flags |= IS_PARKED;
+    atomic_fetch_add(&child->rec->parked, 1);
+    atomic_store(&rec_of(ticket)->bell, slot + 1);
+    /* Whoever granted before it could see the bell did not ring it. */
+    if (adm_ticket_is_granted(ticket)) {
+        adm_doorbell_ring_slot(child->segment, child->idx, slot);
+    }
+}
+
+static void end_parking(adm_ticket_t *ticket)
+{
+    if (ticket->flags & IS_PARKED) {
+        ticket->flags &= ~(uint32_t)IS_PARKED;
+        atomic_store(&rec_of(ticket)->bell, 0);
+        atomic_fetch_sub(&ticket->child->rec->parked, 1);
+    }
+}
+
+void adm_ticket_unpark(adm_ticket_t *ticket)
+{
+    end_parking(ticket);
+    if ((ticket->flags & ADM_USES_WORKER) && !(ticket->flags & HAS_WORKER)) {
+        /* The one who handed over has left its worker, or is about to. */
+        adm_child_take_worker(ticket->child, true);
+        ticket->flags |= HAS_WORKER;
+    }
+}
+
+/* ---- leave ------------------------------------------------------------------------ */
+
+void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                uint32_t ticket_idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    uint32_t state = atomic_load(&ticket->state);
+
+    /* T4_cancel, T5_release, T6_reap, T9_orphan_ends */
+    atomic_store(&ticket->state, ADM_TICKET_FREE);
+    switch (state) {
+    case ADM_TICKET_WAITING:
+        ADM_FAULT(cancel_stored);
+        adm_ticket_unlink_locked(segment, zone, ticket_idx);
+        add_to(&zone->queued, -1);
+        break;
+    case ADM_TICKET_ORPHANED:
+        add_to(&zone->orphans, -1);
+        /* fall through */
+    case ADM_TICKET_ACTIVE:
+        ADM_FAULT(leave_stored);
+        add_to(&zone->active, -1);
+        ADM_FAULT(leave_unlinked);
+        break;
+    default:
+        return; /* FREE already: it is on the free list */
+    }
+    adm_ticket_put_locked(segment, zone, ticket_idx);
+}
+
+static void note_served_locked(adm_zone_rec_t *zone, adm_usec_t served)
+{
+    int64_t mean = (int64_t)zone->service_mean_usec;
+
+    adm_durations_add(&zone->service, served);
+    /* The first one sets the mean, later ones move it by an eighth. */
+    zone->service_mean_usec = (uint64_t)(
+        zone->service.count == 1 ? served : mean + (served - mean) / 8);
+}
+
+static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
+{
+    switch (reason) {
+    case ADM_REASON_TIMEOUT:
+        zone->rejected_timeout++;
+        break;
+    case ADM_REASON_GONE:
+        zone->gone++;
+        break;
+    case ADM_REASON_STOPPING:
+        break;
+    }
+}
+
+/* Lock the zone of a ticket that is this child's. NULL if it is not, which
+ * only a torn segment can bring about. */
+static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now)
+{
+    adm_segment_t *segment = ticket->child->segment;
+    adm_ticket_rec_t *rec = rec_of(ticket);
+    apr_status_t rv;
+    adm_zone_rec_t *zone = adm_zone_lock(segment, ticket->zone_idx, &rv);
+
+    if (zone
+        && (rec->child_idx != ticket->child->idx
+            || rec->arrival != ticket->arrival)) {
+        adm_zone_unlock(segment, zone, now);
+        zone = NULL;
+    }
+    return zone;
+}
+
+static void end_own_ticket(adm_ticket_t *ticket)
+{
+    end_blocking(ticket);
+    return_worker(ticket);
+}
+
+apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
+                               adm_usec_t now)
+{
+    adm_zone_rec_t *zone;
+    bool is_granted;
+
+    if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
+        return APR_SUCCESS;
+    }
+    end_parking(ticket);
+    zone = lock_own_zone(ticket, now);
+    if (zone) {
+        is_granted = adm_ticket_is_granted(ticket);
+        if (is_granted && reason == ADM_REASON_TIMEOUT) {
+            adm_zone_unlock(ticket->child->segment, zone, now);
+            end_blocking(ticket);
+            return APR_EBUSY;
+        }
+        count_reason_locked(zone, reason);
+        adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
+        adm_zone_unlock(ticket->child->segment, zone, now);
+    }
+    atomic_store(&ticket->held, 0);
+    end_own_ticket(ticket);
+    return APR_SUCCESS;
+}
+
+void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
+{
+    adm_zone_rec_t *zone;
+
+    if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
+        || !atomic_exchange(&ticket->held, 0)) {
+        return;
+    }
+    end_parking(ticket);
+    zone = lock_own_zone(ticket, now);
+    if (zone) {
+        if (adm_ticket_is_granted(ticket)) {
+            note_served_locked(zone, now - rec_of(ticket)->since_usec);
+        }
+        else {
+            zone->gone++;
+        }
+        adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
+        adm_zone_unlock(ticket->child->segment, zone, now);
+    }
+    end_own_ticket(ticket);
+}

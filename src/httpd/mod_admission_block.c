@@ -1,0 +1,129 @@
+/* mod_admission_block.c - wait for a permit and hold the worker meanwhile. */
+#include <httpd.h>
+#include <poll.h>
+
+#include <apr_portable.h>
+#include <ap_mpm.h>
+#include <http_core.h>
+#include <http_main.h>
+
+#include "mod_admission_private.h"
+
+/* ---- the client --------------------------------------------------------------------- */
+
+/* Sees a closed connection behind unread data, and under TLS. Where the system
+ * cannot tell, the client counts as there. */
+static int has_hung_up(const conn_rec *c)
+{
+#ifdef POLLRDHUP
+    apr_socket_t *socket = ap_get_conn_socket((conn_rec *)c);
+    struct pollfd client = { .events = POLLRDHUP };
+
+    return socket
+           && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
+           && poll(&client, 1, 0) == 1
+           && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+#else
+    (void)c;
+    return 0;
+#endif
+}
+
+int admission_client_has_gone(const conn_rec *c)
+{
+    /* An HTTP/2 stream has no socket of its own; the thread of the connection
+     * marks it. */
+    return c->master ? c->aborted || c->master->aborted
+                     : c->aborted || has_hung_up(c);
+}
+
+/* ---- the wait ------------------------------------------------------------------------- */
+
+static admission_outcome_t end_wait(adm_ticket_t *ticket, adm_reason_t reason,
+                                    admission_outcome_t outcome)
+{
+    /* Granted at the last moment: then be it so. */
+    return adm_ticket_cancel(ticket, reason, adm_now()) == APR_EBUSY
+               ? ADMISSION_GRANTED
+               : outcome;
+}
+
+admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                                    adm_usec_t deadline)
+{
+    for (;;) {
+        adm_usec_t now = adm_now();
+        adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
+        apr_status_t rv = adm_ticket_wait(ticket,
+                                          slice < deadline ? slice : deadline);
+
+        /* Also at the grant, so that nothing is started for nobody. */
+        if (admission_client_has_gone(r->connection)) {
+            return end_wait(ticket, ADM_REASON_GONE, ADMISSION_GONE);
+        }
+        if (rv == APR_SUCCESS) {
+            return ADMISSION_GRANTED;
+        }
+        if (rv == ADM_STOPPING) {
+            return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_STOPPING);
+        }
+        now = adm_now();
+        if (now >= deadline) {
+            return end_wait(ticket, ADM_REASON_TIMEOUT, ADMISSION_TIMEOUT);
+        }
+        adm_audit(ticket->child, now, false);
+    }
+}
+
+/* ---- HTTP/2: another pool of threads ------------------------------------------------------ */
+
+static atomic_int http2_visits;
+static int http2_visits_max;
+
+/* mod_http2 keeps its configuration to itself; this is its directive and its
+ * default. */
+static int http2_max_workers(void)
+{
+    const ap_directive_t *directive;
+    int threads = 0;
+    int workers = 0;
+
+    for (directive = ap_conftree; directive; directive = directive->next) {
+        if (strcasecmp(directive->directive, "H2MaxWorkers") == 0) {
+            workers = atoi(directive->args);
+        }
+    }
+    if (workers < 1) {
+        ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+        workers = threads * 3 / 2 > 4 ? threads * 3 / 2 : 4;
+    }
+    return workers;
+}
+
+void admission_http2_child_init(server_rec *s)
+{
+    int workers = http2_max_workers();
+    int reserved = admission_reserved_workers(s, admission_server_workers());
+    int total = admission_server_workers();
+
+    /* The same share as of the server's own workers, and at least one each. */
+    reserved = total > 0 ? (workers * reserved + total - 1) / total : 1;
+    http2_visits_max = workers - (reserved > 0 ? reserved : 1);
+    if (http2_visits_max < 1) {
+        http2_visits_max = 1;
+    }
+}
+
+int admission_http2_enter(void)
+{
+    if (atomic_fetch_add(&http2_visits, 1) < http2_visits_max) {
+        return 1;
+    }
+    atomic_fetch_sub(&http2_visits, 1);
+    return 0;
+}
+
+void admission_http2_leave(void)
+{
+    atomic_fetch_sub(&http2_visits, 1);
+}

@@ -1,0 +1,748 @@
+/* mod_admission_config.c - directives, defaults, merging, DUMP_ADMISSION.
+ *
+ * A directive only notes what it says. Names, conflicts and zones are settled
+ * in check_config, when every ServerName is known.
+ */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_main.h>
+#include <http_protocol.h>
+
+#include "mod_admission_private.h"
+
+APLOG_USE_MODULE(admission);
+
+#define UNSET (-1)
+#define MAX_LIMIT 65535
+#define MAX_QUEUE 65535
+#define MAX_TIME apr_time_from_sec(86400)
+
+#define DEFAULT_QUEUE_LENGTH 100
+#define DEFAULT_QUEUE_TIMEOUT apr_time_from_sec(30)
+#define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
+#define DEFAULT_RESERVE_PERCENT 25
+
+struct admission_limit_t {
+    int number; /* 0: off */
+    const char *place;
+    const char *section;           /* as in the zone's name; NULL: no usable */
+    const server_rec *server;
+    const admission_dir_conf_t *own; /* what its own section says besides */
+    admission_zone_t *zone;          /* set by check_config */
+};
+
+/* Of the configuration being read: admission_limit_t *, admission_zone_t *. */
+static apr_array_header_t *limits;
+static apr_array_header_t *zones;
+
+/* ---- create and merge ---------------------------------------------------------- */
+
+void *admission_create_dir_conf(apr_pool_t *p, char *path)
+{
+    admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
+
+    (void)path;
+    *conf = (admission_dir_conf_t){ .queue_length = UNSET,
+                                    .queue_timeout = UNSET,
+                                    .reject_status = UNSET,
+                                    .retry = ADMISSION_RETRY_UNSET,
+                                    .dry_run = UNSET };
+    return conf;
+}
+
+#define PICK(field, unset) \
+    conf->field = add->field != (unset) ? add->field : base->field
+
+void *admission_merge_dir_conf(apr_pool_t *p, void *base_conf, void *add_conf)
+{
+    const admission_dir_conf_t *base = base_conf, *add = add_conf;
+    admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
+
+    PICK(limit, NULL);
+    PICK(zone_name, NULL);
+    PICK(queue_length, UNSET);
+    PICK(queue_timeout, UNSET);
+    PICK(handlers, NULL);
+    PICK(exempt, NULL);
+    PICK(reject_status, UNSET);
+    conf->retry_seconds = add->retry != ADMISSION_RETRY_UNSET
+                              ? add->retry_seconds
+                              : base->retry_seconds;
+    PICK(retry, ADMISSION_RETRY_UNSET);
+    PICK(dry_run, UNSET);
+    return conf;
+}
+
+void *admission_create_server_conf(apr_pool_t *p, server_rec *s)
+{
+    admission_server_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
+
+    (void)s;
+    conf->reserve = UNSET;
+    return conf;
+}
+
+/* ---- what the configuration says, defaults applied ---------------------------------- */
+
+admission_zone_t *admission_zone_of(const admission_dir_conf_t *conf)
+{
+    return conf->limit ? conf->limit->zone : NULL;
+}
+
+int admission_queue_length(const admission_dir_conf_t *conf)
+{
+    return conf->queue_length != UNSET ? conf->queue_length
+                                       : DEFAULT_QUEUE_LENGTH;
+}
+
+apr_interval_time_t admission_queue_timeout(const admission_dir_conf_t *conf)
+{
+    return conf->queue_timeout != UNSET ? conf->queue_timeout
+                                        : DEFAULT_QUEUE_TIMEOUT;
+}
+
+int admission_reject_status(const admission_dir_conf_t *conf)
+{
+    return conf->reject_status != UNSET ? conf->reject_status
+                                        : DEFAULT_REJECT_STATUS;
+}
+
+int admission_is_dry_run(const admission_dir_conf_t *conf)
+{
+    return conf->dry_run == 1;
+}
+
+int admission_reserved_workers(server_rec *s, int workers)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    if (conf->reserve == UNSET) {
+        return workers * DEFAULT_RESERVE_PERCENT / 100;
+    }
+    return conf->reserve_is_percent ? workers * conf->reserve / 100
+                                    : conf->reserve;
+}
+
+const apr_array_header_t *admission_zones(void)
+{
+    return zones;
+}
+
+/* ---- which handlers count ------------------------------------------------------------- */
+
+/* A handler's name is a media type when a file has one and no handler. Modules
+ * that run programs have taken some of these for themselves. */
+static int is_media_type_of_a_file(const char *handler)
+{
+    return strchr(handler, '/') != NULL
+           && strncmp(handler, "application/x-httpd-", 20) != 0;
+}
+
+/* What httpd serves cheaply itself, and what an administrator needs when
+ * everything else is full. */
+static int is_dynamic(const char *handler)
+{
+    static const char *const cheap[] = { AP_DEFAULT_HANDLER_NAME,
+                                         "send-as-is",
+                                         "server-status",
+                                         "server-info",
+                                         "balancer-manager",
+                                         "admission-status" };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(cheap) / sizeof(*cheap); i++) {
+        if (strcmp(handler, cheap[i]) == 0) {
+            return 0;
+        }
+    }
+    return !is_media_type_of_a_file(handler);
+}
+
+static int is_named(const char *handler, const char *name)
+{
+    apr_size_t length = strlen(name);
+
+    if (length && name[length - 1] == '*') {
+        return strncmp(handler, name, length - 1) == 0;
+    }
+    return strcmp(handler, name) == 0;
+}
+
+int admission_counts_handler(const admission_dir_conf_t *conf,
+                             const char *handler)
+{
+    int i;
+
+    if (!conf->handlers) {
+        return is_dynamic(handler);
+    }
+    for (i = 0; i < conf->handlers->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(conf->handlers, i, const char *);
+
+        if (strcmp(name, "all") == 0
+            || (strcmp(name, "dynamic") == 0 ? is_dynamic(handler)
+                                             : is_named(handler, name))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- names of sections ------------------------------------------------------------------- */
+
+static int is_section(const ap_directive_t *directive, const char *name)
+{
+    return strcasecmp(directive->directive, name) == 0;
+}
+
+/* "/cgi-bin/" of <Location "/cgi-bin/">, with what kind of section it is where
+ * that is not a <Location>. NULL for <If> and its like: no text names them. */
+static const char *name_section(apr_pool_t *p, const ap_directive_t *section)
+{
+    const char *args = apr_pstrdup(p, section->args ? section->args : "");
+    char *bracket = strrchr(args, '>');
+    const char *arg;
+
+    if (bracket && bracket[1] == '\0') {
+        *bracket = '\0';
+    }
+    arg = ap_getword_conf(p, &args);
+    if (strcmp(arg, "~") == 0) {
+        return apr_pstrcat(p, "~", ap_getword_conf(p, &args), NULL);
+    }
+    if (is_section(section, "<Location")) {
+        return arg;
+    }
+    if (is_section(section, "<LocationMatch")) {
+        return apr_pstrcat(p, "~", arg, NULL);
+    }
+    if (is_section(section, "<If") || is_section(section, "<ElseIf")
+        || is_section(section, "<Else")) {
+        return NULL;
+    }
+    return apr_psprintf(p, "%s:%s", section->directive + 1, arg);
+}
+
+/* Sections that only decide whether what they contain is read. */
+static int is_transparent(const ap_directive_t *section)
+{
+    static const char *const transparent[] = { "<VirtualHost", "<IfModule",
+                                               "<IfDefine",    "<IfVersion",
+                                               "<IfFile",      "<IfDirective",
+                                               "<IfSection",   "<Macro" };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(transparent) / sizeof(*transparent); i++) {
+        if (is_section(section, transparent[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The path of sections around a directive, outermost first; "*" outside of
+ * any; NULL if one of them has no name. */
+static const char *name_place(apr_pool_t *p, const ap_directive_t *directive)
+{
+    const ap_directive_t *section;
+    const char *name = NULL;
+
+    for (section = directive->parent; section; section = section->parent) {
+        const char *outer;
+
+        if (is_transparent(section)) {
+            continue;
+        }
+        outer = name_section(p, section);
+        if (!outer) {
+            return NULL;
+        }
+        name = name ? apr_pstrcat(p, outer, " ", name, NULL) : outer;
+    }
+    return name ? name : "*";
+}
+
+static const char *name_server(apr_pool_t *p, const server_rec *s)
+{
+    if (s->server_hostname) {
+        return s->server_hostname;
+    }
+    return s->is_virtual && s->addrs
+               ? apr_psprintf(p, "%s:%d", s->addrs->virthost,
+                              (int)s->addrs->host_port)
+               : "main";
+}
+
+/* ---- directives ------------------------------------------------------------------------------- */
+
+/* Not for .htaccess: it is read at each request, and its authors must not make
+ * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
+static const char *wrong_context(cmd_parms *cmd)
+{
+    return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
+}
+
+/* @return a whole number from min to max, or -1. */
+static int parse_number(const char *text, int min, int max)
+{
+    char *end;
+    apr_int64_t number = apr_strtoi64(text, &end, 10);
+
+    return apr_isdigit(*text) && *end == '\0' && number >= min && number <= max
+               ? (int)number
+               : -1;
+}
+
+/* A time in httpd's notation, from min up to a day. */
+static int parse_time(const char *text, apr_interval_time_t min,
+                      apr_interval_time_t *time)
+{
+    static const char *const units[] = { "", "ms", "s", "mi", "min", "h" };
+    const char *unit = text;
+    apr_size_t i;
+
+    while (apr_isdigit(*unit)) {
+        unit++;
+    }
+    /* httpd's parser looks at the first letters only. */
+    for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (unit > text && strcmp(unit, units[i]) == 0) {
+            return ap_timeout_parameter_parse(text, time, "s") == APR_SUCCESS
+                   && *time >= min && *time <= MAX_TIME;
+        }
+    }
+    return 0;
+}
+
+static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
+                                      const char *arg)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    admission_limit_t *limit = apr_pcalloc(cmd->pool, sizeof(*limit));
+    const char *error = wrong_context(cmd);
+
+    if (error) {
+        return error;
+    }
+    limit->number = strcasecmp(arg, "off") == 0
+                        ? 0
+                        : parse_number(arg, 1, MAX_LIMIT);
+    if (limit->number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "MaxConcurrent: '%s' is not a number from 1 to %d "
+                            "or 'off'",
+                            arg, MAX_LIMIT);
+    }
+    limit->place = apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename,
+                                cmd->directive->line_num);
+    limit->section = name_place(cmd->pool, cmd->directive);
+    limit->server = cmd->server;
+    limit->own = conf;
+    conf->limit = limit;
+    APR_ARRAY_PUSH(limits, admission_limit_t *) = limit;
+    return NULL;
+}
+
+static const char *set_queue(cmd_parms *cmd, void *dir_conf,
+                             const char *length, const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_interval_time_t timeout = UNSET;
+    const char *error = wrong_context(cmd);
+    int number = parse_number(length, 0, MAX_QUEUE);
+
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not a length from 0 to %d",
+                            length, MAX_QUEUE);
+    }
+    if (option
+        && (strncasecmp(option, "timeout=", 8) != 0
+            || !parse_time(option + 8, apr_time_from_msec(1), &timeout))) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not timeout=time with a "
+                            "time from 1ms to 24h, such as timeout=30s",
+                            option);
+    }
+    conf->queue_length = number;
+    if (timeout != UNSET) {
+        conf->queue_timeout = timeout;
+    }
+    return NULL;
+}
+
+static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
+                                char *const argv[])
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_array_header_t *handlers;
+    const char *error = wrong_context(cmd);
+    int i;
+
+    if (error) {
+        return error;
+    }
+    if (argc == 0) {
+        return "AdmissionHandlers: must be followed by 'dynamic', 'all' or "
+               "names of handlers";
+    }
+    handlers = apr_array_make(cmd->pool, argc, sizeof(const char *));
+    for (i = 0; i < argc; i++) {
+        const char *star = strchr(argv[i], '*');
+
+        if (*argv[i] == '\0' || (star && star[1])) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionHandlers: '%s' is not 'dynamic', "
+                                "'all' or the name of a handler, which may end "
+                                "with one '*'",
+                                argv[i]);
+        }
+        APR_ARRAY_PUSH(handlers, const char *) = argv[i];
+    }
+    conf->handlers = handlers;
+    return NULL;
+}
+
+static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+    const char *c;
+
+    if (error) {
+        return error;
+    }
+    for (c = arg; *c && !apr_iscntrl(*c); c++) {
+    }
+    if (*arg == '\0' || *c || c - arg > 255) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionZone: '%s' is not a name of 1 to 255 "
+                            "characters without control characters",
+                            arg);
+    }
+    conf->zone_name = arg;
+    return NULL;
+}
+
+static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+    const char *text = args;
+
+    if (error) {
+        return error;
+    }
+    if (*args == '"' || *args == '\'') {
+        text = ap_getword_conf(cmd->pool, &args);
+        if (*args) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionExempt: '%s' follows the expression; "
+                                "one expression is allowed",
+                                args);
+        }
+    }
+    if (*text == '\0') {
+        return "AdmissionExempt: '' is not an expression; see 'Expressions in "
+               "Apache HTTP Server'";
+    }
+    conf->exempt = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
+    if (error) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionExempt: '%s' is not an expression that "
+                            "httpd allows: %s",
+                            text, error);
+    }
+    return NULL;
+}
+
+static const char *set_reject(cmd_parms *cmd, void *dir_conf,
+                              const char *status, const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+    const char *value = option ? option + 12 : NULL;
+    apr_interval_time_t time;
+    int number = parse_number(status, 400, 599);
+
+    if (error) {
+        return error;
+    }
+    /* A status that httpd does not know would be sent as 500. */
+    if (number < 0
+        || (number != HTTP_INTERNAL_SERVER_ERROR
+            && ap_index_of_response(number)
+                   == ap_index_of_response(HTTP_INTERNAL_SERVER_ERROR))) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not an error status that "
+                            "httpd knows, from 400 to 599, such as 503 or 429",
+                            status);
+    }
+    conf->reject_status = number;
+    if (!option) {
+        return NULL;
+    }
+    if (strncasecmp(option, "retry-after=", 12) == 0) {
+        if (strcasecmp(value, "auto") == 0) {
+            conf->retry = ADMISSION_RETRY_AUTO;
+            return NULL;
+        }
+        if (strcasecmp(value, "off") == 0) {
+            conf->retry = ADMISSION_RETRY_OFF;
+            return NULL;
+        }
+        if (parse_time(value, apr_time_from_sec(1), &time)) {
+            conf->retry = ADMISSION_RETRY_FIXED;
+            conf->retry_seconds = (int)apr_time_sec(time);
+            return NULL;
+        }
+    }
+    return apr_psprintf(cmd->pool,
+                        "AdmissionReject: '%s' is not retry-after=auto, "
+                        "retry-after=off or retry-after=time with a time from "
+                        "1s to 24h",
+                        option);
+}
+
+static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, int flag)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+
+    if (!error) {
+        conf->dry_run = flag ? 1 : 0;
+    }
+    return error;
+}
+
+static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    apr_size_t length = strlen(arg);
+    int is_percent = length && arg[length - 1] == '%';
+    int number = parse_number(is_percent
+                                  ? apr_pstrmemdup(cmd->pool, arg, length - 1)
+                                  : arg,
+                              0, is_percent ? 99 : MAX_LIMIT);
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReserve: '%s' is not a number of workers "
+                            "from 0 to %d nor a share from 0%% to 99%%",
+                            arg, MAX_LIMIT);
+    }
+    conf->reserve = number;
+    conf->reserve_is_percent = is_percent;
+    return NULL;
+}
+
+#define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
+
+const command_rec admission_directives[] = {
+    AP_INIT_TAKE1("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
+                  "how many counted requests run here at once, or 'off'"),
+    AP_INIT_TAKE12("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
+                   "how many may wait, and timeout=time"),
+    AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
+                      "which requests count: 'dynamic', 'all' or handlers"),
+    AP_INIT_TAKE1("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
+                  "name of the zone; sections of one name share one limit"),
+    AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
+                     "expression: where it is true, a request runs at once"),
+    AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
+                   "status for rejected requests, and "
+                   "retry-after=auto|off|time"),
+    AP_INIT_FLAG("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
+                 "On: decide and count as if, change nothing"),
+    AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
+                  "workers that zones may never occupy, a number or percent"),
+    { NULL }
+};
+
+/* ---- when everything is read ------------------------------------------------------------------- */
+
+int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
+                         apr_pool_t *ptemp)
+{
+    (void)plog;
+    (void)ptemp;
+    limits = apr_array_make(pconf, 8, sizeof(admission_limit_t *));
+    zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    return OK;
+}
+
+static admission_zone_t *find_zone(const char *name)
+{
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
+
+        if (strcmp(zone->name, name) == 0) {
+            return zone;
+        }
+    }
+    return NULL;
+}
+
+/* A regular expression twice in one server is not one place. */
+static int is_ambiguous(const admission_limit_t *limit)
+{
+    int i;
+
+    for (i = 0; strchr(limit->section, '~') && i < limits->nelts; i++) {
+        const admission_limit_t *other =
+            APR_ARRAY_IDX(limits, i, admission_limit_t *);
+
+        if (other != limit && other->number && !other->own->zone_name
+            && other->server == limit->server && other->section
+            && strcmp(other->section, limit->section) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static const char *name_zone(apr_pool_t *p, const admission_limit_t *limit)
+{
+    if (limit->own->zone_name) {
+        return limit->own->zone_name;
+    }
+    if (!limit->section || is_ambiguous(limit)) {
+        return NULL;
+    }
+    return apr_pstrcat(p, name_server(p, limit->server), ":", limit->section,
+                       NULL);
+}
+
+/* What applies in the limit's section as far as the files tell: its own, else
+ * the server's. */
+static const admission_dir_conf_t *apparent_conf(apr_pool_t *p,
+                                                 const admission_limit_t *limit)
+{
+    admission_dir_conf_t *outer = ap_get_module_config(
+        limit->server->lookup_defaults, &admission_module);
+
+    return admission_merge_dir_conf(p, outer, (void *)limit->own);
+}
+
+static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
+                                  const admission_limit_t *limit)
+{
+    const admission_dir_conf_t *conf = apparent_conf(p, limit);
+    admission_zone_t *zone = apr_pcalloc(p, sizeof(*zone));
+
+    zone->name = name;
+    zone->place = limit->place;
+    zone->limit = limit->number;
+    zone->queue_length = admission_queue_length(conf);
+    zone->queue_timeout = admission_queue_timeout(conf);
+    zone->dry_run = admission_is_dry_run(conf);
+    APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
+    return zone;
+}
+
+static int refuse(server_rec *s, const char *message)
+{
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, "%s", message);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static int conflict(apr_pool_t *p, server_rec *s, const char *directive,
+                    const admission_zone_t *zone, int number,
+                    const admission_limit_t *limit, int other)
+{
+    return refuse(s, apr_psprintf(
+                         p,
+                         ADMLOGNO(0001) "%s: zone '%s' has %d in %s and %d in "
+                                        "%s; one zone has one number, and "
+                                        "AdmissionZone gives a section a zone "
+                                        "of its own",
+                         directive, zone->name, number, zone->place, other,
+                         limit->place));
+}
+
+static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
+{
+    const char *name = name_zone(p, limit);
+    admission_zone_t *zone;
+
+    if (!name) {
+        return refuse(
+            s, apr_psprintf(p,
+                            ADMLOGNO(0002) "MaxConcurrent: '%d' in %s stands in "
+                                           "a section without a name of its "
+                                           "own (<If>, or a regular expression "
+                                           "used twice); AdmissionZone must "
+                                           "give one",
+                            limit->number, limit->place));
+    }
+    zone = find_zone(name);
+    if (!zone) {
+        zone = add_zone(p, name, limit);
+    }
+    else if (zone->limit != limit->number) {
+        return conflict(p, s, "MaxConcurrent", zone, zone->limit, limit,
+                        limit->number);
+    }
+    else if (limit->own->queue_length != UNSET
+             && zone->queue_length != limit->own->queue_length) {
+        return conflict(p, s, "AdmissionQueue", zone, zone->queue_length,
+                        limit, limit->own->queue_length);
+    }
+    limit->zone = zone;
+    return OK;
+}
+
+int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                           apr_pool_t *ptemp, server_rec *s)
+{
+    int i, rv = OK;
+
+    (void)plog;
+    (void)ptemp;
+    for (i = 0; i < limits->nelts && rv == OK; i++) {
+        admission_limit_t *limit = APR_ARRAY_IDX(limits, i,
+                                                 admission_limit_t *);
+
+        if (limit->number) {
+            rv = settle_limit(pconf, s, limit);
+        }
+    }
+    return rv;
+}
+
+void admission_dump_config(apr_pool_t *pconf, server_rec *s)
+{
+    apr_file_t *out = NULL;
+    int i;
+
+    (void)s;
+    if (!ap_exists_config_define("DUMP_ADMISSION")) {
+        return;
+    }
+    apr_file_open_stdout(&out, pconf);
+    apr_file_printf(out, "Admission zones:\n");
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        apr_file_printf(out, "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
+                             "ms%s (%s)\n",
+                        zone->name, zone->limit, zone->queue_length,
+                        apr_time_as_msec(zone->queue_timeout),
+                        zone->dry_run ? " dry run" : "", zone->place);
+    }
+}

@@ -1,0 +1,182 @@
+/* mod_admission_private.h - what the files of the module share.
+ *
+ * Each file turns some of httpd's events into calls of the core (adm.h); which
+ * hook leads where is in mod_admission.c. Nothing here is for other modules.
+ */
+#ifndef MOD_ADMISSION_PRIVATE_H
+#define MOD_ADMISSION_PRIVATE_H
+
+#include <httpd.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include <ap_expr.h>
+#include <mpm_common.h>
+#include <unixd.h>
+
+#include "adm.h"
+
+extern module AP_MODULE_DECLARE_DATA admission_module;
+
+/* One number a call site, never used again; docs/log-messages.md has them. */
+#define ADMLOGNO(n) "ADM" #n ": "
+
+/* ---- configuration (mod_admission_config.c) --------------------------------- */
+
+/** A zone of this configuration. */
+typedef struct admission_zone_t {
+    const char *name;
+    const char *place;  /* file:line of the MaxConcurrent that made it */
+    int limit;
+    int queue_length;   /* where no request says otherwise */
+    apr_interval_time_t queue_timeout;
+    int dry_run;
+    adm_zone_t handle;  /* idx 0: the zone table was full */
+} admission_zone_t;
+
+/** One MaxConcurrent directive: shared by all that inherit it. */
+typedef struct admission_limit_t admission_limit_t;
+
+typedef enum admission_retry_t {
+    ADMISSION_RETRY_UNSET = -1,
+    ADMISSION_RETRY_AUTO,
+    ADMISSION_RETRY_OFF,
+    ADMISSION_RETRY_FIXED
+} admission_retry_t;
+
+/** Per-directory configuration. Merging copies pointers and numbers only. */
+typedef struct admission_dir_conf_t {
+    const admission_limit_t *limit;    /* NULL: unset */
+    const char *zone_name;             /* NULL: unset */
+    int queue_length;                  /* -1: unset */
+    apr_interval_time_t queue_timeout; /* -1: unset */
+    const apr_array_header_t *handlers; /* of const char *; NULL: unset */
+    const ap_expr_info_t *exempt;      /* NULL: unset */
+    int reject_status;                 /* -1: unset */
+    admission_retry_t retry;
+    int retry_seconds;                 /* of ADMISSION_RETRY_FIXED */
+    int dry_run;                       /* -1: unset */
+} admission_dir_conf_t;
+
+/** Of the main server. */
+typedef struct admission_server_conf_t {
+    int reserve;            /* -1: unset */
+    int reserve_is_percent;
+} admission_server_conf_t;
+
+extern const command_rec admission_directives[];
+
+void *admission_create_dir_conf(apr_pool_t *p, char *path);
+void *admission_merge_dir_conf(apr_pool_t *p, void *base, void *add);
+void *admission_create_server_conf(apr_pool_t *p, server_rec *s);
+
+/** @return the zone of this configuration; NULL where nothing is limited. */
+admission_zone_t *admission_zone_of(const admission_dir_conf_t *conf);
+
+int admission_queue_length(const admission_dir_conf_t *conf);
+apr_interval_time_t admission_queue_timeout(const admission_dir_conf_t *conf);
+int admission_reject_status(const admission_dir_conf_t *conf);
+int admission_is_dry_run(const admission_dir_conf_t *conf);
+
+/** @return whether a request with this handler counts. */
+int admission_counts_handler(const admission_dir_conf_t *conf,
+                             const char *handler);
+
+/** The zones of this configuration, in the order of the files; of
+ *  admission_zone_t *. Complete after admission_check_config(). */
+const apr_array_header_t *admission_zones(void);
+
+/** How many of @a workers zones may not occupy. */
+int admission_reserved_workers(server_rec *s, int workers);
+
+int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
+                         apr_pool_t *ptemp);
+int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                           apr_pool_t *ptemp, server_rec *s);
+void admission_dump_config(apr_pool_t *pconf, server_rec *s);
+
+/* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
+
+/** @return this process in the segment; NULL when nothing can be counted. */
+adm_child_t *admission_child(void);
+
+/** @return the segment; NULL when no zone was ever configured. */
+adm_segment_t *admission_segment(void);
+
+/** How many requests the server can run at once. */
+int admission_server_workers(void);
+
+int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                          apr_pool_t *ptemp, server_rec *s);
+void admission_child_init(apr_pool_t *pchild, server_rec *s);
+void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
+                            int slot, mpm_child_status status);
+void admission_child_stopping(apr_pool_t *pchild, int graceful);
+
+/* ---- one request (mod_admission_request.c) ------------------------------------- */
+
+/** A request's stay in a zone. Lives in the connection's pool and is used
+ *  again for later requests: it may end after the request's own pool. */
+typedef struct admission_visit_t {
+    adm_ticket_t ticket;
+    struct admission_visit_t *next; /* of the connection's */
+} admission_visit_t;
+
+/** What is known of one request_rec. In its request_config. */
+typedef struct admission_request_t {
+    admission_zone_t *zone;
+    admission_visit_t *visit; /* NULL: holds nothing itself */
+    int was_rejected;
+} admission_request_t;
+
+/** @return what is known of this very request_rec; NULL: nothing. */
+admission_request_t *admission_request_of(const request_rec *r);
+
+/** @return the visit that this request or one of its ancestors holds. */
+admission_visit_t *admission_visit_holding(const request_rec *r);
+
+int admission_handler(request_rec *r);
+int admission_log_transaction(request_rec *r);
+
+/* ---- waiting (mod_admission_block.c) ---------------------------------------------- */
+
+/** How a wait ended. */
+typedef enum admission_outcome_t {
+    ADMISSION_GRANTED,
+    ADMISSION_TIMEOUT,
+    ADMISSION_GONE,    /* the client */
+    ADMISSION_STOPPING /* this child */
+} admission_outcome_t;
+
+/** Wait for the permit and hold the worker meanwhile. The ticket has ended
+ *  unless the outcome is ADMISSION_GRANTED. */
+admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                                    adm_usec_t deadline);
+
+/** @return whether nobody is there any more to read the answer. */
+int admission_client_has_gone(const conn_rec *c);
+
+/** HTTP/2 streams run on threads of mod_http2: as many of them as may visit
+ *  zones at once are counted here. Balanced by admission_http2_leave(). */
+int admission_http2_enter(void);
+void admission_http2_leave(void);
+void admission_http2_child_init(server_rec *s);
+
+/* ---- programs (mod_admission_program.c) -------------------------------------------- */
+
+void admission_register_filter(void);
+
+ap_unix_identity_t *admission_program_starts(const request_rec *r);
+
+/** Put the ticket's token into the environment of what the request starts. */
+void admission_export_token(request_rec *r, const adm_ticket_t *ticket);
+
+/** The handler has returned: release at once, or as soon as the program that
+ *  it started has ended. @return whether it was released at once. */
+int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket);
+
+/* ---- what an administrator sees (mod_admission_status.c) ----------------------------- */
+
+int admission_status(request_rec *r, int flags);
+
+#endif

@@ -1,0 +1,474 @@
+/* mod_admission_request.c - admit on the way in, release on every way out, the
+ * rejection.
+ */
+#include <httpd.h>
+#include <apr_hooks.h>
+#include <apr_strings.h>
+#include <http_connection.h>
+#include <http_protocol.h>
+#include <http_request.h>
+
+#include "mod_admission_private.h"
+
+APLOG_USE_MODULE(admission);
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+#define RETRY_MIN_SECONDS 1
+#define RETRY_MAX_SECONDS 120
+
+/* ---- what is known of a request -------------------------------------------------------- */
+
+admission_request_t *admission_request_of(const request_rec *r)
+{
+    return ap_get_module_config(r->request_config, &admission_module);
+}
+
+/* Of this request: the one that made it by a subrequest or a redirect. */
+static const request_rec *parent_of(const request_rec *r)
+{
+    return r->main ? r->main : r->prev;
+}
+
+static int is_visiting(const admission_request_t *known)
+{
+    return known && known->visit && atomic_load(&known->visit->ticket.held);
+}
+
+admission_visit_t *admission_visit_holding(const request_rec *r)
+{
+    for (; r; r = parent_of(r)) {
+        admission_request_t *known = admission_request_of(r);
+
+        if (is_visiting(known)) {
+            return known->visit;
+        }
+    }
+    return NULL;
+}
+
+typedef struct ancestry_t {
+    int holds_this_zone;
+    int holds_any_zone;
+    int was_rejected;
+} ancestry_t;
+
+static ancestry_t ancestry_of(const request_rec *r,
+                              const admission_zone_t *zone)
+{
+    ancestry_t ancestry = { 0 };
+
+    while ((r = parent_of(r)) != NULL) {
+        admission_request_t *known = admission_request_of(r);
+
+        if (known && known->was_rejected) {
+            ancestry.was_rejected = 1;
+        }
+        if (is_visiting(known)) {
+            ancestry.holds_any_zone = 1;
+            ancestry.holds_this_zone |= known->zone == zone;
+        }
+    }
+    return ancestry;
+}
+
+/* ---- visits ------------------------------------------------------------------------------- */
+
+/* The connection ends: nothing of its requests can be left. */
+static apr_status_t end_visit_with_connection(void *data)
+{
+    admission_visit_t *visit = data;
+
+    adm_ticket_release(&visit->ticket, adm_now());
+    return APR_SUCCESS;
+}
+
+/* One that ended, or a new one: as many as were held at once. Registered for
+ * release before it is ever acquired. */
+static admission_visit_t *make_visit(conn_rec *c)
+{
+    admission_visit_t *first = ap_get_module_config(c->conn_config,
+                                                    &admission_module);
+    admission_visit_t *visit;
+
+    for (visit = first; visit; visit = visit->next) {
+        if (!atomic_load(&visit->ticket.held)) {
+            return visit;
+        }
+    }
+    visit = apr_pcalloc(c->pool, sizeof(*visit));
+    visit->next = first;
+    ap_set_module_config(c->conn_config, &admission_module, visit);
+    /* A process that is forked from this one holds nothing. */
+    apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
+                              apr_pool_cleanup_null);
+    return visit;
+}
+
+/* ---- the rest of the handlers ------------------------------------------------------------- */
+
+/* Run the handlers behind ours, as httpd would have done. Not ap_run_handler():
+ * the ones before ours must not run twice. */
+static int run_handlers_behind(request_rec *r)
+{
+    apr_array_header_t *hooks = ap_hook_get_handler();
+    ap_LINK_handler_t *hook = (ap_LINK_handler_t *)hooks->elts;
+    int i, rv = DECLINED;
+
+    for (i = 0; i < hooks->nelts && hook[i].pFunc != admission_handler; i++) {
+    }
+    for (i++; i < hooks->nelts && rv == DECLINED; i++) {
+        rv = hook[i].pFunc(r);
+    }
+    return rv;
+}
+
+/* ---- notes ---------------------------------------------------------------------------------- */
+
+#define NOTE_PREFIX "ADMISSION_"
+
+static void note(request_rec *r, const char *name, const char *value)
+{
+    apr_table_setn(r->notes, name, value);
+}
+
+static void note_status(request_rec *r, const char *status)
+{
+    note(r, NOTE_PREFIX "STATUS", status);
+}
+
+static void note_number(request_rec *r, const char *name, apr_int64_t number)
+{
+    note(r, name, apr_psprintf(r->pool, "%" APR_INT64_T_FMT, number));
+}
+
+static void note_wait(request_rec *r, adm_usec_t began)
+{
+    note_number(r, NOTE_PREFIX "WAIT_MS",
+                (adm_now() - began) / ADM_USEC_PER_MSEC);
+}
+
+/* For the ErrorDocument, which sees them with REDIRECT_ before. */
+static int export_note(void *r, const char *name, const char *value)
+{
+    if (strncmp(name, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
+        apr_table_setn(((request_rec *)r)->subprocess_env, name, value);
+    }
+    return 1;
+}
+
+static int copy_note(void *r, const char *name, const char *value)
+{
+    if (strncmp(name, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
+        apr_table_setn(((request_rec *)r)->notes, name, value);
+    }
+    return 1;
+}
+
+/* The log shows the notes of the last of a chain of internal redirects; what
+ * was decided may stand in an earlier one. */
+int admission_log_transaction(request_rec *r)
+{
+    request_rec *last = r;
+    request_rec *from;
+
+    while (last->next) {
+        last = last->next;
+    }
+    for (from = last; from; from = from->prev) {
+        if (apr_table_get(from->notes, NOTE_PREFIX "STATUS")) {
+            if (from != last) {
+                apr_table_do(copy_note, last, from->notes, NULL);
+            }
+            return DECLINED;
+        }
+    }
+    return DECLINED;
+}
+
+/* ---- the rejection ---------------------------------------------------------------------------- */
+
+static unsigned jitter(unsigned range)
+{
+    unsigned char byte;
+
+    ap_random_insecure_bytes(&byte, 1);
+    return range ? byte % (range + 1) : 0;
+}
+
+/* When the line will have drained, and a little more for some, so that not all
+ * come back at once. */
+static int estimate_retry(adm_usec_t drain)
+{
+    adm_usec_t seconds = drain / ADM_USEC_PER_SEC + RETRY_MIN_SECONDS;
+
+    if (seconds > RETRY_MAX_SECONDS) {
+        seconds = RETRY_MAX_SECONDS;
+    }
+    seconds += jitter((unsigned)seconds / 4 + 1);
+    return seconds > RETRY_MAX_SECONDS ? RETRY_MAX_SECONDS : (int)seconds;
+}
+
+static void set_retry_after(request_rec *r, const admission_dir_conf_t *conf,
+                            adm_usec_t drain)
+{
+    int seconds = conf->retry == ADMISSION_RETRY_FIXED ? conf->retry_seconds
+                                                       : estimate_retry(drain);
+
+    if (conf->retry != ADMISSION_RETRY_OFF) {
+        apr_table_setn(r->err_headers_out, "Retry-After",
+                       apr_itoa(r->pool, seconds));
+    }
+}
+
+static const char *const status_of_event[] = {
+    [ADM_EVENT_FULL] = "full",
+    [ADM_EVENT_TIMEOUT] = "timeout",
+    [ADM_EVENT_RESERVE] = "reserve"
+};
+
+static const char *const reason_of_event[] = {
+    [ADM_EVENT_FULL] = "the line is full",
+    [ADM_EVENT_TIMEOUT] = "waited too long",
+    [ADM_EVENT_RESERVE] = "the last workers are reserved"
+};
+
+/* Once a minute, zone and reason, whatever the number of children. */
+static void log_rejection(request_rec *r, const admission_zone_t *zone,
+                          adm_event_t event)
+{
+    adm_zone_stats_t stats;
+    adm_usec_t now = adm_now();
+
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
+                  "zone %s: rejected, %s", zone->name, reason_of_event[event]);
+    if (!adm_zone_may_log(admission_segment(), zone->handle, event, now,
+                          LOG_INTERVAL)
+        || adm_zone_stats(admission_child(), zone->handle, now, &stats)
+               != APR_SUCCESS) {
+        return;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
+                  "zone %s: request rejected, %s (%u of %u active, %u of %u "
+                  "queued; so far %" APR_UINT64_T_FMT " rejected full, "
+                  "%" APR_UINT64_T_FMT " timeout, %" APR_UINT64_T_FMT
+                  " reserve); not logged again for a minute",
+                  zone->name, reason_of_event[event], stats.active, stats.limit,
+                  stats.queued, stats.queue_length, stats.rejected_full,
+                  stats.rejected_timeout, stats.rejected_reserve);
+}
+
+static int reject(request_rec *r, const admission_dir_conf_t *conf,
+                  adm_event_t event, adm_usec_t drain)
+{
+    admission_request_t *known = admission_request_of(r);
+
+    known->was_rejected = 1;
+    note_status(r, status_of_event[event]);
+    apr_table_do(export_note, r, r->notes, NULL);
+    set_retry_after(r, conf, drain);
+    log_rejection(r, known->zone, event);
+    return admission_reject_status(conf);
+}
+
+/* Nobody reads the answer. The status is for the log: "client closed the
+ * request", as other servers write it. */
+static int give_up_client(request_rec *r)
+{
+    note_status(r, "gone");
+    r->connection->keepalive = AP_CONN_CLOSE;
+    r->connection->aborted = 1;
+    r->status = 499;
+    return DONE;
+}
+
+/* ---- admission ---------------------------------------------------------------------------------- */
+
+/* A fault of ours must not take the site down. */
+static int run_unlimited(request_rec *r, const admission_zone_t *zone,
+                         apr_status_t rv)
+{
+    adm_segment_t *segment = admission_segment();
+    const char *reason = rv == ADM_NO_TICKET ? "the ticket table is full"
+                         : rv == ADM_LOCK_LOST ? "its lock is beyond repair"
+                         : rv == ADM_ZONE_RETIRED
+                             ? "it was removed from the configuration"
+                             : "it has no place in the shared memory";
+
+    adm_segment_count_unlimited(segment);
+    if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
+                         LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
+                      "zone %s: %s, requests run without a limit; not logged "
+                      "again for a minute",
+                      zone->name, reason);
+    }
+    return run_handlers_behind(r);
+}
+
+static void end_visit(request_rec *r, admission_request_t *known,
+                      int counts_for_http2)
+{
+    if (admission_release_after_handler(r, &known->visit->ticket)) {
+        known->visit = NULL;
+    }
+    if (counts_for_http2) {
+        admission_http2_leave();
+    }
+}
+
+static int run_with_permit(request_rec *r, admission_request_t *known,
+                           int counts_for_http2)
+{
+    int rv;
+
+    admission_export_token(r, &known->visit->ticket);
+    rv = run_handlers_behind(r);
+    end_visit(r, known, counts_for_http2);
+    return rv;
+}
+
+static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
+                        admission_request_t *known, int counts_for_http2)
+{
+    adm_usec_t began = adm_now();
+    admission_outcome_t outcome = admission_block(
+        r, &known->visit->ticket, began + admission_queue_timeout(conf));
+
+    note_wait(r, began);
+    if (outcome == ADMISSION_GRANTED) {
+        note_status(r, "queued");
+        return run_with_permit(r, known, counts_for_http2);
+    }
+    known->visit = NULL;
+    if (counts_for_http2) {
+        admission_http2_leave();
+    }
+    switch (outcome) {
+    case ADMISSION_GONE:
+        return give_up_client(r);
+    case ADMISSION_STOPPING:
+        return HTTP_SERVICE_UNAVAILABLE;
+    default:
+        return reject(r, conf, ADM_EVENT_TIMEOUT, 0);
+    }
+}
+
+static unsigned entry_flags(const request_rec *r,
+                            const admission_dir_conf_t *conf,
+                            const ancestry_t *ancestry, int *counts_for_http2)
+{
+    unsigned flags = ADM_BLOCKS_WORKER;
+
+    *counts_for_http2 = 0;
+    if (admission_is_dry_run(conf)) {
+        flags |= ADM_DRY_RUN;
+    }
+    /* Whoever holds a permit must not wait for another one, and the error page
+     * for a full zone must not join its line. */
+    if (!ancestry->holds_any_zone && !ancestry->was_rejected) {
+        flags |= ADM_MAY_WAIT;
+    }
+    if (ancestry->holds_any_zone) {
+        return flags; /* its worker is counted already */
+    }
+    if (!r->connection->master) {
+        return flags | ADM_USES_WORKER;
+    }
+    *counts_for_http2 = admission_http2_enter();
+    return *counts_for_http2 ? flags : flags | ADM_NO_WORKER_LEFT;
+}
+
+static int admit(request_rec *r, const admission_dir_conf_t *conf,
+                 admission_zone_t *zone, const ancestry_t *ancestry)
+{
+    admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
+    admission_visit_t *visit = make_visit(r->connection);
+    int counts_for_http2;
+    unsigned flags = entry_flags(r, conf, ancestry, &counts_for_http2);
+    apr_status_t rv;
+
+    known->zone = zone;
+    ap_set_module_config(r->request_config, &admission_module, known);
+    rv = adm_zone_enter(admission_child(), zone->handle, flags,
+                        (uint32_t)admission_queue_length(conf), adm_now(),
+                        &visit->ticket);
+    note(r, NOTE_PREFIX "ZONE", zone->name);
+    note_number(r, NOTE_PREFIX "QUEUED", visit->ticket.queued_ahead);
+    note(r, NOTE_PREFIX "WAIT_MS", "0");
+    known->visit = visit;
+    switch (rv) {
+    case APR_SUCCESS:
+        note_status(r, "admitted");
+        return run_with_permit(r, known, counts_for_http2);
+    case ADM_DRY_QUEUED:
+        note_status(r, "dry-queued");
+        return run_with_permit(r, known, counts_for_http2);
+    case ADM_DRY_FULL:
+        note_status(r, "dry-full");
+        return run_with_permit(r, known, counts_for_http2);
+    case ADM_QUEUED:
+        return wait_and_run(r, conf, known, counts_for_http2);
+    default:
+        break;
+    }
+    known->visit = NULL;
+    if (counts_for_http2) {
+        admission_http2_leave();
+    }
+    if (rv == ADM_QUEUE_FULL || rv == ADM_RESERVED) {
+        return reject(r, conf,
+                      rv == ADM_RESERVED ? ADM_EVENT_RESERVE : ADM_EVENT_FULL,
+                      visit->ticket.drain_usec);
+    }
+    return run_unlimited(r, zone, rv);
+}
+
+/* Handlers that only find out which request is meant, and run that. */
+static int is_detour(const char *handler)
+{
+    return strcmp(handler, "redirect-handler") == 0
+           || strcmp(handler, "type-map") == 0;
+}
+
+static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
+{
+    const char *error = NULL;
+    int rv;
+
+    if (!conf->exempt) {
+        return 0;
+    }
+    rv = ap_expr_exec(r, conf->exempt, &error);
+    if (rv < 0) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+                      "AdmissionExempt could not be evaluated, the request is "
+                      "not exempt: %s",
+                      error);
+    }
+    return rv > 0;
+}
+
+int admission_handler(request_rec *r)
+{
+    const admission_dir_conf_t *conf =
+        ap_get_module_config(r->per_dir_config, &admission_module);
+    admission_zone_t *zone = admission_zone_of(conf);
+    ancestry_t ancestry;
+
+    if (!zone || !admission_child() || is_detour(r->handler)
+        || !admission_counts_handler(conf, r->handler)) {
+        return DECLINED;
+    }
+    if (is_exempt(r, conf)) {
+        note(r, NOTE_PREFIX "ZONE", zone->name);
+        note_status(r, "exempt");
+        adm_zone_count_exempt(admission_child(), zone->handle);
+        return DECLINED;
+    }
+    ancestry = ancestry_of(r, zone);
+    if (ancestry.holds_this_zone) {
+        return DECLINED; /* the ancestor's permit serves */
+    }
+    return admit(r, conf, zone, &ancestry);
+}
