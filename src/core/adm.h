@@ -225,11 +225,20 @@ void adm_segment_count_unlimited(adm_segment_t *segment);
  */
 apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
 
+/**
+ * A ticket that was to wait without a worker must hold one after all.
+ *
+ * @return APR_SUCCESS, or ADM_RESERVED when there is none for it: then the
+ *         ticket has ended and counts as rejected.
+ */
+apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
+
 /** @return whether the ticket holds a permit. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
 typedef enum adm_reason_t {
     ADM_REASON_TIMEOUT, /* counted as rejected */
+    ADM_REASON_RESERVE, /* no worker to wait with; counted as rejected */
     ADM_REASON_GONE,    /* the client left */
     ADM_REASON_STOPPING /* this child goes down */
 } adm_reason_t;

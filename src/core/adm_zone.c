@@ -300,6 +300,12 @@ static bool has_ticket(apr_status_t rv)
            || rv == ADM_DRY_FULL;
 }
 
+static void begin_blocking(adm_ticket_t *ticket)
+{
+    ticket->flags |= IS_BLOCKED;
+    atomic_fetch_add(&ticket->child->rec->blocked, 1);
+}
+
 /* What the child counts of its own tickets, once it is known how it went. */
 static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 {
@@ -310,8 +316,7 @@ static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
         return_worker(ticket);
     }
     if (rv == ADM_QUEUED && !is_parking) {
-        ticket->flags |= IS_BLOCKED;
-        atomic_fetch_add(&ticket->child->rec->blocked, 1);
+        begin_blocking(ticket);
     }
     if (has_ticket(rv)) {
         atomic_store(&ticket->held, 1);
@@ -406,6 +411,7 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
 {
     adm_child_t *child = ticket->child;
 
+    return_worker(ticket);
     ticket->flags |= IS_PARKED;
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&rec_of(ticket)->bell, slot + 1);
@@ -480,6 +486,9 @@ static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
     case ADM_REASON_TIMEOUT:
         zone->rejected_timeout++;
         break;
+    case ADM_REASON_RESERVE:
+        zone->rejected_reserve++;
+        break;
     case ADM_REASON_GONE:
         zone->gone++;
         break;
@@ -536,6 +545,19 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
     }
     atomic_store(&ticket->held, 0);
     end_own_ticket(ticket);
+    return APR_SUCCESS;
+}
+
+apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
+{
+    if ((ticket->flags & ADM_USES_WORKER) && !(ticket->flags & HAS_WORKER)) {
+        if (!adm_child_take_worker(ticket->child, false)) {
+            adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now);
+            return ADM_RESERVED;
+        }
+        ticket->flags |= HAS_WORKER;
+    }
+    begin_blocking(ticket);
     return APR_SUCCESS;
 }
 

@@ -41,6 +41,15 @@ static void register_hooks(apr_pool_t *p)
      * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
      * all that serves content. */
     ap_hook_handler(admission_handler, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
+    /* Parking: what the handler could not finish is taken up again before
+     * anybody reads from the connection, and the MPM polls another descriptor
+     * meanwhile. Only on MPMs that can wait without a worker. */
+    ap_hook_process_connection(admission_process_connection, NULL, NULL,
+                               APR_HOOK_REALLY_FIRST + 1);
+    ap_hook_suspend_connection(admission_suspend_connection, NULL, NULL,
+                               APR_HOOK_LAST);
+    ap_hook_resume_connection(admission_resume_connection, NULL, NULL,
+                              APR_HOOK_FIRST);
     /* Whoever starts a CGI program asks for the identity to start it with. */
     ap_hook_get_suexec_identity(admission_program_starts, NULL, NULL,
                                 APR_HOOK_REALLY_FIRST);

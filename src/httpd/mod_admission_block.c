@@ -84,15 +84,9 @@ static int http2_visits_max;
  * default. */
 static int http2_max_workers(void)
 {
-    const ap_directive_t *directive;
+    int workers = (int)admission_number_of("H2MaxWorkers", 0);
     int threads = 0;
-    int workers = 0;
 
-    for (directive = ap_conftree; directive; directive = directive->next) {
-        if (strcasecmp(directive->directive, "H2MaxWorkers") == 0) {
-            workers = atoi(directive->args);
-        }
-    }
     if (workers < 1) {
         ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
         workers = threads * 3 / 2 > 4 ? threads * 3 / 2 : 4;

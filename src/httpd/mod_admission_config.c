@@ -81,6 +81,7 @@ void *admission_create_server_conf(apr_pool_t *p, server_rec *s)
 
     (void)s;
     conf->reserve = UNSET;
+    conf->parking = UNSET;
     return conf;
 }
 
@@ -124,6 +125,27 @@ int admission_reserved_workers(server_rec *s, int workers)
     }
     return conf->reserve_is_percent ? workers * conf->reserve / 100
                                     : conf->reserve;
+}
+
+int admission_parking_is_on(server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    return conf->parking != 0;
+}
+
+double admission_number_of(const char *name, double otherwise)
+{
+    const ap_directive_t *directive;
+
+    /* At the top of the files; the last one counts. */
+    for (directive = ap_conftree; directive; directive = directive->next) {
+        if (strcasecmp(directive->directive, name) == 0) {
+            otherwise = strtod(directive->args, NULL);
+        }
+    }
+    return otherwise;
 }
 
 const apr_array_header_t *admission_zones(void)
@@ -548,6 +570,19 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
     return NULL;
 }
 
+static const char *set_parking(cmd_parms *cmd, void *dir_conf, int flag)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    (void)dir_conf;
+    if (!error) {
+        conf->parking = flag ? 1 : 0;
+    }
+    return error;
+}
+
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
@@ -568,6 +603,8 @@ const command_rec admission_directives[] = {
                  "On: decide and count as if, change nothing"),
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
+    AP_INIT_FLAG("AdmissionParking", set_parking, NULL, RSRC_CONF,
+                 "On: wait without a worker where the MPM can"),
     { NULL }
 };
 

@@ -156,7 +156,7 @@ static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
                      zone->name, zone->place, zone->limit, free_for_zones,
                      server_workers);
     }
-    else if (zone->queue_length
+    else if (zone->queue_length && !admission_parks()
              && zone->limit + zone->queue_length > free_for_zones) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0105)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
@@ -213,6 +213,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     configure_zones(s);
+    admission_park_post_config(s);
     warn_of_the_impossible(s);
     return OK;
 }
@@ -248,6 +249,7 @@ void admission_child_init(apr_pool_t *pchild, server_rec *s)
                          : "the shared memory is not what this module wrote");
     }
     admission_http2_child_init(s);
+    admission_park_child_init(pchild, s);
 }
 
 void admission_child_stopping(apr_pool_t *pchild, int graceful)

@@ -62,6 +62,7 @@ typedef struct admission_dir_conf_t {
 typedef struct admission_server_conf_t {
     int reserve;            /* -1: unset */
     int reserve_is_percent;
+    int parking;            /* -1: unset */
 } admission_server_conf_t;
 
 extern const command_rec admission_directives[];
@@ -88,6 +89,12 @@ const apr_array_header_t *admission_zones(void);
 
 /** How many of @a workers zones may not occupy. */
 int admission_reserved_workers(server_rec *s, int workers);
+
+/** @return whether AdmissionParking is On. */
+int admission_parking_is_on(server_rec *s);
+
+/** A number that another module's directive says; @a otherwise where none. */
+double admission_number_of(const char *directive, double otherwise);
 
 int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
                          apr_pool_t *ptemp);
@@ -119,7 +126,8 @@ void admission_child_stopping(apr_pool_t *pchild, int graceful);
  *  again for later requests: it may end after the request's own pool. */
 typedef struct admission_visit_t {
     adm_ticket_t ticket;
-    struct admission_visit_t *next; /* of the connection's */
+    struct admission_parking_t *parking; /* NULL: never parked */
+    struct admission_visit_t *next;      /* of the connection's */
 } admission_visit_t;
 
 /** What is known of one request_rec. In its request_config. */
@@ -127,6 +135,7 @@ typedef struct admission_request_t {
     admission_zone_t *zone;
     admission_visit_t *visit; /* NULL: holds nothing itself */
     int was_rejected;
+    int counts_for_http2;     /* admission_http2_leave() is due */
 } admission_request_t;
 
 /** @return what is known of this very request_rec; NULL: nothing. */
@@ -138,7 +147,10 @@ admission_visit_t *admission_visit_holding(const request_rec *r);
 int admission_handler(request_rec *r);
 int admission_log_transaction(request_rec *r);
 
-/* ---- waiting (mod_admission_block.c) ---------------------------------------------- */
+/** All visits of a connection, of which some may have ended. */
+admission_visit_t *admission_visits_of(const conn_rec *c);
+
+/* ---- waiting: mod_admission_block.c with, _park.c without a worker ------------------ */
 
 /** How a wait ended. */
 typedef enum admission_outcome_t {
@@ -155,6 +167,31 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
 
 /** @return whether nobody is there any more to read the answer. */
 int admission_client_has_gone(const conn_rec *c);
+
+/** Go on with a request whose wait has ended: run it with its permit, or say
+ *  why not. @return what a handler returns. */
+int admission_after_wait(request_rec *r, admission_outcome_t outcome,
+                         adm_usec_t began);
+
+/** @return whether requests of this server wait without a worker at all. */
+int admission_parks(void);
+
+/** @return whether this request may: if not, it blocks. */
+int admission_may_park(request_rec *r);
+
+/** Prepare the wait without a worker. @return SUSPENDED, for the handler to
+ *  return, or DECLINED when it cannot be done and the ticket must block. */
+int admission_park(request_rec *r, admission_visit_t *visit,
+                   adm_usec_t deadline);
+
+/** The visit ends with its connection: forget where it was parked. */
+void admission_park_forget(admission_visit_t *visit);
+
+int admission_process_connection(conn_rec *c);
+void admission_suspend_connection(conn_rec *c, request_rec *r);
+void admission_resume_connection(conn_rec *c, request_rec *r);
+void admission_park_post_config(server_rec *s);
+void admission_park_child_init(apr_pool_t *pchild, server_rec *s);
 
 /** HTTP/2 streams run on threads of mod_http2: as many of them as may visit
  *  zones at once are counted here. Balanced by admission_http2_leave(). */

@@ -30,6 +30,11 @@ static const request_rec *parent_of(const request_rec *r)
     return r->main ? r->main : r->prev;
 }
 
+admission_visit_t *admission_visits_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &admission_module);
+}
+
 static int is_visiting(const admission_request_t *known)
 {
     return known && known->visit && atomic_load(&known->visit->ticket.held);
@@ -79,6 +84,7 @@ static apr_status_t end_visit_with_connection(void *data)
 {
     admission_visit_t *visit = data;
 
+    admission_park_forget(visit);
     adm_ticket_release(&visit->ticket, adm_now());
     return APR_SUCCESS;
 }
@@ -87,8 +93,7 @@ static apr_status_t end_visit_with_connection(void *data)
  * release before it is ever acquired. */
 static admission_visit_t *make_visit(conn_rec *c)
 {
-    admission_visit_t *first = ap_get_module_config(c->conn_config,
-                                                    &admission_module);
+    admission_visit_t *first = admission_visits_of(c);
     admission_visit_t *visit;
 
     for (visit = first; visit; visit = visit->next) {
@@ -306,44 +311,46 @@ static int run_unlimited(request_rec *r, const admission_zone_t *zone,
     return run_handlers_behind(r);
 }
 
-static void end_visit(request_rec *r, admission_request_t *known,
-                      int counts_for_http2)
+static void leave_http2(admission_request_t *known)
 {
-    if (admission_release_after_handler(r, &known->visit->ticket)) {
-        known->visit = NULL;
-    }
-    if (counts_for_http2) {
+    if (known->counts_for_http2) {
+        known->counts_for_http2 = 0;
         admission_http2_leave();
     }
 }
 
-static int run_with_permit(request_rec *r, admission_request_t *known,
-                           int counts_for_http2)
+static void leave_without_permit(admission_request_t *known)
+{
+    known->visit = NULL;
+    leave_http2(known);
+}
+
+static int run_with_permit(request_rec *r, admission_request_t *known)
 {
     int rv;
 
     admission_export_token(r, &known->visit->ticket);
     rv = run_handlers_behind(r);
-    end_visit(r, known, counts_for_http2);
+    if (admission_release_after_handler(r, &known->visit->ticket)) {
+        known->visit = NULL;
+    }
+    leave_http2(known);
     return rv;
 }
 
-static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
-                        admission_request_t *known, int counts_for_http2)
+int admission_after_wait(request_rec *r, admission_outcome_t outcome,
+                         adm_usec_t began)
 {
-    adm_usec_t began = adm_now();
-    admission_outcome_t outcome = admission_block(
-        r, &known->visit->ticket, began + admission_queue_timeout(conf));
+    const admission_dir_conf_t *conf =
+        ap_get_module_config(r->per_dir_config, &admission_module);
+    admission_request_t *known = admission_request_of(r);
 
     note_wait(r, began);
     if (outcome == ADMISSION_GRANTED) {
         note_status(r, "queued");
-        return run_with_permit(r, known, counts_for_http2);
+        return run_with_permit(r, known);
     }
-    known->visit = NULL;
-    if (counts_for_http2) {
-        admission_http2_leave();
-    }
+    leave_without_permit(known);
     switch (outcome) {
     case ADMISSION_GONE:
         return give_up_client(r);
@@ -354,74 +361,95 @@ static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
     }
 }
 
-static unsigned entry_flags(const request_rec *r,
-                            const admission_dir_conf_t *conf,
-                            const ancestry_t *ancestry, int *counts_for_http2)
+static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
+                        admission_request_t *known, int may_park)
 {
-    unsigned flags = ADM_BLOCKS_WORKER;
+    adm_ticket_t *ticket = &known->visit->ticket;
+    adm_usec_t began = adm_now();
+    adm_usec_t deadline = began + admission_queue_timeout(conf);
 
-    *counts_for_http2 = 0;
-    if (admission_is_dry_run(conf)) {
-        flags |= ADM_DRY_RUN;
+    if (may_park) {
+        if (admission_park(r, known->visit, deadline) == SUSPENDED) {
+            return SUSPENDED;
+        }
+        if (adm_ticket_block(ticket, began) != APR_SUCCESS) {
+            leave_without_permit(known);
+            return reject(r, conf, ADM_EVENT_RESERVE, 0);
+        }
     }
-    /* Whoever holds a permit must not wait for another one, and the error page
-     * for a full zone must not join its line. */
-    if (!ancestry->holds_any_zone && !ancestry->was_rejected) {
+    return admission_after_wait(r, admission_block(r, ticket, deadline), began);
+}
+
+static unsigned entry_flags(request_rec *r, const admission_dir_conf_t *conf,
+                            const ancestry_t *ancestry,
+                            admission_request_t *known)
+{
+    unsigned flags = admission_is_dry_run(conf) ? ADM_DRY_RUN : 0;
+
+    if (ancestry->holds_any_zone) {
+        /* Whoever holds a permit must not wait for another one; and its worker
+         * is counted already. */
+        return flags;
+    }
+    if (!ancestry->was_rejected) {
+        /* The error page for a full zone must not join its line. */
         flags |= ADM_MAY_WAIT;
     }
-    if (ancestry->holds_any_zone) {
-        return flags; /* its worker is counted already */
-    }
     if (!r->connection->master) {
-        return flags | ADM_USES_WORKER;
+        return flags | ADM_USES_WORKER
+               | (admission_may_park(r) ? 0 : ADM_BLOCKS_WORKER);
     }
-    *counts_for_http2 = admission_http2_enter();
-    return *counts_for_http2 ? flags : flags | ADM_NO_WORKER_LEFT;
+    known->counts_for_http2 = admission_http2_enter();
+    return flags | ADM_BLOCKS_WORKER
+           | (known->counts_for_http2 ? 0 : ADM_NO_WORKER_LEFT);
+}
+
+static void note_entered(request_rec *r, const admission_zone_t *zone,
+                         const adm_ticket_t *ticket)
+{
+    note(r, NOTE_PREFIX "ZONE", zone->name);
+    note_number(r, NOTE_PREFIX "QUEUED", ticket->queued_ahead);
+    note(r, NOTE_PREFIX "WAIT_MS", "0");
 }
 
 static int admit(request_rec *r, const admission_dir_conf_t *conf,
                  admission_zone_t *zone, const ancestry_t *ancestry)
 {
     admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
-    admission_visit_t *visit = make_visit(r->connection);
-    int counts_for_http2;
-    unsigned flags = entry_flags(r, conf, ancestry, &counts_for_http2);
+    adm_ticket_t *ticket;
+    unsigned flags = entry_flags(r, conf, ancestry, known);
     apr_status_t rv;
 
     known->zone = zone;
+    known->visit = make_visit(r->connection);
+    ticket = &known->visit->ticket;
     ap_set_module_config(r->request_config, &admission_module, known);
     rv = adm_zone_enter(admission_child(), zone->handle, flags,
                         (uint32_t)admission_queue_length(conf), adm_now(),
-                        &visit->ticket);
-    note(r, NOTE_PREFIX "ZONE", zone->name);
-    note_number(r, NOTE_PREFIX "QUEUED", visit->ticket.queued_ahead);
-    note(r, NOTE_PREFIX "WAIT_MS", "0");
-    known->visit = visit;
+                        ticket);
+    note_entered(r, zone, ticket);
     switch (rv) {
     case APR_SUCCESS:
         note_status(r, "admitted");
-        return run_with_permit(r, known, counts_for_http2);
+        return run_with_permit(r, known);
     case ADM_DRY_QUEUED:
         note_status(r, "dry-queued");
-        return run_with_permit(r, known, counts_for_http2);
+        return run_with_permit(r, known);
     case ADM_DRY_FULL:
         note_status(r, "dry-full");
-        return run_with_permit(r, known, counts_for_http2);
+        return run_with_permit(r, known);
     case ADM_QUEUED:
-        return wait_and_run(r, conf, known, counts_for_http2);
+        return wait_and_run(r, conf, known, !(flags & ADM_BLOCKS_WORKER));
+    case ADM_QUEUE_FULL:
+        leave_without_permit(known);
+        return reject(r, conf, ADM_EVENT_FULL, ticket->drain_usec);
+    case ADM_RESERVED:
+        leave_without_permit(known);
+        return reject(r, conf, ADM_EVENT_RESERVE, ticket->drain_usec);
     default:
-        break;
+        leave_without_permit(known);
+        return run_unlimited(r, zone, rv);
     }
-    known->visit = NULL;
-    if (counts_for_http2) {
-        admission_http2_leave();
-    }
-    if (rv == ADM_QUEUE_FULL || rv == ADM_RESERVED) {
-        return reject(r, conf,
-                      rv == ADM_RESERVED ? ADM_EVENT_RESERVE : ADM_EVENT_FULL,
-                      visit->ticket.drain_usec);
-    }
-    return run_unlimited(r, zone, rv);
 }
 
 /* Handlers that only find out which request is meant, and run that. */
