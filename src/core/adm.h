@@ -328,6 +328,36 @@ bool adm_program_was_announced(const adm_ticket_t *ticket);
  */
 bool adm_program_has_ended(const adm_ticket_t *ticket);
 
+/* ---- recycling: whose turn it is to end ------------------------------------ */
+
+/** No more children can be away at once. */
+#define ADM_TURNS_MAX 64
+
+/**
+ * How many connections the calling child may serve: one number of min..max for
+ * each new child, such that any that follow each other are spread evenly.
+ */
+uint32_t adm_recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max);
+
+/**
+ * Ask for the turn to end. At most @a together (up to ADM_TURNS_MAX) children
+ * have one at a time, from now until a child has taken their place.
+ *
+ * @return whether the child may end; it has to do so soon.
+ */
+bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
+                           adm_usec_t now);
+
+/** The calling child is new and ready: one that ended is away no longer. */
+void adm_recycle_take_place(adm_child_t *child, adm_usec_t now);
+
+/** Count a child that ends because its quota is used up, where nobody takes
+ *  turns. */
+void adm_recycle_count(adm_segment_t *segment);
+
+/** @return whether anybody waits in any zone. */
+bool adm_segment_has_waiters(const adm_segment_t *segment);
+
 /* ---- what an administrator sees ------------------------------------------ */
 
 /** Bucket n counts durations below 2^n milliseconds, the last all others. */
@@ -371,6 +401,9 @@ typedef struct adm_server_stats_t {
     uint32_t blocked;      /* of these, only waiting */
     uint32_t parked;       /* waiting without a worker */
     uint64_t unlimited;    /* requests let through because of a fault */
+    uint64_t recycled;     /* children that ended because their quota was used */
+    uint32_t away;         /* of these, not replaced yet */
+    adm_usec_t away_max_usec; /* the longest time that one was */
 } adm_server_stats_t;
 
 /** Sum up the living children. */

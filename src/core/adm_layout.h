@@ -54,6 +54,12 @@ typedef struct adm_header_rec_t {
                                * what they fork; 0: none */
     _Atomic uint64_t unlimited;
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
+
+    /* Recycling; written by children; atomic. */
+    atomic_uint spawned; /* children that asked for a quota */
+    _Atomic uint64_t recycled;
+    _Atomic int64_t away_max_usec;
+    _Atomic uint64_t turns[ADM_TURNS_MAX]; /* who is away; adm_recycle.c */
 } adm_header_rec_t;
 
 /* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
@@ -324,6 +330,9 @@ void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
 /** Find dead children, take back what they held. @return how many tickets. */
 uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
                   adm_usec_t now);
+
+/* adm_recycle.c */
+uint32_t adm_recycle_away(const adm_segment_t *segment);
 
 /* adm_doorbell.c */
 void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,

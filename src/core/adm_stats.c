@@ -70,7 +70,10 @@ void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats)
 
     *stats = (adm_server_stats_t){
         .worker_cap = atomic_load(&segment->header->worker_cap),
-        .unlimited = atomic_load(&segment->header->unlimited)
+        .unlimited = atomic_load(&segment->header->unlimited),
+        .recycled = atomic_load(&segment->header->recycled),
+        .away = adm_recycle_away(segment),
+        .away_max_usec = atomic_load(&segment->header->away_max_usec)
     };
     for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
         adm_child_rec_t *rec = adm_child_at(segment, idx);

@@ -392,6 +392,9 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
     adm_ticket_rec_t *rec = rec_of(ticket);
 
     for (;;) {
+        adm_usec_t now = adm_now();
+        adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
+
         if (adm_ticket_is_granted(ticket)) {
             end_blocking(ticket);
             return APR_SUCCESS;
@@ -399,11 +402,14 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         if (adm_child_is_stopping(ticket->child)) {
             return ADM_STOPPING;
         }
-        if (adm_now() >= until) {
+        if (now >= until) {
             return APR_TIMEUP;
         }
         ADM_FAULT(wait_sleeping);
-        adm_sleep(&rec->state, ADM_TICKET_WAITING, until);
+        /* A slice only: nobody wakes a child that is to stop, nor the waiter
+         * whose granter was killed. */
+        adm_sleep(&rec->state, ADM_TICKET_WAITING,
+                  slice < until ? slice : until);
     }
 }
 

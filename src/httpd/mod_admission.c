@@ -41,6 +41,9 @@ static void register_hooks(apr_pool_t *p)
      * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
      * all that serves content. */
     ap_hook_handler(admission_handler, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
+    /* Once a connection, wherever it goes from there. */
+    ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,
+                           APR_HOOK_FIRST);
     /* Parking: what the handler could not finish is taken up again before
      * anybody reads from the connection, and the MPM polls another descriptor
      * meanwhile. Only on MPMs that can wait without a worker. */

@@ -17,6 +17,7 @@ APLOG_USE_MODULE(admission);
 #define UNSET (-1)
 #define MAX_LIMIT 65535
 #define MAX_QUEUE 65535
+#define MAX_RECYCLE 1000000000
 #define MAX_TIME apr_time_from_sec(86400)
 
 #define DEFAULT_QUEUE_LENGTH 100
@@ -82,6 +83,7 @@ void *admission_create_server_conf(apr_pool_t *p, server_rec *s)
     (void)s;
     conf->reserve = UNSET;
     conf->parking = UNSET;
+    conf->recycle_together = UNSET;
     return conf;
 }
 
@@ -583,6 +585,53 @@ static const char *set_parking(cmd_parms *cmd, void *dir_conf, int flag)
     return error;
 }
 
+/* "1000-2000", or "1000" for both. */
+static int parse_range(apr_pool_t *p, const char *text, int *min, int *max)
+{
+    const char *dash = strchr(text, '-');
+
+    *min = parse_number(dash ? apr_pstrmemdup(p, text, dash - text) : text, 1,
+                        MAX_RECYCLE);
+    *max = dash ? parse_number(dash + 1, 1, MAX_RECYCLE) : *min;
+    return *min > 0 && *max >= *min;
+}
+
+static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
+                               const char *range, const char *option)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    int min, max, together = UNSET;
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    if (!parse_range(cmd->pool, range, &min, &max)) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionRecycle: '%s' is not a number of "
+                            "connections from 1 to %d nor a range min-max of "
+                            "such numbers",
+                            range, MAX_RECYCLE);
+    }
+    if (option) {
+        together = strncasecmp(option, "together=", 9) == 0
+                       ? parse_number(option + 9, 1, ADM_TURNS_MAX)
+                       : UNSET;
+        if (together == UNSET) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionRecycle: '%s' is not together=number "
+                                "with a number from 1 to %d",
+                                option, ADM_TURNS_MAX);
+        }
+    }
+    conf->recycle_min = min;
+    conf->recycle_max = max;
+    conf->recycle_together = together;
+    return NULL;
+}
+
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
@@ -603,6 +652,9 @@ const command_rec admission_directives[] = {
                  "On: decide and count as if, change nothing"),
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
+    AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
+                   "min[-max] connections a child serves, and "
+                   "together=number"),
     AP_INIT_FLAG("AdmissionParking", set_parking, NULL, RSRC_CONF,
                  "On: wait without a worker where the MPM can"),
     { NULL }

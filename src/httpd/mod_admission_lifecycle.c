@@ -214,6 +214,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     }
     configure_zones(s);
     admission_park_post_config(s);
+    admission_recycle_post_config(s);
     warn_of_the_impossible(s);
     return OK;
 }
@@ -250,6 +251,7 @@ void admission_child_init(apr_pool_t *pchild, server_rec *s)
     }
     admission_http2_child_init(s);
     admission_park_child_init(pchild, s);
+    admission_recycle_child_init(s);
 }
 
 void admission_child_stopping(apr_pool_t *pchild, int graceful)

@@ -63,6 +63,9 @@ typedef struct admission_server_conf_t {
     int reserve;            /* -1: unset */
     int reserve_is_percent;
     int parking;            /* -1: unset */
+    int recycle_min;        /* connections; 0: off */
+    int recycle_max;
+    int recycle_together;   /* -1: unset */
 } admission_server_conf_t;
 
 extern const command_rec admission_directives[];
@@ -211,6 +214,12 @@ void admission_export_token(request_rec *r, const adm_ticket_t *ticket);
 /** The handler has returned: release at once, or as soon as the program that
  *  it started has ended. @return whether it was released at once. */
 int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket);
+
+/* ---- recycling (mod_admission_recycle.c) ------------------------------------------------ */
+
+void admission_recycle_post_config(server_rec *s);
+void admission_recycle_child_init(server_rec *s);
+int admission_recycle_pre_connection(conn_rec *c, void *socket);
 
 /* ---- what an administrator sees (mod_admission_status.c) ----------------------------- */
 

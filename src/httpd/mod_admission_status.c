@@ -104,11 +104,15 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
                "AdmissionReserveFree: %d\n"
                "AdmissionBlocked: %u\n"
                "AdmissionParked: %u\n"
-               "AdmissionUnlimited: %" APR_UINT64_T_FMT "\n",
+               "AdmissionUnlimited: %" APR_UINT64_T_FMT "\n"
+               "AdmissionChildrenRecycled: %" APR_UINT64_T_FMT "\n"
+               "AdmissionChildrenAway: %u\n"
+               "AdmissionChildrenAwayMaxMs: %" APR_INT64_T_FMT "\n",
                admission_zones()->nelts,
                admission_server_workers() - (int)server->worker_cap,
                free_for_zones(server), server->blocked, server->parked,
-               server->unlimited);
+               server->unlimited, server->recycled, server->away,
+               MSEC(server->away_max_usec));
 }
 
 /* ---- HTML ------------------------------------------------------------------------- */
@@ -121,9 +125,12 @@ static void print_table_head(request_rec *r, const adm_server_stats_t *server)
     ap_rprintf(r,
                "<dl><dt>Workers that zones may occupy: %u, occupied: %u, of "
                "these waiting: %u. Waiting without a worker: %u. Let through "
-               "because of a fault: %" APR_UINT64_T_FMT ".</dt></dl>\n",
+               "because of a fault: %" APR_UINT64_T_FMT ". Children recycled: "
+               "%" APR_UINT64_T_FMT ", away now: %u, longest absence: "
+               "%" APR_INT64_T_FMT " ms.</dt></dl>\n",
                server->worker_cap, server->workers_held, server->blocked,
-               server->parked, server->unlimited);
+               server->parked, server->unlimited, server->recycled,
+               server->away, MSEC(server->away_max_usec));
     ap_rputs("<table border=\"0\"><tr><th>Zone</th>", r);
     for (i = 0; i < FIELDS; i++) {
         if (fields[i].title) {

@@ -1,0 +1,136 @@
+/* adm_recycle.c - whose turn it is to end.
+ *
+ * A turn is one word that names the child that took it. A child that was killed
+ * while it had one blocks nobody: a turn of somebody who is dead, or who should
+ * have ended long ago, can be taken over.
+ */
+#include "adm_layout.h"
+
+/* Somebody who took a turn ends at once, and a parent replaces it within its
+ * next round of maintenance, a second later; unless it needs no more children. */
+#define TURN_EXPIRES_USEC (5 * ADM_USEC_PER_SEC)
+
+/* ---- quotas ---------------------------------------------------------------------- */
+
+uint32_t adm_recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
+{
+    /* Multiples of the golden ratio, modulo one: any run of them lies evenly in
+     * the interval, whatever its length. */
+    const uint32_t golden_ratio = UINT32_C(2654435769);
+    uint32_t n = atomic_fetch_add(&segment->header->spawned, 1);
+    uint64_t fraction = (uint32_t)(n * golden_ratio);
+    uint64_t width = (uint64_t)max - min + 1;
+
+    return min + (uint32_t)(fraction * width >> 32);
+}
+
+/* ---- turns ------------------------------------------------------------------------- */
+
+/* Who took it and when, in one word: the child's place, the low bits of its
+ * sequence number, and milliseconds that wrap after 49 days. 0 is free. */
+#define SEQUENCE_BITS 12
+#define SEQUENCE_MASK ((1u << SEQUENCE_BITS) - 1)
+
+static uint32_t msec_of(adm_usec_t time)
+{
+    return (uint32_t)(time / ADM_USEC_PER_MSEC);
+}
+
+static uint64_t make_turn(const adm_child_t *child, adm_usec_t now)
+{
+    uint64_t life = atomic_load(&child->rec->life);
+    uint64_t holder = (uint64_t)child->idx << SEQUENCE_BITS
+                      | (adm_life_sequence(life) & SEQUENCE_MASK);
+
+    return holder << 32 | msec_of(now);
+}
+
+static adm_usec_t age_of(uint64_t turn, adm_usec_t now)
+{
+    return (uint32_t)(msec_of(now) - (uint32_t)turn) * ADM_USEC_PER_MSEC;
+}
+
+static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
+{
+    uint32_t holder = (uint32_t)(turn >> 32);
+    adm_child_rec_t *rec = adm_child_at(segment, holder >> SEQUENCE_BITS);
+    uint64_t life = rec ? atomic_load(&rec->life) : 0;
+
+    return adm_life_state(life) != ADM_LIFE_LIVE
+           || (adm_life_sequence(life) & SEQUENCE_MASK)
+                  != (holder & SEQUENCE_MASK);
+}
+
+bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
+                           adm_usec_t now)
+{
+    adm_header_rec_t *header = child->segment->header;
+    uint32_t n;
+
+    for (n = 0; n < together && n < ADM_TURNS_MAX; n++) {
+        uint64_t turn = atomic_load(&header->turns[n]);
+
+        if ((turn == 0 || age_of(turn, now) > TURN_EXPIRES_USEC)
+            && atomic_compare_exchange_strong(&header->turns[n], &turn,
+                                              make_turn(child, now))) {
+            atomic_fetch_add(&header->recycled, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_absence(adm_segment_t *segment, adm_usec_t absence)
+{
+    _Atomic int64_t *longest = &segment->header->away_max_usec;
+    int64_t seen = atomic_load(longest);
+
+    while (absence > seen
+           && !atomic_compare_exchange_weak(longest, &seen, absence)) {
+    }
+}
+
+void adm_recycle_take_place(adm_child_t *child, adm_usec_t now)
+{
+    adm_segment_t *segment = child->segment;
+    uint32_t n;
+
+    for (n = 0; n < ADM_TURNS_MAX; n++) {
+        uint64_t turn = atomic_load(&segment->header->turns[n]);
+
+        if (turn && holder_has_ended(segment, turn)
+            && atomic_compare_exchange_strong(&segment->header->turns[n], &turn,
+                                              0)) {
+            note_absence(segment, age_of(turn, now));
+            return;
+        }
+    }
+}
+
+void adm_recycle_count(adm_segment_t *segment)
+{
+    atomic_fetch_add(&segment->header->recycled, 1);
+}
+
+uint32_t adm_recycle_away(const adm_segment_t *segment)
+{
+    uint32_t n, away = 0;
+
+    for (n = 0; n < ADM_TURNS_MAX; n++) {
+        away += atomic_load(&segment->header->turns[n]) != 0;
+    }
+    return away;
+}
+
+bool adm_segment_has_waiters(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        if (atomic_load(&adm_zone_at(segment, idx)->queued)) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,129 @@
+/* mod_admission_recycle.c - children end one after the other.
+ *
+ * Each child gets a quota of connections of its own in place of
+ * MaxConnectionsPerChild. worker and event read that number once, at the start
+ * of a child, so that the even spread of the quotas is all there is. prefork
+ * reads it after each connection: there a child whose quota is used up asks for
+ * the turn to end, and serves on until it gets it.
+ */
+#include <httpd.h>
+#include <limits.h>
+
+#include <ap_mpm.h>
+
+#include "mod_admission_private.h"
+
+APLOG_USE_MODULE(admission);
+
+#define DEFAULT_TOGETHER 1
+
+/* A child whose quota is used up stays this long for the sake of those who
+ * wait in line. */
+#define POSTPONE_MAX_USEC (30 * ADM_USEC_PER_SEC)
+
+static struct {
+    uint32_t quota; /* 0: off */
+    uint32_t together;
+    int takes_turns;
+    atomic_uint served;    /* connections */
+    adm_usec_t wanted_since; /* the end; 0: not yet */
+} recycling;
+
+static const admission_server_conf_t *conf_of(server_rec *s)
+{
+    return ap_get_module_config(s->module_config, &admission_module);
+}
+
+static int mpm_is_threaded(void)
+{
+    int threaded = AP_MPMQ_NOT_SUPPORTED;
+
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &threaded);
+    return threaded != AP_MPMQ_NOT_SUPPORTED;
+}
+
+void admission_recycle_post_config(server_rec *s)
+{
+    const admission_server_conf_t *conf = conf_of(s);
+
+    if (conf->recycle_min && conf->recycle_together != -1
+        && mpm_is_threaded()) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0401)
+                     "AdmissionRecycle: together=%d has no effect with this "
+                     "MPM, which reads the number of connections only when a "
+                     "child starts; the quotas are spread from %d to %d",
+                     conf->recycle_together, conf->recycle_min,
+                     conf->recycle_max);
+    }
+}
+
+void admission_recycle_child_init(server_rec *s)
+{
+    const admission_server_conf_t *conf = conf_of(s);
+    adm_child_t *child = admission_child();
+
+    if (!child || !conf->recycle_min) {
+        return;
+    }
+    recycling.quota = adm_recycle_quota(admission_segment(),
+                                        (uint32_t)conf->recycle_min,
+                                        (uint32_t)conf->recycle_max);
+    recycling.together = conf->recycle_together > 0
+                             ? (uint32_t)conf->recycle_together
+                             : DEFAULT_TOGETHER;
+    recycling.takes_turns = !mpm_is_threaded();
+    /* prefork counts against this number only while it is positive, and looks
+     * at it before each connection. */
+    ap_max_requests_per_child = recycling.takes_turns ? INT_MAX
+                                                      : (int)recycling.quota;
+    adm_recycle_take_place(child, adm_now());
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s, ADMLOGNO(0402)
+                 "this child ends after %u connections", recycling.quota);
+}
+
+/* ---- after each connection ------------------------------------------------------------ */
+
+static int is_postponed(adm_usec_t now)
+{
+    if (recycling.wanted_since == 0) {
+        recycling.wanted_since = now;
+    }
+    return now - recycling.wanted_since < POSTPONE_MAX_USEC
+           && adm_segment_has_waiters(admission_segment());
+}
+
+/* prefork clears the connection's pool right before it looks at the number. */
+static apr_status_t end_if_it_is_time(void *data)
+{
+    adm_usec_t now = adm_now();
+
+    (void)data;
+    if (!is_postponed(now)
+        && adm_recycle_take_turn(admission_child(), recycling.together, now)) {
+        ap_max_requests_per_child = 1;
+    }
+    return APR_SUCCESS;
+}
+
+int admission_recycle_pre_connection(conn_rec *c, void *socket)
+{
+    uint32_t served;
+
+    (void)socket;
+    /* Neither streams of a connection nor connections to a backend. */
+    if (recycling.quota == 0 || c->master || c->outgoing) {
+        return DECLINED;
+    }
+    served = atomic_fetch_add(&recycling.served, 1) + 1;
+    if (served < recycling.quota) {
+        return DECLINED;
+    }
+    if (recycling.takes_turns) {
+        apr_pool_cleanup_register(c->pool, NULL, end_if_it_is_time,
+                                  apr_pool_cleanup_null);
+    }
+    else if (served == recycling.quota) {
+        adm_recycle_count(admission_segment()); /* the MPM ends it now */
+    }
+    return DECLINED;
+}
