@@ -395,6 +395,19 @@ typedef struct adm_zone_stats_t {
 apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone,
                             adm_usec_t now, adm_zone_stats_t *stats);
 
+/** The last ten minutes, the newest second last. */
+#define ADM_HISTORY_SECONDS 600
+
+typedef struct adm_history_t {
+    uint32_t active[ADM_HISTORY_SECONDS]; /* most at once in that second */
+    uint32_t queued[ADM_HISTORY_SECONDS];
+    uint64_t rejected[ADM_HISTORY_SECONDS]; /* for any reason, until its end */
+} adm_history_t;
+
+/** Copy what a zone remembers, under its lock. @return as adm_zone_enter(). */
+apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
+                              adm_usec_t now, adm_history_t *history);
+
 typedef struct adm_server_stats_t {
     uint32_t worker_cap;   /* workers that zones may occupy together */
     uint32_t workers_held; /* that they do occupy */

@@ -43,13 +43,15 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     uint64_t life = atomic_load(&rec->life);
     uint32_t sequence = adm_life_sequence(life);
 
-    if (adm_life_state(life) != ADM_LIFE_FREE
-        || !atomic_compare_exchange_strong(
+    if (adm_life_state(life) != ADM_LIFE_FREE) {
+        return false;
+    }
+    note_child_used(segment, idx); /* first, so that no claim is overlooked */
+    if (!atomic_compare_exchange_strong(
             &rec->life, &life, adm_life(pid, sequence, ADM_LIFE_CLAIMED))) {
         return false;
     }
     ADM_FAULT(child_claimed);
-    note_child_used(segment, idx);
     clear_record(rec, adm_doorbell_at(segment, idx), generation);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
         /* A slow reaper has it for a moment. Take another place. */

@@ -1,6 +1,6 @@
 /* adm_layout.h - private: every struct in the segment.
  *
- *   [ header | zones | children | doorbells | chunk owners | tickets ]
+ *   [ header | zones | histories | children | doorbells | chunks | tickets ]
  *
  * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
@@ -89,6 +89,7 @@ typedef struct adm_zone_rec_t {
     uint32_t queued_max;
     atomic_uint queue_length; /* that the last request came with; the parent
                                * sets it at each load, without the lock */
+    uint32_t noted_second; /* the last one in the zone's history */
     uint64_t next_arrival;
     uint64_t service_mean_usec; /* moving mean, for estimates */
 
@@ -103,6 +104,22 @@ typedef struct adm_zone_rec_t {
     adm_durations_t wait;
     adm_durations_t service;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
+
+/* One second of a zone in which something changed. Zone lock. */
+typedef struct adm_second_rec_t {
+    uint32_t second;     /* of the core's clock */
+    uint32_t active;     /* at its end */
+    uint32_t queued;
+    uint32_t active_max; /* most at once in it */
+    uint32_t queued_max;
+    uint64_t rejected;   /* until its end */
+} adm_second_rec_t;
+
+/* The last seconds of a zone, by second modulo their number. Only changes are
+ * written: what is not there was as the last one before it ended. */
+typedef struct adm_history_rec_t {
+    adm_second_rec_t seconds[ADM_HISTORY_SECONDS];
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_history_rec_t;
 
 enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
@@ -199,6 +216,7 @@ struct adm_segment_t {
 
     adm_header_rec_t *header;
     adm_zone_rec_t *zone_recs;
+    adm_history_rec_t *history_recs; /* a zone each */
     adm_child_rec_t *child_recs;
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;
@@ -346,6 +364,11 @@ bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
                         uint32_t ticket_idx, uint64_t arrival, pid_t pid);
 
 /* adm_stats.c */
+/** Note the zone's active and queued in its history, if they changed. */
+void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             adm_usec_t now);
+void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
+
 void adm_durations_add(adm_durations_t *durations, adm_usec_t duration);
 
 #endif

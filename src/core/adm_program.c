@@ -18,10 +18,6 @@
 
 #include "adm_layout.h"
 
-#ifndef __WNOTHREAD
-#define __WNOTHREAD 0
-#endif
-
 /* ---- at each fork -------------------------------------------------------------- */
 
 static adm_segment_t *watched;
@@ -261,8 +257,7 @@ static sight_t look_at_spawned(const adm_segment_t *segment, const char *token)
 static bool own_child_has_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
-    int rv = waitid(P_PID, (id_t)pid, &info,
-                    WEXITED | WNOHANG | WNOWAIT | __WNOTHREAD);
+    int rv = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
 
     return rv == 0 ? info.si_pid == pid : errno == ECHILD;
 }

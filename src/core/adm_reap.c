@@ -22,9 +22,10 @@ static void orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     unsigned orphans = atomic_load(&zone->orphans);
 
     ticket->since_usec = now + atomic_load(&segment->header->orphan_hold_usec);
-    ticket->child_idx = 0;
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED); /* T7_orphan */
     ADM_FAULT(reap_orphaned);
+    /* Not before: an ACTIVE ticket of nobody would never be reaped. */
+    ticket->child_idx = 0;
     atomic_store(&zone->orphans, orphans + 1);
 }
 

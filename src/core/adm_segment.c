@@ -78,7 +78,8 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
     adm_segment_t *segment;
-    size_t zones_at, children_at, doorbells_at, chunks_at, tickets_at, end = 0;
+    size_t zones_at, histories_at, children_at, doorbells_at, chunks_at;
+    size_t tickets_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
@@ -97,6 +98,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
 
     part(&end, 1, sizeof(adm_header_rec_t));
     zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
+    histories_at = part(&end, sizes->zones, sizeof(adm_history_rec_t));
     children_at = part(&end, sizes->children, sizeof(adm_child_rec_t));
     doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
     chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
@@ -110,6 +112,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     }
     segment->header = segment->base;
     segment->zone_recs = (void *)((char *)segment->base + zones_at);
+    segment->history_recs = (void *)((char *)segment->base + histories_at);
     segment->child_recs = (void *)((char *)segment->base + children_at);
     segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
     segment->chunk_recs = (void *)((char *)segment->base + chunks_at);

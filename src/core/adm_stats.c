@@ -40,6 +40,10 @@ apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone,
     if (!rec) {
         return rv;
     }
+    if (rec->applied_incarnation != zone.incarnation) {
+        adm_zone_unlock(segment, rec, now);
+        return ADM_ZONE_RETIRED;
+    }
     *stats = (adm_zone_stats_t){
         .limit = atomic_load(&rec->limit),
         .queue_length = atomic_load(&rec->queue_length),

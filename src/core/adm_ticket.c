@@ -56,10 +56,12 @@ uint32_t adm_ticket_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     uint32_t idx = zone->free_idx;
 
+    if (idx && !is_free(segment, idx)) {
+        /* Somebody wrote into the list. The tickets know better. */
+        adm_ticket_rebuild_locked(segment, zone);
+        idx = zone->free_idx;
+    }
     if (idx) {
-        if (!is_free(segment, idx)) {
-            return 0; /* somebody wrote into the list */
-        }
         zone->free_idx = adm_ticket_at(segment, idx)->next_idx;
         return idx;
     }

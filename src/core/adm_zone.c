@@ -17,7 +17,8 @@ enum {
 /* ---- the zone's lock ----------------------------------------------------------- */
 
 /* The place has another zone now: its figures begin at zero. */
-static void begin_incarnation_locked(adm_zone_rec_t *zone, uint32_t incarnation)
+static void begin_incarnation_locked(adm_segment_t *segment,
+                                     adm_zone_rec_t *zone, uint32_t incarnation)
 {
     zone->queued_max = 0;
     zone->service_mean_usec = 0;
@@ -31,6 +32,7 @@ static void begin_incarnation_locked(adm_zone_rec_t *zone, uint32_t incarnation)
     zone->reclaimed = 0;
     zone->wait = (adm_durations_t){ 0 };
     zone->service = (adm_durations_t){ 0 };
+    adm_history_clear_locked(segment, zone);
     zone->applied_incarnation = incarnation;
 }
 
@@ -61,7 +63,7 @@ adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
     incarnation = atomic_load_explicit(&zone->incarnation,
                                        memory_order_relaxed);
     if (zone->applied_incarnation != incarnation) {
-        begin_incarnation_locked(zone, incarnation);
+        begin_incarnation_locked(segment, zone, incarnation);
     }
     *rv = APR_SUCCESS;
     return zone;
@@ -159,6 +161,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     do {
         grant_locked(segment, zone, now, &wakes);
+        adm_history_note_locked(segment, zone, now);
         adm_lock_release(&zone->lock);
         if (wakes.count) {
             ADM_FAULT(grant_unlocked);
@@ -362,7 +365,7 @@ void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone)
     adm_zone_rec_t *rec = adm_zone_lock(child->segment, zone.idx, &rv);
 
     if (rec) {
-        rec->exempt++;
+        rec->exempt += rec->applied_incarnation == zone.incarnation;
         adm_zone_unlock(child->segment, rec, adm_now());
     }
 }

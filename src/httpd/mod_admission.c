@@ -41,6 +41,8 @@ static void register_hooks(apr_pool_t *p)
      * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
      * all that serves content. */
     ap_hook_handler(admission_handler, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
+    /* SetHandler admission-status */
+    ap_hook_handler(admission_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     /* Once a connection, wherever it goes from there. */
     ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,
                            APR_HOOK_FIRST);

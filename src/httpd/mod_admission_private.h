@@ -223,6 +223,13 @@ int admission_recycle_pre_connection(conn_rec *c, void *socket);
 
 /* ---- what an administrator sees (mod_admission_status.c) ----------------------------- */
 
+/** server-status: HTML table, ?auto. */
 int admission_status(request_rec *r, int flags);
+
+/** SetHandler admission-status: the live page (mod_admission_page.c), ?json
+ *  and ?prometheus (mod_admission_export.c). */
+int admission_status_handler(request_rec *r);
+int admission_write_json(request_rec *r);
+int admission_write_metrics(request_rec *r);
 
 #endif

@@ -1,0 +1,174 @@
+/* mod_admission_fields.c - every fact that the module shows, once. */
+#include <httpd.h>
+
+#include "mod_admission_fields.h"
+
+#define MSEC(usec) ((apr_int64_t)((usec) / ADM_USEC_PER_MSEC))
+
+static apr_int64_t mean_msec(const adm_durations_t *durations)
+{
+    return durations->count ? MSEC(durations->sum_usec / durations->count) : 0;
+}
+
+#define OF_ZONE(name, expression)                              \
+    static apr_int64_t name(const admission_view_t *view)      \
+    {                                                          \
+        return (apr_int64_t)(expression);                      \
+    }
+
+OF_ZONE(limit, view->stats.limit)
+OF_ZONE(active, view->stats.active)
+OF_ZONE(orphans, view->stats.orphans)
+OF_ZONE(queued, view->stats.queued)
+OF_ZONE(queue_length, view->stats.queue_length)
+OF_ZONE(queue_timeout, apr_time_as_msec(view->zone->queue_timeout))
+OF_ZONE(queued_max, view->stats.queued_max)
+OF_ZONE(oldest_wait, MSEC(view->stats.oldest_wait_usec))
+OF_ZONE(admitted, view->stats.admitted)
+OF_ZONE(after_wait, view->stats.admitted_after_wait)
+OF_ZONE(exempt, view->stats.exempt)
+OF_ZONE(rejected_full, view->stats.rejected_full)
+OF_ZONE(rejected_timeout, view->stats.rejected_timeout)
+OF_ZONE(rejected_reserve, view->stats.rejected_reserve)
+OF_ZONE(gone, view->stats.gone)
+OF_ZONE(reclaimed, view->stats.reclaimed)
+OF_ZONE(wait_mean, mean_msec(&view->stats.wait))
+OF_ZONE(wait_max, MSEC(view->stats.wait.max_usec))
+OF_ZONE(service_mean, mean_msec(&view->stats.service))
+OF_ZONE(dry_run, view->zone->dry_run)
+
+#define GAUGE ADMISSION_GAUGE
+#define MILLIS ADMISSION_GAUGE_MSEC
+#define COUNTER ADMISSION_COUNTER
+
+const admission_field_t admission_zone_fields[] = {
+    { "Limit", "Limit", "limit", "limit", NULL,
+      "Requests of the zone that may run at once.", GAUGE, limit, NULL },
+    { "Active", "Active", "active", "active", NULL,
+      "Requests of the zone that hold a permit.", GAUGE, active, NULL },
+    { "Orphans", NULL, "orphans", "orphans", NULL,
+      "Permits held by programs whose httpd child is dead.", GAUGE, orphans,
+      NULL },
+    { "Queued", "Queued", "queued", "queued", NULL, "Requests that wait.",
+      GAUGE, queued, NULL },
+    { "QueueLength", "of", "queueLength", "queue_length", NULL,
+      "Requests that may wait.", GAUGE, queue_length, NULL },
+    { "QueueTimeoutMs", NULL, "queueTimeoutMs", "queue_timeout", NULL,
+      "How long a request may wait.", MILLIS, queue_timeout, NULL },
+    { "QueuedMax", "Max", "queuedMax", "queued_max", NULL,
+      "Most requests that ever waited at once.", GAUGE, queued_max, NULL },
+    { "OldestWaitMs", "Oldest wait ms", "oldestWaitMs", "oldest_wait", NULL,
+      "How long the first in line has waited.", MILLIS, oldest_wait, NULL },
+    { "Admitted", "Admitted", "admitted", "admitted", NULL,
+      "Requests that got a permit.", COUNTER, admitted, NULL },
+    { "AdmittedAfterWait", "after wait", "admittedAfterWait",
+      "admitted_after_wait", NULL, "Of these, how many had to wait.", COUNTER,
+      after_wait, NULL },
+    { "Exempt", "Exempt", "exempt", "exempt", NULL,
+      "Requests that ran without a permit because of AdmissionExempt.",
+      COUNTER, exempt, NULL },
+    { "RejectedFull", "Rejected full", "rejectedFull", "rejected", "full",
+      "Requests that were rejected.", COUNTER, rejected_full, NULL },
+    { "RejectedTimeout", "timeout", "rejectedTimeout", "rejected", "timeout",
+      "Requests that were rejected.", COUNTER, rejected_timeout, NULL },
+    { "RejectedReserve", "reserve", "rejectedReserve", "rejected", "reserve",
+      "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
+    { "Gone", "Gone", "gone", "gone", NULL,
+      "Requests whose client left while they waited.", COUNTER, gone, NULL },
+    { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
+      "Permits and places taken back from dead children.", COUNTER, reclaimed,
+      NULL },
+    { "WaitMeanMs", "Wait mean ms", "waitMeanMs", "wait_mean", NULL,
+      "Mean wait of those who waited and got a permit.", MILLIS, wait_mean,
+      NULL },
+    { "WaitMaxMs", "max", "waitMaxMs", "wait_max", NULL,
+      "Longest wait of those who got a permit.", MILLIS, wait_max, NULL },
+    { "ServiceMeanMs", "Service mean ms", "serviceMeanMs", "service_mean", NULL,
+      "Mean time that a permit was held.", MILLIS, service_mean, NULL },
+    { "DryRun", NULL, "dryRun", "dry_run", NULL,
+      "Whether the zone only counts.", GAUGE, dry_run, NULL }
+};
+
+const int admission_zone_fields_count =
+    sizeof(admission_zone_fields) / sizeof(*admission_zone_fields);
+
+#define OF_SERVER(name, expression)                            \
+    static apr_int64_t name(const adm_server_stats_t *server)  \
+    {                                                          \
+        (void)server;                                          \
+        return (apr_int64_t)(expression);                      \
+    }
+
+static apr_int64_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? (apr_int64_t)(a - b) : 0;
+}
+
+OF_SERVER(zones, admission_zones()->nelts)
+OF_SERVER(workers, admission_server_workers())
+OF_SERVER(reserve, admission_server_workers() - (int)server->worker_cap)
+OF_SERVER(reserve_free, difference(server->worker_cap, server->workers_held))
+OF_SERVER(running, difference(server->workers_held, server->blocked))
+OF_SERVER(blocked, server->blocked)
+OF_SERVER(parked, server->parked)
+OF_SERVER(unlimited, server->unlimited)
+OF_SERVER(recycled, server->recycled)
+OF_SERVER(away, server->away)
+OF_SERVER(away_max, MSEC(server->away_max_usec))
+
+const admission_field_t admission_server_fields[] = {
+    { "Zones", "Zones", "zones", "zones", NULL, "Zones of the configuration.",
+      GAUGE, NULL, zones },
+    { "Workers", "Workers", "workers", "workers", NULL,
+      "Requests that the server can run at once.", GAUGE, NULL, workers },
+    { "Reserve", "reserved", "reserve", "reserve", NULL,
+      "Workers that zones may not occupy.", GAUGE, NULL, reserve },
+    { "ReserveFree", "free for zones", "reserveFree", "reserve_free", NULL,
+      "Workers that zones may still occupy.", GAUGE, NULL, reserve_free },
+    { "Running", "running", "running", "running", NULL,
+      "Workers that run requests of zones.", GAUGE, NULL, running },
+    { "Blocked", "blocked", "blocked", "blocked", NULL,
+      "Workers that hold waiting requests.", GAUGE, NULL, blocked },
+    { "Parked", "Parked", "parked", "parked", NULL,
+      "Requests that wait without a worker.", GAUGE, NULL, parked },
+    { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
+      "Requests let through without a limit because of a fault.", COUNTER,
+      NULL, unlimited },
+    { "ChildrenRecycled", "Children recycled", "childrenRecycled",
+      "children_recycled", NULL, "Children ended by AdmissionRecycle.",
+      COUNTER, NULL, recycled },
+    { "ChildrenAway", "away", "childrenAway", "children_away", NULL,
+      "Recycled children not replaced yet.", GAUGE, NULL, away },
+    { "ChildrenAwayMaxMs", "longest ms", "childrenAwayMaxMs",
+      "children_away_max", NULL,
+      "Longest time from the end of a recycled child to its replacement.",
+      MILLIS, NULL, away_max }
+};
+
+const int admission_server_fields_count =
+    sizeof(admission_server_fields) / sizeof(*admission_server_fields);
+
+const apr_array_header_t *admission_look(apr_pool_t *p,
+                                         adm_server_stats_t *server)
+{
+    const apr_array_header_t *zones_now = admission_zones();
+    apr_array_header_t *views = apr_array_make(p, zones_now->nelts,
+                                               sizeof(admission_view_t));
+    adm_usec_t now = adm_now();
+    int i;
+
+    /* Whoever looks must not see what the dead hold. */
+    adm_audit(admission_child(), now, true);
+    adm_server_stats(admission_segment(), server);
+    for (i = 0; i < zones_now->nelts; i++) {
+        admission_view_t *view = apr_array_push(views);
+
+        *view = (admission_view_t){
+            .zone = APR_ARRAY_IDX(zones_now, i, admission_zone_t *)
+        };
+        view->stats.limit = (uint32_t)view->zone->limit;
+        adm_zone_stats(admission_child(), view->zone->handle, now,
+                       &view->stats);
+    }
+    return views;
+}
