@@ -221,8 +221,10 @@ static void set_retry_after(request_rec *r, const admission_dir_conf_t *conf,
                                                        : estimate_retry(drain);
 
     if (conf->retry != ADMISSION_RETRY_OFF) {
-        apr_table_setn(r->err_headers_out, "Retry-After",
-                       apr_itoa(r->pool, seconds));
+        const char *text = apr_itoa(r->pool, seconds);
+
+        apr_table_setn(r->err_headers_out, "Retry-After", text);
+        note(r, NOTE_PREFIX "RETRY_AFTER", text);
     }
 }
 
@@ -270,8 +272,8 @@ static int reject(request_rec *r, const admission_dir_conf_t *conf,
 
     known->was_rejected = 1;
     note_status(r, status_of_event[event]);
-    apr_table_do(export_note, r, r->notes, NULL);
     set_retry_after(r, conf, drain);
+    apr_table_do(export_note, r, r->notes, NULL);
     log_rejection(r, known->zone, event);
     return admission_reject_status(conf);
 }
