@@ -67,7 +67,8 @@ typedef struct adm_ticket_t {
     uint32_t flags;        /* as given to adm_zone_enter(), and private ones */
     atomic_uint held;      /* 1 from enter to release or cancel */
     uint32_t queued_ahead; /* length of the line at arrival */
-    adm_usec_t drain_usec; /* estimate: when the line will have drained */
+    adm_usec_t drain_usec; /* of a rejected one, estimate: when the line will
+                            * have drained */
 } adm_ticket_t;
 
 /* ---- clock ------------------------------------------------------------- */
@@ -158,6 +159,10 @@ void adm_segment_child_ended(adm_segment_t *segment, pid_t pid);
  */
 apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
                                 uint32_t generation, apr_pool_t *pool);
+
+/** At most this many threads of the child may block at once; those that use no
+ *  worker (HTTP/2) do not count. Unlimited unless set. */
+void adm_child_limit_blocked(adm_child_t *child, uint32_t max);
 
 /** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
 void adm_child_stop(adm_child_t *child);

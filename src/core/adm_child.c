@@ -98,6 +98,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
     child->rec = adm_child_at(segment, idx);
     child->doorbell = adm_doorbell_at(segment, idx);
     child->pid = pid;
+    child->blocked_max = UINT32_MAX;
     self = pid;
     *registered = child;
     adm_audit(child, adm_now(), true);
@@ -117,6 +118,11 @@ bool adm_child_is_registered_here(void)
 bool adm_child_is_self(const adm_child_t *child)
 {
     return child->pid == self;
+}
+
+void adm_child_limit_blocked(adm_child_t *child, uint32_t max)
+{
+    child->blocked_max = max;
 }
 
 void adm_child_stop(adm_child_t *child)

@@ -26,6 +26,13 @@
 #define ADM_MAX_CHILDREN 1048576
 #define ADM_MAX_CHUNKS 1048576
 
+/* A process that starts programs for children, such as mod_cgid's daemon.
+ * Written by what it forks; atomic. */
+typedef struct adm_spawner_rec_t {
+    atomic_int pid;            /* 0: none */
+    _Atomic int64_t last_fork; /* when it started something last */
+} adm_spawner_rec_t;
+
 typedef struct adm_header_rec_t {
     /* Written by the parent before the first fork. */
     uint64_t magic;
@@ -49,9 +56,7 @@ typedef struct adm_header_rec_t {
     atomic_uint workers_held; /* sum of the children's, or more: a kill
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
-    atomic_int spawners[ADM_SPAWNERS]; /* pids of processes that start programs
-                               * for children (mod_cgid's daemon), written by
-                               * what they fork; 0: none */
+    adm_spawner_rec_t spawners[ADM_SPAWNERS];
     _Atomic uint64_t unlimited;
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
 
@@ -133,8 +138,10 @@ typedef struct adm_ticket_rec_t {
     atomic_uint state;       /* the truth, and the word its waiter sleeps on */
     uint32_t child_idx;      /* who holds it or waits */
     uint64_t arrival;        /* place in the order of arrival of its zone */
-    int64_t since_usec;      /* WAITING: in line since. ACTIVE: runs since.
-                              * ORPHANED: is given up at */
+    int64_t since_usec;      /* WAITING: in line since. Later: runs since */
+    int64_t until_usec;      /* ORPHANED: is given up then */
+    _Atomic int64_t missed_since; /* ORPHANED: its program was not seen since
+                              * then; 0: it was. Without the lock, by reapers */
     uint32_t prev_idx;       /* in the line */
     uint32_t next_idx;       /* in the line, or in the free list */
     atomic_uint bell;        /* slot + 1 of a parked ticket; 0: a thread sleeps.
@@ -142,7 +149,6 @@ typedef struct adm_ticket_rec_t {
     atomic_uint programs;    /* announced; by the owning child, no lock */
     atomic_int program_pid;  /* the last one's, where known; written by the
                               * program itself between fork and exec */
-    atomic_uint unseen;      /* ORPHANED: rounds in a row without its program */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_ticket_rec_t;
 
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
@@ -235,6 +241,7 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
+    uint32_t blocked_max; /* threads that may wait at once */
     /* What the last audit saw. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;
@@ -358,10 +365,12 @@ void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
 
 /* adm_program.c */
 
-/** Look for the program of an orphaned ticket; @a pid is 0 where it is not
- *  known. Makes system calls. @return false only if there is none. */
+/** Look for the program of an orphaned ticket that ran since @a since; @a pid
+ *  is 0 where it is not known. Makes system calls. @return false if there is
+ *  none now. */
 bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
-                        uint32_t ticket_idx, uint64_t arrival, pid_t pid);
+                        uint32_t ticket_idx, uint64_t arrival, pid_t pid,
+                        adm_usec_t since);
 
 /* adm_stats.c */
 /** Note the zone's active and queued in its history, if they changed. */

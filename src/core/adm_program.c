@@ -8,11 +8,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,21 +35,32 @@ static void after_fork_in_parent(void)
     announced = NULL;
 }
 
-/* Remember the daemon that started this process. Async-signal-safe. */
-static void note_spawner(pid_t pid)
+/* The place of this pid, or the one that was used longest ago. */
+static adm_spawner_rec_t *spawner_place(adm_spawner_rec_t *spawners, pid_t pid)
 {
-    atomic_int *spawners = watched->header->spawners;
+    adm_spawner_rec_t *oldest = &spawners[0];
     unsigned n;
 
     for (n = 0; n < ADM_SPAWNERS; n++) {
-        if (atomic_load(&spawners[n]) == pid) {
-            return;
+        if (atomic_load(&spawners[n].pid) == pid) {
+            return &spawners[n];
+        }
+        if (atomic_load(&spawners[n].last_fork)
+            < atomic_load(&oldest->last_fork)) {
+            oldest = &spawners[n];
         }
     }
-    for (n = ADM_SPAWNERS - 1; n > 0; n--) {
-        atomic_store(&spawners[n], atomic_load(&spawners[n - 1]));
-    }
-    atomic_store(&spawners[0], pid);
+    return oldest;
+}
+
+/* Remember the daemon that started this process. Async-signal-safe. */
+static void note_spawner(pid_t pid)
+{
+    adm_spawner_rec_t *place = spawner_place(watched->header->spawners, pid);
+
+    /* The time first: nobody else takes a place that was just used. */
+    atomic_store(&place->last_fork, adm_now());
+    atomic_store(&place->pid, pid);
 }
 
 /* Between fork and exec: only async-signal-safe calls. */
@@ -156,14 +169,19 @@ static ssize_t read_proc(const char *path, char *text, size_t room)
     return got < 0 ? -1 : (ssize_t)length;
 }
 
-static bool is_zombie(pid_t pid)
+/* @return whether the process has ended: reaped, or its zombie is left. What
+ * cannot be seen has not. */
+static bool has_ended(pid_t pid)
 {
     char path[64], stat[512];
     const char *state;
 
+    if (kill(pid, 0) != 0 && errno == ESRCH) {
+        return true;
+    }
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     if (read_proc(path, stat, sizeof(stat)) <= 0) {
-        return true;
+        return false;
     }
     /* "pid (name) S ...", and a name may contain anything. */
     state = strrchr(stat, ')');
@@ -190,15 +208,16 @@ static sight_t look_at(pid_t pid, const char *token)
                                                 : SIGHT_UNKNOWN;
     }
     else {
-        sight = is_zombie(pid) ? SIGHT_GONE : SIGHT_UNKNOWN;
+        sight = has_ended(pid) ? SIGHT_GONE : SIGHT_UNKNOWN;
     }
     free(text);
     return sight;
 }
 
 /* What the best of a daemon's children is to us; SIGHT_UNKNOWN also when the
- * kernel does not list them. */
-static sight_t look_at_children_of(pid_t spawner, const char *token)
+ * kernel does not list them, or the daemon is gone: they live on elsewhere. */
+static sight_t look_at_children_of(pid_t spawner, const char *token,
+                                   pid_t *program)
 {
     char path[96];
     char list[4096];
@@ -207,45 +226,47 @@ static sight_t look_at_children_of(pid_t spawner, const char *token)
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)spawner,
              (int)spawner);
-    if (read_proc(path, list, sizeof(list)) < 0) {
-        return is_zombie(spawner) ? SIGHT_GONE : SIGHT_UNKNOWN;
-    }
-    if (strlen(list) == sizeof(list) - 1) {
-        return SIGHT_UNKNOWN; /* more of them than can be looked at */
+    if (read_proc(path, list, sizeof(list)) < 0
+        || strlen(list) == sizeof(list) - 1) {
+        return SIGHT_UNKNOWN;
     }
     while (best != SIGHT_OURS) {
         char *end;
-        long pid = strtol(next, &end, 10);
+        pid_t pid = (pid_t)strtol(next, &end, 10);
         sight_t sight;
 
         if (end == next) {
             break;
         }
-        sight = look_at((pid_t)pid, token);
-        if (sight > SIGHT_OTHER && best != SIGHT_OURS) {
+        sight = look_at(pid, token);
+        if (sight == SIGHT_OURS || sight == SIGHT_UNKNOWN) {
             best = sight;
+            *program = pid;
         }
         next = end;
     }
     return best;
 }
 
-/* Over all daemons that ever started a program, and are still there. */
-static sight_t look_at_spawned(const adm_segment_t *segment, const char *token)
+/* Only a daemon that started something since our request began can have
+ * started its program. */
+static sight_t look_at_spawned(const adm_segment_t *segment, const char *token,
+                               adm_usec_t since, pid_t *program)
 {
     sight_t best = SIGHT_GONE;
     bool has_spawner = false;
     unsigned n;
 
     for (n = 0; n < ADM_SPAWNERS && best != SIGHT_OURS; n++) {
-        pid_t spawner = atomic_load(&segment->header->spawners[n]);
+        adm_spawner_rec_t *spawner = &segment->header->spawners[n];
+        pid_t pid = atomic_load(&spawner->pid);
         sight_t sight;
 
-        if (spawner == 0) {
+        if (pid == 0 || atomic_load(&spawner->last_fork) < since) {
             continue;
         }
         has_spawner = true;
-        sight = look_at_children_of(spawner, token);
+        sight = look_at_children_of(pid, token, program);
         if (sight > best) {
             best = sight;
         }
@@ -253,13 +274,36 @@ static sight_t look_at_spawned(const adm_segment_t *segment, const char *token)
     return has_spawner ? best : SIGHT_UNKNOWN;
 }
 
-/* A child of this very process, neither reaped nor missed by the look. */
+/* A program that has closed its outputs is about to end: give it a moment,
+ * rather than keep the permit until the answer has been sent. */
+#define LAST_MOMENT_MSEC 5
+
+static bool ends_now(pid_t pid)
+{
+    bool is_over = false;
+#ifdef SYS_pidfd_open
+    struct pollfd end = { .events = POLLIN };
+
+    end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (end.fd < 0) {
+        return errno == ESRCH;
+    }
+    is_over = poll(&end, 1, LAST_MOMENT_MSEC) == 1;
+    close(end.fd);
+#else
+    (void)pid;
+#endif
+    return is_over;
+}
+
+/* A child of this very process, not reaped before its request is. */
 static bool own_child_has_ended(pid_t pid)
 {
     siginfo_t info = { 0 };
+    /* Whichever thread started it: another one may end the request. */
     int rv = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
 
-    return rv == 0 ? info.si_pid == pid : errno == ECHILD;
+    return rv == 0 ? info.si_pid == pid || ends_now(pid) : errno == ECHILD;
 }
 
 bool adm_program_has_ended(const adm_ticket_t *ticket)
@@ -268,6 +312,7 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
     unsigned programs = atomic_load(&rec->programs);
     pid_t pid = atomic_load(&rec->program_pid);
     char token[ADM_TOKEN_LENGTH];
+    sight_t sight;
 
     if (programs != 1) {
         return programs == 0; /* only the last one's pid is known */
@@ -276,7 +321,9 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
         return own_child_has_ended(pid);
     }
     adm_program_token(ticket, token);
-    return look_at_spawned(ticket->child->segment, token) == SIGHT_GONE;
+    sight = look_at_spawned(ticket->child->segment, token, rec->since_usec,
+                            &pid);
+    return sight == SIGHT_GONE || (sight == SIGHT_OURS && ends_now(pid));
 }
 
 /* ---- programs of dead children ------------------------------------------------------ */
@@ -299,8 +346,29 @@ static bool is_anywhere(const char *token)
     return is_found;
 }
 
+/* @return whether a daemon started a process since then that it does not let
+ * us look at: it may be ours. */
+static bool may_be_hidden(const adm_segment_t *segment, const char *token,
+                          adm_usec_t since)
+{
+    bool may_be = false;
+    unsigned n;
+
+    for (n = 0; n < ADM_SPAWNERS && !may_be; n++) {
+        adm_spawner_rec_t *spawner = &segment->header->spawners[n];
+        pid_t pid = atomic_load(&spawner->pid), program;
+
+        may_be = pid != 0 && atomic_load(&spawner->last_fork) >= since
+                 && !has_ended(pid)
+                 && look_at_children_of(pid, token, &program)
+                        >= SIGHT_OURS;
+    }
+    return may_be;
+}
+
 bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
-                        uint32_t ticket_idx, uint64_t arrival, pid_t pid)
+                        uint32_t ticket_idx, uint64_t arrival, pid_t pid,
+                        adm_usec_t since)
 {
     char token[ADM_TOKEN_LENGTH];
     sight_t sight;
@@ -310,5 +378,5 @@ bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
         sight = look_at(pid, token);
         return sight == SIGHT_OURS || sight == SIGHT_UNKNOWN;
     }
-    return look_at_spawned(segment, token) == SIGHT_OURS || is_anywhere(token);
+    return may_be_hidden(segment, token, since) || is_anywhere(token);
 }

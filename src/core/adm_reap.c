@@ -10,9 +10,11 @@
 #define AUDIT_INTERVAL_USEC ADM_USEC_PER_SEC
 #define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
 
-/* An orphan's program counts as gone when it was missed in this many rounds:
- * it may just have been between fork and exec, without its token. */
-#define ROUNDS_UNSEEN 2
+/* An orphan's program counts as gone when it was missed for so long: it may
+ * just be between fork and exec, without its token. */
+#define MISSED_USEC (100 * ADM_USEC_PER_MSEC)
+/* Where a daemon starts programs, it may not have come to that yet. */
+#define MISSED_DAEMON_USEC ADM_USEC_PER_SEC
 
 /* ---- dead children --------------------------------------------------------------- */
 
@@ -21,7 +23,7 @@ static void orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 {
     unsigned orphans = atomic_load(&zone->orphans);
 
-    ticket->since_usec = now + atomic_load(&segment->header->orphan_hold_usec);
+    ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED); /* T7_orphan */
     ADM_FAULT(reap_orphaned);
     /* Not before: an ACTIVE ticket of nobody would never be reaped. */
@@ -130,6 +132,7 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
 typedef struct orphan_t {
     uint32_t ticket_idx;
     uint64_t arrival;
+    adm_usec_t since;
     adm_usec_t until;
     pid_t pid;
 } orphan_t;
@@ -153,7 +156,8 @@ static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
             orphans[count++] = (orphan_t){
                 .ticket_idx = idx,
                 .arrival = ticket->arrival,
-                .until = ticket->since_usec,
+                .since = ticket->since_usec,
+                .until = ticket->until_usec,
                 .pid = atomic_load(&ticket->program_pid)
             };
         }
@@ -181,22 +185,31 @@ static void end_orphan(adm_segment_t *segment, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, now);
 }
 
+/* @return whether the program has been missed for long enough. */
+static bool is_missed(adm_ticket_rec_t *ticket, const orphan_t *orphan,
+                      adm_usec_t now)
+{
+    int64_t since = 0;
+
+    if (atomic_compare_exchange_strong(&ticket->missed_since, &since, now)) {
+        return false; /* the first time */
+    }
+    return now - since >= (orphan->pid ? MISSED_USEC : MISSED_DAEMON_USEC);
+}
+
 static void visit_orphan(adm_segment_t *segment, uint32_t zone_idx,
                          const orphan_t *orphan, adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-    bool is_over = now >= orphan->until;
 
-    if (!is_over) {
-        if (adm_program_exists(segment, zone_idx, orphan->ticket_idx,
-                               orphan->arrival, orphan->pid)) {
-            atomic_store(&ticket->unseen, 0);
-        }
-        else {
-            is_over = atomic_fetch_add(&ticket->unseen, 1) + 1 >= ROUNDS_UNSEEN;
-        }
+    if (now >= orphan->until) {
+        end_orphan(segment, zone_idx, orphan, now);
     }
-    if (is_over) {
+    else if (adm_program_exists(segment, zone_idx, orphan->ticket_idx,
+                                orphan->arrival, orphan->pid, orphan->since)) {
+        atomic_store(&ticket->missed_since, 0);
+    }
+    else if (is_missed(ticket, orphan, now)) {
         end_orphan(segment, zone_idx, orphan, now);
     }
 }

@@ -192,7 +192,7 @@ static apr_status_t begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->bell, 0, memory_order_relaxed);
     atomic_store_explicit(&rec->programs, 0, memory_order_relaxed);
     atomic_store_explicit(&rec->program_pid, 0, memory_order_relaxed);
-    atomic_store_explicit(&rec->unseen, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->missed_since, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
     ADM_FAULT(enter_filled);
@@ -241,16 +241,44 @@ static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return ADM_DRY_QUEUED;
 }
 
-static apr_status_t reject_full_locked(adm_zone_rec_t *zone,
-                                       adm_ticket_t *ticket)
+/* How long a line of this length takes, by what requests took lately. */
+static adm_usec_t drain_time(const adm_zone_rec_t *zone, uint32_t queued)
 {
     uint32_t limit = atomic_load(&zone->limit);
 
-    zone->rejected_full++;
-    ticket->drain_usec = (adm_usec_t)((ticket->queued_ahead + 1)
-                                      * zone->service_mean_usec
-                                      / (limit ? limit : 1));
-    return ADM_QUEUE_FULL;
+    return (adm_usec_t)((queued + 1) * zone->service_mean_usec
+                        / (limit ? limit : 1));
+}
+
+static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
+                                  uint64_t *counter, apr_status_t rv)
+{
+    (*counter)++;
+    ticket->drain_usec = drain_time(zone, ticket->queued_ahead);
+    return rv;
+}
+
+/* A child must not block its last threads: somebody in its line may have been
+ * granted already and need one to go on. */
+static bool begin_blocking(adm_ticket_t *ticket)
+{
+    adm_child_t *child = ticket->child;
+
+    if (atomic_fetch_add(&child->rec->blocked, 1) >= child->blocked_max
+        && (ticket->flags & ADM_USES_WORKER)) {
+        atomic_fetch_sub(&child->rec->blocked, 1);
+        return false;
+    }
+    ticket->flags |= IS_BLOCKED;
+    return true;
+}
+
+static void end_blocking(adm_ticket_t *ticket)
+{
+    if (ticket->flags & IS_BLOCKED) {
+        ticket->flags &= ~(uint32_t)IS_BLOCKED;
+        atomic_fetch_sub(&ticket->child->rec->blocked, 1);
+    }
 }
 
 static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
@@ -268,21 +296,24 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     ticket->queued_ahead = queued;
     if (queued == 0 && has_free_permit(zone)) {
         if (!has_worker) {
-            zone->rejected_reserve++;
-            return ADM_RESERVED;
+            return reject_locked(zone, ticket, &zone->rejected_reserve,
+                                 ADM_RESERVED);
         }
         return begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, ticket);
     }
     if (!(ticket->flags & ADM_MAY_WAIT)
         || queued >= queue_length) {
-        return reject_full_locked(zone, ticket);
+        return reject_locked(zone, ticket, &zone->rejected_full,
+                             ADM_QUEUE_FULL);
     }
-    if ((ticket->flags & ADM_BLOCKS_WORKER) && !has_worker) {
-        zone->rejected_reserve++;
-        return ADM_RESERVED;
+    if ((ticket->flags & ADM_BLOCKS_WORKER)
+        && (!has_worker || !begin_blocking(ticket))) {
+        return reject_locked(zone, ticket, &zone->rejected_reserve,
+                             ADM_RESERVED);
     }
     rv = begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now, ticket);
     if (rv != APR_SUCCESS) {
+        end_blocking(ticket);
         return rv;
     }
     note_queue_length_locked(zone, queued + 1);
@@ -303,12 +334,6 @@ static bool has_ticket(apr_status_t rv)
            || rv == ADM_DRY_FULL;
 }
 
-static void begin_blocking(adm_ticket_t *ticket)
-{
-    ticket->flags |= IS_BLOCKED;
-    atomic_fetch_add(&ticket->child->rec->blocked, 1);
-}
-
 /* What the child counts of its own tickets, once it is known how it went. */
 static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 {
@@ -317,9 +342,6 @@ static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 
     if (!has_ticket(rv) || is_parking) {
         return_worker(ticket);
-    }
-    if (rv == ADM_QUEUED && !is_parking) {
-        begin_blocking(ticket);
     }
     if (has_ticket(rv)) {
         atomic_store(&ticket->held, 1);
@@ -380,14 +402,6 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
 bool adm_ticket_is_granted(const adm_ticket_t *ticket)
 {
     return atomic_load(&rec_of(ticket)->state) == ADM_TICKET_ACTIVE;
-}
-
-static void end_blocking(adm_ticket_t *ticket)
-{
-    if (ticket->flags & IS_BLOCKED) {
-        ticket->flags &= ~(uint32_t)IS_BLOCKED;
-        atomic_fetch_sub(&ticket->child->rec->blocked, 1);
-    }
 }
 
 apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
@@ -549,6 +563,7 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
             return APR_EBUSY;
         }
         count_reason_locked(zone, reason);
+        ticket->drain_usec = drain_time(zone, atomic_load(&zone->queued));
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
         adm_zone_unlock(ticket->child->segment, zone, now);
     }
@@ -566,7 +581,10 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
         }
         ticket->flags |= HAS_WORKER;
     }
-    begin_blocking(ticket);
+    if (!begin_blocking(ticket)) {
+        adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now);
+        return ADM_RESERVED;
+    }
     return APR_SUCCESS;
 }
 

@@ -1,13 +1,12 @@
-/* mod_admission_config.c - directives, defaults, merging, DUMP_ADMISSION.
+/* mod_admission_config.c - directives, defaults, merging.
  *
- * A directive only notes what it says. Names, conflicts and zones are settled
- * in check_config, when every ServerName is known.
+ * A directive only notes what it says; which zones that makes is settled in
+ * mod_admission_zones.c when everything has been read.
  */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
-#include <http_main.h>
 #include <http_protocol.h>
 
 #include "mod_admission_private.h"
@@ -24,19 +23,6 @@ APLOG_USE_MODULE(admission);
 #define DEFAULT_QUEUE_TIMEOUT apr_time_from_sec(30)
 #define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
 #define DEFAULT_RESERVE_PERCENT 25
-
-struct admission_limit_t {
-    int number; /* 0: off */
-    const char *place;
-    const char *section;           /* as in the zone's name; NULL: no usable */
-    const server_rec *server;
-    const admission_dir_conf_t *own; /* what its own section says besides */
-    admission_zone_t *zone;          /* set by check_config */
-};
-
-/* Of the configuration being read: admission_limit_t *, admission_zone_t *. */
-static apr_array_header_t *limits;
-static apr_array_header_t *zones;
 
 /* ---- create and merge ---------------------------------------------------------- */
 
@@ -62,7 +48,6 @@ void *admission_merge_dir_conf(apr_pool_t *p, void *base_conf, void *add_conf)
     admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
 
     PICK(limit, NULL);
-    PICK(zone_name, NULL);
     PICK(queue_length, UNSET);
     PICK(queue_timeout, UNSET);
     PICK(handlers, NULL);
@@ -150,26 +135,27 @@ double admission_number_of(const char *name, double otherwise)
     return otherwise;
 }
 
-const apr_array_header_t *admission_zones(void)
-{
-    return zones;
-}
-
 /* ---- which handlers count ------------------------------------------------------------- */
 
-/* A handler's name is a media type when a file has one and no handler. Modules
- * that run programs have taken some of these for themselves. */
-static int is_media_type_of_a_file(const char *handler)
+/* A file without a handler is served by its media type, which httpd then takes
+ * for the handler's name. Modules that run programs have taken some of these
+ * for themselves. */
+static int is_file_of_its_type(const request_rec *r)
 {
-    return strchr(handler, '/') != NULL
-           && strncmp(handler, "application/x-httpd-", 20) != 0;
+    apr_size_t length = strlen(r->handler);
+
+    return r->content_type && strncmp(r->content_type, r->handler, length) == 0
+           && (r->content_type[length] == '\0' || r->content_type[length] == ';'
+               || r->content_type[length] == ' ')
+           && strncmp(r->handler, "application/x-httpd-", 20) != 0;
 }
 
 /* What httpd serves cheaply itself, and what an administrator needs when
  * everything else is full. */
-static int is_dynamic(const char *handler)
+static int is_dynamic(const request_rec *r)
 {
     static const char *const cheap[] = { AP_DEFAULT_HANDLER_NAME,
+                                         DIR_MAGIC_TYPE,
                                          "send-as-is",
                                          "server-status",
                                          "server-info",
@@ -178,11 +164,11 @@ static int is_dynamic(const char *handler)
     apr_size_t i;
 
     for (i = 0; i < sizeof(cheap) / sizeof(*cheap); i++) {
-        if (strcmp(handler, cheap[i]) == 0) {
+        if (strcmp(r->handler, cheap[i]) == 0) {
             return 0;
         }
     }
-    return !is_media_type_of_a_file(handler);
+    return !is_file_of_its_type(r);
 }
 
 static int is_named(const char *handler, const char *name)
@@ -195,109 +181,23 @@ static int is_named(const char *handler, const char *name)
     return strcmp(handler, name) == 0;
 }
 
-int admission_counts_handler(const admission_dir_conf_t *conf,
-                             const char *handler)
+int admission_counts(const admission_dir_conf_t *conf, const request_rec *r)
 {
     int i;
 
     if (!conf->handlers) {
-        return is_dynamic(handler);
+        return is_dynamic(r);
     }
     for (i = 0; i < conf->handlers->nelts; i++) {
         const char *name = APR_ARRAY_IDX(conf->handlers, i, const char *);
 
         if (strcmp(name, "all") == 0
-            || (strcmp(name, "dynamic") == 0 ? is_dynamic(handler)
-                                             : is_named(handler, name))) {
+            || (strcmp(name, "dynamic") == 0 ? is_dynamic(r)
+                                             : is_named(r->handler, name))) {
             return 1;
         }
     }
     return 0;
-}
-
-/* ---- names of sections ------------------------------------------------------------------- */
-
-static int is_section(const ap_directive_t *directive, const char *name)
-{
-    return strcasecmp(directive->directive, name) == 0;
-}
-
-/* "/cgi-bin/" of <Location "/cgi-bin/">, with what kind of section it is where
- * that is not a <Location>. NULL for <If> and its like: no text names them. */
-static const char *name_section(apr_pool_t *p, const ap_directive_t *section)
-{
-    const char *args = apr_pstrdup(p, section->args ? section->args : "");
-    char *bracket = strrchr(args, '>');
-    const char *arg;
-
-    if (bracket && bracket[1] == '\0') {
-        *bracket = '\0';
-    }
-    arg = ap_getword_conf(p, &args);
-    if (strcmp(arg, "~") == 0) {
-        return apr_pstrcat(p, "~", ap_getword_conf(p, &args), NULL);
-    }
-    if (is_section(section, "<Location")) {
-        return arg;
-    }
-    if (is_section(section, "<LocationMatch")) {
-        return apr_pstrcat(p, "~", arg, NULL);
-    }
-    if (is_section(section, "<If") || is_section(section, "<ElseIf")
-        || is_section(section, "<Else")) {
-        return NULL;
-    }
-    return apr_psprintf(p, "%s:%s", section->directive + 1, arg);
-}
-
-/* Sections that only decide whether what they contain is read. */
-static int is_transparent(const ap_directive_t *section)
-{
-    static const char *const transparent[] = { "<VirtualHost", "<IfModule",
-                                               "<IfDefine",    "<IfVersion",
-                                               "<IfFile",      "<IfDirective",
-                                               "<IfSection",   "<Macro" };
-    apr_size_t i;
-
-    for (i = 0; i < sizeof(transparent) / sizeof(*transparent); i++) {
-        if (is_section(section, transparent[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* The path of sections around a directive, outermost first; "*" outside of
- * any; NULL if one of them has no name. */
-static const char *name_place(apr_pool_t *p, const ap_directive_t *directive)
-{
-    const ap_directive_t *section;
-    const char *name = NULL;
-
-    for (section = directive->parent; section; section = section->parent) {
-        const char *outer;
-
-        if (is_transparent(section)) {
-            continue;
-        }
-        outer = name_section(p, section);
-        if (!outer) {
-            return NULL;
-        }
-        name = name ? apr_pstrcat(p, outer, " ", name, NULL) : outer;
-    }
-    return name ? name : "*";
-}
-
-static const char *name_server(apr_pool_t *p, const server_rec *s)
-{
-    if (s->server_hostname) {
-        return s->server_hostname;
-    }
-    return s->is_virtual && s->addrs
-               ? apr_psprintf(p, "%s:%d", s->addrs->virthost,
-                              (int)s->addrs->host_port)
-               : "main";
 }
 
 /* ---- directives ------------------------------------------------------------------------------- */
@@ -344,29 +244,20 @@ static int parse_time(const char *text, apr_interval_time_t min,
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg)
 {
-    admission_dir_conf_t *conf = dir_conf;
-    admission_limit_t *limit = apr_pcalloc(cmd->pool, sizeof(*limit));
     const char *error = wrong_context(cmd);
+    int number = strcasecmp(arg, "off") == 0 ? 0
+                                             : parse_number(arg, 1, MAX_LIMIT);
 
     if (error) {
         return error;
     }
-    limit->number = strcasecmp(arg, "off") == 0
-                        ? 0
-                        : parse_number(arg, 1, MAX_LIMIT);
-    if (limit->number < 0) {
+    if (number < 0) {
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' is not a number from 1 to %d "
                             "or 'off'",
                             arg, MAX_LIMIT);
     }
-    limit->place = apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename,
-                                cmd->directive->line_num);
-    limit->section = name_place(cmd->pool, cmd->directive);
-    limit->server = cmd->server;
-    limit->own = conf;
-    conf->limit = limit;
-    APR_ARRAY_PUSH(limits, admission_limit_t *) = limit;
+    admission_note_limit(cmd, dir_conf)->number = number;
     return NULL;
 }
 
@@ -435,7 +326,6 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
 
 static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
-    admission_dir_conf_t *conf = dir_conf;
     const char *error = wrong_context(cmd);
     const char *c;
 
@@ -450,7 +340,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
                             "characters without control characters",
                             arg);
     }
-    conf->zone_name = arg;
+    admission_note_limit(cmd, dir_conf)->zone_name = arg;
     return NULL;
 }
 
@@ -659,179 +549,3 @@ const command_rec admission_directives[] = {
                  "On: wait without a worker where the MPM can"),
     { NULL }
 };
-
-/* ---- when everything is read ------------------------------------------------------------------- */
-
-int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
-                         apr_pool_t *ptemp)
-{
-    (void)plog;
-    (void)ptemp;
-    limits = apr_array_make(pconf, 8, sizeof(admission_limit_t *));
-    zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
-    return OK;
-}
-
-static admission_zone_t *find_zone(const char *name)
-{
-    int i;
-
-    for (i = 0; i < zones->nelts; i++) {
-        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
-
-        if (strcmp(zone->name, name) == 0) {
-            return zone;
-        }
-    }
-    return NULL;
-}
-
-/* A regular expression twice in one server is not one place. */
-static int is_ambiguous(const admission_limit_t *limit)
-{
-    int i;
-
-    for (i = 0; strchr(limit->section, '~') && i < limits->nelts; i++) {
-        const admission_limit_t *other =
-            APR_ARRAY_IDX(limits, i, admission_limit_t *);
-
-        if (other != limit && other->number && !other->own->zone_name
-            && other->server == limit->server && other->section
-            && strcmp(other->section, limit->section) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static const char *name_zone(apr_pool_t *p, const admission_limit_t *limit)
-{
-    if (limit->own->zone_name) {
-        return limit->own->zone_name;
-    }
-    if (!limit->section || is_ambiguous(limit)) {
-        return NULL;
-    }
-    return apr_pstrcat(p, name_server(p, limit->server), ":", limit->section,
-                       NULL);
-}
-
-/* What applies in the limit's section as far as the files tell: its own, else
- * the server's. */
-static const admission_dir_conf_t *apparent_conf(apr_pool_t *p,
-                                                 const admission_limit_t *limit)
-{
-    admission_dir_conf_t *outer = ap_get_module_config(
-        limit->server->lookup_defaults, &admission_module);
-
-    return admission_merge_dir_conf(p, outer, (void *)limit->own);
-}
-
-static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
-                                  const admission_limit_t *limit)
-{
-    const admission_dir_conf_t *conf = apparent_conf(p, limit);
-    admission_zone_t *zone = apr_pcalloc(p, sizeof(*zone));
-
-    zone->name = name;
-    zone->place = limit->place;
-    zone->limit = limit->number;
-    zone->queue_length = admission_queue_length(conf);
-    zone->queue_timeout = admission_queue_timeout(conf);
-    zone->dry_run = admission_is_dry_run(conf);
-    APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
-    return zone;
-}
-
-static int refuse(server_rec *s, const char *message)
-{
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, "%s", message);
-    return HTTP_INTERNAL_SERVER_ERROR;
-}
-
-static int conflict(apr_pool_t *p, server_rec *s, const char *directive,
-                    const admission_zone_t *zone, int number,
-                    const admission_limit_t *limit, int other)
-{
-    return refuse(s, apr_psprintf(
-                         p,
-                         ADMLOGNO(0001) "%s: zone '%s' has %d in %s and %d in "
-                                        "%s; one zone has one number, and "
-                                        "AdmissionZone gives a section a zone "
-                                        "of its own",
-                         directive, zone->name, number, zone->place, other,
-                         limit->place));
-}
-
-static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
-{
-    const char *name = name_zone(p, limit);
-    admission_zone_t *zone;
-
-    if (!name) {
-        return refuse(
-            s, apr_psprintf(p,
-                            ADMLOGNO(0002) "MaxConcurrent: '%d' in %s stands in "
-                                           "a section without a name of its "
-                                           "own (<If>, or a regular expression "
-                                           "used twice); AdmissionZone must "
-                                           "give one",
-                            limit->number, limit->place));
-    }
-    zone = find_zone(name);
-    if (!zone) {
-        zone = add_zone(p, name, limit);
-    }
-    else if (zone->limit != limit->number) {
-        return conflict(p, s, "MaxConcurrent", zone, zone->limit, limit,
-                        limit->number);
-    }
-    else if (limit->own->queue_length != UNSET
-             && zone->queue_length != limit->own->queue_length) {
-        return conflict(p, s, "AdmissionQueue", zone, zone->queue_length,
-                        limit, limit->own->queue_length);
-    }
-    limit->zone = zone;
-    return OK;
-}
-
-int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                           apr_pool_t *ptemp, server_rec *s)
-{
-    int i, rv = OK;
-
-    (void)plog;
-    (void)ptemp;
-    for (i = 0; i < limits->nelts && rv == OK; i++) {
-        admission_limit_t *limit = APR_ARRAY_IDX(limits, i,
-                                                 admission_limit_t *);
-
-        if (limit->number) {
-            rv = settle_limit(pconf, s, limit);
-        }
-    }
-    return rv;
-}
-
-void admission_dump_config(apr_pool_t *pconf, server_rec *s)
-{
-    apr_file_t *out = NULL;
-    int i;
-
-    (void)s;
-    if (!ap_exists_config_define("DUMP_ADMISSION")) {
-        return;
-    }
-    apr_file_open_stdout(&out, pconf);
-    apr_file_printf(out, "Admission zones:\n");
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
-        apr_file_printf(out, "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
-                             "ms%s (%s)\n",
-                        zone->name, zone->limit, zone->queue_length,
-                        apr_time_as_msec(zone->queue_timeout),
-                        zone->dry_run ? " dry run" : "", zone->place);
-    }
-}

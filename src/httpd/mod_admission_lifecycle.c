@@ -22,13 +22,38 @@ static adm_segment_t *segment; /* inherited by children */
 static adm_child_t *child;     /* in children */
 static int server_workers;
 
+static void log_unregistered(apr_status_t rv)
+{
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
+                 "%s, requests of this child run without a limit",
+                 rv == ADM_NO_CHILD
+                     ? "the table of children is full"
+                     : "the shared memory is not what this module wrote");
+}
+
 adm_segment_t *admission_segment(void)
 {
     return segment;
 }
 
+/* mpm-itk serves each connection in a process of its own. What it holds is
+ * taken back when that ends, as of any child. */
+static void register_fork(void)
+{
+    apr_status_t rv = adm_child_register(&child, segment, 0,
+                                         ap_server_conf->process->pool);
+
+    if (rv != APR_SUCCESS) {
+        child = NULL;
+        log_unregistered(rv);
+    }
+}
+
 adm_child_t *admission_child(void)
 {
+    if (child && !adm_child_is_self(child)) {
+        register_fork();
+    }
     return child;
 }
 
@@ -232,6 +257,23 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 
 /* ---- children ------------------------------------------------------------------------ */
 
+/* The share that is reserved of the whole server, and at least one, is
+ * reserved of each child's threads, too. */
+static void limit_blocked_threads(server_rec *s)
+{
+    int threads = query_mpm(AP_MPMQ_MAX_THREADS, 1);
+    int reserved = admission_reserved_workers(s, threads);
+
+    if (query_mpm(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
+            != AP_MPMQ_NOT_SUPPORTED
+        && threads > 1) {
+        reserved = reserved < 1 ? 1 : reserved;
+        adm_child_limit_blocked(child, reserved < threads
+                                           ? (uint32_t)(threads - reserved)
+                                           : 1);
+    }
+}
+
 void admission_child_init(apr_pool_t *pchild, server_rec *s)
 {
     apr_status_t rv;
@@ -243,11 +285,10 @@ void admission_child_init(apr_pool_t *pchild, server_rec *s)
                             (uint32_t)query_mpm(AP_MPMQ_GENERATION, 0), pchild);
     if (rv != APR_SUCCESS) {
         child = NULL;
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0108)
-                     "%s, requests of this child run without a limit",
-                     rv == ADM_NO_CHILD
-                         ? "the table of children is full"
-                         : "the shared memory is not what this module wrote");
+        log_unregistered(rv);
+    }
+    else {
+        limit_blocked_threads(s);
     }
     admission_http2_child_init(s);
     admission_park_child_init(pchild, s);

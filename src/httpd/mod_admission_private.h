@@ -29,13 +29,26 @@ typedef struct admission_zone_t {
     const char *place;  /* file:line of the MaxConcurrent that made it */
     int limit;
     int queue_length;   /* where no request says otherwise */
+    int says_queue_length; /* its sections do, not only their surroundings */
     apr_interval_time_t queue_timeout;
     int dry_run;
     adm_zone_t handle;  /* idx 0: the zone table was full */
 } admission_zone_t;
 
-/** One MaxConcurrent directive: shared by all that inherit it. */
-typedef struct admission_limit_t admission_limit_t;
+/** MaxConcurrent and AdmissionZone of one section: shared by all that inherit
+ *  them. */
+typedef struct admission_limit_t {
+    int number; /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
+    const char *zone_name; /* of AdmissionZone; NULL: the section's own */
+    const char *place;     /* file:line */
+    const char *section;   /* as in the zone's name; NULL: no usable one */
+    int is_regex;          /* it has a regular expression in it */
+    const server_rec *server;
+    const struct admission_dir_conf_t *own; /* what the section says besides */
+    admission_zone_t *zone; /* set by admission_check_config() */
+} admission_limit_t;
+
+#define ADMISSION_NO_NUMBER (-1)
 
 typedef enum admission_retry_t {
     ADMISSION_RETRY_UNSET = -1,
@@ -46,8 +59,7 @@ typedef enum admission_retry_t {
 
 /** Per-directory configuration. Merging copies pointers and numbers only. */
 typedef struct admission_dir_conf_t {
-    const admission_limit_t *limit;    /* NULL: unset */
-    const char *zone_name;             /* NULL: unset */
+    admission_limit_t *limit;          /* NULL: unset */
     int queue_length;                  /* -1: unset */
     apr_interval_time_t queue_timeout; /* -1: unset */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
@@ -83,8 +95,7 @@ int admission_reject_status(const admission_dir_conf_t *conf);
 int admission_is_dry_run(const admission_dir_conf_t *conf);
 
 /** @return whether a request with this handler counts. */
-int admission_counts_handler(const admission_dir_conf_t *conf,
-                             const char *handler);
+int admission_counts(const admission_dir_conf_t *conf, const request_rec *r);
 
 /** The zones of this configuration, in the order of the files; of
  *  admission_zone_t *. Complete after admission_check_config(). */
@@ -99,6 +110,13 @@ int admission_parking_is_on(server_rec *s);
 /** A number that another module's directive says; @a otherwise where none. */
 double admission_number_of(const char *directive, double otherwise);
 
+/* mod_admission_zones.c */
+
+/** Note where a directive that concerns the zone itself stands. @return what is
+ *  known of this section's zone, for the directive to fill in. */
+admission_limit_t *admission_note_limit(cmd_parms *cmd,
+                                        admission_dir_conf_t *conf);
+
 int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
                          apr_pool_t *ptemp);
 int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
@@ -107,10 +125,12 @@ void admission_dump_config(apr_pool_t *pconf, server_rec *s);
 
 /* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
 
-/** @return this process in the segment; NULL when nothing can be counted. */
+/** @return this process in the segment; NULL when nothing can be counted. A
+ *  process that was forked from a child to serve a request is registered when
+ *  it first asks. */
 adm_child_t *admission_child(void);
 
-/** @return the segment; NULL when no zone was ever configured. */
+/** @return the segment; NULL before post_config. */
 adm_segment_t *admission_segment(void);
 
 /** How many requests the server can run at once. */
@@ -129,6 +149,9 @@ void admission_child_stopping(apr_pool_t *pchild, int graceful);
  *  again for later requests: it may end after the request's own pool. */
 typedef struct admission_visit_t {
     adm_ticket_t ticket;
+    const admission_zone_t *zone;
+    const request_rec *root; /* the request that the client sent; compared, not
+                              * followed: the ticket may outlive it */
     struct admission_parking_t *parking; /* NULL: never parked */
     struct admission_visit_t *next;      /* of the connection's */
 } admission_visit_t;
@@ -136,7 +159,8 @@ typedef struct admission_visit_t {
 /** What is known of one request_rec. In its request_config. */
 typedef struct admission_request_t {
     admission_zone_t *zone;
-    admission_visit_t *visit; /* NULL: holds nothing itself */
+    admission_visit_t *visit; /* NULL: none */
+    int is_guest;             /* the visit is another request's */
     int was_rejected;
     int counts_for_http2;     /* admission_http2_leave() is due */
 } admission_request_t;
@@ -144,8 +168,8 @@ typedef struct admission_request_t {
 /** @return what is known of this very request_rec; NULL: nothing. */
 admission_request_t *admission_request_of(const request_rec *r);
 
-/** @return the visit that this request or one of its ancestors holds. */
-admission_visit_t *admission_visit_holding(const request_rec *r);
+/** @return the visit with whose permit this request runs. */
+admission_visit_t *admission_visit_of(const request_rec *r);
 
 int admission_handler(request_rec *r);
 int admission_log_transaction(request_rec *r);
@@ -159,8 +183,9 @@ admission_visit_t *admission_visits_of(const conn_rec *c);
 typedef enum admission_outcome_t {
     ADMISSION_GRANTED,
     ADMISSION_TIMEOUT,
-    ADMISSION_GONE,    /* the client */
-    ADMISSION_STOPPING /* this child */
+    ADMISSION_RESERVED, /* no worker to go on with */
+    ADMISSION_GONE,     /* the client */
+    ADMISSION_STOPPING  /* this child */
 } admission_outcome_t;
 
 /** Wait for the permit and hold the worker meanwhile. The ticket has ended
@@ -178,6 +203,9 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
 
 /** @return whether requests of this server wait without a worker at all. */
 int admission_parks(void);
+
+/** @return the same, before the server runs. */
+int admission_would_park(server_rec *s);
 
 /** @return whether this request may: if not, it blocks. */
 int admission_may_park(request_rec *r);

@@ -8,6 +8,7 @@
  */
 #include <httpd.h>
 #include <apr_strings.h>
+#include <ap_mpm.h>
 #include <http_connection.h>
 #include <http_protocol.h>
 #include <http_request.h>
@@ -25,7 +26,7 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r)
 
     /* In mod_cgid's daemon there is a request_rec with nearly nothing in it. */
     if (admission_child() && r->connection && r->request_config) {
-        visit = admission_visit_holding(r);
+        visit = admission_visit_of(r);
         if (visit) {
             adm_program_announce(&visit->ticket);
         }
@@ -105,16 +106,23 @@ static apr_status_t release_after_request(ap_filter_t *f,
     ap_filter_t *next = f->next;
     adm_ticket_t *ticket = f->ctx;
     apr_status_t rv;
+    int is_async = 0;
 
     if (!has_end_of_request(bb)) {
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
+    ap_mpm_query(AP_MPMQ_IS_ASYNC, &is_async);
     rv = ap_pass_brigade(next, bb);
     /* What was not passed on ends here, and with it the request. */
     apr_brigade_cleanup(bb);
     bb = apr_brigade_create(c->pool, c->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
+    if (!is_async) {
+        /* Else a pipelined request, or one that never comes, would keep both
+         * back in the core's output filter. */
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
+    }
     ap_pass_brigade(next, bb);
     apr_brigade_destroy(bb);
     return rv;

@@ -35,46 +35,61 @@ admission_visit_t *admission_visits_of(const conn_rec *c)
     return ap_get_module_config(c->conn_config, &admission_module);
 }
 
-static int is_visiting(const admission_request_t *known)
+static int is_held(const admission_visit_t *visit)
 {
-    return known && known->visit && atomic_load(&known->visit->ticket.held);
+    return visit && atomic_load(&visit->ticket.held);
 }
 
-admission_visit_t *admission_visit_holding(const request_rec *r)
+admission_visit_t *admission_visit_of(const request_rec *r)
 {
     for (; r; r = parent_of(r)) {
         admission_request_t *known = admission_request_of(r);
 
-        if (is_visiting(known)) {
+        if (known && is_held(known->visit)) {
             return known->visit;
         }
     }
     return NULL;
 }
 
-typedef struct ancestry_t {
-    int holds_this_zone;
-    int holds_any_zone;
-    int was_rejected;
-} ancestry_t;
-
-static ancestry_t ancestry_of(const request_rec *r,
-                              const admission_zone_t *zone)
+static const request_rec *root_of(const request_rec *r)
 {
-    ancestry_t ancestry = { 0 };
+    while (parent_of(r)) {
+        r = parent_of(r);
+    }
+    return r;
+}
 
-    while ((r = parent_of(r)) != NULL) {
-        admission_request_t *known = admission_request_of(r);
+/* What the client's request holds already, in whichever of its parts: also a
+ * part that has run, whose program has not ended yet. */
+typedef struct kin_t {
+    admission_visit_t *visit_of_zone; /* NULL: none in this zone */
+    int holds_any;
+    int was_rejected; /* an ancestor: this is its error page */
+} kin_t;
 
-        if (known && known->was_rejected) {
-            ancestry.was_rejected = 1;
-        }
-        if (is_visiting(known)) {
-            ancestry.holds_any_zone = 1;
-            ancestry.holds_this_zone |= known->zone == zone;
+static kin_t kin_of(const request_rec *r, const admission_zone_t *zone)
+{
+    const request_rec *root = root_of(r);
+    const request_rec *ancestor;
+    admission_visit_t *visit;
+    kin_t kin = { 0 };
+
+    for (visit = admission_visits_of(r->connection); visit;
+         visit = visit->next) {
+        if (is_held(visit) && visit->root == root) {
+            kin.holds_any = 1;
+            if (visit->zone == zone) {
+                kin.visit_of_zone = visit;
+            }
         }
     }
-    return ancestry;
+    for (ancestor = parent_of(r); ancestor; ancestor = parent_of(ancestor)) {
+        admission_request_t *known = admission_request_of(ancestor);
+
+        kin.was_rejected |= known && known->was_rejected;
+    }
+    return kin;
 }
 
 /* ---- visits ------------------------------------------------------------------------------- */
@@ -91,13 +106,13 @@ static apr_status_t end_visit_with_connection(void *data)
 
 /* One that ended, or a new one: as many as were held at once. Registered for
  * release before it is ever acquired. */
-static admission_visit_t *make_visit(conn_rec *c)
+static admission_visit_t *find_visit(conn_rec *c)
 {
     admission_visit_t *first = admission_visits_of(c);
     admission_visit_t *visit;
 
     for (visit = first; visit; visit = visit->next) {
-        if (!atomic_load(&visit->ticket.held)) {
+        if (!is_held(visit)) {
             return visit;
         }
     }
@@ -107,6 +122,17 @@ static admission_visit_t *make_visit(conn_rec *c)
     /* A process that is forked from this one holds nothing. */
     apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
                               apr_pool_cleanup_null);
+    return visit;
+}
+
+static admission_visit_t *make_visit(request_rec *r,
+                                     const admission_zone_t *zone)
+{
+    admission_visit_t *visit = find_visit(r->connection);
+
+    memset(&visit->ticket, 0, sizeof(visit->ticket));
+    visit->zone = zone;
+    visit->root = root_of(r);
     return visit;
 }
 
@@ -346,20 +372,24 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
     const admission_dir_conf_t *conf =
         ap_get_module_config(r->per_dir_config, &admission_module);
     admission_request_t *known = admission_request_of(r);
+    adm_usec_t drain;
 
     note_wait(r, began);
     if (outcome == ADMISSION_GRANTED) {
         note_status(r, "queued");
         return run_with_permit(r, known);
     }
+    drain = known->visit->ticket.drain_usec;
     leave_without_permit(known);
     switch (outcome) {
+    case ADMISSION_RESERVED:
+        return reject(r, conf, ADM_EVENT_RESERVE, drain);
     case ADMISSION_GONE:
         return give_up_client(r);
     case ADMISSION_STOPPING:
         return HTTP_SERVICE_UNAVAILABLE;
     default:
-        return reject(r, conf, ADM_EVENT_TIMEOUT, 0);
+        return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
     }
 }
 
@@ -375,25 +405,23 @@ static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
             return SUSPENDED;
         }
         if (adm_ticket_block(ticket, began) != APR_SUCCESS) {
-            leave_without_permit(known);
-            return reject(r, conf, ADM_EVENT_RESERVE, 0);
+            return admission_after_wait(r, ADMISSION_RESERVED, began);
         }
     }
     return admission_after_wait(r, admission_block(r, ticket, deadline), began);
 }
 
 static unsigned entry_flags(request_rec *r, const admission_dir_conf_t *conf,
-                            const ancestry_t *ancestry,
-                            admission_request_t *known)
+                            const kin_t *kin, admission_request_t *known)
 {
     unsigned flags = admission_is_dry_run(conf) ? ADM_DRY_RUN : 0;
 
-    if (ancestry->holds_any_zone) {
+    if (kin->holds_any) {
         /* Whoever holds a permit must not wait for another one; and its worker
          * is counted already. */
         return flags;
     }
-    if (!ancestry->was_rejected) {
+    if (!kin->was_rejected) {
         /* The error page for a full zone must not join its line. */
         flags |= ADM_MAY_WAIT;
     }
@@ -415,15 +443,15 @@ static void note_entered(request_rec *r, const admission_zone_t *zone,
 }
 
 static int admit(request_rec *r, const admission_dir_conf_t *conf,
-                 admission_zone_t *zone, const ancestry_t *ancestry)
+                 admission_zone_t *zone, const kin_t *kin)
 {
     admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
     adm_ticket_t *ticket;
-    unsigned flags = entry_flags(r, conf, ancestry, known);
+    unsigned flags = entry_flags(r, conf, kin, known);
     apr_status_t rv;
 
     known->zone = zone;
-    known->visit = make_visit(r->connection);
+    known->visit = make_visit(r, zone);
     ticket = &known->visit->ticket;
     ap_set_module_config(r->request_config, &admission_module, known);
     rv = adm_zone_enter(admission_child(), zone->handle, flags,
@@ -479,15 +507,25 @@ static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
     return rv > 0;
 }
 
+/* The permit that another part of the request holds serves this one, too. */
+static void be_guest_of(request_rec *r, admission_visit_t *visit)
+{
+    admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
+
+    known->visit = visit;
+    known->is_guest = 1;
+    ap_set_module_config(r->request_config, &admission_module, known);
+}
+
 int admission_handler(request_rec *r)
 {
     const admission_dir_conf_t *conf =
         ap_get_module_config(r->per_dir_config, &admission_module);
     admission_zone_t *zone = admission_zone_of(conf);
-    ancestry_t ancestry;
+    kin_t kin;
 
-    if (!zone || !admission_child() || is_detour(r->handler)
-        || !admission_counts_handler(conf, r->handler)) {
+    if (!zone || is_detour(r->handler) || !admission_counts(conf, r)
+        || !admission_child()) {
         return DECLINED;
     }
     if (is_exempt(r, conf)) {
@@ -496,9 +534,10 @@ int admission_handler(request_rec *r)
         adm_zone_count_exempt(admission_child(), zone->handle);
         return DECLINED;
     }
-    ancestry = ancestry_of(r, zone);
-    if (ancestry.holds_this_zone) {
-        return DECLINED; /* the ancestor's permit serves */
+    kin = kin_of(r, zone);
+    if (kin.visit_of_zone) {
+        be_guest_of(r, kin.visit_of_zone);
+        return DECLINED;
     }
-    return admit(r, conf, zone, &ancestry);
+    return admit(r, conf, zone, &kin);
 }
