@@ -257,16 +257,15 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 
 /* ---- children ------------------------------------------------------------------------ */
 
-/* The share that is reserved of the whole server, and at least one, is
- * reserved of each child's threads, too. */
+/* Where requests park, somebody of this child may have been granted a permit
+ * and need a thread to go on. So of each child's threads the same share is
+ * reserved as of the whole server's, and at least one. */
 static void limit_blocked_threads(server_rec *s)
 {
     int threads = query_mpm(AP_MPMQ_MAX_THREADS, 1);
     int reserved = admission_reserved_workers(s, threads);
 
-    if (query_mpm(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
-            != AP_MPMQ_NOT_SUPPORTED
-        && threads > 1) {
+    if (admission_parks()) {
         reserved = reserved < 1 ? 1 : reserved;
         adm_child_limit_blocked(child, reserved < threads
                                            ? (uint32_t)(threads - reserved)
