@@ -1,0 +1,119 @@
+dnl Flags of the compiler. They are kept out of CFLAGS, which belongs to the
+dnl user, and are not used for configure's own probes, which they would break.
+
+dnl ADM_TRY_CFLAG(flag): adds it to ADM_CFLAGS if the compiler knows it. Asks
+dnl for -Wname where flag is -Wno-name, which gcc accepts with any name.
+AC_DEFUN([ADM_TRY_CFLAG], [
+    AC_MSG_CHECKING([whether $CC knows $1])
+    adm_save_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS -Werror m4_bpatsubst([$1], [^-Wno-], [-W])"
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],
+        [AC_MSG_RESULT([yes]); ADM_CFLAGS="$ADM_CFLAGS $1"],
+        [AC_MSG_RESULT([no])])
+    CFLAGS=$adm_save_CFLAGS
+])
+
+AC_DEFUN([ADM_COMPILER_FLAGS], [
+    AC_ARG_ENABLE([werror],
+        [AS_HELP_STRING([--enable-werror], [treat warnings as errors])])
+
+    ADM_STRIP_LTO([CFLAGS])
+    ADM_CFLAGS=-std=gnu11
+    m4_foreach_w([adm_flag],
+        [-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes],
+        [ADM_TRY_CFLAG(adm_flag)])
+    dnl clang: APR_RING_SENTINEL subtracts from a null pointer up to APR 1.7.2.
+    ADM_TRY_CFLAG([-Wno-null-pointer-subtraction])
+    AS_IF([test "$enable_werror" = yes], [ADM_CFLAGS="$ADM_CFLAGS -Werror"])
+    AC_SUBST([ADM_CFLAGS])
+
+    dnl Tests share one list of libraries; each links what it uses of it.
+    AC_MSG_CHECKING([whether the linker knows --as-needed])
+    adm_save_LDFLAGS=$LDFLAGS
+    LDFLAGS="$LDFLAGS -Wl,--as-needed"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM()],
+        [AC_MSG_RESULT([yes]); ADM_LDFLAGS=-Wl,--as-needed],
+        [AC_MSG_RESULT([no])])
+    LDFLAGS=$adm_save_LDFLAGS
+    AC_SUBST([ADM_LDFLAGS])
+])
+
+dnl ADM_SANITIZER(switch, flag): one --enable switch.
+AC_DEFUN([ADM_SANITIZER], [
+    AC_ARG_ENABLE([$1], [AS_HELP_STRING([--enable-$1], [build with -fsanitize=$2])])
+    AS_IF([test "$enable_$1" = yes],
+        [adm_sanitizers="${adm_sanitizers:+$adm_sanitizers,}$2"])
+])
+
+dnl ADM_FIND_RUNTIME(name): sets HTTPD_PRELOAD to the shared runtime of the
+dnl compiler. -print-file-name answers with the bare name where it has none.
+AC_DEFUN([ADM_FIND_RUNTIME], [
+    for adm_name in libclang_rt.$1-$host_cpu.so lib$1.so; do
+        adm_path=`$CC -print-file-name=$adm_name`
+        AS_IF([test -f "$adm_path"], [HTTPD_PRELOAD=$adm_path; break])
+    done
+])
+
+dnl ADM_SANITIZERS: httpd itself is built without them, so it must load their
+dnl runtime first: the tests run TEST_HTTPD.
+AC_DEFUN([ADM_SANITIZERS], [
+    adm_sanitizers=
+    ADM_SANITIZER([asan], [address])
+    ADM_SANITIZER([ubsan], [undefined])
+    ADM_SANITIZER([tsan], [thread])
+    AS_IF([test "$enable_asan$enable_tsan" = yesyes],
+        [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])
+    AS_IF([test -n "$adm_sanitizers"], [
+        adm_flags="-fsanitize=$adm_sanitizers -fno-omit-frame-pointer"
+        AS_IF([test "$enable_ubsan" = yes],
+            [adm_flags="$adm_flags -fno-sanitize-recover=undefined"])
+        dnl Fortified functions are not the ones that the sanitizers watch.
+        adm_flags="$adm_flags -U_FORTIFY_SOURCE"
+
+        adm_save_CFLAGS=$CFLAGS
+        CFLAGS="$CFLAGS $adm_flags"
+        AC_LINK_IFELSE([AC_LANG_PROGRAM()], [],
+            [AC_MSG_ERROR([$CC cannot link with -fsanitize=$adm_sanitizers])])
+        CFLAGS=$adm_save_CFLAGS
+        ADM_CFLAGS="$ADM_CFLAGS $adm_flags"
+        ADM_LDFLAGS="$ADM_LDFLAGS -fsanitize=$adm_sanitizers"
+    ])
+    HTTPD_PRELOAD=
+    AS_CASE([$adm_sanitizers],
+        [address*], [ADM_FIND_RUNTIME([asan])],
+        [*thread], [ADM_FIND_RUNTIME([tsan])],
+        [undefined], [ADM_FIND_RUNTIME([ubsan])])
+    AC_SUBST([HTTPD_PRELOAD])
+    AC_SUBST([TEST_HTTPD], [$HTTPD])
+    AS_IF([test -n "$HTTPD_PRELOAD"],
+        [TEST_HTTPD='$(abs_top_srcdir)/tools/httpd-preloaded'])
+])
+
+dnl ADM_PLATFORM: what the core needs of the system; sets ADM_DEFINES.
+AC_DEFUN([ADM_PLATFORM], [
+    dnl A link test: PTHREAD_MUTEX_ROBUST is an enum on glibc, which an #ifdef
+    dnl would never find.
+    AC_MSG_CHECKING([for robust mutexes])
+    adm_save_LIBS=$LIBS
+    LIBS="$LIBS -lpthread"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <pthread.h>]], [[
+            pthread_mutexattr_t attributes;
+            pthread_mutex_t mutex;
+            pthread_mutexattr_init(&attributes);
+            pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+            pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+            pthread_mutex_init(&mutex, &attributes);
+            return pthread_mutex_consistent(&mutex);]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([no robust mutexes: a killed child could stop the server])])
+    LIBS=$adm_save_LIBS
+
+    ADM_DEFINES=
+    adm_waits_with=futex
+    AC_CHECK_HEADER([linux/futex.h], [], [
+        adm_waits_with="short naps (no linux/futex.h)"
+        ADM_DEFINES=-DADM_NO_FUTEX
+    ])
+    AC_SUBST([ADM_DEFINES])
+])

@@ -1,0 +1,418 @@
+/* test_step.c - a process is killed, or stopped, at each of its stores to the
+ * segment.
+ *
+ * The fault points of test_crash.c are where the author thought that a kill
+ * would hurt; here nobody has to think. The victim is traced and makes one
+ * machine instruction after the other; after the n-th one that changed the
+ * segment it is killed, for every n up to the end of its story (after the
+ * sixtieth for every seventh: rebuilds do the same for each ticket).
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../unit/test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *survivor;
+static adm_ticket_t held, awaited;
+
+/* Nobody looks for programs in /proc step by step: that takes hours. */
+#define ORPHAN_HOLD_USEC (10 * ADM_USEC_PER_SEC)
+
+/* ---- stories of victims -------------------------------------------------- */
+
+static adm_child_t *victim;
+static adm_ticket_t ticket;
+
+/* From here on each instruction counts. */
+static void begin_steps(void)
+{
+    raise(SIGSTOP);
+}
+
+static int step_enter(void)
+{
+    victim = join();
+    begin_steps();
+    enter(victim, zone, &ticket);
+    return 0;
+}
+
+static int step_leave(void)
+{
+    victim = join();
+    enter(victim, zone, &ticket);
+    begin_steps();
+    leave(&ticket);
+    return 0;
+}
+
+static int step_cancel(void)
+{
+    victim = join();
+    enter(victim, zone, &ticket);
+    begin_steps();
+    adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+    return 0;
+}
+
+static int step_enter_with_worker(void)
+{
+    victim = join();
+    begin_steps();
+    enter_as(victim, zone, ADM_USES_WORKER | ADM_BLOCKS_WORKER | ADM_MAY_WAIT,
+             adm_now(), &ticket);
+    leave(&ticket);
+    return 0;
+}
+
+static int step_park(void)
+{
+    victim = join();
+    enter(victim, zone, &ticket);
+    begin_steps();
+    adm_ticket_park(&ticket, 7);
+    adm_ticket_unpark(&ticket);
+    return 0;
+}
+
+static int step_register(void)
+{
+    begin_steps();
+    join();
+    return 0;
+}
+
+static int step_audit(void)
+{
+    victim = join();
+    begin_steps();
+    adm_audit(victim, adm_now() + 2 * ORPHAN_HOLD_USEC, true);
+    return 0;
+}
+
+/* ---- scenes -------------------------------------------------------------- */
+
+static int die_waiting(void *unused)
+{
+    (void)unused;
+    victim = join();
+    enter(victim, zone, &ticket);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+static int die_running_a_program(void *unused)
+{
+    (void)unused;
+    victim = join();
+    enter(victim, zone, &ticket);
+    adm_program_announce(&ticket);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+static int die_inside_the_lock(void *unused)
+{
+    (void)unused;
+    victim = join();
+    adm_fault_arm(ADM_FAULT_enter_stored, 1);
+    enter(victim, zone, &ticket);
+    return 0;
+}
+
+typedef struct scene_t {
+    const char *name;
+    int (*steps)(void);
+    story_t left_behind; /* dies before the steps begin, noticed by nobody */
+    bool is_held;        /* the survivor has the permit */
+    bool is_awaited;     /* the survivor stands in line before the victim */
+    bool is_followed;    /* the survivor gets in line behind the victim */
+    bool is_orphaned;    /* what was left behind is an orphan already, and its
+                          * time is up; else no orphan has any time */
+} scene_t;
+
+static const scene_t scenes[] = {
+    { "enters", step_enter, NULL, .is_held = false },
+    { "gets in line", step_enter, NULL, .is_held = true },
+    { "gets in line behind another", step_enter, NULL, .is_held = true,
+      .is_awaited = true },
+    { "takes a worker", step_enter_with_worker, NULL, .is_held = false },
+    { "blocks a worker", step_enter_with_worker, NULL, .is_held = true },
+    { "leaves", step_leave, NULL, .is_held = false },
+    { "leaves before a line", step_leave, NULL, .is_followed = true },
+    { "cancels", step_cancel, NULL, .is_held = true },
+    { "cancels before another", step_cancel, NULL, .is_held = true,
+      .is_followed = true },
+    { "cancels behind another", step_cancel, NULL, .is_held = true,
+      .is_awaited = true },
+    { "parks", step_park, NULL, .is_held = true },
+    { "registers", step_register, NULL, .is_held = true, .is_awaited = true },
+    { "registers and reaps a runner", step_register, die_waiting,
+      .is_held = false },
+    { "registers and reaps a waiter", step_register, die_waiting,
+      .is_held = true, .is_awaited = true },
+    { "registers and orphans", step_register, die_running_a_program,
+      .is_held = false },
+    { "registers and rebuilds", step_register, die_inside_the_lock,
+      .is_held = true, .is_awaited = true },
+    { "enters and rebuilds", step_enter, die_inside_the_lock,
+      .is_held = false },
+    { "gives up an orphan", step_audit, die_running_a_program,
+      .is_orphaned = true },
+};
+#define SCENES (int)(sizeof(scenes) / sizeof(scenes[0]))
+
+/* ---- the hand that kills ------------------------------------------------- */
+
+static void *seen; /* the segment as it was an instruction ago */
+
+static bool segment_has_changed(void)
+{
+    if (memcmp(seen, segment->base, adm_segment_bytes(segment)) == 0) {
+        return false;
+    }
+    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    return true;
+}
+
+static pid_t start_traced(int (*steps)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+            _exit(77);
+        }
+        _exit(steps());
+    }
+    return pid;
+}
+
+/* Let it run up to begin_steps(). @return whether tracing is possible. */
+static bool reaches_its_steps(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        return false;
+    }
+    ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+    return true;
+}
+
+/* Step until the segment has changed @a changes times. @return false if the
+ * story ended before. */
+static bool steps_to_change(pid_t pid, unsigned changes)
+{
+    int status;
+
+    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    while (changes) {
+        ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        if (!WIFSTOPPED(status)) {
+            ck_assert(WIFEXITED(status));
+            return false;
+        }
+        changes -= segment_has_changed();
+    }
+    return true;
+}
+
+/* ---- one death ----------------------------------------------------------- */
+
+static void leave_something_behind(const scene_t *scene)
+{
+    pid_t pid;
+    int end;
+
+    if (!scene->left_behind) {
+        return;
+    }
+    pid = start(scene->left_behind, NULL);
+    if (scene->left_behind != die_inside_the_lock) {
+        WAIT_FOR(atomic_load(shared) == 1);
+        kill(pid, SIGKILL);
+    }
+    end = end_of(pid);
+    ck_assert_int_eq(end, -SIGKILL);
+    if (scene->is_orphaned) {
+        adm_audit(survivor, adm_now(), true);
+        ck_assert_uint_eq(orphans_in(zone), 1);
+    }
+}
+
+static void set_scene(const scene_t *scene)
+{
+    make_segment(1, 4, 64);
+    atomic_store(shared, 0);
+    zone = zone_called("stage", 1, 10);
+    adm_segment_begin_load(segment);
+    adm_segment_end_load(segment, 1000,
+                         scene->is_orphaned ? ORPHAN_HOLD_USEC : 0);
+    survivor = join();
+    if (scene->is_held) {
+        ck_assert_int_eq(enter(survivor, zone, &held), APR_SUCCESS);
+    }
+    if (scene->is_awaited) {
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+    }
+    if (!scene->is_orphaned) {
+        leave_something_behind(scene);
+    }
+}
+
+static void assert_repaired(const scene_t *scene, unsigned change)
+{
+    bool is_in_line = scene->is_awaited || scene->is_followed;
+    const char *wrong;
+    adm_ticket_t next;
+    int round;
+    uint32_t idx, children = 0;
+
+    for (round = 0; round < 4; round++) {
+        adm_audit(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+    wrong = adm_segment_check(segment);
+    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
+                  wrong);
+    ck_assert_msg(active_in(zone) == (scene->is_held || is_in_line)
+                      && queued_in(zone) == (scene->is_held && is_in_line),
+                  "%s: after change %u: %u active, %u in line", scene->name,
+                  change, active_in(zone), queued_in(zone));
+    if (scene->is_held) {
+        leave(&held);
+    }
+    if (is_in_line) {
+        ck_assert_msg(adm_ticket_is_granted(&awaited),
+                      "%s: after change %u: the first in line got nothing",
+                      scene->name, change);
+        leave(&awaited);
+    }
+    ck_assert_msg(enter(survivor, zone, &next) == APR_SUCCESS,
+                  "%s: after change %u: the next one cannot enter",
+                  scene->name, change);
+    leave(&next);
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        children += atomic_load(&adm_child_at(segment, idx)->life) & 0xff ? 1
+                                                                          : 0;
+    }
+    ck_assert_msg(children == 1, "%s: after change %u: a record is left",
+                  scene->name, change);
+    wrong = adm_segment_check(segment);
+    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
+                  wrong);
+}
+
+/* Loop test over the scenes. */
+START_TEST(a_death_at_any_store_is_mended)
+{
+    const scene_t *scene = &scenes[_i];
+    unsigned change;
+    bool was_killed = true;
+
+    make_segment(1, 4, 64);
+    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (change = 0; was_killed; change += change < 60 ? 1 : 7) {
+        pid_t pid;
+
+        set_scene(scene);
+        pid = start_traced(scene->steps);
+        if (!reaches_its_steps(pid)) {
+            printf("# tracing is not allowed here\n");
+            return;
+        }
+        if (scene->is_orphaned) {
+            leave_something_behind(scene);
+        }
+        if (scene->is_followed) {
+            ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+        }
+        was_killed = steps_to_change(pid, change);
+        if (was_killed) {
+            int status;
+
+            kill(pid, SIGKILL);
+            ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        }
+        assert_repaired(scene, change);
+    }
+    printf("# who %s: done before change %u\n", scene->name, change);
+    ck_assert_uint_gt(change, 3);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- two at once ---------------------------------------------------------- */
+
+static int step_take_worker(void)
+{
+    victim = join();
+    begin_steps();
+    return adm_child_take_worker(victim, false) ? 1 : 2;
+}
+
+/* Let it go on to its end. @return its exit code. */
+static int end_of_steps(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The other one is stopped after each of its stores in turn, while this one
+ * takes its worker. */
+START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
+{
+    unsigned change;
+    bool is_stopped = true;
+
+    make_segment(1, 4, 64);
+    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (change = 0; is_stopped; change++) {
+        pid_t pid;
+        bool is_taken;
+
+        make_segment(1, 4, 64);
+        set_worker_cap(1);
+        survivor = join();
+        pid = start_traced(step_take_worker);
+        if (!reaches_its_steps(pid)) {
+            printf("# tracing is not allowed here\n");
+            return;
+        }
+        is_stopped = steps_to_change(pid, change);
+        is_taken = adm_child_take_worker(survivor, false);
+        ck_assert_msg(!is_stopped || !is_taken || end_of_steps(pid) == 2,
+                      "both got the last worker: change %u", change);
+        if (is_stopped && !is_taken) {
+            end_of_steps(pid);
+        }
+    }
+    ck_assert_uint_gt(change, 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_loop_test(stories, a_death_at_any_store_is_mended, 0, SCENES);
+    tcase_add_test(stories,
+                   of_two_that_ask_for_the_last_worker_one_at_most_gets_it);
+}
+
+int main(void)
+{
+    return run_stories("step", add_stories);
+}

@@ -1,0 +1,78 @@
+# Project.pm - the files of this project, for the guards.
+package Project;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Basename 'dirname';
+use File::Find 'find';
+use Test::More;
+
+our @EXPORT = qw(files slurp lines without_comments functions none);
+
+my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../../..';
+
+# One test: the list of places that break a rule is empty.
+sub none {
+    my ($rule, @places) = @_;
+
+    ok !@places, $rule or diag join "\n", @places;
+}
+
+# Paths, relative to the root and sorted, of the text files whose path matches,
+# below the given directories; a file may be given too. What a build in place
+# leaves beside the sources is left out.
+sub files {
+    my ($matching, @where) = @_;
+    my @found;
+
+    find({ no_chdir => 1, wanted => sub {
+        my $path = substr $File::Find::name, length "$root/";
+
+        $File::Find::prune = 1 if $path =~ m{/\.(?:libs|deps)\z};
+        push @found, $path if -f && -T && $path =~ $matching
+                              && $path !~ m{\.(?:lo|la|log|trs)\z};
+    } }, grep { -e } map { "$root/$_" } @where);
+    @found = sort @found;
+    return @found;
+}
+
+sub slurp {
+    my ($path) = @_;
+
+    open my $file, '<', "$root/$path" or return '';
+    local $/;
+    return scalar(<$file>) // '';
+}
+
+sub lines { return split /\n/, slurp($_[0]) }
+
+# C without comments; line numbers stay what they are.
+sub without_comments {
+    my ($code) = @_;
+
+    $code =~ s{("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(/\*.*?\*/|//[^\n]*)}
+              {defined $1 ? $1 : ' ' . "\n" x ($2 =~ tr/\n//)}gsex;
+    return $code;
+}
+
+# Functions of a C file as [name, lines]. The layout of the project is what
+# makes this simple: the braces of a function stand in column one.
+sub functions {
+    my ($path) = @_;
+    my ($name, $length, @functions);
+
+    for (split /\n/, without_comments(slurp($path))) {
+        $name = $1 if /^START_TEST\((\w+)/ || /^\w[^(]*?(\w+)\(/;
+        $length = 0 if /^\{/;
+        $length++ if defined $length;
+        if (defined $length && /^\}/) {
+            push @functions, [$name, $length];
+            undef $length;
+        }
+    }
+    return @functions;
+}
+
+1;

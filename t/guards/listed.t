@@ -1,0 +1,24 @@
+# A test that nobody runs is worse than none, and a source file that is not
+# distributed is missed late: each is in a list of Makefile.am.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Project;
+
+my %listed = map { $_ => 1 } map { split } grep { !/^#/ } lines('Makefile.am');
+
+my @c_files = files(qr/\.[ch]\z/, qw(src t));
+my @programs = grep { slurp($_) =~ /^int main\(/m } @c_files;
+my %is_program = map { $_ => 1 } @programs;
+# A program is listed by its name, which is that of its source file.
+my @tests = (files(qr/\.t\z/, 't'), map { s/\.c\z//r } @programs);
+my @sources = grep { !$is_program{$_} } @c_files;
+
+ok @tests && @sources, 'there are tests and sources';
+none 'a test is in a list of Makefile.am', grep { !$listed{$_} } @tests;
+none 'a source file is in a list of Makefile.am',
+    grep { !$listed{$_} } @sources;
+
+done_testing;

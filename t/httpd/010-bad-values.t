@@ -1,0 +1,148 @@
+# A wrong value, or a directive in the wrong place, stops configtest with a
+# message that says which directive, which value and what is allowed.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my ($combo) = combos() or plan skip_all => 'no combination';
+my $httpd = AdmissionTest::Httpd->new(combo => $combo);
+
+# directive => what its message must say is allowed, then bad arguments. The
+# wrong part of the arguments is in brackets where it is not all of them.
+my %bad = (
+    MaxConcurrent => [
+        qr/number|off/,
+        qw(0 -1 +4 4.5 0x4 1e3 12x ten on 99999999 99999999999999999999 ""),
+    ],
+    AdmissionQueue => [
+        qr/number|length|timeout=/,
+        '-1', 'ten', '10x', '99999999999999999999', '""',
+        '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
+        '10 [timeout=5parsecs]', '10 [timout=5s]', '10 [20]', '[timeout=5s]',
+    ],
+    AdmissionExempt => [
+        qr/expression|syntax|expected/i,
+        q("[%{REMOTE_ADDR == ]"), q("[no such words]"),
+    ],
+    AdmissionReject => [
+        qr/status|retry-after=|\d+ to \d+/,
+        '99', '200', '301', '600', 'busy', '503x', '-503', '""',
+        '503 [retry-after=soon]', '503 [retry-after=-5]', '503 [retry-after=]',
+        '503 [retry=5]', '503 [429]',
+    ],
+    AdmissionDryRun => [ qr/On or Off/i, 'maybe', '1', '""' ],
+    AdmissionReserve => [
+        qr/number|percent/, '-1', '101%', '-1%', 'many', '5x', '25%%', '%',
+        '99999999999999999999', '""',
+    ],
+    AdmissionZone => [ qr/name/, '""' ],
+    AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
+);
+
+sub refused {
+    my ($conf, $what, @patterns) = @_;
+    $httpd->configure($conf);
+    my ($status, $output) = $httpd->configtest;
+    my @missing = grep { $output !~ $_ } @patterns;
+    ok $status != 0 && !@missing, "refused: $what"
+        or diag $status ? "lacks @missing:\n$output" : 'was accepted';
+}
+
+sub accepted {
+    my ($conf, $what) = @_;
+    $httpd->configure($conf);
+    my ($status, $output) = $httpd->configtest;
+    is $status, 0, "accepted: $what" or diag $output;
+}
+
+# AdmissionReserve belongs to the server, the others work in a section.
+sub in_place {
+    my ($line) = @_;
+    my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
+    return $line =~ /^AdmissionReserve/
+        ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
+}
+
+for my $directive (sort keys %bad) {
+    my ($allowed, @arguments) = @{ $bad{$directive} };
+    for my $argument (@arguments) {
+        my ($wrong) = $argument =~ /\[(.*)\]/ ? $1 : $argument =~ /^"?(.*?)"?$/;
+        (my $plain = $argument) =~ tr/[]//d;
+        refused(in_place("$directive $plain"), "$directive $plain",
+                qr/\Q$directive\E/, qr/\Q$wrong\E/, $allowed);
+    }
+    refused(in_place($directive), "$directive without a value",
+            qr/\Q$directive\E/) if $directive ne 'AdmissionDryRun';
+}
+
+accepted(in_place($_), $_) for (
+    'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF',
+    'AdmissionQueue 0', 'AdmissionQueue 10', 'AdmissionQueue 10 timeout=5',
+    'AdmissionQueue 10 timeout=500ms', 'AdmissionQueue 10 timeout=1min',
+    'AdmissionHandlers dynamic', 'AdmissionHandlers all',
+    'AdmissionHandlers cgi-script proxy:* fcgi*',
+    'AdmissionZone heavy', 'AdmissionExempt "%{REMOTE_ADDR} == \'10.0.0.1\'"',
+    'AdmissionReject 429', 'AdmissionReject 503 retry-after=off',
+    'AdmissionReject 503 retry-after=auto', 'AdmissionReject 429 retry-after=30',
+    'AdmissionReject 429 retry-after=1min', 'AdmissionDryRun On',
+    'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
+);
+
+# ---- places -----------------------------------------------------------------
+
+my @in_sections = (
+    'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all',
+    'AdmissionZone heavy', q(AdmissionExempt "true"), 'AdmissionReject 429',
+    'AdmissionDryRun On',
+);
+
+for my $section ('Location /x', 'LocationMatch ^/x', 'Directory /x',
+                 'Files x.cgi', 'VirtualHost *:1') {
+    my ($end) = $section =~ /^(\w+)/;
+    accepted(join("\n", "<$section>", @in_sections, "</$end>", ''),
+             "every directive of a section in <$section>");
+}
+accepted(join("\n", @in_sections, ''), 'every one of them in the server');
+accepted("LoadModule proxy_module "
+         . AdmissionTest::Config::modules_dir() . "/mod_proxy.so\n"
+         . join("\n", '<Proxy http://x/>', @in_sections, "</Proxy>\n"),
+         'every one of them in <Proxy>');
+
+for my $section ('Location /x', 'Directory /x', 'Files x.cgi',
+                 'VirtualHost *:1') {
+    my ($end) = $section =~ /^(\w+)/;
+    refused("<$section>\nAdmissionReserve 5\n</$end>\n",
+            "AdmissionReserve in <$section>", qr/AdmissionReserve/);
+}
+refused("<Location /x>\n<Limit GET>\n$_\n</Limit>\n</Location>\n",
+        "$_ in <Limit>", qr/\Q${\ (split)[0]}/) for @in_sections;
+
+# ---- zones without a usable name, or with two meanings ----------------------
+
+for my $section (q(If "true"), q(If "%{REQUEST_URI} =~ m#^/x#")) {
+    refused("<$section>\nMaxConcurrent 4\n</If>\n",
+            "<$section> without AdmissionZone", qr/AdmissionZone/);
+    accepted("<$section>\nMaxConcurrent 4\nAdmissionZone x\n</If>\n",
+             "<$section> with AdmissionZone");
+}
+my $regex = "<LocationMatch ^/x>\nMaxConcurrent 4\n%s</LocationMatch>\n";
+accepted(sprintf($regex, ''), 'a regex used once');
+refused(sprintf($regex, '') x 2, 'a regex used twice without AdmissionZone',
+        qr/AdmissionZone/);
+accepted(sprintf($regex, "AdmissionZone x\n") x 2,
+         'a regex used twice with AdmissionZone');
+
+my $shared = "<Location /%s>\nMaxConcurrent %d\nAdmissionZone pool\n"
+           . "AdmissionQueue %s\n</Location>\n";
+accepted(sprintf($shared, 'a', 4, 10) . sprintf($shared, 'b', 4, 10),
+         'one zone in two sections with the same numbers');
+for (['limits', 5, '10'], ['lengths', 4, '11'], ['timeouts', 4, '10 timeout=7s']) {
+    my ($what, $limit, $queue) = @$_;
+    # Both places: the sections start at lines 1 and 6.
+    refused(sprintf($shared, 'a', 4, 10) . sprintf($shared, 'b', $limit, $queue),
+            "one zone with two $what", qr/pool/,
+            qr/admission\.conf:[1-5]\b/, qr/admission\.conf:(?:[6-9]|10)\b/);
+}
+
+done_testing;

@@ -1,0 +1,92 @@
+# Which zone a request belongs to: sections in sections, off, virtual hosts.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my ($combo) = combos() or plan skip_all => 'no combination';
+my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+AdmissionQueue 7 timeout=9s
+<Location /cgi-bin/>
+    MaxConcurrent 5
+    AdmissionReject 429
+</Location>
+<Location /cgi-bin/inner/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
+<Location /cgi-bin/inner/free/>
+    MaxConcurrent off
+</Location>
+<Location /cgi-bin/inner/other-status/>
+    AdmissionReject 507
+</Location>
+<Location /cgi-bin/shared-a/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+    AdmissionZone pool
+</Location>
+<LocationMatch ^/cgi-bin/shared-b/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+    AdmissionZone pool
+</LocationMatch>
+<VirtualHost *>
+    ServerName test.example
+</VirtualHost>
+<VirtualHost *>
+    ServerName other.example
+    <Location /cgi-bin/>
+        MaxConcurrent 3
+    </Location>
+    <Location /cgi-bin/shared-c/>
+        MaxConcurrent 1
+        AdmissionQueue 0
+        AdmissionZone pool
+    </Location>
+</VirtualHost>
+CONF
+
+$httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool';
+
+is_deeply [ sort keys %{ $httpd->status->{zone} } ],
+    [ 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
+      'test.example:/cgi-bin/inner/' ],
+    'one zone for each section that says MaxConcurrent, one for each name';
+
+sub status_of { return $httpd->get(@_)->{status} }
+
+my $hold = $httpd->ask('/cgi-bin/inner/x?until=inner');
+$httpd->zone_becomes('/cgi-bin/inner/', 'a request of the inner section counts there',
+                     Active => 1, Limit => 1, QueueLength => 0);
+$httpd->zone_becomes('/cgi-bin/', 'and not in the outer one', Active => 0,
+                     Limit => 5);
+is status_of('/cgi-bin/x'), 200, 'the outer zone still has room';
+is status_of('/cgi-bin/inner/x'), 429,
+    'the inner zone is full, and rejects as the outer section says';
+is status_of('/cgi-bin/inner/other-status/x'), 507,
+    'a section without MaxConcurrent is in the zone around it, with its own AdmissionReject';
+is status_of('/cgi-bin/inner/free/x'), 200, 'MaxConcurrent off ends the limit';
+$httpd->zone_becomes('/cgi-bin/', 'queue and timeout come from the server',
+                     QueueLength => 7, QueueTimeoutMs => 9000);
+$httpd->open_gate('inner');
+is $hold->answer->{status}, 200, 'the one in the inner zone ends well';
+
+$hold = $httpd->ask('/cgi-bin/shared-a/x?until=shared');
+$httpd->zone_becomes('pool', 'one runs in the shared zone', Active => 1);
+is status_of('/cgi-bin/shared-b/x'), 429, 'another section of that name is full';
+is status_of('/cgi-bin/shared-c/x'), 200,
+    'that URL of this host is in another zone';
+my $other = $httpd->connect->send("GET /cgi-bin/shared-c/x HTTP/1.1\r\n"
+    . "Host: other.example\r\nConnection: close\r\n\r\n");
+is $other->answer->{status}, 429, 'a section of that name in another host is full';
+$other = $httpd->connect->send("GET /cgi-bin/x HTTP/1.1\r\n"
+    . "Host: other.example\r\nConnection: close\r\n\r\n");
+is $other->answer->{status}, 200, 'the other host has a zone of its own';
+$httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it',
+                     Admitted => 1, Limit => 3);
+$httpd->open_gate('shared');
+is $hold->answer->{status}, 200, 'the one in the shared zone ends well';
+
+$httpd->stop;
+done_testing;

@@ -1,0 +1,52 @@
+# The main job: sixty clients want a program of which four may run at once.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use Time::HiRes qw(time);
+
+my ($clients, $limit, $ms) = (60, 4, 50);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1,
+                            conf => <<"CONF");
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+    AdmissionQueue $clients
+</Location>
+CONF
+
+    for my $plain_or_tls (qw(plain TLS)) {
+        my $watch = $httpd->watch;
+        my $start = time;
+        my $statuses = $plain_or_tls eq 'plain'
+            ? statuses(answers(map { $httpd->ask("/cgi-bin/heavy?ms=$ms&id=$_") }
+                                   1 .. $clients))
+            : curl_statuses($httpd);
+        my $factor = (time - $start) / ($clients * $ms / 1000 / $limit);
+
+        is $watch->most, $limit,
+            "$plain_or_tls: $limit programs ran at once, never more";
+        is_deeply $statuses, { 200 => $clients },
+            "$plain_or_tls: all $clients clients got their answer";
+        note sprintf '%s: %.2f times requests x service / limit',
+                     $plain_or_tls, $factor;
+    }
+
+    $httpd->zone_becomes('/cgi-bin/', 'all permits are back, each counted once',
+                         Active => 0, Queued => 0, Admitted => 2 * $clients);
+    cmp_ok $httpd->zone('/cgi-bin/')->{AdmittedAfterWait}, '>=', $clients,
+        'most of them waited';
+    $httpd->stop;
+});
+
+done_testing;
+
+sub curl_statuses {
+    my ($httpd) = @_;
+    my $url = $httpd->tls_url("/cgi-bin/heavy?ms=$ms&id=[1-$clients]");
+    my @statuses = split ' ', `curl -sk -Z --parallel-immediate \\
+        --parallel-max $clients --http1.1 -o /dev/null -w '%{http_code}\\n' '$url' 2>/dev/null`;
+    return statuses(map { { status => $_ } } @statuses);
+}

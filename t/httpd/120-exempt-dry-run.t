@@ -1,0 +1,62 @@
+# Requests that run whatever the count is: exempt ones, and all in a dry run.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 1
+    AdmissionExempt "%{HTTP:X-Urgent} == 'yes'"
+</Location>
+<Location /cgi-bin/dry/>
+    MaxConcurrent 1
+    AdmissionQueue 1
+    AdmissionDryRun On
+</Location>
+CONF
+    $httpd->expect_rejections('test.example:/cgi-bin/', 'full');
+
+    my @hold = $httpd->ask('/cgi-bin/heavy?id=a&until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is full', Active => 1);
+    push @hold, $httpd->ask('/cgi-bin/heavy?id=b');
+    $httpd->zone_becomes('/cgi-bin/', 'and one waits', Queued => 1);
+    is $httpd->get('/cgi-bin/heavy?id=c', headers => ['X-Urgent: yes'])->{status}, 200,
+        'an exempt request runs at once';
+    is $httpd->get('/cgi-bin/heavy?id=d', headers => ['X-Urgent: no'])->{status}, 503,
+        'one for which the expression is false does not';
+    $httpd->zone_becomes('/cgi-bin/', 'it is counted apart', Exempt => 1,
+                         Active => 1, Queued => 1, Admitted => 1);
+
+    for my $n (1 .. 4) {
+        push @hold, $httpd->ask("/cgi-bin/dry/heavy?id=dry$n&until=go");
+        wait_for { grep { $_ eq "start dry$n" } $httpd->record }
+            "dry run: number $n runs at once";
+    }
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold)), { 200 => 6 }, 'all end well';
+
+    my %log;
+    wait_for {
+        %log = map { /id=(\w+)\S* zone=(\S+) status=(\S+)/ ? ($1 => [$2, $3]) : () }
+               $httpd->access_log;
+        keys %log == 8;
+    } 'the access log has them all';
+    my ($zone, $dry) = map { "test.example:$_" } '/cgi-bin/', '/cgi-bin/dry/';
+    is_deeply $log{c}, [ $zone, 'exempt' ], 'it says who was exempt';
+    is_deeply $log{dry1}, [ $dry, 'admitted' ], 'who would have been admitted';
+    is_deeply $log{dry2}, [ $dry, 'dry-queued' ], 'who would have waited';
+    is $log{$_}[1] =~ /^dry-(?:full|queued)$/, 1, "$_ would have waited or been rejected"
+        for qw(dry3 dry4);
+    is $httpd->zone('/cgi-bin/dry/')->{RejectedFull}
+        + $httpd->zone('/cgi-bin/dry/')->{DryRun} > 0, 1, 'the status shows it';
+    $httpd->zone_becomes($_, "$_ is at rest", Active => 0, Queued => 0)
+        for '/cgi-bin/', '/cgi-bin/dry/';
+    $httpd->stop;
+});
+
+done_testing;

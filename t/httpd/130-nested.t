@@ -1,0 +1,114 @@
+# Requests inside requests, at limit 1: none may wait for itself, or for one
+# that waits for it.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';
+
+# url => [what its answer must show, does it wait while zone a is full]
+my %nested = (
+    '/pages/two.shtml'    => [ qr/heavy one.*heavy two/s, 1 ],
+    '/pages/other.shtml'  => [ qr/heavy other/,           0 ],
+    '/counted/two.shtml'  => [ qr/heavy one.*heavy two/s, 1 ],
+    '/free.shtml'         => [ qr/heavy free/,            1 ],
+    '/dir/'               => [ qr/heavy/,                 1 ],
+    '/rewritten'          => [ qr/heavy/,                 1 ],
+    '/pages/rewritten'    => [ qr/heavy/,                 1 ],
+    '/pages/x.action'     => [ qr/heavy/,                 1 ],
+    '/cgi-bin/a/x?loc=/cgi-bin/a/y?id=same'  => [ qr/heavy same/,  1 ],
+    '/cgi-bin/a/x?loc=/cgi-bin/b/y?id=other' => [ qr/heavy other/, 1 ],
+    '/cgi-bin/b/x?loc=/cgi-bin/a/y?id=back'  => [ qr/heavy back/,  0 ],
+    '/cgi-bin/a/x?loc=/static.txt'           => [ qr/static/,      1 ],
+);
+my @waits = grep { $nested{$_}[1] } sort keys %nested;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 32);
+
+    $httpd->configure(<<"CONF");
+ErrorDocument 503 /cgi-bin/a/error?id=error
+DirectoryIndex index.cgi
+AddOutputFilter INCLUDES .shtml
+AddHandler run-action .action
+Action run-action /cgi-bin/a/action
+RewriteEngine On
+RewriteRule ^/rewritten\$ /cgi-bin/a/x [PT]
+<Directory $httpd->{dir}/docs/pages>
+    RewriteEngine On
+    RewriteRule ^rewritten\$ /cgi-bin/a/x
+</Directory>
+AdmissionQueue ${\ scalar @waits} timeout=5s
+<LocationMatch ^/(?:cgi-bin/a|pages|dir)/>
+    MaxConcurrent 1
+    AdmissionZone a
+</LocationMatch>
+<Location /counted/>
+    MaxConcurrent 1
+    AdmissionZone a
+    AdmissionHandlers all
+</Location>
+<Location /cgi-bin/b/>
+    MaxConcurrent 1
+    AdmissionZone b
+</Location>
+CONF
+    mkdir "$httpd->{dir}/docs/$_" for qw(pages counted);
+    $httpd->put("$_/two.shtml", sprintf("$include $include", 'a', 'one', 'a', 'two'))
+        for qw(pages counted);
+    $httpd->put('pages/other.shtml', sprintf $include, 'b', 'other');
+    $httpd->put('free.shtml', sprintf $include, 'a', 'free');
+    $httpd->put('pages/x.action', '');
+    $httpd->put_heavy('dir/index.cgi');
+    $httpd->expect_rejections($_, 'full') for qw(a b);
+    $httpd->start;
+
+    my $at_rest = sub {
+        my ($when) = @_;
+        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0, Queued => 0)
+            for qw(a b);
+    };
+
+    for my $url (sort keys %nested) {
+        $at_rest->('before the next');
+        like $httpd->get($url)->{body}, $nested{$url}[0], "$url runs, nested";
+    }
+    $at_rest->('after each alone');
+
+    my $hold = $httpd->ask('/cgi-bin/a/x?id=hold&until=go');
+    $httpd->zone_becomes('a', 'zone a is full', Active => 1);
+    my @waiting;
+    for my $url (@waits) {
+        push @waiting, $httpd->ask($url);
+        $httpd->zone_becomes('a', "$url waits", Queued => scalar @waiting);
+    }
+    like $httpd->get('/pages/other.shtml')->{body}, qr/heavy other/,
+        'a page of zone a that includes from zone b does not wait for a';
+    is $httpd->get('/cgi-bin/b/x?loc=/cgi-bin/a/y')->{status}, 503,
+        'with the permit of b in hand nobody waits for a';
+
+    my $rejected = $httpd->get('/cgi-bin/a/x');
+    is $rejected->{status}, 503, 'an ErrorDocument in the full zone does not wait';
+    unlike $rejected->{body}, qr/heavy error/, 'nor does it run beyond the limit';
+
+    $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    my @answers = answers(@waiting);
+    like $answers[$_]{body}, $nested{ $waits[$_] }[0], "$waits[$_] waited, then ran"
+        for 0 .. $#waits;
+    $at_rest->('after a full line');
+
+    # Both ways at once. Who holds one permit and finds the other taken gets
+    # 503: waiting with a permit in hand is how deadlocks are made.
+    my @crossing = map { ($httpd->ask('/cgi-bin/a/x?loc=/cgi-bin/b/y?ms=20'),
+                          $httpd->ask('/cgi-bin/b/x?loc=/cgi-bin/a/y?ms=20')) } 1 .. 5;
+    is_deeply [ grep { !/^(?:200|503)$/ } map { $_->{status} } answers(@crossing) ],
+        [], 'crossing two zones both ways, everybody is answered';
+    $at_rest->('after crossing');
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,62 @@
+# Waiting holds no worker on the event MPM: ten times more wait than there are
+# threads, and the server answers beside them as if nobody did.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my ($threads, $limit, $waiters) = (6, 2, 60);
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_parking_httpd(combo => $combo, threads => $threads,
+                                    conf => <<"CONF");
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+    AdmissionQueue $waiters
+</Location>
+CONF
+    my $zone = '/cgi-bin/';
+    my $watch = $httpd->watch;
+
+    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") } 1 .. $limit;
+    $httpd->zone_becomes($zone, 'the zone is full', Active => $limit);
+    my @line;
+    for my $n (1 .. $waiters) {
+        push @line, $httpd->ask("/cgi-bin/heavy?id=$n");
+        # Arrivals of one moment may be taken up by any thread.
+        $httpd->zone_becomes($zone, 'five more wait', Queued => $n) if $n % 5 == 0;
+    }
+
+    server_becomes($httpd, 'all of them are parked, nobody blocks',
+                   AdmissionParked => $waiters, AdmissionBlocked => 0);
+    my $status = $httpd->status;
+    is $status->{BusyWorkers}, $limit + 1,
+        'busy: those that run, and the one that shows the status';
+    is $status->{AdmissionReserveFree}, $threads - $status->{AdmissionReserve} - $limit,
+        'who is parked takes nothing of what zones may occupy';
+
+    my @static = map { $httpd->connect } 1 .. $threads - $limit;
+    for my $round (1 .. 25) {
+        $_->ask('/static.txt', keep => 1) for @static;
+        my @wrong = grep { $_->{body} ne "static\n" } answers(@static);
+        ok !@wrong, 'static files, on every thread that is left' if $round == 25 || @wrong;
+    }
+    server_becomes($httpd, 'those in line are still parked',
+                   AdmissionParked => $waiters, AdmissionBlocked => 0);
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold, @line)), { 200 => $limit + $waiters },
+        'everybody is answered in the end';
+    is $watch->most, $limit, 'the limit was kept';
+    $httpd->zone_becomes($zone, 'each of them waited once', Active => 0, Queued => 0,
+                         Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0,
+                   AdmissionBlocked => 0);
+    is scalar(grep { / status=queued wait=\d+ / } $httpd->access_log), $waiters,
+        'the access log says so';
+    $httpd->stop;
+}, 'event+cgid', 'event+cgi');
+
+done_testing;

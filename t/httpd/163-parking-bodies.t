@@ -1,0 +1,123 @@
+# Requests with bodies are parked before anybody reads them; the bodies arrive
+# whole, however they are sent and whenever.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my $zone  = '/cgi-bin/';
+my $large = 4_000_000;    # more than sockets hold
+
+sub post_headers {
+    my ($id, @headers) = @_;
+    return join "\r\n", "POST /cgi-bin/heavy?id=$id HTTP/1.1", 'Host: test.example',
+                        'Connection: close', @headers, '', '';
+}
+
+sub length_of { map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{status}" } @_ }
+
+# curl with a file as the body: what the program counted of it.
+sub post_file {
+    my ($file, $url, @options) = @_;
+    open my $pipe, '-|', qw(curl -sk --max-time 30 --expect100-timeout 20 --data-binary),
+                         "\@$file", @options, $url or die "curl: $!\n";
+    return $pipe;
+}
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    # RequestReadTimeout: Debian and others set it, and a wait is not reading.
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1,
+                                    modules => ['reqtimeout'], conf => <<'CONF');
+RequestReadTimeout header=5 body=1,MinRate=500
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50
+</Location>
+<Location /cgi-bin/short>
+    AdmissionQueue 50 timeout=200ms
+    AdmissionZone short
+    MaxConcurrent 1
+</Location>
+CONF
+    $httpd->expect_rejections('short', 'long');
+    $httpd->put('large.txt', 'x' x $large);
+    my $file = "$httpd->{dir}/docs/large.txt";
+
+    my ($hold) = ask_line($httpd, 'bodies', 0, $zone);
+    my @whole = map { $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x $_) }
+                    0, 1, 10_000, 300_000;
+    my $chunked = $httpd->connect->send(post_headers('chunked', 'Transfer-Encoding: chunked')
+                                        . "4\r\nabcd\r\n3\r\nabc\r\n0\r\n\r\n");
+    $httpd->zone_becomes($zone, 'requests with whole bodies wait', Queued => @whole + 1);
+    my @late = (
+        [ sized     => [ 'Content-Length: 10' ], '123' ],
+        [ chunks    => [ 'Transfer-Encoding: chunked' ], "4\r\nab" ],
+        [ announced => [ 'Content-Length: 6', 'Expect: 100-continue' ], '' ],
+    );
+    my %late;
+    for (@late) {
+        my ($name, $headers, $begin) = @$_;
+        $late{$name} = $httpd->connect->send(post_headers($name, @$headers) . $begin);
+        $httpd->zone_becomes($zone, "one with less than its body waits ($name)",
+                             Queued => @whole + 1 + keys %late);
+    }
+    my $hasty = $httpd->connect->send(post_headers('hasty', 'Content-Length: 5',
+                                                   'Expect: 100-continue') . 'hasty');
+    my $url = '/cgi-bin/heavy?id=curl';
+    my @curl = (post_file($file, $httpd->url($url), '-H', 'Expect:'),
+                post_file($file, $httpd->url($url), '-H', 'Expect: 100-continue'),
+                post_file($file, $httpd->tls_url($url), '-H', 'Expect:'),
+                post_file($file, $httpd->tls_url($url), '-H', 'Expect: 100-continue'));
+    my $waiters = @whole + @curl + 5;
+    $httpd->zone_becomes($zone, 'requests with bodies wait', Queued => $waiters);
+    server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
+
+    $late{sized}->send('4567');
+    $late{chunks}->send("cd\r\n");
+    wait_for { $httpd->zone($zone)->{OldestWaitMs} > 1500 }
+        'they wait longer than mod_reqtimeout lets anybody send';
+    server_becomes($httpd, 'more of a body does not wake them',
+                   AdmissionParked => $waiters, AdmissionBlocked => 0);
+    ok !$late{announced}->has_begun, 'nobody is asked for a body before there is a permit';
+    $httpd->open_gate('bodies');
+    is $hold->answer->{status}, 200, 'the first ends well';
+
+    is_deeply [ length_of(answers(@whole, $chunked)) ], [ 0, 1, 10_000, 300_000, 7 ],
+        'bodies sent at once arrive';
+    my %rest = (sized => '890', chunks => "0\r\n\r\n", announced => 'abcdef');
+    for my $name (qw(sized chunks announced)) {
+        wait_for { grep { $_ eq "start $name" } $httpd->record } "then one runs ($name)";
+        if ($name eq 'announced') {
+            wait_for { $late{$name}->has_begun } '... and is asked for its body';
+            like $late{$name}{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
+        }
+        $late{$name}->send($rest{$name});
+    }
+    is_deeply [ length_of(answers(@late{qw(sized chunks announced)}, $hasty)) ],
+        [ 10, 4, 6, 5 ], 'late, announced and hastily sent bodies arrive';
+    for my $how ('plain', 'plain, announced', 'TLS', 'TLS, announced') {
+        is_deeply [ map { /^body (\d+)$/ ? $1 : () } readline shift @curl ], [$large],
+            "$large bytes arrive ($how)";
+    }
+
+    # Who is rejected after the wait is never asked for the body.
+    ($hold) = $httpd->ask('/cgi-bin/short?until=short');
+    $httpd->zone_becomes('short', 'another zone is full', Active => 1);
+    my $rejected = $httpd->connect->send(
+        "POST /cgi-bin/short HTTP/1.1\r\nHost: test.example\r\n"
+        . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
+    wait_for { $rejected->has_begun } 'a client that announced its body is answered';
+    like $rejected->{buffer}, qr{^HTTP/1\.1 503 }, '... with the rejection, not 100';
+    my $unread = $httpd->ask('/cgi-bin/short', method => 'POST', body => 'x' x 300_000);
+    is $unread->answer->{status}, 503, 'so is one that has sent it';
+    $httpd->open_gate('short');
+    is $hold->answer->{status}, 200, 'the first ends well';
+
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    $httpd->stop;
+});
+
+done_testing;

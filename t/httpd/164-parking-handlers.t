@@ -1,0 +1,133 @@
+# Whatever runs after the wait runs as it would have without: other handlers,
+# output filters, conditional and partial requests, HTTP/1.0 with keep-alive.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+
+my @optional = grep { AdmissionTest::Config::is_installed($_) }
+                    qw(deflate proxy proxy_http auth_basic authn_core authn_file authz_user);
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, modules => \@optional);
+    my $docs = "$httpd->{dir}/docs";
+
+    mkdir "$docs/$_" for qw(all all/dir);
+    $httpd->put('all/file.txt', "file\n" x 100);
+    $httpd->put('all/dir/index.html', "index\n");
+    $httpd->put('all/page.shtml', "page <!--#include virtual=\"/cgi-bin/x?id=included\" -->\n");
+    $httpd->put_heavy('all/program.cgi');
+    $httpd->put('missing.html', "custom 404\n");
+    $httpd->put('../users', "user:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=\n");    # password
+    my $conf = parking_conf() . <<"CONF";
+AddOutputFilter INCLUDES .shtml
+ErrorDocument 404 /missing.html
+<Location /all>
+    Header set X-After yes
+</Location>
+<IfModule mod_deflate.c>
+    <Location /all/deflated>
+        SetOutputFilter DEFLATE
+    </Location>
+    Alias /all/deflated $docs/all/file.txt
+</IfModule>
+<IfModule mod_authn_file.c>
+    <Location /all/secret>
+        AuthType Basic
+        AuthName secret
+        AuthBasicProvider file
+        AuthUserFile $httpd->{dir}/users
+        Require valid-user
+    </Location>
+    Alias /all/secret $docs/all/file.txt
+</IfModule>
+<LocationMatch ^/(?:all|cgi-bin/hold)>
+    MaxConcurrent 1
+    AdmissionZone all
+    AdmissionHandlers all
+    AdmissionQueue 50
+</LocationMatch>
+CONF
+    $httpd->configure($conf);
+    $httpd->start;
+    if (grep { $_ eq 'proxy_http' } @optional) {
+        # It is its own backend, whose port is known only now.
+        $httpd->configure("${conf}ProxyPass /all/proxied "
+                          . $httpd->url('/static.txt') . "\n");
+        $httpd->graceful;
+    }
+
+    # name => [request, what its answer must show]
+    my %request = (
+        'a file'          => [ [ '/all/file.txt' ], qr/^200 .*(?:file\n){100}$/s ],
+        'a part of one'   => [ [ '/all/file.txt', headers => ['Range: bytes=0-6'] ],
+                               qr/^206 .*\n\nfile\nfi$/s ],
+        'HEAD'            => [ [ '/all/file.txt', method => 'HEAD' ],
+                               qr/^200 .*content-length: 500\n.*\n\n$/s ],
+        'not modified'    => [ [ '/all/file.txt', headers =>
+                                 ['If-Modified-Since: Fri, 01 Jan 2100 00:00:00 GMT'] ],
+                               qr/^(?:200|304) / ],
+        'a missing file'  => [ [ '/all/missing' ], qr/^404 .*\n\ncustom 404\n$/s ],
+        'a page with an include'
+                          => [ [ '/all/page.shtml' ], qr/^200 .*\n\npage heavy included\n/s ],
+        'an index'        => [ [ '/all/dir/' ], qr/^200 .*\n\nindex\n$/s ],
+        'a program'       => [ [ '/all/program.cgi?id=program' ], qr/^200 .*heavy program\n/s ],
+        'a local redirect'
+                          => [ [ '/all/program.cgi?loc=/static.txt' ], qr/^200 .*\n\nstatic\n$/s ],
+        'a bad method'    => [ [ '/all/file.txt', method => 'DELETE' ], qr/^405 / ],
+    );
+    $request{'a compressed file'} = [ [ '/all/deflated', headers => ['Accept-Encoding: gzip'] ],
+                                      qr/^200 .*content-encoding: gzip\n/s ]
+        if grep { $_ eq 'deflate' } @optional;
+    $request{'from a backend'} = [ [ '/all/proxied' ], qr/^200 .*\n\nstatic\n$/s ]
+        if grep { $_ eq 'proxy_http' } @optional;
+    if (grep { $_ eq 'authn_file' } @optional) {
+        $request{'behind a password'} =
+            [ [ '/all/secret', headers => ['Authorization: Basic dXNlcjpwYXNzd29yZA=='] ],
+              qr/^200 .*file\n/s ];
+        is $httpd->get('/all/secret')->{status}, 401,
+            'without the password it never comes to waiting';
+    }
+
+    my $shown = sub {
+        my ($answer) = @_;
+        my $headers = $answer->{headers};
+        return "$answer->{status} " . join('', map { "$_: $headers->{$_}\n" } sort keys %$headers)
+             . "\n$answer->{body}";
+    };
+
+    my $hold = $httpd->ask('/cgi-bin/hold?until=go');
+    $httpd->zone_becomes('all', 'the zone is full', Active => 1);
+    my $queued = 0;
+    my @client = map {
+        my $client = $httpd->connect->ask(@{ $request{$_}[0] }, keep => 1);
+        $httpd->zone_becomes('all', "$_ waits", Queued => ++$queued);
+        $client;
+    } sort keys %request;
+    server_becomes($httpd, 'all are parked', AdmissionParked => $queued, AdmissionBlocked => 0);
+    my $old = $httpd->connect->send(
+        "GET /all/file.txt HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    $httpd->zone_becomes('all', 'one of HTTP/1.0 waits', Queued => ++$queued);
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    for my $name (sort keys %request) {
+        my $client = shift @client;
+        my $answer = $shown->($client->answer);
+        like $answer, $request{$name}[1], "$name: as without a wait";
+        like $answer, qr/^x-after: yes$/m, '... through the filters'
+            if $name !~ /redirect|missing|method/;
+        is $client->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
+            '... and keep-alive' if $answer !~ /^40[15]/;
+    }
+    like $shown->($old->answer), qr/^200 .*^connection: Keep-Alive$/ms, 'HTTP/1.0 keeps, too';
+    is $old->ask('/static.txt')->answer->{body}, "static\n", '... its connection';
+
+    $httpd->zone_becomes('all', 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,97 @@
+# What cannot wait without a worker waits with one, and stands in the same
+# line: requests inside requests, HTTP/2 streams, everybody when parking is off.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+
+my $has_http2 = AdmissionTest::Config::is_installed('http2') && `curl -V` =~ /HTTP2/;
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1,
+                                  http2 => $has_http2);
+    my $docs = "$httpd->{dir}/docs";
+    my $conf = parking_conf(threads => 40) . <<"CONF";
+AddOutputFilter INCLUDES .shtml
+AddHandler run-action .action
+Action run-action /cgi-bin/action
+ErrorDocument 404 /cgi-bin/error?id=error
+RewriteEngine On
+RewriteRule ^/passed\$ /cgi-bin/passed [PT]
+<Directory $docs/pages>
+    RewriteEngine On
+    RewriteRule ^rewritten\$ /cgi-bin/rewritten
+</Directory>
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50
+</Location>
+<Location /cgi-bin/free>
+    MaxConcurrent off
+</Location>
+CONF
+    $httpd->configure($conf);
+    mkdir "$docs/pages";
+    $httpd->put('pages/include.shtml', '<!--#include virtual="/cgi-bin/included" -->');
+    $httpd->put('pages/x.action', '');
+    $httpd->start;
+    my $zone = '/cgi-bin/';
+
+    my @blocks = qw(/pages/include.shtml /pages/x.action /pages/rewritten /missing
+                    /cgi-bin/free?loc=/cgi-bin/inner);
+    my @parks  = qw(/cgi-bin/plain /passed);
+    my ($hold) = ask_line($httpd, 'mixed', 0, $zone);
+    my (@line, $blocked);
+    for my $n (0 .. $#blocks) {
+        push @line, $httpd->ask($blocks[$n], keep => 1);
+        server_becomes($httpd, "$blocks[$n] blocks", AdmissionBlocked => ++$blocked,
+                       AdmissionParked => $n);
+        # Between those that block one that parks.
+        push @line, $httpd->ask($parks[ $n % @parks ], keep => 1);
+        server_becomes($httpd, "$parks[ $n % @parks ] parks", AdmissionBlocked => $blocked,
+                       AdmissionParked => $n + 1);
+    }
+    if ($has_http2) {
+        my $url = $httpd->tls_url('/cgi-bin/stream');
+        open my $curl, '-|', "exec curl -sk --http2 --max-time 30 -w '%{http_version}\\n' $url"
+            or die "curl: $!\n";
+        server_becomes($httpd, 'a stream of HTTP/2 blocks', AdmissionBlocked => ++$blocked,
+                       AdmissionParked => scalar @blocks);
+        push @line, $curl;
+    }
+    $httpd->zone_becomes($zone, 'all stand in one line', Active => 1,
+                         Queued => $blocked + @blocks);
+    $httpd->open_gate('mixed');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    if ($has_http2) {
+        like join('', readline pop @line), qr/^heavy .*^2$/ms, 'the stream is answered';
+    }
+    my @answers = answers(@line);
+    is_deeply [ grep { $_->{body} !~ /^heavy / } @answers ], [], 'all are answered';
+    is_deeply statuses(@answers), { 200 => @line - 1, 404 => 1 }, '... as they should be';
+    $_->leave for @line;
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
+    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+
+    $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 need 51 workers/);
+    $httpd->configure("AdmissionParking Off\n$conf");
+    $httpd->graceful;
+    @line = ask_line($httpd, 'off', 5, $zone);
+    server_becomes($httpd, 'AdmissionParking Off: all block', AdmissionParked => 0,
+                   AdmissionBlocked => 5);
+    $httpd->configure("AdmissionParking On\n$conf");
+    $httpd->graceful;
+    push @line, map { $httpd->ask("/cgi-bin/heavy?id=on$_") } 1 .. 5;
+    server_becomes($httpd, 'On again: new ones park in the line where old ones block',
+                   AdmissionParked => 5, AdmissionBlocked => 5);
+    $httpd->open_gate('off');
+    is_deeply statuses(answers(@line)), { 200 => 11 }, 'all are answered';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
+    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,76 @@
+# More in line than the child may park: the rest holds workers, up to the
+# reserve; who finds no worker to wait in is rejected; and all of it at start
+# is worth a warning.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+
+my ($threads, $room, $reserve) = (12, 5, 3);
+my $zone = '/cgi-bin/';
+
+# An httpd that may have so many files open: a program to start it with.
+sub httpd_with_files {
+    my ($files) = @_;
+    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $httpd = AdmissionTest::Config::httpd();
+    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
+    print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
+    close $script or die "$dir/httpd: $!\n";
+    chmod 0755, "$dir/httpd";
+    return $dir;
+}
+
+# What mod_admission_park.c leaves for others: 64, 4 a thread and as many as
+# AsyncRequestWorkerFactor would let park.
+my $by_factor = 60;
+my $limited   = httpd_with_files(64 + 4 * $threads + $by_factor + 2 * $room);
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    local $ENV{HTTPD} = "$limited/httpd";
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads,
+                                  room => $by_factor, conf => <<"CONF");
+AdmissionReserve $reserve
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50
+</Location>
+CONF
+    $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*\b50\b.*\b$room\b.*open files/)
+          ->expect_rejections('test.example:/cgi-bin/', 'reserve')->start;
+
+    my ($hold) = ask_line($httpd, 'go', 0, $zone);
+    my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_") } 1 .. $room;
+    server_becomes($httpd, "$room park", AdmissionParked => $room, AdmissionBlocked => 0);
+    my $blocking = $threads - $reserve - 1;
+    my @blocked = map { $httpd->ask("/cgi-bin/heavy?id=blocked$_") } 1 .. $blocking;
+    server_becomes($httpd, "$blocking more hold a worker", AdmissionParked => $room,
+                   AdmissionBlocked => $blocking, AdmissionReserveFree => 0);
+    my $rejected = $httpd->get('/cgi-bin/heavy?id=rejected');
+    is $rejected->{status}, 503, 'the next is rejected';
+    like $rejected->{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';
+    $httpd->zone_becomes($zone, '... and counted so', Active => 1, RejectedReserve => 1,
+                         Queued => $room + $blocking);
+    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)),
+        { 200 => $reserve }, 'the workers of the reserve are free';
+
+    # A place to park that becomes free goes to the next who comes.
+    (shift @parked)->leave;
+    server_becomes($httpd, 'one of the parked leaves', AdmissionParked => $room - 1);
+    push @parked, $httpd->ask('/cgi-bin/heavy?id=again');
+    server_becomes($httpd, 'the next takes its place', AdmissionParked => $room,
+                   AdmissionBlocked => $blocking);
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($hold, @parked, @blocked)),
+        { 200 => 1 + $room + $blocking }, 'all in line are answered';
+    is_deeply [ grep { /rejected/ } $httpd->record ], [], 'no program ran for the other';
+    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,44 @@
+# Programs that are alive when httpd has finished with the request: the permit
+# comes back when they are gone, not before.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+Timeout 1
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+CONF
+    # httpd's own words about the first two.
+    $httpd->expect_in_log(qr/cgid?:(?:warn|error).*[Tt]im(?:eout|ed out)/,
+                          qr/core:error.*timeout.*apr_bucket_read\(\) failed/);
+
+    my @programs = (
+        [ 'stalls in the body longer than Timeout', 'early=1&until=never', 200, 0 ],
+        [ 'sends no header within Timeout',         'until=never',         504 ],
+        [ 'closes its outputs and works on',        'close=1&ms=500',      200 ],
+    );
+    for my $n (0 .. $#programs) {
+        my ($what, $query, @statuses) = @{ $programs[$n] };
+        my $watch = $httpd->watch;
+        my $first = $httpd->ask("/cgi-bin/heavy?id=odd$n&$query");
+        wait_for { grep { $_ eq "start odd$n" } $httpd->record } "a program $what";
+        my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$n&ms=20") } 1 .. 3;
+
+        my $status = $first->answer->{status};
+        ok scalar(grep { $_ == $status } @statuses), "its client gets @statuses"
+            or diag $status;
+        is_deeply statuses(answers(@next)), { 200 => 3 }, 'the next ones run';
+        is $watch->most, 1, 'there were never two programs at once';
+        $httpd->zone_becomes('/cgi-bin/', 'the permit is back', Active => 0,
+                             Queued => 0);
+    }
+    $httpd->stop;
+});
+
+done_testing;

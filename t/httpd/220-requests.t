@@ -1,0 +1,69 @@
+# Kinds of requests: pipelined, HEAD, Range, bodies that are large, slow or
+# announced; each takes one permit and gives it back.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 10 timeout=5s
+</Location>
+CONF
+    my $admitted = 0;
+    my $at_rest = sub {
+        my ($after, $requests) = @_;
+        $admitted += $requests;
+        $httpd->zone_becomes('/cgi-bin/', "at rest after $after", Active => 0,
+                             Queued => 0, Admitted => $admitted);
+    };
+
+    my @pipelines = map { $httpd->connect } 1, 2;
+    for my $n (1 .. 4) {
+        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1) for 0, 1;
+    }
+    for my $n (1 .. 4) {
+        is_deeply [ map { $_->{body} =~ /^heavy (\S+)/ } answers(@pipelines) ],
+            [ "p0-$n", "p1-$n" ], "pipelined request $n is answered in its turn";
+    }
+    is $pipelines[0]->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
+        'the connection is kept alive';
+    $at_rest->('pipelining', 8);
+    $_->leave for @pipelines;
+
+    my $head = $httpd->get('/cgi-bin/heavy', method => 'HEAD');
+    is "$head->{status} $head->{body}", '200 ', 'HEAD is answered without a body';
+    like $httpd->get('/cgi-bin/heavy', headers => ['Range: bytes=0-4'])->{status},
+        qr/^20[06]$/, 'Range is answered';
+    is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200, 'OPTIONS';
+    $at_rest->('HEAD, Range and OPTIONS', 3);
+
+    my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x 300_000);
+    my $slow = $httpd->connect->send(
+        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
+        . "Content-Length: 10\r\n\r\n12345");
+    my $announced = $httpd->connect->send(
+        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
+        . "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+    my $chunked = $httpd->connect->send(
+        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
+        . "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n");
+    $httpd->zone_becomes('/cgi-bin/', 'requests with bodies wait', Queued => 4);
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    $slow->send('67890');
+    $announced->send('abc');
+    my @lengths = map { $_->{body} =~ /^body (\d+)/m } answers($posted, $slow, $announced,
+                                                               $chunked);
+    is_deeply \@lengths, [ 300_000, 10, 3, 4 ],
+        'large, slow, announced and chunked bodies arrive whole';
+    $at_rest->('bodies', 5);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,87 @@
+# A parked client that goes away, however it does, leaves the line at once: no
+# worker is needed to notice, no program starts, no descriptor stays.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+use Time::HiRes qw(time);
+
+my $zone    = '/cgi-bin/';
+my $at_once = 0.5;    # seconds; whoever blocks needs 0.25 on an idle machine
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 150
+</Location>
+CONF
+    my ($child) = $httpd->children;
+    my $files_at_rest = descriptors($child);
+    my @stay = ask_line($httpd, 'go', 3, $zone);
+
+    my %leaves = (
+        'closes'      => sub { $_[0]->leave },
+        'resets'      => sub { $_[0]->abort },
+        'half-closes' => sub { $_[0]->half_close },
+        'closes, with a pipeline unread'
+                      => sub { $_[0]->ask('/cgi-bin/heavy?id=gone', keep => 1) for 1 .. 5;
+                               $_[0]->leave },
+        'resets, with a pipeline unread'
+                      => sub { $_[0]->ask('/cgi-bin/heavy?id=gone', keep => 1) for 1 .. 5;
+                               $_[0]->abort },
+    );
+    my $gone = 0;
+    my $leave_line = sub {
+        my ($how, @leave) = @_;
+        $gone += @leave;
+        my $since = time;
+        $_->() for @leave;
+        $httpd->zone_becomes($zone, "a client that $how leaves the line", Queued => 3,
+                             Gone => $gone, Active => 1);
+        cmp_ok time - $since, '<', $at_once, '... at once';
+        server_becomes($httpd, '... and is parked no more', AdmissionParked => 3,
+                       AdmissionBlocked => 0);
+    };
+    for my $how (sort keys %leaves) {
+        my $client = $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1);
+        $httpd->zone_becomes($zone, 'one more waits', Queued => 4);
+        $leave_line->($how, sub { $leaves{$how}->($client) });
+    }
+    my $poster = $httpd->connect->send("POST /cgi-bin/heavy?id=gone HTTP/1.1\r\n"
+        . "Host: test.example\r\nContent-Length: 100000\r\n\r\n" . 'x' x 50_000);
+    $httpd->zone_becomes($zone, 'one with half of its body sent waits', Queued => 4);
+    $leave_line->('resets while it sends', sub { $poster->abort });
+
+    my $curl = start_program(qw(curl -sk --max-time 30),
+                             $httpd->tls_url('/cgi-bin/heavy?id=gone'));
+    $httpd->zone_becomes($zone, 'one waits over TLS', Queued => 4);
+    $leave_line->('dies over TLS', sub { kill KILL => $curl; waitpid $curl, 0 });
+
+    # Every second of a hundred, at the same moment.
+    my @many = map { $httpd->ask('/cgi-bin/heavy?id=many') } 1 .. 100;
+    $httpd->zone_becomes($zone, 'a hundred more wait', Queued => 103);
+    $many[$_]->abort for map { 2 * $_ } 0 .. 49;
+    $gone += 50;
+    $httpd->zone_becomes($zone, 'every second of them leaves', Queued => 53, Gone => $gone);
+    server_becomes($httpd, '... and is parked no more', AdmissionParked => 53,
+                   AdmissionBlocked => 0);
+    @many = @many[ map { 2 * $_ + 1 } 0 .. 49 ];
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@stay, @many)), { 200 => 54 }, 'those who stayed are answered';
+    is_deeply [ map { /^start (\S+)/ } $httpd->record ],
+        [ 'go-runs', (map { "go-$_" } 1 .. 3), ('many') x 50 ],
+        'in their order; no program ran for those who left';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
+                         Admitted => 54, Gone => $gone);
+    wait_for { $gone == grep { /^499 .* status=gone / } $httpd->access_log }
+        'the access log says gone';
+    wait_for { descriptors($child) <= $files_at_rest } 'no descriptor is left open'
+        or diag descriptors($child) . " are open, were $files_at_rest";
+    $httpd->stop;
+});
+
+done_testing;

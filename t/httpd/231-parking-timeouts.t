@@ -1,0 +1,141 @@
+# Timeouts of the line and of the server: a wait may be longer than Timeout, and
+# one that is too long for the line ends with the rejection, never silently.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+use Time::HiRes qw(time);
+
+my $name = 'test.example:/cgi-bin/';
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
+Timeout 2
+# The programs that hold permits are silent for longer.
+CGIDScriptTimeout 60
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=5s
+</Location>
+<Location /cgi-bin/patient>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=30s
+</Location>
+<Location /cgi-bin/short>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=300ms
+    ErrorDocument 503 /sorry.shtml
+</Location>
+<Location /cgi-bin/program>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=300ms
+    ErrorDocument 503 /cgi-bin/sorry?id=sorry
+</Location>
+<Location /cgi-bin/sorry>
+    MaxConcurrent off
+</Location>
+AddOutputFilter INCLUDES .shtml
+CONF
+    $httpd->put('sorry.shtml', 'sorry <!--#echo var="REDIRECT_ADMISSION_STATUS" -->'
+                               . ' <!--#echo var="REDIRECT_ADMISSION_ZONE" -->');
+    $httpd->expect_rejections("$_", 'long') for $name, "${name}short", "${name}program";
+    $httpd->start;
+
+    # Two lines that are longer than Timeout: one will be granted, one will not.
+    my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
+    my $patient = $httpd->ask('/cgi-bin/patient?id=patient&until=granted');
+    $httpd->zone_becomes('/cgi-bin/patient', 'another zone is full', Active => 1);
+    my @granted = map { $httpd->ask('/cgi-bin/patient?id=granted', keep => 1) } 1 .. 10;
+    $httpd->zone_becomes('/cgi-bin/patient', 'ten wait', Queued => 10);
+    my $began = time;
+    my @late = map { $httpd->ask('/cgi-bin/heavy?id=late', keep => 1) } 1 .. 20;
+    open my $late_tls, '-|', qw(curl -sk --max-time 20 -w %{http_code}),
+                       $httpd->tls_url('/cgi-bin/heavy?id=late') or die "curl: $!\n";
+    $httpd->zone_becomes('/cgi-bin/', 'twenty and one over TLS wait', Queued => 21);
+
+    # Meanwhile, lines that are short of patience.
+    for my $zone (qw(short program)) {
+        my $hold = $httpd->ask("/cgi-bin/$zone?id=hold-$zone&until=$zone");
+        $httpd->zone_becomes("/cgi-bin/$zone", "the zone $zone is full", Active => 1);
+        my $start = time;
+        my @answers = answers(map { $httpd->ask("/cgi-bin/$zone?id=no", keep => 1) } 1 .. 3);
+        is_deeply statuses(@answers), { 503 => 3 }, 'three wait 300 ms and are rejected';
+        is_deeply [ grep { $_->{at} - $start < 0.3 || $_->{at} - $start > 2 } @answers ], [],
+            '... not before, and not much after';
+        like $answers[0]{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';
+        is $answers[0]{body}, "sorry timeout ${name}short", '... with the ErrorDocument'
+            if $zone eq 'short';
+        like $answers[0]{body}, qr/^heavy sorry$/m, '... with an ErrorDocument that is a program'
+            if $zone eq 'program';
+        $httpd->open_gate($zone);
+        is $hold->answer->{status}, 200, 'the first ends well';
+    }
+
+    my @answers = answers(@late);
+    is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 2: all are rejected';
+    my @waited = sort { $a <=> $b } map { $_->{at} - $began } @answers;
+    cmp_ok $waited[0], '>=', 5, '... none before its time';
+    cmp_ok $waited[-1], '<', 6, '... none much later';
+    is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ } @answers ], [],
+        '... each with Retry-After';
+    like join('', readline $late_tls), qr/503$/, '... also over TLS';
+    $httpd->zone_becomes('/cgi-bin/', 'they are counted', Active => 1, Queued => 0,
+                         RejectedTimeout => 21, Gone => 0);
+
+    server_becomes($httpd, 'the patient are still parked', AdmissionParked => 10,
+                   AdmissionBlocked => 0);
+    $httpd->open_gate($_) for qw(go granted);
+    is_deeply statuses(answers($hold, $patient, @granted)), { 200 => 12 }, 'they are answered';
+    is $granted[0]->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
+        '... on connections that are kept';
+    is_deeply [ grep { / (?:late|no)/ } $httpd->record ], [],
+        'no program ran for anybody who was rejected';
+    is scalar(grep { /^503 .*id=late .*status=timeout wait=5\d\d\d / } $httpd->access_log),
+        21, 'the access log tells who gave up after how long';
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0);
+    $httpd->stop;
+});
+
+# The MPM takes the Timeout of a virtual host only if that has a
+# KeepAliveTimeout of its own.
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
+Timeout 30
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=2s
+</Location>
+<VirtualHost *>
+    ServerName test.example
+</VirtualHost>
+<VirtualHost *>
+    ServerName impatient.example
+    Timeout 1
+    KeepAliveTimeout 5
+</VirtualHost>
+<VirtualHost *>
+    ServerName other.example
+    Timeout 1
+</VirtualHost>
+CONF
+    $httpd->expect_rejections($name, 'long')->start;
+    my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
+    my @clients = map {
+        my $client = $httpd->connect->send("GET /cgi-bin/heavy?id=$_ HTTP/1.1\r\n"
+                                           . "Host: $_.example\r\n\r\n");
+        $httpd->zone_becomes('/cgi-bin/', "one waits at $_.example", Active => 1);
+        $client;
+    } qw(test impatient other);
+    is_deeply statuses(answers(@clients)), { 503 => 3 },
+        'each waits as long as the line lets it, and is rejected';
+    $httpd->zone_becomes('/cgi-bin/', 'nobody was taken for gone', Gone => 0,
+                         RejectedTimeout => 3);
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    $httpd->stop;
+});
+
+done_testing;

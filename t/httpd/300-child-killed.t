@@ -1,0 +1,71 @@
+# kill -9 of children that hold permits or wait. Places in line are back within
+# two seconds; a permit is back two seconds after nothing of its request lives
+# any more, since the program of a killed child goes on.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use Time::HiRes qw(time);
+
+my $TWO_SECONDS = 2;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionQueue 10
+</Location>
+CONF
+    my $zone = '/cgi-bin/';
+    my $watch = $httpd->watch;
+    my $in_time = sub {
+        my ($since) = @_;
+        cmp_ok time - $since, '<', $TWO_SECONDS, "... in two seconds";
+    };
+    my $fill = sub {
+        my ($name) = @_;
+        my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$name$_&until=$name") } 1 .. 2;
+        wait_for { 2 == $httpd->live_programs_now } 'two run';
+        push @clients, map { $httpd->ask("/cgi-bin/heavy?id=$name$_&until=$name") } 3 .. 5;
+        $httpd->zone_becomes($zone, 'three wait', Active => 2, Queued => 3);
+        return @clients;
+    };
+
+    # With mod_cgi the program's parent is the child that holds the permit.
+    if ($combo->{cgi} eq 'cgi') {
+        my @clients = $fill->('one');
+        my ($program) = $httpd->live_programs_now;
+        my $killed_at = time;
+        kill KILL => $httpd->parent_of($program), $program;
+        wait_for { $httpd->zone($zone)->{Reclaimed} >= 1 }
+            'a child is killed, and its program: its permit is taken back';
+        $httpd->zone_becomes($zone, 'what is left runs', Active => 2);
+        $in_time->($killed_at);
+        $httpd->open_gate('one');
+        my $statuses = statuses(answers(@clients));
+        is $statuses->{200} + $statuses->{0}, 5,
+            'each client is answered, or was with the killed child';
+        $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
+    }
+
+    my @clients = $fill->('all');
+    kill KILL => $httpd->children;
+    wait_for { $httpd->status } 'all children are killed, httpd starts new ones';
+    my $new_at = time;
+    $httpd->zone_becomes($zone, 'nobody waits', Queued => 0);
+    $in_time->($new_at);
+    is_deeply statuses(answers(@clients)), { 0 => 5 }, 'their clients were cut off';
+
+    # What runs now must leave room for the two programs left behind.
+    my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$_&ms=20") } 1 .. 4;
+    $httpd->open_gate('all');
+    my $opened_at = time;
+    is_deeply statuses(answers(@next)), { 200 => 4 }, 'the next requests run';
+    $httpd->zone_becomes($zone, 'nothing is left of the dead', Active => 0, Queued => 0);
+    $in_time->($opened_at);
+    is $watch->most, 2, 'there were never more than two programs';
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,37 @@
+# Even with the parent dead, children take back what a killed one held.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use Time::HiRes qw(time);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 10
+</Location>
+CONF
+
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=next$_") } 1 .. 5;
+    $httpd->zone_becomes('/cgi-bin/', 'others wait', Queued => 5);
+    my ($holder) = map { $httpd->parent_of($_) } $httpd->live_programs_now;
+
+    kill KILL => $httpd->{pid};
+    wait_for { $httpd->has_exited } 'the parent is killed';
+    kill KILL => $holder, $httpd->live_programs_now;
+    my $killed_at = time;
+    wait_for { grep { /^start next/ } $httpd->record }
+        'the holder of the permit is killed, and its program: the next in line runs';
+    cmp_ok time - $killed_at, '<', 2, '... within 2 seconds';
+    is_deeply statuses(answers(@waiting)), { 200 => 5 }, 'all that waited are answered';
+
+    wait_for { !$httpd->live_programs_now } 'no program is left';
+    kill KILL => $httpd->processes;
+    $httpd->finish;
+}, 'prefork+cgi');
+
+done_testing;

@@ -1,0 +1,102 @@
+# kill -9 of a child that has requests parked: their places are back within two
+# seconds, everybody else's place, turn and count stay as they were.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+use Time::HiRes qw(time);
+
+my $zone        = '/cgi-bin/';
+my $TWO_SECONDS = 2;
+
+# Stops a process; returns when none of its threads runs any more.
+sub halt {
+    my ($httpd, $pid) = @_;
+    kill STOP => $pid;
+    $httpd->soon(sub {
+        !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
+    }) or die "child $pid does not stop\n";
+}
+
+sub threads {
+    my ($pid) = @_;
+    opendir my $tasks, "/proc/$pid/task" or return;
+    return grep { /^\d+$/ } readdir $tasks;
+}
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_parking_httpd(combo => $combo, children => 2, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 100
+</Location>
+CONF
+    my $watch = $httpd->watch;
+    wait_for { $httpd->children == 2 } 'two children serve';
+    my ($keeps, $dies) = $httpd->children;
+
+    # While one child is stopped the other takes all that comes.
+    my $in_line = 0;
+    my $ask_other = sub {
+        my ($stopped, $name, $number) = @_;
+        halt($httpd, $stopped);
+        my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$name$_") } 1 .. $number;
+        $in_line += $number;
+        $httpd->zone_becomes($zone, "$number are parked in a child ($name)",
+                             Queued => $in_line);
+        kill CONT => $stopped;
+        return @clients;
+    };
+
+    halt($httpd, $dies);
+    my ($hold) = ask_line($httpd, 'go', 0, $zone);
+    kill CONT => $dies;
+    my @first = $ask_other->($dies,  'first', 10);
+    my @lost  = $ask_other->($keeps, 'lost',  20);
+    my @last  = $ask_other->($dies,  'last',  10);
+    server_becomes($httpd, 'all are parked', AdmissionParked => 40, AdmissionBlocked => 0);
+
+    my $killed_at = time;
+    kill KILL => $dies;
+    $httpd->zone_becomes($zone, 'a child is killed: its requests have left the line',
+                         Active => 1, Queued => 20, Reclaimed => 20);
+    server_becomes($httpd, '... those of the other are parked', AdmissionParked => 20,
+                   AdmissionBlocked => 0);
+    cmp_ok time - $killed_at, '<', $TWO_SECONDS, "... within $TWO_SECONDS seconds";
+    is_deeply statuses(answers(@lost)), { 0 => 20 }, 'its clients were cut off';
+
+    wait_for { $httpd->children == 2 } 'a new child takes its place';
+    my ($new) = grep { $_ != $keeps } $httpd->children;
+    $in_line = 20;
+    my @new = $ask_other->($keeps, 'new', 10);
+    server_becomes($httpd, 'it parks, too', AdmissionParked => 30, AdmissionBlocked => 0);
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($hold, @first, @last, @new)), { 200 => 31 },
+        'everybody else is answered';
+    my @order = map { /^start (\D+)/ } $httpd->record;
+    is_deeply \@order, [ 'go-runs', ('first') x 10, ('last') x 10, ('new') x 10 ],
+        'in the order of arrival; no program ran for the dead';
+    is $watch->most, 1, 'one at a time';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
+
+    # The one that holds the permit is killed, the parked ones are elsewhere.
+    halt($httpd, $new);
+    ($hold) = ask_line($httpd, 'orphan', 0, $zone);
+    kill CONT => $new;
+    $in_line = 0;
+    my @line = $ask_other->($keeps, 'line', 20);
+    kill KILL => $keeps;
+    is $hold->answer->{status}, 0, 'the child that runs the program is killed';
+    $httpd->zone_becomes($zone, 'its program holds the permit', Active => 1, Queued => 20);
+    $httpd->open_gate('orphan');
+    is_deeply statuses(answers(@line)), { 200 => 20 },
+        'when it has ended the parked requests run';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,39 @@
+# A hard restart and a stop with a full line: quick, and nothing is left over.
+# (httpd warns about children that are slow to stop, which fails the test.)
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 10
+</Location>
+CONF
+    my $fill = sub {
+        my ($name) = @_;
+        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&ms=300");
+        $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+        push @clients, map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
+        $httpd->zone_becomes('/cgi-bin/', 'five wait', Queued => 5);
+        return @clients;
+    };
+
+    my @cut_off = $fill->('restarted');
+    $httpd->restart;
+    $httpd->zone_becomes('/cgi-bin/', 'after a restart nobody runs and nobody waits',
+                         Active => 0, Queued => 0);
+    is scalar(answers(@cut_off)), 6, 'all clients have been let go';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the next request runs';
+
+    @cut_off = $fill->('stopped');
+    $httpd->stop;
+    answers(@cut_off);
+    is_deeply [ grep { /waiter/ } $httpd->record ], [],
+        'no program was started for those who waited';
+});
+
+done_testing;

@@ -1,0 +1,74 @@
+# graceful and graceful-stop with a hundred parked: they stay parked, in the
+# same line, and are answered by the children that they came to.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my ($zone, $waiters) = ('/cgi-bin/', 100);
+
+sub zone_of {
+    my ($limit) = @_;
+    return parking_conf() . <<"CONF";
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+    AdmissionQueue 200
+</Location>
+CONF
+}
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo);
+    $httpd->configure(zone_of(1));
+    $httpd->start;
+    my ($old) = $httpd->children;
+
+    my @old = ask_line($httpd, 'graceful', $waiters, $zone, keep => 1);
+    $httpd->graceful;
+    $httpd->zone_becomes($zone, 'graceful: the line is as it was', Active => 1,
+                         Queued => $waiters, Gone => 0);
+    server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
+    is $httpd->get('/static.txt')->{status}, 200, 'the new child answers';
+    my @new = map { $httpd->ask("/cgi-bin/heavy?id=new") } 1 .. 20;
+    $httpd->zone_becomes($zone, 'new requests stand in the same line',
+                         Queued => $waiters + 20);
+    server_becomes($httpd, '... parked', AdmissionParked => $waiters + 20,
+                   AdmissionBlocked => 0);
+    $_->leave for splice @old, 51, 10;
+    $httpd->zone_becomes($zone, 'parked clients of the old child leave',
+                         Queued => $waiters + 10, Gone => 10);
+    $httpd->open_gate('graceful');
+    is_deeply statuses(answers(@old, @new)), { 200 => $waiters + 11 },
+        'old ones and new ones are answered';
+    is_deeply [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
+        [ ('old') x ($waiters - 9), ('new') x 20 ], '... in the order of arrival';
+    $_->leave for @old;
+    wait_for { !grep { $_ == $old } $httpd->children } 'then the old child ends';
+
+    # A higher limit holds at once for those parked in an old child.
+    @old = ask_line($httpd, 'raised', $waiters, $zone);
+    $httpd->configure(zone_of(3));
+    $httpd->graceful;
+    is_deeply statuses(answers(@old[ 1 .. $waiters ])), { 200 => $waiters },
+        'a raised limit lets those run who are parked in the old child';
+    $httpd->open_gate('raised');
+    is $old[0]->answer->{status}, 200, '... beside the first';
+    $httpd->configure(zone_of(1));
+    $httpd->graceful;
+
+    @old = ask_line($httpd, 'stop', $waiters, $zone);
+    $httpd->{memory} = '';
+    kill WINCH => $httpd->{pid};
+    wait_for { !eval { $httpd->connect } } 'graceful-stop: nobody is let in';
+    $_->abort for splice @old, 51, 10;
+    $httpd->open_gate('stop');
+    is_deeply statuses(answers(@old)), { 200 => $waiters - 9 },
+        'those who are in are answered';
+    is scalar(grep { /^start stop-\d/ } $httpd->record), $waiters - 10,
+        '... no program ran for those who left';
+    $httpd->finish;
+}, 'event+cgid', 'event+cgi');
+
+done_testing;

@@ -1,0 +1,73 @@
+# server-status: every fact in ?auto, one row a zone in the page.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my @server_fields = qw(
+    AdmissionZones AdmissionReserve AdmissionReserveFree AdmissionBlocked
+    AdmissionParked AdmissionChildrenRecycled
+);
+my @zone_fields = qw(
+    Name Limit Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
+    Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
+    RejectedReserve Gone Reclaimed WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
+);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
+AdmissionReserve 6
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 3 timeout=1500ms
+</Location>
+<Location /cgi-bin/odd/>
+    MaxConcurrent 2
+    AdmissionQueue 3
+    AdmissionZone "<b>&amp"
+</Location>
+CONF
+
+    my $status = $httpd->status;
+    is $status->{AdmissionZones}, 2, 'two zones';
+    is $status->{AdmissionReserve}, 6, 'the reserve as configured';
+    my @missing = grep { ($status->{$_} // '') !~ /^\d+$/ } @server_fields;
+    is_deeply \@missing, [], 'every fact of the server is there, as a number';
+    for my $zone (values %{ $status->{zone} }) {
+        is_deeply [ grep { !defined $zone->{$_} } @zone_fields ], [],
+            "zone $zone->{Name} has every fact";
+        is_deeply [ grep { $_ ne 'Name' && $zone->{$_} !~ /^\d+$/ } keys %$zone ], [],
+            'as whole numbers';
+    }
+
+    my $hold = $httpd->ask('/cgi-bin/heavy?ms=100&until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1, OldestWaitMs => 0);
+    my $waiter = $httpd->ask('/cgi-bin/heavy?ms=100');
+    wait_for { $httpd->zone('/cgi-bin/')->{OldestWaitMs} >= 50 }
+        'OldestWaitMs grows while one waits';
+    is $httpd->status->{AdmissionBlocked} + $httpd->status->{AdmissionParked}, 1,
+        'it is blocked or parked';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($hold, $waiter)), { 200 => 2 }, 'both end well';
+    $httpd->zone_becomes('/cgi-bin/', 'counts of what happened', Active => 0,
+                         Queued => 0, QueueTimeoutMs => 1500, QueuedMax => 1,
+                         Admitted => 2, AdmittedAfterWait => 1, OldestWaitMs => 0);
+    my $zone = $httpd->zone('/cgi-bin/');
+    cmp_ok $zone->{WaitMaxMs}, '>=', 50, 'the longest wait';
+    cmp_ok $zone->{WaitMeanMs}, '<=', $zone->{WaitMaxMs}, 'the mean is not above it';
+    cmp_ok $zone->{ServiceMeanMs}, '>=', 100, 'the mean service time';
+
+    my $page = $httpd->get('/server-status')->{body};
+    my %row = map { /<td[^>]*>\s*([^<]*?)\s*<\/td>/ ? ($1 => $_) : () }
+                  $page =~ /<tr>(.*?)(?=<tr>|<\/table>)/gs;
+    ok $row{'test.example:/cgi-bin/'}, 'the page has a row for the zone'
+        or diag $page;
+    ok $row{'&lt;b&gt;&amp;amp'}, 'names are escaped' or diag join "\n", keys %row;
+    like $row{'test.example:/cgi-bin/'} // '', qr/\b$_\b/, "the row shows $_"
+        for $zone->{WaitMaxMs}, $zone->{ServiceMeanMs};
+    is $httpd->get('/server-status?notable')->{status}, 200, 'the page without tables works';
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,309 @@
+package AdmissionTest::Chaos;
+
+# Everything that can go wrong, at random: docs/chaos.md says what and why.
+# The same seed draws the same accidents; what they hit depends on the machine.
+#
+#     chaos(combo => {...}, seconds => 60, seed => 4711);
+#
+# is a story for for_each_combo(): rounds of accidents under load, each followed
+# by a rest in which everything has to come right.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use List::Util qw(max shuffle sum0);
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Crowd;
+use AdmissionTest::Observer;
+use AdmissionTest::Storm;
+
+our @EXPORT = qw(chaos);
+
+my $ZONE          = '/cgi-bin/';
+my $MOST          = 6;     # the highest limit
+my $ROUND         = 6;     # seconds of accidents between two rests
+my $PAUSE         = 0.12;  # mean seconds between two accidents
+my $LONGEST_STOP  = 1;     # seconds that a process is stopped
+my $QUEUE_TIMEOUT = 3;
+my $SLACK         = 1;     # seconds that a busy machine may add to a wait
+my $OUTSIDERS     = 4;     # curl and h2load at once
+
+my @PROGRAMS = (
+    'ms=20', 'ms=100', 'ms=200&early=1', 'ms=300&stream=1000', 'ms=150&close=1',
+    'ms=400&ignore=1&stream=2000', 'ms=1500&ignore=1', 'ms=700&ignore=1&close=1',
+);
+
+# What may happen, and how often compared to the others.
+my %ACCIDENTS = (
+    kill_child         => 8,
+    kill_children      => 2,
+    kill_daemon        => 3,
+    kill_program       => 6,
+    kill_both          => 3,    # a child and a program at once
+    stop_child         => 5,
+    stop_program       => 5,
+    leave_all          => 3,    # the whole crowd reloads the page
+    kill_outsider      => 8,
+    graceful           => 4,
+    restart            => 1,
+    change_limit       => 4,
+);
+
+sub chaos {
+    my (%o) = @_;
+    my $self = begin(%o);
+    my $end = time + $o{seconds};
+
+    note "$o{combo}{name}: SEED=$o{seed}, $o{seconds} seconds";
+    while (time < $end) {
+        $self->{round}++;
+        storm($self, max(1, ($end - time > $ROUND ? $ROUND : $end - time)));
+        last if !rest($self);
+    }
+    finish($self);
+}
+
+sub begin {
+    my (%o) = @_;
+    my $httpd = new_httpd(combo => $o{combo}, workers => 60, tls => 1,
+                          http2 => $o{combo}{mpm} ne 'prefork', conf => '');
+    my $self = { httpd => $httpd, limit => 4, round => 0, done => {},
+                 log => [], stopped => {}, outsiders => {}, seen => {} };
+
+    srand $o{seed};
+    $httpd->allow_in_log(AdmissionTest::Storm::casualties(),
+                         qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
+                         qr{AH00047|AH00167|AH00288|AH0048[45]|AH10159},
+                         qr/ADM02\d\d: .*(?:waited too long|reserved)/);
+    set_limit($self, $self->{limit});
+    $httpd->start;
+    $self->{observer} = AdmissionTest::Observer->watch($httpd->{dir},
+                                                       $self->{limit});
+    return bless $self, __PACKAGE__;
+}
+
+sub set_limit {
+    my ($self, $limit) = @_;
+    $self->{httpd}->configure(<<"CONF");
+<Location $ZONE>
+    MaxConcurrent $limit
+    AdmissionQueue 30 timeout=${QUEUE_TIMEOUT}s
+</Location>
+CONF
+}
+
+# ---- a round of accidents -----------------------------------------------------
+
+sub storm {
+    my ($self, $seconds) = @_;
+    my $end = time + $seconds;
+    my @urn = map { ($_) x $ACCIDENTS{$_} } sort keys %ACCIDENTS;
+
+    gather($self);
+    while (time < $end) {
+        sleep rand 2 * $PAUSE;
+        settle($self);
+        my $accident = $urn[rand @urn];
+        my $what = $self->can($accident)->($self) // next;
+        $self->{done}{$accident}++;
+        push @{ $self->{log} }, sprintf '%.3f %s %s', time, $accident, $what;
+    }
+}
+
+# What goes on beside the accidents: stopped processes continue when their time
+# has come, outside clients are replaced, a lowered limit is noticed.
+sub settle {
+    my ($self) = @_;
+
+    for my $pid (keys %{ $self->{stopped} }) {
+        next if time < $self->{stopped}{$pid};
+        kill CONT => $pid;
+        delete $self->{stopped}{$pid};
+    }
+    for my $pid (keys %{ $self->{outsiders} }) {
+        delete $self->{outsiders}{$pid} if waitpid $pid, POSIX::WNOHANG();
+    }
+    send_outsider($self) while keys %{ $self->{outsiders} } < $OUTSIDERS;
+    if ($self->{is_lowered} && limit_in_force($self) == $self->{limit}) {
+        $self->{observer}->lower($self->{limit});
+        $self->{is_lowered} = 0;
+    }
+}
+
+sub gather {
+    my ($self) = @_;
+    my %common = (port => $self->{httpd}{port},
+                  paths => [ map { "${ZONE}heavy?$_" } @PROGRAMS ]);
+
+    $self->{crowds} = [
+        AdmissionTest::Crowd->gather(%common, clients => 10, patience => 4,
+                                     seed => int rand 1e6),
+        AdmissionTest::Crowd->gather(%common, clients => 15, patience => 0.3,
+                                     seed => int rand 1e6),
+    ];
+}
+
+sub disperse {
+    my ($self) = @_;
+    my $seen = $self->{seen};
+
+    for my $crowd (@{ delete $self->{crowds} }) {
+        my $saw = $crowd->go_home;
+        $seen->{longest} = max($seen->{longest} // 0, delete $saw->{longest});
+        $seen->{$_} += $saw->{$_} for keys %$saw;
+    }
+}
+
+sub send_outsider {
+    my ($self) = @_;
+    my $httpd = $self->{httpd};
+    my $path = "${ZONE}heavy?" . $PROGRAMS[rand @PROGRAMS];
+    my $url = $httpd->tls_url($path);
+    my @curl = qw(curl -sk --max-time 10);
+    my @h2load = (qw(h2load -n 40 -c 2 -T 5), '-N', '10');
+    my @commands = ([ @curl, '--http1.1', $url ]);
+
+    push @commands, [ @curl, '--http2', $url ], [ @h2load, qw(-m 8), $url ],
+                    [ @h2load, '--h1', $httpd->url($path) ],
+                    [ qw(nghttp -n -m 6 -t 10), $url ] if $httpd->{http2};
+    my $pid = start_program(@{ $commands[rand @commands] });
+    $self->{outsiders}{$pid} = 1;
+    $self->{sent}++;
+}
+
+# The limit as the running httpd shows it, 0 if it cannot be asked now.
+sub limit_in_force {
+    my ($self) = @_;
+    my $zone = eval { $self->{httpd}->zone($ZONE) };
+    return $zone ? $zone->{Limit} : 0;
+}
+
+# ---- accidents: each returns what it hit, or undef if there was nothing -------
+
+sub strike {
+    my ($self, $signal, @pids) = @_;
+    kill $signal => @pids if @pids;
+    $self->{last_kill} = time if $signal eq 'KILL';
+    return @pids ? "@pids" : undef;
+}
+
+sub some { my ($n, @of) = @_; return (shuffle @of)[0 .. ($n > @of ? @of : $n) - 1] }
+
+sub kill_child { my ($self) = @_; strike($self, KILL => some(1, $self->{httpd}->children)) }
+
+sub kill_children {
+    my ($self) = @_;
+    my @children = $self->{httpd}->children;
+    strike($self, KILL => some(1 + int rand @children, @children));
+}
+
+sub kill_daemon { my ($self) = @_; strike($self, KILL => $self->{httpd}->daemons) }
+
+sub kill_program {
+    my ($self) = @_;
+    strike($self, KILL => some(1 + int rand 2, $self->{httpd}->live_programs_now));
+}
+
+sub kill_both {
+    my ($self) = @_;
+    my $httpd = $self->{httpd};
+    my ($program) = some(1, $httpd->live_programs_now) or return;
+    my ($child) = $httpd->{cgi} eq 'cgi' ? $httpd->parent_of($program)
+                                         : some(1, $httpd->children);
+    # A program whose child has died is init's.
+    strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid} } $child, $program);
+}
+
+sub hold {
+    my ($self, @pids) = @_;
+    $self->{stopped}{$_} = time + rand $LONGEST_STOP for @pids;
+    return strike($self, STOP => @pids);
+}
+
+sub stop_child   { my ($self) = @_; hold($self, some(1, $self->{httpd}->children)) }
+sub stop_program { my ($self) = @_; hold($self, some(1, $self->{httpd}->live_programs_now)) }
+
+sub leave_all {
+    my ($self) = @_;
+    disperse($self);
+    gather($self);
+    return '';
+}
+
+sub kill_outsider {
+    my ($self) = @_;
+    my ($pid) = some(1, keys %{ $self->{outsiders} }) or return;
+    return strike($self, KILL => $pid);
+}
+
+sub graceful { my ($self) = @_; strike($self, USR1 => $self->{httpd}{pid}) }
+sub restart  { my ($self) = @_; strike($self, HUP  => $self->{httpd}{pid}) }
+
+sub change_limit {
+    my ($self) = @_;
+    return if $self->{is_lowered};    # one change after the other
+    my $limit = 1 + int rand $MOST;
+
+    $self->{is_lowered} = $limit < $self->{limit};
+    $self->{observer}->allow($limit) if !$self->{is_lowered};
+    $self->{limit} = $limit;
+    set_limit($self, $limit);
+    graceful($self);
+    return $limit;
+}
+
+# ---- a rest: everything comes right ---------------------------------------------
+
+# @return whether it did.
+sub rest {
+    my ($self) = @_;
+    my $httpd = $self->{httpd};
+
+    kill CONT => keys %{ $self->{stopped} };
+    $self->{stopped} = {};
+    disperse($self);
+    kill KILL => keys %{ $self->{outsiders} };
+    waitpid $_, 0 for keys %{ $self->{outsiders} };
+    $self->{outsiders} = {};
+    return subtest "round $self->{round} comes to rest" => sub {
+        my $is_alive = $httpd->soon(sub { eval { $httpd->status } }, 30);
+        ok $is_alive, 'httpd answers' or return;
+        my $ended_at = programs_end($httpd);
+        $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
+        is_calm_soon($httpd, $ended_at);
+    };
+}
+
+sub finish {
+    my ($self) = @_;
+    my $httpd = $self->{httpd};
+    my $seen = $self->{seen};
+    my $report = $self->{observer}->report;
+    my @waits = map { /\bwait=(\d+)/ ? $1 / 1000 : () } $httpd->access_log;
+    my $programs = grep { /^start / } $httpd->record;
+
+    ok !@{ $report->{wrong} }, 'there were never more programs than allowed'
+        or diag join "\n", @{ $report->{wrong} }, 'What was done:',
+                @{ $self->{log} };
+    cmp_ok max(0, @waits), '<=', $QUEUE_TIMEOUT + $LONGEST_STOP + $SLACK,
+        'nobody waited longer than the time for that';
+    is_deeply [ grep { /exit signal (?!Killed)/ } $httpd->error_log ], [],
+        'no child crashed';
+    note sprintf '%d rounds; %s', $self->{round},
+         join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
+    note join ', ', (map { "clients $_: $seen->{$_}" } sort keys %$seen),
+         "outside clients: $self->{sent}", "programs: $programs";
+    note sprintf 'observed %d times in %d seconds; most live programs under '
+         . 'each limit: %s', $report->{samples}, $report->{seconds},
+         join ', ', map { "$report->{most}{$_} under $_" }
+                    sort { $a <=> $b } keys %{ $report->{most} };
+    $httpd->stop;
+}
+
+1;

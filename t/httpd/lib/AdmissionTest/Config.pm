@@ -1,0 +1,148 @@
+package AdmissionTest::Config;
+
+# What is installed, and the configuration file of a private httpd.
+#
+# Environment: HTTPD (program), HTTPD_MODULES (directory of mod_*.so),
+# ADMISSION_MODULE (path of mod_admission.so).
+
+use strict;
+use warnings;
+
+use Cwd ();
+
+our $SERVER_NAME = 'test.example';
+
+# Loaded where they exist and are not compiled in. The cgi flavour, the MPM,
+# TLS and HTTP/2 are added as a test asks for them.
+my @MODULES = qw(
+    authz_core authz_host log_config logio unixd mime dir alias env setenvif
+    autoindex status info rewrite actions include headers socache_shmcb
+);
+
+sub httpd {
+    my @known = ('/usr/sbin/apache2', '/usr/sbin/httpd',
+                 '/usr/local/apache2/bin/httpd');
+    my ($found) = grep { -x } grep { defined } $ENV{HTTPD}, @known;
+    return $found // die "no httpd found: set HTTPD to its path\n";
+}
+
+sub modules_dir {
+    my @known = ('/usr/lib/apache2/modules', '/usr/lib64/httpd/modules',
+                 '/usr/local/apache2/modules');
+    chomp(my $asked = `apxs -q LIBEXECDIR 2>/dev/null` // '');
+    my ($found) = grep { -d } grep { length } $ENV{HTTPD_MODULES} // '',
+                                              $asked, @known;
+    return $found // die "no modules found: set HTTPD_MODULES to their directory\n";
+}
+
+sub admission_module {
+    my $path = $ENV{ADMISSION_MODULE}
+        // die "set ADMISSION_MODULE to the path of mod_admission.so\n";
+    return Cwd::abs_path($path) // die "ADMISSION_MODULE: $path: $!\n";
+}
+
+sub is_installed {
+    my ($module) = @_;
+    return is_built_in($module) || -e modules_dir() . "/mod_$module.so";
+}
+
+sub is_built_in {
+    my ($module) = @_;
+    our %built_in;
+    if (!%built_in) {
+        my $httpd = httpd();
+        %built_in = map { $_ => 1 } `$httpd -l 2>&1` =~ /mod_(\w+)\.c/g;
+    }
+    return $built_in{$module};
+}
+
+# The unprivileged user and group httpd runs as when the tests run as root.
+sub user {
+    for my $name (qw(www-data apache http www nobody)) {
+        my @user = getpwnam $name or next;
+        return ($name, scalar getgrgid $user[3]);
+    }
+    die "no user to run httpd as\n";
+}
+
+# The text of httpd.conf. What a test says itself is in admission.conf, so
+# that its line numbers are those of the test's own text.
+sub text {
+    my (%o) = @_;
+    my $threads = int $o{workers} / 2;
+    my ($user, $group) = $> == 0 ? user() : ();
+
+    my @modules = ("mpm_$o{mpm}", @MODULES, $o{cgi});
+    push @modules, 'ssl'   if $o{tls};
+    push @modules, 'http2' if $o{http2};
+    my $load = join '', map { load_line($_) } @modules, @{ $o{modules} // [] };
+    $load .= qq(LoadModule admission_module "@{[ admission_module() ]}"\n);
+
+    my $mpm = $o{mpm} eq 'prefork'
+        ? "StartServers $o{workers}\nMinSpareServers 1\n"
+          . "MaxSpareServers $o{workers}\nServerLimit $o{workers}\n"
+        : "ThreadLimit $threads\nThreadsPerChild $threads\n"
+          . "StartServers 2\nServerLimit 8\n"
+          . "MinSpareThreads 1\nMaxSpareThreads " . 2 * $o{workers} . "\n";
+
+    return join "\n", "ServerRoot $o{dir}", $load, $mpm,
+        "MaxRequestWorkers $o{workers}",
+        ($user      ? "User $user\nGroup $group"       : ()),
+        ($o{http2}  ? 'Protocols h2 h2c http/1.1'      : ()),
+        ($o{cgi} eq 'cgid' ? 'ScriptSock cgid.sock' : ()),
+        <<"CONF",
+DefaultRuntimeDir run
+PidFile run/httpd.pid
+ServerName $SERVER_NAME
+Listen 127.0.0.1:$o{port}
+Timeout 60
+ErrorLog error.log
+LogLevel info
+LogFormat "%>s %U%<q zone=%{ADMISSION_ZONE}n status=%{ADMISSION_STATUS}n wait=%{ADMISSION_WAIT_MS}n queued=%{ADMISSION_QUEUED}n" tests
+CustomLog access.log tests
+TypesConfig /dev/null
+AddType text/html .html
+AddHandler cgi-script .cgi
+ExtendedStatus On
+
+DocumentRoot $o{dir}/docs
+<Directory $o{dir}/docs>
+    Options Indexes FollowSymLinks ExecCGI Includes
+    AllowOverride None
+    Require all granted
+</Directory>
+
+# Every URL below /cgi-bin/ is the heavy program.
+ScriptAliasMatch ^/cgi-bin/ $o{dir}/cgi/heavy
+SetEnv HEAVY_DIR $o{dir}/heavy
+<Directory $o{dir}/cgi>
+    Require all granted
+</Directory>
+
+<Location /server-status>
+    SetHandler server-status
+</Location>
+
+Include admission.conf
+CONF
+        ($o{tls} ? <<"CONF" : ());
+Listen 127.0.0.1:$o{tls_port}
+SSLSessionCache shmcb:run/ssl(64000)
+<VirtualHost 127.0.0.1:$o{tls_port}>
+    ServerName $SERVER_NAME
+    SSLEngine On
+    SSLCertificateFile tls.crt
+    SSLCertificateKeyFile tls.key
+</VirtualHost>
+CONF
+}
+
+sub load_line {
+    my ($module) = @_;
+    my $file = modules_dir() . "/mod_$module.so";
+
+    return '' if is_built_in($module) || !-e $file;
+    return qq(LoadModule ${module}_module "$file"\n);
+}
+
+1;

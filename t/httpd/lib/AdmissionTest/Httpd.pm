@@ -1,0 +1,424 @@
+package AdmissionTest::Httpd;
+
+# A private httpd: own directory, own port, own process group.
+#
+# stop() is where it answers for itself: every line of level warn or above in
+# its error log must have been declared with expect_in_log(), every declared
+# line must have come, and no process may be left.
+
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Copy ();
+use File::Temp ();
+use IO::Socket::INET;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use AdmissionTest::Client;
+use AdmissionTest::Config;
+use AdmissionTest::Live qw(live_programs watch_programs);
+
+my $START_TRIES = 5;     # another process may take the port we chose
+my $PATIENCE    = 10;    # seconds for httpd to start, reload or stop
+my @running;
+
+# What httpd may say in any test: mod_ssl was built with another libssl, and all
+# workers were busy in the second it looked.
+my $NOISE = qr/AH01882: |server reached MaxRequestWorkers setting/;
+
+# new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
+#     conf => 'text'): the directory and the files, nothing runs yet.
+sub new {
+    my ($class, %o) = @_;
+    my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $dir = Cwd::abs_path("$tmp");
+    my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
+                       tmp => $tmp, dir => $dir, expected => [],
+                       allowed => [] }, $class;
+
+    chmod 0755, $dir;
+    mkdir "$dir/$_" for qw(run docs cgi heavy);
+    chmod 0777, "$dir/heavy";
+    $self->put('../heavy/record', '');
+    chmod 0666, "$dir/heavy/record";
+    $self->put('static.txt', "static\n");
+    install_heavy("$dir/cgi/heavy");
+    make_certificate($dir) if $self->{tls};
+    $self->configure($self->{conf});
+    return $self;
+}
+
+# Replaces the test's part of the configuration.
+sub configure {
+    my ($self, $conf) = @_;
+    $self->put('../admission.conf', $conf);
+}
+
+# A file below the DocumentRoot.
+sub put {
+    my ($self, $name, $text) = @_;
+    open my $file, '>', "$self->{dir}/docs/$name" or die "$name: $!\n";
+    print $file $text;
+    close $file or die "$name: $!\n";
+}
+
+sub install_heavy {
+    my ($path) = @_;
+    our $heavy //= $ENV{ADMISSION_HEAVY} // build_heavy();
+    File::Copy::copy($heavy, $path) or die "$path: $!\n";
+    chmod 0755, $path;
+}
+
+# Also as a CGI among the documents, for example 'dir/index.cgi'.
+sub put_heavy {
+    my ($self, $name) = @_;
+    my ($subdir) = $name =~ m{^(.*)/};
+    mkdir "$self->{dir}/docs/$subdir" if defined $subdir;
+    install_heavy("$self->{dir}/docs/$name");
+}
+
+sub build_heavy {
+    our $build_dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my ($source) = __FILE__ =~ m{^(.*?)[^/]*/[^/]*/[^/]*$};
+    $source .= 'programs/heavy.c';
+    my @build = ($ENV{CC} // 'cc', '-O1', '-o', "$build_dir/heavy", $source);
+    system(@build) == 0 or die "@build failed\n";
+    return "$build_dir/heavy";
+}
+
+sub make_certificate {
+    my ($dir) = @_;
+    my $name = $AdmissionTest::Config::SERVER_NAME;
+    my $output = `openssl req -x509 -newkey rsa:2048 -nodes -days 2 \\
+        -keyout $dir/tls.key -out $dir/tls.crt -subj /CN=$name \\
+        -addext basicConstraints=critical,CA:FALSE 2>&1`;
+    $? == 0 or die "openssl: $output\n";
+}
+
+# ---- life -------------------------------------------------------------------
+
+sub start {
+    my ($self) = @_;
+
+    for (1 .. $START_TRIES) {
+        $self->choose_ports;
+        $self->launch;
+        last if $self->comes_up;
+        my $why = $self->slurp('stderr.log') . $self->slurp('error.log');
+        die "httpd did not start:\n$why" if $why !~ /Address already in use/;
+        unlink "$self->{dir}/error.log";
+    }
+    push @running, $self;
+    return $self;
+}
+
+sub choose_ports {
+    my ($self) = @_;
+    my @sockets = map {
+        IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
+                              Proto => 'tcp', Listen => 1)
+            // die "no free port: $@\n"
+    } 1, 2;
+    @{$self}{qw(port tls_port)} = map { $_->sockport } @sockets;
+    $self->put('../httpd.conf', AdmissionTest::Config::text(%$self));
+}
+
+sub launch {
+    my ($self) = @_;
+    my $dir = $self->{dir};
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        # prefork stops by killing its process group: not the harness's.
+        POSIX::setpgid(0, 0);
+        open STDIN,  '<', '/dev/null';
+        open STDOUT, '>', "$dir/stderr.log";
+        open STDERR, '>&', \*STDOUT;
+        exec AdmissionTest::Config::httpd(), '-d', $dir, '-f', 'httpd.conf',
+             '-DFOREGROUND' or POSIX::_exit(127);
+    }
+    POSIX::setpgid($pid, $pid);    # whoever of the two is first
+    $self->{pid} = $pid;
+}
+
+sub comes_up {
+    my ($self) = @_;
+    return $self->soon(sub {
+        return 'died' if $self->has_exited;
+        my $answer = eval { $self->get('/server-status?auto') };
+        $answer && $answer->{status} == 200 && 'up';
+    }) eq 'up';
+}
+
+sub has_exited {
+    my ($self) = @_;
+    $self->{exited} = 1 if waitpid($self->{pid}, POSIX::WNOHANG()) != 0;
+    return $self->{exited};
+}
+
+# New configuration, old requests finish. Returns when new children answer.
+sub graceful { $_[0]->reload('USR1') }
+
+# New configuration, old requests are cut off.
+sub restart { $_[0]->reload('HUP') }
+
+sub reload {
+    my ($self, $signal) = @_;
+    my $generation = $self->status->{ParentServerMPMGeneration};
+    kill $signal => $self->{pid};
+    my $reloaded = $self->soon(sub {
+        my $status = eval { $self->status } or return;
+        $status->{ParentServerMPMGeneration} > $generation;
+    });
+    ok $reloaded, "httpd reloads ($signal)" or $self->show_log;
+}
+
+sub stop {
+    my ($self) = @_;
+
+    $self->{memory} = $self->slurp("/proc/$self->{pid}/maps");
+    kill TERM => $self->{pid};
+    $self->finish;
+}
+
+# The checks at the end, once the parent has been told to stop or is dead.
+sub finish {
+    my ($self) = @_;
+    my @left;
+
+    @running = grep { $_ != $self } @running;
+    ok $self->soon(sub { $self->has_exited }), 'httpd stops';
+    ok $self->soon(sub { !(@left = $self->processes) }), 'no process is left'
+        or diag "left: @left";
+    kill KILL => -$self->{pid} if @left;
+    unlike $self->{memory} // '', qr{/dev/shm/|/SYSV},
+        'shared memory has no name that outlives httpd';
+    $self->check_log;
+}
+
+# Runs at the end of every test file: a server that is still there was never
+# checked, so the file fails.
+END {
+    for my $self (@running) {
+        diag "not stopped by the test: httpd in $self->{dir}";
+        kill KILL => -$self->{pid};
+        $? ||= 1;
+    }
+}
+
+# ---- processes --------------------------------------------------------------
+
+# Live processes of the group: httpd, its children, their programs.
+sub processes {
+    my ($self) = @_;
+    return grep { my ($state, undef, $group) = proc_stat($_);
+                  $group && $group == $self->{pid} && $state ne 'Z' } pids();
+}
+
+# Processes of the group that have ended, and whose parent is not of it and has
+# not noticed yet.
+sub unburied {
+    my ($self) = @_;
+    return grep {
+        my ($state, $parent, $group) = proc_stat($_);
+        $group && $group == $self->{pid} && $state eq 'Z'
+            && ((proc_stat($parent))[2] // 0) != $group;
+    } pids();
+}
+
+# The children that serve requests. mod_cgid's daemon is a child as well, the
+# only one with a single thread under a threaded MPM.
+sub children {
+    my ($self) = @_;
+    return grep {
+        my ($state, $parent, undef, $threads) = proc_stat($_);
+        $parent && $parent == $self->{pid} && $state ne 'Z'
+            && ($self->{mpm} eq 'prefork' || $threads > 1);
+    } pids();
+}
+
+# The processes that start programs for mod_cgid: one, but for reloads.
+sub daemons {
+    my ($self) = @_;
+    return if $self->{cgi} ne 'cgid';
+    return grep {
+        my ($state, $parent, undef, $threads) = proc_stat($_);
+        $parent && $parent == $self->{pid} && $state ne 'Z' && $threads == 1;
+    } pids();
+}
+
+sub pids {
+    opendir my $proc, '/proc' or die "/proc: $!\n";
+    return grep { /^\d+$/ } readdir $proc;
+}
+
+# (state, parent, process group, number of threads)
+sub proc_stat {
+    my ($pid) = @_;
+    open my $file, '<', "/proc/$pid/stat" or return;
+    my ($fields) = (readline($file) // '') =~ /.*\) (.*)/ or return;
+    return (split ' ', $fields)[0, 1, 2, 17];
+}
+
+sub live_programs_now { return live_programs($_[0]{dir}) }
+
+sub parent_of {
+    my ($self, $pid) = @_;
+    return (proc_stat($pid))[1];
+}
+
+sub watch { return watch_programs($_[0]{dir}) }
+
+# ---- requests ---------------------------------------------------------------
+
+sub connect { return AdmissionTest::Client->new($_[0]{port}) }
+
+sub ask { my ($self, @request) = @_; return $self->connect->ask(@request) }
+
+sub get { my ($self, @request) = @_; return $self->ask(@request)->answer }
+
+sub url     { return "http://127.0.0.1:$_[0]{port}$_[1]" }
+sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
+
+# Lets the programs go on that were asked for with until=NAME.
+sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
+
+# What the programs recorded: 'start 1', 'end 1', ...
+sub record { return split /\n/, $_[0]->slurp('heavy/record') }
+
+# server-status?auto: the server's keys, and {zone}{name}{key} for the zones.
+sub status {
+    my ($self) = @_;
+    my $answer = $self->get('/server-status?auto');
+    die "server-status: $answer->{status}\n" if $answer->{status} != 200;
+
+    my (%status, @zone);
+    for my $line (split /\n/, $answer->{body}) {
+        my ($key, $value) = $line =~ /^([^:]+): (.*)$/ or next;
+        if ($key =~ /^Admission\[(\d+)\](\w+)$/) {
+            $zone[$1]{$2} = $value;
+        }
+        else {
+            $status{$key} = $value;
+        }
+    }
+    $status{zone} = { map { $_->{Name} => $_ } @zone };
+    return \%status;
+}
+
+# One zone of the status: by its AdmissionZone name, or by its section.
+sub zone {
+    my ($self, $name) = @_;
+    my $zones = $self->status->{zone};
+    return $zones->{$name}
+        // $zones->{"$AdmissionTest::Config::SERVER_NAME:$name"}
+        // die "no zone $name in server-status\n";
+}
+
+# An assertion that the zone gets into this state:
+# zone_becomes('/cgi-bin/', 'two wait', Active => 1, Queued => 2)
+sub zone_becomes {
+    my ($self, $name, $what, %state) = @_;
+    my $zone = {};
+    my $reached = $self->soon(sub {
+        $zone = eval { $self->zone($name) } // {};
+        !grep { ($zone->{$_} // '') ne $state{$_} } keys %state;
+    });
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return ok($reached, $what) || $self->show_zone($name, $zone, %state);
+}
+
+sub show_zone {
+    my ($self, $name, $zone, %wanted) = @_;
+    my %all = (%$zone, %wanted);
+    diag "zone $name:";
+    for (sort keys %all) {
+        my $is = $zone->{$_} // 'missing';
+        diag defined $wanted{$_} ? "  $_ is $is, should be $wanted{$_}" : "  $_ is $is";
+    }
+    return 0;
+}
+
+# ---- files and logs ---------------------------------------------------------
+
+sub slurp {
+    my ($self, $name) = @_;
+    open my $file, '<', $name =~ m{^/} ? $name : "$self->{dir}/$name"
+        or return '';
+    local $/;
+    return readline($file) // '';
+}
+
+sub access_log { return split /\n/, $_[0]->slurp('access.log') }
+
+sub error_log {
+    my ($self) = @_;
+    return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');
+}
+
+# Declares lines that must come, and may come at any level.
+sub expect_in_log {
+    my ($self, @patterns) = @_;
+    push @{ $self->{expected} }, @patterns;
+    return $self;
+}
+
+# Lines that may come at any level, and need not.
+sub allow_in_log {
+    my ($self, @patterns) = @_;
+    push @{ $self->{allowed} }, @patterns;
+    return $self;
+}
+
+# The one line a minute, a zone and a reason about rejected requests.
+sub expect_rejections {
+    my ($self, $zone, $reason) = @_;
+    return $self->expect_in_log(qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
+}
+
+sub check_log {
+    my ($self) = @_;
+    my @lines = $self->error_log;
+    my @expected = @{ $self->{expected} };
+    my @allowed  = ($NOISE, @{ $self->{allowed} });
+    my @bad = grep { /^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]/ }
+              @lines;
+
+    for my $pattern (@allowed) {
+        @bad = grep { $_ !~ $pattern } @bad;
+    }
+    for my $pattern (@expected) {
+        @bad = grep { $_ !~ $pattern } @bad;
+        ok scalar(grep { $_ =~ $pattern } @lines), "the error log says $pattern";
+    }
+    ok !@bad, 'the error log has no line the test did not expect'
+        or diag join "\n", @bad;
+}
+
+sub show_log { diag $_ for $_[0]->error_log }
+
+# (exit status, output) of httpd -t, without starting it.
+sub configtest {
+    my ($self, @options) = @_;
+    my $httpd = AdmissionTest::Config::httpd();
+    $self->choose_ports if !$self->{port};
+    my $output = `$httpd -t -d $self->{dir} -f httpd.conf @options 2>&1`;
+    return ($? >> 8, $output);
+}
+
+# The first true value within a deadline, else ''.
+sub soon {
+    my ($self, $check, $seconds) = @_;
+    my $deadline = time + ($seconds // $PATIENCE);
+    while (1) {
+        my $value = $check->();
+        return $value if $value;
+        return '' if time > $deadline;
+        sleep 0.01;
+    }
+}
+
+1;

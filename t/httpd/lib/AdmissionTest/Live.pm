@@ -1,0 +1,86 @@
+package AdmissionTest::Live;
+
+# Counts the live CGI programs of one private httpd from outside, in /proc.
+# A program counts from its exec until its memory is gone; its command line
+# begins with the directory of its own httpd, so servers never mix.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Time::HiRes qw(sleep time);
+
+our @EXPORT_OK = qw(live_programs watch_programs);
+
+my $SETTLED = 2;    # seconds after which a process will not exec any more
+
+# The pids alive at one moment: those alive in two looks one after the other,
+# so that one which ends and one which starts are never counted together.
+sub live_programs {
+    my ($dir, $seen) = @_;
+    return grep { is_program($_, $dir) } look($dir, $seen // {});
+}
+
+sub look {
+    my ($dir, $seen) = @_;
+    my $now = time;
+
+    opendir my $proc, '/proc' or die "/proc: $!\n";
+    my %pid = map { $_ => 1 } grep { /^\d+$/ } readdir $proc;
+    delete @{$seen}{ grep { !$pid{$_} } keys %$seen };
+
+    my @found;
+    for my $pid (keys %pid) {
+        my $first_seen = $seen->{$pid} //= $now;
+        next if $now - $first_seen > $SETTLED;
+        if (is_program($pid, $dir)) {
+            $seen->{$pid} = $now;
+            push @found, $pid;
+        }
+    }
+    return @found;
+}
+
+sub is_program {
+    my ($pid, $dir) = @_;
+    open my $file, '<', "/proc/$pid/cmdline" or return 0;
+    my $command = <$file> // '';
+    return index($command, "$dir/") == 0;
+}
+
+# Starts a sampler. It looks every few milliseconds until asked for the most
+# it has seen: watch_programs($dir)->most
+sub watch_programs {
+    my ($dir) = @_;
+    my $test = $$;
+    pipe my $reader, my $writer or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        my ($most, %seen) = (0);
+        my $asked = 0;
+        local $SIG{TERM} = sub { $asked = 1 };
+        while (!$asked && getppid() == $test) {
+            my @live = live_programs($dir, \%seen);
+            $most = @live if @live > $most;
+            sleep 0.003;
+        }
+        syswrite $writer, $most;
+        require POSIX;
+        POSIX::_exit(0);
+    }
+    close $writer;
+    return bless { pid => $pid, reader => $reader }, __PACKAGE__;
+}
+
+sub most {
+    my ($self) = @_;
+    if (!defined $self->{most}) {
+        kill TERM => $self->{pid};
+        $self->{most} = readline $self->{reader};
+        waitpid $self->{pid}, 0;
+    }
+    return $self->{most};
+}
+
+1;

@@ -1,0 +1,99 @@
+package AdmissionTest::Parking;
+
+# Private httpds that park: the event MPM with small children, one unless a test
+# says otherwise, so that there are always more waiters than threads.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Test::More;
+
+use AdmissionTest;
+use AdmissionTest::Config;
+
+our @EXPORT = qw(ask_line descriptors for_each_parking_combo new_parking_httpd
+                 parking_conf server_becomes start_parking_httpd);
+
+my $THREADS = 6;
+my $ROOM    = 200;
+
+# Event can wait without a worker since httpd 2.4.63, on Linux. Not asked of
+# the module itself, which could be wrong.
+sub can_park {
+    my ($version) = `@{[ AdmissionTest::Config::httpd() ]} -v`
+        =~ m{Apache/2\.4\.(\d+)};
+    return $^O eq 'linux' && ($version // 63) >= 63;
+}
+
+# Runs the same story on event with mod_cgid, or on the combinations named.
+sub for_each_parking_combo {
+    my ($story, @wanted) = @_;
+    plan skip_all => 'this httpd cannot park' if !can_park();
+    for_each_combo($story, @wanted ? @wanted : 'event+cgid');
+}
+
+# The MPM part: children => 1, threads => 6 of each, room => 200 parked in each.
+# There are slots left for children that take their place after a graceful.
+sub parking_conf {
+    my (%o) = (children => 1, threads => $THREADS, room => $ROOM, @_);
+    my $workers = $o{children} * $o{threads};
+    my $factor  = 2 * $o{room} / $o{threads};
+    return <<"CONF";
+StartServers $o{children}
+ServerLimit 8
+ThreadsPerChild $o{threads}
+MaxRequestWorkers $workers
+MinSpareThreads 1
+MaxSpareThreads $workers
+AsyncRequestWorkerFactor $factor
+CONF
+}
+
+# As new_httpd(), with the options of parking_conf().
+sub new_parking_httpd {
+    my (%o) = (threads => $THREADS, conf => '', @_);
+    return new_httpd(%o, workers => 2 * $o{threads},
+                     conf => parking_conf(%o) . $o{conf});
+}
+
+sub start_parking_httpd { return new_parking_httpd(@_)->start }
+
+# One that runs until the gate NAME is opened, and as many as asked for behind
+# it, all in the zone: ask_line($httpd, 'NAME', 60, '/cgi-bin/') returns the
+# clients. More options are those of ask().
+sub ask_line {
+    my ($httpd, $name, $waiters, $zone, @options) = @_;
+    my $url = '/cgi-bin/heavy?id=';
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my @clients = $httpd->ask("$url$name-runs&until=$name", @options);
+    $httpd->zone_becomes($zone, 'one runs', Active => 1, Queued => 0);
+    push @clients, map { $httpd->ask("$url$name-$_", @options) } 1 .. $waiters;
+    $httpd->zone_becomes($zone, "$waiters wait", Active => 1, Queued => $waiters);
+    return @clients;
+}
+
+# An assertion about the server's own lines of server-status:
+# server_becomes($httpd, 'nobody blocks', AdmissionBlocked => 0)
+sub server_becomes {
+    my ($httpd, $what, %state) = @_;
+    my $status = {};
+    my $reached = $httpd->soon(sub {
+        $status = eval { $httpd->status } // {};
+        !grep { ($status->{$_} // '') ne $state{$_} } keys %state;
+    });
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return ok($reached, $what) || diag join ', ', map {
+        "$_ is " . ($status->{$_} // 'missing') . ", should be $state{$_}"
+    } sort keys %state;
+}
+
+# How many descriptors a process has open.
+sub descriptors {
+    my ($pid) = @_;
+    opendir my $files, "/proc/$pid/fd" or return 0;
+    return scalar grep { /^\d+$/ } readdir $files;
+}
+
+1;

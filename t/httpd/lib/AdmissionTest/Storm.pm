@@ -1,0 +1,92 @@
+package AdmissionTest::Storm;
+
+# What the storms share: a zone of four that everything happens to, and how it
+# must look when the storm is over.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use Test::More;
+use Time::HiRes qw(time);
+
+use AdmissionTest;
+use AdmissionTest::Crowd;
+
+our @EXPORT = qw($LIMIT crowd_at is_calm_soon programs_end start_storm_httpd);
+
+our $LIMIT = 4;
+
+my $ZONE      = '/cgi-bin/';
+my $RECOVERY  = 2;     # seconds
+my $PATIENCE  = 60;    # for tests that fail
+
+# What httpd says of programs and children that end as badly as they do here.
+my @CASUALTIES = (
+    qr/\[cgid?:error\]/,
+    qr/AH00052: child pid \d+ exit signal Killed/,
+    qr/AH0004[56]: /,    # a child that has to be told again to end
+    qr/ADM0202: .* the line is full/,
+);
+
+sub casualties { return @CASUALTIES }
+
+# A private httpd with a line long enough for the crowds of these tests.
+sub start_storm_httpd {
+    my (%o) = @_;
+    my $httpd = start_httpd(workers => 80, conf => <<"CONF", %o);
+<Location $ZONE>
+    MaxConcurrent $LIMIT
+    AdmissionQueue 50 timeout=5s
+</Location>
+CONF
+    return $httpd->allow_in_log(@CASUALTIES);
+}
+
+# A crowd that asks for programs: crowd_at($httpd, clients => 40,
+# patience => seconds, programs => ['ms=100', ...]).
+sub crowd_at {
+    my ($httpd, %o) = @_;
+    return AdmissionTest::Crowd->gather(
+        port => $httpd->{port}, %o,
+        paths => [ map { "${ZONE}heavy?$_" } @{ $o{programs} } ]);
+}
+
+# An assertion that all programs end. @return when the last one did, and was
+# buried: mod_cgid waits for that as well, and where a program's daemon is dead
+# it depends on the system's init.
+sub programs_end {
+    my ($httpd) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    wait_for { !$httpd->live_programs_now && !$httpd->unburied }
+        'the last programs end', $PATIENCE;
+    return time;
+}
+
+# Assertions: soon after $since, when the last thing was killed or the last
+# program ended, nobody is counted who is not there, and a new request runs.
+sub is_calm_soon {
+    my ($httpd, $since) = @_;
+    my ($zone, $calm_at);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    my $is_calm = $httpd->soon(sub {
+        $zone = eval { $httpd->zone($ZONE) } or return;
+        $calm_at = time;
+        !$zone->{Active} && !$zone->{Queued};
+    }, $PATIENCE);
+    ok $is_calm, 'nobody runs and nobody waits' or diag explain $zone;
+    cmp_ok $calm_at - $since, '<', $RECOVERY, "... within $RECOVERY seconds";
+    is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
+
+    my $asked_at = time;
+    my $answer = $httpd->get("${ZONE}heavy?id=after");
+    is $answer->{status}, 200, 'a new request runs';
+    cmp_ok time - $asked_at, '<', 1, '... at once';
+    my $status = $httpd->status;
+    is_deeply [ @{$status}{qw(AdmissionBlocked AdmissionParked AdmissionUnlimited)} ],
+        [ 0, 0, 0 ], 'nobody is left waiting, nobody ran uncounted';
+}
+
+1;

@@ -1,0 +1,205 @@
+/* heavy.c - the heavy CGI program of the tests: it takes time, says what it
+ * did, and misbehaves on request.
+ *
+ * Told by QUERY_STRING, for example "id=7&ms=50&early=1":
+ *   id=NAME       its name in the record of starts and ends
+ *   ms=N          work for N milliseconds (default 0)
+ *   until=NAME    then go on until the file NAME exists in HEAVY_DIR
+ *   early=1       send the header and a first line before the work, not after
+ *   stream=N      send the header first and N bytes spread over the work
+ *   close=1       answer, close stdout and stderr, then work
+ *   loc=URL       answer with a local redirect to URL, then work
+ *   ignore=1      ignore SIGTERM and SIGPIPE, as stubborn programs do
+ *   kill=1        first of all kill -9 the process that started it
+ *
+ * HEAVY_DIR (environment, optional) is the directory for the file "record",
+ * which gets the lines "start NAME" and "end NAME", and for `until`.
+ *
+ * It never outlives LIFETIME_SEC, whatever it is told to ignore.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LIFETIME_SEC 60
+#define STEP_MS      5
+
+extern char **environ;
+
+/* Value of an option in QUERY_STRING, or NULL. The buffer is the caller's. */
+static const char *option(const char *name, char *buf, size_t size)
+{
+    const char *at = getenv("QUERY_STRING");
+    size_t name_len = strlen(name);
+
+    while (at && *at) {
+        size_t len = strcspn(at, "&");
+
+        if (len > name_len && !strncmp(at, name, name_len)
+            && at[name_len] == '=') {
+            snprintf(buf, size, "%.*s", (int)(len - name_len - 1),
+                     at + name_len + 1);
+            return buf;
+        }
+        at += len + (at[len] == '&');
+    }
+    return NULL;
+}
+
+static long number(const char *name)
+{
+    char buf[32];
+    const char *value = option(name, buf, sizeof(buf));
+
+    return value ? atol(value) : 0;
+}
+
+static void nap(long ms)
+{
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
+}
+
+static void record(const char *event)
+{
+    const char *dir = getenv("HEAVY_DIR");
+    char id[64] = "-", path[4096], line[128];
+    int fd, len;
+
+    if (!dir) {
+        return;
+    }
+    option("id", id, sizeof(id));
+    snprintf(path, sizeof(path), "%s/record", dir);
+    len = snprintf(line, sizeof(line), "%s %s\n", event, id);
+    fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
+    /* One write of a short line: lines of several programs never mix. */
+    if (fd < 0 || write(fd, line, (size_t)len) != len) {
+        _exit(1);
+    }
+    close(fd);
+}
+
+static void send_some(long bytes)
+{
+    while (bytes-- > 0) {
+        putchar('.');
+    }
+    fflush(stdout);
+}
+
+/* The work itself: `ms` milliseconds, then until somebody opens the gate.
+ * Streams while it lasts. */
+static void work(void)
+{
+    const char *dir = getenv("HEAVY_DIR");
+    char gate[64], path[4096];
+    long bytes = number("stream");
+    long steps = number("ms") / STEP_MS;
+    long i;
+
+    for (i = 0; i < steps; i++) {
+        send_some(bytes / steps);
+        nap(STEP_MS);
+    }
+    nap(number("ms") % STEP_MS);
+    send_some(steps ? bytes % steps : bytes);
+
+    if (dir && option("until", gate, sizeof(gate))) {
+        snprintf(path, sizeof(path), "%s/%s", dir, gate);
+        while (access(path, F_OK) != 0) {
+            send_some(bytes ? 1 : 0);
+            nap(STEP_MS);
+        }
+    }
+}
+
+static long read_body(void)
+{
+    char buf[4096];
+    long total = 0;
+    size_t got;
+
+    if (!getenv("CONTENT_LENGTH") && !getenv("HTTP_TRANSFER_ENCODING")) {
+        return 0;
+    }
+    while ((got = fread(buf, 1, sizeof(buf), stdin)) > 0) {
+        total += (long)got;
+    }
+    return total;
+}
+
+static void send_header(void)
+{
+    printf("Content-Type: text/plain\n\n");
+}
+
+static void send_body(long body_length)
+{
+    char id[64] = "-";
+    char **var;
+
+    option("id", id, sizeof(id));
+    printf("heavy %s\nbody %ld\n", id, body_length);
+    for (var = environ; *var; var++) {
+        if (strstr(*var, "ADMISSION_")) {
+            puts(*var);
+        }
+    }
+    fflush(stdout);
+}
+
+int main(void)
+{
+    char url[1024];
+    sigset_t none;
+    long body_length;
+
+    if (number("kill")) {
+        kill(getppid(), SIGKILL);
+    }
+    /* Threaded httpd leaves most signals blocked in what it starts. */
+    sigemptyset(&none);
+    sigaddset(&none, SIGALRM);
+    sigprocmask(SIG_UNBLOCK, &none, NULL);
+    signal(SIGALRM, SIG_DFL);
+    alarm(LIFETIME_SEC);
+    if (number("ignore")) {
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGPIPE, SIG_IGN);
+    }
+
+    record("start");
+    body_length = read_body();
+    if (option("loc", url, sizeof(url))) {
+        printf("Location: %s\n\n", url);
+        fflush(stdout);
+        work();
+    }
+    else if (number("close")) {
+        send_header();
+        send_body(body_length);
+        fclose(stdout);
+        fclose(stderr);
+        work();
+    }
+    else if (number("early") || number("stream")) {
+        send_header();
+        send_body(body_length);
+        work();
+    }
+    else {
+        work();
+        send_header();
+        send_body(body_length);
+    }
+    record("end");
+    return 0;
+}

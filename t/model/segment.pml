@@ -1,0 +1,344 @@
+/* segment.pml - what the model's processes share, what is derived from it, and
+ * what has to be true of it. Read tickets.pml first.
+ */
+#ifndef SLOTS
+#define SLOTS 3
+#endif
+#ifndef LIMIT
+#define LIMIT 2
+#endif
+#ifndef RAISED
+#define RAISED LIMIT /* more: the parent raises the limit once */
+#endif
+#ifndef KILLS
+#define KILLS 1
+#endif
+#ifndef FORKS
+#define FORKS KILLS /* how many of the killed may be replaced */
+#endif
+
+#define RECORDS SLOTS /* so that a new process needs a dead one's record */
+#define TICKETS (SLOTS + KILLS)
+#define PROCESSES (SLOTS + FORKS)
+#define NONE 255
+
+/* ---- the segment --------------------------------------------------------- */
+
+/* States of a ticket. */
+#define FREE 0
+#define WAITING 1
+#define ACTIVE 2
+#define ORPHANED 3
+
+/* The truth. */
+byte state[TICKETS];
+byte child[TICKETS]; /* the record that it names */
+byte arrival[TICKETS];
+bit announced[TICKETS]; /* a program was announced */
+
+/* The caches of the zone. (The plain name is a keyword.) */
+byte active_count, queued;
+byte line[TICKETS];
+byte length; /* of line */
+byte unused; /* the free list, a bit a ticket */
+
+byte limit = LIMIT; /* written by the parent */
+byte next_arrival;
+
+/* States of a child's record. `life` and `owner` are one word. */
+#define NOBODY 0
+#define CLAIMED 1
+#define LIVE 2
+#define DEAD 3
+
+byte life[RECORDS];
+byte owner[RECORDS]; /* pid and sequence: names one process for ever */
+
+/* ---- the kernel ---------------------------------------------------------- */
+
+byte zone_lock;        /* who holds it: slot + 1; 0: nobody */
+bit owner_died;        /* the next one to take it is told */
+byte alive[RECORDS];   /* the locks taken for life, in the same way */
+byte sleeper[TICKETS]; /* who sleeps on the ticket's state: slot + 1 */
+
+byte process[SLOTS]; /* which process a slot has */
+bit gone[SLOTS];     /* it was killed and is not replaced */
+bit idle[SLOTS];     /* it has nothing more to do */
+bit is_dead[PROCESSES];
+byte processes = SLOTS; /* forked so far */
+
+bit runs[PROCESSES]; /* the program that this process started */
+byte running;        /* how many run */
+#ifdef BREAK_UNSEEN_BEFORE_EXEC
+bit has_token[PROCESSES]; /* it is past exec */
+#endif
+
+byte kills = KILLS; /* that are still to come */
+
+/* Slots differ in nothing before their first step, so let them begin, or be
+ * killed, in order: this many have. */
+byte begun;
+
+/* ---- checks -------------------------------------------------------------- */
+
+byte holder[TICKETS]; /* the process that entered */
+
+/* Scratch of single steps; no part of a state. */
+hidden byte k, n, waiting;
+hidden byte is_within_limit, is_in_order, caches_are_right, nobody_is_stuck,
+            all_is_back;
+
+/* P1: no more permits are out than the limit allows. */
+inline check_permits()
+{
+    k = 0;
+    n = 0;
+    do
+    :: k < TICKETS ->
+        n = n + (state[k] == ACTIVE || state[k] == ORPHANED);
+        k++
+    :: else -> break
+    od;
+    is_within_limit = n <= limit;
+    assert(is_within_limit)
+}
+
+/* P3: nobody alive came before this ticket and still waits. */
+inline check_order(ticket)
+{
+    k = 0;
+    is_in_order = true;
+    do
+    :: k < TICKETS ->
+        is_in_order = (is_in_order
+                       && !(state[k] == WAITING && k != ticket
+                            && !is_dead[holder[k]]
+                            && arrival[k] < arrival[ticket]));
+        k++
+    :: else -> break
+    od;
+    assert(is_in_order)
+}
+
+/* P7: invariants 1, 2, 3 and 5, whenever the lock is given back. */
+inline check_caches()
+{
+    k = 0;
+    n = 0;
+    waiting = 0;
+    caches_are_right = true;
+    do
+    :: k < TICKETS ->
+        n = n + (state[k] == ACTIVE || state[k] == ORPHANED);
+        waiting = waiting + (state[k] == WAITING);
+        caches_are_right = (caches_are_right
+                            && (state[k] == FREE) == ((unused >> k) & 1));
+        k++
+    :: else -> break
+    od;
+    caches_are_right = (caches_are_right && active_count == n
+                        && queued == waiting && length == waiting
+                        && (length == 0 || active_count >= limit));
+    k = 1;
+    do
+    :: k < length ->
+        caches_are_right = (caches_are_right
+                            && arrival[line[k - 1]] < arrival[line[k]]);
+        k++
+    :: else -> break
+    od;
+    assert(caches_are_right)
+}
+
+/* ---- the caches ---------------------------------------------------------- */
+
+/* All caches that follow one store are changed in one step. How far that came
+ * when a process was killed at it does not matter: a rebuild forgets them. */
+
+inline put_unused(ticket)
+{
+    arrival[ticket] = 0;
+    child[ticket] = 0;
+    holder[ticket] = 0;
+    announced[ticket] = 0;
+    unused = unused | (1 << ticket)
+}
+
+inline take_unused(ticket)
+{
+    ticket = 0;
+    do
+    :: !((unused >> ticket) & 1) -> ticket++
+    :: else -> break
+    od;
+    unused = unused & ~(1 << ticket)
+}
+
+/* Out of the line; n is 1 if the ticket was in it. */
+inline unlink_from_line(ticket)
+{
+    k = 0;
+    n = 0;
+    do
+    :: k < length ->
+        if
+        :: line[k] == ticket -> n = 1
+        :: else -> line[k - n] = line[k]
+        fi;
+        k++
+    :: else -> break
+    od;
+    if
+    :: n -> length--; line[length] = 0; queued--
+    :: else
+    fi
+}
+
+/* The caches follow what was stored. What was before, they know. */
+inline follow(ticket)
+{
+    if
+    :: state[ticket] == FREE ->
+        unlink_from_line(ticket);
+        if
+        :: !n -> active_count--
+        :: else
+        fi;
+        put_unused(ticket)
+    :: state[ticket] == WAITING ->
+        line[length] = ticket;
+        length++;
+        queued++
+    :: state[ticket] == ACTIVE ->
+        unlink_from_line(ticket);
+        active_count++
+    :: state[ticket] == ORPHANED
+    fi
+}
+
+inline forget_caches()
+{
+    active_count = 0;
+    queued = 0;
+    unused = 0;
+    do
+    :: length > 0 -> length--; line[length] = 0
+    :: else -> break
+    od;
+    k = 0
+}
+
+#ifdef BREAK_UNSORTED
+#define belongs_before(a, b) true
+#else
+#define belongs_before(a, b) (arrival[a] < arrival[b])
+#endif
+
+inline recount()
+{
+    k = 0;
+    do
+    :: k < TICKETS ->
+        if
+        :: state[k] == FREE -> put_unused(k)
+        :: state[k] == WAITING ->
+            n = length;
+            do
+            :: n > 0 && belongs_before(k, line[n - 1]) ->
+                line[n] = line[n - 1];
+                n--
+            :: else -> break
+            od;
+            line[n] = k;
+            length++;
+            queued++
+        :: else -> active_count++
+        fi;
+        k++
+    :: else -> break
+    od;
+    k = 0
+}
+
+/* ---- what a look around could find --------------------------------------- */
+
+/* A look that would find nothing is left out: it changes nothing. So no run is
+ * endless, and whoever is stuck can be seen to be stuck. */
+
+#define reapable(r) (life[r] == DEAD \
+                     || (life[r] == LIVE && alive[r] == 0) \
+                     || (life[r] == CLAIMED && is_dead[owner[r]]))
+
+#if defined BREAK_ORPHAN_AT_ONCE
+#define program_is_gone(p) true
+#elif defined BREAK_UNSEEN_BEFORE_EXEC
+#define program_is_gone(p) (!runs[p] || !has_token[p])
+#else
+#define program_is_gone(p) (!runs[p])
+#endif
+#define ended(t) (state[t] == ORPHANED && program_is_gone(holder[t]))
+
+#ifdef BREAK_NO_OWNER
+#define is_held_by(t, r) false
+#else
+#define is_held_by(t, r) (child[t] == r \
+                          && (state[t] == WAITING || state[t] == ACTIVE))
+#endif
+
+#define claimable(r) (life[r] == NOBODY && alive[r] == 0)
+#define is_quiet_slot(s) (idle[s] || gone[s])
+
+/* The models differ in size: % SIZE, for saying a thing twice is harmless. */
+#define any_reapable (reapable(0) || reapable(1 % RECORDS) \
+                      || reapable(2 % RECORDS) || reapable(3 % RECORDS))
+#define any_claimable (claimable(0) || claimable(1 % RECORDS) \
+                       || claimable(2 % RECORDS) || claimable(3 % RECORDS))
+#define any_ended (ended(0) || ended(1 % TICKETS) || ended(2 % TICKETS) \
+                   || ended(3 % TICKETS) || ended(4 % TICKETS) \
+                   || ended(5 % TICKETS))
+#define any_held_by(r) (is_held_by(0, r) || is_held_by(1 % TICKETS, r) \
+                        || is_held_by(2 % TICKETS, r) \
+                        || is_held_by(3 % TICKETS, r) \
+                        || is_held_by(4 % TICKETS, r) \
+                        || is_held_by(5 % TICKETS, r))
+#define is_quiet (is_quiet_slot(0) && is_quiet_slot(1 % SLOTS) \
+                  && is_quiet_slot(2 % SLOTS) && is_quiet_slot(3 % SLOTS))
+
+#define can_grant (length > 0 && active_count < limit)
+#define zone_has_work (zone_lock == 0 && (owner_died || can_grant))
+#define has_work (any_reapable || any_ended || zone_has_work)
+
+/* Nobody can do anything any more. */
+inline check_the_end()
+{
+    /* P5: nobody has the lock. */
+    assert(zone_lock == 0);
+    /* P2: nobody waits. */
+    nobody_is_stuck = is_quiet;
+    assert(nobody_is_stuck);
+    /* P4: if anybody lives, all permits and records are back. */
+    k = 0;
+    n = 0;
+    do
+    :: k < SLOTS -> n = n + !gone[k]; k++
+    :: else -> break
+    od;
+    all_is_back = n == 0 || (!owner_died && active_count == 0 && queued == 0);
+    k = 0;
+    do
+    :: k < TICKETS ->
+        all_is_back = all_is_back && (n == 0 || state[k] == FREE);
+        k++
+    :: else -> break
+    od;
+    k = 0;
+    do
+    :: k < RECORDS ->
+        all_is_back = (all_is_back
+                       && (n == 0 || life[k] == NOBODY
+                           || !is_dead[owner[k]]));
+        k++
+    :: else -> break
+    od;
+    assert(all_is_back)
+}

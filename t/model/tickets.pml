@@ -1,0 +1,731 @@
+/* tickets.pml - the ticket protocol of docs/shared-memory.md, for Spin.
+ *
+ * One zone. SLOTS httpd children, each of which makes one request: it enters,
+ * waits, runs a program, leaves. KILLS of them are killed, each at any step;
+ * a killed one may be replaced by a new process, which makes a request, too.
+ * docs/model.md says what is left out and why that is sound.
+ *
+ * The labels T1_... name the transitions; src/core carries the same names.
+ * -DBREAK_... breaks one rule; "t/model/run --broken" shows that Spin then
+ * finds a counter-example.
+ */
+#include "segment.pml"
+
+/* ---- a child ------------------------------------------------------------- */
+
+/* What a critical section is for. */
+#define ENTER 1
+#define CANCEL 2
+#define RELEASE 3
+#define REAP 4
+#define END_ORPHAN 5
+#define HAND_OUT 6
+
+/* What a look around is for. */
+#define TO_CLAIM 1
+#define TO_REQUEST 2
+#define TO_WAIT 3
+#define TO_REST 4
+
+#ifdef BREAK_LOOK_FOR_NOTHING
+#define looks_for_nothing true
+#else
+#define looks_for_nothing false
+#endif
+
+#ifdef BREAK_OVERTAKE
+#define may_run_at_once (active_count < limit)
+#else
+#define may_run_at_once (queued == 0 && active_count < limit)
+#endif
+
+#ifdef BREAK_NO_RECHECK
+#define is_same_dead(r, who) true
+#else
+#define is_same_dead(r, who) (life[r] == DEAD && owner[r] == who)
+#endif
+
+#define has_more_to_reap (op == REAP && is_same_dead(r, seen) \
+                          && any_held_by(r))
+
+#ifdef BREAK_ORPHAN_NO_RECHECK
+#define is_same_orphan(t, number) (state[t] != FREE)
+#else
+#define is_same_orphan(t, number) (state[t] == ORPHANED \
+                                   && arrival[t] == number)
+#endif
+
+#ifdef BREAK_HAND_OVER_AT_RELEASE
+#define hands_over (op == RELEASE && can_grant)
+#else
+#define hands_over can_grant
+#endif
+
+/* ---- death --------------------------------------------------------------- */
+
+/* SIGKILL. The kernel gives back what the process had locked. */
+inline kill_process(s)
+{
+    is_dead[process[s]] = true;
+    begun = begun + (begun == s);
+    kills--;
+    k = 0;
+    do
+    :: k < RECORDS ->
+        alive[k] = (alive[k] == s + 1 -> 0 : alive[k]);
+        k++
+    :: else -> break
+    od;
+    k = 0;
+    do
+    :: k < TICKETS ->
+        sleeper[k] = (sleeper[k] == s + 1 -> 0 : sleeper[k]);
+        k++
+    :: else -> break
+    od;
+#ifndef BREAK_LOCK_NOT_ROBUST
+    owner_died = owner_died || zone_lock == s + 1;
+    zone_lock = (zone_lock == s + 1 -> 0 : zone_lock)
+#else
+    skip
+#endif
+}
+
+/* At every step of a child: or it is killed instead. */
+#define OR_KILLED \
+    :: d_step { kills > 0 && me <= begun -> kill_process(me) } goto dead
+
+#define self process[me]
+
+proctype slot(byte me)
+{
+    byte rec = me;    /* its record */
+    byte t;           /* its ticket */
+    bit is_impatient; /* it may leave the line at any moment */
+    byte op, back;
+    byte r, seen;     /* the record that it looks at, and the owner seen in it;
+                       * or the arrival of an orphan */
+    byte x;           /* the ticket whose state it stored last */
+    byte wakes;       /* granted in this critical section, a bit a ticket */
+
+    /* The first processes are registered from the start; that saves states.
+     * Their successors have to register. */
+    goto request;
+
+    /* ---- register ---- */
+claim:
+    if
+    :: atomic {
+        if
+        :: life[0] == NOBODY -> r = 0
+#if RECORDS > 1
+        :: life[1] == NOBODY -> r = 1
+#endif
+#if RECORDS > 2
+        :: life[2] == NOBODY -> r = 2
+#endif
+#if RECORDS > 3
+        :: life[3] == NOBODY -> r = 3
+#endif
+        fi;
+C1_claim:
+        life[r] = CLAIMED;
+        owner[r] = self;
+#ifdef BREAK_LIVE_TOO_EARLY
+        life[r] = LIVE
+#endif
+    }
+    :: atomic {
+        /* The real table is larger than all children together. Here there is
+         * a place as soon as a dead one's is taken back. */
+        !any_claimable && any_reapable ->
+        goto look_around
+    }
+    OR_KILLED
+    fi;
+    if
+    :: atomic {
+        alive[r] == 0 ->
+C2_hold_for_life:
+        alive[r] = me + 1
+    }
+    :: atomic {
+        alive[r] != 0 ->
+        /* A slow reaper has it for a moment. */
+C3_claim_undone:
+        life[r] = NOBODY;
+        owner[r] = 0;
+        goto claim_undone
+    }
+    OR_KILLED
+    fi;
+    if
+    :: atomic {
+        true ->
+        rec = r;
+        r = 0;
+        back = TO_REQUEST;
+C4_live:
+        life[rec] = LIVE;
+        if
+        :: has_work -> goto look_around
+        :: else -> goto request
+        fi
+    }
+    OR_KILLED
+    fi;
+claim_undone:
+    /* The real one takes another place. Here there may be none. */
+    if
+    :: atomic { alive[r] == 0 || life[r] != NOBODY -> r = 0 }
+    OR_KILLED
+    fi;
+claim_again:
+    if
+    :: atomic { any_claimable || any_reapable -> goto claim }
+    OR_KILLED
+    fi;
+
+    /* ---- enter ---- */
+request:
+    atomic {
+        op = ENTER;
+        back = 0;
+        goto critical
+    }
+
+    /* ---- wait ---- */
+wait:
+#ifdef BREAK_NO_COMPARE
+    if
+    :: state[t] == ACTIVE -> goto granted
+    :: state[t] == WAITING
+    fi;
+    sleeper[t] = me + 1;
+#else
+    /* Before it sleeps the kernel compares, in one step. The look that comes
+     * before that adds nothing. */
+    if
+    :: atomic { state[t] == ACTIVE -> goto granted }
+    :: atomic {
+        state[t] == WAITING ->
+W1_sleep:
+        sleeper[t] = me + 1
+    }
+    OR_KILLED
+    fi;
+#endif
+    if
+    :: sleeper[t] != me + 1 -> goto wait
+#ifndef NO_SLICE
+    :: atomic {
+        state[t] == ACTIVE ->
+W2_slice_sees_grant:
+        sleeper[t] = 0;
+        goto granted
+    }
+    :: atomic {
+        has_work || looks_for_nothing ->
+W3_slice_looks_around:
+        sleeper[t] = 0;
+        back = TO_WAIT;
+        goto look_around
+    }
+#endif
+    :: atomic {
+        is_impatient ->
+        sleeper[t] = 0;
+        op = CANCEL;
+        goto critical
+    }
+    OR_KILLED
+    fi;
+
+    /* ---- run ---- */
+granted:
+    atomic {
+        is_impatient = false;
+#ifndef BREAK_ANNOUNCED_LATE
+P1_announce:
+        announced[t] = true
+#endif
+    }
+    if
+    :: d_step {
+        true ->
+        runs[self] = true;
+        running++;
+        /* P1: never more programs than the limit */
+        assert(running <= limit)
+    }
+    OR_KILLED
+    fi;
+#ifdef BREAK_ANNOUNCED_LATE
+    if
+    :: announced[t] = true
+    OR_KILLED
+    fi;
+#endif
+#ifdef BREAK_UNSEEN_BEFORE_EXEC
+    if
+    :: has_token[self] = true
+    OR_KILLED
+    fi;
+#endif
+    if
+    :: d_step {
+        true ->
+        runs[self] = false;
+        running--;
+        op = RELEASE
+    }
+    OR_KILLED
+    fi;
+
+    /* ---- every critical section ---- */
+critical:
+    if
+    :: atomic {
+        zone_lock == 0 && !owner_died && me <= begun ->
+        zone_lock = me + 1;
+        begun = begun + (begun == me);
+        goto locked
+    }
+    :: atomic {
+        zone_lock == 0 && owner_died && me <= begun ->
+        zone_lock = me + 1;
+        begun = begun + (begun == me)
+    }
+    OR_KILLED
+    fi;
+#ifndef BREAK_NO_REBUILD
+    if
+    :: d_step {
+        true ->
+R1_rebuild_begun:
+        forget_caches()
+    }
+    OR_KILLED
+    fi;
+    if
+    :: d_step {
+        true ->
+R2_rebuild_counted:
+        recount()
+    }
+    OR_KILLED
+    fi;
+#endif
+R3_repaired:
+    owner_died = false;
+locked:
+    if
+    :: atomic {
+        op == ENTER ->
+        d_step {
+            take_unused(t);
+            child[t] = rec;
+            holder[t] = self;
+            arrival[t] = next_arrival;
+            next_arrival++;
+            x = t
+        }
+        if
+        :: may_run_at_once ->
+T1_enter_active:
+            d_step {
+                state[t] = ACTIVE;
+                check_permits();
+                check_order(t)
+            }
+        :: !may_run_at_once ->
+            if
+            :: is_impatient = true
+            :: is_impatient = false
+            fi;
+T2_enter_waiting:
+            state[t] = WAITING
+        fi
+    }
+    :: atomic {
+        op == CANCEL && state[t] == WAITING ->
+        x = t;
+T4_cancel:
+        state[t] = FREE
+    }
+    :: atomic {
+        op == CANCEL && state[t] == ACTIVE ->
+        x = t;
+T8_cancel_granted:
+        state[t] = FREE
+    }
+    :: atomic {
+        op == CANCEL && state[t] == ACTIVE ->
+        /* a timeout, but too late: it runs */
+        op = ENTER;
+        x = NONE
+    }
+    :: atomic {
+        op == RELEASE ->
+        x = t;
+T5_release:
+        state[t] = FREE
+    }
+    :: atomic {
+        op == END_ORPHAN && is_same_orphan(x, seen) ->
+T9_orphan_ends:
+        state[x] = FREE
+    }
+    :: atomic {
+        op == END_ORPHAN && !is_same_orphan(x, seen) ->
+        x = NONE
+    }
+    :: atomic {
+        op == REAP || op == HAND_OUT ->
+        x = NONE;
+        goto follow_and_go_on
+    }
+    OR_KILLED
+    fi;
+
+    /* After each store of a state the caches follow. Every way out of the lock
+     * takes back what there is to take, and hands over first. */
+stored:
+    if
+    :: atomic {
+        true ->
+follow_and_go_on:
+        if
+        :: x != NONE -> d_step { follow(x) }
+        :: else
+        fi;
+        if
+        :: has_more_to_reap ->
+            d_step {
+                x = 0;
+                do
+                :: !is_held_by(x, r) -> x++
+                :: else -> break
+                od;
+                /* P6: nothing is taken from a living child */
+                assert(is_dead[holder[x]])
+            }
+            if
+            :: state[x] == ACTIVE && announced[x] ->
+#ifdef BREAK_ORPHAN_UNNAMED_FIRST
+                child[x] = NONE;
+                goto unnamed
+#endif
+T7_orphan:
+                state[x] = ORPHANED
+            :: else ->
+T6_reap:
+                state[x] = FREE
+            fi
+        :: !has_more_to_reap && hands_over ->
+            d_step {
+                x = line[0];
+                wakes = wakes | (1 << x)
+            }
+#ifdef BREAK_WAKE_FIRST
+            sleeper[x] = 0;
+            goto grant
+#endif
+T3_grant:
+            d_step {
+                state[x] = ACTIVE;
+                check_permits();
+                check_order(x)
+            }
+        :: else ->
+            d_step {
+                check_caches();
+                x = 0;
+                zone_lock = 0
+            }
+            goto unlocked
+        fi
+    }
+    OR_KILLED
+    fi;
+    goto stored;
+unlocked:
+    atomic {
+        if
+        :: wakes != 0
+        :: wakes == 0 && op == ENTER -> goto wait
+        :: wakes == 0 && (op == CANCEL || op == RELEASE) -> goto rest
+        :: wakes == 0 && op == REAP -> goto reaped
+        :: wakes == 0 && op == END_ORPHAN -> goto look_around
+        :: wakes == 0 && op == HAND_OUT -> goto looked_around
+        fi
+    }
+    if
+    :: atomic {
+        true ->
+        d_step {
+            do
+            :: !((wakes >> x) & 1) -> x++
+            :: else -> break
+            od;
+            wakes = wakes & ~(1 << x)
+        }
+#ifndef BREAK_WAKE_FIRST
+W4_wake:
+        sleeper[x] = 0;
+#endif
+        x = 0;
+        goto unlocked
+    }
+    OR_KILLED
+    fi;
+#ifdef BREAK_ORPHAN_UNNAMED_FIRST
+unnamed:
+    if
+    :: state[x] = ORPHANED; goto stored
+    OR_KILLED
+    fi;
+#endif
+#ifdef BREAK_WAKE_FIRST
+grant:
+    state[x] = ACTIVE;
+    goto stored;
+#endif
+
+    /* ---- look around: at the children, the orphans, the zone ---- */
+look_around:
+    atomic {
+        r = 0;
+        seen = 0;
+        if
+        :: reapable(0) -> r = 0
+#if RECORDS > 1
+        :: reapable(1) -> r = 1
+#endif
+#if RECORDS > 2
+        :: reapable(2) -> r = 2
+#endif
+#if RECORDS > 3
+        :: reapable(3) -> r = 3
+#endif
+        :: !any_reapable -> goto look_at_zone
+        fi;
+        seen = owner[r];
+        if
+        :: life[r] == DEAD -> goto reap
+        :: life[r] == CLAIMED -> goto mark
+        :: life[r] == LIVE
+        fi
+    }
+    if
+    :: alive[r] != 0 -> goto look_around
+    :: atomic { alive[r] == 0 -> alive[r] = me + 1 }
+    OR_KILLED
+    fi;
+    if
+    :: alive[r] = 0
+    OR_KILLED
+    fi;
+mark:
+    if
+    :: atomic {
+        true ->
+        if
+        :: (life[r] == LIVE || life[r] == CLAIMED) && owner[r] == seen ->
+C6_dead_by_child:
+            life[r] = DEAD
+        :: else
+        fi;
+        goto look_around
+    }
+    OR_KILLED
+    fi;
+reap:
+    atomic {
+        op = REAP;
+#ifdef BREAK_REAP_BY_COUNTS
+        if
+        :: active_count + queued == 0 -> goto reaped
+        :: else
+        fi;
+#endif
+#ifdef BREAK_RECORD_FREED_FIRST
+        if
+        :: life[r] == DEAD && owner[r] == seen -> life[r] = NOBODY
+        :: else
+        fi;
+#endif
+        goto critical
+    }
+reaped:
+    if
+    :: atomic {
+        true ->
+        if
+        :: life[r] == DEAD && owner[r] == seen ->
+C7_record_free:
+            life[r] = NOBODY;
+            owner[r] = 0
+        :: else
+        fi;
+        goto look_around
+    }
+    OR_KILLED
+    fi;
+look_at_zone:
+    /* Who is no child yet only makes room for itself. */
+    atomic {
+        op = 0;
+        if
+        :: back != TO_CLAIM && any_ended ->
+            d_step {
+                do
+                :: !ended(x) -> x++
+                :: else -> break
+                od;
+                seen = arrival[x];
+                op = END_ORPHAN
+            }
+            goto critical
+        :: back != TO_CLAIM && !any_ended && zone_has_work ->
+            op = HAND_OUT;
+            goto critical
+        :: else
+        fi
+    }
+looked_around:
+    atomic {
+        op = 0;
+        r = 0;
+        seen = 0;
+        if
+        :: back == TO_CLAIM -> goto claim_again
+        :: back == TO_REQUEST -> goto request
+        :: back == TO_WAIT -> back = 0; goto wait
+        :: back == TO_REST
+        fi
+    }
+
+    /* ---- the request is over ---- */
+rest:
+    atomic {
+        idle[me] = true;
+        t = 0;
+        op = 0;
+        back = 0;
+        is_impatient = false
+    }
+end_rest:
+    /* Somebody looks around sooner or later: the next request that finds no
+     * permit, the next child to start, the status page. */
+    if
+    :: atomic {
+        is_quiet && has_work ->
+        idle[me] = false;
+        back = TO_REST;
+        goto look_around
+    }
+    OR_KILLED
+    fi;
+
+dead:
+    atomic {
+        idle[me] = false;
+        t = 0;
+        is_impatient = false;
+        op = 0;
+        r = 0;
+        seen = 0;
+        x = 0;
+        wakes = 0;
+        rec = 0;
+        back = TO_CLAIM;
+        if
+        :: processes < SLOTS + FORKS ->
+            process[me] = processes;
+            processes++;
+            goto look_around
+        :: gone[me] = true
+        fi
+    }
+end_gone:
+    false
+}
+
+/* ---- what happens from outside ------------------------------------------- */
+
+/* The parent learns of a death from the kernel, with the pid. */
+#define is_parents_news(r) ((life[r] == LIVE || life[r] == CLAIMED) \
+                            && is_dead[owner[r]])
+
+inline program_of_the_dead_ends(p)
+{
+    d_step { runs[p] && is_dead[p] -> runs[p] = false; running-- }
+}
+
+init {
+    byte i;
+
+    atomic {
+        do
+        :: i < SLOTS ->
+            process[i] = i;
+            life[i] = LIVE;
+            owner[i] = i;
+            alive[i] = i + 1;
+            i++
+        :: else -> break
+        od;
+        unused = (1 << TICKETS) - 1;
+        i = 0;
+        do
+        :: i < SLOTS -> run slot(i); i++
+        :: else -> i = 0; break
+        od
+    }
+    do
+    /* As long as a kill may come nobody is seen to be stuck. */
+    :: d_step { kills > 0 -> kills = 0 }
+#ifndef NO_PARENT
+    :: atomic {
+        if
+        :: is_parents_news(0) -> i = 0
+#if RECORDS > 1
+        :: is_parents_news(1) -> i = 1
+#endif
+#if RECORDS > 2
+        :: is_parents_news(2) -> i = 2
+#endif
+#if RECORDS > 3
+        :: is_parents_news(3) -> i = 3
+#endif
+        fi;
+C5_dead_by_parent:
+        life[i] = DEAD;
+        i = 0
+    }
+#endif
+#if KILLS > 0
+    :: program_of_the_dead_ends(0)
+    :: program_of_the_dead_ends(1)
+#if PROCESSES > 2
+    :: program_of_the_dead_ends(2)
+#endif
+#if PROCESSES > 3
+    :: program_of_the_dead_ends(3)
+#endif
+#if PROCESSES > 4
+    :: program_of_the_dead_ends(4)
+#endif
+#if PROCESSES > 5
+    :: program_of_the_dead_ends(5)
+#endif
+#endif
+#if RAISED > LIMIT
+    :: atomic { limit < RAISED -> limit = RAISED }
+#endif
+    :: timeout -> break
+    od;
+
+    atomic { check_the_end() }
+}

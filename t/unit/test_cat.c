@@ -1,0 +1,71 @@
+/* test_cat.c - programs that live as long as a test wants. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_cat.h"
+
+/* The other end of each program's standard input. */
+static int life_line[2];
+
+void make_life_line(void)
+{
+    ck_assert_int_eq(pipe2(life_line, O_CLOEXEC), 0);
+}
+
+void end_program(void)
+{
+    close(life_line[1]);
+}
+
+void become_cat(const char *token)
+{
+    char variable[ADM_TOKEN_LENGTH + 32];
+    char *const arguments[] = { "cat", NULL };
+    char *const environment[] = { "PATH=/usr/bin:/bin", variable, NULL };
+
+    snprintf(variable, sizeof(variable), ADM_TOKEN_VARIABLE "=%s", token);
+    dup2(life_line[0], 0);
+    execve("/bin/cat", arguments, environment);
+    _exit(99);
+}
+
+pid_t start_program(adm_ticket_t *ticket)
+{
+    char token[ADM_TOKEN_LENGTH];
+    pid_t pid;
+
+    adm_program_token(ticket, token);
+    adm_program_announce(ticket);
+    pid = fork();
+    if (pid == 0) {
+        become_cat(token);
+    }
+    return pid;
+}
+
+/* "cat S" while it runs, "cat Z" when it ended; "" without such a process. */
+static void look_at(pid_t pid, char seen[32])
+{
+    char path[64], name[17], state;
+    FILE *file;
+
+    seen[0] = '\0';
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    file = fopen(path, "r");
+    if (file) {
+        if (fscanf(file, "%*d (%16[^)]) %c", name, &state) == 2) {
+            snprintf(seen, 32, "%s %c", name, state);
+        }
+        fclose(file);
+    }
+}
+
+bool is_cat(pid_t pid)
+{
+    char seen[32];
+
+    look_at(pid, seen);
+    return strncmp(seen, "cat ", 4) == 0 && seen[4] != 'Z';
+}

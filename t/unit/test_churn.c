@@ -1,0 +1,354 @@
+/* test_churn.c - many processes and threads at once, and random stories.
+ *
+ * Random tests print their SEED and accept it back from the environment.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "test_support.h"
+
+enum { ZONES = 3, PROCESSES = 4, THREADS = 3, VISITS = 4000, LIMIT = 3 };
+
+static adm_zone_t zones[ZONES];
+static unsigned seed;
+
+/* How many are inside a zone, as they themselves count. */
+static atomic_uint *inside(unsigned n)
+{
+    return &shared[16 + n];
+}
+
+static unsigned seed_given(void)
+{
+    const char *given = getenv("SEED");
+
+    seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)adm_now();
+    printf("# SEED=%u\n", seed);
+    fflush(stdout);
+    return seed;
+}
+
+/* ---- visits -------------------------------------------------------------- */
+
+/* Wait as a worker does, or as a dispatcher would; give up now and then. */
+static apr_status_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
+{
+    apr_status_t rv;
+
+    switch (dice % 8) {
+    case 0:
+        return adm_ticket_cancel(ticket, ADM_REASON_GONE, adm_now());
+    case 1:
+        rv = adm_ticket_wait(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 200);
+        if (rv == APR_TIMEUP) {
+            rv = adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, adm_now());
+            return rv == APR_EBUSY ? APR_SUCCESS : APR_TIMEUP;
+        }
+        return rv;
+    case 2:
+        adm_ticket_park(ticket, (dice >> 8) % ADM_PARK_SLOTS);
+        while (!adm_ticket_is_granted(ticket)) {
+            pause_briefly();
+        }
+        adm_ticket_unpark(ticket);
+        return APR_SUCCESS;
+    default:
+        return adm_ticket_wait(ticket, NEVER);
+    }
+}
+
+/* @return 0, or 1 if more were inside than may be. */
+static int visit(adm_child_t *child, unsigned *dice)
+{
+    unsigned n = (unsigned)rand_r(dice) % ZONES;
+    unsigned flags = ADM_USES_WORKER
+                     | ((unsigned)rand_r(dice) % 4 ? ADM_MAY_WAIT : 0)
+                     | ((unsigned)rand_r(dice) % 2 ? ADM_BLOCKS_WORKER : 0);
+    adm_ticket_t ticket;
+    apr_status_t rv = enter_as(child, zones[n], flags, adm_now(), &ticket);
+
+    if (rv == ADM_QUEUED) {
+        rv = wait_for_turn(&ticket, (unsigned)rand_r(dice));
+        if (rv != APR_SUCCESS || !atomic_load(&ticket.held)) {
+            adm_ticket_release(&ticket, adm_now());
+            return 0;
+        }
+    }
+    if (rv == ADM_QUEUE_FULL) {
+        return 0;
+    }
+    NEED(rv == APR_SUCCESS);
+    NEED(atomic_fetch_add(inside(n), 1) + 1 <= LIMIT);
+    atomic_fetch_sub(inside(n), 1);
+    leave(&ticket);
+    return 0;
+}
+
+typedef struct visitor_t {
+    adm_child_t *child;
+    unsigned dice;
+    unsigned visits;
+} visitor_t;
+
+static void *visit_often(void *context)
+{
+    visitor_t *visitor = context;
+    int failed = 0;
+
+    while (visitor->visits-- && !failed) {
+        failed = visit(visitor->child, &visitor->dice);
+    }
+    return (void *)(intptr_t)failed;
+}
+
+static int churn(void *context)
+{
+    pthread_t threads[THREADS];
+    visitor_t visitors[THREADS];
+    adm_child_t *child = join();
+    int failed = 0;
+    unsigned n;
+
+    NEED(child != NULL);
+    for (n = 0; n < THREADS; n++) {
+        visitors[n] = (visitor_t){ child, *(unsigned *)context * 100 + n,
+                                   VISITS };
+        NEED(!pthread_create(&threads[n], NULL, visit_often, &visitors[n]));
+    }
+    for (n = 0; n < THREADS; n++) {
+        void *result;
+
+        pthread_join(threads[n], &result);
+        failed |= result != NULL;
+    }
+    return failed;
+}
+
+static void make_zones(void)
+{
+    unsigned n;
+
+    for (n = 0; n < ZONES; n++) {
+        zones[n] = zone_with(LIMIT, 5);
+    }
+}
+
+static void assert_all_gone(adm_child_t *child)
+{
+    adm_server_stats_t stats;
+    unsigned n;
+
+    adm_audit(child, adm_now(), true);
+    for (n = 0; n < ZONES; n++) {
+        ck_assert_uint_eq(active_in(zones[n]), 0);
+        ck_assert_uint_eq(queued_in(zones[n]), 0);
+    }
+    adm_server_stats(segment, &stats);
+    ck_assert_uint_eq(stats.workers_held, 0);
+    ck_assert_uint_eq(stats.blocked, 0);
+    ck_assert_uint_eq(stats.parked, 0);
+}
+
+START_TEST(processes_and_threads_come_and_go_by_the_thousand)
+{
+    pid_t pids[PROCESSES];
+    unsigned seeds[PROCESSES], n;
+
+    make_zones();
+    seed_given();
+    for (n = 0; n < PROCESSES; n++) {
+        seeds[n] = seed + n;
+        pids[n] = start(churn, &seeds[n]);
+    }
+    for (n = 0; n < PROCESSES; n++) {
+        ck_assert_int_eq(end_of(pids[n]), 0);
+    }
+    ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
+    assert_all_gone(join());
+    assert_segment_consistent();
+}
+END_TEST
+
+/* The same, but each process is killed at a random moment and replaced. A
+ * killed one is still counted inside, so the limit is not counted here; the
+ * survivors keep an eye on the dead as the line of httpd does. */
+static int churn_until_killed(void *context)
+{
+    adm_child_t *child = join();
+    unsigned dice = *(unsigned *)context;
+
+    NEED(child != NULL);
+    atomic_fetch_add(shared, 1);
+    for (;;) {
+        adm_ticket_t ticket;
+        adm_zone_t zone = zones[(unsigned)rand_r(&dice) % ZONES];
+
+        if (enter(child, zone, &ticket) == ADM_QUEUED) {
+            while (adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_MSEC)
+                   == APR_TIMEUP) {
+                adm_audit(child, adm_now(), false);
+            }
+        }
+        leave(&ticket);
+    }
+}
+
+START_TEST(killed_at_any_moment_they_leave_nothing_behind)
+{
+    enum { KILLS = 300 };
+    pid_t pids[PROCESSES];
+    unsigned seeds[PROCESSES], n, kills;
+
+    make_zones();
+    seed_given();
+    for (n = 0; n < PROCESSES; n++) {
+        seeds[n] = seed + n;
+        pids[n] = start(churn_until_killed, &seeds[n]);
+    }
+    for (kills = 0; kills < KILLS; kills++) {
+        unsigned who = (unsigned)rand_r(&seed) % PROCESSES;
+
+        WAIT_FOR(atomic_load(shared) >= PROCESSES + kills);
+        for (n = (unsigned)rand_r(&seed) % 5; n; n--) {
+            pause_briefly();
+        }
+        ((unsigned)rand_r(&seed) % 2 ? kill_noticed : kill_unnoticed)(
+            pids[who]);
+        seeds[who] += PROCESSES;
+        pids[who] = start(churn_until_killed, &seeds[who]);
+    }
+    for (n = 0; n < PROCESSES; n++) {
+        kill_unnoticed(pids[n]);
+    }
+    assert_all_gone(join());
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- one process, a random story against a simple model ------------------ */
+
+/* The model: who is inside and who stands in line, in order. */
+enum { TICKETS = 40, STEPS = 20000 };
+
+typedef struct model_t {
+    adm_ticket_t tickets[TICKETS];
+    bool is_out[TICKETS];
+    unsigned line[TICKETS];
+    unsigned queued, active, limit;
+} model_t;
+
+static void model_leave_line(model_t *model, unsigned who)
+{
+    unsigned n, kept = 0;
+
+    for (n = 0; n < model->queued; n++) {
+        if (model->line[n] != who) {
+            model->line[kept++] = model->line[n];
+        }
+    }
+    model->queued = kept;
+}
+
+static void model_hand_over(model_t *model)
+{
+    while (model->queued && model->active < model->limit) {
+        model_leave_line(model, model->line[0]);
+        model->active++;
+    }
+}
+
+static bool model_is_in_line(const model_t *model, unsigned who)
+{
+    unsigned n;
+
+    for (n = 0; n < model->queued; n++) {
+        if (model->line[n] == who) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare(const model_t *model, adm_zone_t zone)
+{
+    unsigned who;
+
+    ck_assert_uint_eq(active_in(zone), model->active);
+    ck_assert_uint_eq(queued_in(zone), model->queued);
+    for (who = 0; who < TICKETS; who++) {
+        if (!model->is_out[who]) {
+            ck_assert_int_eq(adm_ticket_is_granted(&model->tickets[who]),
+                             !model_is_in_line(model, who));
+        }
+    }
+}
+
+static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
+{
+    unsigned who = (unsigned)rand_r(&seed) % TICKETS;
+    adm_ticket_t *ticket = &model->tickets[who];
+
+    if (rand_r(&seed) % 50 == 0) {
+        model->limit = (unsigned)rand_r(&seed) % 10;
+        zone_called("random", model->limit, TICKETS);
+        adm_audit(child, adm_now(), false);
+    }
+    else if (model->is_out[who]) {
+        bool may_run = !model->queued && model->active < model->limit;
+
+        ck_assert_int_eq(enter(child, zone, ticket),
+                         may_run ? APR_SUCCESS : ADM_QUEUED);
+        model->is_out[who] = false;
+        model->active += may_run;
+        if (!may_run) {
+            model->line[model->queued++] = who;
+        }
+    }
+    else if (model_is_in_line(model, who)) {
+        ck_assert_int_eq(
+            adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, adm_now()),
+            APR_SUCCESS);
+        model_leave_line(model, who);
+        model->is_out[who] = true;
+    }
+    else {
+        leave(ticket);
+        model->active--;
+        model->is_out[who] = true;
+    }
+    model_hand_over(model);
+}
+
+START_TEST(a_random_story_ends_as_the_model_says)
+{
+    static model_t model;
+    adm_zone_t zone = zone_called("random", 3, TICKETS);
+    adm_child_t *child = join();
+    unsigned n;
+
+    seed_given();
+    model.limit = 3;
+    for (n = 0; n < TICKETS; n++) {
+        model.is_out[n] = true;
+    }
+    for (n = 0; n < STEPS; n++) {
+        model_step(&model, child, zone);
+        compare(&model, zone);
+        ck_assert_ptr_null(adm_segment_check(segment));
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, processes_and_threads_come_and_go_by_the_thousand);
+    tcase_add_test(stories, killed_at_any_moment_they_leave_nothing_behind);
+    tcase_add_test(stories, a_random_story_ends_as_the_model_says);
+}
+
+int main(void)
+{
+    return run_stories("churn", add_stories);
+}

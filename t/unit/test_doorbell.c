@@ -1,0 +1,393 @@
+/* test_doorbell.c - parked tickets and the bell that tells of their grants. */
+#include <pthread.h>
+#include <sched.h>
+
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static uint32_t slots[ADM_PARK_SLOTS + 1];
+
+static uint32_t rung(uint32_t max)
+{
+    return adm_doorbell_wait(child, 0, slots, max);
+}
+
+static uint32_t parked(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.parked;
+}
+
+/* ---- the bell ------------------------------------------------------------ */
+
+START_TEST(a_bell_that_did_not_ring_has_no_slots)
+{
+    child = join();
+    ck_assert_uint_eq(rung(10), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_slot_that_rang_is_told_once)
+{
+    child = join();
+    adm_doorbell_ring_slot(segment, child->idx, 4711);
+    adm_doorbell_ring_slot(segment, child->idx, 4711);
+    ck_assert_uint_eq(rung(10), 1);
+    ck_assert_uint_eq(slots[0], 4711);
+    ck_assert_uint_eq(rung(10), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(every_slot_can_ring)
+{
+    static bool was_told[ADM_PARK_SLOTS];
+    uint32_t slot, count, n, total = 0;
+
+    child = join();
+    for (slot = 0; slot < ADM_PARK_SLOTS; slot++) {
+        adm_doorbell_ring_slot(segment, child->idx, slot);
+    }
+    /* An odd size, so that words are left half told. */
+    while ((count = rung(777)) > 0) {
+        ck_assert_uint_le(count, 777);
+        for (n = 0; n < count; n++) {
+            ck_assert_uint_lt(slots[n], ADM_PARK_SLOTS);
+            ck_assert(!was_told[slots[n]]);
+            was_told[slots[n]] = true;
+        }
+        total += count;
+    }
+    ck_assert_uint_eq(total, ADM_PARK_SLOTS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: room for this many at once. */
+START_TEST(slots_that_find_no_room_are_told_the_next_time)
+{
+    const uint32_t ringing[] = { 0, 1, 63, 64, 65, 4095, 4096, 16383 };
+    uint32_t told = 0, n;
+
+    child = join();
+    for (n = 0; n < 8; n++) {
+        adm_doorbell_ring_slot(segment, child->idx, ringing[n]);
+    }
+    while (told < 8) {
+        uint32_t count = rung((uint32_t)_i);
+
+        ck_assert_uint_ge(count, 1);
+        ck_assert_uint_le(count, (uint32_t)_i);
+        for (n = 0; n < count; n++) {
+            ck_assert_uint_eq(slots[n], ringing[told + n]);
+        }
+        told += count;
+    }
+    ck_assert_uint_eq(rung(10), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(slots_and_children_that_cannot_be_ring_nothing)
+{
+    child = join();
+    adm_doorbell_ring_slot(segment, child->idx, ADM_PARK_SLOTS);
+    adm_doorbell_ring_slot(segment, child->idx, UINT32_MAX);
+    adm_doorbell_ring_slot(segment, 0, 1);
+    adm_doorbell_ring_slot(segment, 9, 1);
+    adm_doorbell_ring_slot(segment, UINT32_MAX, 1);
+    ck_assert_uint_eq(rung(10), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_ring_reaches_only_its_child)
+{
+    adm_child_t *other = join();
+
+    child = join();
+    adm_doorbell_ring_slot(segment, other->idx, 5);
+    ck_assert_uint_eq(rung(10), 0);
+    ck_assert_uint_eq(adm_doorbell_wait(other, 0, slots, 10), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void *wait_at_the_bell(void *count)
+{
+    atomic_store(shared, 1);
+    do {
+        *(uint32_t *)count = adm_doorbell_wait(child, NEVER, slots, 10);
+    } while (*(uint32_t *)count == 0 && atomic_load(&shared[1]) == 0);
+    return NULL;
+}
+
+START_TEST(a_ring_without_slot_ends_the_wait)
+{
+    pthread_t thread;
+    uint32_t count = 99;
+
+    child = join();
+    pthread_create(&thread, NULL, wait_at_the_bell, &count);
+    WAIT_FOR(atomic_load(shared) == 1);
+    atomic_store(&shared[1], 1);
+    adm_doorbell_ring(child);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(count, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int ring_from_process(void *unused)
+{
+    (void)unused;
+    adm_doorbell_ring_slot(segment, child->idx, 12345);
+    return 0;
+}
+
+START_TEST(a_ring_of_another_process_ends_the_wait)
+{
+    pthread_t thread;
+    uint32_t count = 0;
+
+    child = join();
+    pthread_create(&thread, NULL, wait_at_the_bell, &count);
+    WAIT_FOR(atomic_load(shared) == 1);
+    ck_assert_int_eq(play(ring_from_process, NULL), 0);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(slots[0], 12345);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* One process rings each slot in turn, the next one as soon as the last one was
+ * told: if one got lost between looking and falling asleep, both would wait
+ * for ever. */
+enum { RINGS = 60000 };
+
+static int ring_on(void *unused)
+{
+    uint32_t n;
+
+    (void)unused;
+    for (n = 0; n < RINGS; n++) {
+        adm_doorbell_ring_slot(segment, child->idx, n % ADM_PARK_SLOTS);
+        while (atomic_load(shared) <= n) {
+            sched_yield();
+        }
+    }
+    return 0;
+}
+
+START_TEST(no_ring_is_lost_on_the_way_to_sleep)
+{
+    pid_t ringer;
+    uint32_t total = 0;
+
+    child = join();
+    ringer = start(ring_on, NULL);
+    while (total < RINGS) {
+        uint32_t count = adm_doorbell_wait(child, NEVER, slots, 7);
+
+        total += count;
+        atomic_store(shared, total);
+    }
+    ck_assert_int_eq(end_of(ringer), 0);
+    ck_assert_uint_eq(total, RINGS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- parked tickets ------------------------------------------------------ */
+
+static adm_ticket_t inside, waiting[4];
+
+static void park_behind_one(unsigned count)
+{
+    unsigned n;
+
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, count, ADM_QUEUED);
+    for (n = 0; n < count; n++) {
+        adm_ticket_park(&waiting[n], 100 + n);
+    }
+    ck_assert_uint_eq(parked(), count);
+}
+
+START_TEST(the_grant_of_a_parked_ticket_rings_its_slot)
+{
+    park_behind_one(2);
+    ck_assert_uint_eq(rung(10), 0);
+    leave(&inside);
+    ck_assert_uint_eq(rung(10), 1);
+    ck_assert_uint_eq(slots[0], 100);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_grant_that_came_before_the_parking_rings_too)
+{
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_QUEUED);
+    leave(&inside);
+    adm_ticket_park(&waiting[0], 7);
+    ck_assert_uint_eq(rung(10), 1);
+    ck_assert_uint_eq(slots[0], 7);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_last_slot_can_be_parked)
+{
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_QUEUED);
+    adm_ticket_park(&waiting[0], ADM_PARK_SLOTS - 1);
+    leave(&inside);
+    ck_assert_uint_eq(rung(10), 1);
+    ck_assert_uint_eq(slots[0], ADM_PARK_SLOTS - 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_unparked_ticket_rings_no_more)
+{
+    park_behind_one(1);
+    adm_ticket_unpark(&waiting[0]);
+    ck_assert_uint_eq(parked(), 0);
+    adm_ticket_unpark(&waiting[0]);
+    ck_assert_uint_eq(parked(), 0);
+    leave(&inside);
+    ck_assert_uint_eq(rung(10), 0);
+    ck_assert_int_eq(adm_ticket_wait(&waiting[0], 0), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: cancel, release, cancel that comes too late. */
+START_TEST(a_parked_ticket_that_ends_is_parked_no_more)
+{
+    park_behind_one(1);
+    switch (_i) {
+    case 0:
+        adm_ticket_cancel(&waiting[0], ADM_REASON_GONE, adm_now());
+        break;
+    case 1:
+        leave(&waiting[0]);
+        break;
+    default:
+        leave(&inside);
+        ck_assert_int_eq(
+            adm_ticket_cancel(&waiting[0], ADM_REASON_TIMEOUT, adm_now()),
+            APR_EBUSY);
+        break;
+    }
+    ck_assert_uint_eq(parked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
+{
+    adm_ticket_t next;
+
+    park_behind_one(1);
+    adm_ticket_cancel(&waiting[0], ADM_REASON_GONE, adm_now());
+    ck_assert_int_eq(enter(child, zone, &next), ADM_QUEUED);
+    ck_assert_uint_eq(next.idx, waiting[0].idx);
+    leave(&inside);
+    ck_assert(adm_ticket_is_granted(&next));
+    ck_assert_uint_eq(rung(10), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* A grant and a parking that meet: the slot rings in any case. */
+enum { RACES = 3000 };
+
+static int give_permits_back(void *unused)
+{
+    adm_child_t *other = join();
+    adm_ticket_t ticket;
+    unsigned n;
+
+    (void)unused;
+    NEED(other != NULL);
+    for (n = 1; n <= RACES; n++) {
+        NEED_SOON(atomic_load(&shared[1]) == n - 1);
+        NEED(enter(other, zone, &ticket) == APR_SUCCESS);
+        atomic_store(&shared[0], n);
+        while (queued_in(zone) == 0) {
+        }
+        leave(&ticket);
+    }
+    return 0;
+}
+
+START_TEST(a_grant_that_meets_the_parking_rings)
+{
+    pid_t other;
+    adm_ticket_t ticket;
+    unsigned n;
+
+    zone = zone_with(1, 1);
+    child = join();
+    other = start(give_permits_back, NULL);
+    for (n = 1; n <= RACES; n++) {
+        uint32_t slot = n % ADM_PARK_SLOTS, count;
+
+        WAIT_FOR(atomic_load(&shared[0]) == n);
+        ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+        adm_ticket_park(&ticket, slot);
+        do {
+            count = adm_doorbell_wait(child, NEVER, slots, 1);
+        } while (count == 0 || slots[0] != slot);
+        ck_assert(adm_ticket_is_granted(&ticket));
+        adm_ticket_unpark(&ticket);
+        leave(&ticket);
+        atomic_store(&shared[1], n);
+    }
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert_uint_eq(parked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_bell_that_did_not_ring_has_no_slots);
+    tcase_add_test(stories, a_slot_that_rang_is_told_once);
+    tcase_add_test(stories, every_slot_can_ring);
+    tcase_add_loop_test(stories, slots_that_find_no_room_are_told_the_next_time,
+                        1, 9);
+    tcase_add_test(stories, slots_and_children_that_cannot_be_ring_nothing);
+    tcase_add_test(stories, a_ring_reaches_only_its_child);
+    tcase_add_test(stories, a_ring_without_slot_ends_the_wait);
+    tcase_add_test(stories, a_ring_of_another_process_ends_the_wait);
+    tcase_add_test(stories, no_ring_is_lost_on_the_way_to_sleep);
+    tcase_add_test(stories, the_grant_of_a_parked_ticket_rings_its_slot);
+    tcase_add_test(stories, a_grant_that_came_before_the_parking_rings_too);
+    tcase_add_test(stories, the_last_slot_can_be_parked);
+    tcase_add_test(stories, an_unparked_ticket_rings_no_more);
+    tcase_add_loop_test(stories, a_parked_ticket_that_ends_is_parked_no_more, 0,
+                        3);
+    tcase_add_test(stories,
+                   a_ticket_used_again_does_not_ring_its_last_owners_slot);
+    tcase_add_test(stories, a_grant_that_meets_the_parking_rings);
+}
+
+int main(void)
+{
+    return run_stories("doorbell", add_stories);
+}

@@ -1,0 +1,194 @@
+/* test_history.c - a zone's last ten minutes. */
+#include "test_support.h"
+
+static const adm_usec_t second = ADM_USEC_PER_SEC;
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_history_t history;
+
+static void make_zone(void)
+{
+    zone = zone_with(10, 10);
+    child = join();
+}
+
+static void enter_at(adm_usec_t now, adm_ticket_t *ticket)
+{
+    ck_assert_int_eq(enter_as(child, zone, ADM_MAY_WAIT, now, ticket),
+                     APR_SUCCESS);
+}
+
+static void look_at(adm_usec_t now)
+{
+    ck_assert_int_eq(adm_zone_history(child, zone, now, &history), APR_SUCCESS);
+}
+
+/* How many were inside, so many seconds before the last look. */
+static uint32_t active_before(unsigned seconds)
+{
+    return history.active[ADM_HISTORY_SECONDS - 1 - seconds];
+}
+
+START_TEST(a_zone_without_visitors_has_an_empty_history)
+{
+    unsigned n;
+
+    make_zone();
+    look_at(5 * second);
+    for (n = 0; n < ADM_HISTORY_SECONDS; n++) {
+        ck_assert_uint_eq(history.active[n], 0);
+        ck_assert_uint_eq(history.queued[n], 0);
+        ck_assert_uint_eq(history.rejected[n], 0);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_second_remembers_the_most_at_once)
+{
+    adm_ticket_t tickets[3];
+
+    make_zone();
+    enter_at(1000 * second, &tickets[0]);
+    enter_at(1000 * second + 1, &tickets[1]);
+    adm_ticket_release(&tickets[0], 1000 * second + 2);
+    enter_at(1000 * second + 3, &tickets[2]);
+    adm_ticket_release(&tickets[1], 1000 * second + 4);
+    adm_ticket_release(&tickets[2], 1000 * second + 5);
+    look_at(1001 * second);
+    ck_assert_uint_eq(active_before(0), 0);
+    ck_assert_uint_eq(active_before(1), 2);
+    ck_assert_uint_eq(active_before(2), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(seconds_without_change_are_as_the_one_before)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    enter_at(1000 * second, &ticket);
+    look_at(1100 * second);
+    ck_assert_uint_eq(active_before(0), 1);
+    ck_assert_uint_eq(active_before(50), 1);
+    ck_assert_uint_eq(active_before(100), 1);
+    ck_assert_uint_eq(active_before(101), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(what_was_before_the_window_lasts_into_it)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    enter_at(1000 * second, &ticket);
+    look_at(5000 * second);
+    ck_assert_uint_eq(active_before(0), 1);
+    ck_assert_uint_eq(active_before(ADM_HISTORY_SECONDS - 1), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: the next change comes so many seconds after ten minutes, where
+ * the ring of seconds has come round. */
+START_TEST(a_change_ten_minutes_later_does_not_change_the_past)
+{
+    adm_usec_t later = (1000 + ADM_HISTORY_SECONDS + _i) * second;
+    adm_ticket_t tickets[3];
+
+    make_zone();
+    enter_at(990 * second, &tickets[0]);
+    enter_at(1000 * second, &tickets[1]);
+    enter_at(later, &tickets[2]);
+    look_at(later + 10 * second);
+    ck_assert_uint_eq(active_before(0), 3);
+    ck_assert_uint_eq(active_before(10), 3);
+    ck_assert_uint_eq(active_before(11), 2);
+    ck_assert_uint_eq(active_before(500), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_line_and_the_rejected_are_remembered)
+{
+    adm_ticket_t inside, waiting, rejected;
+
+    zone = zone_with(1, 1);
+    child = join();
+    enter_at(1000 * second, &inside);
+    enter_as(child, zone, ADM_MAY_WAIT, 1001 * second, &waiting);
+    enter_as(child, zone, ADM_MAY_WAIT, 1002 * second, &rejected);
+    look_at(1003 * second);
+    ck_assert_uint_eq(history.queued[ADM_HISTORY_SECONDS - 1], 1);
+    ck_assert_uint_eq(history.queued[ADM_HISTORY_SECONDS - 3], 1);
+    ck_assert_uint_eq(history.queued[ADM_HISTORY_SECONDS - 4], 0);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 1], 1);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 2], 1);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 3], 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_older_clock_reading_is_counted_to_the_newest_second)
+{
+    adm_ticket_t tickets[2];
+
+    make_zone();
+    enter_at(1000 * second, &tickets[0]);
+    enter_at(998 * second, &tickets[1]);
+    look_at(1000 * second);
+    ck_assert_uint_eq(active_before(0), 2);
+    ck_assert_uint_eq(active_before(2), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_clock_that_has_just_begun_has_a_past)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    enter_at(0, &ticket);
+    look_at(2 * second);
+    ck_assert_uint_eq(active_before(2), 1);
+    ck_assert_uint_eq(active_before(3), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_that_is_no_more_has_no_history)
+{
+    make_zone();
+    zone.incarnation++;
+    ck_assert_int_eq(adm_zone_history(child, zone, second, &history),
+                     ADM_ZONE_RETIRED);
+    zone.idx = 0;
+    ck_assert_int_eq(adm_zone_history(child, zone, second, &history),
+                     APR_EINVAL);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_zone_without_visitors_has_an_empty_history);
+    tcase_add_test(stories, a_second_remembers_the_most_at_once);
+    tcase_add_test(stories, seconds_without_change_are_as_the_one_before);
+    tcase_add_test(stories, what_was_before_the_window_lasts_into_it);
+    tcase_add_loop_test(stories,
+                        a_change_ten_minutes_later_does_not_change_the_past, -2,
+                        3);
+    tcase_add_test(stories, the_line_and_the_rejected_are_remembered);
+    tcase_add_test(stories,
+                   an_older_clock_reading_is_counted_to_the_newest_second);
+    tcase_add_test(stories, a_clock_that_has_just_begun_has_a_past);
+    tcase_add_test(stories, a_zone_that_is_no_more_has_no_history);
+}
+
+int main(void)
+{
+    return run_stories("history", add_stories);
+}

@@ -1,0 +1,373 @@
+/* test_leave.c - giving a permit back, leaving the line. */
+#include <pthread.h>
+#include <sched.h>
+
+#include "test_support.h"
+
+static apr_status_t cancel(adm_ticket_t *ticket, adm_reason_t reason)
+{
+    return adm_ticket_cancel(ticket, reason, adm_now());
+}
+
+/* ---- release ------------------------------------------------------------- */
+
+START_TEST(a_permit_given_back_goes_to_the_first_in_line)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[2];
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, 2, ADM_QUEUED);
+    leave(&inside);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    ck_assert(!adm_ticket_is_granted(&waiting[1]));
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_permit_given_back_beside_an_empty_line_is_free)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    leave(&ticket);
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_uint_eq(ticket.held, 0);
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_second_release_gives_nothing_back)
+{
+    adm_zone_t zone = zone_with(2, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside[2];
+
+    enter_many(child, zone, inside, 2, APR_SUCCESS);
+    leave(&inside[0]);
+    leave(&inside[0]);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_second_release_does_not_end_the_tickets_next_owner)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t old, young;
+
+    ck_assert_int_eq(enter(child, zone, &old), APR_SUCCESS);
+    leave(&old);
+    ck_assert_int_eq(enter(child, zone, &young), APR_SUCCESS);
+    ck_assert_uint_eq(young.idx, old.idx);
+    atomic_store(&old.held, 1); /* even if it thought that it still held */
+    leave(&old);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_ticket_never_entered_can_be_released)
+{
+    adm_ticket_t ticket = { 0 };
+
+    adm_ticket_release(&ticket, adm_now());
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_waiting_ticket_that_is_released_leaves_the_line)
+{
+    adm_zone_t zone = zone_with(0, 2);
+    adm_child_t *child = join();
+    adm_ticket_t waiting;
+
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    leave(&waiting);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    ck_assert_uint_eq(stats_of(child, zone).gone, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void *leave_in_thread(void *ticket)
+{
+    leave(ticket);
+    return NULL;
+}
+
+START_TEST(any_thread_may_give_a_permit_back)
+{
+    adm_zone_t zone = zone_with(1, 1);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting;
+    pthread_t thread;
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    pthread_create(&thread, NULL, leave_in_thread, &inside);
+    pthread_join(thread, NULL);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(of_many_threads_that_give_it_back_the_first_one_counts)
+{
+    enum { THREADS = 8, PERMITS = 200 };
+    adm_zone_t zone = zone_with(PERMITS, 1);
+    adm_child_t *child = join();
+    static adm_ticket_t inside[PERMITS];
+    pthread_t threads[THREADS];
+    unsigned round, n;
+
+    enter_many(child, zone, inside, PERMITS, APR_SUCCESS);
+    for (round = 0; round < 20; round++) {
+        for (n = 0; n < THREADS; n++) {
+            pthread_create(&threads[n], NULL, leave_in_thread, &inside[round]);
+        }
+        for (n = 0; n < THREADS; n++) {
+            pthread_join(threads[n], NULL);
+        }
+        ck_assert_uint_eq(active_in(zone), PERMITS - 1 - round);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+static int leave_in_fork(void *tickets)
+{
+    adm_ticket_t *both = tickets;
+
+    leave(&both[0]);
+    cancel(&both[1], ADM_REASON_GONE);
+    NEED(!adm_child_is_self(both[0].child));
+    return 0;
+}
+
+START_TEST(a_forked_process_gives_nothing_back)
+{
+    adm_zone_t zone = zone_with(1, 1);
+    adm_child_t *child = join();
+    adm_ticket_t tickets[2];
+
+    ck_assert_int_eq(enter(child, zone, &tickets[0]), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_QUEUED);
+    ck_assert_int_eq(play(leave_in_fork, tickets), 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    leave(&tickets[0]);
+    ck_assert(adm_ticket_is_granted(&tickets[1]));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- cancel -------------------------------------------------------------- */
+
+/* Loop test: the first, the middle and the last in line leave. */
+START_TEST(the_line_closes_up_behind_who_leaves_it)
+{
+    adm_zone_t zone = zone_with(1, 3);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[3];
+    int n;
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, 3, ADM_QUEUED);
+    ck_assert_int_eq(cancel(&waiting[_i], ADM_REASON_GONE), APR_SUCCESS);
+    ck_assert_uint_eq(queued_in(zone), 2);
+    ck_assert_ptr_null(adm_segment_check(segment));
+    leave(&inside);
+    for (n = 0; n < 3; n++) {
+        if (n != _i) {
+            ck_assert(adm_ticket_is_granted(&waiting[n]));
+            leave(&waiting[n]);
+        }
+    }
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_only_one_in_line_can_leave_it)
+{
+    adm_zone_t zone = zone_with(0, 1);
+    adm_child_t *child = join();
+    adm_ticket_t waiting;
+
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_SUCCESS);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_SUCCESS);
+    leave(&waiting);
+    ck_assert_uint_eq(stats_of(child, zone).rejected_timeout, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(each_reason_has_its_own_count)
+{
+    adm_zone_t zone = zone_with(0, 1);
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+    adm_zone_stats_t stats;
+    int reason;
+
+    for (reason = ADM_REASON_TIMEOUT; reason <= ADM_REASON_STOPPING; reason++) {
+        ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+        ck_assert_int_eq(cancel(&ticket, (adm_reason_t)reason), APR_SUCCESS);
+    }
+    stats = stats_of(child, zone);
+    ck_assert_uint_eq(stats.rejected_timeout, 1);
+    ck_assert_uint_eq(stats.gone, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_timeout_that_comes_after_the_grant_keeps_the_permit)
+{
+    adm_zone_t zone = zone_with(1, 1);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting;
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    leave(&inside);
+    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_EBUSY);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    ck_assert_uint_eq(stats_of(child, zone).rejected_timeout, 0);
+    leave(&waiting);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: the client left, the child stops. */
+START_TEST(who_leaves_after_the_grant_passes_the_permit_on)
+{
+    static const adm_reason_t reasons[] = { ADM_REASON_GONE,
+                                            ADM_REASON_STOPPING };
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[2];
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, 2, ADM_QUEUED);
+    leave(&inside);
+    ck_assert_int_eq(cancel(&waiting[0], reasons[_i]), APR_SUCCESS);
+    ck_assert(adm_ticket_is_granted(&waiting[1]));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- both at once -------------------------------------------------------- */
+
+/* Two processes pass one permit to and fro. One waits for it, and cancels
+ * while the other one gives it back: the two meet at every distance. */
+enum { RACES = 3000 };
+
+typedef struct race_t {
+    adm_zone_t zone;
+    unsigned max_spin;
+} race_t;
+
+static void spin(unsigned rounds)
+{
+    volatile unsigned n = rounds;
+
+    while (n) {
+        n = n - 1;
+    }
+}
+
+static int give_permit_back(void *context)
+{
+    const race_t *race = context;
+    adm_child_t *child = join();
+    unsigned n;
+
+    NEED(child != NULL);
+    for (n = 1; n <= RACES; n++) {
+        adm_ticket_t ticket;
+
+        NEED_SOON(atomic_load(&shared[1]) == n - 1);
+        NEED(enter(child, race->zone, &ticket) == APR_SUCCESS);
+        atomic_store(&shared[0], n);
+        while (atomic_load(&shared[2]) != n) {
+            sched_yield(); /* a nap would be too long for the race */
+        }
+        spin(n * 7 % race->max_spin);
+        leave(&ticket);
+    }
+    return 0;
+}
+
+START_TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
+{
+    race_t race = { zone_with(1, 1), 4000 };
+    adm_child_t *child = join();
+    pid_t other = start(give_permit_back, &race);
+    unsigned n, granted = 0;
+
+    for (n = 1; n <= RACES; n++) {
+        adm_ticket_t ticket;
+        apr_status_t rv;
+
+        WAIT_FOR(atomic_load(&shared[0]) == n);
+        ck_assert_int_eq(enter(child, race.zone, &ticket), ADM_QUEUED);
+        atomic_store(&shared[2], n);
+        spin(n * 13 % race.max_spin);
+        rv = cancel(&ticket, ADM_REASON_TIMEOUT);
+        if (rv == APR_EBUSY) {
+            ck_assert(adm_ticket_is_granted(&ticket));
+            granted++;
+            leave(&ticket);
+        }
+        else {
+            ck_assert_int_eq(rv, APR_SUCCESS);
+        }
+        WAIT_FOR(active_in(race.zone) == 0);
+        atomic_store(&shared[1], n);
+    }
+    ck_assert_int_eq(end_of(other), 0);
+    printf("# %u of %d cancels came after the grant\n", granted, RACES);
+    ck_assert_uint_eq(stats_of(child, race.zone).rejected_timeout,
+                      RACES - granted);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_permit_given_back_goes_to_the_first_in_line);
+    tcase_add_test(stories, a_permit_given_back_beside_an_empty_line_is_free);
+    tcase_add_test(stories, a_second_release_gives_nothing_back);
+    tcase_add_test(stories,
+                   a_second_release_does_not_end_the_tickets_next_owner);
+    tcase_add_test(stories, a_ticket_never_entered_can_be_released);
+    tcase_add_test(stories, a_waiting_ticket_that_is_released_leaves_the_line);
+    tcase_add_test(stories, any_thread_may_give_a_permit_back);
+    tcase_add_test(stories,
+                   of_many_threads_that_give_it_back_the_first_one_counts);
+    tcase_add_test(stories, a_forked_process_gives_nothing_back);
+    tcase_add_loop_test(stories, the_line_closes_up_behind_who_leaves_it, 0, 3);
+    tcase_add_test(stories, the_only_one_in_line_can_leave_it);
+    tcase_add_test(stories, each_reason_has_its_own_count);
+    tcase_add_test(stories,
+                   a_timeout_that_comes_after_the_grant_keeps_the_permit);
+    tcase_add_loop_test(stories,
+                        who_leaves_after_the_grant_passes_the_permit_on, 0, 2);
+    tcase_add_test(stories, a_cancel_that_meets_a_grant_ends_in_one_of_both);
+}
+
+int main(void)
+{
+    return run_stories("leave", add_stories);
+}

@@ -1,0 +1,341 @@
+/* test_lock.c - the lock tells that its owner died, and never deadlocks. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_support.h"
+
+/* In the segment, so that processes share it: a zone's lock. */
+static adm_lock_t *lock_of_a_zone(void)
+{
+    return &rec_of_zone(zone_with(1, 1))->lock;
+}
+
+static void release_and_check(adm_lock_t *lock)
+{
+    adm_lock_release(lock);
+    assert_segment_consistent();
+}
+
+/* Dies with the lock held. */
+static int die_inside(void *lock)
+{
+    if (adm_lock_acquire(lock) != ADM_LOCKED) {
+        return 1;
+    }
+    kill(getpid(), SIGKILL);
+    return 2;
+}
+
+static int die_during_repair(void *lock)
+{
+    if (adm_lock_acquire(lock) != ADM_LOCKED_OWNER_DIED) {
+        return 1;
+    }
+    kill(getpid(), SIGKILL);
+    return 2;
+}
+
+START_TEST(a_free_lock_is_taken_and_given_back)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+
+    ck_assert(!adm_lock_is_held_here());
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert(adm_lock_is_held_here());
+    adm_lock_release(lock);
+    ck_assert(!adm_lock_is_held_here());
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    release_and_check(lock);
+}
+END_TEST
+
+START_TEST(a_second_acquire_of_the_same_thread_is_told_busy)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    adm_lock_t *other = lock_of_a_zone();
+
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCK_BUSY);
+    ck_assert_int_eq(adm_lock_acquire(other), ADM_LOCK_BUSY);
+    ck_assert(adm_lock_is_held_here());
+    release_and_check(lock);
+}
+END_TEST
+
+static adm_lock_t *interrupted_lock;
+static volatile sig_atomic_t result_below;
+
+static void acquire_in_handler(int signal_number)
+{
+    (void)signal_number;
+    result_below = (sig_atomic_t)adm_lock_acquire(interrupted_lock);
+}
+
+START_TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
+{
+    interrupted_lock = lock_of_a_zone();
+    signal(SIGUSR1, acquire_in_handler);
+
+    ck_assert_int_eq(adm_lock_acquire(interrupted_lock), ADM_LOCKED);
+    result_below = -1;
+    raise(SIGUSR1);
+    ck_assert_int_eq(result_below, ADM_LOCK_BUSY);
+    ck_assert(adm_lock_is_held_here());
+    release_and_check(interrupted_lock);
+}
+END_TEST
+
+#define ROUNDS 2000
+
+/* Not atomic: the lock has to make it so. */
+static uint32_t *counter_in(adm_zone_rec_t *zone)
+{
+    return &zone->queued_max;
+}
+
+static int count_up(void *zone)
+{
+    adm_zone_rec_t *rec = zone;
+    unsigned n;
+
+    for (n = 0; n < ROUNDS; n++) {
+        NEED(adm_lock_acquire(&rec->lock) == ADM_LOCKED);
+        *counter_in(rec) += 1;
+        adm_lock_release(&rec->lock);
+    }
+    return 0;
+}
+
+static void *count_up_in_thread(void *zone)
+{
+    return (void *)(intptr_t)count_up(zone);
+}
+
+START_TEST(processes_and_threads_exclude_each_other)
+{
+    adm_zone_rec_t *zone = rec_of_zone(zone_with(1, 1));
+    pid_t one = start(count_up, zone);
+    pid_t other = start(count_up, zone);
+    pthread_t thread;
+    void *failed;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, count_up_in_thread, zone),
+                     0);
+    ck_assert_int_eq(count_up(zone), 0);
+    pthread_join(thread, &failed);
+    ck_assert_ptr_null(failed);
+    ck_assert_int_eq(end_of(one), 0);
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert_uint_eq(*counter_in(zone), 4 * ROUNDS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_next_owner_is_told_that_the_last_one_died)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+
+    ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    adm_lock_mark_repaired(lock);
+    adm_lock_release(lock);
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    release_and_check(lock);
+}
+END_TEST
+
+static void *acquire_in_thread(void *lock)
+{
+    adm_lock_result_t result = adm_lock_acquire(lock);
+
+    if (result == ADM_LOCKED_OWNER_DIED) {
+        adm_lock_mark_repaired(lock);
+    }
+    adm_lock_release(lock);
+    return (void *)(intptr_t)result;
+}
+
+static int hold_until_killed(void *lock)
+{
+    NEED(adm_lock_acquire(lock) == ADM_LOCKED);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+START_TEST(who_is_blocked_when_the_owner_dies_is_told)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    pid_t owner = start(hold_until_killed, lock);
+    pthread_t thread;
+    void *result;
+
+    WAIT_FOR(atomic_load(shared) == 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, acquire_in_thread, lock), 0);
+    kill_unnoticed(owner);
+    pthread_join(thread, &result);
+    ck_assert_int_eq((intptr_t)result, ADM_LOCKED_OWNER_DIED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_owner_killed_during_repair_is_told_again)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    int n;
+
+    ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
+    for (n = 0; n < 3; n++) {
+        ck_assert_int_eq(play(die_during_repair, lock), -SIGKILL);
+    }
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    adm_lock_mark_repaired(lock);
+    release_and_check(lock);
+}
+END_TEST
+
+START_TEST(a_lock_given_back_unrepaired_is_broken)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+
+    ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    adm_lock_release(lock);
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCK_BROKEN);
+    ck_assert(!adm_lock_is_held_here());
+    ck_assert(adm_lock_owner_is_dead(lock));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- locks held for life ------------------------------------------------- */
+
+static int live(void *lock)
+{
+    NEED(adm_lock_hold_for_life(lock) == ADM_LOCKED);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+static pid_t start_life(adm_lock_t *lock)
+{
+    pid_t pid = start(live, lock);
+
+    WAIT_FOR(atomic_load(shared) == 1);
+    atomic_store(shared, 0);
+    return pid;
+}
+
+START_TEST(who_lives_is_not_dead)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    pid_t owner = start_life(lock);
+
+    ck_assert(!adm_lock_owner_is_dead(lock));
+    ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCK_BUSY);
+    kill_unnoticed(owner);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_was_killed_is_dead_however_often_one_asks)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+
+    kill_unnoticed(start_life(lock));
+    ck_assert(adm_lock_owner_is_dead(lock));
+    ck_assert(adm_lock_owner_is_dead(lock));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(death_is_seen_before_the_process_is_reaped)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    pid_t owner = start_life(lock);
+    siginfo_t info;
+
+    kill(owner, SIGKILL);
+    ck_assert_int_eq(waitid(P_PID, (id_t)owner, &info, WEXITED | WNOWAIT), 0);
+    ck_assert(adm_lock_owner_is_dead(lock));
+    ck_assert_int_eq(end_of(owner), -SIGKILL);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_lock_of_a_dead_one_serves_the_next_life)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+
+    kill_unnoticed(start_life(lock));
+    kill_unnoticed(start_life(lock));
+    ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCKED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_critical_section_is_no_place_to_ask_for_deaths)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    adm_lock_t *life = lock_of_a_zone();
+
+    kill_unnoticed(start_life(life));
+    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert(!adm_lock_owner_is_dead(life));
+    adm_lock_release(lock);
+    ck_assert(adm_lock_owner_is_dead(life));
+    assert_segment_consistent();
+}
+END_TEST
+
+static int fork_a_program(void *lock)
+{
+    pid_t program;
+
+    NEED(adm_lock_hold_for_life(lock) == ADM_LOCKED);
+    program = fork();
+    if (program == 0) {
+        _exit(0);
+    }
+    NEED(end_of(program) == 0);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+START_TEST(the_end_of_a_forked_process_is_not_the_owners)
+{
+    adm_lock_t *lock = lock_of_a_zone();
+    pid_t owner = start(fork_a_program, lock);
+
+    WAIT_FOR(atomic_load(shared) == 1);
+    ck_assert(!adm_lock_owner_is_dead(lock));
+    kill_unnoticed(owner);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_free_lock_is_taken_and_given_back);
+    tcase_add_test(stories, a_second_acquire_of_the_same_thread_is_told_busy);
+    tcase_add_test(stories,
+                   a_signal_handler_on_top_of_a_critical_section_is_told_busy);
+    tcase_add_test(stories, processes_and_threads_exclude_each_other);
+    tcase_add_test(stories, the_next_owner_is_told_that_the_last_one_died);
+    tcase_add_test(stories, who_is_blocked_when_the_owner_dies_is_told);
+    tcase_add_test(stories, an_owner_killed_during_repair_is_told_again);
+    tcase_add_test(stories, a_lock_given_back_unrepaired_is_broken);
+    tcase_add_test(stories, who_lives_is_not_dead);
+    tcase_add_test(stories, who_was_killed_is_dead_however_often_one_asks);
+    tcase_add_test(stories, death_is_seen_before_the_process_is_reaped);
+    tcase_add_test(stories, the_lock_of_a_dead_one_serves_the_next_life);
+    tcase_add_test(stories, a_critical_section_is_no_place_to_ask_for_deaths);
+    tcase_add_test(stories, the_end_of_a_forked_process_is_not_the_owners);
+}
+
+int main(void)
+{
+    return run_stories("lock", add_stories);
+}

@@ -1,0 +1,261 @@
+/* test_program.c - programs that requests start, while their child lives.
+ *
+ * The programs are cats (test_cat.h).
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_cat.h"
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+static void make_zone(void)
+{
+    make_life_line();
+    zone = zone_with(1, 10);
+    child = join();
+}
+
+static void wait_for_zombie(pid_t pid)
+{
+    siginfo_t info;
+
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* ---- in the child -------------------------------------------------------- */
+
+START_TEST(a_ticket_without_program_has_none_that_lives)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert(!adm_program_was_announced(&ticket));
+    ck_assert(adm_program_has_ended(&ticket));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_fork_notes_the_pid_of_an_announced_program)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    pid = start_program(&ticket);
+    ck_assert(adm_program_was_announced(&ticket));
+    WAIT_FOR(atomic_load(&rec_of_ticket(&ticket)->program_pid) == pid);
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_fork_that_nobody_announced_is_not_noted)
+{
+    adm_ticket_t ticket;
+    pid_t announced, other;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    announced = start_program(&ticket);
+    WAIT_FOR(is_cat(announced));
+    other = fork();
+    if (other == 0) {
+        _exit(0);
+    }
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert_int_eq(atomic_load(&rec_of_ticket(&ticket)->program_pid),
+                     announced);
+    end_program();
+    ck_assert_int_eq(end_of(announced), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_program_has_not_ended_while_it_lives)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    ck_assert(!adm_program_has_ended(&ticket));
+    end_program();
+    wait_for_zombie(pid);
+    ck_assert(adm_program_has_ended(&ticket)); /* a zombie */
+    ck_assert(adm_program_has_ended(&ticket)); /* and asking does not reap it */
+    ck_assert_int_eq(end_of(pid), 0);
+    ck_assert(adm_program_has_ended(&ticket)); /* reaped */
+    assert_segment_consistent();
+}
+END_TEST
+
+static void *has_ended_in_thread(void *ticket)
+{
+    return (void *)(intptr_t)adm_program_has_ended(ticket);
+}
+
+START_TEST(another_thread_may_ask_whether_the_program_lives)
+{
+    adm_ticket_t ticket;
+    pthread_t thread;
+    pid_t pid;
+    void *has_ended;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    pthread_create(&thread, NULL, has_ended_in_thread, &ticket);
+    pthread_join(thread, &has_ended);
+    ck_assert(!has_ended);
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(of_two_programs_it_cannot_be_known)
+{
+    adm_ticket_t ticket;
+    pid_t pids[2];
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    pids[0] = start_program(&ticket);
+    pids[1] = start_program(&ticket);
+    end_program();
+    ck_assert_int_eq(end_of(pids[0]), 0);
+    ck_assert_int_eq(end_of(pids[1]), 0);
+    ck_assert(!adm_program_has_ended(&ticket));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_next_owner_of_a_ticket_has_no_program)
+{
+    adm_ticket_t ticket, next;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    leave(&ticket);
+    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_uint_eq(next.idx, ticket.idx);
+    ck_assert(!adm_program_was_announced(&next));
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* mod_cgid does not fork in the child: what was announced stays open. */
+START_TEST(an_announcement_without_fork_does_not_reach_a_later_ticket)
+{
+    adm_ticket_t ticket, next;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    adm_program_announce(&ticket);
+    leave(&ticket);
+    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_uint_eq(next.idx, ticket.idx);
+    pid = fork(); /* of a module that knows nothing of tickets */
+    if (pid == 0) {
+        _exit(0);
+    }
+    ck_assert_int_eq(end_of(pid), 0);
+    ck_assert_int_eq(atomic_load(&rec_of_ticket(&next)->program_pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_released_ticket_announces_nothing)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    leave(&ticket);
+    adm_program_announce(&ticket);
+    ck_assert(!adm_program_was_announced(&ticket));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_program_starts_with_no_signal_blocked)
+{
+    adm_ticket_t ticket;
+    sigset_t most;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    sigfillset(&most);
+    pthread_sigmask(SIG_SETMASK, &most, NULL);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    kill(pid, SIGTERM);
+    ck_assert_int_eq(end_of(pid), -SIGTERM);
+    pthread_sigmask(SIG_SETMASK, NULL, &most);
+    ck_assert(sigismember(&most, SIGTERM)); /* here it is as it was */
+    assert_segment_consistent();
+}
+END_TEST
+
+static int signals_stay_blocked(void *unused)
+{
+    sigset_t mask;
+
+    (void)unused;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    NEED(sigismember(&mask, SIGTERM));
+    return 0;
+}
+
+START_TEST(another_fork_keeps_its_signals_blocked)
+{
+    sigset_t term;
+
+    make_zone();
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, NULL);
+    ck_assert_int_eq(play(signals_stay_blocked, NULL), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_ticket_without_program_has_none_that_lives);
+    tcase_add_test(stories, the_fork_notes_the_pid_of_an_announced_program);
+    tcase_add_test(stories, a_fork_that_nobody_announced_is_not_noted);
+    tcase_add_test(stories, a_program_has_not_ended_while_it_lives);
+    tcase_add_test(stories, another_thread_may_ask_whether_the_program_lives);
+    tcase_add_test(stories, of_two_programs_it_cannot_be_known);
+    tcase_add_test(stories, the_next_owner_of_a_ticket_has_no_program);
+    tcase_add_test(stories,
+                   an_announcement_without_fork_does_not_reach_a_later_ticket);
+    tcase_add_test(stories, a_released_ticket_announces_nothing);
+    tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
+    tcase_add_test(stories, another_fork_keeps_its_signals_blocked);
+}
+
+int main(void)
+{
+    return run_stories("program", add_stories);
+}

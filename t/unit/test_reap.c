@@ -1,0 +1,324 @@
+/* test_reap.c - what the dead held is taken back, once, from nobody else. */
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+enum { HELD = 100 }; /* more than a chunk */
+
+/* Take what there is, up to HELD, and stay. */
+static int take_and_stay(void *wanted)
+{
+    static adm_ticket_t tickets[HELD];
+    adm_child_t *other = join();
+    unsigned n;
+
+    NEED(other != NULL);
+    for (n = 0; n < *(unsigned *)wanted; n++) {
+        apr_status_t rv = enter(other, zone, &tickets[n]);
+
+        NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+    }
+    atomic_fetch_add(shared, 1);
+    return stay();
+}
+
+static pid_t start_holder(unsigned wanted)
+{
+    unsigned before = atomic_load(shared);
+    pid_t pid = start(take_and_stay, &wanted);
+
+    WAIT_FOR(atomic_load(shared) == before + 1);
+    return pid;
+}
+
+START_TEST(permits_of_a_killed_child_come_back)
+{
+    zone = zone_with(HELD, 0);
+    child = join();
+    kill_noticed(start_holder(HELD));
+    ck_assert_uint_eq(active_in(zone), HELD);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), false), HELD);
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_uint_eq(stats_of(child, zone).reclaimed, HELD);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), true), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(places_in_line_of_a_killed_child_close_up)
+{
+    adm_ticket_t first, last;
+    pid_t pid;
+
+    zone = zone_with(0, HELD);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &first), ADM_QUEUED);
+    pid = start_holder(50);
+    ck_assert_int_eq(enter(child, zone, &last), ADM_QUEUED);
+    kill_noticed(pid);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 50);
+    ck_assert_uint_eq(queued_in(zone), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(permits_of_a_killed_child_go_to_the_line)
+{
+    adm_ticket_t waiting;
+    pid_t pid;
+
+    zone = zone_with(1, 10);
+    child = join();
+    pid = start_holder(1);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    kill_noticed(pid);
+    adm_audit(child, adm_now(), false);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
+{
+    adm_ticket_t ticket;
+
+    zone = zone_with(1, 10);
+    child = join();
+    kill_noticed(start_holder(1));
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(deaths_that_nobody_announced_are_found_once_a_second)
+{
+    adm_usec_t now = adm_now();
+
+    zone = zone_with(1, 10);
+    child = join(); /* looks around, and again in a second */
+    kill_unnoticed(start_holder(1));
+    ck_assert_uint_eq(adm_audit(child, now, false), 0);
+    ck_assert_uint_eq(adm_audit(child, adm_now() + 2 * ADM_USEC_PER_SEC, false),
+                      1);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_new_child_takes_back_what_the_dead_left)
+{
+    zone = zone_with(1, 10);
+    kill_unnoticed(start_holder(1));
+    child = join();
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_uint_eq(child->idx, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_living_keep_what_they_have)
+{
+    pid_t victim, other;
+    adm_ticket_t own;
+
+    zone = zone_with(3, 0);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &own), APR_SUCCESS);
+    victim = start_holder(1);
+    other = start_holder(1);
+    kill_noticed(victim);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    ck_assert_uint_eq(active_in(zone), 2);
+    kill_unnoticed(other);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(dead_children_are_reaped_from_every_zone)
+{
+    adm_zone_t other_zone = zone_with(5, 5);
+
+    zone = other_zone;
+    kill_noticed(start_holder(5));
+    zone = zone_with(5, 5);
+    kill_noticed(start_holder(7));
+    child = join();
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    ck_assert_uint_eq(active_in(other_zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- reapers meet, reapers are slow -------------------------------------- */
+
+static int audit_at_once(void *unused)
+{
+    adm_child_t *other = join();
+
+    (void)unused;
+    NEED(other != NULL);
+    atomic_fetch_add(&shared[1], 1);
+    while (atomic_load(&shared[2]) == 0) {
+    }
+    atomic_fetch_add(&shared[3], adm_audit(other, adm_now(), true));
+    return 0;
+}
+
+START_TEST(two_reapers_free_each_ticket_once)
+{
+    unsigned round;
+
+    zone = zone_with(HELD, 0);
+    child = join();
+    for (round = 0; round < 20; round++) {
+        pid_t victim = start_holder(HELD), one, other;
+        uint32_t count;
+
+        atomic_store(&shared[1], 0);
+        atomic_store(&shared[2], 0);
+        atomic_store(&shared[3], 0);
+        one = start(audit_at_once, NULL);
+        other = start(audit_at_once, NULL);
+        WAIT_FOR(atomic_load(&shared[1]) == 2);
+        kill_noticed(victim);
+        atomic_store(&shared[2], 1);
+        count = adm_audit(child, adm_now(), true);
+        ck_assert_int_eq(end_of(one), 0);
+        ck_assert_int_eq(end_of(other), 0);
+        ck_assert_uint_eq(count + atomic_load(&shared[3]), HELD);
+        ck_assert_uint_eq(active_in(zone), 0);
+        adm_audit(child, adm_now(), true);
+    }
+    ck_assert_uint_eq(stats_of(child, zone).reclaimed, 20 * HELD);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* A reaper reads that a child is dead and is overtaken: another one reaps it,
+ * a new child gets the record, enters, and only then the slow one goes on. It
+ * finds the zone's lock taken, so it stands still exactly there. */
+static void *reap_slowly(void *unused)
+{
+    (void)unused;
+    atomic_store(&shared[1], 1);
+    return (void *)(uintptr_t)adm_reap(segment, child, adm_now());
+}
+
+START_TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
+{
+    pthread_t slow;
+    pid_t heir;
+    adm_zone_rec_t *rec;
+    adm_ticket_rec_t *ticket;
+    apr_status_t rv;
+    void *count;
+
+    make_segment(2, 2, 64);
+    zone = zone_called("one", 10, 0);
+    child = join();
+    kill_noticed(start_holder(1));
+    ticket = adm_ticket_at(segment, 1);
+    rec = adm_zone_lock(segment, zone.idx, &rv);
+    ck_assert_uint_eq(atomic_load(&ticket->state), ADM_TICKET_ACTIVE);
+    pthread_create(&slow, NULL, reap_slowly, NULL);
+    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    /* Once it waits for the lock it has read the life: waiters are marked in
+     * the lock's word. */
+    WAIT_FOR(*(volatile int *)&rec->lock.mutex & (int)0x80000000);
+
+    /* The other reaper and the heir, done by hand under the same lock. */
+    adm_zone_end_ticket_locked(segment, rec, 1);
+    heir = getpid();
+    atomic_store(&adm_child_at(segment, 2)->life,
+                 adm_life(heir, 1, ADM_LIFE_LIVE));
+    ck_assert_uint_eq(adm_ticket_take_locked(segment, rec), 1);
+    atomic_store(&ticket->state, ADM_TICKET_ACTIVE);
+    atomic_store(&rec->active, 1);
+    adm_zone_unlock(segment, rec, adm_now());
+
+    pthread_join(slow, &count);
+    ck_assert_uint_eq((uintptr_t)count, 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the round ----------------------------------------------------------- */
+
+START_TEST(an_audit_below_a_critical_section_does_nothing)
+{
+    adm_zone_rec_t *rec;
+    apr_status_t rv;
+
+    zone = zone_with(1, 0);
+    child = join();
+    kill_noticed(start_holder(1));
+    rec = adm_zone_lock(segment, zone.idx, &rv);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), true), 0);
+    adm_zone_unlock(segment, rec, adm_now());
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void *audit_in_thread(void *count)
+{
+    unsigned n;
+
+    for (n = 0; n < 50; n++) {
+        *(uint32_t *)count += adm_audit(child, adm_now(), true);
+    }
+    return NULL;
+}
+
+START_TEST(threads_of_a_child_may_audit_at_once)
+{
+    pthread_t threads[4];
+    uint32_t counts[4] = { 0 };
+    unsigned n;
+
+    zone = zone_with(HELD, 0);
+    child = join();
+    kill_unnoticed(start_holder(HELD));
+    for (n = 0; n < 4; n++) {
+        pthread_create(&threads[n], NULL, audit_in_thread, &counts[n]);
+    }
+    for (n = 0; n < 4; n++) {
+        pthread_join(threads[n], NULL);
+    }
+    ck_assert_uint_eq(counts[0] + counts[1] + counts[2] + counts[3], HELD);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, permits_of_a_killed_child_come_back);
+    tcase_add_test(stories, places_in_line_of_a_killed_child_close_up);
+    tcase_add_test(stories, permits_of_a_killed_child_go_to_the_line);
+    tcase_add_test(stories,
+                   a_request_that_finds_no_permit_looks_for_the_dead_first);
+    tcase_add_test(stories,
+                   deaths_that_nobody_announced_are_found_once_a_second);
+    tcase_add_test(stories, a_new_child_takes_back_what_the_dead_left);
+    tcase_add_test(stories, the_living_keep_what_they_have);
+    tcase_add_test(stories, dead_children_are_reaped_from_every_zone);
+    tcase_add_test(stories, two_reapers_free_each_ticket_once);
+    tcase_add_test(stories,
+                   a_slow_reaper_takes_nothing_from_the_records_next_owner);
+    tcase_add_test(stories, an_audit_below_a_critical_section_does_nothing);
+    tcase_add_test(stories, threads_of_a_child_may_audit_at_once);
+}
+
+int main(void)
+{
+    return run_stories("reap", add_stories);
+}

@@ -1,0 +1,225 @@
+/* test_recycle.c - whose turn it is to end. */
+#include "test_support.h"
+
+static const adm_usec_t second = ADM_USEC_PER_SEC;
+
+static uint32_t away(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.away;
+}
+
+static uint64_t recycled(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.recycled;
+}
+
+/* ---- quotas -------------------------------------------------------------- */
+
+START_TEST(a_quota_lies_between_its_bounds)
+{
+    unsigned n;
+
+    for (n = 0; n < 10000; n++) {
+        uint32_t quota = adm_recycle_quota(segment, 500, 1500);
+
+        ck_assert_uint_ge(quota, 500);
+        ck_assert_uint_le(quota, 1500);
+    }
+    ck_assert_uint_eq(adm_recycle_quota(segment, 7, 7), 7);
+    ck_assert_uint_ge(adm_recycle_quota(segment, 0, UINT32_MAX), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: a run of so many, wherever it begins, has one in each fifth. */
+START_TEST(quotas_that_follow_each_other_are_spread_evenly)
+{
+    unsigned fifths[5] = { 0 }, n;
+    int skipped;
+
+    for (skipped = 0; skipped < _i; skipped++) {
+        adm_recycle_quota(segment, 0, 999);
+    }
+    for (n = 0; n < 10; n++) {
+        fifths[adm_recycle_quota(segment, 0, 999) / 200]++;
+    }
+    for (n = 0; n < 5; n++) {
+        ck_assert_uint_ge(fifths[n], 1);
+        ck_assert_uint_le(fifths[n], 3);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- turns --------------------------------------------------------------- */
+
+START_TEST(no_more_than_so_many_are_away_together)
+{
+    adm_child_t *children[3] = { join(), join(), join() };
+
+    ck_assert(!adm_recycle_take_turn(children[0], 0, second));
+    ck_assert(adm_recycle_take_turn(children[0], 2, second));
+    ck_assert(adm_recycle_take_turn(children[1], 2, second));
+    ck_assert(!adm_recycle_take_turn(children[2], 2, second));
+    ck_assert_uint_eq(away(), 2);
+    ck_assert_uint_eq(recycled(), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(more_together_than_can_be_are_as_many_as_can_be)
+{
+    adm_child_t *child = join();
+    unsigned n;
+
+    for (n = 0; n < ADM_TURNS_MAX; n++) {
+        ck_assert(adm_recycle_take_turn(child, UINT32_MAX, second));
+    }
+    ck_assert(!adm_recycle_take_turn(child, UINT32_MAX, second));
+    assert_segment_consistent();
+}
+END_TEST
+
+static int take_turn_and_end(void *now)
+{
+    adm_child_t *child = join();
+
+    NEED(child != NULL);
+    NEED(adm_recycle_take_turn(child, 1, *(adm_usec_t *)now));
+    return 0;
+}
+
+START_TEST(a_new_child_takes_the_place_of_one_that_ended)
+{
+    adm_usec_t now = 100 * second;
+    adm_child_t *child = join();
+    adm_server_stats_t stats;
+
+    ck_assert_int_eq(play(take_turn_and_end, &now), 0);
+    adm_audit(child, adm_now(), true);
+    ck_assert(!adm_recycle_take_turn(child, 1, now + second));
+    adm_recycle_take_place(child, now + 2 * second);
+    adm_server_stats(segment, &stats);
+    ck_assert_uint_eq(stats.away, 0);
+    ck_assert_int_eq(stats.away_max_usec, 2 * second);
+    ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
+{
+    adm_child_t *ending = join(), *young = join();
+
+    ck_assert(adm_recycle_take_turn(ending, 1, second));
+    adm_recycle_take_place(young, second);
+    ck_assert_uint_eq(away(), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_turn_that_nobody_took_the_place_of_expires)
+{
+    adm_usec_t now = 100 * second;
+    adm_child_t *child = join();
+
+    ck_assert_int_eq(play(take_turn_and_end, &now), 0);
+    ck_assert(!adm_recycle_take_turn(child, 1, now + 4 * second));
+    ck_assert(adm_recycle_take_turn(child, 1, now + 6 * second));
+    ck_assert_uint_eq(away(), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_place_without_turns_can_be_taken)
+{
+    adm_child_t *child = join();
+
+    adm_recycle_take_place(child, second);
+    ck_assert_uint_eq(away(), 0);
+    adm_recycle_count(segment);
+    ck_assert_uint_eq(recycled(), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- many at once -------------------------------------------------------- */
+
+enum { CHILDREN = 6, TOGETHER = 2 };
+
+static int try_for_a_turn(void *unused)
+{
+    adm_child_t *child = join();
+
+    (void)unused;
+    NEED(child != NULL);
+    atomic_fetch_add(&shared[0], 1);
+    while (atomic_load(&shared[0]) < CHILDREN) {
+    }
+    if (adm_recycle_take_turn(child, TOGETHER, second)) {
+        atomic_fetch_add(&shared[1], 1);
+    }
+    return 0;
+}
+
+START_TEST(of_many_that_ask_at_once_so_many_may_end)
+{
+    pid_t pids[CHILDREN];
+    unsigned n;
+
+    for (n = 0; n < CHILDREN; n++) {
+        pids[n] = start(try_for_a_turn, NULL);
+    }
+    for (n = 0; n < CHILDREN; n++) {
+        ck_assert_int_eq(end_of(pids[n]), 0);
+    }
+    ck_assert_uint_eq(atomic_load(&shared[1]), TOGETHER);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- waiters ------------------------------------------------------------- */
+
+START_TEST(waiters_of_any_zone_are_seen)
+{
+    adm_child_t *child = join();
+    adm_zone_t zone;
+    adm_ticket_t waiting;
+
+    zone_with(1, 1);
+    zone = zone_with(0, 1);
+    ck_assert(!adm_segment_has_waiters(segment));
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert(adm_segment_has_waiters(segment));
+    leave(&waiting);
+    ck_assert(!adm_segment_has_waiters(segment));
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_quota_lies_between_its_bounds);
+    tcase_add_loop_test(stories,
+                        quotas_that_follow_each_other_are_spread_evenly, 0, 50);
+    tcase_add_test(stories, no_more_than_so_many_are_away_together);
+    tcase_add_test(stories, more_together_than_can_be_are_as_many_as_can_be);
+    tcase_add_test(stories, a_new_child_takes_the_place_of_one_that_ended);
+    tcase_add_test(stories,
+                   a_new_child_does_not_take_the_place_of_one_that_still_lives);
+    tcase_add_test(stories, a_turn_that_nobody_took_the_place_of_expires);
+    tcase_add_test(stories, a_place_without_turns_can_be_taken);
+    tcase_add_test(stories, of_many_that_ask_at_once_so_many_may_end);
+    tcase_add_test(stories, waiters_of_any_zone_are_seen);
+}
+
+int main(void)
+{
+    return run_stories("recycle", add_stories);
+}

@@ -1,0 +1,404 @@
+/* test_reserve.c - zones together occupy no more workers than the cap. */
+
+#include "test_support.h"
+
+enum {
+    RUNS = ADM_USES_WORKER,
+    PARKS = ADM_USES_WORKER | ADM_MAY_WAIT,
+    BLOCKS = ADM_USES_WORKER | ADM_MAY_WAIT | ADM_BLOCKS_WORKER
+};
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+static void make_zone(uint32_t limit, uint32_t cap)
+{
+    zone = zone_with(limit, 100);
+    set_worker_cap(cap);
+    child = join();
+}
+
+static apr_status_t ask(unsigned flags, adm_ticket_t *ticket)
+{
+    return enter_as(child, zone, flags, adm_now(), ticket);
+}
+
+static uint32_t workers(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.workers_held;
+}
+
+static uint32_t blocked(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.blocked;
+}
+
+/* What is counted twice has to agree when nobody is at work. */
+static void assert_workers(uint32_t expected)
+{
+    ck_assert_uint_eq(workers(), expected);
+    ck_assert_uint_eq(atomic_load(&segment->header->workers_held), expected);
+}
+
+START_TEST(the_cap_is_reached_and_not_exceeded)
+{
+    adm_ticket_t tickets[3];
+
+    make_zone(10, 2);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
+    ck_assert_int_eq(ask(BLOCKS, &tickets[1]), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &tickets[2]), ADM_RESERVED);
+    ck_assert_uint_eq(active_in(zone), 2);
+    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 1);
+    assert_workers(2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_worker_comes_back_with_the_permit)
+{
+    adm_ticket_t ticket;
+
+    make_zone(10, 1);
+    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
+    leave(&ticket);
+    assert_workers(0);
+    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_is_turned_away_takes_no_worker)
+{
+    adm_ticket_t ticket, other;
+
+    make_zone(1, 5);
+    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &other), ADM_QUEUE_FULL);
+    assert_workers(1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_waits_without_a_worker_takes_none)
+{
+    adm_ticket_t ticket, other;
+
+    make_zone(0, 0);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
+    assert_workers(0);
+    ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVED);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
+{
+    adm_ticket_t ticket;
+
+    make_zone(0, 1);
+    ck_assert_int_eq(ask(BLOCKS, &ticket), ADM_QUEUED);
+    assert_workers(1);
+    adm_ticket_cancel(&ticket, ADM_REASON_TIMEOUT, adm_now());
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_blocks_one_keeps_it_for_the_run)
+{
+    adm_ticket_t inside, waiting;
+
+    make_zone(1, 2);
+    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
+    ck_assert_int_eq(ask(BLOCKS, &waiting), ADM_QUEUED);
+    leave(&inside);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    assert_workers(1);
+    leave(&waiting);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_was_parked_takes_a_worker_to_run)
+{
+    adm_ticket_t inside, waiting;
+
+    make_zone(1, 1);
+    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
+    ck_assert_int_eq(ask(PARKS, &waiting), ADM_QUEUED);
+    adm_ticket_park(&waiting, 3);
+    leave(&inside);
+    assert_workers(0);
+    adm_ticket_unpark(&waiting);
+    assert_workers(1);
+    leave(&waiting);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_cannot_be_parked_blocks_a_worker)
+{
+    adm_ticket_t ticket;
+
+    make_zone(0, 1);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), APR_SUCCESS);
+    assert_workers(1);
+    ck_assert_uint_eq(blocked(), 1);
+    adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+    assert_workers(0);
+    ck_assert_uint_eq(blocked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_can_neither_be_parked_nor_block_is_turned_away)
+{
+    adm_ticket_t ticket;
+
+    make_zone(0, 0);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_RESERVED);
+    ck_assert_uint_eq(ticket.held, 0);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    ck_assert_uint_eq(blocked(), 0);
+    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 1);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1, 0);
+    ck_assert_int_eq(ask(RUNS | ADM_DRY_RUN, &ticket), APR_SUCCESS);
+    assert_workers(1);
+    leave(&ticket);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_request_that_needs_no_worker_ignores_the_cap)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1, 0);
+    ck_assert_int_eq(ask(0, &ticket), APR_SUCCESS);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_caller_that_has_no_worker_left_is_believed)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1, 10);
+    ck_assert_int_eq(ask(ADM_NO_WORKER_LEFT, &ticket), ADM_RESERVED);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_retired_zone_gives_the_worker_back)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1, 10);
+    zone.incarnation++;
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ZONE_RETIRED);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- how many threads of a child may block ------------------------------ */
+
+START_TEST(a_child_blocks_no_more_threads_than_it_may)
+{
+    adm_ticket_t first, second;
+
+    make_zone(0, 10);
+    adm_child_limit_blocked(child, 1);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_RESERVED);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    ck_assert_uint_eq(blocked(), 1);
+    assert_workers(1);
+    adm_ticket_cancel(&first, ADM_REASON_GONE, adm_now());
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
+{
+    adm_ticket_t first, second;
+
+    make_zone(0, 10);
+    adm_child_limit_blocked(child, 1);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_RESERVED);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    ck_assert_uint_eq(blocked(), 1);
+    assert_workers(1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
+{
+    adm_ticket_t elsewhere, here;
+
+    make_zone(0, 10);
+    adm_child_limit_blocked(child, 1);
+    ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &elsewhere),
+                     ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- kills --------------------------------------------------------------- */
+
+static int take_and_stay(void *unused)
+{
+    adm_ticket_t tickets[3];
+
+    (void)unused;
+    child = join();
+    NEED(child != NULL);
+    NEED(ask(RUNS, &tickets[0]) == APR_SUCCESS);
+    NEED(ask(RUNS, &tickets[1]) == APR_SUCCESS);
+    NEED(ask(RUNS, &tickets[2]) == ADM_RESERVED);
+    atomic_store(shared, 1);
+    return stay();
+}
+
+/* Loop test: the parent noticed the death, or did not. */
+START_TEST(the_workers_of_a_killed_child_are_free_again)
+{
+    adm_ticket_t tickets[2], one_more;
+    pid_t victim;
+
+    make_zone(10, 2);
+    victim = start(take_and_stay, NULL);
+    WAIT_FOR(atomic_load(shared) == 1);
+    assert_workers(2);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    (_i ? kill_noticed : kill_unnoticed)(victim);
+    adm_audit(child, adm_now(), true);
+    assert_workers(0);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &tickets[1]), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* What a kill between the two counters leaves. */
+START_TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
+{
+    adm_ticket_t tickets[2], one_more;
+
+    make_zone(10, 2);
+    atomic_store(&segment->header->workers_held, 5);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &tickets[1]), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    ck_assert_uint_eq(workers(), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- many at once: never more than the cap ------------------------------- */
+
+enum { RUNNERS = 2, RUNS_EACH = 4000000, CAP = 1 };
+
+static int take_and_return(void *unused)
+{
+    unsigned n;
+
+    (void)unused;
+    child = join();
+    NEED(child != NULL);
+    atomic_fetch_add(&shared[1], 1);
+    while (atomic_load(&shared[1]) < RUNNERS) {
+    }
+    for (n = 0; n < RUNS_EACH; n++) {
+        if (adm_child_take_worker(child, false)) {
+            NEED(atomic_fetch_add(shared, 1) + 1 <= CAP);
+            atomic_fetch_sub(shared, 1);
+            adm_child_return_worker(child);
+        }
+    }
+    return 0;
+}
+
+START_TEST(processes_that_take_workers_at_once_keep_to_the_cap)
+{
+    pid_t runners[RUNNERS];
+    unsigned n;
+    int failed = 0;
+
+    make_zone(1, CAP);
+    for (n = 0; n < RUNNERS; n++) {
+        runners[n] = start(take_and_return, NULL);
+    }
+    for (n = 0; n < RUNNERS; n++) {
+        failed |= end_of(runners[n]);
+    }
+    ck_assert_int_eq(failed, 0);
+    adm_audit(child, adm_now(), true);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, the_cap_is_reached_and_not_exceeded);
+    tcase_add_test(stories, a_worker_comes_back_with_the_permit);
+    tcase_add_test(stories, who_is_turned_away_takes_no_worker);
+    tcase_add_test(stories, who_waits_without_a_worker_takes_none);
+    tcase_add_test(stories, who_blocks_one_gives_it_back_on_leaving_the_line);
+    tcase_add_test(stories, who_blocks_one_keeps_it_for_the_run);
+    tcase_add_test(stories, who_was_parked_takes_a_worker_to_run);
+    tcase_add_test(stories, who_cannot_be_parked_blocks_a_worker);
+    tcase_add_test(stories,
+                   who_can_neither_be_parked_nor_block_is_turned_away);
+    tcase_add_test(stories, a_dry_run_is_let_in_beyond_the_cap_and_counted);
+    tcase_add_test(stories, a_request_that_needs_no_worker_ignores_the_cap);
+    tcase_add_test(stories, a_caller_that_has_no_worker_left_is_believed);
+    tcase_add_test(stories, a_retired_zone_gives_the_worker_back);
+    tcase_add_test(stories, a_child_blocks_no_more_threads_than_it_may);
+    tcase_add_test(stories,
+                   who_cannot_be_parked_does_not_block_the_last_thread);
+    tcase_add_test(stories,
+                   who_blocks_a_thread_of_another_pool_takes_nobodys_place);
+    tcase_add_loop_test(stories, the_workers_of_a_killed_child_are_free_again,
+                        0, 2);
+    tcase_add_test(stories,
+                   a_common_count_that_is_too_high_costs_nobody_a_worker);
+    tcase_add_test(stories,
+                   processes_that_take_workers_at_once_keep_to_the_cap);
+}
+
+int main(void)
+{
+    return run_stories("reserve", add_stories);
+}

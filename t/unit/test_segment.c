@@ -1,0 +1,384 @@
+/* test_segment.c - making a segment and configuring its zones. */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "test_support.h"
+
+/* ---- create -------------------------------------------------------------- */
+
+START_TEST(a_new_segment_is_consistent)
+{
+    ck_assert_uint_gt(adm_segment_bytes(segment), 0);
+    ck_assert_uint_ne(adm_layout_version(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static const adm_sizes_t impossible_sizes[] = {
+    { 0, 1, 1 },
+    { 1, 0, 1 },
+    { 1, 1, 0 },
+    { ADM_MAX_ZONES + 1, 1, 1 },
+    { 1, ADM_MAX_CHILDREN + 1, 1 },
+    { 1, 1, ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS + 1 },
+    { 1, 1, UINT32_MAX },
+};
+#define IMPOSSIBLE_SIZES \
+    (int)(sizeof(impossible_sizes) / sizeof(impossible_sizes[0]))
+
+START_TEST(a_size_that_cannot_be_numbered_is_refused)
+{
+    adm_segment_t *created = NULL;
+
+    ck_assert_int_eq(
+        adm_segment_create(&created, &impossible_sizes[_i], pool), APR_EINVAL);
+    ck_assert_ptr_null(created);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(tickets_are_rounded_up_to_whole_chunks)
+{
+    adm_ticket_t tickets[ADM_CHUNK_TICKETS], one_more;
+    adm_zone_t zone;
+    adm_child_t *child;
+
+    make_segment(1, 1, 1);
+    zone = zone_with(1000, 0);
+    child = join();
+    enter_many(child, zone, tickets, ADM_CHUNK_TICKETS, APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_NO_TICKET);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(unused_room_costs_no_memory)
+{
+    const size_t page = 4096;
+    static unsigned char in_core[64 * 1024];
+    size_t pages, n, resident = 0;
+
+    make_segment(1000, 16, 1000000);
+    pages = adm_segment_bytes(segment) / page;
+    ck_assert_uint_lt(pages, sizeof(in_core));
+    ck_assert_int_eq(
+        mincore(segment->base, adm_segment_bytes(segment), in_core), 0);
+    for (n = 0; n < pages; n++) {
+        resident += in_core[n] & 1;
+    }
+    ck_assert_uint_le(resident, 4); /* the header, the children's locks */
+    assert_segment_consistent();
+}
+END_TEST
+
+static void damage_header(int what)
+{
+    adm_header_rec_t *header = segment->header;
+
+    switch (what) {
+    case 0:
+        header->magic ^= 1;
+        break;
+    case 1:
+        header->layout_version++;
+        break;
+    case 2:
+        header->zones++;
+        break;
+    case 3:
+        header->children++;
+        break;
+    case 4:
+        header->chunks++;
+        break;
+    }
+}
+
+START_TEST(a_header_of_another_version_is_refused)
+{
+    adm_child_t *child = NULL;
+
+    damage_header(_i);
+    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
+                     ADM_BAD_SEGMENT);
+    ck_assert_ptr_null(child);
+    ck_assert_str_eq(adm_segment_check(segment), "the header is not ours");
+}
+END_TEST
+
+START_TEST(two_segments_are_told_apart_by_their_tokens)
+{
+    char first[ADM_TOKEN_LENGTH], second[ADM_TOKEN_LENGTH];
+    adm_ticket_t ticket;
+
+    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), APR_SUCCESS);
+    adm_program_token(&ticket, first);
+    make_segment(8, 8, 256);
+    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), APR_SUCCESS);
+    adm_program_token(&ticket, second);
+    ck_assert_str_ne(first, second);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- configure ----------------------------------------------------------- */
+
+START_TEST(each_name_has_a_place_of_its_own)
+{
+    adm_zone_t one = zone_called("one", 1, 1);
+    adm_zone_t other = zone_called("other", 1, 1);
+
+    ck_assert_uint_ne(one.idx, 0);
+    ck_assert_uint_ne(other.idx, 0);
+    ck_assert_uint_ne(one.idx, other.idx);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_is_found_again_by_its_name)
+{
+    adm_zone_t before = zone_called("one", 1, 1);
+    adm_zone_t after;
+
+    zone_called("other", 1, 1);
+    after = zone_called("one", 2, 3);
+    ck_assert_uint_eq(after.idx, before.idx);
+    ck_assert_uint_eq(after.incarnation, before.incarnation);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_found_again_keeps_who_is_inside)
+{
+    adm_zone_t zone = zone_called("one", 1, 1);
+    adm_ticket_t inside, next;
+    adm_child_t *child = join();
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    zone = zone_called("one", 1, 1);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_QUEUED);
+    leave(&inside);
+    ck_assert(adm_ticket_is_granted(&next));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_name_is_copied)
+{
+    char name[] = "one";
+    adm_zone_t before = zone_called(name, 1, 1);
+    adm_zone_t after;
+
+    strcpy(name, "two");
+    after = zone_called("one", 1, 1);
+    ck_assert_uint_eq(after.idx, before.idx);
+    ck_assert_uint_ne(zone_called("two", 1, 1).idx, before.idx);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(new_numbers_hold_at_once_for_everybody)
+{
+    adm_zone_t zone = zone_called("one", 1, 0);
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+    adm_zone_stats_t stats;
+
+    zone_called("one", 7, 9);
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    stats = stats_of(child, zone);
+    ck_assert_uint_eq(stats.limit, 7);
+    ck_assert_uint_eq(stats.queue_length, 9);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- retire -------------------------------------------------------------- */
+
+static void load_without_zones(unsigned count)
+{
+    while (count--) {
+        set_worker_cap(1000);
+    }
+}
+
+static apr_status_t configure(const char *name, adm_zone_t *zone)
+{
+    return adm_zone_configure(segment, name, 1, 1, zone);
+}
+
+START_TEST(a_full_zone_table_is_told)
+{
+    adm_zone_t zone;
+
+    make_segment(2, 1, 64);
+    zone_called("one", 1, 1);
+    zone_called("two", 1, 1);
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(configure("three", &zone), ADM_NO_ZONE);
+    ck_assert_int_eq(configure("two", &zone), APR_SUCCESS);
+    adm_segment_end_load(segment, 1, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: this many loads went by without the zone. */
+START_TEST(a_retired_zone_keeps_its_place_for_two_loads)
+{
+    adm_zone_t zone;
+
+    make_segment(1, 1, 64);
+    zone_called("old", 1, 1);
+    load_without_zones((unsigned)_i);
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(configure("new", &zone),
+                     _i < 2 ? ADM_NO_ZONE : APR_SUCCESS);
+    ck_assert_int_eq(configure("old", &zone),
+                     _i < 2 ? APR_SUCCESS : ADM_NO_ZONE);
+    adm_segment_end_load(segment, 1, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(places_never_used_are_taken_before_retired_ones)
+{
+    adm_zone_t old, young;
+
+    make_segment(2, 1, 64);
+    old = zone_called("old", 1, 1);
+    load_without_zones(5);
+    young = zone_called("young", 1, 1);
+    ck_assert_uint_ne(young.idx, old.idx);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_that_comes_back_in_time_is_the_same)
+{
+    adm_zone_t before = zone_called("old", 1, 1);
+    adm_zone_t after;
+
+    load_without_zones(5);
+    after = zone_called("old", 1, 1);
+    ck_assert_uint_eq(after.idx, before.idx);
+    ck_assert_uint_eq(after.incarnation, before.incarnation);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: somebody inside, somebody in line. */
+START_TEST(a_retired_zone_in_use_keeps_its_place)
+{
+    adm_zone_t old, young;
+    adm_ticket_t ticket;
+
+    make_segment(1, 1, 64);
+    old = zone_called("old", _i == 0 ? 1 : 0, 1);
+    ck_assert_int_eq(enter(join(), old, &ticket),
+                     _i == 0 ? APR_SUCCESS : ADM_QUEUED);
+    load_without_zones(5);
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(configure("young", &young), ADM_NO_ZONE);
+    leave(&ticket);
+    ck_assert_int_eq(configure("young", &young), APR_SUCCESS);
+    adm_segment_end_load(segment, 1, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_old_handle_of_a_place_says_retired)
+{
+    adm_zone_t old, young;
+    adm_ticket_t ticket;
+    adm_child_t *child;
+    adm_zone_stats_t stats;
+
+    make_segment(1, 1, 64);
+    child = join();
+    old = zone_called("old", 1, 1);
+    load_without_zones(2);
+    young = zone_called("young", 1, 1);
+    ck_assert_uint_eq(young.idx, old.idx);
+    ck_assert_int_eq(enter(child, old, &ticket), ADM_ZONE_RETIRED);
+    ck_assert_int_eq(adm_zone_stats(child, old, adm_now(), &stats),
+                     ADM_ZONE_RETIRED);
+    ck_assert_int_eq(enter(child, young, &ticket), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(figures_begin_anew_with_the_next_zone_of_a_place)
+{
+    adm_zone_t old, young;
+    adm_ticket_t inside, waiting;
+    adm_child_t *child;
+    adm_zone_stats_t stats;
+
+    make_segment(1, 1, 64);
+    child = join();
+    old = zone_called("old", 1, 1);
+    ck_assert_int_eq(enter(child, old, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, old, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
+                     APR_SUCCESS);
+    leave(&inside);
+    adm_zone_count_exempt(child, old);
+    load_without_zones(2);
+    young = zone_called("young", 3, 4);
+    stats = stats_of(child, young);
+    ck_assert_uint_eq(stats.limit, 3);
+    ck_assert_uint_eq(stats.admitted, 0);
+    ck_assert_uint_eq(stats.exempt, 0);
+    ck_assert_uint_eq(stats.rejected_timeout, 0);
+    ck_assert_uint_eq(stats.queued_max, 0);
+    ck_assert_uint_eq(stats.service.count, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_exempt_request_of_a_retired_zone_is_not_the_new_ones)
+{
+    adm_zone_t old, young;
+    adm_child_t *child;
+
+    make_segment(1, 1, 64);
+    child = join();
+    old = zone_called("old", 1, 1);
+    load_without_zones(2);
+    young = zone_called("young", 1, 1);
+    adm_zone_count_exempt(child, old);
+    ck_assert_uint_eq(stats_of(child, young).exempt, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_new_segment_is_consistent);
+    tcase_add_loop_test(stories, a_size_that_cannot_be_numbered_is_refused, 0,
+                        IMPOSSIBLE_SIZES);
+    tcase_add_test(stories, tickets_are_rounded_up_to_whole_chunks);
+    tcase_add_test(stories, unused_room_costs_no_memory);
+    tcase_add_loop_test(stories, a_header_of_another_version_is_refused, 0, 5);
+    tcase_add_test(stories, two_segments_are_told_apart_by_their_tokens);
+    tcase_add_test(stories, each_name_has_a_place_of_its_own);
+    tcase_add_test(stories, a_zone_is_found_again_by_its_name);
+    tcase_add_test(stories, a_zone_found_again_keeps_who_is_inside);
+    tcase_add_test(stories, the_name_is_copied);
+    tcase_add_test(stories, new_numbers_hold_at_once_for_everybody);
+    tcase_add_test(stories, a_full_zone_table_is_told);
+    tcase_add_loop_test(stories, a_retired_zone_keeps_its_place_for_two_loads,
+                        0, 4);
+    tcase_add_test(stories, places_never_used_are_taken_before_retired_ones);
+    tcase_add_test(stories, a_zone_that_comes_back_in_time_is_the_same);
+    tcase_add_loop_test(stories, a_retired_zone_in_use_keeps_its_place, 0, 2);
+    tcase_add_test(stories, the_old_handle_of_a_place_says_retired);
+    tcase_add_test(stories, figures_begin_anew_with_the_next_zone_of_a_place);
+    tcase_add_test(stories,
+                   an_exempt_request_of_a_retired_zone_is_not_the_new_ones);
+}
+
+int main(void)
+{
+    return run_stories("segment", add_stories);
+}

@@ -1,0 +1,180 @@
+/* test_stats.c - the figures an administrator sees. */
+#include "test_support.h"
+
+static const adm_usec_t msec = ADM_USEC_PER_MSEC;
+
+/* ---- durations ----------------------------------------------------------- */
+
+START_TEST(a_bucket_counts_durations_below_a_power_of_two)
+{
+    const struct {
+        adm_usec_t duration;
+        unsigned bucket;
+    } examples[] = {
+        { 0, 0 },         { msec - 1, 0 },      { msec, 1 },
+        { 2 * msec - 1, 1 }, { 2 * msec, 2 },   { 3 * msec, 2 },
+        { 4 * msec, 3 },  { 1000 * msec, 10 },  { 65535 * msec, 16 },
+        { 65536 * msec, 17 }, { 1000000 * msec, 17 }, { INT64_MAX, 17 },
+    };
+    unsigned n;
+
+    for (n = 0; n < sizeof(examples) / sizeof(examples[0]); n++) {
+        adm_durations_t durations = { 0 };
+
+        adm_durations_add(&durations, examples[n].duration);
+        ck_assert_msg(durations.bucket[examples[n].bucket] == 1,
+                      "%lld usec are not in bucket %u",
+                      (long long)examples[n].duration, examples[n].bucket);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(durations_have_a_count_a_sum_and_a_maximum)
+{
+    adm_durations_t durations = { 0 };
+
+    adm_durations_add(&durations, 30);
+    adm_durations_add(&durations, 50);
+    adm_durations_add(&durations, 20);
+    ck_assert_uint_eq(durations.count, 3);
+    ck_assert_uint_eq(durations.sum_usec, 100);
+    ck_assert_uint_eq(durations.max_usec, 50);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_duration_below_zero_counts_as_none)
+{
+    adm_durations_t durations = { 0 };
+
+    adm_durations_add(&durations, -5);
+    ck_assert_uint_eq(durations.count, 1);
+    ck_assert_uint_eq(durations.sum_usec, 0);
+    ck_assert_uint_eq(durations.bucket[0], 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- a zone -------------------------------------------------------------- */
+
+START_TEST(a_zones_figures_tell_its_story)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[2], rejected;
+    adm_zone_stats_t stats;
+
+    enter_as(child, zone, ADM_MAY_WAIT, 1000, &inside);
+    enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting[0]);
+    enter_as(child, zone, ADM_MAY_WAIT, 3000, &waiting[1]);
+    enter_as(child, zone, ADM_MAY_WAIT, 4000, &rejected);
+    ck_assert_int_eq(adm_zone_stats(child, zone, 5000, &stats), APR_SUCCESS);
+    ck_assert_uint_eq(stats.limit, 1);
+    ck_assert_uint_eq(stats.queue_length, 2);
+    ck_assert_uint_eq(stats.active, 1);
+    ck_assert_uint_eq(stats.queued, 2);
+    ck_assert_uint_eq(stats.queued_max, 2);
+    ck_assert_int_eq(stats.oldest_wait_usec, 3000);
+    ck_assert_uint_eq(stats.admitted, 1);
+    ck_assert_uint_eq(stats.admitted_after_wait, 0);
+    ck_assert_uint_eq(stats.rejected_full, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(waiting_and_service_are_timed)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting;
+    adm_zone_stats_t stats;
+
+    enter_as(child, zone, ADM_MAY_WAIT, 1000, &inside);
+    enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting);
+    adm_ticket_release(&inside, 9000);
+    adm_ticket_release(&waiting, 10000);
+    ck_assert_int_eq(adm_zone_stats(child, zone, 20000, &stats), APR_SUCCESS);
+    ck_assert_uint_eq(stats.wait.count, 1);
+    ck_assert_uint_eq(stats.wait.sum_usec, 7000);
+    ck_assert_uint_eq(stats.service.count, 2);
+    ck_assert_uint_eq(stats.service.sum_usec, 8000 + 1000);
+    ck_assert_uint_eq(stats.service.max_usec, 8000);
+    ck_assert_uint_eq(stats.admitted, 2);
+    ck_assert_uint_eq(stats.admitted_after_wait, 1);
+    ck_assert_int_eq(stats.oldest_wait_usec, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_unknown_zone_has_no_figures)
+{
+    adm_zone_t nowhere = { 0, 0 };
+    adm_zone_stats_t stats;
+
+    ck_assert_int_eq(adm_zone_stats(join(), nowhere, 0, &stats), APR_EINVAL);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the server ---------------------------------------------------------- */
+
+START_TEST(a_new_server_has_nothing_to_tell)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    ck_assert_uint_eq(stats.workers_held, 0);
+    ck_assert_uint_eq(stats.blocked, 0);
+    ck_assert_uint_eq(stats.parked, 0);
+    ck_assert_uint_eq(stats.unlimited, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_servers_figures_are_those_of_all_children)
+{
+    adm_zone_t zone = zone_with(2, 10);
+    adm_child_t *children[2] = { join(), join() };
+    adm_ticket_t inside[2], waiting[2], parked[2];
+    adm_server_stats_t stats;
+    unsigned n;
+
+    set_worker_cap(7);
+    for (n = 0; n < 2; n++) {
+        enter_as(children[n], zone, ADM_USES_WORKER, adm_now(), &inside[n]);
+    }
+    for (n = 0; n < 2; n++) {
+        enter_as(children[n], zone, ADM_USES_WORKER | ADM_BLOCKS_WORKER
+                                        | ADM_MAY_WAIT,
+                 adm_now(), &waiting[n]);
+        enter(children[n], zone, &parked[n]);
+        adm_ticket_park(&parked[n], n);
+    }
+    adm_segment_count_unlimited(segment);
+    adm_server_stats(segment, &stats);
+    ck_assert_uint_eq(stats.worker_cap, 7);
+    ck_assert_uint_eq(stats.workers_held, 4);
+    ck_assert_uint_eq(stats.blocked, 2);
+    ck_assert_uint_eq(stats.parked, 2);
+    ck_assert_uint_eq(stats.unlimited, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_bucket_counts_durations_below_a_power_of_two);
+    tcase_add_test(stories, durations_have_a_count_a_sum_and_a_maximum);
+    tcase_add_test(stories, a_duration_below_zero_counts_as_none);
+    tcase_add_test(stories, a_zones_figures_tell_its_story);
+    tcase_add_test(stories, waiting_and_service_are_timed);
+    tcase_add_test(stories, an_unknown_zone_has_no_figures);
+    tcase_add_test(stories, a_new_server_has_nothing_to_tell);
+    tcase_add_test(stories, the_servers_figures_are_those_of_all_children);
+}
+
+int main(void)
+{
+    return run_stories("stats", add_stories);
+}

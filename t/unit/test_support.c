@@ -1,0 +1,271 @@
+/* test_support.c - what every test of the core starts from. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <apr_general.h>
+
+#include "test_support.h"
+
+/* Generous: slow machines and valgrind only lengthen failing tests. */
+#define DEADLINE_USEC (60 * ADM_USEC_PER_SEC)
+#define TEST_TIMEOUT_SEC 300
+
+apr_pool_t *pool;
+adm_segment_t *segment;
+atomic_uint *shared;
+
+static unsigned zones_made;
+
+/* A registered thread holds a lock in the segment for the rest of its life, so
+ * that the mapping has to stay as well. */
+static bool has_joined;
+
+/* Places in line that requests of a zone ask for; by its number. */
+#define ZONES_AT_MOST 16384
+static uint32_t queue_lengths[ZONES_AT_MOST];
+
+/* ---- time ---------------------------------------------------------------- */
+
+adm_usec_t deadline(void)
+{
+    return adm_now() + DEADLINE_USEC;
+}
+
+void pause_briefly(void)
+{
+    struct timespec nap = { .tv_nsec = 200 * 1000 };
+
+    nanosleep(&nap, NULL);
+}
+
+/* ---- frame --------------------------------------------------------------- */
+
+static void set_up(void)
+{
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    shared = mmap(NULL, SHARED_WORDS * sizeof(*shared), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(shared, MAP_FAILED);
+    zones_made = 0;
+    segment = NULL;
+    make_segment(8, 8, 256);
+}
+
+static void drop_segment(void)
+{
+    if (!has_joined) {
+        adm_segment_destroy(segment);
+    }
+    has_joined = false;
+    adm_child_forget_self();
+}
+
+static void tear_down(void)
+{
+    drop_segment();
+    munmap(shared, SHARED_WORDS * sizeof(*shared));
+    apr_pool_destroy(pool);
+}
+
+int run_stories(const char *name, void (*add)(TCase *stories))
+{
+    Suite *suite = suite_create(name);
+    TCase *stories = tcase_create(name);
+    SRunner *runner;
+    int failed;
+
+    tcase_add_checked_fixture(stories, set_up, tear_down);
+    tcase_set_timeout(stories, TEST_TIMEOUT_SEC);
+    add(stories);
+    suite_add_tcase(suite, stories);
+    runner = srunner_create(suite);
+    srunner_set_tap(runner, "-");
+    srunner_run_all(runner, CK_SILENT);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- a small world ------------------------------------------------------- */
+
+void make_segment(uint32_t zones, uint32_t children, uint32_t tickets)
+{
+    adm_sizes_t sizes = { zones, children, tickets };
+
+    if (segment) {
+        drop_segment();
+    }
+    ck_assert_int_eq(adm_segment_create(&segment, &sizes, pool), APR_SUCCESS);
+    ck_assert_int_eq(adm_program_watch_forks(segment), APR_SUCCESS);
+}
+
+static void end_load(uint32_t worker_cap)
+{
+    adm_segment_end_load(segment, worker_cap, 3600 * ADM_USEC_PER_SEC);
+}
+
+adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
+{
+    adm_zone_t zone = { 0, 0 };
+
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(
+        adm_zone_configure(segment, name, limit, queue_length, &zone),
+        APR_SUCCESS);
+    end_load(1000000);
+    ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
+    queue_lengths[zone.idx] = queue_length;
+    return zone;
+}
+
+adm_zone_t zone_with(uint32_t limit, uint32_t queue_length)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "zone %u", ++zones_made);
+    return zone_called(name, limit, queue_length);
+}
+
+void set_worker_cap(uint32_t cap)
+{
+    adm_segment_begin_load(segment);
+    end_load(cap);
+}
+
+adm_child_t *join(void)
+{
+    adm_child_t *child = NULL;
+    apr_status_t rv = adm_child_register(&child, segment, 1, pool);
+
+    has_joined = true;
+    return rv == APR_SUCCESS ? child : NULL;
+}
+
+apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)
+{
+    return enter_as(child, zone, ADM_MAY_WAIT, adm_now(), ticket);
+}
+
+apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
+                      adm_usec_t now, adm_ticket_t *ticket)
+{
+    *ticket = (adm_ticket_t){ 0 };
+    return adm_zone_enter(child, zone, flags,
+                          queue_lengths[zone.idx % ZONES_AT_MOST], now,
+                          ticket);
+}
+
+void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
+                uint32_t count, apr_status_t expected)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        ck_assert_int_eq(enter(child, zone, &tickets[i]), expected);
+    }
+}
+
+void leave(adm_ticket_t *ticket)
+{
+    adm_ticket_release(ticket, adm_now());
+}
+
+adm_zone_rec_t *rec_of_zone(adm_zone_t zone)
+{
+    return adm_zone_at(segment, zone.idx);
+}
+
+adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket)
+{
+    return adm_ticket_at(segment, ticket->idx);
+}
+
+uint32_t active_in(adm_zone_t zone)
+{
+    return atomic_load(&rec_of_zone(zone)->active);
+}
+
+uint32_t queued_in(adm_zone_t zone)
+{
+    return atomic_load(&rec_of_zone(zone)->queued);
+}
+
+uint32_t orphans_in(adm_zone_t zone)
+{
+    return atomic_load(&rec_of_zone(zone)->orphans);
+}
+
+adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone)
+{
+    adm_zone_stats_t stats;
+
+    ck_assert_int_eq(adm_zone_stats(child, zone, adm_now(), &stats),
+                     APR_SUCCESS);
+    return stats;
+}
+
+/* ---- other processes ----------------------------------------------------- */
+
+pid_t start(story_t story, void *context)
+{
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    ck_assert_int_ne(pid, -1);
+    if (pid == 0) {
+        int code = story(context);
+
+        fflush(NULL);
+        _exit(code);
+    }
+    return pid;
+}
+
+int end_of(pid_t pid)
+{
+    adm_usec_t give_up = deadline();
+    int status;
+    pid_t ended;
+
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0
+           && adm_now() < give_up) {
+        pause_briefly();
+    }
+    if (ended == 0) {
+        kill(pid, SIGKILL);
+        ck_abort_msg("process %d did not end", (int)pid);
+    }
+    ck_assert_int_eq(ended, pid);
+    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int play(story_t story, void *context)
+{
+    return end_of(start(story, context));
+}
+
+void kill_unnoticed(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    ck_assert_int_eq(end_of(pid), -SIGKILL);
+}
+
+void kill_noticed(pid_t pid)
+{
+    kill_unnoticed(pid);
+    adm_segment_child_ended(segment, pid);
+}
+
+int stay(void)
+{
+    for (;;) {
+        pause();
+    }
+}

@@ -1,0 +1,139 @@
+/* test_support.h - what every test of the core starts from.
+ *
+ * The test's own process is the httpd parent; it becomes a child as well when
+ * it calls join(). Other children are real processes: they run a story and end
+ * with an exit code, 0 for "went as it should". A failed ck_assert in them
+ * would be lost, so they say NEED() instead.
+ *
+ * No test sleeps for a time: it waits for a state, with a deadline.
+ */
+#ifndef TEST_SUPPORT_H
+#define TEST_SUPPORT_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include <check.h>
+
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_wait.h"
+
+/** Of the running test; new for each. */
+extern apr_pool_t *pool;
+extern adm_segment_t *segment;
+
+/** Words that all processes of a test share; zero at its beginning. */
+#define SHARED_WORDS 256
+extern atomic_uint *shared;
+
+/** A time on the core's clock that no test reaches. */
+#define NEVER (adm_now() + 3600 * ADM_USEC_PER_SEC)
+
+/** In a story: end it with a failure unless it is so. */
+#define NEED(condition)                                                  \
+    do {                                                                 \
+        if (!(condition)) {                                              \
+            fprintf(stderr, "# %s:%d: not so: %s\n", __FILE__, __LINE__, \
+                    #condition);                                         \
+            return 1;                                                    \
+        }                                                                \
+    } while (0)
+
+/** Wait for a state; fails the test, if it never comes. */
+#define WAIT_FOR(condition)                                               \
+    do {                                                                  \
+        adm_usec_t give_up = deadline();                                  \
+        while (!(condition)) {                                            \
+            ck_assert_msg(adm_now() < give_up, "never came: " #condition); \
+            pause_briefly();                                              \
+        }                                                                 \
+    } while (0)
+
+/** The same in a story. */
+#define NEED_SOON(condition)                                \
+    do {                                                    \
+        adm_usec_t give_up = deadline();                    \
+        while (!(condition) && adm_now() < give_up) {       \
+            pause_briefly();                                \
+        }                                                   \
+        NEED(condition);                                    \
+    } while (0)
+
+adm_usec_t deadline(void);
+void pause_briefly(void);
+
+/** Run all tests that @a add registers. @return main()'s result. */
+int run_stories(const char *name, void (*add)(TCase *stories));
+
+/** Have a segment of another size than the usual one (8 zones, 8 children,
+ *  256 tickets). */
+void make_segment(uint32_t zones, uint32_t children, uint32_t tickets);
+
+/** Load a configuration with this zone. */
+adm_zone_t zone_called(const char *name, uint32_t limit,
+                       uint32_t queue_length);
+
+/** A zone of its own, whose requests ask for so many places in line. */
+adm_zone_t zone_with(uint32_t limit, uint32_t queue_length);
+
+/** Load a configuration that changes nothing but how many workers zones may
+ *  occupy. */
+void set_worker_cap(uint32_t cap);
+
+/** Register the calling process. */
+adm_child_t *join(void);
+
+/** Ask for a permit, ready to wait. */
+apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
+
+/** Ask for a permit with these flags, at this time. */
+apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
+                      adm_usec_t now, adm_ticket_t *ticket);
+
+/** Enter @a count times and expect the same answer each time. */
+void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
+                uint32_t count, apr_status_t expected);
+
+void leave(adm_ticket_t *ticket);
+
+uint32_t active_in(adm_zone_t zone);
+uint32_t queued_in(adm_zone_t zone);
+uint32_t orphans_in(adm_zone_t zone);
+adm_zone_rec_t *rec_of_zone(adm_zone_t zone);
+adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
+
+/** A zone's figures. */
+adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
+
+/** Every test ends with this. */
+#define assert_segment_consistent()                               \
+    do {                                                          \
+        const char *wrong = adm_segment_check(segment);           \
+        ck_assert_msg(wrong == NULL, "inconsistent: %s", wrong);  \
+    } while (0)
+
+/* ---- other processes ----------------------------------------------------- */
+
+/** What a process does. @return its exit code. */
+typedef int (*story_t)(void *context);
+
+pid_t start(story_t story, void *context);
+
+/** Wait for the end of a process. @return its exit code, or minus the signal
+ *  that killed it. */
+int end_of(pid_t pid);
+
+/** Both. */
+int play(story_t story, void *context);
+
+/** Kill and wait, without a word to the segment. */
+void kill_unnoticed(pid_t pid);
+
+/** Kill, and tell the segment as the parent does. */
+void kill_noticed(pid_t pid);
+
+/** For the end of a story: stay until killed. */
+int stay(void);
+
+#endif

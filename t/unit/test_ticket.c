@@ -1,0 +1,264 @@
+/* test_ticket.c - a zone's tickets: unused ones, the line, and how both are
+ * derived again. Looks into the segment. */
+
+#include "test_support.h"
+
+/* A zone of 3 inside and 5 in line (tickets 1..8), two unused ones behind. */
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_ticket_t inside[3], waiting[5], unused[2];
+
+static void fill_zone(void)
+{
+    zone = zone_with(3, 10);
+    child = join();
+    enter_many(child, zone, inside, 3, APR_SUCCESS);
+    enter_many(child, zone, waiting, 5, ADM_QUEUED);
+    enter_many(child, zone, unused, 2, ADM_QUEUED);
+    adm_ticket_cancel(&unused[0], ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&unused[1], ADM_REASON_GONE, adm_now());
+}
+
+/* Run the rebuild under the lock, as the next owner would. */
+static void rebuild(void)
+{
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
+
+    ck_assert_ptr_nonnull(rec);
+    adm_ticket_rebuild_locked(segment, rec);
+    adm_zone_unlock(segment, rec, adm_now());
+}
+
+static void assert_all_in_order(void)
+{
+    unsigned n;
+
+    ck_assert_uint_eq(active_in(zone), 3);
+    ck_assert_uint_eq(queued_in(zone), 5);
+    assert_segment_consistent();
+    for (n = 0; n < 5; n++) {
+        leave(n < 3 ? &inside[n] : &waiting[n - 3]);
+        ck_assert(adm_ticket_is_granted(&waiting[n]));
+    }
+    assert_segment_consistent();
+}
+
+START_TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
+{
+    adm_ticket_t ticket;
+
+    fill_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_uint_eq(ticket.idx, unused[1].idx);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_uint_eq(ticket.idx, unused[0].idx);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_takes_one_chunk_after_the_other)
+{
+    adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
+    adm_ticket_t tickets[ADM_CHUNK_TICKETS + 1], ticket;
+
+    child = join();
+    enter_many(child, one, tickets, ADM_CHUNK_TICKETS, APR_SUCCESS);
+    ck_assert_int_eq(enter(child, other, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, one, &tickets[ADM_CHUNK_TICKETS]),
+                     APR_SUCCESS);
+    ck_assert_uint_eq((ticket.idx - 1) / ADM_CHUNK_TICKETS, 1);
+    ck_assert_uint_eq((tickets[ADM_CHUNK_TICKETS].idx - 1) / ADM_CHUNK_TICKETS,
+                      2);
+    ck_assert_uint_eq(atomic_load(&segment->header->chunks_used), 3);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_rebuild_of_a_whole_zone_changes_nothing)
+{
+    fill_zone();
+    rebuild();
+    assert_all_in_order();
+}
+END_TEST
+
+START_TEST(a_rebuild_of_an_empty_zone_leaves_it_empty)
+{
+    zone = zone_with(1, 1);
+    rebuild();
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void damage_counts(adm_zone_rec_t *rec)
+{
+    atomic_store(&rec->active, 99);
+    atomic_store(&rec->queued, 0);
+    atomic_store(&rec->orphans, 7);
+}
+
+static void damage_ends_of_line(adm_zone_rec_t *rec)
+{
+    rec->head_idx = inside[0].idx;
+    rec->tail_idx = 0;
+}
+
+static void damage_links(adm_zone_rec_t *rec)
+{
+    uint32_t idx;
+
+    for (idx = 1; idx <= ADM_CHUNK_TICKETS; idx++) {
+        adm_ticket_at(segment, idx)->next_idx = 5;
+        adm_ticket_at(segment, idx)->prev_idx = 4000000000;
+    }
+    rec->free_idx = 5;
+}
+
+static void damage_free_list(adm_zone_rec_t *rec)
+{
+    rec->free_idx = 4000000000;
+    rec->fresh_idx = 1;
+    rec->fresh_end_idx = 0;
+}
+
+static void damage_arrivals(adm_zone_rec_t *rec)
+{
+    rec->next_arrival = 0;
+}
+
+static void (*const damages[])(adm_zone_rec_t *) = {
+    damage_counts, damage_ends_of_line, damage_links, damage_free_list,
+    damage_arrivals
+};
+
+/* Loop test: each cache torn on its own. */
+START_TEST(a_rebuild_derives_all_from_the_tickets)
+{
+    fill_zone();
+    damages[_i](rec_of_zone(zone));
+    rebuild();
+    assert_all_in_order();
+}
+END_TEST
+
+START_TEST(an_unknown_state_becomes_an_unused_ticket)
+{
+    fill_zone();
+    atomic_store(&rec_of_ticket(&unused[0])->state, 12345);
+    rebuild();
+    ck_assert_uint_eq(atomic_load(&rec_of_ticket(&unused[0])->state),
+                      ADM_TICKET_FREE);
+    assert_all_in_order();
+}
+END_TEST
+
+START_TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
+{
+    enum { LENGTH = 1000 };
+    static adm_ticket_t line[LENGTH];
+    unsigned n, served = 0;
+
+    make_segment(2, 2, 2048);
+    zone = zone_called("one", 0, 2 * LENGTH);
+    child = join();
+    /* Tickets in another order than arrivals. */
+    enter_many(child, zone, line, LENGTH, ADM_QUEUED);
+    for (n = 0; n < LENGTH; n += 3) {
+        adm_ticket_cancel(&line[n], ADM_REASON_GONE, adm_now());
+    }
+    for (n = 0; n < LENGTH; n += 3) {
+        ck_assert_int_eq(enter(child, zone, &line[n]), ADM_QUEUED);
+    }
+    damage_links(rec_of_zone(zone));
+    rebuild();
+    ck_assert_ptr_null(adm_segment_check(segment));
+    zone_called("one", 1, 2 * LENGTH);
+    adm_audit(child, adm_now(), false);
+    for (n = 0; n < LENGTH; n++) {
+        if (n % 3) {
+            ck_assert(adm_ticket_is_granted(&line[n]));
+            leave(&line[n]);
+            served++;
+        }
+    }
+    for (n = 0; n < LENGTH; n += 3) {
+        ck_assert(adm_ticket_is_granted(&line[n]));
+        leave(&line[n]);
+        served++;
+    }
+    ck_assert_uint_eq(served, LENGTH);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- somebody wrote into the segment: no endless loop, no crash ---------- */
+
+START_TEST(a_line_whose_first_does_not_wait_is_rebuilt)
+{
+    fill_zone();
+    rec_of_zone(zone)->head_idx = unused[0].idx;
+    leave(&inside[0]);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    ck_assert_uint_eq(active_in(zone), 3);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_line_that_leads_in_a_circle_is_rebuilt)
+{
+    fill_zone();
+    rec_of_ticket(&waiting[0])->next_idx = waiting[0].idx;
+    leave(&inside[0]);
+    leave(&inside[1]);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    ck_assert(adm_ticket_is_granted(&waiting[1]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_line_that_leads_out_of_the_segment_is_rebuilt)
+{
+    fill_zone();
+    rec_of_zone(zone)->head_idx = 4000000000;
+    leave(&inside[0]);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test: what the free list begins with. */
+START_TEST(a_torn_free_list_does_not_stop_a_zone)
+{
+    adm_ticket_t ticket;
+    const uint32_t torn[] = { 4000000000, 1 /* in use */ };
+
+    fill_zone();
+    rec_of_zone(zone)->free_idx = torn[_i];
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   a_ticket_given_back_is_used_again_before_a_fresh_one);
+    tcase_add_test(stories, a_zone_takes_one_chunk_after_the_other);
+    tcase_add_test(stories, a_rebuild_of_a_whole_zone_changes_nothing);
+    tcase_add_test(stories, a_rebuild_of_an_empty_zone_leaves_it_empty);
+    tcase_add_loop_test(stories, a_rebuild_derives_all_from_the_tickets, 0,
+                        sizeof(damages) / sizeof(damages[0]));
+    tcase_add_test(stories, an_unknown_state_becomes_an_unused_ticket);
+    tcase_add_test(stories, a_long_line_over_many_chunks_is_sorted_by_arrival);
+    tcase_add_test(stories, a_line_whose_first_does_not_wait_is_rebuilt);
+    tcase_add_test(stories, a_line_that_leads_in_a_circle_is_rebuilt);
+    tcase_add_test(stories, a_line_that_leads_out_of_the_segment_is_rebuilt);
+    tcase_add_loop_test(stories, a_torn_free_list_does_not_stop_a_zone, 0, 2);
+}
+
+int main(void)
+{
+    return run_stories("ticket", add_stories);
+}

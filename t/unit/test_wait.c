@@ -1,0 +1,365 @@
+/* test_wait.c - sleeping on a word, waiting for a permit. */
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+
+#include "test_support.h"
+
+/* ---- the clock, the word ------------------------------------------------- */
+
+START_TEST(the_clock_goes_forward)
+{
+    adm_usec_t before = adm_now();
+
+    WAIT_FOR(adm_now() > before);
+    ck_assert_int_gt(before, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_word_that_changed_already_lets_nobody_sleep)
+{
+    atomic_store(shared, 1);
+    adm_sleep(shared, 0, NEVER);
+    ck_assert_uint_eq(atomic_load(shared), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_time_that_is_over_lets_nobody_sleep)
+{
+    adm_sleep(shared, 0, adm_now());
+    adm_sleep(shared, 0, 0);
+    adm_sleep(shared, 0, INT64_MIN / 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(sleep_ends_with_its_time)
+{
+    adm_usec_t until = adm_now() + 2 * ADM_USEC_PER_MSEC;
+
+    while (adm_now() < until) {
+        adm_sleep(shared, 0, until);
+    }
+    ck_assert_uint_eq(atomic_load(shared), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int sleep_on_word(void *unused)
+{
+    (void)unused;
+    atomic_store(&shared[1], 1);
+    while (atomic_load(shared) == 0) {
+        adm_sleep(shared, 0, NEVER);
+    }
+    return 0;
+}
+
+static void *sleep_in_thread(void *unused)
+{
+    return (void *)(intptr_t)sleep_on_word(unused);
+}
+
+START_TEST(a_wake_up_reaches_another_process)
+{
+    pid_t sleeper = start(sleep_on_word, NULL);
+
+    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    atomic_store(shared, 1);
+    adm_wake(shared);
+    ck_assert_int_eq(end_of(sleeper), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_wake_up_reaches_all_who_sleep)
+{
+    pthread_t threads[4];
+    unsigned n;
+
+    for (n = 0; n < 4; n++) {
+        pthread_create(&threads[n], NULL, sleep_in_thread, NULL);
+    }
+    atomic_store(shared, 1);
+    adm_wake(shared);
+    for (n = 0; n < 4; n++) {
+        pthread_join(threads[n], NULL);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- waiting for a permit ------------------------------------------------ */
+
+/* A child with a permit and a ticket in line behind it. */
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_ticket_t inside, waiting;
+
+static void stand_in_line(void)
+{
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+}
+
+START_TEST(a_permit_granted_before_the_wait_is_found)
+{
+    stand_in_line();
+    leave(&inside);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_wait_ends_with_its_time)
+{
+    stand_in_line();
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_TIMEUP);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, adm_now() + 1000), APR_TIMEUP);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_child_that_stops_waits_no_longer)
+{
+    stand_in_line();
+    ck_assert(!adm_child_is_stopping(child));
+    adm_child_stop(child);
+    ck_assert(adm_child_is_stopping(child));
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_STOPPING);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void *wait_for_permit(void *until)
+{
+    atomic_store(shared, 1);
+    return (void *)(intptr_t)adm_ticket_wait(&waiting, *(adm_usec_t *)until);
+}
+
+START_TEST(a_wait_that_sleeps_ends_when_the_child_stops)
+{
+    adm_usec_t until = NEVER;
+    pthread_t thread;
+    void *result;
+
+    stand_in_line();
+    pthread_create(&thread, NULL, wait_for_permit, &until);
+    WAIT_FOR(atomic_load(shared) == 1);
+    adm_child_stop(child);
+    pthread_join(thread, &result);
+    ck_assert_int_eq((intptr_t)result, ADM_STOPPING);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_wait_that_sleeps_ends_with_the_grant)
+{
+    adm_usec_t until = NEVER;
+    pthread_t thread;
+    void *result;
+
+    stand_in_line();
+    pthread_create(&thread, NULL, wait_for_permit, &until);
+    WAIT_FOR(atomic_load(shared) == 1);
+    leave(&inside);
+    pthread_join(thread, &result);
+    ck_assert_int_eq((intptr_t)result, APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* The grant is stored, the one who should wake up the waiter is killed. */
+static int grant_and_die(void *context)
+{
+    adm_child_t *other = join();
+    adm_ticket_t ticket;
+
+    (void)context;
+    NEED(other != NULL);
+    NEED(enter(other, zone, &ticket) == APR_SUCCESS);
+    atomic_store(&shared[1], 1);
+    NEED_SOON(atomic_load(&shared[0]) == 1);
+    adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
+    leave(&ticket);
+    return 0;
+}
+
+START_TEST(a_wake_up_that_never_comes_is_noticed)
+{
+    adm_usec_t until = NEVER;
+    pthread_t thread;
+    void *result;
+    pid_t other;
+
+    zone = zone_with(1, 10);
+    child = join();
+    other = start(grant_and_die, NULL);
+    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    pthread_create(&thread, NULL, wait_for_permit, &until);
+    ck_assert_int_eq(end_of(other), -SIGKILL);
+    pthread_join(thread, &result);
+    ck_assert_int_eq((intptr_t)result, APR_SUCCESS);
+    leave(&waiting);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int wait_in_process(void *unused)
+{
+    adm_child_t *other = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(other != NULL);
+    NEED(enter(other, zone, &ticket) == ADM_QUEUED);
+    atomic_store(shared, 1);
+    NEED(adm_ticket_wait(&ticket, NEVER) == APR_SUCCESS);
+    leave(&ticket);
+    return 0;
+}
+
+START_TEST(a_grant_reaches_another_process)
+{
+    pid_t other;
+
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    other = start(wait_in_process, NULL);
+    WAIT_FOR(atomic_load(shared) == 1);
+    leave(&inside);
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Two processes hand one permit to and fro; each sleeps until it has it. If
+ * each woke up by itself only, at the end of its slice, that would take more
+ * than the deadline. */
+enum { HAND_OVERS = 1000 };
+
+static int pass_permit(void *unused)
+{
+    adm_child_t *player = join();
+    unsigned n;
+
+    (void)unused;
+    NEED(player != NULL);
+    for (n = 0; n < HAND_OVERS / 2; n++) {
+        adm_ticket_t ticket;
+        apr_status_t rv = enter(player, zone, &ticket);
+
+        NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+        NEED(adm_ticket_wait(&ticket, NEVER) == APR_SUCCESS);
+        atomic_fetch_add(shared, 1);
+        while (queued_in(zone) == 0 && atomic_load(shared) < HAND_OVERS - 1) {
+            sched_yield();
+        }
+        pause_briefly(); /* the other one falls asleep meanwhile */
+        leave(&ticket);
+    }
+    return 0;
+}
+
+START_TEST(hand_overs_wake_up_who_sleeps)
+{
+    pid_t one, other;
+
+    zone = zone_with(1, 1);
+    one = start(pass_permit, NULL);
+    other = start(pass_permit, NULL);
+    ck_assert_int_eq(end_of(one), 0);
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- who is blocked ------------------------------------------------------ */
+
+static uint32_t blocked(void)
+{
+    adm_server_stats_t stats;
+
+    adm_server_stats(segment, &stats);
+    return stats.blocked;
+}
+
+static void block_a_worker(void)
+{
+    zone = zone_with(1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, ADM_MAY_WAIT | ADM_USES_WORKER
+                                               | ADM_BLOCKS_WORKER,
+                              adm_now(), &waiting),
+                     ADM_QUEUED);
+    ck_assert_uint_eq(blocked(), 1);
+}
+
+START_TEST(who_waits_in_a_worker_is_blocked_until_granted)
+{
+    block_a_worker();
+    leave(&inside);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    ck_assert_uint_eq(blocked(), 0);
+    leave(&waiting);
+    ck_assert_uint_eq(blocked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_leaves_the_line_is_blocked_no_more)
+{
+    block_a_worker();
+    adm_ticket_cancel(&waiting, ADM_REASON_GONE, adm_now());
+    ck_assert_uint_eq(blocked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
+{
+    block_a_worker();
+    leave(&inside);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
+                     APR_EBUSY);
+    ck_assert_uint_eq(blocked(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, the_clock_goes_forward);
+    tcase_add_test(stories, a_word_that_changed_already_lets_nobody_sleep);
+    tcase_add_test(stories, a_time_that_is_over_lets_nobody_sleep);
+    tcase_add_test(stories, sleep_ends_with_its_time);
+    tcase_add_test(stories, a_wake_up_reaches_another_process);
+    tcase_add_test(stories, a_wake_up_reaches_all_who_sleep);
+    tcase_add_test(stories, a_permit_granted_before_the_wait_is_found);
+    tcase_add_test(stories, a_wait_ends_with_its_time);
+    tcase_add_test(stories, a_child_that_stops_waits_no_longer);
+    tcase_add_test(stories, a_wait_that_sleeps_ends_when_the_child_stops);
+    tcase_add_test(stories, a_wait_that_sleeps_ends_with_the_grant);
+    tcase_add_test(stories, a_wake_up_that_never_comes_is_noticed);
+    tcase_add_test(stories, a_grant_reaches_another_process);
+    tcase_add_test(stories, hand_overs_wake_up_who_sleeps);
+    tcase_add_test(stories, who_waits_in_a_worker_is_blocked_until_granted);
+    tcase_add_test(stories, who_leaves_the_line_is_blocked_no_more);
+    tcase_add_test(stories, who_is_granted_at_the_timeout_is_blocked_no_more);
+}
+
+int main(void)
+{
+    return run_stories("wait", add_stories);
+}

@@ -1,0 +1,436 @@
+/* test_zone.c - entering a zone, its line, its limit. */
+#include <signal.h>
+
+#include "test_support.h"
+
+/* ---- permits ------------------------------------------------------------- */
+
+START_TEST(a_free_permit_is_given_at_once)
+{
+    adm_zone_t zone = zone_with(1, 1);
+    adm_ticket_t ticket;
+
+    ck_assert_int_eq(enter(join(), zone, &ticket), APR_SUCCESS);
+    ck_assert(adm_ticket_is_granted(&ticket));
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(as_many_get_permits_as_the_limit_says)
+{
+    adm_zone_t zone = zone_with(200, 1);
+    adm_child_t *child = join();
+    static adm_ticket_t inside[200];
+    adm_ticket_t one_more;
+
+    enter_many(child, zone, inside, 200, APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_QUEUED);
+    ck_assert(!adm_ticket_is_granted(&one_more));
+    ck_assert_uint_eq(active_in(zone), 200);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(zones_do_not_share_permits)
+{
+    adm_zone_t one = zone_with(1, 1), other = zone_with(1, 1);
+    adm_child_t *child = join();
+    adm_ticket_t inside[2];
+
+    ck_assert_int_eq(enter(child, one, &inside[0]), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, other, &inside[1]), APR_SUCCESS);
+    leave(&inside[0]);
+    ck_assert_uint_eq(active_in(one), 0);
+    ck_assert_uint_eq(active_in(other), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(children_share_the_permits_of_a_zone)
+{
+    adm_zone_t zone = zone_with(2, 1);
+    adm_child_t *one = join(), *other = join();
+    adm_ticket_t inside[2], waiting;
+
+    ck_assert_int_eq(enter(one, zone, &inside[0]), APR_SUCCESS);
+    ck_assert_int_eq(enter(other, zone, &inside[1]), APR_SUCCESS);
+    ck_assert_int_eq(enter(one, zone, &waiting), ADM_QUEUED);
+    leave(&inside[1]);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_place_that_never_was_a_zone_is_refused)
+{
+    adm_zone_t nowhere[] = { { 0, 0 }, { 9, 1 }, { UINT32_MAX, 1 } };
+    adm_ticket_t ticket;
+    adm_child_t *child = join();
+    unsigned n;
+
+    for (n = 0; n < 3; n++) {
+        ck_assert_int_eq(enter(child, nowhere[n], &ticket), APR_EINVAL);
+        ck_assert_uint_eq(ticket.held, 0);
+        leave(&ticket);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
+{
+    adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
+    adm_child_t *child;
+    adm_ticket_t inside[ADM_CHUNK_TICKETS], one_more;
+    adm_server_stats_t stats;
+
+    make_segment(8, 8, ADM_CHUNK_TICKETS);
+    one = zone_called("one", 1000, 0);
+    other = zone_called("other", 1000, 0);
+    child = join();
+    enter_many(child, one, inside, ADM_CHUNK_TICKETS, APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, other, ADM_USES_WORKER | ADM_BLOCKS_WORKER
+                                                | ADM_MAY_WAIT,
+                              adm_now(), &one_more),
+                     ADM_NO_TICKET);
+    leave(&one_more);
+    adm_server_stats(segment, &stats);
+    ck_assert_uint_eq(stats.workers_held, 0);
+    ck_assert_uint_eq(active_in(other), 0);
+    leave(&inside[7]);
+    ck_assert_int_eq(enter(child, one, &inside[7]), APR_SUCCESS);
+    ck_assert_uint_eq(active_in(one), ADM_CHUNK_TICKETS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the line ------------------------------------------------------------ */
+
+START_TEST(the_line_is_served_in_order_of_arrival)
+{
+    adm_zone_t zone = zone_with(1, 100);
+    adm_child_t *child = join();
+    adm_ticket_t tickets[101];
+    unsigned n;
+
+    enter_many(child, zone, tickets, 1, APR_SUCCESS);
+    enter_many(child, zone, tickets + 1, 100, ADM_QUEUED);
+    for (n = 0; n < 100; n++) {
+        ck_assert_uint_eq(tickets[n + 1].queued_ahead, n);
+        leave(&tickets[n]);
+        ck_assert(adm_ticket_is_granted(&tickets[n + 1]));
+        ck_assert_uint_eq(queued_in(zone), 99 - n);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_full_line_turns_the_next_one_away)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[2], one_more;
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, 2, ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_QUEUE_FULL);
+    ck_assert_uint_eq(one_more.held, 0);
+    ck_assert_uint_eq(queued_in(zone), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_place_that_falls_free_in_line_can_be_taken)
+{
+    adm_zone_t zone = zone_with(0, 1);
+    adm_child_t *child = join();
+    adm_ticket_t first, second;
+
+    ck_assert_int_eq(enter(child, zone, &first), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &second), ADM_QUEUE_FULL);
+    adm_ticket_cancel(&first, ADM_REASON_GONE, adm_now());
+    ck_assert_int_eq(enter(child, zone, &second), ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_will_not_wait_is_turned_away_beside_an_empty_line)
+{
+    adm_zone_t zone = zone_with(1, 10);
+    adm_child_t *child = join();
+    adm_ticket_t inside, hasty;
+
+    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &hasty),
+                     ADM_QUEUE_FULL);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_is_turned_away_learns_how_long_the_line_takes)
+{
+    adm_zone_t zone = zone_with(2, 1);
+    adm_child_t *child = join();
+    adm_ticket_t inside[2], waiting, one_more;
+
+    enter_as(child, zone, 0, 1000, &inside[0]);
+    adm_ticket_release(&inside[0], 9000); /* served for 8000 */
+    enter_many(child, zone, inside, 2, APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_QUEUE_FULL);
+    ck_assert_uint_eq(one_more.queued_ahead, 1);
+    ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
+{
+    adm_zone_t zone = zone_with(0, 0);
+    adm_child_t *child = join();
+    adm_ticket_t patient = { 0 }, choosy = { 0 };
+
+    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
+                                    &patient),
+                     ADM_QUEUED);
+    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 1, adm_now(),
+                                    &choosy),
+                     ADM_QUEUE_FULL);
+    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
+                                    &choosy),
+                     ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the limit ----------------------------------------------------------- */
+
+START_TEST(a_raised_limit_lets_in_the_first_of_the_line)
+{
+    adm_zone_t zone = zone_called("one", 1, 10);
+    adm_child_t *child = join();
+    adm_ticket_t inside, waiting[4];
+
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    enter_many(child, zone, waiting, 4, ADM_QUEUED);
+    zone_called("one", 3, 10);
+    adm_audit(child, adm_now(), false); /* the load is news */
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    ck_assert(adm_ticket_is_granted(&waiting[1]));
+    ck_assert(!adm_ticket_is_granted(&waiting[2]));
+    ck_assert_uint_eq(active_in(zone), 3);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_raised_limit_lets_nobody_overtake_the_line)
+{
+    adm_zone_t zone = zone_called("one", 0, 10);
+    adm_child_t *child = join();
+    adm_ticket_t waiting, late;
+
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    zone_called("one", 1, 10);
+    ck_assert_int_eq(enter(child, zone, &late), ADM_QUEUED);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    ck_assert(!adm_ticket_is_granted(&late));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* More than one critical section may hand over. */
+START_TEST(a_limit_raised_by_hundreds_lets_in_hundreds)
+{
+    enum { WAITING = 5 * ADM_WAKES_MAX };
+    adm_zone_t zone = zone_called("one", 0, 2 * WAITING);
+    adm_child_t *child = join();
+    adm_ticket_t waiting[WAITING];
+    unsigned n;
+
+    enter_many(child, zone, waiting, WAITING, ADM_QUEUED);
+    zone_called("one", WAITING - 1, 2 * WAITING);
+    adm_audit(child, adm_now(), false);
+    for (n = 0; n < WAITING - 1; n++) {
+        ck_assert(adm_ticket_is_granted(&waiting[n]));
+    }
+    ck_assert(!adm_ticket_is_granted(&waiting[WAITING - 1]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_lowered_limit_takes_no_permit_away_and_hands_none_over)
+{
+    adm_zone_t zone = zone_called("one", 3, 10);
+    adm_child_t *child = join();
+    adm_ticket_t inside[3], waiting;
+
+    enter_many(child, zone, inside, 3, APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    zone_called("one", 1, 10);
+    ck_assert_uint_eq(active_in(zone), 3);
+    leave(&inside[0]);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    leave(&inside[1]);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    ck_assert_uint_eq(active_in(zone), 1);
+    leave(&inside[2]);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_limit_of_zero_lets_nobody_in)
+{
+    adm_zone_t zone = zone_with(0, 1);
+    adm_child_t *child = join();
+    adm_ticket_t waiting, one_more;
+
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_QUEUE_FULL);
+    adm_audit(child, adm_now(), true);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- dry runs, exempt requests ------------------------------------------- */
+
+START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t tickets[5];
+    const apr_status_t expected[5] = { APR_SUCCESS, ADM_DRY_QUEUED,
+                                       ADM_DRY_QUEUED, ADM_DRY_FULL,
+                                       ADM_DRY_FULL };
+    adm_zone_stats_t stats;
+    unsigned n;
+
+    for (n = 0; n < 5; n++) {
+        ck_assert_int_eq(enter_as(child, zone, ADM_DRY_RUN | ADM_MAY_WAIT,
+                                  adm_now(), &tickets[n]),
+                         expected[n]);
+        ck_assert(adm_ticket_is_granted(&tickets[n]));
+    }
+    stats = stats_of(child, zone);
+    ck_assert_uint_eq(stats.active, 5);
+    ck_assert_uint_eq(stats.queued, 0);
+    ck_assert_uint_eq(stats.queued_max, 2);
+    ck_assert_uint_eq(stats.rejected_full, 2);
+    ck_assert_uint_eq(stats.admitted_after_wait, 2);
+    for (n = 0; n < 5; n++) {
+        leave(&tickets[n]);
+    }
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
+{
+    adm_zone_t zone = zone_with(1, 2);
+    adm_child_t *child = join();
+    adm_ticket_t dry[2], waiting;
+
+    enter_as(child, zone, ADM_DRY_RUN, adm_now(), &dry[0]);
+    enter_as(child, zone, ADM_DRY_RUN, adm_now(), &dry[1]);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    leave(&dry[0]);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    leave(&dry[1]);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_exempt_request_is_counted_and_takes_nothing)
+{
+    adm_zone_t zone = zone_with(1, 0);
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    adm_zone_count_exempt(child, zone);
+    adm_zone_count_exempt(child, zone);
+    ck_assert_uint_eq(stats_of(child, zone).exempt, 2);
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- a handler on top of a critical section ------------------------------ */
+
+static adm_ticket_t *held_below;
+static adm_zone_t zone_below;
+static adm_child_t *child_below;
+static volatile sig_atomic_t entered_below;
+
+static void clean_up_in_handler(int signal_number)
+{
+    adm_ticket_t ticket;
+
+    (void)signal_number;
+    entered_below = enter(child_below, zone_below, &ticket);
+    adm_zone_count_exempt(child_below, zone_below);
+    adm_audit(child_below, adm_now(), true);
+    leave(held_below);
+}
+
+START_TEST(cleanups_below_a_critical_section_do_nothing)
+{
+    adm_ticket_t ticket;
+    adm_zone_rec_t *rec;
+    apr_status_t rv;
+
+    zone_below = zone_with(1, 1);
+    child_below = join();
+    held_below = &ticket;
+    ck_assert_int_eq(enter(child_below, zone_below, &ticket), APR_SUCCESS);
+    signal(SIGUSR1, clean_up_in_handler);
+
+    rec = adm_zone_lock(segment, zone_below.idx, &rv);
+    ck_assert_ptr_nonnull(rec);
+    raise(SIGUSR1);
+    ck_assert_int_eq(entered_below, ADM_INTERRUPTED);
+    ck_assert_uint_eq(active_in(zone_below), 1);
+    adm_zone_unlock(segment, rec, adm_now());
+    ck_assert_uint_eq(stats_of(child_below, zone_below).exempt, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_free_permit_is_given_at_once);
+    tcase_add_test(stories, as_many_get_permits_as_the_limit_says);
+    tcase_add_test(stories, zones_do_not_share_permits);
+    tcase_add_test(stories, children_share_the_permits_of_a_zone);
+    tcase_add_test(stories, a_place_that_never_was_a_zone_is_refused);
+    tcase_add_test(stories, a_full_ticket_table_is_told_and_leaks_nothing);
+    tcase_add_test(stories, the_line_is_served_in_order_of_arrival);
+    tcase_add_test(stories, a_full_line_turns_the_next_one_away);
+    tcase_add_test(stories, a_place_that_falls_free_in_line_can_be_taken);
+    tcase_add_test(stories,
+                   who_will_not_wait_is_turned_away_beside_an_empty_line);
+    tcase_add_test(stories, who_is_turned_away_learns_how_long_the_line_takes);
+    tcase_add_test(stories,
+                   each_request_brings_the_length_of_line_that_it_accepts);
+    tcase_add_test(stories, a_raised_limit_lets_in_the_first_of_the_line);
+    tcase_add_test(stories, a_raised_limit_lets_nobody_overtake_the_line);
+    tcase_add_test(stories, a_limit_raised_by_hundreds_lets_in_hundreds);
+    tcase_add_test(stories,
+                   a_lowered_limit_takes_no_permit_away_and_hands_none_over);
+    tcase_add_test(stories, a_limit_of_zero_lets_nobody_in);
+    tcase_add_test(
+        stories, a_dry_run_lets_everybody_in_and_says_what_it_would_have_done);
+    tcase_add_test(stories,
+                   a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving);
+    tcase_add_test(stories, an_exempt_request_is_counted_and_takes_nothing);
+    tcase_add_test(stories, cleanups_below_a_critical_section_do_nothing);
+}
+
+int main(void)
+{
+    return run_stories("zone", add_stories);
+}
