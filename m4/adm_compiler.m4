@@ -75,9 +75,9 @@ AC_DEFUN([ADM_SANITIZERS], [
         AC_LINK_IFELSE([AC_LANG_PROGRAM()], [],
             [AC_MSG_ERROR([$CC cannot link with -fsanitize=$adm_sanitizers])])
         CFLAGS=$adm_save_CFLAGS
-        ADM_CFLAGS="$ADM_CFLAGS $adm_flags"
-        ADM_LDFLAGS="$ADM_LDFLAGS -fsanitize=$adm_sanitizers"
+        ADM_SANITIZE=$adm_flags
     ])
+    AC_SUBST([ADM_SANITIZE])
     HTTPD_PRELOAD=
     AS_CASE([$adm_sanitizers],
         [address*], [ADM_FIND_RUNTIME([asan])],

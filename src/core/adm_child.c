@@ -28,6 +28,7 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     unsigned n;
 
     atomic_store(&rec->generation, generation);
+    atomic_store(&rec->workers_asked, 0);
     atomic_store(&rec->workers_held, 0);
     atomic_store(&rec->blocked, 0);
     atomic_store(&rec->parked, 0);
@@ -62,6 +63,24 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     return true;
 }
 
+/* A reaper may have had the only free record for a moment: try again. */
+#define CLAIM_PASSES 3
+
+static uint32_t claim_any(adm_segment_t *segment, pid_t pid,
+                          uint32_t generation)
+{
+    uint32_t pass, idx;
+
+    for (pass = 0; pass < CLAIM_PASSES; pass++) {
+        for (idx = 1; idx <= segment->sizes.children; idx++) {
+            if (claim(segment, idx, pid, generation)) {
+                return idx;
+            }
+        }
+    }
+    return 0;
+}
+
 /* A record with this very pid was left by a process that is gone: this one
  * has no record yet. */
 static void mark_namesakes_dead(adm_segment_t *segment, pid_t pid)
@@ -84,12 +103,8 @@ apr_status_t adm_child_register(adm_child_t **registered,
     }
     mark_namesakes_dead(segment, pid);
     adm_reap(segment, NULL, adm_now());
-    for (idx = 1; idx <= segment->sizes.children; idx++) {
-        if (claim(segment, idx, pid, generation)) {
-            break;
-        }
-    }
-    if (idx > segment->sizes.children) {
+    idx = claim_any(segment, pid, generation);
+    if (idx == 0) {
         return ADM_NO_CHILD;
     }
     child = apr_pcalloc(pool, sizeof(*child));
@@ -196,26 +211,39 @@ void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx)
 
 /* ---- workers ---------------------------------------------------------------------- */
 
-static uint32_t workers_held_exactly(adm_segment_t *segment)
+/* No less than what is held, and no more than that and what others are just
+ * asking for. */
+static uint32_t workers_asked(const adm_segment_t *segment)
 {
-    adm_server_stats_t stats;
+    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t idx, asked = 0;
 
-    adm_server_stats(segment, &stats);
-    return stats.workers_held;
+    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+        adm_child_rec_t *rec = adm_child_at(segment, idx);
+
+        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
+            asked += atomic_load(&rec->workers_asked);
+        }
+    }
+    return asked;
 }
 
+/* Who asks says so first, in its own record: of two that ask at once, the one
+ * that comes second to the common count sees the first one there. And the
+ * common count is raised before the own one and lowered after it, so that a
+ * kill in between leaves it too high: that costs a look at the records, and
+ * nothing else. */
 bool adm_child_take_worker(adm_child_t *child, bool by_force)
 {
     adm_header_rec_t *header = child->segment->header;
     uint32_t cap = atomic_load_explicit(&header->worker_cap,
                                         memory_order_relaxed);
-    /* In this order, so that a kill in between leaves the sum too high: that
-     * costs the next one an exact count, and nothing else. */
-    uint32_t held = atomic_fetch_add(&header->workers_held, 1) + 1;
+    uint32_t held;
 
+    atomic_fetch_add(&child->rec->workers_asked, 1);
+    held = atomic_fetch_add(&header->workers_held, 1) + 1;
     atomic_fetch_add(&child->rec->workers_held, 1);
-    if (held > cap && !by_force
-        && workers_held_exactly(child->segment) > cap) {
+    if (held > cap && !by_force && workers_asked(child->segment) > cap) {
         adm_child_return_worker(child);
         return false;
     }
@@ -226,4 +254,5 @@ void adm_child_return_worker(adm_child_t *child)
 {
     atomic_fetch_sub(&child->rec->workers_held, 1);
     atomic_fetch_sub(&child->segment->header->workers_held, 1);
+    atomic_fetch_sub(&child->rec->workers_asked, 1);
 }

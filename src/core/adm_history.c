@@ -49,7 +49,10 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         /* It began as the last one ended. */
         *slot = (adm_second_rec_t){ .second = second,
                                     .active_max = last->active,
-                                    .queued_max = last->queued };
+                                    .queued_max = last->queued,
+                                    .active_before = last->active,
+                                    .queued_before = last->queued,
+                                    .rejected_before = last->rejected };
         zone->noted_second = second;
     }
     slot->active = active;
@@ -66,21 +69,28 @@ void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     zone->noted_second = 0;
 }
 
-/* What the zone had before the first second that is asked for. */
+/* What the zone had before the first second that is asked for: what the first
+ * one noted from then on began with; else it has not changed since. */
 static adm_second_rec_t state_before(const adm_history_rec_t *history,
                                      uint32_t first_second)
 {
-    adm_second_rec_t state = { 0 };
+    adm_second_rec_t newest = { 0 };
     uint32_t i;
 
     for (i = 0; i < ADM_HISTORY_SECONDS; i++) {
-        const adm_second_rec_t *slot = &history->seconds[i];
+        const adm_second_rec_t *slot =
+            &history->seconds[(first_second + i) % ADM_HISTORY_SECONDS];
 
-        if (slot->second < first_second && slot->second >= state.second) {
-            state = *slot;
+        if (slot->second >= first_second) {
+            return (adm_second_rec_t){ .active = slot->active_before,
+                                       .queued = slot->queued_before,
+                                       .rejected = slot->rejected_before };
+        }
+        if (slot->second >= newest.second) {
+            newest = *slot;
         }
     }
-    return state;
+    return newest;
 }
 
 static void copy_out(const adm_history_rec_t *rec, uint32_t last_second,

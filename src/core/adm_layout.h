@@ -58,6 +58,7 @@ typedef struct adm_header_rec_t {
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     adm_spawner_rec_t spawners[ADM_SPAWNERS];
     _Atomic uint64_t unlimited;
+    _Atomic int64_t next_orphan_round; /* one child at a time looks */
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
 
     /* Recycling; written by children; atomic. */
@@ -117,7 +118,11 @@ typedef struct adm_second_rec_t {
     uint32_t queued;
     uint32_t active_max; /* most at once in it */
     uint32_t queued_max;
+    uint32_t active_before; /* at its beginning: the second that it continues
+                             * may be overwritten by then */
+    uint32_t queued_before;
     uint64_t rejected;   /* until its end */
+    uint64_t rejected_before;
 } adm_second_rec_t;
 
 /* The last seconds of a zone, by second modulo their number. Only changes are
@@ -147,12 +152,27 @@ typedef struct adm_ticket_rec_t {
     atomic_uint bell;        /* slot + 1 of a parked ticket; 0: a thread sleeps.
                               * Written by the owning child without the lock */
     atomic_uint programs;    /* announced; by the owning child, no lock */
-    atomic_int program_pid;  /* the last one's, where known; written by the
-                              * program itself between fork and exec */
+    _Atomic uint64_t program; /* adm_program_word() of the last one, where it is
+                               * known; written by the program itself between
+                               * fork and exec */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_ticket_rec_t;
 
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
                "a ticket is one cache line");
+
+/* The low bits of the ticket's arrival, so that a late writer hits only its own
+ * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. */
+#define ADM_PROGRAM_CLOSED UINT32_MAX
+
+static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
+{
+    return (arrival & UINT32_MAX) << 32 | pid;
+}
+
+static inline uint32_t adm_program_pid(uint64_t program)
+{
+    return (uint32_t)program;
+}
 
 /* A child's life: pid, sequence number and state in one word. */
 enum adm_life_state_t {
@@ -190,6 +210,7 @@ typedef struct adm_child_rec_t {
 
     /* Written by the child alone; atomic. */
     atomic_uint generation;
+    atomic_uint workers_asked; /* held or just being asked for */
     atomic_uint workers_held;
     atomic_uint blocked;
     atomic_uint parked;
@@ -242,6 +263,7 @@ struct adm_child_t {
     pid_t pid;
     atomic_bool is_stopping;
     uint32_t blocked_max; /* threads that may wait at once */
+    atomic_uint threads_blocked; /* that do; rec->blocked has all waits */
     /* What the last audit saw. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;
@@ -365,12 +387,21 @@ void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
 
 /* adm_program.c */
 
-/** Look for the program of an orphaned ticket that ran since @a since; @a pid
- *  is 0 where it is not known. Makes system calls. @return false if there is
- *  none now. */
-bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
-                        uint32_t ticket_idx, uint64_t arrival, pid_t pid,
-                        adm_usec_t since);
+/** What a reaper has to know of an orphaned ticket. */
+typedef struct adm_orphan_t {
+    uint32_t zone_idx;
+    uint32_t ticket_idx;
+    uint64_t arrival;
+    adm_usec_t since; /* it ran since */
+    adm_usec_t until; /* it is given up then */
+    unsigned programs;
+    pid_t pid;        /* of the last one; 0: not known */
+} adm_orphan_t;
+
+/** Look for the programs of an orphaned ticket. Makes system calls. @return
+ *  false if there is none now. */
+bool adm_program_exists(const adm_segment_t *segment,
+                        const adm_orphan_t *orphan);
 
 /* adm_stats.c */
 /** Note the zone's active and queued in its history, if they changed. */

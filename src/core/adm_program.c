@@ -29,6 +29,7 @@ static bool is_first_fork;
 
 /* Whose program the calling thread is about to start. */
 static _Thread_local adm_ticket_rec_t *announced;
+static _Thread_local uint64_t announced_arrival;
 
 static void after_fork_in_parent(void)
 {
@@ -63,12 +64,31 @@ static void note_spawner(pid_t pid)
     atomic_store(&place->pid, pid);
 }
 
+/* Note this process as the ticket's program, unless the ticket is another one
+ * by now: mod_cgid's programs are announced and never forked here, and the next
+ * fork may be for another request. Async-signal-safe. */
+static void note_program(void)
+{
+    uint64_t program = atomic_load(&announced->program);
+    uint64_t ours = adm_program_word(announced_arrival, (uint32_t)getpid());
+
+    while (program >> 32 == ours >> 32) {
+        if (adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
+            /* So late that the permit was given to somebody else. */
+            _exit(0);
+        }
+        if (atomic_compare_exchange_weak(&announced->program, &program, ours)) {
+            return;
+        }
+    }
+}
+
 /* Between fork and exec: only async-signal-safe calls. */
 static void after_fork_in_program(void)
 {
     sigset_t none;
 
-    atomic_store(&announced->program_pid, getpid());
+    note_program();
     announced = NULL;
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
@@ -127,6 +147,7 @@ void adm_program_announce(adm_ticket_t *ticket)
 {
     if (adm_child_is_self(ticket->child) && atomic_load(&ticket->held)) {
         announced = rec_of(ticket);
+        announced_arrival = ticket->arrival;
         atomic_fetch_add(&announced->programs, 1);
     }
 }
@@ -310,7 +331,7 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
     unsigned programs = atomic_load(&rec->programs);
-    pid_t pid = atomic_load(&rec->program_pid);
+    pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
     char token[ADM_TOKEN_LENGTH];
     sight_t sight;
 
@@ -366,17 +387,20 @@ static bool may_be_hidden(const adm_segment_t *segment, const char *token,
     return may_be;
 }
 
-bool adm_program_exists(const adm_segment_t *segment, uint32_t zone_idx,
-                        uint32_t ticket_idx, uint64_t arrival, pid_t pid,
-                        adm_usec_t since)
+bool adm_program_exists(const adm_segment_t *segment,
+                        const adm_orphan_t *orphan)
 {
     char token[ADM_TOKEN_LENGTH];
-    sight_t sight;
 
-    write_token(segment, zone_idx, ticket_idx, arrival, token);
-    if (pid != 0) {
-        sight = look_at(pid, token);
-        return sight == SIGHT_OURS || sight == SIGHT_UNKNOWN;
+    /* A known pid is enough: a program may overwrite its environment, and a
+     * pid that is used again only keeps the permit until its time is up. */
+    if (orphan->pid != 0 && !has_ended(orphan->pid)) {
+        return true;
     }
-    return may_be_hidden(segment, token, since) || is_anywhere(token);
+    if (orphan->pid != 0 && orphan->programs == 1) {
+        return false;
+    }
+    write_token(segment, orphan->zone_idx, orphan->ticket_idx, orphan->arrival,
+                token);
+    return may_be_hidden(segment, token, orphan->since) || is_anywhere(token);
 }

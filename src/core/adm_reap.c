@@ -23,6 +23,7 @@ static void orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 {
     unsigned orphans = atomic_load(&zone->orphans);
 
+    atomic_store(&ticket->missed_since, 0);
     ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED); /* T7_orphan */
     ADM_FAULT(reap_orphaned);
@@ -129,17 +130,16 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
 
 /* ---- orphans: the child is dead, its program may live ------------------------------ */
 
-typedef struct orphan_t {
-    uint32_t ticket_idx;
-    uint64_t arrival;
-    adm_usec_t since;
-    adm_usec_t until;
-    pid_t pid;
-} orphan_t;
+static pid_t known_pid(const adm_ticket_rec_t *ticket)
+{
+    uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
+
+    return pid != ADM_PROGRAM_CLOSED ? (pid_t)pid : 0;
+}
 
 static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
                                 uint32_t chunk, adm_usec_t now,
-                                orphan_t orphans[ADM_CHUNK_TICKETS])
+                                adm_orphan_t orphans[ADM_CHUNK_TICKETS])
 {
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
     uint32_t idx, count = 0;
@@ -153,12 +153,14 @@ static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
         adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
         if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
-            orphans[count++] = (orphan_t){
+            orphans[count++] = (adm_orphan_t){
+                .zone_idx = zone_idx,
                 .ticket_idx = idx,
                 .arrival = ticket->arrival,
                 .since = ticket->since_usec,
                 .until = ticket->until_usec,
-                .pid = atomic_load(&ticket->program_pid)
+                .programs = atomic_load(&ticket->programs),
+                .pid = known_pid(ticket)
             };
         }
     }
@@ -166,18 +168,33 @@ static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
     return count;
 }
 
-static void end_orphan(adm_segment_t *segment, uint32_t zone_idx,
-                       const orphan_t *orphan, adm_usec_t now)
+/* From now on a program that was forked but has not noted itself will not run.
+ * @return false if it just has noted itself. */
+static bool close_to_programs(adm_ticket_rec_t *ticket,
+                              const adm_orphan_t *orphan)
+{
+    uint64_t none = adm_program_word(orphan->arrival, 0);
+
+    return orphan->pid != 0
+           || atomic_compare_exchange_strong(
+               &ticket->program, &none,
+               adm_program_word(orphan->arrival, ADM_PROGRAM_CLOSED))
+           || adm_program_pid(none) == ADM_PROGRAM_CLOSED;
+}
+
+static void end_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
+                       adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
     apr_status_t rv;
-    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+    adm_zone_rec_t *zone = adm_zone_lock(segment, orphan->zone_idx, &rv);
 
     if (!zone) {
         return;
     }
     if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED
-        && ticket->arrival == orphan->arrival) {
+        && ticket->arrival == orphan->arrival
+        && close_to_programs(ticket, orphan)) {
         adm_zone_end_ticket_locked(segment, zone, orphan->ticket_idx);
         ADM_FAULT(orphan_freed);
         zone->reclaimed++;
@@ -186,7 +203,7 @@ static void end_orphan(adm_segment_t *segment, uint32_t zone_idx,
 }
 
 /* @return whether the program has been missed for long enough. */
-static bool is_missed(adm_ticket_rec_t *ticket, const orphan_t *orphan,
+static bool is_missed(adm_ticket_rec_t *ticket, const adm_orphan_t *orphan,
                       adm_usec_t now)
 {
     int64_t since = 0;
@@ -197,20 +214,19 @@ static bool is_missed(adm_ticket_rec_t *ticket, const orphan_t *orphan,
     return now - since >= (orphan->pid ? MISSED_USEC : MISSED_DAEMON_USEC);
 }
 
-static void visit_orphan(adm_segment_t *segment, uint32_t zone_idx,
-                         const orphan_t *orphan, adm_usec_t now)
+static void visit_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
+                         adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
 
     if (now >= orphan->until) {
-        end_orphan(segment, zone_idx, orphan, now);
+        end_orphan(segment, orphan, now);
     }
-    else if (adm_program_exists(segment, zone_idx, orphan->ticket_idx,
-                                orphan->arrival, orphan->pid, orphan->since)) {
+    else if (adm_program_exists(segment, orphan)) {
         atomic_store(&ticket->missed_since, 0);
     }
     else if (is_missed(ticket, orphan, now)) {
-        end_orphan(segment, zone_idx, orphan, now);
+        end_orphan(segment, orphan, now);
     }
 }
 
@@ -229,7 +245,7 @@ static bool has_orphans(const adm_segment_t *segment)
 
 static void visit_orphans(adm_segment_t *segment, adm_usec_t now)
 {
-    orphan_t orphans[ADM_CHUNK_TICKETS];
+    adm_orphan_t orphans[ADM_CHUNK_TICKETS];
     uint32_t chunk, count, i;
 
     for (chunk = 0; chunk < used_chunks(segment); chunk++) {
@@ -241,7 +257,7 @@ static void visit_orphans(adm_segment_t *segment, adm_usec_t now)
         }
         count = collect_orphans(segment, zone_idx, chunk, now, orphans);
         for (i = 0; i < count; i++) {
-            visit_orphan(segment, zone_idx, &orphans[i], now);
+            visit_orphan(segment, &orphans[i], now);
         }
     }
 }
@@ -274,6 +290,17 @@ static bool takes_the_round(adm_child_t *child, adm_usec_t now)
                                              now + AUDIT_INTERVAL_USEC);
 }
 
+/* Looking for programs is dear: one child at a time. */
+static bool takes_the_orphan_round(adm_segment_t *segment, adm_usec_t now)
+{
+    _Atomic int64_t *next = &segment->header->next_orphan_round;
+    int64_t due = atomic_load(next);
+
+    return now >= due
+           && atomic_compare_exchange_strong(next, &due,
+                                             now + ORPHAN_INTERVAL_USEC);
+}
+
 uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
 {
     adm_segment_t *segment = child->segment;
@@ -291,7 +318,9 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
     atomic_store(&child->loads_seen, loads);
     count = adm_reap(segment, child, now);
     if (has_orphans(segment)) {
-        visit_orphans(segment, now);
+        if (takes_the_orphan_round(segment, now)) {
+            visit_orphans(segment, now);
+        }
         atomic_store(&child->next_audit, now + ORPHAN_INTERVAL_USEC);
     }
     hand_out_everywhere(segment, now);

@@ -191,7 +191,8 @@ static apr_status_t begin_ticket_locked(adm_child_t *child,
     rec->since_usec = now;
     atomic_store_explicit(&rec->bell, 0, memory_order_relaxed);
     atomic_store_explicit(&rec->programs, 0, memory_order_relaxed);
-    atomic_store_explicit(&rec->program_pid, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->program, adm_program_word(rec->arrival, 0),
+                          memory_order_relaxed);
     atomic_store_explicit(&rec->missed_since, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
@@ -264,11 +265,12 @@ static bool begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
 
-    if (atomic_fetch_add(&child->rec->blocked, 1) >= child->blocked_max
-        && (ticket->flags & ADM_USES_WORKER)) {
-        atomic_fetch_sub(&child->rec->blocked, 1);
+    if ((ticket->flags & ADM_USES_WORKER)
+        && atomic_fetch_add(&child->threads_blocked, 1) >= child->blocked_max) {
+        atomic_fetch_sub(&child->threads_blocked, 1);
         return false;
     }
+    atomic_fetch_add(&child->rec->blocked, 1);
     ticket->flags |= IS_BLOCKED;
     return true;
 }
@@ -278,6 +280,9 @@ static void end_blocking(adm_ticket_t *ticket)
     if (ticket->flags & IS_BLOCKED) {
         ticket->flags &= ~(uint32_t)IS_BLOCKED;
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
+        if (ticket->flags & ADM_USES_WORKER) {
+            atomic_fetch_sub(&ticket->child->threads_blocked, 1);
+        }
     }
 }
 
@@ -412,9 +417,14 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         adm_usec_t now = adm_now();
         adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
 
-        if (adm_ticket_is_granted(ticket)) {
+        switch (atomic_load(&rec->state)) {
+        case ADM_TICKET_ACTIVE:
             end_blocking(ticket);
             return APR_SUCCESS;
+        case ADM_TICKET_WAITING:
+            break;
+        default:
+            return ADM_STOPPING; /* taken away: the segment is torn */
         }
         if (adm_child_is_stopping(ticket->child)) {
             return ADM_STOPPING;

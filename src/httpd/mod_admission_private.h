@@ -239,9 +239,10 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r);
 /** Put the ticket's token into the environment of what the request starts. */
 void admission_export_token(request_rec *r, const adm_ticket_t *ticket);
 
-/** The handler has returned: release at once, or as soon as the program that
+/** The handler has returned @a rv: release at once, or as soon as the program that
  *  it started has ended. @return whether it was released at once. */
-int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket);
+int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                    int rv);
 
 /* ---- recycling (mod_admission_recycle.c) ------------------------------------------------ */
 

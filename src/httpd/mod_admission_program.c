@@ -138,10 +138,13 @@ void admission_register_filter(void)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
-int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket)
+int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                    int rv)
 {
     adm_program_withdraw();
-    if (adm_program_has_ended(ticket)) {
+    /* An error may mean that the program has not even been started yet. */
+    if (!adm_program_was_announced(ticket)
+        || (rv == OK && adm_program_has_ended(ticket))) {
         adm_ticket_release(ticket, adm_now());
         return 1;
     }

@@ -359,7 +359,7 @@ static int run_with_permit(request_rec *r, admission_request_t *known)
 
     admission_export_token(r, &known->visit->ticket);
     rv = run_handlers_behind(r);
-    if (admission_release_after_handler(r, &known->visit->ticket)) {
+    if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
         known->visit = NULL;
     }
     leave_http2(known);

@@ -350,7 +350,7 @@ START_TEST(a_death_at_any_store_is_mended)
 }
 END_TEST
 
-/* ---- two at once ---------------------------------------------------------- */
+/* ---- two at once -------------------------------------------------------- */
 
 static int step_take_worker(void)
 {

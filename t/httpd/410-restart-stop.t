@@ -15,8 +15,8 @@ for_each_combo(sub {
 CONF
     my $fill = sub {
         my ($name) = @_;
-        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&ms=300");
-        $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&ms=300");
+        wait_for { $clients[0]->has_begun } 'one runs';
         push @clients, map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
         $httpd->zone_becomes('/cgi-bin/', 'five wait', Queued => 5);
         return @clients;

@@ -79,7 +79,7 @@ sub begin {
     srand $o{seed};
     $httpd->allow_in_log(AdmissionTest::Storm::casualties(),
                          qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
-                         qr{AH00047|AH00167|AH00288|AH0048[45]|AH10159},
+                         qr{AH00047|AH00167|AH00288|AH0048[458]|AH10159|AH10392},
                          qr/ADM02\d\d: .*(?:waited too long|reserved)/);
     set_limit($self, $self->{limit});
     $httpd->start;
@@ -271,13 +271,17 @@ sub rest {
     kill KILL => keys %{ $self->{outsiders} };
     waitpid $_, 0 for keys %{ $self->{outsiders} };
     $self->{outsiders} = {};
-    return subtest "round $self->{round} comes to rest" => sub {
+    my $ok = subtest "round $self->{round} comes to rest" => sub {
         my $is_alive = $httpd->soon(sub { eval { $httpd->status } }, 30);
         ok $is_alive, 'httpd answers' or return;
         my $ended_at = programs_end($httpd);
         $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
         is_calm_soon($httpd, $ended_at);
     };
+    # For a look at what is left of it: CHAOS_ON_FAILURE=program
+    system $ENV{CHAOS_ON_FAILURE}, $httpd->{pid}, $httpd->{dir}
+        if !$ok && $ENV{CHAOS_ON_FAILURE};
+    return $ok;
 }
 
 sub finish {
