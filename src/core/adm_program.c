@@ -327,24 +327,43 @@ static bool own_child_has_ended(pid_t pid)
     return rv == 0 ? info.si_pid == pid || ends_now(pid) : errno == ECHILD;
 }
 
+/* Each process that may be the program gets its moment; one that is just
+ * ending shows nothing of itself any more. */
+#define MOMENTS 4
+
+static bool daemons_child_has_ended(const adm_ticket_t *ticket)
+{
+    adm_usec_t since = rec_of(ticket)->since_usec;
+    char token[ADM_TOKEN_LENGTH];
+    unsigned n;
+
+    adm_program_token(ticket, token);
+    for (n = 0; n < MOMENTS; n++) {
+        pid_t pid = 0;
+        sight_t sight = look_at_spawned(ticket->child->segment, token, since,
+                                        &pid);
+
+        if (sight == SIGHT_GONE) {
+            return true;
+        }
+        if (pid == 0 || !ends_now(pid)) {
+            return false;
+        }
+    }
+    return false;
+}
+
 bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
     unsigned programs = atomic_load(&rec->programs);
     pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
-    char token[ADM_TOKEN_LENGTH];
-    sight_t sight;
 
     if (programs != 1) {
         return programs == 0; /* only the last one's pid is known */
     }
-    if (pid != 0) {
-        return own_child_has_ended(pid);
-    }
-    adm_program_token(ticket, token);
-    sight = look_at_spawned(ticket->child->segment, token, rec->since_usec,
-                            &pid);
-    return sight == SIGHT_GONE || (sight == SIGHT_OURS && ends_now(pid));
+    return pid != 0 ? own_child_has_ended(pid)
+                    : daemons_child_has_ended(ticket);
 }
 
 /* ---- programs of dead children ------------------------------------------------------ */

@@ -79,15 +79,22 @@ admission_zone_t *admission_zone_of(const admission_dir_conf_t *conf)
     return conf->limit ? conf->limit->zone : NULL;
 }
 
+/* Where the request's sections say nothing, what others of its zone say. */
 int admission_queue_length(const admission_dir_conf_t *conf)
 {
+    const admission_zone_t *zone = admission_zone_of(conf);
+
     return conf->queue_length != UNSET ? conf->queue_length
+           : zone                      ? zone->queue_length
                                        : DEFAULT_QUEUE_LENGTH;
 }
 
 apr_interval_time_t admission_queue_timeout(const admission_dir_conf_t *conf)
 {
+    const admission_zone_t *zone = admission_zone_of(conf);
+
     return conf->queue_timeout != UNSET ? conf->queue_timeout
+           : zone                       ? zone->queue_timeout
                                         : DEFAULT_QUEUE_TIMEOUT;
 }
 
@@ -265,7 +272,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf,
                              const char *length, const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
-    apr_interval_time_t timeout = UNSET;
+    apr_interval_time_t timeout = DEFAULT_QUEUE_TIMEOUT;
     const char *error = wrong_context(cmd);
     int number = parse_number(length, 0, MAX_QUEUE);
 
@@ -286,9 +293,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf,
                             option);
     }
     conf->queue_length = number;
-    if (timeout != UNSET) {
-        conf->queue_timeout = timeout;
-    }
+    conf->queue_timeout = timeout;
     return NULL;
 }
 
@@ -424,15 +429,23 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                         option);
 }
 
-static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, int flag)
+/* Not httpd's own kind of directive for this: its message lacks the value. */
+static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
+{
+    if (strcasecmp(arg, "on") != 0 && strcasecmp(arg, "off") != 0) {
+        return apr_psprintf(cmd->pool, "%s: '%s' is not On or Off",
+                            cmd->cmd->name, arg);
+    }
+    *flag = strcasecmp(arg, "on") == 0;
+    return NULL;
+}
+
+static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
     admission_dir_conf_t *conf = dir_conf;
     const char *error = wrong_context(cmd);
 
-    if (!error) {
-        conf->dry_run = flag ? 1 : 0;
-    }
-    return error;
+    return error ? error : parse_flag(cmd, arg, &conf->dry_run);
 }
 
 static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
@@ -462,17 +475,14 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
     return NULL;
 }
 
-static const char *set_parking(cmd_parms *cmd, void *dir_conf, int flag)
+static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
     admission_server_conf_t *conf =
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
     (void)dir_conf;
-    if (!error) {
-        conf->parking = flag ? 1 : 0;
-    }
-    return error;
+    return error ? error : parse_flag(cmd, arg, &conf->parking);
 }
 
 /* "1000-2000", or "1000" for both. */
@@ -538,14 +548,14 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
                    "status for rejected requests, and "
                    "retry-after=auto|off|time"),
-    AP_INIT_FLAG("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
-                 "On: decide and count as if, change nothing"),
+    AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
+                 "On or Off; On: decide and count as if, change nothing"),
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
     AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
                    "min[-max] connections a child serves, and "
                    "together=number"),
-    AP_INIT_FLAG("AdmissionParking", set_parking, NULL, RSRC_CONF,
-                 "On: wait without a worker where the MPM can"),
+    AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
+                 "On or Off; On: wait without a worker where the MPM can"),
     { NULL }
 };

@@ -207,6 +207,15 @@ static void warn_of_the_impossible(server_rec *s)
                      reserved, server_workers);
         return;
     }
+    if (zones->nelts && ap_find_linked_module("mod_cgi.c")
+        && query_mpm(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
+               != AP_MPMQ_NOT_SUPPORTED) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
+                     "mod_cgi is loaded with a threaded MPM: a program whose "
+                     "request no zone counts inherits blocked signals, httpd "
+                     "needs three seconds and a worker to end it; load mod_cgid "
+                     "instead");
+    }
     for (i = 0; i < zones->nelts; i++) {
         warn_of_impossible_zone(s,
                                 APR_ARRAY_IDX(zones, i, admission_zone_t *),

@@ -29,8 +29,8 @@ typedef struct admission_zone_t {
     const char *place;  /* file:line of the MaxConcurrent that made it */
     int limit;
     int queue_length;   /* where no request says otherwise */
-    int says_queue_length; /* its sections do, not only their surroundings */
     apr_interval_time_t queue_timeout;
+    int says_queue; /* one of its sections does, not only their surroundings */
     int dry_run;
     adm_zone_t handle;  /* idx 0: the zone table was full */
 } admission_zone_t;

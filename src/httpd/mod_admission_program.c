@@ -138,13 +138,30 @@ void admission_register_filter(void)
 
 /* ---- the end --------------------------------------------------------------------------- */
 
+/* The end of an HTTP/2 stream is noticed when its connection next has something
+ * to do, which may be never while all its other streams wait for this permit.
+ * So a stream stays a little longer with a program that takes its time. */
+#define STREAM_PATIENCE_USEC ADM_USEC_PER_SEC
+
+static int has_ended(const request_rec *r, const adm_ticket_t *ticket)
+{
+    adm_usec_t until = adm_now() + STREAM_PATIENCE_USEC;
+    int is_over = adm_program_has_ended(ticket);
+
+    while (!is_over && r->connection->master && adm_now() < until) {
+        apr_sleep(ADM_USEC_PER_MSEC);
+        is_over = adm_program_has_ended(ticket);
+    }
+    return is_over;
+}
+
 int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                     int rv)
 {
     adm_program_withdraw();
     /* An error may mean that the program has not even been started yet. */
     if (!adm_program_was_announced(ticket)
-        || (rv == OK && adm_program_has_ended(ticket))) {
+        || (rv == OK && has_ended(r, ticket))) {
         adm_ticket_release(ticket, adm_now());
         return 1;
     }

@@ -234,7 +234,7 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->place = limit->place;
     zone->limit = limit->number;
     zone->queue_length = admission_queue_length(conf);
-    zone->says_queue_length = limit->own->queue_length >= 0;
+    zone->says_queue = limit->own->queue_length >= 0;
     zone->queue_timeout = admission_queue_timeout(conf);
     zone->dry_run = admission_is_dry_run(conf);
     APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
@@ -247,18 +247,22 @@ static int refuse(server_rec *s, const char *message)
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
-static int conflict(apr_pool_t *p, server_rec *s, const char *directive,
-                    const admission_zone_t *zone, int number,
-                    const admission_limit_t *limit, int other)
+/* A zone has one line: what one section says of it holds for those that say
+ * nothing. */
+static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
 {
-    return refuse(s, apr_psprintf(
-                         p,
-                         ADMLOGNO(0001) "%s: zone '%s' has %d in %s and %d in "
-                                        "%s; one zone has one number, and "
-                                        "AdmissionZone gives a section a zone "
-                                        "of its own",
-                         directive, zone->name, number, zone->place, other,
-                         limit->place));
+    if (own->queue_length < 0) {
+        return OK;
+    }
+    if (zone->says_queue
+        && (zone->queue_length != own->queue_length
+            || zone->queue_timeout != own->queue_timeout)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    zone->queue_length = own->queue_length;
+    zone->queue_timeout = own->queue_timeout;
+    zone->says_queue = 1;
+    return OK;
 }
 
 static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
@@ -281,17 +285,24 @@ static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
         zone = add_zone(p, name, limit);
     }
     else if (zone->limit != limit->number) {
-        return conflict(p, s, "MaxConcurrent", zone, zone->limit, limit,
-                        limit->number);
+        return refuse(
+            s, apr_psprintf(p,
+                            ADMLOGNO(0001) "MaxConcurrent: zone '%s' has %d in "
+                                           "%s and %d in %s; one zone has one "
+                                           "number, and AdmissionZone gives a "
+                                           "section a zone of its own",
+                            zone->name, zone->limit, zone->place, limit->number,
+                            limit->place));
     }
-    else if (limit->own->queue_length >= 0) {
-        if (zone->says_queue_length
-            && zone->queue_length != limit->own->queue_length) {
-            return conflict(p, s, "AdmissionQueue", zone, zone->queue_length,
-                            limit, limit->own->queue_length);
-        }
-        zone->queue_length = limit->own->queue_length;
-        zone->says_queue_length = 1;
+    else if (settle_queue(zone, limit->own) != OK) {
+        return refuse(
+            s, apr_psprintf(p,
+                            ADMLOGNO(0004) "AdmissionQueue: zone '%s' has two "
+                                           "different lines in %s and %s; one "
+                                           "zone has one line, and "
+                                           "AdmissionZone gives a section a "
+                                           "zone of its own",
+                            zone->name, zone->place, limit->place));
     }
     limit->zone = zone;
     return OK;

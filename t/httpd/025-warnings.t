@@ -14,7 +14,8 @@ for_each_combo(sub {
     );
     for (@cases) {
         my ($what, $limit, $queue, $warning) = @$_;
-        my $httpd = start_httpd(combo => $combo, workers => 20, conf => <<"CONF");
+        my $httpd = start_httpd(combo => $combo, workers => 20,
+                                conf => <<"CONF");
 AdmissionParking Off
 <Location /cgi-bin/>
     MaxConcurrent $limit

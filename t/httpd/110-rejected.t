@@ -37,9 +37,12 @@ CONF
     is $rejected->{status}, 503, 'the line is full: 503';
     like $rejected->{headers}{'retry-after'} // '(none)', qr/^\d+$/,
         'Retry-After is a whole number';
-    cmp_ok $rejected->{headers}{'retry-after'} // 0, '>=', 1, 'of at least a second';
-    cmp_ok $rejected->{headers}{'retry-after'} // 999, '<=', 120, 'and at most two minutes';
-    is $httpd->get('/cgi-bin/heavy?id=3', method => 'POST', body => 'x' x 100_000)
+    cmp_ok $rejected->{headers}{'retry-after'} // 0, '>=', 1,
+        'of at least a second';
+    cmp_ok $rejected->{headers}{'retry-after'} // 999, '<=', 120,
+        'and at most two minutes';
+    is $httpd->get('/cgi-bin/heavy?id=3', method => 'POST',
+                   body => 'x' x 100_000)
         ->{status}, 503, 'a POST is rejected as well';
     $httpd->zone_becomes('/cgi-bin/', 'both are counted', RejectedFull => 2,
                          Active => 1, Queued => 2, RejectedTimeout => 0);
@@ -51,7 +54,8 @@ CONF
         'AdmissionQueue 0 rejects at once';
     my $busy = $httpd->get('/cgi-bin/at-once/busy/heavy?id=3');
     is $busy->{status}, 429, 'AdmissionReject chooses the status';
-    is $busy->{headers}{'retry-after'}, undef, 'retry-after=off leaves the header out';
+    is $busy->{headers}{'retry-after'}, undef,
+        'retry-after=off leaves the header out';
     is $httpd->get('/cgi-bin/at-once/fixed/heavy?id=3')->{headers}{'retry-after'}, 120,
         'a fixed retry-after is sent in seconds';
 
@@ -60,10 +64,12 @@ CONF
         'who was in, is answered';
     is scalar(grep { $_ eq 'start 3' } $httpd->record), 0,
         'no program ran for a rejected request';
-    $httpd->zone_becomes($_, "$_ is at rest", Active => 0, Queued => 0) for @zones;
+    $httpd->zone_becomes($_, "$_ is at rest", Active => 0,
+                         Queued => 0) for @zones;
     for my $zone (@zones) {
         my @lines = grep { /:warn.*\Q$zone\E: .*reject/ } $httpd->error_log;
-        is scalar @lines, 1, "the error log has one line about $zone, not one a request";
+        is scalar @lines, 1,
+            "the error log has one line about $zone, not one a request";
         like $lines[0] // '', qr/\b1 of 1\b/, 'with the numbers';
     }
     $httpd->stop;

@@ -52,11 +52,13 @@ CONF
                          Admitted => 1, RejectedFull => 1);
 
     push @hold, $httpd->ask('/all/hold.cgi?until=go');
-    $httpd->zone_becomes('/all/', 'a program counts in a zone of all', Active => 1);
+    $httpd->zone_becomes('/all/', 'a program counts in a zone of all',
+                         Active => 1);
     is $status_of->('/all/page.txt'), 503, 'a static page counts there too';
 
     push @hold, $httpd->ask('/cgi-bin/prefix/heavy?until=go');
-    $httpd->zone_becomes('/cgi-bin/prefix/', 'cgi-* matches cgi-script', Active => 1);
+    $httpd->zone_becomes('/cgi-bin/prefix/', 'cgi-* matches cgi-script',
+                         Active => 1);
     is $status_of->('/cgi-bin/prefix/heavy'), 503, 'so the next is rejected';
 
     push @hold, $httpd->ask('/cgi-bin/other/heavy?until=go');
@@ -65,7 +67,8 @@ CONF
     $httpd->zone_becomes('/cgi-bin/other/', 'so nothing counts', Admitted => 0);
 
     is $status_of->('/by-name/'), 200, 'a handler that is not dynamic';
-    $httpd->zone_becomes('/by-name/', 'counts where it is named', Admitted => 1);
+    $httpd->zone_becomes('/by-name/', 'counts where it is named',
+                         Admitted => 1);
 
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold)), { 200 => scalar @hold }, 'all end well';

@@ -24,9 +24,11 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'the zone is full', Active => 1);
     push @hold, $httpd->ask('/cgi-bin/heavy?id=b');
     $httpd->zone_becomes('/cgi-bin/', 'and one waits', Queued => 1);
-    is $httpd->get('/cgi-bin/heavy?id=c', headers => ['X-Urgent: yes'])->{status}, 200,
+    is $httpd->get('/cgi-bin/heavy?id=c',
+                   headers => ['X-Urgent: yes'])->{status}, 200,
         'an exempt request runs at once';
-    is $httpd->get('/cgi-bin/heavy?id=d', headers => ['X-Urgent: no'])->{status}, 503,
+    is $httpd->get('/cgi-bin/heavy?id=d',
+                   headers => ['X-Urgent: no'])->{status}, 503,
         'one for which the expression is false does not';
     $httpd->zone_becomes('/cgi-bin/', 'it is counted apart', Exempt => 1,
                          Active => 1, Queued => 1, Admitted => 1);
@@ -42,7 +44,8 @@ CONF
 
     my %log;
     wait_for {
-        %log = map { /id=(\w+)\S* zone=(\S+) status=(\S+)/ ? ($1 => [$2, $3]) : () }
+        %log = map { /id=(\w+)\S* zone=(\S+) status=(\S+)/ ? ($1 => [$2,
+                                                                     $3]) : () }
                $httpd->access_log;
         keys %log == 8;
     } 'the access log has them all';
@@ -50,7 +53,8 @@ CONF
     is_deeply $log{c}, [ $zone, 'exempt' ], 'it says who was exempt';
     is_deeply $log{dry1}, [ $dry, 'admitted' ], 'who would have been admitted';
     is_deeply $log{dry2}, [ $dry, 'dry-queued' ], 'who would have waited';
-    is $log{$_}[1] =~ /^dry-(?:full|queued)$/, 1, "$_ would have waited or been rejected"
+    is $log{$_}[1] =~ /^dry-(?:full|queued)$/, 1,
+        "$_ would have waited or been rejected"
         for qw(dry3 dry4);
     is $httpd->zone('/cgi-bin/dry/')->{RejectedFull}
         + $httpd->zone('/cgi-bin/dry/')->{DryRun} > 0, 1, 'the status shows it';

@@ -10,7 +10,8 @@ my $reserve = $workers / 4;    # the default of 25 %
 
 sub static_passes {
     my ($httpd) = @_;
-    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100), { 200 => 100 },
+    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100),
+        { 200 => 100 },
         'a hundred static requests pass, one after the other';
     is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)),
         { 200 => $reserve }, 'and as many at once as workers are reserved';
@@ -25,7 +26,8 @@ sub sorted_out {
     $httpd->expect_in_log(qr/admission:warn.*\b100\b/);
     $httpd->expect_rejections('test.example:/', lc $reason);
     wait_for_answers($out, @heavy);
-    $httpd->zone_becomes('/', "$in are in, the others rejected", Active => $limit,
+    $httpd->zone_becomes('/', "$in are in, the others rejected",
+                         Active => $limit,
                          Queued => $in - $limit, "Rejected$reason" => $out);
     static_passes($httpd);
 
@@ -52,7 +54,8 @@ CONF
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_with_parking($combo, 'Off');
-    is $httpd->status->{AdmissionReserve}, $reserve, 'a quarter of the workers is reserved';
+    is $httpd->status->{AdmissionReserve}, $reserve,
+        'a quarter of the workers is reserved';
 
     my $watch = $httpd->watch;
     my @heavy = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=go") } 1 .. $heavy;

@@ -56,7 +56,8 @@ AdmissionQueue ${\ scalar @waits} timeout=5s
 </Location>
 CONF
     mkdir "$httpd->{dir}/docs/$_" for qw(pages counted);
-    $httpd->put("$_/two.shtml", sprintf("$include $include", 'a', 'one', 'a', 'two'))
+    $httpd->put("$_/two.shtml",
+                sprintf("$include $include", 'a', 'one', 'a', 'two'))
         for qw(pages counted);
     $httpd->put('pages/other.shtml', sprintf $include, 'b', 'other');
     $httpd->put('free.shtml', sprintf $include, 'a', 'free');
@@ -67,7 +68,8 @@ CONF
 
     my $at_rest = sub {
         my ($when) = @_;
-        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0, Queued => 0)
+        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0,
+                             Queued => 0)
             for qw(a b);
     };
 
@@ -90,14 +92,17 @@ CONF
         'with the permit of b in hand nobody waits for a';
 
     my $rejected = $httpd->get('/cgi-bin/a/x');
-    is $rejected->{status}, 503, 'an ErrorDocument in the full zone does not wait';
-    unlike $rejected->{body}, qr/heavy error/, 'nor does it run beyond the limit';
+    is $rejected->{status}, 503,
+        'an ErrorDocument in the full zone does not wait';
+    unlike $rejected->{body}, qr/heavy error/,
+        'nor does it run beyond the limit';
 
     $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
     my @answers = answers(@waiting);
-    like $answers[$_]{body}, $nested{ $waits[$_] }[0], "$waits[$_] waited, then ran"
+    like $answers[$_]{body}, $nested{ $waits[$_] }[0],
+        "$waits[$_] waited, then ran"
         for 0 .. $#waits;
     $at_rest->('after a full line');
 

@@ -16,7 +16,8 @@ my $requests = $connections * $streams;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1, http2 => 1,
+    my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1,
+                            http2 => 1,
                             conf => <<"CONF");
 H2MinWorkers 100
 H2MaxWorkers 100
@@ -46,7 +47,8 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'its client dies: it leaves the line',
                          Queued => 0, Gone => 1);
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the others end well';
+    is_deeply statuses(answers(@hold)), { 200 => $limit },
+        'the others end well';
     is scalar(grep { $_ eq 'start left' } $httpd->record), 0,
         'its program never started';
     $httpd->stop;
@@ -55,7 +57,8 @@ CONF
 # Streams run in threads of mod_http2, which waiting ones must not take all.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, tls => 1, http2 => 1,
+    my $httpd = start_httpd(combo => $combo, workers => 40, tls => 1,
+                            http2 => 1,
                             conf => <<"CONF");
 H2MinWorkers 8
 H2MaxWorkers 8
@@ -75,10 +78,12 @@ CONF
         $zone = $httpd->zone('/cgi-bin/');
         $zone->{Queued} > 0 && $zone->{Queued} + $zone->{RejectedReserve} == 20;
     } 'of 20 streams some wait, the others are rejected';
-    cmp_ok $zone->{Queued}, '<=', 2 * 6, 'each of two children leaves a quarter of its threads';
+    cmp_ok $zone->{Queued}, '<=', 2 * 6,
+        'each of two children leaves a quarter of its threads';
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
-    $httpd->zone_becomes('/cgi-bin/', 'those that waited run, the zone is at rest',
+    $httpd->zone_becomes('/cgi-bin/',
+                         'those that waited run, the zone is at rest',
                          Active => 0, Queued => 0, RejectedTimeout => 0);
     waitpid $h2load, 0;
     $httpd->stop;

@@ -47,28 +47,33 @@ CONF
     $httpd->zone_becomes('/cgi-bin/zone/patient/', 'one runs', Active => 1);
     for my $n (1, 2) {
         push @hold, $httpd->ask("/cgi-bin/zone/patient/x?id=waited$n");
-        $httpd->zone_becomes('/cgi-bin/zone/patient/', "$n waits", Queued => $n);
+        $httpd->zone_becomes('/cgi-bin/zone/patient/', "$n waits",
+                             Queued => $n);
     }
     my $rejected = $httpd->get('/cgi-bin/zone/patient/x?id=full');
     is $rejected->{status}, 503, 'the line is full';
     like $rejected->{body}, qr/^(?:REDIRECT_)?ADMISSION_$_$/m,
         "the ErrorDocument is told ADMISSION_$_"
-        for 'STATUS=full', "ZONE=test.example:/cgi-bin/zone/patient/", 'QUEUED=2',
+        for 'STATUS=full', "ZONE=test.example:/cgi-bin/zone/patient/",
+            'QUEUED=2',
             'WAIT_MS=0';
     $httpd->open_gate('on');
-    is_deeply statuses(answers(@hold)), { 200 => 3 }, 'those in line are answered';
+    is_deeply statuses(answers(@hold)), { 200 => 3 },
+        'those in line are answered';
 
     is_deeply logged($httpd, 'first'),
         { zone => $zone, status => 'admitted', wait => 0, queued => 0 },
         'who finds room is admitted, without a wait';
-    my ($late, $waited1, $waited2) = map { logged($httpd, $_) } qw(late1 waited1 waited2);
+    my ($late, $waited1,
+        $waited2) = map { logged($httpd, $_) } qw(late1 waited1 waited2);
     is $late->{status}, 'timeout', 'who waits too long is logged so';
     cmp_ok $late->{wait}, '>=', 300, 'with the milliseconds it waited';
     is $waited1->{status}, 'queued', 'who waits and runs is logged so';
     cmp_ok $waited1->{wait}, '>=', 1, 'with its wait';
     is_deeply [ $waited1->{queued}, $waited2->{queued} ], [ 0, 1 ],
         'and how many it found waiting';
-    is logged($httpd, 'full')->{status}, 'full', 'who finds the line full is logged so';
+    is logged($httpd, 'full')->{status}, 'full',
+        'who finds the line full is logged so';
 
     $httpd->get('/cgi-bin/free/x?id=free');
     is_deeply logged($httpd, 'free'),

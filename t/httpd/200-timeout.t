@@ -29,10 +29,13 @@ CONF
     my $last = $httpd->ask('/cgi-bin/heavy?id=last');
     $httpd->zone_becomes('/cgi-bin/', 'one more waits', Queued => 1);
     $httpd->open_gate('go');
-    is_deeply statuses(answers($hold, $last)), { 200 => 2 }, 'who is in time, runs';
-    is_deeply [ $httpd->record ], [ 'start hold', 'end hold', 'start last', 'end last' ],
+    is_deeply statuses(answers($hold, $last)), { 200 => 2 },
+        'who is in time, runs';
+    is_deeply [ $httpd->record ],
+        [ 'start hold', 'end hold', 'start last', 'end last' ],
         'no program ran for those who gave up';
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0);
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
+                         Queued => 0);
     $httpd->stop;
 });
 

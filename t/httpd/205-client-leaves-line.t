@@ -49,14 +49,16 @@ CONF
     $is_gone->('dies over TLS', $since);
 
     my $last = $httpd->ask('/cgi-bin/heavy?id=last');
-    $httpd->zone_becomes('/cgi-bin/', 'another stands in line behind', Queued => 2);
+    $httpd->zone_becomes('/cgi-bin/', 'another stands in line behind',
+                         Queued => 2);
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $first, $last)), { 200 => 3 },
         'those who stayed are answered';
     is_deeply [ $httpd->record ],
         [ map { ("start $_", "end $_") } qw(hold first last) ],
         'in their order; no program ran for those who left';
-    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
+    $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
+                         Queued => 0,
                          Admitted => 3);
     wait_for { $gone == grep { /id=gone\b.* status=gone / } $httpd->access_log }
         'the access log says gone';

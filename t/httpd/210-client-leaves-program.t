@@ -23,7 +23,8 @@ CONF
     wait_for { $polite->has_begun } 'a program streams';
     $polite->abort;
     my $left_at = time;
-    $httpd->zone_becomes('/cgi-bin/', 'its client leaves: its permit comes back',
+    $httpd->zone_becomes('/cgi-bin/',
+                         'its client leaves: its permit comes back',
                          Active => 0, Admitted => 1);
     cmp_ok time - $left_at, '<', 2, '... before httpd has to kill it';
 
@@ -40,7 +41,8 @@ CONF
         'the others run when the programs are gone';
     is $watch->most, $limit, "there were never more than $limit programs";
     is scalar($httpd->live_programs_now), 0, 'none of them lives on';
-    $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0, Queued => 0,
+    $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0,
+                         Queued => 0,
                          Gone => 0, Admitted => 1 + 3 * $limit);
     $httpd->stop;
 });

@@ -19,9 +19,12 @@ CONF
                           qr/core:error.*timeout.*apr_bucket_read\(\) failed/);
 
     my @programs = (
-        [ 'stalls in the body longer than Timeout', 'early=1&until=never', 200, 0 ],
-        [ 'sends no header within Timeout',         'until=never',         504 ],
-        [ 'closes its outputs and works on',        'close=1&ms=500',      200 ],
+        [ 'stalls in the body longer than Timeout', 'early=1&until=never', 200,
+         0 ],
+        [ 'sends no header within Timeout',         'until=never',
+                 504 ],
+        [ 'closes its outputs and works on',        'close=1&ms=500',
+              200 ],
     );
     for my $n (0 .. $#programs) {
         my ($what, $query, @statuses) = @{ $programs[$n] };

@@ -23,11 +23,13 @@ CONF
 
     my @pipelines = map { $httpd->connect } 1, 2;
     for my $n (1 .. 4) {
-        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1) for 0, 1;
+        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1) for 0,
+            1;
     }
     for my $n (1 .. 4) {
         is_deeply [ map { $_->{body} =~ /^heavy (\S+)/ } answers(@pipelines) ],
-            [ "p0-$n", "p1-$n" ], "pipelined request $n is answered in its turn";
+            [ "p0-$n", "p1-$n" ],
+                "pipelined request $n is answered in its turn";
     }
     is $pipelines[0]->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
         'the connection is kept alive';
@@ -35,15 +37,19 @@ CONF
     $_->leave for @pipelines;
 
     my $head = $httpd->get('/cgi-bin/heavy', method => 'HEAD');
-    is "$head->{status} $head->{body}", '200 ', 'HEAD is answered without a body';
-    like $httpd->get('/cgi-bin/heavy', headers => ['Range: bytes=0-4'])->{status},
+    is "$head->{status} $head->{body}", '200 ',
+        'HEAD is answered without a body';
+    like $httpd->get('/cgi-bin/heavy',
+                     headers => ['Range: bytes=0-4'])->{status},
         qr/^20[06]$/, 'Range is answered';
-    is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200, 'OPTIONS';
+    is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200,
+        'OPTIONS';
     $at_rest->('HEAD, Range and OPTIONS', 3);
 
     my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x 300_000);
+    my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST',
+                             body => 'x' x 300_000);
     my $slow = $httpd->connect->send(
         "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
         . "Content-Length: 10\r\n\r\n12345");
@@ -58,7 +64,8 @@ CONF
     is $hold->answer->{status}, 200, 'the first ends well';
     $slow->send('67890');
     $announced->send('abc');
-    my @lengths = map { $_->{body} =~ /^body (\d+)/m } answers($posted, $slow, $announced,
+    my @lengths = map { $_->{body} =~ /^body (\d+)/m } answers($posted, $slow,
+                                                               $announced,
                                                                $chunked);
     is_deeply \@lengths, [ 300_000, 10, 3, 4 ],
         'large, slow, announced and chunked bodies arrive whole';

@@ -27,7 +27,8 @@ CONF
     wait_for { grep { /^start next/ } $httpd->record }
         'the holder of the permit is killed, and its program: the next in line runs';
     cmp_ok time - $killed_at, '<', 2, '... within 2 seconds';
-    is_deeply statuses(answers(@waiting)), { 200 => 5 }, 'all that waited are answered';
+    is_deeply statuses(answers(@waiting)), { 200 => 5 },
+        'all that waited are answered';
 
     wait_for { !$httpd->live_programs_now } 'no program is left';
     kill KILL => $httpd->processes;

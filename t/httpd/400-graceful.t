@@ -22,41 +22,51 @@ for_each_combo(sub {
     $httpd->zone_becomes($zone, 'one waits', Queued => 1);
 
     $httpd->graceful;
-    $httpd->zone_becomes($zone, 'counts and counters survive', Active => 2, Queued => 1,
+    $httpd->zone_becomes($zone, 'counts and counters survive', Active => 2,
+                         Queued => 1,
                          Admitted => 2, QueuedMax => 1, Limit => 2);
     $client{new1} = $ask->('new1', 'last');
-    $httpd->zone_becomes($zone, 'a new request waits for the old ones', Active => 2,
+    $httpd->zone_becomes($zone, 'a new request waits for the old ones',
+                         Active => 2,
                          Queued => 2);
     is $watch->most, 2, 'old and new together kept the limit';
 
     $httpd->configure(zone_of(3));
     $httpd->graceful;
-    $httpd->zone_becomes($zone, 'a higher limit lets one more of the old line run',
+    $httpd->zone_becomes($zone,
+                         'a higher limit lets one more of the old line run',
                          Limit => 3, Active => 3, Queued => 1);
 
     $httpd->configure(zone_of(1));
     $httpd->graceful;
-    $httpd->zone_becomes($zone, 'a lower limit ends nobody', Limit => 1, Active => 3,
+    $httpd->zone_becomes($zone, 'a lower limit ends nobody', Limit => 1,
+                         Active => 3,
                          Queued => 1);
     $httpd->open_gate('old1');
     is $client{old1}->answer->{status}, 200, 'the first ends';
-    $httpd->zone_becomes($zone, 'nobody takes its place', Active => 2, Queued => 1);
+    $httpd->zone_becomes($zone, 'nobody takes its place', Active => 2,
+                         Queued => 1);
     $httpd->open_gate('old2');
     is $client{old2}->answer->{status}, 200, 'the second ends';
-    $httpd->zone_becomes($zone, 'nobody takes its place either', Active => 1, Queued => 1);
-    is_deeply [ grep { /new1/ } $httpd->record ], [], 'the one in line has not started';
+    $httpd->zone_becomes($zone, 'nobody takes its place either', Active => 1,
+                         Queued => 1);
+    is_deeply [ grep { /new1/ } $httpd->record ], [],
+        'the one in line has not started';
     $httpd->open_gate('last');
     is_deeply statuses(answers(@client{qw(old3 new1)})), { 200 => 2 },
         'the last one of the old line and the new one end well';
-    $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0, Admitted => 4);
+    $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0,
+                         Admitted => 4);
     like join(', ', $httpd->record), qr/end old3, start new1/,
         'the new one started after the last of the old line had ended';
 
     $httpd->configure('');
     my $hold = $ask->('hold', 'removed');
-    $httpd->zone_becomes($zone, 'one runs while its zone is removed', Active => 1);
+    $httpd->zone_becomes($zone, 'one runs while its zone is removed',
+                         Active => 1);
     $httpd->graceful;
-    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'without the zone there is no limit';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200,
+        'without the zone there is no limit';
     $httpd->open_gate('removed');
     is $hold->answer->{status}, 200, 'the one in the removed zone ends well';
     wait_for { $httpd->status->{AdmissionZones} == 0 } 'then the zone is gone';
@@ -65,7 +75,8 @@ for_each_combo(sub {
     $httpd->graceful;
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3)),
         { 200 => 3 }, 'the zone comes back';
-    $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0, Queued => 0);
+    $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0,
+                         Queued => 0);
     $httpd->stop;
 });
 

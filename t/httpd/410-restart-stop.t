@@ -17,14 +17,16 @@ CONF
         my ($name) = @_;
         my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&ms=300");
         wait_for { $clients[0]->has_begun } 'one runs';
-        push @clients, map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
+        push @clients,
+            map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
         $httpd->zone_becomes('/cgi-bin/', 'five wait', Queued => 5);
         return @clients;
     };
 
     my @cut_off = $fill->('restarted');
     $httpd->restart;
-    $httpd->zone_becomes('/cgi-bin/', 'after a restart nobody runs and nobody waits',
+    $httpd->zone_becomes('/cgi-bin/',
+                         'after a restart nobody runs and nobody waits',
                          Active => 0, Queued => 0);
     is scalar(answers(@cut_off)), 6, 'all clients have been let go';
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the next request runs';

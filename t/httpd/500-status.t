@@ -42,20 +42,24 @@ CONF
     }
 
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=100&until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1, OldestWaitMs => 0);
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1,
+                         OldestWaitMs => 0);
     my $waiter = $httpd->ask('/cgi-bin/heavy?ms=100');
     wait_for { $httpd->zone('/cgi-bin/')->{OldestWaitMs} >= 50 }
         'OldestWaitMs grows while one waits';
-    is $httpd->status->{AdmissionBlocked} + $httpd->status->{AdmissionParked}, 1,
+    is $httpd->status->{AdmissionBlocked} + $httpd->status->{AdmissionParked},
+        1,
         'it is blocked or parked';
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $waiter)), { 200 => 2 }, 'both end well';
     $httpd->zone_becomes('/cgi-bin/', 'counts of what happened', Active => 0,
                          Queued => 0, QueueTimeoutMs => 1500, QueuedMax => 1,
-                         Admitted => 2, AdmittedAfterWait => 1, OldestWaitMs => 0);
+                         Admitted => 2, AdmittedAfterWait => 1,
+                             OldestWaitMs => 0);
     my $zone = $httpd->zone('/cgi-bin/');
     cmp_ok $zone->{WaitMaxMs}, '>=', 50, 'the longest wait';
-    cmp_ok $zone->{WaitMeanMs}, '<=', $zone->{WaitMaxMs}, 'the mean is not above it';
+    cmp_ok $zone->{WaitMeanMs}, '<=', $zone->{WaitMaxMs},
+        'the mean is not above it';
     cmp_ok $zone->{ServiceMeanMs}, '>=', 100, 'the mean service time';
 
     my $page = $httpd->get('/server-status')->{body};
@@ -63,10 +67,12 @@ CONF
                   $page =~ /<tr>(.*?)(?=<tr>|<\/table>)/gs;
     ok $row{'test.example:/cgi-bin/'}, 'the page has a row for the zone'
         or diag $page;
-    ok $row{'&lt;b&gt;&amp;amp'}, 'names are escaped' or diag join "\n", keys %row;
+    ok $row{'&lt;b&gt;&amp;amp'}, 'names are escaped' or diag join "\n",
+        keys %row;
     like $row{'test.example:/cgi-bin/'} // '', qr/\b$_\b/, "the row shows $_"
         for $zone->{WaitMaxMs}, $zone->{ServiceMeanMs};
-    is $httpd->get('/server-status?notable')->{status}, 200, 'the page without tables works';
+    is $httpd->get('/server-status?notable')->{status}, 200,
+        'the page without tables works';
     $httpd->stop;
 });
 

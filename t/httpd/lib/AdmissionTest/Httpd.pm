@@ -30,7 +30,8 @@ my @running;
 my $NOISE = qr/AH01882: |server reached MaxRequestWorkers setting/;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
-#     conf => 'text'): the directory and the files, nothing runs yet.
+#     conf => 'text', stops_within => seconds): the directory and the files,
+# nothing runs yet.
 sub new {
     my ($class, %o) = @_;
     my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
@@ -190,7 +191,7 @@ sub finish {
     my @left;
 
     @running = grep { $_ != $self } @running;
-    ok $self->soon(sub { $self->has_exited }), 'httpd stops';
+    ok $self->soon(sub { $self->has_exited }, $self->{stops_within}), 'httpd stops';
     ok $self->soon(sub { !(@left = $self->processes) }), 'no process is left'
         or diag "left: @left";
     kill KILL => -$self->{pid} if @left;
