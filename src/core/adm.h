@@ -265,6 +265,12 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
  */
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
 
+/**
+ * The request has ended, but a program of it has not: as adm_ticket_release(),
+ * only that the permit is free when the program has ended, or its time is up.
+ */
+void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
+
 /* ---- parked tickets: waiting without a thread ---------------------------- */
 
 /** A child cannot have more tickets parked at once. */
@@ -332,6 +338,13 @@ bool adm_program_was_announced(const adm_ticket_t *ticket);
  * system calls. Where it cannot be known, the answer is false.
  */
 bool adm_program_has_ended(const adm_ticket_t *ticket);
+
+/**
+ * @return whether a program of this ticket lives on although its request has
+ * been destroyed, and httpd has ended what it could: the daemon that started
+ * it may be dead. Makes system calls.
+ */
+bool adm_program_outlives_request(const adm_ticket_t *ticket);
 
 /* ---- recycling: whose turn it is to end ------------------------------------ */
 

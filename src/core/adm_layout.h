@@ -378,6 +378,10 @@ void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
 uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
                   adm_usec_t now);
 
+/** From now on the ticket holds its permit for its program alone. */
+void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                            adm_ticket_rec_t *ticket, adm_usec_t now);
+
 /* adm_recycle.c */
 uint32_t adm_recycle_away(const adm_segment_t *segment);
 

@@ -14,12 +14,12 @@
  * just be between fork and exec, without its token. */
 #define MISSED_USEC (100 * ADM_USEC_PER_MSEC)
 /* Where a daemon starts programs, it may not have come to that yet. */
-#define MISSED_DAEMON_USEC ADM_USEC_PER_SEC
+#define MISSED_DAEMON_USEC (500 * ADM_USEC_PER_MSEC)
 
 /* ---- dead children --------------------------------------------------------------- */
 
-static void orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                                 adm_ticket_rec_t *ticket, adm_usec_t now)
+void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                            adm_ticket_rec_t *ticket, adm_usec_t now)
 {
     unsigned orphans = atomic_load(&zone->orphans);
 
@@ -39,7 +39,7 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     if (atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
         && atomic_load(&ticket->programs) > 0) {
-        orphan_ticket_locked(segment, zone, ticket, now);
+        adm_reap_orphan_locked(segment, zone, ticket, now);
     }
     else {
         adm_zone_end_ticket_locked(segment, zone, ticket_idx);

@@ -598,8 +598,10 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
     return APR_SUCCESS;
 }
 
-void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
+/* End one's own ticket: its permit is free, or stays with its program. */
+static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
 {
+    adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone;
 
     if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
@@ -609,14 +611,31 @@ void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
     end_parking(ticket);
     zone = lock_own_zone(ticket, now);
     if (zone) {
-        if (adm_ticket_is_granted(ticket)) {
+        bool is_granted = adm_ticket_is_granted(ticket);
+
+        if (is_granted) {
             note_served_locked(zone, now - rec_of(ticket)->since_usec);
         }
         else {
             zone->gone++;
         }
-        adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
-        adm_zone_unlock(ticket->child->segment, zone, now);
+        if (is_granted && is_abandoned) {
+            adm_reap_orphan_locked(segment, zone, rec_of(ticket), now);
+        }
+        else {
+            adm_zone_end_ticket_locked(segment, zone, ticket->idx);
+        }
+        adm_zone_unlock(segment, zone, now);
     }
     end_own_ticket(ticket);
+}
+
+void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
+{
+    leave(ticket, now, false);
+}
+
+void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now)
+{
+    leave(ticket, now, true);
 }

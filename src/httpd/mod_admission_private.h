@@ -244,6 +244,9 @@ void admission_export_token(request_rec *r, const adm_ticket_t *ticket);
 int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                     int rv);
 
+/** The request has been destroyed, and with it what httpd could end. */
+void admission_release_after_request(adm_ticket_t *ticket);
+
 /* ---- recycling (mod_admission_recycle.c) ------------------------------------------------ */
 
 void admission_recycle_post_config(server_rec *s);

@@ -44,9 +44,20 @@ void admission_export_token(request_rec *r, const adm_ticket_t *ticket)
 
 /* ---- the bucket behind the end of the request ------------------------------------------ */
 
+void admission_release_after_request(adm_ticket_t *ticket)
+{
+    if (atomic_load(&ticket->held) && adm_child_is_self(ticket->child)
+        && adm_program_outlives_request(ticket)) {
+        adm_ticket_abandon(ticket, adm_now());
+    }
+    else {
+        adm_ticket_release(ticket, adm_now());
+    }
+}
+
 static void release_bucket_destroy(void *ticket)
 {
-    adm_ticket_release(ticket, adm_now());
+    admission_release_after_request(ticket);
 }
 
 static apr_status_t release_bucket_read(apr_bucket *b, const char **text,

@@ -100,7 +100,7 @@ static apr_status_t end_visit_with_connection(void *data)
     admission_visit_t *visit = data;
 
     admission_park_forget(visit);
-    adm_ticket_release(&visit->ticket, adm_now());
+    admission_release_after_request(&visit->ticket);
     return APR_SUCCESS;
 }
 

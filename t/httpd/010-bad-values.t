@@ -85,7 +85,7 @@ accepted(in_place($_), $_) for (
     'AdmissionZone heavy', 'AdmissionExempt "%{REMOTE_ADDR} == \'10.0.0.1\'"',
     'AdmissionReject 429', 'AdmissionReject 503 retry-after=off',
     'AdmissionReject 503 retry-after=auto',
-        'AdmissionReject 429 retry-after=30',
+    'AdmissionReject 429 retry-after=30',
     'AdmissionReject 429 retry-after=1min', 'AdmissionDryRun On',
     'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
 );
@@ -142,8 +142,8 @@ for (['limits', 5, '10'], ['lengths', 4, '11'],
      ['timeouts', 4, '10 timeout=7s']) {
     my ($what, $limit, $queue) = @$_;
     # Both places: the sections start at lines 1 and 6.
-    refused(sprintf($shared, 'a', 4, 10) . sprintf($shared, 'b', $limit,
-                                                   $queue),
+    refused(sprintf($shared, 'a', 4, 10)
+            . sprintf($shared, 'b', $limit, $queue),
             "one zone with two $what", qr/pool/,
             qr/admission\.conf:[1-5]\b/, qr/admission\.conf:(?:[6-9]|10)\b/);
 }

@@ -47,8 +47,8 @@ AdmissionQueue 7 timeout=9s
 </VirtualHost>
 CONF
 
-$httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/',
-    'pool';
+$httpd->expect_rejections($_, 'full')
+    for 'test.example:/cgi-bin/inner/', 'pool';
 
 is_deeply [ sort keys %{ $httpd->status->{zone} } ],
     [ 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
@@ -67,7 +67,8 @@ is status_of('/cgi-bin/x'), 200, 'the outer zone still has room';
 is status_of('/cgi-bin/inner/x'), 429,
     'the inner zone is full, and rejects as the outer section says';
 is status_of('/cgi-bin/inner/other-status/x'), 507,
-    'a section without MaxConcurrent is in the zone around it, with its own AdmissionReject';
+    'a section without MaxConcurrent is in the zone around it, with its own '
+    . 'AdmissionReject';
 is status_of('/cgi-bin/inner/free/x'), 200, 'MaxConcurrent off ends the limit';
 $httpd->zone_becomes('/cgi-bin/', 'queue and timeout come from the server',
                      QueueLength => 7, QueueTimeoutMs => 9000);

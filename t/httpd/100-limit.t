@@ -21,9 +21,7 @@ CONF
         my $watch = $httpd->watch;
         my $start = time;
         my $statuses = $plain_or_tls eq 'plain'
-            ? statuses(answers(map { $httpd->ask("/cgi-bin/heavy?ms=$ms&id=$_") }
-                                   1 .. $clients))
-            : curl_statuses($httpd);
+            ? plain_statuses($httpd) : curl_statuses($httpd);
         my $factor = (time - $start) / ($clients * $ms / 1000 / $limit);
 
         is $watch->most, $limit,
@@ -43,10 +41,17 @@ CONF
 
 done_testing;
 
+sub plain_statuses {
+    my ($httpd) = @_;
+    return statuses(answers(map { $httpd->ask("/cgi-bin/heavy?ms=$ms&id=$_") }
+                                1 .. $clients));
+}
+
 sub curl_statuses {
     my ($httpd) = @_;
     my $url = $httpd->tls_url("/cgi-bin/heavy?ms=$ms&id=[1-$clients]");
     my @statuses = split ' ', `curl -sk -Z --parallel-immediate \\
-        --parallel-max $clients --http1.1 -o /dev/null -w '%{http_code}\\n' '$url' 2>/dev/null`;
+        --parallel-max $clients --http1.1 -o /dev/null \\
+        -w '%{http_code}\\n' '$url' 2>/dev/null`;
     return statuses(map { { status => $_ } } @statuses);
 }

@@ -33,7 +33,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'the counts tell the story',
                          Active => 0, Queued => 0, QueuedMax => $waiters,
                          Admitted => 1 + $waiters,
-                             AdmittedAfterWait => $waiters);
+                         AdmittedAfterWait => $waiters);
     $httpd->stop;
 });
 

@@ -56,7 +56,8 @@ CONF
     is $busy->{status}, 429, 'AdmissionReject chooses the status';
     is $busy->{headers}{'retry-after'}, undef,
         'retry-after=off leaves the header out';
-    is $httpd->get('/cgi-bin/at-once/fixed/heavy?id=3')->{headers}{'retry-after'}, 120,
+    my $fixed = $httpd->get('/cgi-bin/at-once/fixed/heavy?id=3');
+    is $fixed->{headers}{'retry-after'}, 120,
         'a fixed retry-after is sent in seconds';
 
     $httpd->open_gate('go');
@@ -64,8 +65,8 @@ CONF
         'who was in, is answered';
     is scalar(grep { $_ eq 'start 3' } $httpd->record), 0,
         'no program ran for a rejected request';
-    $httpd->zone_becomes($_, "$_ is at rest", Active => 0,
-                         Queued => 0) for @zones;
+    $httpd->zone_becomes($_, "$_ is at rest", Active => 0, Queued => 0)
+        for @zones;
     for my $zone (@zones) {
         my @lines = grep { /:warn.*\Q$zone\E: .*reject/ } $httpd->error_log;
         is scalar @lines, 1,

@@ -44,9 +44,8 @@ CONF
 
     my %log;
     wait_for {
-        %log = map { /id=(\w+)\S* zone=(\S+) status=(\S+)/ ? ($1 => [$2,
-                                                                     $3]) : () }
-               $httpd->access_log;
+        %log = map { /id=(\w+)\S* zone=(\S+) status=(\S+)/
+                         ? ($1 => [ $2, $3 ]) : () } $httpd->access_log;
         keys %log == 8;
     } 'the access log has them all';
     my ($zone, $dry) = map { "test.example:$_" } '/cgi-bin/', '/cgi-bin/dry/';

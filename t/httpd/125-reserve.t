@@ -13,8 +13,9 @@ sub static_passes {
     is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 100),
         { 200 => 100 },
         'a hundred static requests pass, one after the other';
-    is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)),
-        { 200 => $reserve }, 'and as many at once as workers are reserved';
+    my @at_once = map { $httpd->ask('/static.txt') } 1 .. $reserve;
+    is_deeply statuses(answers(@at_once)), { 200 => $reserve },
+        'and as many at once as workers are reserved';
 }
 
 # Of the heavy requests so many are in, the others rejected for this reason.
@@ -58,7 +59,8 @@ for_each_combo(sub {
         'a quarter of the workers is reserved';
 
     my $watch = $httpd->watch;
-    my @heavy = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=go") } 1 .. $heavy;
+    my @heavy = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=go") }
+                    1 .. $heavy;
     sorted_out($httpd, $workers - $reserve, 'Reserve', @heavy);
     is $watch->most, $limit, 'the limit was kept';
     $httpd->stop;

@@ -108,10 +108,12 @@ CONF
 
     # Both ways at once. Who holds one permit and finds the other taken gets
     # 503: waiting with a permit in hand is how deadlocks are made.
-    my @crossing = map { ($httpd->ask('/cgi-bin/a/x?loc=/cgi-bin/b/y?ms=20'),
-                          $httpd->ask('/cgi-bin/b/x?loc=/cgi-bin/a/y?ms=20')) } 1 .. 5;
-    is_deeply [ grep { !/^(?:200|503)$/ } map { $_->{status} } answers(@crossing) ],
-        [], 'crossing two zones both ways, everybody is answered';
+    my @crossing = map { $httpd->ask($_) }
+                   ('/cgi-bin/a/x?loc=/cgi-bin/b/y?ms=20',
+                    '/cgi-bin/b/x?loc=/cgi-bin/a/y?ms=20') x 5;
+    is_deeply [ grep { !/^(?:200|503)$/ }
+                map { $_->{status} } answers(@crossing) ], [],
+        'crossing two zones both ways, everybody is answered';
     $at_rest->('after crossing');
     $httpd->stop;
 });

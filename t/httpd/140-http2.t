@@ -37,7 +37,8 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0,
                          Queued => 0, Admitted => $requests);
 
-    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") } 1 .. $limit;
+    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=hold$_&until=go") }
+                   1 .. $limit;
     $httpd->zone_becomes('/cgi-bin/', 'the zone is full', Active => $limit);
     my $curl = start_program(qw(curl -sk --http2 --max-time 30),
                              $httpd->tls_url('/cgi-bin/heavy?id=left'));

@@ -37,7 +37,8 @@ CONF
     my @waiting;
     for my $n (1, 2) {
         push @waiting, $httpd->ask("/cgi-bin/zone/x?id=late$n");
-        wait_for { $httpd->zone('/cgi-bin/zone/')->{QueuedMax} >= $n } "$n waits";
+        wait_for { $httpd->zone('/cgi-bin/zone/')->{QueuedMax} >= $n }
+            "$n waits";
     }
     is_deeply statuses(answers(@waiting)), { 503 => 2 }, 'both wait too long';
     $httpd->open_gate('go');
@@ -54,9 +55,7 @@ CONF
     is $rejected->{status}, 503, 'the line is full';
     like $rejected->{body}, qr/^(?:REDIRECT_)?ADMISSION_$_$/m,
         "the ErrorDocument is told ADMISSION_$_"
-        for 'STATUS=full', "ZONE=test.example:/cgi-bin/zone/patient/",
-            'QUEUED=2',
-            'WAIT_MS=0';
+        for 'STATUS=full', "ZONE=${zone}patient/", 'QUEUED=2', 'WAIT_MS=0';
     $httpd->open_gate('on');
     is_deeply statuses(answers(@hold)), { 200 => 3 },
         'those in line are answered';
@@ -64,8 +63,8 @@ CONF
     is_deeply logged($httpd, 'first'),
         { zone => $zone, status => 'admitted', wait => 0, queued => 0 },
         'who finds room is admitted, without a wait';
-    my ($late, $waited1,
-        $waited2) = map { logged($httpd, $_) } qw(late1 waited1 waited2);
+    my ($late, $waited1, $waited2)
+        = map { logged($httpd, $_) } qw(late1 waited1 waited2);
     is $late->{status}, 'timeout', 'who waits too long is logged so';
     cmp_ok $late->{wait}, '>=', 300, 'with the milliseconds it waited';
     is $waited1->{status}, 'queued', 'who waits and runs is logged so';

@@ -18,7 +18,8 @@ CONF
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my $start = time;
-    my @answers = answers(map { $httpd->ask("/cgi-bin/heavy?id=late$_") } 1 .. 3);
+    my @answers = answers(map { $httpd->ask("/cgi-bin/heavy?id=late$_") }
+                              1 .. 3);
     is_deeply statuses(@answers), { 503 => 3 }, 'three wait and give up: 503';
     cmp_ok $_->{at} - $start, '>=', 0.3, 'not before the timeout' for @answers;
     like $answers[0]{headers}{'retry-after'} // '(none)', qr/^\d+$/,

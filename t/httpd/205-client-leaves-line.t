@@ -58,8 +58,7 @@ CONF
         [ map { ("start $_", "end $_") } qw(hold first last) ],
         'in their order; no program ran for those who left';
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
-                         Queued => 0,
-                         Admitted => 3);
+                         Queued => 0, Admitted => 3);
     wait_for { $gone == grep { /id=gone\b.* status=gone / } $httpd->access_log }
         'the access log says gone';
     $httpd->stop;

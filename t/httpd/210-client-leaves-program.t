@@ -17,7 +17,8 @@ for_each_combo(sub {
     AdmissionQueue 10
 </Location>
 CONF
-    $httpd->expect_in_log(qr/cgid:error.*sending SIGKILL/) if $combo->{cgi} eq 'cgid';
+    $httpd->expect_in_log(qr/cgid:error.*sending SIGKILL/)
+        if $combo->{cgi} eq 'cgid';
 
     my $polite = $httpd->ask('/cgi-bin/heavy?id=polite&stream=1&until=never');
     wait_for { $polite->has_begun } 'a program streams';
@@ -29,10 +30,12 @@ CONF
     cmp_ok time - $left_at, '<', 2, '... before httpd has to kill it';
 
     my $watch = $httpd->watch;
-    my @leaving = map { $httpd->ask("/cgi-bin/heavy?id=$_&ignore=1&stream=1&until=never") }
-                      1 .. $limit;
-    wait_for { $limit == grep { $_->has_begun } @leaving } 'stubborn programs stream';
-    my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=next$_&ms=50") } 1 .. 2 * $limit;
+    my $stubborn = '/cgi-bin/heavy?ignore=1&stream=1&until=never';
+    my @leaving = map { $httpd->ask("$stubborn&id=$_") } 1 .. $limit;
+    wait_for { $limit == grep { $_->has_begun } @leaving }
+        'stubborn programs stream';
+    my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=next$_&ms=50") }
+                      1 .. 2 * $limit;
     $httpd->zone_becomes('/cgi-bin/', 'others wait', Active => $limit,
                          Queued => 2 * $limit);
 
@@ -42,8 +45,7 @@ CONF
     is $watch->most, $limit, "there were never more than $limit programs";
     is scalar($httpd->live_programs_now), 0, 'none of them lives on';
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0,
-                         Queued => 0,
-                         Gone => 0, Admitted => 1 + 3 * $limit);
+                         Queued => 0, Gone => 0, Admitted => 1 + 3 * $limit);
     $httpd->stop;
 });
 

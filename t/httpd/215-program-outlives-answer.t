@@ -19,18 +19,16 @@ CONF
                           qr/core:error.*timeout.*apr_bucket_read\(\) failed/);
 
     my @programs = (
-        [ 'stalls in the body longer than Timeout', 'early=1&until=never', 200,
-         0 ],
-        [ 'sends no header within Timeout',         'until=never',
-                 504 ],
-        [ 'closes its outputs and works on',        'close=1&ms=500',
-              200 ],
+        [ 'stalls longer than Timeout', 'early=1&until=never', 200, 0 ],
+        [ 'sends no header in Timeout', 'until=never', 504 ],
+        [ 'closes its outputs and works on', 'close=1&ms=500', 200 ],
     );
     for my $n (0 .. $#programs) {
         my ($what, $query, @statuses) = @{ $programs[$n] };
         my $watch = $httpd->watch;
         my $first = $httpd->ask("/cgi-bin/heavy?id=odd$n&$query");
-        wait_for { grep { $_ eq "start odd$n" } $httpd->record } "a program $what";
+        wait_for { grep { $_ eq "start odd$n" } $httpd->record }
+            "a program $what";
         my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$n&ms=20") } 1 .. 3;
 
         my $status = $first->answer->{status};

@@ -23,8 +23,8 @@ CONF
 
     my @pipelines = map { $httpd->connect } 1, 2;
     for my $n (1 .. 4) {
-        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1) for 0,
-            1;
+        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1)
+            for 0, 1;
     }
     for my $n (1 .. 4) {
         is_deeply [ map { $_->{body} =~ /^heavy (\S+)/ } answers(@pipelines) ],
@@ -50,23 +50,23 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST',
                              body => 'x' x 300_000);
-    my $slow = $httpd->connect->send(
-        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
-        . "Content-Length: 10\r\n\r\n12345");
-    my $announced = $httpd->connect->send(
-        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
-        . "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-    my $chunked = $httpd->connect->send(
-        "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
-        . "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n");
+    my $post = sub {
+        my ($header, $body) = @_;
+        return $httpd->connect->send(
+            "POST /cgi-bin/heavy HTTP/1.1\r\nHost: test.example\r\n"
+            . "Connection: close\r\n$header\r\n\r\n$body");
+    };
+    my $slow      = $post->('Content-Length: 10', '12345');
+    my $announced = $post->("Expect: 100-continue\r\nContent-Length: 3", '');
+    my $chunked   = $post->('Transfer-Encoding: chunked',
+                            "4\r\nabcd\r\n0\r\n\r\n");
     $httpd->zone_becomes('/cgi-bin/', 'requests with bodies wait', Queued => 4);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
     $slow->send('67890');
     $announced->send('abc');
-    my @lengths = map { $_->{body} =~ /^body (\d+)/m } answers($posted, $slow,
-                                                               $announced,
-                                                               $chunked);
+    my @lengths = map { $_->{body} =~ /^body (\d+)/m }
+                      answers($posted, $slow, $announced, $chunked);
     is_deeply \@lengths, [ 300_000, 10, 3, 4 ],
         'large, slow, announced and chunked bodies arrive whole';
     $at_rest->('bodies', 5);

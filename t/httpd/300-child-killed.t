@@ -21,14 +21,14 @@ CONF
     my $watch = $httpd->watch;
     my $in_time = sub {
         my ($since) = @_;
-        cmp_ok time - $since, '<', $TWO_SECONDS, "... in two seconds";
+        in_two_seconds($since);
     };
     my $fill = sub {
         my ($name) = @_;
-        my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$name$_&until=$name") } 1 .. 2;
+        my $url = "/cgi-bin/heavy?until=$name&id=$name";
+        my @clients = map { $httpd->ask("$url$_") } 1, 2;
         wait_for { 2 == $httpd->live_programs_now } 'two run';
-        push @clients,
-            map { $httpd->ask("/cgi-bin/heavy?id=$name$_&until=$name") } 3 .. 5;
+        push @clients, map { $httpd->ask("$url$_") } 3 .. 5;
         $httpd->zone_becomes($zone, 'three wait', Active => 2, Queued => 3);
         return @clients;
     };
@@ -41,19 +41,23 @@ CONF
         kill KILL => $httpd->parent_of($program), $program;
         wait_for { $httpd->zone($zone)->{Reclaimed} >= 1 }
             'a child is killed, and its program: its permit is taken back';
-        $httpd->zone_becomes($zone, 'what is left runs', Active => 2);
+        wait_for {
+            my $is = $httpd->zone($zone);
+            $is->{Active} == 2 || $is->{Queued} == 0;
+        } 'those that are left run';
         $in_time->($killed_at);
         $httpd->open_gate('one');
         my $statuses = statuses(answers(@clients));
-        is $statuses->{200} + $statuses->{0}, 5,
-            'each client is answered, or was with the killed child';
+        is(($statuses->{200} // 0) + $statuses->{0}, 5,
+           'each client is answered, or was with the killed child');
         $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0,
                              Queued => 0);
     }
 
     my @clients = $fill->('all');
     kill KILL => $httpd->children;
-    wait_for { $httpd->status } 'all children are killed, httpd starts new ones';
+    wait_for { $httpd->status }
+        'all children are killed, httpd starts new ones';
     my $new_at = time;
     $httpd->zone_becomes($zone, 'nobody waits', Queued => 0);
     $in_time->($new_at);

@@ -25,7 +25,7 @@ CONF
     kill KILL => $holder, $httpd->live_programs_now;
     my $killed_at = time;
     wait_for { grep { /^start next/ } $httpd->record }
-        'the holder of the permit is killed, and its program: the next in line runs';
+        'the holder of the permit and its program are killed: the next runs';
     cmp_ok time - $killed_at, '<', 2, '... within 2 seconds';
     is_deeply statuses(answers(@waiting)), { 200 => 5 },
         'all that waited are answered';

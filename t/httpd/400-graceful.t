@@ -6,7 +6,8 @@ use AdmissionTest;
 
 sub zone_of {
     my ($limit) = @_;
-    return "<Location /cgi-bin/>\nMaxConcurrent $limit\nAdmissionQueue 8\n</Location>\n";
+    return "<Location /cgi-bin/>\nMaxConcurrent $limit\nAdmissionQueue 8\n"
+           . "</Location>\n";
 }
 
 for_each_combo(sub {
@@ -23,12 +24,11 @@ for_each_combo(sub {
 
     $httpd->graceful;
     $httpd->zone_becomes($zone, 'counts and counters survive', Active => 2,
-                         Queued => 1,
-                         Admitted => 2, QueuedMax => 1, Limit => 2);
+                         Queued => 1, Admitted => 2, QueuedMax => 1,
+                         Limit => 2);
     $client{new1} = $ask->('new1', 'last');
     $httpd->zone_becomes($zone, 'a new request waits for the old ones',
-                         Active => 2,
-                         Queued => 2);
+                         Active => 2, Queued => 2);
     is $watch->most, 2, 'old and new together kept the limit';
 
     $httpd->configure(zone_of(3));
@@ -40,8 +40,7 @@ for_each_combo(sub {
     $httpd->configure(zone_of(1));
     $httpd->graceful;
     $httpd->zone_becomes($zone, 'a lower limit ends nobody', Limit => 1,
-                         Active => 3,
-                         Queued => 1);
+                         Active => 3, Queued => 1);
     $httpd->open_gate('old1');
     is $client{old1}->answer->{status}, 200, 'the first ends';
     $httpd->zone_becomes($zone, 'nobody takes its place', Active => 2,

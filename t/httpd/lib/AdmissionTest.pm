@@ -19,13 +19,14 @@ use warnings;
 use Exporter;
 use POSIX ();
 use Test::More;
+use Time::HiRes ();
 
 use AdmissionTest::Client qw(answers wait_for_answers);
 use AdmissionTest::Config;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
-our @EXPORT = qw(answers combos for_each_combo new_httpd start_httpd statuses
+our @EXPORT = qw(answers combos for_each_combo in_two_seconds new_httpd start_httpd statuses
                  start_program wait_for wait_for_answers);
 
 sub import {
@@ -54,7 +55,8 @@ sub combos {
 sub for_each_combo {
     my ($story, @wanted) = @_;
 
-    my @combos = combos(@wanted) or plan skip_all => 'none of the asked-for combinations';
+    my @combos = combos(@wanted)
+        or plan skip_all => 'none of the asked-for combinations';
     for my $combo (@combos) {
         subtest $combo->{name} => sub {
             for my $module ("mpm_$combo->{mpm}", $combo->{cgi}) {
@@ -100,6 +102,18 @@ sub wait_for (&$;$) {
 }
 
 # How many answers have which status: { 200 => 58, 503 => 2 }.
+# Says how long a recovery took. An assertion only where the machine is idle,
+# which whoever sets ADMISSION_TIMED vouches for; bench/ measures it.
+sub in_two_seconds {
+    my ($since, $until) = @_;
+    my $took = ($until // Time::HiRes::time()) - $since;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    return ok $took < 2, sprintf '... in two seconds: %.2f s', $took
+        if $ENV{ADMISSION_TIMED};
+    note sprintf 'recovered after %.2f s', $took;
+}
+
 sub statuses {
     my (@answers) = @_;
     my %count;

@@ -81,8 +81,8 @@ sub abort {
 sub answers {
     my (@clients) = @_;
     wait_for_answers(scalar @clients, @clients);
-    return map { delete $_->{answer} // { status => -1, headers => {}, body => '' } }
-               @clients;
+    return map { delete $_->{answer}
+                     // { status => -1, headers => {}, body => '' } } @clients;
 }
 
 # Reads from all of them until so many have their answer.

@@ -32,7 +32,8 @@ sub modules_dir {
     chomp(my $asked = `apxs -q LIBEXECDIR 2>/dev/null` // '');
     my ($found) = grep { -d } grep { length } $ENV{HTTPD_MODULES} // '',
                                               $asked, @known;
-    return $found // die "no modules found: set HTTPD_MODULES to their directory\n";
+    return $found
+        // die "no modules found: set HTTPD_MODULES to their directory\n";
 }
 
 sub admission_module {

@@ -338,7 +338,8 @@ sub show_zone {
     diag "zone $name:";
     for (sort keys %all) {
         my $is = $zone->{$_} // 'missing';
-        diag defined $wanted{$_} ? "  $_ is $is, should be $wanted{$_}" : "  $_ is $is";
+        diag "  $_ is $is"
+             . (defined $wanted{$_} ? ", should be $wanted{$_}" : '');
     }
     return 0;
 }
@@ -377,7 +378,8 @@ sub allow_in_log {
 # The one line a minute, a zone and a reason about rejected requests.
 sub expect_rejections {
     my ($self, $zone, $reason) = @_;
-    return $self->expect_in_log(qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
+    return $self->expect_in_log(
+        qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
 }
 
 sub check_log {
@@ -393,7 +395,8 @@ sub check_log {
     }
     for my $pattern (@expected) {
         @bad = grep { $_ !~ $pattern } @bad;
-        ok scalar(grep { $_ =~ $pattern } @lines), "the error log says $pattern";
+        ok scalar(grep { $_ =~ $pattern } @lines),
+            "the error log says $pattern";
     }
     ok !@bad, 'the error log has no line the test did not expect'
         or diag join "\n", @bad;
