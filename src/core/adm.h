@@ -38,12 +38,15 @@ typedef int64_t adm_usec_t;
 #define ADM_NO_TICKET (APR_OS_START_USERERR + 3104)  /* ticket table is full */
 #define ADM_NO_ZONE (APR_OS_START_USERERR + 3105)    /* zone table is full */
 #define ADM_NO_CHILD (APR_OS_START_USERERR + 3106)   /* child table is full */
-#define ADM_ZONE_RETIRED (APR_OS_START_USERERR + 3107) /* no longer configured */
-#define ADM_LOCK_LOST (APR_OS_START_USERERR + 3108)  /* lock beyond repair */
-#define ADM_BAD_SEGMENT (APR_OS_START_USERERR + 3109) /* other version, or torn */
+#define ADM_ZONE_RETIRED \
+    (APR_OS_START_USERERR + 3107)                   /* no longer configured */
+#define ADM_LOCK_LOST (APR_OS_START_USERERR + 3108) /* lock beyond repair */
+#define ADM_BAD_SEGMENT \
+    (APR_OS_START_USERERR + 3109) /* other version, or torn */
 #define ADM_INTERRUPTED (APR_OS_START_USERERR + 3110) /* own critical section */
-#define ADM_DRY_QUEUED (APR_OS_START_USERERR + 3111) /* runs; would have waited */
-#define ADM_DRY_FULL (APR_OS_START_USERERR + 3112)   /* runs; would be rejected */
+#define ADM_DRY_QUEUED \
+    (APR_OS_START_USERERR + 3111)                  /* runs; would have waited */
+#define ADM_DRY_FULL (APR_OS_START_USERERR + 3112) /* runs; would be rejected */
 
 /** A segment, as this process sees it. Private memory, inherited by fork. */
 typedef struct adm_segment_t adm_segment_t;
@@ -189,10 +192,10 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never);
 /* ---- permits ----------------------------------------------------------- */
 
 enum {
-    ADM_MAY_WAIT = 1,      /* else: a permit at once or none */
-    ADM_USES_WORKER = 2,   /* running takes one of the server's workers */
-    ADM_BLOCKS_WORKER = 4, /* waiting takes one, too */
-    ADM_DRY_RUN = 8,       /* always runs; counts as if it did not */
+    ADM_MAY_WAIT = 1,       /* else: a permit at once or none */
+    ADM_USES_WORKER = 2,    /* running takes one of the server's workers */
+    ADM_BLOCKS_WORKER = 4,  /* waiting takes one, too */
+    ADM_DRY_RUN = 8,        /* always runs; counts as if it did not */
     ADM_NO_WORKER_LEFT = 16 /* the caller knows that none may be taken */
 };
 
@@ -212,9 +215,9 @@ enum {
  *         ADM_RESERVED     the workers left are reserved for other requests
  *         anything else    the request cannot be counted: let it run
  */
-apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone,
-                            unsigned flags, uint32_t queue_length,
-                            adm_usec_t now, adm_ticket_t *ticket);
+apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
+                            uint32_t queue_length, adm_usec_t now,
+                            adm_ticket_t *ticket);
 
 /** Count a request that runs without a permit because it is exempt. */
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
@@ -317,8 +320,7 @@ void adm_doorbell_ring(adm_child_t *child);
 apr_status_t adm_program_watch_forks(adm_segment_t *segment);
 
 /** The text by which a program of this ticket is known, for its environment. */
-void adm_program_token(const adm_ticket_t *ticket,
-                       char text[ADM_TOKEN_LENGTH]);
+void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH]);
 
 /**
  * The calling thread is about to start a program for this ticket. From now on
@@ -392,8 +394,8 @@ typedef struct adm_durations_t {
 typedef struct adm_zone_stats_t {
     uint32_t limit;
     uint32_t queue_length; /* as the last request saw it */
-    uint32_t active;  /* permits given out */
-    uint32_t orphans; /* of these, held by programs whose child is dead */
+    uint32_t active;       /* permits given out */
+    uint32_t orphans;      /* of these, held by programs whose child is dead */
     uint32_t queued;
     uint32_t queued_max;
     adm_usec_t oldest_wait_usec;
@@ -410,8 +412,8 @@ typedef struct adm_zone_stats_t {
 } adm_zone_stats_t;
 
 /** Copy a zone's figures under its lock. @return as adm_zone_enter(). */
-apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone,
-                            adm_usec_t now, adm_zone_stats_t *stats);
+apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                            adm_zone_stats_t *stats);
 
 /** The last ten minutes, the newest second last. */
 #define ADM_HISTORY_SECONDS 600
@@ -432,8 +434,8 @@ typedef struct adm_server_stats_t {
     uint32_t blocked;      /* of these, only waiting */
     uint32_t parked;       /* waiting without a worker */
     uint64_t unlimited;    /* requests let through because of a fault */
-    uint64_t recycled;     /* children that ended because their quota was used */
-    uint32_t away;         /* of these, not replaced yet */
+    uint64_t recycled; /* children that ended because their quota was used */
+    uint32_t away;     /* of these, not replaced yet */
     adm_usec_t away_max_usec; /* the longest time that one was */
 } adm_server_stats_t;
 

@@ -43,8 +43,7 @@ static const char *count_ticket(const adm_segment_t *segment,
         return NULL;
     }
     child = adm_child_at(segment, ticket->child_idx);
-    if (!child
-        || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
+    if (!child || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
         return "a ticket names no child";
     }
     return NULL;
@@ -101,7 +100,8 @@ static const char *check_line(const adm_segment_t *segment,
     if (length != queued) {
         return "the line and the waiting tickets differ";
     }
-    return zone->tail_idx == prev_idx ? NULL : "the line's tail is not its last";
+    return zone->tail_idx == prev_idx ? NULL
+                                      : "the line's tail is not its last";
 }
 
 static const char *check_free(const adm_segment_t *segment,

@@ -48,8 +48,9 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
         return false;
     }
     note_child_used(segment, idx); /* first, so that no claim is overlooked */
-    if (!atomic_compare_exchange_strong(
-            &rec->life, &life, adm_life(pid, sequence, ADM_LIFE_CLAIMED))) {
+    if (!atomic_compare_exchange_strong(&rec->life, &life,
+                                        adm_life(pid, sequence,
+                                                 ADM_LIFE_CLAIMED))) {
         return false;
     }
     ADM_FAULT(child_claimed);

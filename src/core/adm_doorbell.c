@@ -54,8 +54,8 @@ static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
     }
     if (bits) {
         atomic_fetch_or(&doorbell->slots[word], bits);
-        atomic_fetch_or(&doorbell->summary[word / 64],
-                        UINT64_C(1) << word % 64);
+        atomic_fetch_or(&doorbell->summary[word / 64], UINT64_C(1)
+                                                           << word % 64);
     }
     return count;
 }

@@ -17,10 +17,9 @@ void adm_fault_arm(adm_fault_t point, unsigned nth)
 
 const char *adm_fault_name(adm_fault_t point)
 {
-    static const char *const names[] = {
-        "none",
+    static const char *const names[] = { "none",
 #define ADM_FAULT_NAME(name) #name,
-        ADM_FAULT_POINTS(ADM_FAULT_NAME)
+                                         ADM_FAULT_POINTS(ADM_FAULT_NAME)
 #undef ADM_FAULT_NAME
     };
 

@@ -7,32 +7,21 @@
 #ifndef ADM_FAULT_H
 #define ADM_FAULT_H
 
-#define ADM_FAULT_POINTS(point)       \
-    point(enter_locked)               \
-    point(enter_filled)               \
-    point(enter_stored)               \
-    point(enter_unlocked)             \
-    point(wait_sleeping)              \
-    point(grant_stored)               \
-    point(grant_unlocked)             \
-    point(leave_stored)               \
-    point(leave_unlinked)             \
-    point(cancel_stored)              \
-    point(chunk_claimed)              \
-    point(rebuild_begun)              \
-    point(rebuild_counted)            \
-    point(reap_freed)                 \
-    point(reap_orphaned)              \
-    point(reap_done)                  \
-    point(orphan_freed)               \
-    point(child_claimed)
+#define ADM_FAULT_POINTS(point)                                                \
+    point(enter_locked) point(enter_filled) point(enter_stored)                \
+        point(enter_unlocked) point(wait_sleeping) point(grant_stored)         \
+            point(grant_unlocked) point(leave_stored) point(leave_unlinked)    \
+                point(cancel_stored) point(chunk_claimed) point(rebuild_begun) \
+                    point(rebuild_counted) point(reap_freed)                   \
+                        point(reap_orphaned) point(reap_done)                  \
+                            point(orphan_freed) point(child_claimed)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,
 #define ADM_FAULT_ENUM(name) ADM_FAULT_##name,
     ADM_FAULT_POINTS(ADM_FAULT_ENUM)
 #undef ADM_FAULT_ENUM
-    ADM_FAULT_end
+        ADM_FAULT_end
 } adm_fault_t;
 
 #ifdef ADM_FAULTS

@@ -64,8 +64,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    segment->history_recs[zone - segment->zone_recs] =
-        (adm_history_rec_t){ 0 };
+    segment->history_recs[zone - segment->zone_recs] = (adm_history_rec_t){ 0 };
     zone->noted_second = 0;
 }
 

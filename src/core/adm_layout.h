@@ -58,7 +58,7 @@ typedef struct adm_header_rec_t {
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     adm_spawner_rec_t spawners[ADM_SPAWNERS];
     _Atomic uint64_t unlimited;
-    _Atomic int64_t next_orphan_round; /* one child at a time looks */
+    _Atomic int64_t next_orphan_round;     /* one child at a time looks */
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
 
     /* Recycling; written by children; atomic. */
@@ -95,7 +95,7 @@ typedef struct adm_zone_rec_t {
     uint32_t queued_max;
     atomic_uint queue_length; /* that the last request came with; the parent
                                * sets it at each load, without the lock */
-    uint32_t noted_second; /* the last one in the zone's history */
+    uint32_t noted_second;    /* the last one in the zone's history */
     uint64_t next_arrival;
     uint64_t service_mean_usec; /* moving mean, for estimates */
 
@@ -113,15 +113,15 @@ typedef struct adm_zone_rec_t {
 
 /* One second of a zone in which something changed. Zone lock. */
 typedef struct adm_second_rec_t {
-    uint32_t second;     /* of the core's clock */
-    uint32_t active;     /* at its end */
+    uint32_t second; /* of the core's clock */
+    uint32_t active; /* at its end */
     uint32_t queued;
     uint32_t active_max; /* most at once in it */
     uint32_t queued_max;
     uint32_t active_before; /* at its beginning: the second that it continues
                              * may be overwritten by then */
     uint32_t queued_before;
-    uint64_t rejected;   /* until its end */
+    uint64_t rejected; /* until its end */
     uint64_t rejected_before;
 } adm_second_rec_t;
 
@@ -140,18 +140,18 @@ enum adm_ticket_state_t {
 
 /* Written under the zone lock unless noted. */
 typedef struct adm_ticket_rec_t {
-    atomic_uint state;       /* the truth, and the word its waiter sleeps on */
-    uint32_t child_idx;      /* who holds it or waits */
-    uint64_t arrival;        /* place in the order of arrival of its zone */
-    int64_t since_usec;      /* WAITING: in line since. Later: runs since */
-    int64_t until_usec;      /* ORPHANED: is given up then */
+    atomic_uint state;  /* the truth, and the word its waiter sleeps on */
+    uint32_t child_idx; /* who holds it or waits */
+    uint64_t arrival;   /* place in the order of arrival of its zone */
+    int64_t since_usec; /* WAITING: in line since. Later: runs since */
+    int64_t until_usec; /* ORPHANED: is given up then */
     _Atomic int64_t missed_since; /* ORPHANED: its program was not seen since
                               * then; 0: it was. Without the lock, by reapers */
-    uint32_t prev_idx;       /* in the line */
-    uint32_t next_idx;       /* in the line, or in the free list */
-    atomic_uint bell;        /* slot + 1 of a parked ticket; 0: a thread sleeps.
+    uint32_t prev_idx;            /* in the line */
+    uint32_t next_idx;            /* in the line, or in the free list */
+    atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps.
                               * Written by the owning child without the lock */
-    atomic_uint programs;    /* announced; by the owning child, no lock */
+    atomic_uint programs; /* announced; by the owning child, no lock */
     _Atomic uint64_t program; /* adm_program_word() of the last one, where it is
                                * known; written by the program itself between
                                * fork and exec */
@@ -262,7 +262,7 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
-    uint32_t blocked_max; /* threads that may wait at once */
+    uint32_t blocked_max;        /* threads that may wait at once */
     atomic_uint threads_blocked; /* that do; rec->blocked has all waits */
     /* What the last audit saw. */
     atomic_uint deaths_seen;
@@ -399,7 +399,7 @@ typedef struct adm_orphan_t {
     adm_usec_t since; /* it ran since */
     adm_usec_t until; /* it is given up then */
     unsigned programs;
-    pid_t pid;        /* of the last one; 0: not known */
+    pid_t pid; /* of the last one; 0: not known */
 } adm_orphan_t;
 
 /** Look for the programs of an orphaned ticket. Makes system calls. @return

@@ -165,10 +165,10 @@ bool adm_program_was_announced(const adm_ticket_t *ticket)
 /* ---- look ------------------------------------------------------------------------- */
 
 typedef enum sight_t {
-    SIGHT_GONE,    /* no such process, or only its zombie */
-    SIGHT_OTHER,   /* a process without our token */
+    SIGHT_GONE,  /* no such process, or only its zombie */
+    SIGHT_OTHER, /* a process without our token */
     SIGHT_OURS,
-    SIGHT_UNKNOWN  /* a process that does not show its environment */
+    SIGHT_UNKNOWN /* a process that does not show its environment */
 } sight_t;
 
 /* Read a whole file of /proc. @return its length, or -1 with errno. */
@@ -426,8 +426,7 @@ static bool may_be_hidden(const adm_segment_t *segment, const char *token,
 
         may_be = pid != 0 && atomic_load(&spawner->last_fork) >= since
                  && !has_ended(pid)
-                 && look_at_children_of(pid, token, &program)
-                        >= SIGHT_OURS;
+                 && look_at_children_of(pid, token, &program) >= SIGHT_OURS;
     }
     return may_be;
 }

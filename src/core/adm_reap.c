@@ -91,9 +91,9 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
 {
     uint32_t workers_held = atomic_load(&rec->workers_held);
 
-    if (atomic_compare_exchange_strong(
-            &rec->life, &life,
-            adm_life(0, adm_life_sequence(life) + 1, ADM_LIFE_FREE))) {
+    if (atomic_compare_exchange_strong(&rec->life, &life,
+                                       adm_life(0, adm_life_sequence(life) + 1,
+                                                ADM_LIFE_FREE))) {
         atomic_fetch_sub(&segment->header->workers_held, workers_held);
     }
 }
@@ -153,15 +153,14 @@ static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
         adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
         if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
-            orphans[count++] = (adm_orphan_t){
-                .zone_idx = zone_idx,
-                .ticket_idx = idx,
-                .arrival = ticket->arrival,
-                .since = ticket->since_usec,
-                .until = ticket->until_usec,
-                .programs = atomic_load(&ticket->programs),
-                .pid = known_pid(ticket)
-            };
+            orphans[count++] = (adm_orphan_t){ .zone_idx = zone_idx,
+                                               .ticket_idx = idx,
+                                               .arrival = ticket->arrival,
+                                               .since = ticket->since_usec,
+                                               .until = ticket->until_usec,
+                                               .programs = atomic_load(
+                                                   &ticket->programs),
+                                               .pid = known_pid(ticket) };
         }
     }
     adm_zone_unlock(segment, zone, now);

@@ -19,7 +19,7 @@
 #define LOADS_BEFORE_REUSE 2
 
 typedef struct adm_zone_name_t {
-    char *name; /* NULL: never used */
+    char *name;       /* NULL: never used */
     apr_pool_t *pool; /* of the name; a place can change its zone */
     uint32_t incarnation;
     uint32_t last_load; /* that configured it */

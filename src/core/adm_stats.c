@@ -30,8 +30,8 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
     return first ? now - first->since_usec : 0;
 }
 
-apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone,
-                            adm_usec_t now, adm_zone_stats_t *stats)
+apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                            adm_zone_stats_t *stats)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;

@@ -33,8 +33,8 @@ static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     for (; chunk < segment->chunks; chunk++) {
         uint32_t nobody = 0;
 
-        if (atomic_compare_exchange_strong(
-                &segment->chunk_recs[chunk].zone_idx, &nobody, idx)) {
+        if (atomic_compare_exchange_strong(&segment->chunk_recs[chunk].zone_idx,
+                                           &nobody, idx)) {
             ADM_FAULT(chunk_claimed);
             note_chunk_used(segment, chunk);
             zone->fresh_idx = chunk_first_ticket(chunk);

@@ -8,11 +8,7 @@
 #include "adm_wait.h"
 
 /* Private bits of adm_ticket_t.flags. */
-enum {
-    HAS_WORKER = 0x100,
-    IS_BLOCKED = 0x200,
-    IS_PARKED = 0x400
-};
+enum { HAS_WORKER = 0x100, IS_BLOCKED = 0x200, IS_PARKED = 0x400 };
 
 /* ---- the zone's lock ----------------------------------------------------------- */
 
@@ -306,8 +302,7 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
         }
         return begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, ticket);
     }
-    if (!(ticket->flags & ADM_MAY_WAIT)
-        || queued >= queue_length) {
+    if (!(ticket->flags & ADM_MAY_WAIT) || queued >= queue_length) {
         return reject_locked(zone, ticket, &zone->rejected_full,
                              ADM_QUEUE_FULL);
     }
@@ -342,8 +337,7 @@ static bool has_ticket(apr_status_t rv)
 /* What the child counts of its own tickets, once it is known how it went. */
 static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 {
-    bool is_parking = rv == ADM_QUEUED
-                      && !(ticket->flags & ADM_BLOCKS_WORKER);
+    bool is_parking = rv == ADM_QUEUED && !(ticket->flags & ADM_BLOCKS_WORKER);
 
     if (!has_ticket(rv) || is_parking) {
         return_worker(ticket);
@@ -353,9 +347,9 @@ static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
     }
 }
 
-apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone,
-                            unsigned flags, uint32_t queue_length,
-                            adm_usec_t now, adm_ticket_t *ticket)
+apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
+                            uint32_t queue_length, adm_usec_t now,
+                            adm_ticket_t *ticket)
 {
     adm_segment_t *segment = child->segment;
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
@@ -509,8 +503,9 @@ static void note_served_locked(adm_zone_rec_t *zone, adm_usec_t served)
 
     adm_durations_add(&zone->service, served);
     /* The first one sets the mean, later ones move it by an eighth. */
-    zone->service_mean_usec = (uint64_t)(
-        zone->service.count == 1 ? served : mean + (served - mean) / 8);
+    zone->service_mean_usec = (uint64_t)(zone->service.count == 1
+                                             ? served
+                                             : mean + (served - mean) / 8);
 }
 
 static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)

@@ -7,8 +7,7 @@
 
 #include "mod_admission_private.h"
 
-static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
-                         apr_pool_t *ptemp)
+static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     /* mod_status declares its hook only when it is loaded, so not before all
      * modules are. */

@@ -19,8 +19,7 @@ static int has_hung_up(const conn_rec *c)
     apr_socket_t *socket = ap_get_conn_socket((conn_rec *)c);
     struct pollfd client = { .events = POLLRDHUP };
 
-    return socket
-           && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
+    return socket && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
            && poll(&client, 1, 0) == 1
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 #else

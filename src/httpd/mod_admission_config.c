@@ -161,13 +161,11 @@ static int is_file_of_its_type(const request_rec *r)
  * everything else is full. */
 static int is_dynamic(const request_rec *r)
 {
-    static const char *const cheap[] = { AP_DEFAULT_HANDLER_NAME,
-                                         DIR_MAGIC_TYPE,
-                                         "send-as-is",
-                                         "server-status",
-                                         "server-info",
-                                         "balancer-manager",
-                                         "admission-status" };
+    static const char *const cheap[] = {
+        AP_DEFAULT_HANDLER_NAME, DIR_MAGIC_TYPE, "send-as-is",
+        "server-status",         "server-info",  "balancer-manager",
+        "admission-status"
+    };
     apr_size_t i;
 
     for (i = 0; i < sizeof(cheap) / sizeof(*cheap); i++) {
@@ -268,8 +266,8 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
-static const char *set_queue(cmd_parms *cmd, void *dir_conf,
-                             const char *length, const char *option)
+static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
+                             const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
     apr_interval_time_t timeout = DEFAULT_QUEUE_TIMEOUT;
@@ -549,13 +547,13 @@ const command_rec admission_directives[] = {
                    "status for rejected requests, and "
                    "retry-after=auto|off|time"),
     AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
-                 "On or Off; On: decide and count as if, change nothing"),
+                  "On or Off; On: decide and count as if, change nothing"),
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
     AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
                    "min[-max] connections a child serves, and "
                    "together=number"),
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
-                 "On or Off; On: wait without a worker where the MPM can"),
+                  "On or Off; On: wait without a worker where the MPM can"),
     { NULL }
 };

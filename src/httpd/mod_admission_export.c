@@ -50,8 +50,8 @@ static json_t *json_of_durations(const adm_durations_t *durations)
     int i;
 
     set_number(object, "count", (apr_int64_t)durations->count);
-    set_number(object, "sumMs", (apr_int64_t)(durations->sum_usec
-                                              / ADM_USEC_PER_MSEC));
+    set_number(object, "sumMs",
+               (apr_int64_t)(durations->sum_usec / ADM_USEC_PER_MSEC));
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
         json_array_append_new(buckets,
                               json_integer((json_int_t)durations->bucket[i]));
@@ -122,8 +122,8 @@ int admission_write_json(request_rec *r)
     }
     for (i = 0; i < views->nelts; i++) {
         json_array_append_new(
-            array, json_of_zone(r->pool,
-                                &APR_ARRAY_IDX(views, i, admission_view_t)));
+            array,
+            json_of_zone(r->pool, &APR_ARRAY_IDX(views, i, admission_view_t)));
     }
     set_number(root, "version", JSON_VERSION);
     json_object_set_new(root, "server", server);
@@ -223,8 +223,8 @@ static void write_zone_fields(request_rec *r, const apr_array_header_t *views)
     }
 }
 
-static void write_histogram(request_rec *r, const char *name,
-                            const char *zone, const adm_durations_t *durations)
+static void write_histogram(request_rec *r, const char *name, const char *zone,
+                            const adm_durations_t *durations)
 {
     apr_uint64_t below = 0;
     int i;

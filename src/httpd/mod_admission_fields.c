@@ -10,10 +10,10 @@ static apr_int64_t mean_msec(const adm_durations_t *durations)
     return durations->count ? MSEC(durations->sum_usec / durations->count) : 0;
 }
 
-#define OF_ZONE(name, expression)                              \
-    static apr_int64_t name(const admission_view_t *view)      \
-    {                                                          \
-        return (apr_int64_t)(expression);                      \
+#define OF_ZONE(name, expression)                         \
+    static apr_int64_t name(const admission_view_t *view) \
+    {                                                     \
+        return (apr_int64_t)(expression);                 \
     }
 
 OF_ZONE(limit, view->stats.limit)
@@ -65,8 +65,8 @@ const admission_field_t admission_zone_fields[] = {
       "admitted_after_wait", NULL, "Of these, how many had to wait.", COUNTER,
       after_wait, NULL },
     { "Exempt", "Exempt", "exempt", "exempt", NULL,
-      "Requests that ran without a permit because of AdmissionExempt.",
-      COUNTER, exempt, NULL },
+      "Requests that ran without a permit because of AdmissionExempt.", COUNTER,
+      exempt, NULL },
     { "RejectedFull", "Rejected full", "rejectedFull", "rejected", "full",
       "Requests that were rejected.", COUNTER, rejected_full, NULL },
     { "RejectedTimeout", "timeout", "rejectedTimeout", "rejected", "timeout",
@@ -89,14 +89,14 @@ const admission_field_t admission_zone_fields[] = {
       "Whether the zone only counts.", GAUGE, dry_run, NULL }
 };
 
-const int admission_zone_fields_count =
-    sizeof(admission_zone_fields) / sizeof(*admission_zone_fields);
+const int admission_zone_fields_count = sizeof(admission_zone_fields)
+                                        / sizeof(*admission_zone_fields);
 
-#define OF_SERVER(name, expression)                            \
-    static apr_int64_t name(const adm_server_stats_t *server)  \
-    {                                                          \
-        (void)server;                                          \
-        return (apr_int64_t)(expression);                      \
+#define OF_SERVER(name, expression)                           \
+    static apr_int64_t name(const adm_server_stats_t *server) \
+    {                                                         \
+        (void)server;                                         \
+        return (apr_int64_t)(expression);                     \
     }
 
 static apr_int64_t difference(uint32_t a, uint32_t b)
@@ -132,11 +132,11 @@ const admission_field_t admission_server_fields[] = {
     { "Parked", "Parked", "parked", "parked", NULL,
       "Requests that wait without a worker.", GAUGE, NULL, parked },
     { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
-      "Requests let through without a limit because of a fault.", COUNTER,
-      NULL, unlimited },
+      "Requests let through without a limit because of a fault.", COUNTER, NULL,
+      unlimited },
     { "ChildrenRecycled", "Children recycled", "childrenRecycled",
-      "children_recycled", NULL, "Children ended by AdmissionRecycle.",
-      COUNTER, NULL, recycled },
+      "children_recycled", NULL, "Children ended by AdmissionRecycle.", COUNTER,
+      NULL, recycled },
     { "ChildrenAway", "away", "childrenAway", "children_away", NULL,
       "Recycled children not replaced yet.", GAUGE, NULL, away },
     { "ChildrenAwayMaxMs", "longest ms", "childrenAwayMaxMs",
@@ -145,8 +145,8 @@ const admission_field_t admission_server_fields[] = {
       MILLIS, NULL, away_max }
 };
 
-const int admission_server_fields_count =
-    sizeof(admission_server_fields) / sizeof(*admission_server_fields);
+const int admission_server_fields_count = sizeof(admission_server_fields)
+                                          / sizeof(*admission_server_fields);
 
 const apr_array_header_t *admission_look(apr_pool_t *p,
                                          adm_server_stats_t *server)
@@ -163,9 +163,8 @@ const apr_array_header_t *admission_look(apr_pool_t *p,
     for (i = 0; i < zones_now->nelts; i++) {
         admission_view_t *view = apr_array_push(views);
 
-        *view = (admission_view_t){
-            .zone = APR_ARRAY_IDX(zones_now, i, admission_zone_t *)
-        };
+        *view = (admission_view_t){ .zone = APR_ARRAY_IDX(zones_now, i,
+                                                          admission_zone_t *) };
         view->stats.limit = (uint32_t)view->zone->limit;
         adm_zone_stats(admission_child(), view->zone->handle, now,
                        &view->stats);

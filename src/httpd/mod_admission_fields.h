@@ -9,9 +9,9 @@
 #include "mod_admission_private.h"
 
 typedef enum admission_kind_t {
-    ADMISSION_GAUGE,        /* goes up and down */
-    ADMISSION_GAUGE_MSEC,   /* the same, a time in milliseconds */
-    ADMISSION_COUNTER       /* only grows while the server runs */
+    ADMISSION_GAUGE,      /* goes up and down */
+    ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
+    ADMISSION_COUNTER     /* only grows while the server runs */
 } admission_kind_t;
 
 /** What one look at a zone sees. */

@@ -102,10 +102,10 @@ static adm_sizes_t choose_sizes(void)
         .tickets = at_least(4 * tickets, MIN_TICKETS, 1 << 24),
         /* The worker MPM can have more processes than slots while old ones
          * drain. */
-        .children = at_least(2 * (uint64_t)query_mpm(
-                                     AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
-                             SPARE_CHILDREN, 1 << 20)
-                    + SPARE_CHILDREN
+        .children =
+            at_least(2 * (uint64_t)query_mpm(AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
+                     SPARE_CHILDREN, 1 << 20)
+            + SPARE_CHILDREN
     };
 }
 
@@ -157,11 +157,11 @@ static void configure_zones(server_rec *s)
                          zone->name, zone->place);
         }
     }
-    adm_segment_end_load(segment,
-                         (uint32_t)(server_workers
-                                    - admission_reserved_workers(
-                                        s, server_workers)),
-                         s->timeout);
+    adm_segment_end_load(
+        segment,
+        (uint32_t)(server_workers
+                   - admission_reserved_workers(s, server_workers)),
+        s->timeout);
 }
 
 /* What cannot work as it is written, although each number is allowed. */
@@ -210,15 +210,15 @@ static void warn_of_the_impossible(server_rec *s)
     if (zones->nelts && ap_find_linked_module("mod_cgi.c")
         && query_mpm(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
                != AP_MPMQ_NOT_SUPPORTED) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
-                     "mod_cgi is loaded with a threaded MPM: a program whose "
-                     "request no zone counts inherits blocked signals, httpd "
-                     "needs three seconds and a worker to end it; load mod_cgid "
-                     "instead");
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
+            "mod_cgi is loaded with a threaded MPM: a program whose "
+            "request no zone counts inherits blocked signals, httpd "
+            "needs three seconds and a worker to end it; load mod_cgid "
+            "instead");
     }
     for (i = 0; i < zones->nelts; i++) {
-        warn_of_impossible_zone(s,
-                                APR_ARRAY_IDX(zones, i, admission_zone_t *),
+        warn_of_impossible_zone(s, APR_ARRAY_IDX(zones, i, admission_zone_t *),
                                 server_workers - reserved);
     }
 }

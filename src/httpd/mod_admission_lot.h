@@ -30,9 +30,9 @@ typedef struct admission_parking_t {
     uint32_t slot;
     adm_usec_t look_at; /* wake the connection then in any case */
     int is_woken;
-    int number;         /* the descriptor that the MPM knows */
-    int socket;         /* the real socket meanwhile */
-    int epoll;          /* until it takes the number */
+    int number; /* the descriptor that the MPM knows */
+    int socket; /* the real socket meanwhile */
+    int epoll;  /* until it takes the number */
 } admission_parking_t;
 
 /** Make room and start the dispatcher. A child, once. */

@@ -101,8 +101,9 @@ static void say_what_is_wrong(request_rec *r, const admission_view_t *view,
     apr_uint64_t rejected = rejected_within(history, 60);
 
     if (view->zone->dry_run) {
-        say(r, "ok", "Dry run: everybody runs at once, rejections are counted "
-                     "only.");
+        say(r, "ok",
+            "Dry run: everybody runs at once, rejections are counted "
+            "only.");
     }
     if (full > 0) {
         say(r, "bad",
@@ -154,8 +155,8 @@ static double height_of(uint32_t value, uint32_t top)
 }
 
 /* Corners only: a run of equal seconds is two points. */
-static void draw_line(request_rec *r, const char *class,
-                      const uint32_t *values, uint32_t top)
+static void draw_line(request_rec *r, const char *class, const uint32_t *values,
+                      uint32_t top)
 {
     int i;
 
@@ -193,7 +194,8 @@ static void draw_history(request_rec *r, const admission_view_t *view,
                "<text x=\"0\" y=\"6\">%u</text></svg>\n",
                CHART_HEIGHT + 10, CHART_WIDTH, CHART_HEIGHT + 10, top);
     ap_rputs("<p class=\"key\"><b class=\"a\">active</b>, <b class=\"q\">queued"
-             "</b>, dashed: limit</p>\n", r);
+             "</b>, dashed: limit</p>\n",
+             r);
 }
 
 static const char *name_bucket(apr_pool_t *p, int bucket)
@@ -244,8 +246,7 @@ static void write_fact(request_rec *r, const char *name, apr_int64_t value)
                value);
 }
 
-static void write_zone(request_rec *r, int number,
-                       const admission_view_t *view)
+static void write_zone(request_rec *r, int number, const admission_view_t *view)
 {
     adm_history_t history = { { 0 }, { 0 }, { 0 } };
     int i;
@@ -261,8 +262,10 @@ static void write_zone(request_rec *r, int number,
         write_fact(r, admission_zone_fields[i].name,
                    admission_zone_fields[i].of_zone(view));
     }
-    ap_rprintf(r, "</dl>\n<details id=\"times%d\"><summary>How long requests "
-                  "waited and ran</summary>\n", number);
+    ap_rprintf(r,
+               "</dl>\n<details id=\"times%d\"><summary>How long requests "
+               "waited and ran</summary>\n",
+               number);
     draw_histogram(r, "Waits, less than", &view->stats.wait);
     draw_histogram(r, "Service, less than", &view->stats.service);
     ap_rputs("</details></section>\n", r);
@@ -274,8 +277,9 @@ static void write_server(request_rec *r, const adm_server_stats_t *server)
 
     ap_rputs("<section><h2>Workers and children</h2>\n", r);
     if (server->unlimited) {
-        say(r, "bad", "Requests were let through without a limit because of a "
-                      "fault; the error log has the reason.");
+        say(r, "bad",
+            "Requests were let through without a limit because of a "
+            "fault; the error log has the reason.");
     }
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_server_fields_count; i++) {

@@ -128,12 +128,12 @@ void admission_resume_connection(conn_rec *c, request_rec *r)
 static int run_connection_hooks_behind(conn_rec *c)
 {
     apr_array_header_t *hooks = ap_hook_get_process_connection();
-    ap_LINK_process_connection_t *hook =
-        (ap_LINK_process_connection_t *)hooks->elts;
+    ap_LINK_process_connection_t *hook = (ap_LINK_process_connection_t *)
+                                             hooks->elts;
     int i, rv = DECLINED;
 
-    for (i = 0; i < hooks->nelts
-                && hook[i].pFunc != admission_process_connection;
+    for (i = 0;
+         i < hooks->nelts && hook[i].pFunc != admission_process_connection;
          i++) {
     }
     for (i++; i < hooks->nelts && rv == DECLINED; i++) {

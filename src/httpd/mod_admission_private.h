@@ -26,19 +26,19 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 /** A zone of this configuration. */
 typedef struct admission_zone_t {
     const char *name;
-    const char *place;  /* file:line of the MaxConcurrent that made it */
+    const char *place; /* file:line of the MaxConcurrent that made it */
     int limit;
-    int queue_length;   /* where no request says otherwise */
+    int queue_length; /* where no request says otherwise */
     apr_interval_time_t queue_timeout;
     int says_queue; /* one of its sections does, not only their surroundings */
     int dry_run;
-    adm_zone_t handle;  /* idx 0: the zone table was full */
+    adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;
 
 /** MaxConcurrent and AdmissionZone of one section: shared by all that inherit
  *  them. */
 typedef struct admission_limit_t {
-    int number; /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
+    int number;            /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
     const char *zone_name; /* of AdmissionZone; NULL: the section's own */
     const char *place;     /* file:line */
     const char *section;   /* as in the zone's name; NULL: no usable one */
@@ -59,25 +59,25 @@ typedef enum admission_retry_t {
 
 /** Per-directory configuration. Merging copies pointers and numbers only. */
 typedef struct admission_dir_conf_t {
-    admission_limit_t *limit;          /* NULL: unset */
-    int queue_length;                  /* -1: unset */
-    apr_interval_time_t queue_timeout; /* -1: unset */
+    admission_limit_t *limit;           /* NULL: unset */
+    int queue_length;                   /* -1: unset */
+    apr_interval_time_t queue_timeout;  /* -1: unset */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
-    const ap_expr_info_t *exempt;      /* NULL: unset */
-    int reject_status;                 /* -1: unset */
+    const ap_expr_info_t *exempt;       /* NULL: unset */
+    int reject_status;                  /* -1: unset */
     admission_retry_t retry;
-    int retry_seconds;                 /* of ADMISSION_RETRY_FIXED */
-    int dry_run;                       /* -1: unset */
+    int retry_seconds; /* of ADMISSION_RETRY_FIXED */
+    int dry_run;       /* -1: unset */
 } admission_dir_conf_t;
 
 /** Of the main server. */
 typedef struct admission_server_conf_t {
-    int reserve;            /* -1: unset */
+    int reserve; /* -1: unset */
     int reserve_is_percent;
-    int parking;            /* -1: unset */
-    int recycle_min;        /* connections; 0: off */
+    int parking;     /* -1: unset */
+    int recycle_min; /* connections; 0: off */
     int recycle_max;
-    int recycle_together;   /* -1: unset */
+    int recycle_together; /* -1: unset */
 } admission_server_conf_t;
 
 extern const command_rec admission_directives[];
@@ -162,7 +162,7 @@ typedef struct admission_request_t {
     admission_visit_t *visit; /* NULL: none */
     int is_guest;             /* the visit is another request's */
     int was_rejected;
-    int counts_for_http2;     /* admission_http2_leave() is due */
+    int counts_for_http2; /* admission_http2_leave() is due */
 } admission_request_t;
 
 /** @return what is known of this very request_rec; NULL: nothing. */

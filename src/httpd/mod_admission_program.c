@@ -72,9 +72,9 @@ static apr_status_t release_bucket_read(apr_bucket *b, const char **text,
 }
 
 static const apr_bucket_type_t release_bucket_type = {
-    "ADMISSION_RELEASE",     5,
-    APR_BUCKET_METADATA,     release_bucket_destroy,
-    release_bucket_read,     apr_bucket_setaside_noop,
+    "ADMISSION_RELEASE",      5,
+    APR_BUCKET_METADATA,      release_bucket_destroy,
+    release_bucket_read,      apr_bucket_setaside_noop,
     apr_bucket_split_notimpl, apr_bucket_copy_notimpl
 };
 

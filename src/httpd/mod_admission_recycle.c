@@ -25,7 +25,7 @@ static struct {
     uint32_t quota; /* 0: off */
     uint32_t together;
     int takes_turns;
-    atomic_uint served;    /* connections */
+    atomic_uint served;      /* connections */
     adm_usec_t wanted_since; /* the end; 0: not yet */
 } recycling;
 

@@ -322,7 +322,7 @@ static int run_unlimited(request_rec *r, const admission_zone_t *zone,
                          apr_status_t rv)
 {
     adm_segment_t *segment = admission_segment();
-    const char *reason = rv == ADM_NO_TICKET ? "the ticket table is full"
+    const char *reason = rv == ADM_NO_TICKET   ? "the ticket table is full"
                          : rv == ADM_LOCK_LOST ? "its lock is beyond repair"
                          : rv == ADM_ZONE_RETIRED
                              ? "it was removed from the configuration"
@@ -369,8 +369,8 @@ static int run_with_permit(request_rec *r, admission_request_t *known)
 int admission_after_wait(request_rec *r, admission_outcome_t outcome,
                          adm_usec_t began)
 {
-    const admission_dir_conf_t *conf =
-        ap_get_module_config(r->per_dir_config, &admission_module);
+    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
+                                                            &admission_module);
     admission_request_t *known = admission_request_of(r);
     adm_usec_t drain;
 
@@ -519,8 +519,8 @@ static void be_guest_of(request_rec *r, admission_visit_t *visit)
 
 int admission_handler(request_rec *r)
 {
-    const admission_dir_conf_t *conf =
-        ap_get_module_config(r->per_dir_config, &admission_module);
+    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
+                                                            &admission_module);
     admission_zone_t *zone = admission_zone_of(conf);
     kin_t kin;
 

@@ -59,8 +59,8 @@ static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
         || is_section(section, "<Else")) {
         return NULL;
     }
-    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1, tilde,
-                        arg);
+    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
+                        tilde, arg);
 }
 
 /* Sections that only decide whether what they contain is read. */
@@ -148,8 +148,7 @@ admission_limit_t *admission_note_limit(cmd_parms *cmd,
 
 /* ---- settling ------------------------------------------------------------------- */
 
-int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
-                         apr_pool_t *ptemp)
+int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
     (void)plog;
     (void)ptemp;
@@ -189,8 +188,8 @@ static int is_ambiguous(const admission_limit_t *limit)
     int i;
 
     for (i = 0; limit->is_regex && i < limits->nelts; i++) {
-        const admission_limit_t *other =
-            APR_ARRAY_IDX(limits, i, admission_limit_t *);
+        const admission_limit_t *other = APR_ARRAY_IDX(limits, i,
+                                                       admission_limit_t *);
 
         if (other != limit && makes_zone(other) && !other->zone_name
             && other->server == limit->server && other->section
@@ -218,8 +217,8 @@ static const char *name_zone(apr_pool_t *p, const admission_limit_t *limit)
 static const admission_dir_conf_t *apparent_conf(apr_pool_t *p,
                                                  const admission_limit_t *limit)
 {
-    admission_dir_conf_t *outer = ap_get_module_config(
-        limit->server->lookup_defaults, &admission_module);
+    admission_dir_conf_t *outer =
+        ap_get_module_config(limit->server->lookup_defaults, &admission_module);
 
     return admission_merge_dir_conf(p, outer, (void *)limit->own);
 }
@@ -271,38 +270,35 @@ static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
     admission_zone_t *zone;
 
     if (!name) {
-        return refuse(
-            s, apr_psprintf(p,
-                            ADMLOGNO(0002) "MaxConcurrent: '%d' in %s stands in "
-                                           "a section without a name of its "
-                                           "own (<If>, or a regular expression "
-                                           "used twice); AdmissionZone must "
-                                           "give one",
-                            limit->number, limit->place));
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
+                                      "MaxConcurrent: '%d' in %s stands in "
+                                      "a section without a name of its "
+                                      "own (<If>, or a regular expression "
+                                      "used twice); AdmissionZone must "
+                                      "give one",
+                                      limit->number, limit->place));
     }
     zone = find_zone(name);
     if (!zone) {
         zone = add_zone(p, name, limit);
     }
     else if (zone->limit != limit->number) {
-        return refuse(
-            s, apr_psprintf(p,
-                            ADMLOGNO(0001) "MaxConcurrent: zone '%s' has %d in "
-                                           "%s and %d in %s; one zone has one "
-                                           "number, and AdmissionZone gives a "
-                                           "section a zone of its own",
-                            zone->name, zone->limit, zone->place, limit->number,
-                            limit->place));
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
+                                      "MaxConcurrent: zone '%s' has %d in "
+                                      "%s and %d in %s; one zone has one "
+                                      "number, and AdmissionZone gives a "
+                                      "section a zone of its own",
+                                      zone->name, zone->limit, zone->place,
+                                      limit->number, limit->place));
     }
     else if (settle_queue(zone, limit->own) != OK) {
-        return refuse(
-            s, apr_psprintf(p,
-                            ADMLOGNO(0004) "AdmissionQueue: zone '%s' has two "
-                                           "different lines in %s and %s; one "
-                                           "zone has one line, and "
-                                           "AdmissionZone gives a section a "
-                                           "zone of its own",
-                            zone->name, zone->place, limit->place));
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
+                                      "AdmissionQueue: zone '%s' has two "
+                                      "different lines in %s and %s; one "
+                                      "zone has one line, and "
+                                      "AdmissionZone gives a section a "
+                                      "zone of its own",
+                                      zone->name, zone->place, limit->place));
     }
     limit->zone = zone;
     return OK;
@@ -312,13 +308,12 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
 {
     limit->zone = find_zone(limit->zone_name);
     if (!limit->zone) {
-        return refuse(
-            s, apr_psprintf(p,
-                            ADMLOGNO(0003) "AdmissionZone: '%s' in %s is the "
-                                           "name of no zone; MaxConcurrent "
-                                           "must stand beside it, here or in "
-                                           "another section of that name",
-                            limit->zone_name, limit->place));
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0003)
+                                      "AdmissionZone: '%s' in %s is the "
+                                      "name of no zone; MaxConcurrent "
+                                      "must stand beside it, here or in "
+                                      "another section of that name",
+                                      limit->zone_name, limit->place));
     }
     return OK;
 }
@@ -363,8 +358,9 @@ void admission_dump_config(apr_pool_t *pconf, server_rec *s)
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
 
-        apr_file_printf(out, "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
-                             "ms waiting %s%s (%s)\n",
+        apr_file_printf(out,
+                        "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
+                        "ms waiting %s%s (%s)\n",
                         zone->name, zone->limit, zone->queue_length,
                         apr_time_as_msec(zone->queue_timeout),
                         admission_would_park(s) ? "parked" : "blocked",
