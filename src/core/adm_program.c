@@ -404,7 +404,7 @@ static bool is_anywhere(const char *token)
         return true; /* nothing can be known: keep the permit */
     }
     while (!is_found && (entry = readdir(proc)) != NULL) {
-        pid_t pid = (pid_t)atoi(entry->d_name);
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
         is_found = pid > 0 && look_at(pid, token) == SIGHT_OURS;
     }

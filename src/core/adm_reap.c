@@ -218,13 +218,10 @@ static void visit_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
 
-    if (now >= orphan->until) {
-        end_orphan(segment, orphan, now);
-    }
-    else if (adm_program_exists(segment, orphan)) {
+    if (now < orphan->until && adm_program_exists(segment, orphan)) {
         atomic_store(&ticket->missed_since, 0);
     }
-    else if (is_missed(ticket, orphan, now)) {
+    else if (now >= orphan->until || is_missed(ticket, orphan, now)) {
         end_orphan(segment, orphan, now);
     }
 }
