@@ -206,13 +206,12 @@ int admission_log_transaction(request_rec *r)
     while (last->next) {
         last = last->next;
     }
-    for (from = last; from; from = from->prev) {
-        if (apr_table_get(from->notes, NOTE_PREFIX "STATUS")) {
-            if (from != last) {
-                apr_table_do(copy_note, last, from->notes, NULL);
-            }
-            return DECLINED;
-        }
+    for (from = last;
+         from->prev && !apr_table_get(from->notes, NOTE_PREFIX "STATUS");
+         from = from->prev) {
+    }
+    if (from != last) {
+        apr_table_do(copy_note, last, from->notes, NULL);
     }
     return DECLINED;
 }

@@ -30,6 +30,7 @@ sub sorted_out {
     $httpd->zone_becomes('/', "$in are in, the others rejected",
                          Active => $limit,
                          Queued => $in - $limit, "Rejected$reason" => $out);
+    wait_for { $limit == $httpd->live_programs_now } 'the limit is reached';
     static_passes($httpd);
 
     $httpd->open_gate('go');

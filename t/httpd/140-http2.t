@@ -74,11 +74,12 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my $h2load = start_program(qw(h2load -n 20 -c 5 -m 4),
                                $httpd->tls_url('/cgi-bin/heavy'));
+    # Not all of them at once: mod_http2 holds some back itself.
     my $zone;
     wait_for {
         $zone = $httpd->zone('/cgi-bin/');
-        $zone->{Queued} > 0 && $zone->{Queued} + $zone->{RejectedReserve} == 20;
-    } 'of 20 streams some wait, the others are rejected';
+        $zone->{Queued} >= 6 && $zone->{RejectedReserve} > 0;
+    } 'of 20 streams some wait, others are rejected';
     cmp_ok $zone->{Queued}, '<=', 2 * 6,
         'each of two children leaves a quarter of its threads';
     $httpd->open_gate('go');

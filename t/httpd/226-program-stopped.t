@@ -1,5 +1,5 @@
-# A program that somebody stopped (SIGSTOP, a debugger) when its client left:
-# APR takes it for one that has ended and forgets it. Its permit does not.
+# A program that somebody stops (SIGSTOP, a debugger) while httpd waits for its
+# end: APR takes that for its end and forgets it. The permit does not.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -15,20 +15,24 @@ for_each_combo(sub {
 CONF
     my $watch = $httpd->watch;
 
-    my $client = $httpd->ask('/cgi-bin/heavy?id=stopped&stream=1&until=never');
-    wait_for { $client->has_begun } 'a program streams';
+    # It has answered, and ignores that httpd tells it to end.
+    my $client = $httpd->ask('/cgi-bin/heavy?id=stopped&close=1&ignore=1&until=never');
+    wait_for { $client->has_begun } 'a program works on behind its answer';
     my ($program) = $httpd->live_programs_now;
-    my $next = $httpd->ask('/cgi-bin/heavy?id=next');
+    my $next = $httpd->ask('/cgi-bin/heavy?id=next&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'another request waits', Active => 1, Queued => 1);
 
     kill STOP => $program;
-    $client->abort;
-    wait_for { grep { /id=stopped/ } $httpd->access_log }
-        'the program is stopped, its client leaves: the request ends';
-    is_deeply [ $httpd->live_programs_now ], [$program], 'the program is still there';
+    wait_for { $client->has_begun; $client->{ended} } 'it is stopped, its request ends';
+    if ($httpd->live_programs_now == 1 && $httpd->parent_of($program)) {
+        $httpd->zone_becomes('/cgi-bin/', 'while the program is there, it has the permit',
+                             Active => 1, Queued => 1);
+    }
     kill KILL => $program;
-    is $next->answer->{status}, 200, 'the next runs when it is gone';
-    is $watch->most, 1, 'and not before';
+    wait_for { grep { $_ eq 'start next' } $httpd->record } 'then the next one runs';
+    $httpd->open_gate('go');
+    is $next->answer->{status}, 200, 'and is answered';
+    is $watch->most, 1, 'one at a time';
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0, Queued => 0);
     $httpd->allow_in_log(qr/\[cgid:error\]/)->stop;
 });

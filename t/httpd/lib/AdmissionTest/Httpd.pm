@@ -150,8 +150,18 @@ sub comes_up {
     return $self->soon(sub {
         return 'died' if $self->has_exited;
         my $answer = eval { $self->get('/server-status?auto') };
-        $answer && $answer->{status} == 200 && 'up';
+        $answer && $answer->{status} == 200 && $self->runs_programs && 'up';
     }) eq 'up';
+}
+
+# mod_cgid's daemon gives its socket to httpd's user a moment after httpd serves
+# requests; until then they fail.
+sub runs_programs {
+    my ($self) = @_;
+    return 1 if $self->{cgi} ne 'cgid' || $> != 0;
+    my ($user) = AdmissionTest::Config::user();
+    my $owner = (stat "$self->{dir}/run/cgid.sock.$self->{pid}")[4];
+    return defined $owner && $owner == getpwnam $user;
 }
 
 sub has_exited {
@@ -172,7 +182,8 @@ sub reload {
     kill $signal => $self->{pid};
     my $reloaded = $self->soon(sub {
         my $status = eval { $self->status } or return;
-        $status->{ParentServerMPMGeneration} > $generation;
+        $status->{ParentServerMPMGeneration} > $generation
+            && $self->runs_programs;
     });
     ok $reloaded, "httpd reloads ($signal)" or $self->show_log;
 }
