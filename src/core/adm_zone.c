@@ -596,13 +596,14 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 /* End one's own ticket: its permit is free, or stays with its program. */
 static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
 {
-    adm_segment_t *segment = ticket->child->segment;
+    adm_segment_t *segment;
     adm_zone_rec_t *zone;
 
     if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
         || !atomic_exchange(&ticket->held, 0)) {
         return;
     }
+    segment = ticket->child->segment;
     end_parking(ticket);
     zone = lock_own_zone(ticket, now);
     if (zone) {

@@ -18,7 +18,7 @@ for_each_combo(sub {
                          programs => ['ms=300', 'ms=300&stream=1000',
                                       'ms=600&ignore=1&stream=1000']);
     my $killed = 0;
-    for (my $n = 1; $killed < $kills; $n++) {
+    for (my $n = 1; $n <= $kills || $killed < $kills; $n++) {
         sleep $pause;
         my @children = shuffle $httpd->children;
         my @victims = splice @children, 0, 1 + @children / 8;

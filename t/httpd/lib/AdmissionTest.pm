@@ -36,6 +36,9 @@ sub import {
     __PACKAGE__->export_to_level(1);
 }
 
+# A test that takes too long is told so; its httpd has to end with it.
+$SIG{TERM} = sub { exit 1 };
+
 my @DEFAULT = qw(prefork+cgi worker+cgid event+cgid event+cgi);
 
 # The combinations to test, each { name, mpm, cgi }. A test that need not run

@@ -1,0 +1,159 @@
+/* fuzz_httpd.c - what the configuration code needs of httpd, without httpd.
+ *
+ * Functions of httpd's API with httpd's results for what the directives' code
+ * asks of them, and as strict as a sanitizer needs: each returned text is a
+ * piece of memory of its own.
+ */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_main.h>
+
+#include "mod_admission_private.h"
+
+module AP_MODULE_DECLARE_DATA admission_module = {
+    STANDARD20_MODULE_STUFF, admission_create_dir_conf,
+    admission_merge_dir_conf, admission_create_server_conf,
+    NULL, admission_directives, NULL, 0
+};
+
+ap_directive_t *ap_conftree;
+
+/* Any: the fuzzed configuration has no .htaccess and no <Limit>. */
+const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
+{
+    (void)forbidden;
+    return cmd->override == 0 ? apr_psprintf(cmd->pool, "%s not allowed here",
+                                             cmd->cmd->name)
+                              : NULL;
+}
+
+static void skip_space(const char **line)
+{
+    while (apr_isspace(**line)) {
+        ++*line;
+    }
+}
+
+char *ap_getword_conf(apr_pool_t *p, const char **line)
+{
+    const char *text;
+    char *word, *out;
+    char quote = '\0';
+
+    skip_space(line);
+    if (**line == '"' || **line == '\'') {
+        quote = *(*line)++;
+    }
+    text = *line;
+    out = word = apr_pcalloc(p, strlen(text) + 1);
+    while (*text && (quote ? *text != quote : !apr_isspace(*text))) {
+        if (quote && *text == '\\' && (text[1] == quote || text[1] == '\\')) {
+            text++;
+        }
+        *out++ = *text++;
+    }
+    if (quote && *text) {
+        text++;
+    }
+    *line = text;
+    skip_space(line);
+    return apr_pstrdup(p, word);
+}
+
+apr_status_t ap_timeout_parameter_parse(const char *text,
+                                        apr_interval_time_t *timeout,
+                                        const char *default_unit)
+{
+    static const struct {
+        const char *begin; /* httpd looks no further */
+        apr_interval_time_t usec;
+    } units[] = { { "s", APR_USEC_PER_SEC },
+                  { "h", APR_USEC_PER_SEC * 3600 },
+                  { "ms", 1000 },
+                  { "mi", APR_USEC_PER_SEC * 60 } };
+    char *unit;
+    apr_int64_t number;
+    apr_size_t i;
+
+    errno = 0;
+    number = apr_strtoi64(text, &unit, 10);
+    if (errno) {
+        return errno;
+    }
+    if (*unit == '\0') {
+        unit = (char *)default_unit;
+    }
+    for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (strncasecmp(unit, units[i].begin, strlen(units[i].begin)) == 0) {
+            if (number < 0 || number > APR_INT64_MAX / units[i].usec) {
+                return APR_ERANGE;
+            }
+            *timeout = number * units[i].usec;
+            return APR_SUCCESS;
+        }
+    }
+    return APR_EGENERAL;
+}
+
+int ap_index_of_response(int status)
+{
+    /* Those from 400 to 599 that have a text; all others are as 500. */
+    static const int known[] = { 400, 401, 402, 403, 404, 405, 406, 407,
+                                 408, 409, 410, 411, 412, 413, 414, 415,
+                                 416, 417, 421, 422, 423, 424, 425, 426,
+                                 428, 429, 431, 451, 501, 502, 503, 504,
+                                 505, 506, 507, 508, 510, 511 };
+    int i;
+
+    for (i = 0; i < (int)(sizeof(known) / sizeof(*known)); i++) {
+        if (known[i] == status) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* httpd's parser is not what is fuzzed here: "true" is the only expression. */
+ap_expr_info_t *ap_expr_parse_cmd_mi(const cmd_parms *cmd, const char *text,
+                                     unsigned flags, const char **error,
+                                     ap_expr_lookup_fn_t *lookup,
+                                     int module_index)
+{
+    (void)flags;
+    (void)lookup;
+    (void)module_index;
+    *error = strcmp(text, "true") == 0 ? NULL : "syntax error";
+    return *error ? NULL : apr_pcalloc(cmd->pool, sizeof(ap_expr_info_t));
+}
+
+int ap_exists_config_define(const char *name)
+{
+    (void)name;
+    return 0;
+}
+
+int admission_would_park(server_rec *s)
+{
+    (void)s;
+    return 0;
+}
+
+void ap_log_error_(const char *file, int line, int module_index, int level,
+                   apr_status_t status, const server_rec *s, const char *format,
+                   ...)
+{
+    char text[HUGE_STRING_LEN];
+    va_list arguments;
+
+    (void)file;
+    (void)line;
+    (void)module_index;
+    (void)level;
+    (void)status;
+    (void)s;
+    va_start(arguments, format);
+    apr_vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+}
