@@ -366,30 +366,38 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
                     : daemons_child_has_ended(ticket);
 }
 
-bool adm_program_outlives_request(const adm_ticket_t *ticket)
+/* Also one whose daemon died after it started the program. */
+static bool daemons_child_outlives(const adm_ticket_t *ticket)
 {
-    adm_ticket_rec_t *rec = rec_of(ticket);
     adm_spawner_rec_t *spawners = ticket->child->segment->header->spawners;
+    adm_usec_t since = rec_of(ticket)->since_usec;
     char token[ADM_TOKEN_LENGTH];
     bool outlives = false;
     unsigned n;
 
-    /* What this process itself started was reaped with the request. */
-    if (atomic_load(&rec->programs) == 0
-        || adm_program_pid(atomic_load(&rec->program)) != 0) {
-        return false;
-    }
     adm_program_token(ticket, token);
     for (n = 0; n < ADM_SPAWNERS && !outlives; n++) {
         pid_t pid = atomic_load(&spawners[n].pid), program;
 
-        outlives = pid != 0
-                   && atomic_load(&spawners[n].last_fork) >= rec->since_usec
+        outlives = pid != 0 && atomic_load(&spawners[n].last_fork) >= since
                    && (has_ended(pid)
                        || look_at_children_of(pid, token, &program)
                               == SIGHT_OURS);
     }
     return outlives;
+}
+
+bool adm_program_outlives_request(const adm_ticket_t *ticket)
+{
+    adm_ticket_rec_t *rec = rec_of(ticket);
+    pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
+
+    if (atomic_load(&rec->programs) == 0) {
+        return false;
+    }
+    /* Reaped with the request, unless somebody had stopped it: APR takes that
+     * for its end. */
+    return pid != 0 ? !has_ended(pid) : daemons_child_outlives(ticket);
 }
 
 /* ---- programs of dead children ------------------------------------------------------ */
