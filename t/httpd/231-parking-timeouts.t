@@ -138,4 +138,36 @@ CONF
     $httpd->stop;
 });
 
+# All workers are busy for longer than Timeout: nobody can be told in time, but
+# everybody is told.
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $threads = 4;
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf => <<'CONF');
+Timeout 1
+CGIDScriptTimeout 60
+AdmissionReserve 0
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 50 timeout=800ms
+</Location>
+<Location /cgi-bin/free>
+    MaxConcurrent off
+</Location>
+CONF
+    $httpd->expect_rejections($name, 'long')->start;
+    my ($hold) = ask_line($httpd, 'go', 0, '/cgi-bin/');
+    my @clients = map { $httpd->ask("/cgi-bin/heavy?id=late") } 1 .. 20;
+    $httpd->zone_becomes('/cgi-bin/', 'twenty wait', Queued => 20);
+    my @busy = map { $httpd->ask('/cgi-bin/free?id=busy&ms=2500') } 2 .. $threads;
+    is_deeply statuses(answers(@clients)), { 503 => 20 }, 'each of them is rejected';
+    is_deeply statuses(answers(@busy)), { 200 => $threads - 1 }, 'all workers were busy';
+    $httpd->zone_becomes('/cgi-bin/', 'nobody is left', Queued => 0, Gone => 0);
+    server_becomes($httpd, '... parked', AdmissionParked => 0, AdmissionBlocked => 0);
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the first ends well';
+    is_deeply [ grep { /start late/ } $httpd->record ], [], 'no program ran for the others';
+    $httpd->stop;
+});
+
 done_testing;

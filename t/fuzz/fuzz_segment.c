@@ -1,0 +1,211 @@
+/* fuzz_segment.c - a small segment that somebody hostile writes into.
+ *
+ * Under libFuzzer the core is compiled to call the functions at the end instead
+ * of some of the system's: a segment between pages that nobody may touch, no
+ * look at real processes, and locks that can be forbidden.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fuzz_segment.h"
+
+void begin_world(world_t *world)
+{
+    const adm_sizes_t sizes = { ZONES, CHILDREN, TICKETS };
+
+    apr_pool_create(&world->pool, NULL);
+    MUST(adm_segment_create(&world->segment, &sizes, world->pool)
+         == APR_SUCCESS);
+    world->handle = *world->segment;
+    adm_program_watch_forks(world->segment);
+}
+
+void end_world(world_t *world)
+{
+    uint32_t idx;
+
+    for (idx = 1; idx <= CHILDREN; idx++) {
+        /* Of all but this thread's, it is refused. */
+        pthread_mutex_unlock(&adm_child_at(world->segment, idx)->alive.mutex);
+    }
+    adm_child_forget_self();
+    adm_segment_destroy(world->segment);
+    apr_pool_destroy(world->pool);
+}
+
+void check_handle(const world_t *world)
+{
+    const adm_segment_t *is = world->segment, *was = &world->handle;
+
+    MUST(is->base == was->base && is->bytes == was->bytes);
+    MUST(is->chunks == was->chunks && is->sizes.zones == ZONES);
+    MUST(is->sizes.children == CHILDREN && is->sizes.tickets == TICKETS);
+    MUST((void *)is->header == is->base);
+    MUST(is->zone_recs == was->zone_recs && is->child_recs == was->child_recs);
+    MUST(is->ticket_recs == was->ticket_recs && is->names == was->names);
+    MUST(is->zones_named <= ZONES);
+}
+
+/* ---- writing ------------------------------------------------------------------ */
+
+typedef struct place_t {
+    uint8_t *at;
+    size_t size;
+} place_t;
+
+/* A record: most of the segment's bytes are those of empty histories. */
+static place_t choose_place(const adm_segment_t *segment, input_t *input)
+{
+    uint8_t n = take_byte(input);
+
+#define PLACE(recs, count)                                            \
+    (place_t)                                                         \
+    {                                                                 \
+        (uint8_t *)&segment->recs[n / 8 % (count)],                   \
+            sizeof(segment->recs[0])                                  \
+    }
+    switch (n % 8) {
+    case 0:
+        return PLACE(header, 1);
+    case 1:
+    case 2:
+        return PLACE(zone_recs, ZONES);
+    case 3:
+        return PLACE(child_recs, CHILDREN);
+    case 4:
+        return PLACE(chunk_recs, TICKETS / ADM_CHUNK_TICKETS);
+    case 5:
+        return PLACE(doorbell_recs, CHILDREN);
+    case 6:
+        return PLACE(history_recs, ZONES);
+    default:
+        return PLACE(ticket_recs, 32);
+    }
+#undef PLACE
+}
+
+static uint32_t choose_value(input_t *input)
+{
+    static const uint32_t telling[] = { 0, 1, 2, 3, 4, 5, 63, 64, 65,
+                                        127, 128, 129, 0x7fffffff, 0x80000000,
+                                        0xfffffffe, 0xffffffff };
+    uint8_t n = take_byte(input);
+
+    return n < sizeof(telling) / sizeof(*telling) ? telling[n]
+                                                  : take_word(input);
+}
+
+void scribble(const world_t *world, input_t *input)
+{
+    place_t place = choose_place(world->segment, input);
+    size_t word = take_byte(input) | (size_t)take_byte(input) << 8;
+    size_t count = take_byte(input);
+    uint32_t value;
+
+    /* One word, or many words alike. */
+    for (value = choose_value(input), count = count < 240 ? 1 : count; count;
+         count--, word++) {
+        memcpy(place.at + word * 4 % (place.size - 3), &value, 4);
+    }
+}
+
+void scribble_around_locks(const world_t *world, input_t *input)
+{
+    adm_lock_t zone_locks[ZONES], child_locks[CHILDREN];
+    uint32_t i;
+
+    for (i = 0; i < ZONES; i++) {
+        zone_locks[i] = world->segment->zone_recs[i].lock;
+    }
+    for (i = 0; i < CHILDREN; i++) {
+        child_locks[i] = world->segment->child_recs[i].alive;
+    }
+    scribble(world, input);
+    for (i = 0; i < ZONES; i++) {
+        world->segment->zone_recs[i].lock = zone_locks[i];
+    }
+    for (i = 0; i < CHILDREN; i++) {
+        world->segment->child_recs[i].alive = child_locks[i];
+    }
+}
+
+/* ---- instead of what the core calls --------------------------------------------- */
+
+static bool locks_are_forbidden;
+
+void forbid_locks(bool are_forbidden)
+{
+    locks_are_forbidden = are_forbidden;
+}
+
+#ifdef FUZZ_INSTEAD
+
+#include <dirent.h>
+
+#define PAGE 4096
+
+void *instead_of_mmap(void *at, size_t length, int protection, int flags,
+                      int file, off_t offset);
+int instead_of_munmap(void *at, size_t length);
+int instead_of_lock(pthread_mutex_t *mutex);
+int instead_of_trylock(pthread_mutex_t *mutex);
+int instead_of_kill(pid_t pid, int signal_number);
+int instead_of_open(const char *path, int flags);
+DIR *instead_of_opendir(const char *path);
+
+void *instead_of_mmap(void *at, size_t length, int protection, int flags,
+                      int file, off_t offset)
+{
+    char *all = mmap(at, length + 2 * PAGE, PROT_NONE, flags, file, offset);
+
+    MUST(all != MAP_FAILED);
+    MUST(mprotect(all + PAGE, length, protection) == 0);
+    return all + PAGE;
+}
+
+int instead_of_munmap(void *at, size_t length)
+{
+    return munmap((char *)at - PAGE, length + 2 * PAGE);
+}
+
+int instead_of_lock(pthread_mutex_t *mutex)
+{
+    MUST(!locks_are_forbidden);
+    return pthread_mutex_lock(mutex);
+}
+
+int instead_of_trylock(pthread_mutex_t *mutex)
+{
+    MUST(!locks_are_forbidden);
+    return pthread_mutex_trylock(mutex);
+}
+
+/* Every other process lives. Nothing is ever sent a signal. */
+int instead_of_kill(pid_t pid, int signal_number)
+{
+    MUST(signal_number == 0);
+    if (pid % 2 == 0) {
+        return 0;
+    }
+    errno = ESRCH;
+    return -1;
+}
+
+/* There is nothing to read in /proc. */
+int instead_of_open(const char *path, int flags)
+{
+    (void)path;
+    (void)flags;
+    errno = ENOENT;
+    return -1;
+}
+
+DIR *instead_of_opendir(const char *path)
+{
+    (void)path;
+    errno = ENOENT;
+    return NULL;
+}
+
+#endif
