@@ -9,6 +9,7 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_main.h>
+#include <http_protocol.h>
 
 #include "mod_admission_private.h"
 

@@ -8,6 +8,7 @@
 #include <apr_file_info.h>
 #include <apr_file_io.h>
 #include <apr_general.h>
+#include <apr_lib.h>
 #include <apr_strings.h>
 
 #include "fuzz.h"
