@@ -5,6 +5,8 @@
  * children of an old and of a new generation share one limit.
  */
 #include <httpd.h>
+#include <errno.h>
+#include <signal.h>
 #include <apr_strings.h>
 #include <ap_mpm.h>
 #include <http_main.h>
@@ -259,7 +261,10 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
     (void)s;
     (void)gen;
     (void)slot;
-    if (status == MPM_CHILD_EXITED && segment) {
+    /* httpd says so of a child that somebody stopped (SIGSTOP), too, and forgets
+     * it. Who has ended does not answer any more. */
+    if (status == MPM_CHILD_EXITED && segment && kill(pid, 0) != 0
+        && errno == ESRCH) {
         adm_segment_child_ended(segment, pid);
     }
 }

@@ -21,7 +21,7 @@ void begin_world(world_t *world)
     adm_program_watch_forks(world->segment);
 }
 
-void end_world(world_t *world)
+void let_go_of_locks(const world_t *world)
 {
     uint32_t idx;
 
@@ -29,6 +29,10 @@ void end_world(world_t *world)
         /* Of all but this thread's, it is refused. */
         pthread_mutex_unlock(&adm_child_at(world->segment, idx)->alive.mutex);
     }
+}
+
+void end_world(world_t *world)
+{
     adm_child_forget_self();
     adm_segment_destroy(world->segment);
     apr_pool_destroy(world->pool);

@@ -18,7 +18,9 @@ typedef struct world_t {
 
 void begin_world(world_t *world);
 
-/** Gives the segment back, and every lock in it that this thread holds. */
+/** Before the end, if a child was registered: a lock that is held must not go. */
+void let_go_of_locks(const world_t *world);
+
 void end_world(world_t *world);
 
 /** The private memory is as it was made. */

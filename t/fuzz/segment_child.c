@@ -189,5 +189,6 @@ void fuzz_segment_child(const uint8_t *data, size_t size)
         check_handle(&story.world);
     }
     adm_program_withdraw();
+    let_go_of_locks(&story.world);
     end_world(&story.world);
 }

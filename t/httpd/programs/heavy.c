@@ -10,6 +10,7 @@
  *   close=1       answer, close stdout and stderr, then work
  *   loc=URL       answer with a local redirect to URL, then work
  *   ignore=1      ignore SIGTERM and SIGPIPE, as stubborn programs do
+ *   ignore=pipe   ignore SIGPIPE only
  *   kill=1        first of all kill -9 the process that started it
  *
  * HEAVY_DIR (environment, optional) is the directory for the file "record",
@@ -171,9 +172,11 @@ int main(void)
     sigprocmask(SIG_UNBLOCK, &none, NULL);
     signal(SIGALRM, SIG_DFL);
     alarm(LIFETIME_SEC);
+    if (option("ignore", url, sizeof(url))) {
+        signal(SIGPIPE, SIG_IGN);
+    }
     if (number("ignore")) {
         signal(SIGTERM, SIG_IGN);
-        signal(SIGPIPE, SIG_IGN);
     }
 
     record("start");
