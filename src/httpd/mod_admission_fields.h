@@ -1,7 +1,7 @@
 /* mod_admission_fields.h - every fact that the module shows, once.
  *
- * The HTML table, ?auto, JSON, Prometheus and the manual's list of fields all
- * come from these tables; t/guards/fields.t compares.
+ * The HTML table, ?auto, JSON and Prometheus all come from these tables; the
+ * manual lists the same fields.
  */
 #ifndef MOD_ADMISSION_FIELDS_H
 #define MOD_ADMISSION_FIELDS_H
