@@ -46,14 +46,14 @@ const admission_field_t admission_zone_fields[] = {
       "Requests of the zone that may run at once.", GAUGE, limit, NULL },
     { "Active", "Active", "active", "active", NULL,
       "Requests of the zone that hold a permit.", GAUGE, active, NULL },
-    { "Orphans", NULL, "orphans", "orphans", NULL,
+    { "Orphans", "Orphans", "orphans", "orphans", NULL,
       "Permits held by programs whose httpd child is dead.", GAUGE, orphans,
       NULL },
     { "Queued", "Queued", "queued", "queued", NULL, "Requests that wait.",
       GAUGE, queued, NULL },
     { "QueueLength", "of", "queueLength", "queue_length", NULL,
       "Requests that may wait.", GAUGE, queue_length, NULL },
-    { "QueueTimeoutMs", NULL, "queueTimeoutMs", "queue_timeout", NULL,
+    { "QueueTimeoutMs", "for ms", "queueTimeoutMs", "queue_timeout", NULL,
       "How long a request may wait.", MILLIS, queue_timeout, NULL },
     { "QueuedMax", "Max", "queuedMax", "queued_max", NULL,
       "Most requests that ever waited at once.", GAUGE, queued_max, NULL },
@@ -85,7 +85,7 @@ const admission_field_t admission_zone_fields[] = {
       "Longest wait of those who got a permit.", MILLIS, wait_max, NULL },
     { "ServiceMeanMs", "Service mean ms", "serviceMeanMs", "service_mean", NULL,
       "Mean time that a permit was held.", MILLIS, service_mean, NULL },
-    { "DryRun", NULL, "dryRun", "dry_run", NULL,
+    { "DryRun", "Dry run", "dryRun", "dry_run", NULL,
       "Whether the zone only counts.", GAUGE, dry_run, NULL }
 };
 

@@ -1,7 +1,8 @@
 /* mod_admission_fields.h - every fact that the module shows, once.
  *
  * The HTML table, ?auto, JSON and Prometheus all come from these tables; the
- * manual lists the same fields.
+ * manual lists the same fields. t/guards/fields.t compares the manual with
+ * them, t/httpd/505-fields.t what a running server shows.
  */
 #ifndef MOD_ADMISSION_FIELDS_H
 #define MOD_ADMISSION_FIELDS_H
@@ -22,7 +23,7 @@ typedef struct admission_view_t {
 
 typedef struct admission_field_t {
     const char *name;   /* in ?auto, behind "Admission[n]" or "Admission" */
-    const char *title;  /* in tables; NULL: only where there is room */
+    const char *title;  /* in tables */
     const char *json;   /* key */
     const char *metric; /* Prometheus, without unit and "_total" */
     const char *reason; /* value of the label "reason"; NULL: no label */

@@ -55,9 +55,7 @@ static void print_table(request_rec *r, const apr_array_header_t *views)
 
     ap_rputs("<table border=\"0\"><tr><th>Zone</th>", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
-        if (admission_zone_fields[i].title) {
-            ap_rvputs(r, "<th>", admission_zone_fields[i].title, "</th>", NULL);
-        }
+        ap_rvputs(r, "<th>", admission_zone_fields[i].title, "</th>", NULL);
     }
     ap_rputs("</tr>\n", r);
     for (n = 0; n < views->nelts; n++) {
@@ -67,10 +65,8 @@ static void print_table(request_rec *r, const apr_array_header_t *views)
         ap_rvputs(r, "<tr><td>", ap_escape_html(r->pool, view->zone->name),
                   view->zone->dry_run ? " (dry run)" : "", "</td>", NULL);
         for (i = 0; i < admission_zone_fields_count; i++) {
-            if (admission_zone_fields[i].title) {
-                ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
-                           admission_zone_fields[i].of_zone(view));
-            }
+            ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
+                       admission_zone_fields[i].of_zone(view));
         }
         ap_rputs("</tr>\n", r);
     }

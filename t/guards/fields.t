@@ -1,0 +1,66 @@
+# One table of fields feeds every output and stands in the manual.
+# t/httpd/505-fields.t asks a running server for the outputs.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Fields;
+use Project;
+
+my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
+my %prefix = (server => 'Admission', zone => 'Admission[n]');
+my %uses = (
+    'src/httpd/mod_admission_status.c' => 'server-status and ?auto',
+    'src/httpd/mod_admission_page.c'   => 'the live page',
+    'src/httpd/mod_admission_export.c' => '?json and ?prometheus',
+);
+
+# The row of the manual without its meaning, which may say more than the help
+# text does.
+sub row_of {
+    my ($what, $field) = @_;
+    my $label = $field->{reason} ? qq({reason="$field->{reason}"}) : '';
+
+    return "| `$prefix{$what}$field->{name}` | `$field->{json}` "
+           . '| `' . metric_of($field) . "$label` |";
+}
+
+my @rows = grep { /^\| `Admission/ } lines('docs/manual/mod_admission.md');
+# A zone's name is no number, and so no field.
+my %meaning = map { /^(\|(?: \S+ \|){3}) (\S.*) \|$/ ? ($1 => $2) : ($_ => '') }
+              grep { !/`Admission\[n\]Name`/ } @rows;
+my %help = map { my $what = $_;
+                 map { (row_of($what, $_) => $_->{help}) } @{ $fields{$what} } }
+           keys %fields;
+
+for my $what (sort keys %fields) {
+    ok @{ $fields{$what} }, "there are fields of the $what";
+    for my $kind (qw(name title json metric help)) {
+        none "a field of the $what has its $kind",
+            map { $_->{name} } grep { !length($_->{$kind} // '') } @{ $fields{$what} };
+    }
+    for my $kind (qw(name title json)) {
+        my %seen;
+        none "no $kind stands for two fields of the $what",
+            grep { $seen{$_}++ } map { $_->{$kind} // () } @{ $fields{$what} };
+    }
+}
+none 'the manual has a row for each field', grep { !exists $meaning{$_} } sort keys %help;
+none 'the manual has no row more', grep { !exists $help{$_} } sort keys %meaning;
+none 'a row of the manual begins with the help text',
+    grep { exists $meaning{$_}
+           && index($meaning{$_}, $help{$_} =~ s/\.$//r) != 0 } sort keys %help;
+
+for my $path (sort keys %uses) {
+    my $code = without_comments(slurp($path));
+
+    ok $code =~ /\b\Qadmission_${_}_fields_count\E\b/, "$uses{$path}: the table of the $_"
+        for sort keys %fields;
+    none "$uses{$path}: no field is named there",
+        grep { $code =~ /"(?:[^"\\]|\\.)*\b\Q$_\E\b/ }
+        map { ($_->{name} =~ /[a-z][A-Z]/ ? $_->{name} : (), metric_of($_)) }
+        map { @$_ } values %fields;
+}
+
+done_testing;
