@@ -1,0 +1,88 @@
+package AdmissionBench::Machine;
+
+# What the machine is, and what is installed on it.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use POSIX ();
+
+use AdmissionTest::Config;
+
+our @EXPORT_OK = qw(has machine package_of);
+
+# In which package of Debian and Ubuntu a program is, where its name is not that.
+my %PACKAGE = (
+    ab        => 'apache2-utils',
+    callgrind => 'valgrind',
+    cc        => 'gcc',
+    cgroup    => 'a memory cgroup that can be written',
+    h2load    => 'nghttp2-client',
+    mod_fcgid => 'libapache2-mod-fcgid',
+    mod_qos   => 'libapache2-mod-qos',
+    perf      => 'linux-perf',
+    root      => 'to be run by root',
+    valgrind  => 'valgrind',
+);
+
+my %IS_THERE = (
+    callgrind => sub { has('valgrind') },
+    cgroup    => sub { cgroup() },
+    root      => sub { $> == 0 },
+);
+
+# has('ab'), has('mod_qos'), has('root'), has('cgroup')
+sub has {
+    my ($what) = @_;
+
+    return $IS_THERE{$what}->() if $IS_THERE{$what};
+    return AdmissionTest::Config::is_installed($1) if $what =~ /^mod_(\w+)$/;
+    # Administrators' programs are not in everybody's PATH.
+    return scalar grep { -x "$_/$what" } split(/:/, $ENV{PATH}), qw(/usr/sbin /sbin);
+}
+
+sub package_of { my ($what) = @_; return $PACKAGE{$what} // $what }
+
+# The folder in which memory cgroups can be made, of either kind.
+sub cgroup {
+    return '/sys/fs/cgroup/memory'
+        if -w '/sys/fs/cgroup/memory/memory.limit_in_bytes' && $> == 0;
+    my $controllers = first_line('/sys/fs/cgroup/cgroup.controllers');
+    return $controllers =~ /\bmemory\b/ && $> == 0 && -w '/sys/fs/cgroup'
+        ? '/sys/fs/cgroup' : undef;
+}
+
+# One line that belongs beside every number.
+sub machine {
+    my ($processor) = slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)/m;
+    my ($kb) = slurp('/proc/meminfo') =~ /^MemTotal:\s*(\d+)/m;
+    my ($httpd) = `@{[ AdmissionTest::Config::httpd() ]} -v` =~ m{(Apache/\S+)};
+    chomp(my $cores = `nproc`);
+
+    return sprintf '%d cores (%s), %.0f GB, %s %s, %s, %s', $cores,
+        $processor // (POSIX::uname())[4], ($kb // 0) / 2**20,
+        (POSIX::uname())[0, 2], $httpd, POSIX::strftime('%F', gmtime);
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/;
+    return readline($file) // '';
+}
+
+sub first_line { return slurp($_[0]) =~ /^(.*)/ ? $1 : '' }
+
+# So many files may be open from here on, in the programs started as well. Only
+# another program can raise that for us.
+sub raise_files {
+    my ($files) = @_;
+
+    return if $ENV{BENCH_FILES_RAISED} || POSIX::sysconf(POSIX::_SC_OPEN_MAX()) >= $files;
+    $ENV{BENCH_FILES_RAISED} = 1;
+    exec 'sh', '-c', 'ulimit -n "$0" 2>/dev/null || ulimit -n $(ulimit -Hn); exec "$@"',
+         $files, $^X, $0, @ARGV;
+}
+
+1;

@@ -1,0 +1,163 @@
+package AdmissionBench::SmallMemory;
+
+# A memory cgroup with swap: a small machine inside the real one. What is
+# started in it shares its memory and swaps when that is used up; whoever
+# measures stays outside.
+#
+#     my $memory = AdmissionBench::SmallMemory->create(mb => 1024, swap_mb => 8192);
+#     my $httpd  = $memory->inside(sub { start_httpd(...) });
+#     ...
+#     $memory->remove;
+#
+# A guard process removes cgroup and swap file when the run ends, in whatever
+# way: it waits for the end of a pipe, and takes no signal but KILL.
+
+use strict;
+use warnings;
+
+use POSIX ();
+use Time::HiRes qw(sleep);
+
+my $PATIENCE = 20;    # seconds for processes to end
+
+# Where a cgroup can be made, how its limit is set, and how many bytes of it are
+# swapped: version 1 or 2, whichever the machine has its memory in.
+my @VERSIONS = (
+    { root => '/sys/fs/cgroup/memory', limit => 'memory.limit_in_bytes' },
+    { root => '/sys/fs/cgroup',        limit => 'memory.max' },
+    { root => '/sys/fs/cgroup/unified', limit => 'memory.max' },
+);
+
+# Why there can be none here, or nothing.
+sub is_impossible {
+    return 'root' if $> != 0;
+    return 'a memory cgroup' if !version();
+    return;
+}
+
+sub version {
+    return (grep { -e "$_->{root}/$_->{limit}" || has_controller($_->{root}) }
+            @VERSIONS)[0];
+}
+
+sub has_controller {
+    my ($root) = @_;
+    return (slurp("$root/cgroup.subtree_control") // '') =~ /\bmemory\b/;
+}
+
+# create(mb => N, swap_mb => N): dies with one line when the machine does not
+# allow it.
+sub create {
+    my ($class, %o) = @_;
+    our $number;
+    my $version = version() // die "no memory cgroup\n";
+    my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
+    my $self = bless {
+        cgroup => "$version->{root}/$name",
+        home   => own_cgroup($version->{root}),
+        swap   => ($ENV{TMPDIR} // '/var/tmp') . "/$name.swap",
+    }, $class;
+
+    $self->guard;
+    run('fallocate', '-l', "$o{swap_mb}M", $self->{swap});
+    chmod 0600, $self->{swap};
+    run('mkswap', $self->{swap});
+    run('swapon', $self->{swap});
+    mkdir $self->{cgroup} or die "$self->{cgroup}: $!\n";
+    put("$self->{cgroup}/$version->{limit}", $o{mb} << 20);
+    return $self;
+}
+
+# The cgroup that this process is in, where it goes back to.
+sub own_cgroup {
+    my ($root) = @_;
+    my $all = slurp('/proc/self/cgroup');
+    my ($path) = $all =~ /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m;
+    ($path) = $all =~ /^0::(.*)$/m if !defined $path;
+    return -d "$root$path" ? "$root$path" : $root;
+}
+
+# Runs it with this process in the cgroup: what it starts is and stays in there.
+sub inside {
+    my ($self, $code) = @_;
+    put("$self->{cgroup}/cgroup.procs", $$);
+    my $result = eval { $code->() };
+    my $error = $@;
+    put("$self->{home}/cgroup.procs", $$);
+    die $error if $error;
+    return $result;
+}
+
+# MB that were written to swap since the machine started, by all processes: only
+# those inside have a reason to.
+sub swapped_out_mb {
+    my ($pages) = slurp('/proc/vmstat') =~ /^pswpout (\d+)/m;
+    return $pages * POSIX::sysconf(POSIX::_SC_PAGESIZE()) / (1 << 20);
+}
+
+sub remove {
+    my ($self) = @_;
+    close $self->{alive};
+    waitpid $self->{guard}, 0;
+    $? == 0 or die "$self->{cgroup} or $self->{swap} is left behind\n";
+}
+
+# ---- the guard -------------------------------------------------------------------
+
+sub guard {
+    my ($self) = @_;
+    pipe my $end, my $alive or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        POSIX::setsid();
+        $SIG{$_} = 'IGNORE' for qw(HUP INT TERM PIPE);
+        close $alive;
+        sysread $end, my $nothing, 1;
+        POSIX::_exit($self->clean_up ? 0 : 1);
+    }
+    @{$self}{qw(guard alive)} = ($pid, $alive);
+}
+
+# @return whether nothing is left.
+sub clean_up {
+    my ($self) = @_;
+
+    for (1 .. $PATIENCE / 0.05) {
+        my @inside = split ' ', slurp("$self->{cgroup}/cgroup.procs") // '';
+        last if !@inside;
+        kill KILL => @inside;
+        sleep 0.05;
+    }
+    rmdir $self->{cgroup};
+    if (-e $self->{swap}) {
+        eval { run('swapoff', $self->{swap}) };
+        unlink $self->{swap};
+    }
+    return !-d $self->{cgroup} && !-e $self->{swap};
+}
+
+# ---- files and programs ------------------------------------------------------------
+
+sub run {
+    my (@command) = @_;
+    open my $program, '-|', 'sh', '-c', 'exec "$@" 2>&1', 'sh', @command
+        or die "$command[0]: $!\n";
+    my $said = join ' ', <$program>;
+    close $program or die "$command[0] failed: $said\n";
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $file, '<', $path or return;
+    local $/;
+    return readline $file;
+}
+
+sub put {
+    my ($path, $text) = @_;
+    open my $file, '>', $path or die "$path: $!\n";
+    syswrite $file, "$text\n" or die "$path: $!\n";
+}
+
+1;
