@@ -77,7 +77,8 @@ sub text {
     push @modules, 'ssl'   if $o{tls};
     push @modules, 'http2' if $o{http2};
     my $load = join '', map { load_line($_) } @modules, @{ $o{modules} // [] };
-    $load .= qq(LoadModule admission_module "@{[ admission_module() ]}"\n);
+    $load .= qq(LoadModule admission_module "@{[ admission_module() ]}"\n)
+        if $o{admission} // 1;
 
     my $mpm = $o{mpm} eq 'prefork'
         ? "StartServers $o{workers}\nMinSpareServers 1\n"

@@ -32,8 +32,8 @@ my $NOISE = qr/AH01882:\ |server\ reached\ MaxRequestWorkers\ setting
               |\(9\)Bad\ file\ descriptor:\ AH03092:\ process_lingering_close/x;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
-#     conf => 'text', stops_within => seconds): the directory and the files,
-# nothing runs yet.
+#     conf => 'text', stops_within => seconds, admission => 1): the directory
+# and the files, nothing runs yet. Only benchmarks want one without the module.
 sub new {
     my ($class, %o) = @_;
     my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
