@@ -31,11 +31,6 @@ static bool is_first_fork;
 static _Thread_local adm_ticket_rec_t *announced;
 static _Thread_local uint64_t announced_arrival;
 
-static void after_fork_in_parent(void)
-{
-    announced = NULL;
-}
-
 /* The place of this pid, or the one that was used longest ago. */
 static adm_spawner_rec_t *spawner_place(adm_spawner_rec_t *spawners, pid_t pid)
 {
@@ -54,7 +49,7 @@ static adm_spawner_rec_t *spawner_place(adm_spawner_rec_t *spawners, pid_t pid)
     return oldest;
 }
 
-/* Remember the daemon that started this process. Async-signal-safe. */
+/* Remember this daemon. */
 static void note_spawner(pid_t pid)
 {
     adm_spawner_rec_t *place = spawner_place(watched->header->spawners, pid);
@@ -96,18 +91,26 @@ static void after_fork_in_program(void)
     pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
+/* A daemon is noted before it starts anything: however soon it dies, it is known
+ * as the one that may have started something. */
+static void before_fork(void)
+{
+    if (is_first_fork && !adm_child_is_registered_here()) {
+        note_spawner(getpid());
+    }
+}
+
+static void after_fork_in_parent(void)
+{
+    announced = NULL;
+}
+
 static void after_fork_in_child(void)
 {
-    bool was_first_fork = is_first_fork;
-    bool was_registered = adm_child_is_registered_here();
-
     is_first_fork = true;
     adm_child_forget_self();
     if (announced) {
         after_fork_in_program();
-    }
-    else if (was_first_fork && !was_registered) {
-        note_spawner(getppid());
     }
 }
 
@@ -117,7 +120,7 @@ apr_status_t adm_program_watch_forks(adm_segment_t *segment)
 
     watched = segment;
     return is_watching ? APR_SUCCESS
-                       : pthread_atfork(NULL, after_fork_in_parent,
+                       : pthread_atfork(before_fork, after_fork_in_parent,
                                         after_fork_in_child);
 }
 
@@ -148,7 +151,7 @@ void adm_program_announce(adm_ticket_t *ticket)
     if (adm_child_is_self(ticket->child) && atomic_load(&ticket->held)) {
         announced = rec_of(ticket);
         announced_arrival = ticket->arrival;
-        atomic_fetch_add(&announced->programs, 1);
+        atomic_fetch_add(&announced->programs, 1); /* P1_announce */
     }
 }
 
@@ -247,8 +250,9 @@ static sight_t look_at_children_of(pid_t spawner, const char *token,
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)spawner,
              (int)spawner);
+    /* Until a dead daemon is buried its list can be read, and is empty. */
     if (read_proc(path, list, sizeof(list)) < 0
-        || strlen(list) == sizeof(list) - 1) {
+        || strlen(list) == sizeof(list) - 1 || has_ended(spawner)) {
         return SIGHT_UNKNOWN;
     }
     while (best != SIGHT_OURS) {
@@ -380,9 +384,8 @@ static bool daemons_child_outlives(const adm_ticket_t *ticket)
         pid_t pid = atomic_load(&spawners[n].pid), program;
 
         outlives = pid != 0 && atomic_load(&spawners[n].last_fork) >= since
-                   && (has_ended(pid)
-                       || look_at_children_of(pid, token, &program)
-                              == SIGHT_OURS);
+                   && (look_at_children_of(pid, token, &program) == SIGHT_OURS
+                       || has_ended(pid));
     }
     return outlives;
 }

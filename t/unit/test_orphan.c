@@ -3,7 +3,9 @@
  * The programs are cats (test_cat.h). Some are started by the child, as mod_cgi
  * does, some by a daemon, as mod_cgid does.
  */
+#include <pthread.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "test_cat.h"
@@ -134,7 +136,7 @@ END_TEST
 
 /* ---- a daemon starts the programs, as mod_cgid does ---------------------- */
 
-enum { TO_START = 10, STARTED = 11, TOKEN_AT = 16 };
+enum { TO_START = 10, STARTED = 11, IS_SLOW = 12, TOKEN_AT = 16 };
 
 static char *token_for_daemon(void)
 {
@@ -228,6 +230,74 @@ START_TEST(a_program_of_the_daemon_is_found_by_its_token)
     WAIT_FOR(!is_cat(program));
     ck_assert(adm_program_has_ended(&ticket));
     kill_unnoticed(daemon);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void wait_for_zombie(pid_t pid)
+{
+    siginfo_t info;
+
+    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* httpd buries a dead daemon when it comes to it, up to a second later. */
+START_TEST(a_daemon_not_yet_buried_says_nothing_of_its_programs)
+{
+    adm_ticket_t ticket;
+    pid_t daemon, program;
+
+    make_life_line();
+    daemon = start(be_daemon, NULL);
+    zone = zone_with(1, 1);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    adm_program_announce(&ticket);
+    program = start_by_daemon(&ticket);
+    kill(daemon, SIGKILL);
+    wait_for_zombie(daemon);
+    ck_assert(is_cat(program));
+    ck_assert(!adm_program_has_ended(&ticket));
+    ck_assert(adm_program_outlives_request(&ticket));
+    end_program();
+    WAIT_FOR(!is_cat(program));
+    ck_assert_int_eq(end_of(daemon), -SIGKILL);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Makes what a daemon forks wait until that is dead. Registered before the
+ * module's own handlers, so it comes first. */
+static void be_slow_after_fork(void)
+{
+    while (shared && atomic_load(&shared[IS_SLOW])) {
+        pause_briefly();
+    }
+}
+
+START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
+{
+    adm_ticket_t ticket;
+    pid_t daemon;
+
+    make_life_line();
+    daemon = start(be_daemon, NULL);
+    zone = zone_with(1, 1);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    adm_program_announce(&ticket);
+    adm_program_token(&ticket, token_for_daemon());
+    atomic_store(&shared[IS_SLOW], 1);
+    atomic_store(&shared[TO_START], 1);
+    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
+    kill_unnoticed(daemon);
+    ck_assert(adm_program_outlives_request(&ticket));
+    atomic_store(&shared[IS_SLOW], 0);
+    WAIT_FOR(is_cat((pid_t)atomic_load(&shared[STARTED])));
+    ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), daemon);
+    ck_assert_int_eq(atomic_load(&segment->header->spawners[1].pid), 0);
+    end_program();
+    WAIT_FOR(!is_cat((pid_t)atomic_load(&shared[STARTED])));
     assert_segment_consistent();
 }
 END_TEST
@@ -394,9 +464,14 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_daemon_is_known_from_the_first_program_it_starts);
     tcase_add_test(stories, a_program_of_the_daemon_is_found_by_its_token);
     tcase_add_test(stories,
+                   a_daemon_not_yet_buried_says_nothing_of_its_programs);
+    tcase_add_test(stories,
+                   a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked);
+    tcase_add_test(stories,
                    the_program_of_another_request_is_not_taken_for_ours);
-    tcase_add_loop_test(
-        stories, a_permit_outlives_its_child_with_the_daemons_program, 0, 2);
+    tcase_add_loop_test(stories,
+                        a_permit_outlives_its_child_with_the_daemons_program, 0,
+                        2);
     tcase_add_test(stories, a_program_about_to_exec_is_given_time);
     if (getuid() == 0) { /* who else could become somebody else */
         tcase_add_test(
@@ -407,5 +482,8 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
+    if (pthread_atfork(NULL, NULL, be_slow_after_fork) != 0) {
+        return 1;
+    }
     return run_stories("orphan", add_stories);
 }
