@@ -53,13 +53,15 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
                                                  ADM_LIFE_CLAIMED))) {
         return false;
     }
-    ADM_FAULT(child_claimed);
+    ADM_FAULT(child_claimed); /* C1_claim */
     clear_record(rec, adm_doorbell_at(segment, idx), generation);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
-        /* A slow reaper has it for a moment. Take another place. */
+        /* C3_claim_undone: a slow reaper has it for a moment. Take another
+         * place. */
         atomic_store(&rec->life, adm_life(0, sequence, ADM_LIFE_FREE));
         return false;
     }
+    /* C2_hold_for_life came first: C4_live */
     atomic_store(&rec->life, adm_life(pid, sequence, ADM_LIFE_LIVE));
     return true;
 }
@@ -181,7 +183,7 @@ void adm_segment_child_ended(adm_segment_t *segment, pid_t pid)
         uint64_t life = atomic_load(&rec->life);
 
         if (is_in_use(life) && adm_life_pid(life) == pid) {
-            mark_dead(segment, rec, life);
+            mark_dead(segment, rec, life); /* C5_dead_by_parent */
         }
     }
 }
@@ -205,7 +207,7 @@ void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx)
         uint64_t life = atomic_load(&rec->life);
 
         if (idx != own_idx && is_in_use(life) && has_died(rec, life)) {
-            mark_dead(segment, rec, life);
+            mark_dead(segment, rec, life); /* C6_dead_by_child */
         }
     }
 }

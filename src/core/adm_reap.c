@@ -25,7 +25,8 @@ void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     atomic_store(&ticket->missed_since, 0);
     ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
-    atomic_store(&ticket->state, ADM_TICKET_ORPHANED); /* T7_orphan */
+    /* T7_orphan, T10_abandon */
+    atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
     ADM_FAULT(reap_orphaned);
     /* Not before: an ACTIVE ticket of nobody would never be reaped. */
     ticket->child_idx = 0;
@@ -91,6 +92,7 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
 {
     uint32_t workers_held = atomic_load(&rec->workers_held);
 
+    /* C7_record_free */
     if (atomic_compare_exchange_strong(&rec->life, &life,
                                        adm_life(0, adm_life_sequence(life) + 1,
                                                 ADM_LIFE_FREE))) {
@@ -311,6 +313,7 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
         || !(takes_the_round(child, now) || has_news || now_or_never)) {
         return 0;
     }
+    /* W3_slice_looks_around */
     atomic_store(&child->deaths_seen, deaths);
     atomic_store(&child->loads_seen, loads);
     count = adm_reap(segment, child, now);

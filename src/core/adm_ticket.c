@@ -222,7 +222,7 @@ void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     uint32_t chunk, n;
 
     ADM_FAULT(rebuild_begun);
-    zone->free_idx = 0;
+    zone->free_idx = 0; /* R1_rebuild_begun */
     zone->fresh_idx = 0;
     /* All chunks: one claimed just before its owner was killed may lie beyond
      * chunks_used. */
@@ -237,6 +237,7 @@ void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
         }
     }
     ADM_FAULT(rebuild_counted);
+    /* R2_rebuild_counted */
     link_line(segment, zone, counts.runs);
     atomic_store(&zone->active, counts.active);
     atomic_store(&zone->queued, counts.queued);

@@ -1,7 +1,7 @@
 /* adm_zone.c - enter, wait, leave: the state machine of tickets.
  *
- * The comments T1 to T9 name the transitions as t/model/tickets.pml does. Each
- * is one store of a ticket's state, followed by the caches that it changes.
+ * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
+ * one store of a ticket's state, followed by the caches that it changes.
  */
 #include "adm_fault.h"
 #include "adm_layout.h"
@@ -47,7 +47,7 @@ adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
         break;
     case ADM_LOCKED_OWNER_DIED:
         adm_ticket_rebuild_locked(segment, zone);
-        adm_lock_mark_repaired(&zone->lock);
+        adm_lock_mark_repaired(&zone->lock); /* R3_repaired */
         break;
     case ADM_LOCK_BUSY:
         *rv = ADM_INTERRUPTED;
@@ -143,7 +143,7 @@ static void wake_granted(adm_segment_t *segment, const adm_wakes_t *wakes)
         else {
             uint32_t idx = wakes->granted[i].ticket_idx;
 
-            adm_wake(&adm_ticket_at(segment, idx)->state);
+            adm_wake(&adm_ticket_at(segment, idx)->state); /* W4_wake */
         }
     }
 }
@@ -412,7 +412,7 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
 
         switch (atomic_load(&rec->state)) {
-        case ADM_TICKET_ACTIVE:
+        case ADM_TICKET_ACTIVE: /* W2_slice_sees_grant, if nobody woke it */
             end_blocking(ticket);
             return APR_SUCCESS;
         case ADM_TICKET_WAITING:
@@ -428,7 +428,7 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         }
         ADM_FAULT(wait_sleeping);
         /* A slice only: nobody wakes a child that is to stop, nor the waiter
-         * whose granter was killed. */
+         * whose granter was killed. W1_sleep: */
         adm_sleep(&rec->state, ADM_TICKET_WAITING,
                   slice < until ? slice : until);
     }
@@ -475,7 +475,7 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     uint32_t state = atomic_load(&ticket->state);
 
-    /* T4_cancel, T5_release, T6_reap, T9_orphan_ends */
+    /* T4_cancel, T5_release, T6_reap, T8_cancel_granted, T9_orphan_ends */
     atomic_store(&ticket->state, ADM_TICKET_FREE);
     switch (state) {
     case ADM_TICKET_WAITING:

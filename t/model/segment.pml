@@ -69,6 +69,11 @@ byte processes = SLOTS; /* forked so far */
 
 bit runs[PROCESSES]; /* the program that this process started */
 byte running;        /* how many run */
+#ifdef ABANDON
+bit is_left[PROCESSES]; /* its request ended before its program */
+#else
+#define is_left is_dead
+#endif
 #ifdef BREAK_UNSEEN_BEFORE_EXEC
 bit has_token[PROCESSES]; /* it is past exec */
 #endif

@@ -20,6 +20,7 @@
 #define REAP 4
 #define END_ORPHAN 5
 #define HAND_OUT 6
+#define ABANDON_IT 7
 
 /* What a look around is for. */
 #define TO_CLAIM 1
@@ -53,6 +54,12 @@
 #else
 #define is_same_orphan(t, number) (state[t] == ORPHANED \
                                    && arrival[t] == number)
+#endif
+
+#ifdef BREAK_ABANDON_FREES
+#define state_of_abandoned FREE
+#else
+#define state_of_abandoned ORPHANED
 #endif
 
 #ifdef BREAK_HAND_OVER_AT_RELEASE
@@ -279,6 +286,15 @@ P1_announce:
         running--;
         op = RELEASE
     }
+#ifdef ABANDON
+    :: atomic {
+        true ->
+        /* The request ends before its program: somebody stopped it, or it is a
+         * daemon's that works on after its answer. */
+        is_left[self] = true;
+        op = ABANDON_IT
+    }
+#endif
     OR_KILLED
     fi;
 
@@ -371,6 +387,14 @@ T8_cancel_granted:
 T5_release:
         state[t] = FREE
     }
+#ifdef ABANDON
+    :: atomic {
+        op == ABANDON_IT ->
+        x = t;
+T10_abandon:
+        state[t] = state_of_abandoned
+    }
+#endif
     :: atomic {
         op == END_ORPHAN && is_same_orphan(x, seen) ->
 T9_orphan_ends:
@@ -454,7 +478,8 @@ unlocked:
         if
         :: wakes != 0
         :: wakes == 0 && op == ENTER -> goto wait
-        :: wakes == 0 && (op == CANCEL || op == RELEASE) -> goto rest
+        :: wakes == 0 && (op == CANCEL || op == RELEASE
+                         || op == ABANDON_IT) -> goto rest
         :: wakes == 0 && op == REAP -> goto reaped
         :: wakes == 0 && op == END_ORPHAN -> goto look_around
         :: wakes == 0 && op == HAND_OUT -> goto looked_around
@@ -658,9 +683,11 @@ end_gone:
 #define is_parents_news(r) ((life[r] == LIVE || life[r] == CLAIMED) \
                             && is_dead[owner[r]])
 
-inline program_of_the_dead_ends(p)
+inline program_without_request_ends(p)
 {
-    d_step { runs[p] && is_dead[p] -> runs[p] = false; running-- }
+    d_step {
+        runs[p] && (is_dead[p] || is_left[p]) -> runs[p] = false; running--
+    }
 }
 
 init {
@@ -705,20 +732,20 @@ C5_dead_by_parent:
         i = 0
     }
 #endif
-#if KILLS > 0
-    :: program_of_the_dead_ends(0)
-    :: program_of_the_dead_ends(1)
+#if KILLS > 0 || defined ABANDON
+    :: program_without_request_ends(0)
+    :: program_without_request_ends(1)
 #if PROCESSES > 2
-    :: program_of_the_dead_ends(2)
+    :: program_without_request_ends(2)
 #endif
 #if PROCESSES > 3
-    :: program_of_the_dead_ends(3)
+    :: program_without_request_ends(3)
 #endif
 #if PROCESSES > 4
-    :: program_of_the_dead_ends(4)
+    :: program_without_request_ends(4)
 #endif
 #if PROCESSES > 5
-    :: program_of_the_dead_ends(5)
+    :: program_without_request_ends(5)
 #endif
 #endif
 #if RAISED > LIMIT

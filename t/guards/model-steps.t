@@ -1,0 +1,22 @@
+# Each step of the model is named in the code and explained in docs/model.md.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Project;
+
+my $step = qr/[TWRCP]\d+_\w+/;
+my %modelled = map { $_ => 1 } slurp('t/model/tickets.pml') =~ /^($step):/mg;
+my %coded = map { $_ => 1 } map { slurp($_) =~ /\b($step)\b/g } files(qr/\.c\z/, 'src/core');
+my %explained = map { $_ => 1 } slurp('docs/model.md') =~ /`($step)`/g;
+
+ok %modelled, 'the model names its steps';
+none 'a step of the model is named in the code',
+    grep { !$coded{$_} } sort keys %modelled;
+none 'a step that the code names is in the model',
+    grep { !$modelled{$_} } sort keys %coded;
+none 'a step is explained in docs/model.md',
+    grep { !$explained{$_} } sort keys %modelled;
+
+done_testing;
