@@ -172,10 +172,27 @@ admission_request_t *admission_request_of(const request_rec *r);
 admission_visit_t *admission_visit_of(const request_rec *r);
 
 int admission_handler(request_rec *r);
-int admission_log_transaction(request_rec *r);
 
 /** All visits of a connection, of which some may have ended. */
 admission_visit_t *admission_visits_of(const conn_rec *c);
+
+/* ---- what is told of a request (mod_admission_notes.c) ---------------------------- */
+
+#define ADMISSION_NOTE_STATUS "ADMISSION_STATUS"
+#define ADMISSION_NOTE_WAIT_MS "ADMISSION_WAIT_MS"
+#define ADMISSION_NOTE_ZONE "ADMISSION_ZONE"
+#define ADMISSION_NOTE_QUEUED "ADMISSION_QUEUED"
+#define ADMISSION_NOTE_RETRY_AFTER "ADMISSION_RETRY_AFTER"
+
+/** Set a note; @a value is not copied. */
+void admission_note(request_rec *r, const char *name, const char *value);
+void admission_note_number(request_rec *r, const char *name,
+                           apr_int64_t number);
+
+/** Make the notes in @a to those of @a from; also into an environment. */
+void admission_copy_notes(apr_table_t *to, const apr_table_t *from);
+
+int admission_log_transaction(request_rec *r);
 
 /* ---- waiting: mod_admission_block.c with, _park.c without a worker ------------------ */
 

@@ -154,68 +154,6 @@ static int run_handlers_behind(request_rec *r)
     return rv;
 }
 
-/* ---- notes ---------------------------------------------------------------------------------- */
-
-#define NOTE_PREFIX "ADMISSION_"
-
-static void note(request_rec *r, const char *name, const char *value)
-{
-    apr_table_setn(r->notes, name, value);
-}
-
-static void note_status(request_rec *r, const char *status)
-{
-    note(r, NOTE_PREFIX "STATUS", status);
-}
-
-static void note_number(request_rec *r, const char *name, apr_int64_t number)
-{
-    note(r, name, apr_psprintf(r->pool, "%" APR_INT64_T_FMT, number));
-}
-
-static void note_wait(request_rec *r, adm_usec_t began)
-{
-    note_number(r, NOTE_PREFIX "WAIT_MS",
-                (adm_now() - began) / ADM_USEC_PER_MSEC);
-}
-
-/* For the ErrorDocument, which sees them with REDIRECT_ before. */
-static int export_note(void *r, const char *name, const char *value)
-{
-    if (strncmp(name, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
-        apr_table_setn(((request_rec *)r)->subprocess_env, name, value);
-    }
-    return 1;
-}
-
-static int copy_note(void *r, const char *name, const char *value)
-{
-    if (strncmp(name, NOTE_PREFIX, sizeof(NOTE_PREFIX) - 1) == 0) {
-        apr_table_setn(((request_rec *)r)->notes, name, value);
-    }
-    return 1;
-}
-
-/* The log shows the notes of the last of a chain of internal redirects; what
- * was decided may stand in an earlier one. */
-int admission_log_transaction(request_rec *r)
-{
-    request_rec *last = r;
-    request_rec *from;
-
-    while (last->next) {
-        last = last->next;
-    }
-    for (from = last;
-         from->prev && !apr_table_get(from->notes, NOTE_PREFIX "STATUS");
-         from = from->prev) {
-    }
-    if (from != last) {
-        apr_table_do(copy_note, last, from->notes, NULL);
-    }
-    return DECLINED;
-}
-
 /* ---- the rejection ---------------------------------------------------------------------------- */
 
 static unsigned jitter(unsigned range)
@@ -249,7 +187,7 @@ static void set_retry_after(request_rec *r, const admission_dir_conf_t *conf,
         const char *text = apr_itoa(r->pool, seconds);
 
         apr_table_setn(r->err_headers_out, "Retry-After", text);
-        note(r, NOTE_PREFIX "RETRY_AFTER", text);
+        admission_note(r, ADMISSION_NOTE_RETRY_AFTER, text);
     }
 }
 
@@ -290,24 +228,39 @@ static void log_rejection(request_rec *r, const admission_zone_t *zone,
                   stats.rejected_timeout, stats.rejected_reserve);
 }
 
+/* It will not run. The ErrorDocument sees the environment with REDIRECT_
+ * before. */
+static void mark_rejected(request_rec *r, const char *status)
+{
+    admission_request_of(r)->was_rejected = 1;
+    admission_note(r, ADMISSION_NOTE_STATUS, status);
+    admission_copy_notes(r->subprocess_env, r->notes);
+}
+
 static int reject(request_rec *r, const admission_dir_conf_t *conf,
                   adm_event_t event, adm_usec_t drain)
 {
-    admission_request_t *known = admission_request_of(r);
-
-    known->was_rejected = 1;
-    note_status(r, status_of_event[event]);
     set_retry_after(r, conf, drain);
-    apr_table_do(export_note, r, r->notes, NULL);
-    log_rejection(r, known->zone, event);
+    mark_rejected(r, status_of_event[event]);
+    log_rejection(r, admission_request_of(r)->zone, event);
     return admission_reject_status(conf);
+}
+
+/* Without an ErrorDocument: what it may need, such as mod_cgid's daemon, ends as
+ * well, and the child would wait for it. */
+static int end_with_child(request_rec *r)
+{
+    mark_rejected(r, "stopped");
+    r->connection->keepalive = AP_CONN_CLOSE;
+    r->status = HTTP_SERVICE_UNAVAILABLE;
+    return DONE;
 }
 
 /* Nobody reads the answer. The status is for the log: "client closed the
  * request", as other servers write it. */
 static int give_up_client(request_rec *r)
 {
-    note_status(r, "gone");
+    mark_rejected(r, "gone");
     r->connection->keepalive = AP_CONN_CLOSE;
     r->connection->aborted = 1;
     r->status = 499;
@@ -315,6 +268,21 @@ static int give_up_client(request_rec *r)
 }
 
 /* ---- admission ---------------------------------------------------------------------------------- */
+
+static void note_entered(request_rec *r, const admission_zone_t *zone,
+                         uint32_t queued_ahead)
+{
+    admission_note(r, ADMISSION_NOTE_ZONE, zone->name);
+    admission_note_number(r, ADMISSION_NOTE_QUEUED, queued_ahead);
+    admission_note_number(r, ADMISSION_NOTE_WAIT_MS, 0);
+}
+
+static void count_unlimited(request_rec *r, const admission_zone_t *zone)
+{
+    note_entered(r, zone, 0);
+    admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
+    adm_segment_count_unlimited(admission_segment());
+}
 
 /* A fault of ours must not take the site down. */
 static int run_unlimited(request_rec *r, const admission_zone_t *zone,
@@ -327,7 +295,7 @@ static int run_unlimited(request_rec *r, const admission_zone_t *zone,
                              ? "it was removed from the configuration"
                              : "it has no place in the shared memory";
 
-    adm_segment_count_unlimited(segment);
+    count_unlimited(r, zone);
     if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
                          LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
@@ -373,9 +341,10 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
     admission_request_t *known = admission_request_of(r);
     adm_usec_t drain;
 
-    note_wait(r, began);
+    admission_note_number(r, ADMISSION_NOTE_WAIT_MS,
+                          (adm_now() - began) / ADM_USEC_PER_MSEC);
     if (outcome == ADMISSION_GRANTED) {
-        note_status(r, "queued");
+        admission_note(r, ADMISSION_NOTE_STATUS, "queued");
         return run_with_permit(r, known);
     }
     drain = known->visit->ticket.drain_usec;
@@ -386,7 +355,7 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
     case ADMISSION_GONE:
         return give_up_client(r);
     case ADMISSION_STOPPING:
-        return HTTP_SERVICE_UNAVAILABLE;
+        return end_with_child(r);
     default:
         return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
     }
@@ -433,14 +402,6 @@ static unsigned entry_flags(request_rec *r, const admission_dir_conf_t *conf,
            | (known->counts_for_http2 ? 0 : ADM_NO_WORKER_LEFT);
 }
 
-static void note_entered(request_rec *r, const admission_zone_t *zone,
-                         const adm_ticket_t *ticket)
-{
-    note(r, NOTE_PREFIX "ZONE", zone->name);
-    note_number(r, NOTE_PREFIX "QUEUED", ticket->queued_ahead);
-    note(r, NOTE_PREFIX "WAIT_MS", "0");
-}
-
 static int admit(request_rec *r, const admission_dir_conf_t *conf,
                  admission_zone_t *zone, const kin_t *kin)
 {
@@ -456,16 +417,16 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
     rv = adm_zone_enter(admission_child(), zone->handle, flags,
                         (uint32_t)admission_queue_length(conf), adm_now(),
                         ticket);
-    note_entered(r, zone, ticket);
+    note_entered(r, zone, ticket->queued_ahead);
     switch (rv) {
     case APR_SUCCESS:
-        note_status(r, "admitted");
+        admission_note(r, ADMISSION_NOTE_STATUS, "admitted");
         return run_with_permit(r, known);
     case ADM_DRY_QUEUED:
-        note_status(r, "dry-queued");
+        admission_note(r, ADMISSION_NOTE_STATUS, "dry-queued");
         return run_with_permit(r, known);
     case ADM_DRY_FULL:
-        note_status(r, "dry-full");
+        admission_note(r, ADMISSION_NOTE_STATUS, "dry-full");
         return run_with_permit(r, known);
     case ADM_QUEUED:
         return wait_and_run(r, conf, known, !(flags & ADM_BLOCKS_WORKER));
@@ -523,13 +484,16 @@ int admission_handler(request_rec *r)
     admission_zone_t *zone = admission_zone_of(conf);
     kin_t kin;
 
-    if (!zone || is_detour(r->handler) || !admission_counts(conf, r)
-        || !admission_child()) {
+    if (!zone || is_detour(r->handler) || !admission_counts(conf, r)) {
+        return DECLINED;
+    }
+    if (!admission_child()) {
+        count_unlimited(r, zone);
         return DECLINED;
     }
     if (is_exempt(r, conf)) {
-        note(r, NOTE_PREFIX "ZONE", zone->name);
-        note_status(r, "exempt");
+        admission_note(r, ADMISSION_NOTE_ZONE, zone->name);
+        admission_note(r, ADMISSION_NOTE_STATUS, "exempt");
         adm_zone_count_exempt(admission_child(), zone->handle);
         return DECLINED;
     }

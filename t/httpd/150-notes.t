@@ -4,17 +4,6 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 
-# The format of the access log is in AdmissionTest::Config.
-sub logged {
-    my ($httpd, $id) = @_;
-    my %is;
-    wait_for {
-        my ($line) = grep { /[?&]id=$id\b/ } $httpd->access_log;
-        %is = $line =~ /(zone|status|wait|queued)=(\S+)/g if $line;
-    } "request $id is in the access log";
-    return \%is;
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
@@ -60,23 +49,23 @@ CONF
     is_deeply statuses(answers(@hold)), { 200 => 3 },
         'those in line are answered';
 
-    is_deeply logged($httpd, 'first'),
-        { zone => $zone, status => 'admitted', wait => 0, queued => 0 },
+    is_deeply $httpd->logged('first'),
+        { code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0 },
         'who finds room is admitted, without a wait';
     my ($late, $waited1, $waited2)
-        = map { logged($httpd, $_) } qw(late1 waited1 waited2);
+        = map { $httpd->logged($_) } qw(late1 waited1 waited2);
     is $late->{status}, 'timeout', 'who waits too long is logged so';
     cmp_ok $late->{wait}, '>=', 300, 'with the milliseconds it waited';
     is $waited1->{status}, 'queued', 'who waits and runs is logged so';
     cmp_ok $waited1->{wait}, '>=', 1, 'with its wait';
     is_deeply [ $waited1->{queued}, $waited2->{queued} ], [ 0, 1 ],
         'and how many it found waiting';
-    is logged($httpd, 'full')->{status}, 'full',
+    is $httpd->logged('full')->{status}, 'full',
         'who finds the line full is logged so';
 
     $httpd->get('/cgi-bin/free/x?id=free');
-    is_deeply logged($httpd, 'free'),
-        { zone => '-', status => '-', wait => '-', queued => '-' },
+    is_deeply $httpd->logged('free'),
+        { code => 200, zone => '-', status => '-', wait => '-', queued => '-' },
         'a request outside of zones has no notes';
     $httpd->stop;
 });

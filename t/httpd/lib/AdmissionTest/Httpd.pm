@@ -369,6 +369,20 @@ sub slurp {
 
 sub access_log { return split /\n/, $_[0]->slurp('access.log') }
 
+# An assertion that the request with id=NAME is in the access log, whose format is
+# in AdmissionTest::Config. @return its { code, zone, status, wait, queued }.
+sub logged {
+    my ($self, $id) = @_;
+    my %is;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    ok $self->soon(sub {
+        my ($line) = grep { /[?&]id=$id\b/ } $self->access_log or return;
+        %is = (code => $line =~ /^(\d+) /, $line =~ /(zone|status|wait|queued)=(\S+)/g);
+    }), "request $id is in the access log";
+    return \%is;
+}
+
 sub error_log {
     my ($self) = @_;
     return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');

@@ -1,0 +1,75 @@
+# One line in the access log for several requests: those that internal redirects
+# and error pages add to what the client asked for. It tells of the one that was
+# rejected; if none was, of the one that waited; else of the first that was asked
+# for a permit.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
+ErrorDocument 503 /cgi-bin/page/error
+<Location /cgi-bin/page/>
+    MaxConcurrent 10
+    AdmissionQueue 0
+</Location>
+<Location /cgi-bin/zone/>
+    MaxConcurrent 1
+    AdmissionQueue 3
+    AdmissionExempt "%{QUERY_STRING} =~ /exempt/"
+</Location>
+<Location /cgi-bin/narrow/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
+RewriteEngine On
+<Location /short>
+    RewriteEngine On
+    RewriteRule ^ /cgi-bin/zone/rewritten
+</Location>
+CONF
+    my ($page, $zone, $narrow) = map { "test.example:/cgi-bin/$_/" } qw(page zone narrow);
+    $httpd->expect_rejections($narrow, 'full');
+
+    $httpd->get('/cgi-bin/zone/x?id=led&loc=/cgi-bin/page/x');
+    is_deeply $httpd->logged('led'),
+        { code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0 },
+        'admitted and led on to another zone: the first';
+    $httpd->get('/short/x?id=short');
+    is_deeply [ @{ $httpd->logged('short') }{qw(zone status)} ], [ $zone, 'admitted' ],
+        'rewritten before a handler ran: the second';
+
+    my @hold = map { $httpd->ask("/cgi-bin/$_/x?id=hold-$_&until=go") } qw(zone narrow);
+    $httpd->zone_becomes("/cgi-bin/$_/", "one runs in $_", Active => 1) for qw(zone narrow);
+    $httpd->get('/cgi-bin/narrow/x?id=page');
+    is_deeply $httpd->logged('page'),
+        { code => 503, zone => $narrow, status => 'full', wait => 0, queued => 0 },
+        'rejected, and an admitted error page: the rejection';
+    $httpd->get('/cgi-bin/page/x?id=late&loc=/cgi-bin/narrow/x');
+    is_deeply [ @{ $httpd->logged('late') }{qw(code zone status)} ], [ 503, $narrow, 'full' ],
+        'admitted, led on and rejected there: the rejection';
+
+    my $waiting = sub {
+        my ($url, $queued) = @_;
+        push @hold, $httpd->ask($url);
+        $httpd->zone_becomes('/cgi-bin/zone/', "$queued wait", Queued => $queued);
+    };
+    $waiting->('/cgi-bin/zone/x?id=patient&loc=/cgi-bin/page/x', 1);
+    $waiting->('/short/x?id=detour', 2);
+    # Exempt itself, but not what it leads to.
+    $waiting->('/cgi-bin/zone/x?id=exempt&loc=/cgi-bin/zone/y', 3);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold)), { 200 => 5 }, 'those in line are answered';
+    my $queued = 0;
+    for my $id (qw(patient detour exempt)) {
+        my $is = $httpd->logged($id);
+        is_deeply [ @$is{qw(zone status queued)} ], [ $zone, 'queued', $queued++ ],
+            "$id: the one that waited";
+        cmp_ok $is->{wait}, '>=', 1, '... with its wait';
+    }
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,86 @@
+# The access log tells of those who never got a permit and were not rejected
+# either: their client left, httpd stopped, or they ran without a limit.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my ($zone, $name) = ('/cgi-bin/', 'test.example:/cgi-bin/');
+
+# A zone more than there is room for. The first configuration decides how much
+# that is.
+sub many_zones {
+    return join '', map { "<Location /none/$_>\n    MaxConcurrent 1\n    AdmissionQueue 0\n"
+                          . "</Location>\n" } 1 .. 1100;
+}
+
+my $first = <<'CONF';
+ErrorDocument 503 /cgi-bin/free/error
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 3
+</Location>
+<Location /cgi-bin/free/>
+    MaxConcurrent off
+</Location>
+CONF
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => $first);
+
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my $leaves = $httpd->ask('/cgi-bin/heavy?id=leaves');
+    wait_for { $httpd->zone($zone)->{OldestWaitMs} >= 20 } 'one waits for a while';
+    $leaves->leave;
+    my $gone = $httpd->logged('leaves');
+    is_deeply [ @$gone{qw(code zone status queued)} ], [ 499, $name, 'gone', 0 ],
+        'the client left';
+    cmp_ok $gone->{wait}, '>=', 20, '... after its wait';
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the one that ran ends well';
+
+    $httpd->configure($first . many_zones() . <<'CONF');
+<Location /cgi-bin/last/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
+CONF
+    $httpd->expect_in_log(qr/ADM0102: .*the zone table is full/,
+                          qr/ADM0203: .*no place in the shared memory/);
+    $httpd->graceful;
+    is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place'
+        for 1, 2;
+    is_deeply $httpd->logged('last1'),
+        { code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0 },
+        '... lets its requests through';
+    is $httpd->status->{AdmissionUnlimited}, 2, '... and says how many';
+    $httpd->stop;
+});
+
+# prefork ends its children without asking them, and event drops connections
+# before the log is written; worker waits for every answer. No error page is made: mod_cgid's daemon ends too, and
+# httpd would warn of a child that waits for it.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => $first);
+
+    my @line = $httpd->ask('/cgi-bin/heavy?id=hold&ms=500');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    for my $n (0 .. 2) {
+        push @line, $httpd->ask("/cgi-bin/heavy?id=waiter$n");
+        $httpd->zone_becomes($zone, $n + 1 . ' wait', Queued => $n + 1);
+    }
+    $httpd->restart;
+    for my $n (0 .. 2) {
+        my $is = $httpd->logged("waiter$n");
+        is_deeply [ @$is{qw(code zone status queued)} ], [ 503, $name, 'stopped', $n ],
+            'who waited when httpd stopped';
+    }
+    answers(@line);
+    is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program was started for them';
+    $httpd->stop;
+}, 'worker+cgid');
+
+done_testing;
