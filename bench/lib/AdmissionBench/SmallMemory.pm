@@ -18,43 +18,19 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(sleep);
 
+use AdmissionBench::Machine;
+
 my $PATIENCE = 20;    # seconds for processes to end
 
-# Where a cgroup can be made, how its limit is set, and how many bytes of it are
-# swapped: version 1 or 2, whichever the machine has its memory in.
-my @VERSIONS = (
-    { root => '/sys/fs/cgroup/memory', limit => 'memory.limit_in_bytes' },
-    { root => '/sys/fs/cgroup',        limit => 'memory.max' },
-    { root => '/sys/fs/cgroup/unified', limit => 'memory.max' },
-);
-
-# Why there can be none here, or nothing.
-sub is_impossible {
-    return 'root' if $> != 0;
-    return 'a memory cgroup' if !version();
-    return;
-}
-
-sub version {
-    return (grep { -e "$_->{root}/$_->{limit}" || has_controller($_->{root}) }
-            @VERSIONS)[0];
-}
-
-sub has_controller {
-    my ($root) = @_;
-    return (slurp("$root/cgroup.subtree_control") // '') =~ /\bmemory\b/;
-}
-
-# create(mb => N, swap_mb => N): dies with one line when the machine does not
-# allow it.
+# create(mb => N, swap_mb => N): dies when the machine does not allow it.
 sub create {
     my ($class, %o) = @_;
     our $number;
-    my $version = version() // die "no memory cgroup\n";
+    my $root = AdmissionBench::Machine::cgroup() // die "no memory cgroup\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
-        cgroup => "$version->{root}/$name",
-        home   => own_cgroup($version->{root}),
+        cgroup => "$root/$name",
+        home   => own_cgroup($root),
         swap   => ($ENV{TMPDIR} // '/var/tmp') . "/$name.swap",
     }, $class;
 
@@ -64,7 +40,13 @@ sub create {
     run('mkswap', $self->{swap});
     run('swapon', $self->{swap});
     mkdir $self->{cgroup} or die "$self->{cgroup}: $!\n";
-    put("$self->{cgroup}/$version->{limit}", $o{mb} << 20);
+    # Version 2 of cgroups wants to be asked for memory; 1 has a name of its own.
+    my ($limit) = grep { -e "$self->{cgroup}/$_" } qw(memory.limit_in_bytes memory.max);
+    if (!$limit) {
+        put("$root/cgroup.subtree_control", '+memory');
+        $limit = 'memory.max';
+    }
+    put("$self->{cgroup}/$limit", $o{mb} << 20);
     return $self;
 }
 

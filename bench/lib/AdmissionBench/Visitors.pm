@@ -16,8 +16,9 @@ use warnings;
 
 use IO::Select;
 use POSIX ();
-use Time::HiRes qw(time);
+use Time::HiRes qw(sleep time);
 
+use AdmissionBench ();
 use AdmissionTest::Client;
 
 my $EVERY    = 0.01;    # seconds between two of them
@@ -49,10 +50,9 @@ sub leave {
     my $reader = $self->{reader};
     chomp(my ($asked, $failed, @ms) = <$reader>);
     waitpid $self->{pid}, 0;
-    @ms = sort { $a <=> $b } @ms;
-    my $share = sub { @ms ? $ms[$_[0] * $#ms] : undef };
-    return { asked => $asked, failed => $failed, p50 => $share->(0.5),
-             p99 => $share->(0.99), max => $share->(1) };
+    return { asked => $asked, failed => $failed, p50 => AdmissionBench::percentile(50, @ms),
+             p99 => AdmissionBench::percentile(99, @ms),
+             max => AdmissionBench::percentile(100, @ms) };
 }
 
 # ---- in the visitors' own process --------------------------------------------------
@@ -88,13 +88,11 @@ sub arrive {
 
 sub listen_to {
     my ($seen, $there, $seconds) = @_;
-    my $select = IO::Select->new(map { $_->{client}{socket} } values %$there);
 
-    # Without a socket to look at, IO::Select would not wait.
-    my @ready = $select->count ? $select->can_read($seconds > 0 ? $seconds : 0)
-              : $seconds > 0   ? (select undef, undef, undef, $seconds) x 0
-              :                  ();
-    for my $socket (@ready) {
+    $seconds = 0 if $seconds < 0;
+    return sleep $seconds if !%$there;
+    my $select = IO::Select->new(map { $_->{client}{socket} } values %$there);
+    for my $socket ($select->can_read($seconds)) {
         my $visitor = $there->{$socket};
         $visitor->{client}->read_some;
         my $answer = $visitor->{client}->take_answer or next;
