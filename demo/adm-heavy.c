@@ -6,7 +6,7 @@
 #include <time.h>
 
 #define COMPUTE_MSEC 20
-#define WAIT_MSEC    20
+#define WAIT_MSEC 20
 
 static long cpu_msec(void)
 {

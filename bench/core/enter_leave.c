@@ -226,8 +226,7 @@ static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
         court->nsec[n] = has_waited ? now_nsec() - court->left_at : 0;
         do {
             adm_zone_stats(child, zone, adm_now(), &stats);
-        } while (stats.queued == 0 && n + 1 < HAND_OVERS
-                 && n + 2 < HAND_OVERS);
+        } while (stats.queued == 0 && n + 1 < HAND_OVERS && n + 2 < HAND_OVERS);
         usleep(20); /* the other one is asleep by then */
         court->left_at = now_nsec();
         adm_ticket_release(&ticket, adm_now());

@@ -211,11 +211,11 @@ static int audit_and_audit(void *unused)
 typedef struct scene_t {
     const char *name;
     adm_fault_t point;
-    story_t before;     /* dies on its own before the victim; or NULL */
+    story_t before; /* dies on its own before the victim; or NULL */
     story_t victim;
-    bool is_held;       /* the survivor holds the permit all the while */
-    bool is_awaited;    /* the survivor stands in line */
-    bool is_parallel;   /* the survivor gets in line while the victim runs */
+    bool is_held;     /* the survivor holds the permit all the while */
+    bool is_awaited;  /* the survivor stands in line */
+    bool is_parallel; /* the survivor gets in line while the victim runs */
     uint32_t limit;
 } scene_t;
 
@@ -344,11 +344,11 @@ static void assert_survivor_is_alone(void)
     uint32_t idx;
 
     for (idx = 1; idx <= segment->sizes.children; idx++) {
-        enum adm_life_state_t state =
-            adm_life_state(atomic_load(&adm_child_at(segment, idx)->life));
+        enum adm_life_state_t state = adm_life_state(
+            atomic_load(&adm_child_at(segment, idx)->life));
 
-        ck_assert_int_eq(state, idx == survivor->idx ? ADM_LIFE_LIVE
-                                                     : ADM_LIFE_FREE);
+        ck_assert_int_eq(state,
+                         idx == survivor->idx ? ADM_LIFE_LIVE : ADM_LIFE_FREE);
     }
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
 }

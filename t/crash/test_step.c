@@ -296,8 +296,8 @@ static void assert_repaired(const scene_t *scene, unsigned change)
         leave(&awaited);
     }
     ck_assert_msg(enter(survivor, zone, &next) == APR_SUCCESS,
-                  "%s: after change %u: the next one cannot enter",
-                  scene->name, change);
+                  "%s: after change %u: the next one cannot enter", scene->name,
+                  change);
     leave(&next);
     for (idx = 1; idx <= segment->sizes.children; idx++) {
         children += atomic_load(&adm_child_at(segment, idx)->life) & 0xff ? 1

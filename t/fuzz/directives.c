@@ -151,8 +151,7 @@ static void close_section(reader_t *reader)
 
 /* ---- directives ------------------------------------------------------------------------------- */
 
-static const char *call_with_words(cmd_parms *cmd, void *conf,
-                                   const char *args)
+static const char *call_with_words(cmd_parms *cmd, void *conf, const char *args)
 {
     char *words[MOST_ARGUMENTS];
     int count = 0;
@@ -295,11 +294,13 @@ void fuzz_directives(const uint8_t *data, size_t size)
 
     apr_pool_create(&reader.pool, NULL);
     s = make_server(reader.pool, NULL);
-    reader.sections[0] = (section_t){ .server = s, .conf = server_wide_conf(s) };
+    reader.sections[0] = (section_t){ .server = s,
+                                      .conf = server_wide_conf(s) };
     admission_pre_config(reader.pool, reader.pool, reader.pool);
     read_text(&reader, apr_pstrmemdup(reader.pool, (const char *)data, size));
     ask_which_count(&reader);
-    if (admission_check_config(reader.pool, reader.pool, reader.pool, s) == OK) {
+    if (admission_check_config(reader.pool, reader.pool, reader.pool, s)
+        == OK) {
         check_zones();
     }
     apr_pool_destroy(reader.pool);

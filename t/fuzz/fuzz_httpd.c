@@ -13,11 +13,14 @@
 
 #include "mod_admission_private.h"
 
-module AP_MODULE_DECLARE_DATA admission_module = {
-    STANDARD20_MODULE_STUFF, admission_create_dir_conf,
-    admission_merge_dir_conf, admission_create_server_conf,
-    NULL, admission_directives, NULL, 0
-};
+module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
+                                                   admission_create_dir_conf,
+                                                   admission_merge_dir_conf,
+                                                   admission_create_server_conf,
+                                                   NULL,
+                                                   admission_directives,
+                                                   NULL,
+                                                   0 };
 
 ap_directive_t *ap_conftree;
 
@@ -25,9 +28,9 @@ ap_directive_t *ap_conftree;
 const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
 {
     (void)forbidden;
-    return cmd->override == 0 ? apr_psprintf(cmd->pool, "%s not allowed here",
-                                             cmd->cmd->name)
-                              : NULL;
+    return cmd->override == 0
+               ? apr_psprintf(cmd->pool, "%s not allowed here", cmd->cmd->name)
+               : NULL;
 }
 
 static void skip_space(const char **line)

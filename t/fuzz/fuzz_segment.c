@@ -63,11 +63,10 @@ static place_t choose_place(const adm_segment_t *segment, input_t *input)
 {
     uint8_t n = take_byte(input);
 
-#define PLACE(recs, count)                                            \
-    (place_t)                                                         \
-    {                                                                 \
-        (uint8_t *)&segment->recs[n / 8 % (count)],                   \
-            sizeof(segment->recs[0])                                  \
+#define PLACE(recs, count)                                                   \
+    (place_t)                                                                \
+    {                                                                        \
+        (uint8_t *)&segment->recs[n / 8 % (count)], sizeof(segment->recs[0]) \
     }
     switch (n % 8) {
     case 0:
@@ -91,9 +90,10 @@ static place_t choose_place(const adm_segment_t *segment, input_t *input)
 
 static uint32_t choose_value(input_t *input)
 {
-    static const uint32_t telling[] = { 0, 1, 2, 3, 4, 5, 63, 64, 65,
-                                        127, 128, 129, 0x7fffffff, 0x80000000,
-                                        0xfffffffe, 0xffffffff };
+    static const uint32_t telling[] = {
+        0,  1,   2,   3,   4,          5,          63,         64,
+        65, 127, 128, 129, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff
+    };
     uint8_t n = take_byte(input);
 
     return n < sizeof(telling) / sizeof(*telling) ? telling[n]

@@ -43,8 +43,7 @@ static void tell(const char *name, const char *file,
     fflush(stdout);
 }
 
-static void tell_all(const char *name,
-                     void (*target)(const uint8_t *, size_t))
+static void tell_all(const char *name, void (*target)(const uint8_t *, size_t))
 {
     const char *source = getenv("ADMISSION_SRCDIR");
     const char *folder;

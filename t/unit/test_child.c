@@ -208,8 +208,8 @@ START_TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
     ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive),
                      ADM_LOCKED);
     adm_lock_release(&adm_child_at(segment, 1)->alive);
-    ck_assert_int_eq(
-        adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive),
+                     ADM_LOCKED);
     child = join();
     ck_assert_uint_eq(child->idx, 2);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_FREE);

@@ -213,8 +213,8 @@ START_TEST(killed_at_any_moment_they_leave_nothing_behind)
         for (n = (unsigned)rand_r(&seed) % 5; n; n--) {
             pause_briefly();
         }
-        ((unsigned)rand_r(&seed) % 2 ? kill_noticed : kill_unnoticed)(
-            pids[who]);
+        ((unsigned)rand_r(&seed) % 2 ? kill_noticed
+                                     : kill_unnoticed)(pids[who]);
         seeds[who] += PROCESSES;
         pids[who] = start(churn_until_killed, &seeds[who]);
     }
@@ -306,9 +306,9 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
         }
     }
     else if (model_is_in_line(model, who)) {
-        ck_assert_int_eq(
-            adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, adm_now()),
-            APR_SUCCESS);
+        ck_assert_int_eq(adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT,
+                                           adm_now()),
+                         APR_SUCCESS);
         model_leave_line(model, who);
         model->is_out[who] = true;
     }

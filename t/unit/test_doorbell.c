@@ -288,9 +288,9 @@ START_TEST(a_parked_ticket_that_ends_is_parked_no_more)
         break;
     default:
         leave(&inside);
-        ck_assert_int_eq(
-            adm_ticket_cancel(&waiting[0], ADM_REASON_TIMEOUT, adm_now()),
-            APR_EBUSY);
+        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_REASON_TIMEOUT,
+                                           adm_now()),
+                         APR_EBUSY);
         break;
     }
     ck_assert_uint_eq(parked(), 0);

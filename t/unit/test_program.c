@@ -51,7 +51,9 @@ START_TEST(the_fork_notes_the_pid_of_an_announced_program)
     ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
     pid = start_program(&ticket);
     ck_assert(adm_program_was_announced(&ticket));
-    WAIT_FOR((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)) == pid);
+    WAIT_FOR(
+        (pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program))
+        == pid);
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
     assert_segment_consistent();
@@ -72,7 +74,8 @@ START_TEST(a_fork_that_nobody_announced_is_not_noted)
         _exit(0);
     }
     ck_assert_int_eq(end_of(other), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)),
+    ck_assert_int_eq((pid_t)adm_program_pid(
+                         atomic_load(&rec_of_ticket(&ticket)->program)),
                      announced);
     end_program();
     ck_assert_int_eq(end_of(announced), 0);
@@ -178,7 +181,9 @@ START_TEST(an_announcement_without_fork_does_not_reach_a_later_ticket)
         _exit(0);
     }
     ck_assert_int_eq(end_of(pid), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&next)->program)), 0);
+    ck_assert_int_eq((pid_t)adm_program_pid(
+                         atomic_load(&rec_of_ticket(&next)->program)),
+                     0);
     assert_segment_consistent();
 }
 END_TEST

@@ -379,8 +379,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, who_blocks_one_keeps_it_for_the_run);
     tcase_add_test(stories, who_was_parked_takes_a_worker_to_run);
     tcase_add_test(stories, who_cannot_be_parked_blocks_a_worker);
-    tcase_add_test(stories,
-                   who_can_neither_be_parked_nor_block_is_turned_away);
+    tcase_add_test(stories, who_can_neither_be_parked_nor_block_is_turned_away);
     tcase_add_test(stories, a_dry_run_is_let_in_beyond_the_cap_and_counted);
     tcase_add_test(stories, a_request_that_needs_no_worker_ignores_the_cap);
     tcase_add_test(stories, a_caller_that_has_no_worker_left_is_believed);

@@ -20,7 +20,7 @@ static const adm_sizes_t impossible_sizes[] = {
     { 1, 1, 0 },
     { ADM_MAX_ZONES + 1, 1, 1 },
     { 1, ADM_MAX_CHILDREN + 1, 1 },
-    { 1, 1, ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS + 1 },
+    { 1, 1, ADM_MAX_CHUNKS *ADM_CHUNK_TICKETS + 1 },
     { 1, 1, UINT32_MAX },
 };
 #define IMPOSSIBLE_SIZES \
@@ -30,8 +30,8 @@ START_TEST(a_size_that_cannot_be_numbered_is_refused)
 {
     adm_segment_t *created = NULL;
 
-    ck_assert_int_eq(
-        adm_segment_create(&created, &impossible_sizes[_i], pool), APR_EINVAL);
+    ck_assert_int_eq(adm_segment_create(&created, &impossible_sizes[_i], pool),
+                     APR_EINVAL);
     ck_assert_ptr_null(created);
     assert_segment_consistent();
 }
@@ -61,8 +61,9 @@ START_TEST(unused_room_costs_no_memory)
     make_segment(1000, 16, 1000000);
     pages = adm_segment_bytes(segment) / page;
     ck_assert_uint_lt(pages, sizeof(in_core));
-    ck_assert_int_eq(
-        mincore(segment->base, adm_segment_bytes(segment), in_core), 0);
+    ck_assert_int_eq(mincore(segment->base, adm_segment_bytes(segment),
+                             in_core),
+                     0);
     for (n = 0; n < pages; n++) {
         resident += in_core[n] & 1;
     }

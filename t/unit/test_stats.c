@@ -11,10 +11,18 @@ START_TEST(a_bucket_counts_durations_below_a_power_of_two)
         adm_usec_t duration;
         unsigned bucket;
     } examples[] = {
-        { 0, 0 },         { msec - 1, 0 },      { msec, 1 },
-        { 2 * msec - 1, 1 }, { 2 * msec, 2 },   { 3 * msec, 2 },
-        { 4 * msec, 3 },  { 1000 * msec, 10 },  { 65535 * msec, 16 },
-        { 65536 * msec, 17 }, { 1000000 * msec, 17 }, { INT64_MAX, 17 },
+        { 0, 0 },
+        { msec - 1, 0 },
+        { msec, 1 },
+        { 2 * msec - 1, 1 },
+        { 2 * msec, 2 },
+        { 3 * msec, 2 },
+        { 4 * msec, 3 },
+        { 1000 * msec, 10 },
+        { 65535 * msec, 16 },
+        { 65536 * msec, 17 },
+        { 1000000 * msec, 17 },
+        { INT64_MAX, 17 },
     };
     unsigned n;
 
@@ -145,9 +153,9 @@ START_TEST(the_servers_figures_are_those_of_all_children)
         enter_as(children[n], zone, ADM_USES_WORKER, adm_now(), &inside[n]);
     }
     for (n = 0; n < 2; n++) {
-        enter_as(children[n], zone, ADM_USES_WORKER | ADM_BLOCKS_WORKER
-                                        | ADM_MAY_WAIT,
-                 adm_now(), &waiting[n]);
+        enter_as(children[n], zone,
+                 ADM_USES_WORKER | ADM_BLOCKS_WORKER | ADM_MAY_WAIT, adm_now(),
+                 &waiting[n]);
         enter(children[n], zone, &parked[n]);
         adm_ticket_park(&parked[n], n);
     }

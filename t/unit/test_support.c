@@ -115,9 +115,9 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     adm_zone_t zone = { 0, 0 };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(
-        adm_zone_configure(segment, name, limit, queue_length, &zone),
-        APR_SUCCESS);
+    ck_assert_int_eq(adm_zone_configure(segment, name, limit, queue_length,
+                                        &zone),
+                     APR_SUCCESS);
     end_load(1000000);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
     queue_lengths[zone.idx] = queue_length;
@@ -157,8 +157,7 @@ apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
 {
     *ticket = (adm_ticket_t){ 0 };
     return adm_zone_enter(child, zone, flags,
-                          queue_lengths[zone.idx % ZONES_AT_MOST], now,
-                          ticket);
+                          queue_lengths[zone.idx % ZONES_AT_MOST], now, ticket);
 }
 
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,

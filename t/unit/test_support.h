@@ -41,23 +41,23 @@ extern atomic_uint *shared;
     } while (0)
 
 /** Wait for a state; fails the test, if it never comes. */
-#define WAIT_FOR(condition)                                               \
-    do {                                                                  \
-        adm_usec_t give_up = deadline();                                  \
-        while (!(condition)) {                                            \
+#define WAIT_FOR(condition)                                                \
+    do {                                                                   \
+        adm_usec_t give_up = deadline();                                   \
+        while (!(condition)) {                                             \
             ck_assert_msg(adm_now() < give_up, "never came: " #condition); \
-            pause_briefly();                                              \
-        }                                                                 \
+            pause_briefly();                                               \
+        }                                                                  \
     } while (0)
 
 /** The same in a story. */
-#define NEED_SOON(condition)                                \
-    do {                                                    \
-        adm_usec_t give_up = deadline();                    \
-        while (!(condition) && adm_now() < give_up) {       \
-            pause_briefly();                                \
-        }                                                   \
-        NEED(condition);                                    \
+#define NEED_SOON(condition)                          \
+    do {                                              \
+        adm_usec_t give_up = deadline();              \
+        while (!(condition) && adm_now() < give_up) { \
+            pause_briefly();                          \
+        }                                             \
+        NEED(condition);                              \
     } while (0)
 
 adm_usec_t deadline(void);
@@ -71,8 +71,7 @@ int run_stories(const char *name, void (*add)(TCase *stories));
 void make_segment(uint32_t zones, uint32_t children, uint32_t tickets);
 
 /** Load a configuration with this zone. */
-adm_zone_t zone_called(const char *name, uint32_t limit,
-                       uint32_t queue_length);
+adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length);
 
 /** A zone of its own, whose requests ask for so many places in line. */
 adm_zone_t zone_with(uint32_t limit, uint32_t queue_length);
@@ -107,10 +106,10 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
 /** Every test ends with this. */
-#define assert_segment_consistent()                               \
-    do {                                                          \
-        const char *wrong = adm_segment_check(segment);           \
-        ck_assert_msg(wrong == NULL, "inconsistent: %s", wrong);  \
+#define assert_segment_consistent()                              \
+    do {                                                         \
+        const char *wrong = adm_segment_check(segment);          \
+        ck_assert_msg(wrong == NULL, "inconsistent: %s", wrong); \
     } while (0)
 
 /* ---- other processes ----------------------------------------------------- */

@@ -90,8 +90,9 @@ START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
     other = zone_called("other", 1000, 0);
     child = join();
     enter_many(child, one, inside, ADM_CHUNK_TICKETS, APR_SUCCESS);
-    ck_assert_int_eq(enter_as(child, other, ADM_USES_WORKER | ADM_BLOCKS_WORKER
-                                                | ADM_MAY_WAIT,
+    ck_assert_int_eq(enter_as(child, other,
+                              ADM_USES_WORKER | ADM_BLOCKS_WORKER
+                                  | ADM_MAY_WAIT,
                               adm_now(), &one_more),
                      ADM_NO_TICKET);
     leave(&one_more);

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #define LIFETIME_SEC 60
-#define STEP_MS      5
+#define STEP_MS 5
 
 extern char **environ;
 
