@@ -27,6 +27,11 @@ sub httpd {
 }
 
 sub modules_dir {
+    our $modules_dir //= find_modules();
+    return $modules_dir;
+}
+
+sub find_modules {
     my @known = ('/usr/lib/apache2/modules', '/usr/lib64/httpd/modules',
                  '/usr/local/apache2/modules');
     chomp(my $asked = `apxs -q LIBEXECDIR 2>/dev/null` // '');

@@ -1,0 +1,81 @@
+# Every file of conf/ and conf/examples/ can be used as it is.
+
+use FindBin;
+use lib "$FindBin::Bin/lib", "$FindBin::Bin/../guards/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use Fields;
+use JSON::PP;
+use Project;
+
+my ($combo) = combos() or plan skip_all => 'no combination';
+
+# What an example needs besides the modules that every test loads.
+my %needs = (
+    'conf/examples/php-fpm.conf' => [qw(proxy proxy_fcgi proxy_http)],
+);
+
+my %test_of = (
+    conf  => \&loads,
+    json  => \&shows_metrics_that_exist,
+    shtml => sub { pass "$_[0]: 520-error-page.t asks for it" },
+);
+
+# Messages of httpd -t; none but "Syntax OK" may come.
+sub complaints {
+    my ($conf, @modules) = @_;
+    my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules);
+
+    # Defined by what includes quickstart.conf.
+    mkdir "$httpd->{dir}/docs/htdocs";
+    $httpd->configure("Define DEMO $httpd->{dir}/docs\n$conf");
+    my ($status, $output) = $httpd->configtest;
+    return join "\n", "status $status", grep { $_ ne 'Syntax OK' } split /\n/, $output;
+}
+
+sub loads {
+    my ($path) = @_;
+    my @modules = @{ $needs{$path} // [] };
+    my @absent = grep { !AdmissionTest::Config::is_installed($_) } @modules;
+
+    SKIP: {
+        skip "$path: mod_$absent[0] is not installed", 1 if @absent;
+        my $file = "$FindBin::Bin/../../$path";
+        is complaints(qq(Include "$file"\n), @modules), 'status 0', "$path loads";
+    }
+}
+
+# A panel that asks for a metric that is not there stays empty.
+sub shows_metrics_that_exist {
+    my ($path) = @_;
+    my $panels = decode_json(slurp($path))->{panels};
+    my %exists = map { $_ => 1 }
+        map({ metric_of($_) } fields_of('zone'), fields_of('server')),
+        map { "admission_${_}_duration_seconds_bucket" } qw(wait service);
+    my @metrics = map { $_->{expr} =~ /\b(admission_\w+)/g } map { @{ $_->{targets} } } @$panels;
+
+    ok @metrics, "$path: panels have metrics";
+    is_deeply [ grep { !$exists{$_} } @metrics ], [], '... that exist';
+}
+
+my @paths = files(qr//, 'conf');
+ok @paths, 'there are files';
+for my $path (@paths) {
+    my ($kind) = $path =~ /\.(\w+)\z/;
+    my $test = $test_of{ $kind // '' };
+
+    $test ? $test->($path) : fail "$path: what is it for?";
+}
+
+# In conf/admission.conf every line is a comment. Each directive there is right
+# in its place.
+my ($of_sections, $of_server) = map { [ /^#((?:Max|Admission)\w+ .*)$/mg ] }
+    split /^# -+ for the whole server only.*$/m, slurp('conf/admission.conf'), 2;
+cmp_ok scalar @$_, '>', 2, 'there are directives' for $of_sections, $of_server;
+my $number = 0;
+is complaints(join '', map { "<Location /" . $number++ . ">\nMaxConcurrent 4\n$_\n</Location>\n" }
+                       @$of_sections),
+    'status 0', 'those of sections load';
+is complaints(join '', map { "$_\n" } @$of_server), 'status 0', 'those of the server load';
+
+done_testing;

@@ -1,0 +1,79 @@
+# The error page of conf/examples tells who is rejected which zone is full, how
+# many wait there and when to come back.
+
+use FindBin;
+use lib "$FindBin::Bin/lib", "$FindBin::Bin/../guards/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use Project;
+
+my $examples = "$FindBin::Bin/../../conf/examples";
+plan skip_all => 'mod_include is not installed' if !AdmissionTest::Config::is_installed('include');
+
+# What the page says, in its order: [ text, value ].
+sub items {
+    my ($page) = @_;
+    return [ map { [ /^(.*?): (.*)$/ ] } $page->{body} =~ m{<li>(.*?)</li>}gs ];
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    # The numbers below are those of the example.
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
+Include "$examples/error-page.conf"
+<Location /cgi-bin/late/>
+    AdmissionZone "late <&>"
+    MaxConcurrent 1
+    AdmissionQueue 2 timeout=100ms
+</Location>
+<Location /cgi-bin/silent/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+    AdmissionReject 503 retry-after=off
+</Location>
+CONF
+    $httpd->put('busy.shtml', slurp('conf/examples/busy.shtml'));
+    my $zone = 'test.example:/cgi-bin/';
+    $httpd->expect_rejections($zone, 'full')->expect_rejections("${zone}silent/", 'full')
+          ->expect_rejections('late <&>', 'long');
+
+    my @line = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 4;
+    $httpd->zone_becomes('/cgi-bin/', 'four run', Active => 4);
+    push @line, map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 20;
+    $httpd->zone_becomes('/cgi-bin/', 'twenty wait', Active => 4, Queued => 20);
+
+    my $page = $httpd->get('/cgi-bin/heavy');
+    my $retry = $page->{headers}{'retry-after'};
+    is $page->{status}, 503, 'the line is full';
+    like $page->{headers}{'content-type'}, qr{^text/html}, 'the answer is a page';
+    like $retry, qr/^\d+$/, 'and says when to come back';
+    is_deeply items($page), [ [ 'Zone', $zone ], [ 'Waiting when your request came', 20 ],
+                              [ 'Seconds to wait before you try again', $retry ] ],
+        'the page has the numbers';
+    like $page->{body}, qr/Too many requests/, 'and the reason';
+    unlike $page->{body}, qr/\(none\)|\[an error occurred|<!--#/, 'every directive of it works';
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@line)), { 200 => 24 }, 'those in line are answered';
+
+    my $hold = $httpd->ask('/cgi-bin/late/heavy?until=end');
+    $httpd->zone_becomes('late <&>', 'one runs', Active => 1);
+    $page = $httpd->get('/cgi-bin/late/heavy');
+    like $page->{body}, qr/waited for its turn/, 'who waits too long is told so';
+    is items($page)->[0][1], 'late &lt;&amp;&gt;', 'names are escaped';
+    is items($page)->[1][1], 0, 'nobody waited when it came';
+    my $silent = $httpd->ask('/cgi-bin/silent/heavy?until=end');
+    $httpd->zone_becomes('/cgi-bin/silent/', 'one runs', Active => 1);
+    is_deeply [ map { $_->[0] } @{ items($httpd->get('/cgi-bin/silent/heavy')) } ],
+        [ 'Zone', 'Waiting when your request came' ],
+        'without a Retry-After the page has none';
+    $httpd->open_gate('end');
+    is_deeply statuses(answers($hold, $silent)), { 200 => 2 }, 'the others end well';
+
+    $page = $httpd->get('/busy.shtml');
+    is_deeply items($page), [], 'for another reason it has no numbers';
+    like $page->{body}, qr/cannot answer this request at the moment/, 'and says so';
+    $httpd->stop;
+});
+
+done_testing;
