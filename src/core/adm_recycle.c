@@ -6,9 +6,14 @@
  */
 #include "adm_layout.h"
 
-/* Somebody who took a turn ends at once, and a parent replaces it within its
- * next round of maintenance, a second later; unless it needs no more children. */
-#define TURN_EXPIRES_USEC (5 * ADM_USEC_PER_SEC)
+/* Somebody who took a turn ends at once, and prefork's parent replaces it in
+ * one of its rounds of maintenance: it sees a death in one of them and starts a
+ * child in the next, a second later. Of several it replaces one in the first
+ * round, then twice as many each time; for ten rounds after a reload, one each.
+ * So each that is away adds a round, twice as long as on an idle machine. Who
+ * has not been replaced by then is not needed. */
+#define ROUND_USEC (2 * ADM_USEC_PER_SEC)
+#define LAST_ROUNDS_USEC (3 * ADM_USEC_PER_SEC)
 
 /* ---- quotas ---------------------------------------------------------------------- */
 
@@ -45,9 +50,20 @@ static uint64_t make_turn(const adm_child_t *child, adm_usec_t now)
     return holder << 32 | msec_of(now);
 }
 
+/* Whoever looked at the clock may have been stopped for so long since. */
+#define LATE_MAX_MSEC (60 * 1000)
+
+/* A turn may have been taken after @a now: that is no age of 49 days. */
 static adm_usec_t age_of(uint64_t turn, adm_usec_t now)
 {
-    return (uint32_t)(msec_of(now) - (uint32_t)turn) * ADM_USEC_PER_MSEC;
+    uint32_t age = msec_of(now) - (uint32_t)turn;
+
+    return age > UINT32_MAX - LATE_MAX_MSEC ? 0 : age * ADM_USEC_PER_MSEC;
+}
+
+static adm_usec_t longest_absence(const adm_segment_t *segment)
+{
+    return LAST_ROUNDS_USEC + adm_recycle_away(segment) * ROUND_USEC;
 }
 
 static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
@@ -65,12 +81,13 @@ bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
                            adm_usec_t now)
 {
     adm_header_rec_t *header = child->segment->header;
+    adm_usec_t expires = longest_absence(child->segment);
     uint32_t n;
 
     for (n = 0; n < together && n < ADM_TURNS_MAX; n++) {
         uint64_t turn = atomic_load(&header->turns[n]);
 
-        if ((turn == 0 || age_of(turn, now) > TURN_EXPIRES_USEC)
+        if ((turn == 0 || age_of(turn, now) > expires)
             && atomic_compare_exchange_strong(&header->turns[n], &turn,
                                               make_turn(child, now))) {
             atomic_fetch_add(&header->recycled, 1);
@@ -90,18 +107,39 @@ static void note_absence(adm_segment_t *segment, adm_usec_t absence)
     }
 }
 
-void adm_recycle_take_place(adm_child_t *child, adm_usec_t now)
+/* The oldest of those who have ended, or NULL. The others wait for children
+ * that are still to come: in another order the oldest would be taken for one
+ * that is not replaced. */
+static _Atomic uint64_t *first_who_ended(adm_segment_t *segment, adm_usec_t now,
+                                         uint64_t *turn)
 {
-    adm_segment_t *segment = child->segment;
+    _Atomic uint64_t *first = NULL;
     uint32_t n;
 
     for (n = 0; n < ADM_TURNS_MAX; n++) {
-        uint64_t turn = atomic_load(&segment->header->turns[n]);
+        uint64_t other = atomic_load(&segment->header->turns[n]);
 
-        if (turn && holder_has_ended(segment, turn)
-            && atomic_compare_exchange_strong(&segment->header->turns[n], &turn,
-                                              0)) {
-            note_absence(segment, age_of(turn, now));
+        if (other && holder_has_ended(segment, other)
+            && (!first || age_of(other, now) > age_of(*turn, now))) {
+            first = &segment->header->turns[n];
+            *turn = other;
+        }
+    }
+    return first;
+}
+
+void adm_recycle_take_place(adm_child_t *child, adm_usec_t now)
+{
+    adm_segment_t *segment = child->segment;
+    _Atomic uint64_t *first;
+    uint64_t turn;
+
+    /* Again only if another new child was faster. */
+    while ((first = first_who_ended(segment, now, &turn))) {
+        adm_usec_t absence = age_of(turn, now);
+
+        if (atomic_compare_exchange_strong(first, &turn, 0)) {
+            note_absence(segment, absence);
             return;
         }
     }

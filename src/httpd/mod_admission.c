@@ -30,6 +30,9 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_config(admission_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST);
     ap_hook_child_init(admission_child_init, NULL, NULL, APR_HOOK_MIDDLE);
+    /* A child has taken a recycled one's place when every module is ready. */
+    ap_hook_child_init(admission_recycle_child_ready, NULL, NULL,
+                       APR_HOOK_REALLY_LAST);
     /* Runs in the parent, which learns of every death. Before the core's own,
      * that may end the generation in the same breath. */
     ap_hook_child_status(admission_child_status, NULL, NULL,

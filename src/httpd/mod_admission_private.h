@@ -268,6 +268,7 @@ void admission_release_after_request(adm_ticket_t *ticket);
 
 void admission_recycle_post_config(server_rec *s);
 void admission_recycle_child_init(server_rec *s);
+void admission_recycle_child_ready(apr_pool_t *pchild, server_rec *s);
 int admission_recycle_pre_connection(conn_rec *c, void *socket);
 
 /* ---- what an administrator sees (mod_admission_status.c) ----------------------------- */

@@ -76,9 +76,20 @@ void admission_recycle_child_init(server_rec *s)
      * at it before each connection. */
     ap_max_requests_per_child = recycling.takes_turns ? INT_MAX
                                                       : (int)recycling.quota;
-    adm_recycle_take_place(child, adm_now());
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s, ADMLOGNO(0402)
                  "this child ends after %u connections", recycling.quota);
+}
+
+/* The turn passes on only now: what other modules do when a child starts can
+ * take its time. */
+void admission_recycle_child_ready(apr_pool_t *pchild, server_rec *s)
+{
+    (void)pchild;
+    (void)s;
+    /* Also where recycling has been turned off since. */
+    if (admission_child()) {
+        adm_recycle_take_place(admission_child(), adm_now());
+    }
 }
 
 /* ---- after each connection ------------------------------------------------------------ */

@@ -3,61 +3,170 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use List::Util qw(max);
+use Time::HiRes qw(time);
+
+my $CHILDREN = 8;
 
 sub recycled { return $_[0]->status->{AdmissionChildrenRecycled} }
 
+# Equal children, each replaced when it ends.
+sub start_prefork {
+    my ($combo, $conf) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => $CHILDREN, conf => <<"CONF");
+MinSpareServers $CHILDREN
+$conf
+CONF
+    wait_for { $httpd->children == $CHILDREN } 'all children are there';
+    return $httpd;
+}
+
 # Asks for small things, each on a connection of its own, until so many children
-# were recycled. @return how many answers were not 200.
+# were recycled; looks at the server after each round. @return how many answers
+# were not 200.
 sub ask_until_recycled {
-    my ($httpd, $enough) = @_;
+    my ($httpd, $enough, $look) = @_;
     my $failed = 0;
 
     wait_for {
         $failed += grep { $_->{status} != 200 }
                    answers(map { $httpd->ask('/') } 1 .. 8);
+        $look->() if $look;
         recycled($httpd) >= $enough;
     } "$enough children are recycled", 30;
     return $failed;
 }
 
+# ---- an outsider who counts children ------------------------------------------
+
+sub outsider {
+    my ($httpd) = @_;
+    return { httpd => $httpd, seen => {}, most_away => 0, longest => 0, there => '' };
+}
+
+sub look {
+    my ($outsider) = @_;
+    my @there = there($outsider);
+    my $there = join ' ', sort @there;
+    my $away  = $CHILDREN - @there;
+
+    $outsider->{seen}{$_} = 1 for @there;
+    $outsider->{most_away} = max $outsider->{most_away}, $away;
+    # While the very same ones are there, it is the same one who is away.
+    $outsider->{since} = time if $there ne $outsider->{there};
+    $outsider->{there} = $there;
+    $outsider->{longest} = max $outsider->{longest}, time - $outsider->{since} if $away == 1;
+    $outsider->{gone} = keys(%{ $outsider->{seen} }) - @there;
+}
+
+# While one looks at the first of them, another may take the last one's place:
+# who is away is so for a while.
+sub there {
+    my ($outsider) = @_;
+    my @first  = $outsider->{httpd}->children;
+    my @second = $outsider->{httpd}->children;
+
+    return @first > @second ? @first : @second;
+}
+
+# ---- prefork --------------------------------------------------------------------
+
 for_each_combo(sub {
     my ($combo) = @_;
-    my $is_prefork = $combo->{mpm} eq 'prefork';
-    my $httpd = start_httpd(combo => $combo, workers => $is_prefork ? 8 : 50,
-                            conf => <<'CONF');
-AdmissionRecycle 10
+
+    for my $together (1, 2) {
+        my $httpd = start_prefork($combo, "AdmissionRecycle 10 together=$together");
+        my $outsider = outsider($httpd);
+        my $begin = time;
+
+        look($outsider);
+        is ask_until_recycled($httpd, 4, sub { look($outsider) }), 0,
+            'no request fails, and min = max works';
+        cmp_ok $outsider->{most_away}, '<=', $together,
+            "together=$together: no more than so many are away at once";
+        wait_for { look($outsider); recycled($httpd) == $outsider->{gone} }
+            'the status counts as many as have ended';
+        my $status = $httpd->status;
+        cmp_ok $status->{AdmissionChildrenAway}, '<=', $together, '... and who is away';
+        my $longest = $status->{AdmissionChildrenAwayMaxMs};
+        cmp_ok $longest, '>=', int(1000 * $outsider->{longest}) - 1,
+            '... and the longest absence, which is not shorter than the one seen'
+            if $together == 1;
+        cmp_ok $longest, '<=', 1000 * (time - $begin) + 1, '... nor longer than the test';
+        $httpd->stop;
+    }
+}, 'prefork+cgi');
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_prefork($combo, <<'CONF');
+AdmissionRecycle 1
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 2
 </Location>
 CONF
+    # Whoever serves these two has something to do until we say so.
+    my @line = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1, 2;
+    $httpd->zone_becomes('/cgi-bin/', 'one runs and one waits', Active => 1, Queued => 1);
+    my $before = recycled($httpd);
+    is_deeply statuses(map { answers(map { $httpd->ask('/') } 1 .. 8) } 1 .. 5), { 200 => 40 },
+        'every child has served its number';
+    is recycled($httpd), $before, '... and stays while somebody waits';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@line)), { 200 => 2 }, 'those in line get their answers';
+    is ask_until_recycled($httpd, $before + 2), 0, 'nobody waits any more: children end';
+    $httpd->stop;
+}, 'prefork+cgi');
+
+# ---- threaded MPMs -----------------------------------------------------------------
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 50, conf => 'AdmissionRecycle 10');
 
     is ask_until_recycled($httpd, 2), 0, 'no request fails, and min = max works';
-    my $status = $httpd->status;
-    cmp_ok $status->{AdmissionChildrenAway}, '<=', 1, 'at most one is away'
-        if $is_prefork;
-    ok recycled($httpd) >= 2, 'the status counts them';
     $httpd->stop;
-
-    my $off = start_httpd(combo => $combo, workers => 8 * ($is_prefork ? 1 : 5),
-                          conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 2
-</Location>
-CONF
-    answers(map { $off->ask('/') } 1 .. 8) for 1 .. 10;
-    is recycled($off), 0, 'without the directive nobody ends';
-    $off->stop;
-}, 'prefork+cgi', 'event+cgid');
+}, 'worker+cgid', 'event+cgid');
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 50, conf => <<'CONF');
-AdmissionRecycle 1000-2000 together=2
+    my ($least, $most, $children) = (1000, 2000, 8);
+    my $httpd = start_httpd(combo => $combo, workers => 16, conf => <<"CONF");
+LogLevel admission:debug
+ThreadsPerChild 2
+MaxRequestWorkers 16
+StartServers $children
+MinSpareThreads 16
+AdmissionRecycle $least-$most together=2
 CONF
+    my @quotas;
     $httpd->expect_in_log(qr/AdmissionRecycle: together=2 has no effect/);
+    wait_for {
+        @quotas = map { /this child ends after (\d+) connections/ } $httpd->error_log;
+        @quotas == $children;
+    } 'every child has a number';
+    is scalar(grep { $_ < $least || $_ > $most } @quotas), 0, '... within the range';
+    my @parts = map { int(($_ - $least) * $children / ($most - $least + 1)) } @quotas;
+    my %in_part;
+    $in_part{$_}++ for @parts;
+    cmp_ok scalar(keys %in_part), '>=', $children - 2, '... spread evenly over it'
+        or diag "@quotas";
+    cmp_ok max(values %in_part), '<=', 2, '... and nowhere a crowd' or diag "@quotas";
     $httpd->stop;
 }, 'worker+cgid', 'event+cgid');
+
+# ---- off -----------------------------------------------------------------------------
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_prefork($combo, '');
+    my $before = join ' ', sort $httpd->children;
+
+    answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;
+    is recycled($httpd), 0, 'without the directive nobody ends';
+    is join(' ', sort $httpd->children), $before, '... and the children are the same';
+    $httpd->stop;
+}, 'prefork+cgi');
 
 done_testing;

@@ -91,8 +91,15 @@ static int take_turn_and_end(void *now)
     adm_child_t *child = join();
 
     NEED(child != NULL);
-    NEED(adm_recycle_take_turn(child, 1, *(adm_usec_t *)now));
+    NEED(adm_recycle_take_turn(child, ADM_TURNS_MAX, *(adm_usec_t *)now));
     return 0;
+}
+
+static int take_turn_and_get_killed(void *now)
+{
+    take_turn_and_end(now);
+    raise(SIGKILL);
+    return 1;
 }
 
 START_TEST(a_new_child_takes_the_place_of_one_that_ended)
@@ -124,15 +131,89 @@ START_TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
 }
 END_TEST
 
+START_TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
+{
+    adm_usec_t now = 100 * second;
+    adm_child_t *child = join();
+
+    ck_assert_int_ne(play(take_turn_and_get_killed, &now), 0);
+    ck_assert(!adm_recycle_take_turn(child, 1, now + second));
+    adm_audit(child, adm_now(), true);
+    adm_recycle_take_place(child, now + 2 * second);
+    ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
+{
+    adm_usec_t now = 100 * second;
+    adm_child_t *stuck = join(), *child = join();
+
+    ck_assert(adm_recycle_take_turn(stuck, 1, now));
+    ck_assert(!adm_recycle_take_turn(child, 1, now + 5 * second));
+    ck_assert(adm_recycle_take_turn(child, 1, now + 6 * second));
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(a_turn_that_nobody_took_the_place_of_expires)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
 
     ck_assert_int_eq(play(take_turn_and_end, &now), 0);
-    ck_assert(!adm_recycle_take_turn(child, 1, now + 4 * second));
+    ck_assert(!adm_recycle_take_turn(child, 1, now + 5 * second));
     ck_assert(adm_recycle_take_turn(child, 1, now + 6 * second));
     ck_assert_uint_eq(away(), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* prefork starts them one a second at worst. */
+START_TEST(of_many_that_are_away_nobody_is_given_up_too_early)
+{
+    enum { MANY = 8 };
+    adm_usec_t now = 100 * second;
+    adm_child_t *child = join();
+    unsigned n;
+
+    for (n = 0; n < MANY; n++) {
+        ck_assert_int_eq(play(take_turn_and_end, &now), 0);
+    }
+    ck_assert(!adm_recycle_take_turn(child, MANY, now + (MANY + 2) * second));
+    ck_assert(adm_recycle_take_turn(child, MANY, now + 60 * second));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
+{
+    adm_usec_t first = 100 * second, next = 101 * second, last = 102 * second;
+    adm_child_t *child = join();
+    adm_server_stats_t stats;
+
+    ck_assert_int_eq(play(take_turn_and_end, &first), 0);
+    ck_assert_int_eq(play(take_turn_and_end, &next), 0);
+    adm_audit(child, adm_now(), true);
+    adm_recycle_take_place(child, 102 * second);
+    /* Takes the first place of the table again. */
+    ck_assert_int_eq(play(take_turn_and_end, &last), 0);
+    adm_audit(child, adm_now(), true);
+    adm_recycle_take_place(child, 104 * second);
+    adm_server_stats(segment, &stats);
+    ck_assert_int_eq(stats.away_max_usec, 3 * second);
+    ck_assert_uint_eq(stats.away, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
+{
+    adm_child_t *first = join(), *child = join();
+
+    ck_assert(adm_recycle_take_turn(first, 1, 100 * second));
+    ck_assert(!adm_recycle_take_turn(child, 1, 99 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -213,7 +294,15 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_new_child_takes_the_place_of_one_that_ended);
     tcase_add_test(stories,
                    a_new_child_does_not_take_the_place_of_one_that_still_lives);
+    tcase_add_test(stories,
+                   a_child_that_was_killed_with_its_turn_blocks_nobody);
+    tcase_add_test(stories,
+                   a_child_that_does_not_end_with_its_turn_blocks_nobody);
     tcase_add_test(stories, a_turn_that_nobody_took_the_place_of_expires);
+    tcase_add_test(stories, of_many_that_are_away_nobody_is_given_up_too_early);
+    tcase_add_test(stories,
+                   the_place_of_the_one_that_is_away_longest_is_taken_first);
+    tcase_add_test(stories, a_turn_taken_after_one_looked_at_the_clock_holds);
     tcase_add_test(stories, a_place_without_turns_can_be_taken);
     tcase_add_test(stories, of_many_that_ask_at_once_so_many_may_end);
     tcase_add_test(stories, waiters_of_any_zone_are_seen);
