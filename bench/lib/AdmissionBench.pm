@@ -25,6 +25,7 @@ use warnings;
 
 use Cwd ();
 use Exporter;
+use File::Temp ();
 use List::Util ();
 
 our $ROOT;
@@ -41,8 +42,9 @@ use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf start_h
 use AdmissionBench::Report;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (qw(ab experiment interleave machine median percentile plain_httpd qos_conf
-                  qos_serialize_conf ratios scaled start_ab start_haproxy start_wrk wrk),
+our @EXPORT = (qw(ab compile experiment interleave machine median percentile plain_httpd
+                  qos_conf qos_serialize_conf ratios scaled spread start_ab start_haproxy
+                  start_wrk wrk),
                @AdmissionTest::EXPORT);
 
 sub import {
@@ -79,6 +81,19 @@ sub scaled {
 
 sub scale { return $ENV{BENCH_SCALE} || 1 }
 
+# The path of a program of bench/programs, compiled: compile('clients').
+sub compile {
+    my ($name) = @_;
+    our $programs //= File::Temp->newdir('admission-bench-XXXXXX', TMPDIR => 1);
+    my $path = "$programs/$name";
+
+    # The private httpds may run it as another user.
+    chmod 0755, "$programs";
+    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, "$ROOT/bench/programs/$name.c") == 0
+        or die "$name.c does not compile\n";
+    return $path;
+}
+
 # ---- comparing ---------------------------------------------------------------
 
 # interleave(3, without => sub {...}, with => sub {...}): each in turn, so that
@@ -107,6 +122,13 @@ sub ratios {
 
     return { median => median(@ratios), min => List::Util::min(@ratios),
              max => List::Util::max(@ratios) };
+}
+
+# ratios() in words: spread({...}, 'x') is '1.02x (0.98 to 1.05)'.
+sub spread {
+    my ($ratios, $unit) = @_;
+    return sprintf '%.3f%s (%.3f to %.3f)', $ratios->{median}, $unit // '',
+        @{$ratios}{qw(min max)};
 }
 
 sub median { return percentile(50, @_) }
