@@ -252,6 +252,10 @@ static void measure_hand_over(void)
     while (n < HAND_OVERS && court->nsec[n] == 0) {
         n++; /* did not wait */
     }
+    if (n == HAND_OVERS) {
+        puts("nobody had to wait");
+        return;
+    }
     printf("%-30s %8s %8s %8s   (%u samples)\n", "leave to next start, usec",
            "p50", "p99", "max", HAND_OVERS - n);
     printf("%-30s %8.1f %8.1f %8.1f\n", "another process sleeps",

@@ -203,26 +203,34 @@ static const command_rec *find_directive(const char *name)
     return command->name ? command : NULL;
 }
 
-static void read_directive(const reader_t *reader, const char *name,
-                           const char *args)
+static void obey(const reader_t *reader, const command_rec *command,
+                 const char *args)
 {
     const section_t *section = &reader->sections[reader->depth];
-    cmd_parms cmd = { .pool = reader->pool,
-                      .temp_pool = reader->pool,
-                      .server = section->server,
-                      .override = section->directive ? ACCESS_CONF : RSRC_CONF,
-                      .cmd = find_directive(name) };
-    const char *error;
+    cmd_parms parms = {
+        .pool = reader->pool,
+        .temp_pool = reader->pool,
+        .server = section->server,
+        .override = section->directive ? ACCESS_CONF : RSRC_CONF,
+        .cmd = command,
+        .directive = note_directive(reader, command->name, args)
+    };
+    const char *error = call(&parms, section->conf, args);
 
-    if (!cmd.cmd) {
-        return;
-    }
-    cmd.directive = note_directive(reader, name, args);
-    error = call(&cmd, section->conf, args);
     MUST(!error || *error);
     if (!error) {
         check_dir_conf(section->conf);
         check_server_conf(section->server);
+    }
+}
+
+static void read_directive(const reader_t *reader, const char *name,
+                           const char *args)
+{
+    const command_rec *command = find_directive(name);
+
+    if (command) {
+        obey(reader, command, args);
     }
 }
 
