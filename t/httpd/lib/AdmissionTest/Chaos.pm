@@ -76,12 +76,12 @@ sub begin {
                           http2 => $o{combo}{mpm} ne 'prefork', conf => '',
                           stops_within => $STOPS_WITHIN);
     my $self = { httpd => $httpd, limit => 4, round => 0, done => {},
-                 log => [], stopped => {}, outsiders => {}, seen => {} };
+                 log => [], wakers => {}, outsiders => {}, seen => {} };
 
     srand $o{seed};
     $httpd->allow_in_log(AdmissionTest::Storm::casualties(),
                          qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
-                         qr{AH00047|AH00167|AH00288|AH0048[458]|AH10159|AH10392},
+                         qr{AH00047|AH00167|AH00288|AH00291|AH0048[458]|AH10159|AH10392},
                          qr/ADM02\d\d: .*(?:waited too long|reserved)/);
     set_limit($self, $self->{limit});
     $httpd->start;
@@ -118,18 +118,13 @@ sub storm {
     }
 }
 
-# What goes on beside the accidents: stopped processes continue when their time
-# has come, outside clients are replaced, a lowered limit is noticed.
+# What goes on beside the accidents: outside clients are replaced, a lowered
+# limit is noticed.
 sub settle {
     my ($self) = @_;
 
-    for my $pid (keys %{ $self->{stopped} }) {
-        next if time < $self->{stopped}{$pid};
-        kill CONT => $pid;
-        delete $self->{stopped}{$pid};
-    }
-    for my $pid (keys %{ $self->{outsiders} }) {
-        delete $self->{outsiders}{$pid} if waitpid $pid, POSIX::WNOHANG();
+    for my $helpers (@{$self}{qw(wakers outsiders)}) {
+        delete @{$helpers}{ grep { waitpid $_, POSIX::WNOHANG() } keys %$helpers };
     }
     send_outsider($self) while keys %{ $self->{outsiders} } < $OUTSIDERS;
     if ($self->{is_lowered} && limit_in_force($self) == $self->{limit}) {
@@ -222,10 +217,21 @@ sub kill_both {
     strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid} } $child, $program);
 }
 
+# A process of its own lets them continue, because the one who stopped them may
+# come to wait for them: httpd is asked for its status.
 sub hold {
     my ($self, @pids) = @_;
-    $self->{stopped}{$_} = time + rand $LONGEST_STOP for @pids;
-    return strike($self, STOP => @pids);
+    my $hit = strike($self, STOP => @pids) // return;
+    my $seconds = rand $LONGEST_STOP;
+    my $waker = fork // die "fork: $!\n";
+
+    if ($waker == 0) {
+        sleep $seconds;
+        kill CONT => @pids;
+        POSIX::_exit(0);
+    }
+    $self->{wakers}{$waker} = 1;
+    return $hit;
 }
 
 sub stop_child   { my ($self) = @_; hold($self, some(1, $self->{httpd}->children)) }
@@ -273,8 +279,8 @@ sub rest {
     my ($self) = @_;
     my $httpd = $self->{httpd};
 
-    kill CONT => keys %{ $self->{stopped} };
-    $self->{stopped} = {};
+    waitpid $_, 0 for keys %{ $self->{wakers} };
+    $self->{wakers} = {};
     disperse($self);
     kill KILL => keys %{ $self->{outsiders} };
     waitpid $_, 0 for keys %{ $self->{outsiders} };

@@ -114,6 +114,7 @@ sub start {
         die "httpd did not start:\n$why" if $why !~ /Address already in use/;
         unlink "$self->{dir}/error.log";
     }
+    $self->{started_by} = $$;
     push @running, $self;
     return $self;
 }
@@ -214,9 +215,9 @@ sub finish {
 }
 
 # Runs at the end of every test file: a server that is still there was never
-# checked, so the file fails.
+# checked, so the file fails. Not at the end of what a test forks.
 END {
-    for my $self (@running) {
+    for my $self (grep { $_->{started_by} == $$ } @running) {
         diag "not stopped by the test: httpd in $self->{dir}";
         kill KILL => -$self->{pid};
         $? ||= 1;
