@@ -1,0 +1,274 @@
+/* steady.c - requests at a steady rate, each on a connection of its own.
+ *
+ *     steady PORT PATH RATE CLIENTS SECONDS
+ *
+ * Asks RATE times a second, whether those before have been answered or not, and
+ * counts the time from when a request was due: a server that makes everybody
+ * wait cannot hide it by being asked less. At most CLIENTS requests are under
+ * way; what is due beyond that goes out late, and its time runs. With RATE 0
+ * there are always CLIENTS under way. Prints a line a request,
+ *
+ *     WHEN TIME OK
+ *
+ * both in microseconds, the first of the day's clock, the last 1 for an answer
+ * with status 200. Talks to 127.0.0.1 only.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_CLIENTS 10000
+#define MAX_SECONDS 120
+#define MAX_RATE 100000
+#define EVENTS_AT_ONCE 256
+#define ANSWER_BEGINS "HTTP/1.1 200"
+#define ANSWER_BEGINS_SIZE (sizeof(ANSWER_BEGINS) - 1)
+/* Who has no answer by then has failed. */
+#define PATIENCE_USEC 20000000
+
+typedef struct client_t {
+    int socket; /* -1: nothing under way */
+    int64_t due;
+    size_t received;
+    char begin[ANSWER_BEGINS_SIZE];
+} client_t;
+
+static struct {
+    client_t *clients;
+    client_t **idle; /* a stack */
+    int idle_count, number, epoll;
+    struct sockaddr_in address;
+    char request[512];
+    int request_size;
+} run;
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static int64_t now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (int64_t)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+}
+
+/* ---- one request ----------------------------------------------------------- */
+
+static void finish(client_t *client)
+{
+    int ok = client->received >= ANSWER_BEGINS_SIZE
+             && memcmp(client->begin, ANSWER_BEGINS, ANSWER_BEGINS_SIZE) == 0;
+
+    close(client->socket);
+    client->socket = -1;
+    run.idle[run.idle_count++] = client;
+    printf("%lld %lld %d\n", (long long)client->due,
+           (long long)(now() - client->due), ok);
+}
+
+/* Writes as soon as it is connected: the request fits the socket's buffer. */
+static void ask(int64_t due)
+{
+    client_t *client = run.idle[--run.idle_count];
+    struct epoll_event event = { .events = EPOLLOUT, .data.ptr = client };
+
+    client->due = due;
+    client->received = 0;
+    client->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                            0);
+    if (client->socket < 0) {
+        die("socket");
+    }
+    if ((connect(client->socket, (struct sockaddr *)&run.address,
+                 sizeof(run.address))
+             != 0
+         && errno != EINPROGRESS)
+        || epoll_ctl(run.epoll, EPOLL_CTL_ADD, client->socket, &event) != 0) {
+        finish(client);
+    }
+}
+
+static void write_request(client_t *client)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = client };
+
+    if (send(client->socket, run.request, (size_t)run.request_size,
+             MSG_NOSIGNAL)
+            != run.request_size
+        || epoll_ctl(run.epoll, EPOLL_CTL_MOD, client->socket, &event) != 0) {
+        finish(client);
+    }
+}
+
+static void keep_begin(client_t *client, const char *text, size_t size)
+{
+    size_t at = client->received;
+    size_t room = at < ANSWER_BEGINS_SIZE ? ANSWER_BEGINS_SIZE - at : 0;
+
+    memcpy(client->begin + at, text, size < room ? size : room);
+    client->received += size < room ? size : room;
+}
+
+/* The answer is complete when the server closes. */
+static void read_answer(client_t *client)
+{
+    char text[4096];
+    ssize_t size = recv(client->socket, text, sizeof(text), 0);
+
+    if (size > 0) {
+        keep_begin(client, text, (size_t)size);
+    }
+    else if (size == 0 || errno != EAGAIN) {
+        if (size < 0) {
+            client->received = 0;
+        }
+        finish(client);
+    }
+}
+
+/* ---- all of them ------------------------------------------------------------- */
+
+static void handle_events(int timeout_msec)
+{
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int count = epoll_wait(run.epoll, events, EVENTS_AT_ONCE, timeout_msec);
+    int n;
+
+    for (n = 0; n < count; n++) {
+        client_t *client = events[n].data.ptr;
+
+        if (events[n].events & EPOLLOUT) {
+            write_request(client);
+        }
+        else {
+            read_answer(client);
+        }
+    }
+}
+
+static void ask_steadily(int rate, int64_t end)
+{
+    int64_t begin = now(), next = begin, asked = 0;
+
+    while (next < end) {
+        while (run.idle_count && next <= now() && next < end) {
+            ask(next);
+            next = begin + ++asked * 1000000 / rate;
+        }
+        handle_events(run.idle_count ? 1 : 10);
+    }
+}
+
+static void ask_all_the_time(int64_t end)
+{
+    while (now() < end) {
+        while (run.idle_count) {
+            ask(now());
+        }
+        handle_events(10);
+    }
+}
+
+static void wait_for_the_rest(void)
+{
+    int64_t deadline = now() + PATIENCE_USEC;
+    int n;
+
+    while (run.idle_count < run.number && now() < deadline) {
+        handle_events(10);
+    }
+    for (n = 0; n < run.number; n++) {
+        if (run.clients[n].socket >= 0) {
+            run.clients[n].received = 0;
+            finish(&run.clients[n]);
+        }
+    }
+}
+
+/* ---- setting up -------------------------------------------------------------- */
+
+static int number_between(const char *text, int min, int max)
+{
+    int number = atoi(text);
+
+    if (number < min || number > max) {
+        fprintf(stderr, "steady: '%s' is not from %d to %d\n", text, min, max);
+        exit(2);
+    }
+    return number;
+}
+
+static void allow_many_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
+static void set_up(int port, const char *path, int clients)
+{
+    int n;
+
+    allow_many_files();
+    run.number = clients;
+    run.clients = calloc((size_t)clients, sizeof(*run.clients));
+    run.idle = calloc((size_t)clients, sizeof(*run.idle));
+    run.epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (!run.clients || !run.idle || run.epoll < 0) {
+        die("steady");
+    }
+    for (n = 0; n < clients; n++) {
+        run.clients[n].socket = -1;
+        run.idle[run.idle_count++] = &run.clients[n];
+    }
+    run.address.sin_family = AF_INET;
+    run.address.sin_port = htons((uint16_t)port);
+    run.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    run.request_size = snprintf(run.request, sizeof(run.request),
+                                "GET %s HTTP/1.1\r\nHost: test.example\r\n"
+                                "Connection: close\r\n\r\n",
+                                path);
+    if (run.request_size >= (int)sizeof(run.request)) {
+        fprintf(stderr, "steady: the path is too long\n");
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rate;
+    int64_t end;
+
+    if (argc != 6) {
+        fprintf(stderr, "usage: steady PORT PATH RATE CLIENTS SECONDS\n");
+        return 2;
+    }
+    rate = number_between(argv[3], 0, MAX_RATE);
+    set_up(number_between(argv[1], 1, 65535), argv[2],
+           number_between(argv[4], 1, MAX_CLIENTS));
+    end = now() + (int64_t)number_between(argv[5], 1, MAX_SECONDS) * 1000000;
+    if (rate) {
+        ask_steadily(rate, end);
+    }
+    else {
+        ask_all_the_time(end);
+    }
+    wait_for_the_rest();
+    return 0;
+}
