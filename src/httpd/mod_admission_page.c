@@ -32,14 +32,22 @@ static const char style[] =
     "gap:.4rem;margin:.6rem 0}dl div{display:flex;flex-direction:column-reverse}"
     "dt{color:var(--soft);font-size:.8rem}"
     "dd{margin:0;font-size:1.1rem;font-variant-numeric:tabular-nums}"
-    "svg{width:100%;height:auto;display:block}"
-    ".active{stroke:var(--active);fill:none}.queued{stroke:var(--queued);"
-    "fill:none}.limit{stroke:var(--soft);stroke-dasharray:4 3}"
-    ".bar{fill:var(--active)}svg text{fill:var(--soft);font-size:9px}"
+    /* Charts are stretched; lines keep their width, and words stand outside. */
+    "svg{width:100%;height:7rem;display:block}"
+    "svg *{vector-effect:non-scaling-stroke}"
+    ".active,.queued{fill:none;stroke-width:1.5}.active{stroke:var(--active)}"
+    ".queued{stroke:var(--queued)}"
+    ".limit{stroke:var(--soft);stroke-dasharray:4 3}"
     ".say{margin:.4rem 0}.bad{color:var(--bad)}.ok{color:var(--ok)}"
-    ".key{color:var(--soft);font-size:.8rem}.key b{font-weight:600}"
+    ".key{color:var(--soft);font-size:.8rem;display:flex;flex-wrap:wrap;"
+    "gap:0 1rem;justify-content:space-between;margin:.3rem 0}"
+    ".key b{font-weight:600}.key a{color:inherit}"
     ".key .a{color:var(--active)}.key .q{color:var(--queued)}"
-    "details{margin-top:.4rem}summary{cursor:pointer;color:var(--soft)}";
+    "details{margin-top:.4rem}summary{cursor:pointer;color:var(--soft)}"
+    "table{border-spacing:.6rem 0;width:100%;font-size:.8rem}"
+    "caption{text-align:left;padding:.4rem 0 .2rem;color:var(--soft)}"
+    "th{font-weight:400;white-space:nowrap}th,td{text-align:right}"
+    "td:nth-child(2){width:100%}table svg{height:.7rem;fill:var(--active)}";
 
 static const char script[] =
     "'use strict';"
@@ -179,63 +187,63 @@ static void draw_history(request_rec *r, const admission_view_t *view,
     uint32_t top = highest(history, view->stats.limit);
 
     ap_rprintf(r,
-               "<svg viewBox=\"-2 -4 %d %d\" role=\"img\" aria-label=\"active "
+               "<p class=\"key\"><span><b class=\"a\">active</b>, <b class="
+               "\"q\">queued</b>, dashed: limit</span><span>0 to %u"
+               "</span></p>\n<svg viewBox=\"0 -2 %d %d\" "
+               "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"active "
                "and queued over the last ten minutes\">\n"
                "<line class=\"limit\" x1=\"0\" x2=\"%d\" y1=\"%.1f\" "
                "y2=\"%.1f\"/>\n",
-               CHART_WIDTH + 4, CHART_HEIGHT + 16, CHART_WIDTH,
+               top, CHART_WIDTH, CHART_HEIGHT + 4, CHART_WIDTH,
                height_of(view->stats.limit, top),
                height_of(view->stats.limit, top));
     draw_line(r, "queued", history->queued, top);
     draw_line(r, "active", history->active, top);
-    ap_rprintf(r,
-               "<text x=\"0\" y=\"%d\">10 min ago</text>"
-               "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">now</text>"
-               "<text x=\"0\" y=\"6\">%u</text></svg>\n",
-               CHART_HEIGHT + 10, CHART_WIDTH, CHART_HEIGHT + 10, top);
-    ap_rputs("<p class=\"key\"><b class=\"a\">active</b>, <b class=\"q\">queued"
-             "</b>, dashed: limit</p>\n",
+    ap_rputs("</svg>\n<p class=\"key\"><span>10 min ago</span><span>now</span>"
+             "</p>\n",
              r);
 }
 
 static const char *name_bucket(apr_pool_t *p, int bucket)
 {
-    int msec = 1 << bucket;
+    int is_last = bucket == ADM_HISTOGRAM_BUCKETS - 1;
+    int msec = 1 << (is_last ? bucket - 1 : bucket);
 
-    if (bucket == ADM_HISTOGRAM_BUCKETS - 1) {
-        return "more";
-    }
-    return msec < 1000 ? apr_psprintf(p, "%d ms", msec)
-                       : apr_psprintf(p, "%d s", msec / 1000);
+    return apr_psprintf(p, "%s %d %s", is_last ? "from" : "below",
+                        msec < 1000 ? msec : msec / 1000,
+                        msec < 1000 ? "ms" : "s");
 }
 
+static void draw_bar(request_rec *r, int bucket, uint64_t count, uint64_t top)
+{
+    ap_rprintf(
+        r,
+        "<tr><th>%s</th><td><svg aria-hidden=\"true\"><rect "
+        "width=\"%.1f%%\" height=\"100%%\"/></svg></td><td>%" APR_UINT64_T_FMT
+        "</td></tr>\n",
+        name_bucket(r->pool, bucket), 100 * (double)count / (double)top, count);
+}
+
+/* From the first to the last that is not empty. */
 static void draw_histogram(request_rec *r, const char *title,
                            const adm_durations_t *durations)
 {
-    const int step = CHART_WIDTH / ADM_HISTOGRAM_BUCKETS;
+    int first = ADM_HISTOGRAM_BUCKETS, last = -1, i;
     uint64_t top = 1;
-    int i;
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
+        if (durations->bucket[i]) {
+            first = i < first ? i : first;
+            last = i;
+        }
         top = durations->bucket[i] > top ? durations->bucket[i] : top;
     }
-    ap_rprintf(r,
-               "<p class=\"key\">%s: %" APR_UINT64_T_FMT " so far</p>\n"
-               "<svg viewBox=\"0 -4 %d %d\" role=\"img\" aria-label=\"%s\">\n",
-               title, durations->count, CHART_WIDTH, CHART_HEIGHT + 16, title);
-    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
-        double height = (double)durations->bucket[i] * CHART_HEIGHT
-                        / (double)top;
-
-        ap_rprintf(r,
-                   "<rect class=\"bar\" x=\"%d\" y=\"%.1f\" width=\"%d\" "
-                   "height=\"%.1f\"><title>%" APR_UINT64_T_FMT
-                   "</title></rect><text x=\"%d\" y=\"%d\">%s</text>\n",
-                   i * step, CHART_HEIGHT - height, step - 3, height,
-                   durations->bucket[i], i * step, CHART_HEIGHT + 10,
-                   name_bucket(r->pool, i));
+    ap_rprintf(r, "<table><caption>%s: %" APR_UINT64_T_FMT "</caption>\n",
+               title, durations->count);
+    for (i = first; i <= last; i++) {
+        draw_bar(r, i, durations->bucket[i], top);
     }
-    ap_rputs("</svg>\n", r);
+    ap_rputs("</table>\n", r);
 }
 
 /* ---- the page ------------------------------------------------------------------------------ */
@@ -266,8 +274,8 @@ static void write_zone(request_rec *r, int number, const admission_view_t *view)
                "</dl>\n<details id=\"times%d\"><summary>How long requests "
                "waited and ran</summary>\n",
                number);
-    draw_histogram(r, "Waits, less than", &view->stats.wait);
-    draw_histogram(r, "Service, less than", &view->stats.service);
+    draw_histogram(r, "Waited, and got a permit", &view->stats.wait);
+    draw_histogram(r, "Ran", &view->stats.service);
     ap_rputs("</details></section>\n", r);
 }
 
@@ -315,9 +323,10 @@ static int write_page(request_rec *r)
         write_zone(r, i, &APR_ARRAY_IDX(views, i, admission_view_t));
     }
     write_server(r, &server);
-    ap_rputs("</main>\n<p class=\"key\">For programs: <a href=\"?json\">JSON"
-             "</a>, <a href=\"?prometheus\">Prometheus</a></p></body></html>\n",
-             r);
+    ap_rputs(
+        "</main>\n<p class=\"key\"><span>For programs: <a href=\"?json\">JSON"
+        "</a>, <a href=\"?prometheus\">Prometheus</a></span></p></body></html>\n",
+        r);
     return OK;
 }
 
