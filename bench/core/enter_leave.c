@@ -3,16 +3,18 @@
  *   enter_leave [rounds]
  *
  * Prints nanoseconds for an uncontended enter and leave: in a segment with one
- * zone, beside 10,000 requests in line in another zone and in the same one, and
- * with 1,000 zones. Each round measures all of them in turn, so that what the
- * machine does besides hits all alike; the figures are median, least and most
- * over the rounds, and the ratio that of the medians.
+ * zone, beside 1 to 10,000 requests in line in another zone and in the same one,
+ * and with up to 1,000 zones. Each round measures all of them in turn, so that
+ * what the machine does besides hits all alike; the figures are median, least
+ * and most over the rounds, then those of the ratios to one zone in the same
+ * round.
  *
  * Then how long it takes from leaving to the start of the next in line, in
  * another process.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -90,12 +92,12 @@ static apr_status_t enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
     return adm_zone_enter(child, zone, flags, 2 * WAITING, adm_now(), ticket);
 }
 
-static void fill_line(adm_child_t *child, adm_zone_t zone)
+static void fill_line(adm_child_t *child, adm_zone_t zone, unsigned waiting)
 {
-    adm_ticket_t *tickets = calloc(WAITING, sizeof(*tickets));
+    adm_ticket_t *tickets = calloc(waiting, sizeof(*tickets));
     unsigned n;
 
-    for (n = 0; n < WAITING; n++) {
+    for (n = 0; n < waiting; n++) {
         need(enter(child, zone, ADM_MAY_WAIT, &tickets[n]) == ADM_QUEUED,
              "not in line");
     }
@@ -104,54 +106,79 @@ static void fill_line(adm_child_t *child, adm_zone_t zone)
 /* ---- enter and leave ----------------------------------------------------- */
 
 typedef struct setting_t {
-    const char *name;
+    char name[40];
     adm_child_t *child;
     adm_zone_t zone;
     unsigned flags;
     double nsec[ROUNDS];
 } setting_t;
 
-enum { ONE_ZONE, WORKERS, LINE_ELSEWHERE, LINE_HERE, MANY_ZONES, SETTINGS };
-static setting_t settings[SETTINGS];
+/* The first is what the others are compared with. */
+static setting_t settings[20];
+static unsigned setting_count;
 
-static void set(int which, const char *name, adm_child_t *child,
-                adm_zone_t zone, unsigned flags)
+static void add(adm_child_t *child, adm_zone_t zone, unsigned flags,
+                const char *format, unsigned number)
 {
-    settings[which] = (setting_t){ name, child, zone, flags, { 0 } };
+    setting_t *setting = &settings[setting_count++];
+
+    *setting = (setting_t){ .child = child, .zone = zone, .flags = flags };
+    snprintf(setting->name, sizeof(setting->name), format, number);
 }
 
-static void prepare(void)
+static void add_line_elsewhere(unsigned waiting)
 {
     adm_segment_t *segment = make_segment();
     adm_child_t *child = join(segment);
-    adm_zone_t zone = add_zone(segment, "only", 10);
+    adm_zone_t zone = add_zone(segment, "free", 10);
+
+    fill_line(child, add_zone(segment, "full", 0), waiting);
+    add(child, zone, 0, "%u wait in another zone", waiting);
+}
+
+/* A dry run is the request that gets in beside a line. */
+static void add_line_here(unsigned waiting)
+{
+    adm_segment_t *segment = make_segment();
+    adm_child_t *child = join(segment);
+    adm_zone_t zone = add_zone(segment, "full", 0);
+
+    fill_line(child, zone, waiting);
+    add(child, zone, ADM_DRY_RUN, "%u wait in this zone", waiting);
+}
+
+static void add_zones(unsigned zones)
+{
+    adm_segment_t *segment = make_segment();
+    adm_child_t *child = join(segment);
+    adm_zone_t zone = { 0 };
     unsigned n;
 
-    set(ONE_ZONE, "one zone", child, zone, 0);
-    set(WORKERS, "and a worker taken", child, zone, ADM_USES_WORKER);
-
-    segment = make_segment();
-    child = join(segment);
-    zone = add_zone(segment, "free", 10);
-    fill_line(child, add_zone(segment, "full", 0));
-    set(LINE_ELSEWHERE, "10,000 wait in another zone", child, zone, 0);
-
-    /* A dry run is the request that gets in beside a line. */
-    segment = make_segment();
-    child = join(segment);
-    zone = add_zone(segment, "full", 0);
-    fill_line(child, zone);
-    set(LINE_HERE, "10,000 wait in this zone", child, zone, ADM_DRY_RUN);
-
-    segment = make_segment();
-    child = join(segment);
-    for (n = 0; n < 1000; n++) {
+    for (n = 0; n < zones; n++) {
         char name[16];
 
         snprintf(name, sizeof(name), "zone %u", n);
         zone = add_zone(segment, name, 10);
     }
-    set(MANY_ZONES, "1,000 zones", child, zone, 0);
+    add(child, zone, 0, zones == 1 ? "%u zone" : "%u zones", zones);
+    if (zones == 1) {
+        add(child, zone, ADM_USES_WORKER, "%u zone, and a worker taken", zones);
+    }
+}
+
+static void prepare(void)
+{
+    unsigned n;
+
+    for (n = 1; n <= 1000; n *= 10) {
+        add_zones(n);
+    }
+    for (n = 1; n <= WAITING; n *= 10) {
+        add_line_elsewhere(n);
+    }
+    for (n = 1; n <= WAITING; n *= 10) {
+        add_line_here(n);
+    }
 }
 
 static double measure(const setting_t *setting)
@@ -167,21 +194,28 @@ static double measure(const setting_t *setting)
     return (now_nsec() - begin) / PAIRS;
 }
 
+/* Median, least and most. */
+static void print_of(double *numbers, unsigned count, const char *format)
+{
+    qsort(numbers, count, sizeof(double), by_size);
+    printf(format, numbers[count / 2], numbers[0], numbers[count - 1]);
+}
+
 static void print_settings(unsigned rounds)
 {
-    unsigned n;
+    double first[ROUNDS], ratios[ROUNDS];
+    unsigned n, round;
 
-    printf("%-30s %8s %8s %8s %7s\n", "enter and leave, nsec", "median", "min",
-           "max", "ratio");
-    for (n = 0; n < SETTINGS; n++) {
-        qsort(settings[n].nsec, rounds, sizeof(double), by_size);
-    }
-    for (n = 0; n < SETTINGS; n++) {
-        const double *nsec = settings[n].nsec;
-
-        printf("%-30s %8.1f %8.1f %8.1f %7.2f\n", settings[n].name,
-               nsec[rounds / 2], nsec[0], nsec[rounds - 1],
-               nsec[rounds / 2] / settings[ONE_ZONE].nsec[rounds / 2]);
+    memcpy(first, settings[0].nsec, sizeof(first));
+    printf("%-32s %8s %8s %8s  %6s %6s %6s\n", "enter and leave, nsec",
+           "median", "min", "max", "ratio", "min", "max");
+    for (n = 0; n < setting_count; n++) {
+        for (round = 0; round < rounds; round++) {
+            ratios[round] = settings[n].nsec[round] / first[round];
+        }
+        printf("%-32s ", settings[n].name);
+        print_of(settings[n].nsec, rounds, "%8.1f %8.1f %8.1f  ");
+        print_of(ratios, rounds, "%6.2f %6.2f %6.2f\n");
     }
 }
 
@@ -190,11 +224,11 @@ static void compare_settings(unsigned rounds)
     unsigned round, n;
 
     prepare();
-    for (n = 0; n < SETTINGS; n++) {
+    for (n = 0; n < setting_count; n++) {
         measure(&settings[n]); /* warm up */
     }
     for (round = 0; round < rounds; round++) {
-        for (n = 0; n < SETTINGS; n++) {
+        for (n = 0; n < setting_count; n++) {
             settings[n].nsec[round] = measure(&settings[n]);
         }
     }
@@ -256,9 +290,9 @@ static void measure_hand_over(void)
         puts("nobody had to wait");
         return;
     }
-    printf("%-30s %8s %8s %8s   (%u samples)\n", "leave to next start, usec",
+    printf("%-32s %8s %8s %8s   (%u samples)\n", "leave to next start, usec",
            "p50", "p99", "max", HAND_OVERS - n);
-    printf("%-30s %8.1f %8.1f %8.1f\n", "another process sleeps",
+    printf("%-32s %8.1f %8.1f %8.1f\n", "another process sleeps",
            court->nsec[n + (HAND_OVERS - n) / 2] / 1e3,
            court->nsec[n + (HAND_OVERS - n) * 99 / 100] / 1e3,
            court->nsec[HAND_OVERS - 1] / 1e3);

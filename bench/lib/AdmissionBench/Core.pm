@@ -15,7 +15,8 @@ our @EXPORT = qw(enter_leave);
 
 # enter_leave(rounds): { settings => [ { name, median, min, max, ratio }, ... ],
 # hand_over => { p50, p99, max, samples } }; nanoseconds for an enter and a leave,
-# the ratio to the first setting; microseconds from a leave to the next start.
+# the ratio as of ratios() to the first setting; microseconds from a leave to the
+# next start.
 sub enter_leave {
     my ($rounds) = @_;
     my $program = path();
@@ -27,8 +28,9 @@ sub enter_leave {
         $hand_over{samples} = $1 if $line =~ /\((\d+) samples\)/;
         my ($name, @is) = $line =~ /^(\S.*?)((?:\s+[\d.]+)+)$/ ? ($1, split ' ', $2) : next;
         my %setting = (name => $name);
-        if (@is == 4) {
-            @setting{qw(median min max ratio)} = @is;
+        if (@is == 6) {
+            @setting{qw(median min max)} = @is;
+            @{ $setting{ratio} }{qw(median min max)} = @is[3 .. 5];
             push @settings, \%setting;
         }
         else {
