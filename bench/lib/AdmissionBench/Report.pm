@@ -71,9 +71,10 @@ sub table {
     $self->say(join "\n", $top, '| ' . join(' | ', @rule) . ' |', @below);
 }
 
+# With a unit, or with others in brackets.
 sub is_column_of_numbers {
     my (@cells) = @_;
-    return !grep { !/^(?:-?[\d.,]+\b.*|-|)\z/ } @cells;
+    return !grep { !/^(?:-?[\d.,]+(?: ?(?:[mun]?s|[KMG]B|x|%))?(?: \(.*\))?|-|)\z/ } @cells;
 }
 
 # plot('name', <<'GNUPLOT', $data, height => 420): the script says
