@@ -136,7 +136,7 @@ END_TEST
 
 /* ---- a daemon starts the programs, as mod_cgid does ---------------------- */
 
-enum { TO_START = 10, STARTED = 11, IS_SLOW = 12, TOKEN_AT = 16 };
+enum { TO_START = 10, STARTED = 11, IS_SLOW = 12, IS_UP = 13, TOKEN_AT = 16 };
 
 static char *token_for_daemon(void)
 {
@@ -152,6 +152,7 @@ static int be_daemon(void *unused)
     (void)unused;
     end_program(); /* this process's copy of that end */
     signal(SIGCHLD, SIG_IGN);
+    atomic_store(&shared[IS_UP], 1);
     for (;;) {
         if (atomic_load(&shared[TO_START]) > started) {
             pid_t pid = fork();
@@ -287,6 +288,7 @@ START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
     ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
     adm_program_announce(&ticket);
     adm_program_token(&ticket, token_for_daemon());
+    WAIT_FOR(atomic_load(&shared[IS_UP]) == 1);
     atomic_store(&shared[IS_SLOW], 1);
     atomic_store(&shared[TO_START], 1);
     WAIT_FOR(atomic_load(&shared[STARTED]) != 0);

@@ -152,7 +152,8 @@ sub disperse {
 
     for my $crowd (@{ delete $self->{crowds} }) {
         my $saw = $crowd->go_home;
-        $seen->{longest} = max($seen->{longest} // 0, delete $saw->{longest});
+        # One that goes home before it has come has seen nothing.
+        $seen->{longest} = max($seen->{longest} // 0, delete $saw->{longest} // 0);
         $seen->{$_} += $saw->{$_} for keys %$saw;
     }
 }
