@@ -5,10 +5,6 @@ use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use JSON::PP;
 
-# ADMISSION_STATUS_FIELD -> what ?auto calls it: "queueTimeoutMs" is
-# "QueueTimeoutMs".
-sub as_auto { my ($json) = @_; return ucfirst $json }
-
 sub accepts_metrics {
     my ($text) = @_;
 

@@ -1,0 +1,143 @@
+package AdmissionTest::Outputs;
+
+# Reads all outputs of a private httpd, in which /admission is the handler
+# admission-status:
+#
+#     my $outputs = read_outputs($httpd, 'test.example:/cgi-bin/');
+#     $outputs->{JSON}{zone}{RejectedFull};
+#
+# Each is { server => {...}, zone => {...} } with the names of ?auto and values in
+# its units. What an output shows and no field is called keeps its own name, so
+# that a comparison finds it.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Basename 'dirname';
+use JSON::PP ();
+
+use lib dirname(__FILE__) . '/../../../guards/lib';
+use Fields;
+
+our @EXPORT = qw(read_outputs);
+
+my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
+my %READ = (
+    '?auto'                 => \&read_auto,
+    'server-status'         => \&read_table,
+    'server-status?notable' => \&read_lists,
+    'the page'              => \&read_page,
+    'JSON'                  => \&read_json,
+    'Prometheus'            => \&read_prometheus,
+);
+
+# Of the zone of this name, which must have nothing in it that has to be escaped.
+sub read_outputs {
+    my ($httpd, $zone) = @_;
+    return { map { $_ => $READ{$_}->($httpd, $zone) } keys %READ };
+}
+
+# What an output calls a field.
+sub called {
+    my ($kind, $field) = @_;
+    return $field->{$kind} if $kind ne 'metric';
+    return metric_of($field) . ($field->{reason} ? "/$field->{reason}" : '');
+}
+
+sub by_name {
+    my ($kind, $what, %shown) = @_;
+    my %field = map { called($kind, $_) => $_ } @{ $fields{$what} };
+    my %value;
+
+    for my $name (keys %shown) {
+        my $field = $field{$name} // { name => $name, kind => '' };
+        my $is_seconds = $kind eq 'metric' && $field->{kind} eq 'MILLIS';
+        $value{ $field->{name} }
+            = $is_seconds ? sprintf '%.0f', 1000 * $shown{$name} : $shown{$name};
+    }
+    return \%value;
+}
+
+sub read_auto {
+    my ($httpd, $name) = @_;
+    my $status = $httpd->status;
+    my %zone = %{ $status->{zone}{$name} };
+
+    delete $zone{Name};
+    return { server => by_name('name', 'server',
+                               map { /^Admission(\w+)$/ ? ($1 => $status->{$_}) : () }
+                               keys %$status),
+             zone => by_name('name', 'zone', %zone) };
+}
+
+# Our part of server-status: the line about the server, and what follows it.
+sub parts_of {
+    my ($page) = @_;
+    my ($line, $rest) = $page->{body}
+        =~ m{Admission control</h1>\s*<dl><dt>(.*?)</dt></dl>\s*(.*)}s;
+    return (by_name('title', 'server', map { split /: /, $_, 2 } split /, /, $line), $rest);
+}
+
+sub read_table {
+    my ($httpd, $name) = @_;
+    my ($server, $rest) = parts_of($httpd->get('/server-status'));
+    my @titles = $rest =~ m{<th>(.*?)</th>}g;
+    my ($row) = grep { m{<td>\Q$name\E</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
+    my %zone;
+
+    @zone{@titles} = $row =~ m{<td>(.*?)</td>}g;
+    delete $zone{Zone};
+    return { server => $server, zone => by_name('title', 'zone', %zone) };
+}
+
+sub read_lists {
+    my ($httpd, $name) = @_;
+    my ($server, $rest) = parts_of($httpd->get('/server-status?notable'));
+    my ($list) = $rest =~ m{<dt>\Q$name\E</dt>(.*?)</dl>}s;
+
+    return { server => $server,
+             zone => by_name('name', 'zone', $list =~ m{<dd>(.*?): (.*?)</dd>}g) };
+}
+
+sub read_page {
+    my ($httpd, $name) = @_;
+    my $page = $httpd->get('/admission')->{body};
+    my %list = map { m{<h2>(.*?)</h2>.*<dl>(.*?)</dl>}s } $page =~ m{<section>(.*?)</section>}gs;
+    my $fact = qr{<dt>(.*?)</dt><dd>(.*?)</dd>};
+
+    return { server => by_name('name', 'server', $list{'Workers and children'} =~ /$fact/g),
+             zone => by_name('name', 'zone', $list{$name} =~ /$fact/g) };
+}
+
+sub read_json {
+    my ($httpd, $name) = @_;
+    my $facts = JSON::PP::decode_json($httpd->get('/admission?json')->{body});
+    my ($zone) = grep { $_->{name} eq $name } @{ $facts->{zones} };
+
+    delete @$zone{qw(name wait service history)};
+    return { server => by_name('json', 'server', %{ $facts->{server} }),
+             zone => by_name('json', 'zone', %$zone) };
+}
+
+sub read_prometheus {
+    my ($httpd, $name) = @_;
+    my (%server, %zone);
+
+    for (split /\n/, $httpd->get('/admission?prometheus')->{body}) {
+        next if /^#|^admission_(?:wait|service)_duration_seconds/;
+        my ($metric, $labels, $value) = /^(\w+)(?:\{(.*)\})? (\S+)$/ or die "$_\n";
+        my ($reason) = ($labels // '') =~ /\breason="(\w+)"/;
+
+        if (!$labels) {
+            $server{$metric} = $value;
+        }
+        elsif ($labels =~ /\bzone="\Q$name\E"/) {
+            $zone{ $metric . ($reason ? "/$reason" : '') } = $value;
+        }
+    }
+    return { server => by_name('metric', 'server', %server),
+             zone => by_name('metric', 'zone', %zone) };
+}
+
+1;
