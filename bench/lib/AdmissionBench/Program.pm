@@ -6,7 +6,6 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use File::Temp ();
 
 use AdmissionBench ();
 
@@ -16,12 +15,7 @@ our @EXPORT = qw(run_at_cgi_bin);
 # /cgi-bin/, in the place of the tests'.
 sub run_at_cgi_bin {
     my ($name) = @_;
-    our $dir //= File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my @build = ($ENV{CC} // 'cc', '-std=gnu11', '-O2', '-Wall', '-o', "$dir/$name",
-                 "$AdmissionBench::ROOT/bench/programs/$name.c");
-
-    system(@build) == 0 or die "@build failed\n";
-    $ENV{ADMISSION_HEAVY} = "$dir/$name";
+    $ENV{ADMISSION_HEAVY} = AdmissionBench::compile($name);
 }
 
 1;
