@@ -107,12 +107,12 @@ static const command_rec directives[] = {
 
 static void register_hooks(apr_pool_t *p)
 {
-    /* A child is ready when every other module is. */
-    static const char *const others[] = { "mod_admission.c", NULL };
-
     (void)p;
     ap_hook_post_config(open_record, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_child_init(on_child_init, others, NULL, APR_HOOK_REALLY_LAST);
+    /* A child is ready when every module is. Only mod_admission's word of it
+     * comes later: the next child may begin to end at once, and that must not be
+     * noted first. */
+    ap_hook_child_init(on_child_init, NULL, NULL, APR_HOOK_REALLY_LAST - 1);
 }
 
 AP_DECLARE_MODULE(children) = {
