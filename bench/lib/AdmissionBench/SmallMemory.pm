@@ -21,6 +21,7 @@ use Time::HiRes qw(sleep);
 use AdmissionBench::Machine;
 
 my $PATIENCE = 20;    # seconds for processes to end
+my @alive;            # what guards wait for the end of
 
 # create(mb => N, swap_mb => N): dies when the machine does not allow it.
 sub create {
@@ -94,10 +95,12 @@ sub guard {
     if ($pid == 0) {
         POSIX::setsid();
         $SIG{$_} = 'IGNORE' for qw(HUP INT TERM PIPE);
-        close $alive;
+        # Also those of other guards, or each would wait for the other.
+        close $_ for $alive, @alive;
         sysread $end, my $nothing, 1;
         POSIX::_exit($self->clean_up ? 0 : 1);
     }
+    push @alive, $alive;
     @{$self}{qw(guard alive)} = ($pid, $alive);
 }
 
