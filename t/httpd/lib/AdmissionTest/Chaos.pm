@@ -96,6 +96,7 @@ sub set_limit {
 <Location $ZONE>
     MaxConcurrent $limit
     AdmissionQueue 30 timeout=${QUEUE_TIMEOUT}s
+    AdmissionExempt "%{HTTP:X-Uncounted} == 'yes'"
 </Location>
 CONF
 }
@@ -292,12 +293,22 @@ sub rest {
         ok $is_alive, 'httpd answers' or return;
         my $ended_at = programs_end($httpd);
         $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
-        is_calm_soon($httpd, $ended_at);
+        nobody_is_counted($httpd, $ended_at);
+        ok $httpd->soon(sub { runs_programs($httpd) }), 'httpd itself runs programs';
+        $httpd->soon(sub { !$httpd->live_programs_now });
+        runs_a_request($httpd);
     };
     # For a look at what is left of it: CHAOS_ON_FAILURE=program
     system $ENV{CHAOS_ON_FAILURE}, $httpd->{pid}, $httpd->{dir}
         if !$ok && $ENV{CHAOS_ON_FAILURE};
     return $ok;
+}
+
+# httpd replaces a dead daemon of mod_cgid when it comes to it.
+sub runs_programs {
+    my ($httpd) = @_;
+    my $answer = eval { $httpd->get("${ZONE}heavy", headers => ['X-Uncounted: yes']) };
+    return $answer && $answer->{status} == 200;
 }
 
 # Those from before the last reload end with it. But httpd forgets a child that

@@ -13,7 +13,8 @@ use Time::HiRes qw(time);
 use AdmissionTest;
 use AdmissionTest::Crowd;
 
-our @EXPORT = qw($LIMIT crowd_at is_calm_soon programs_end start_storm_httpd);
+our @EXPORT = qw($LIMIT crowd_at is_calm_soon nobody_is_counted programs_end
+                 runs_a_request start_storm_httpd);
 
 our $LIMIT = 4;
 
@@ -68,6 +69,14 @@ sub programs_end {
 # program ended, nobody is counted who is not there, and a new request runs.
 sub is_calm_soon {
     my ($httpd, $since) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    nobody_is_counted($httpd, $since);
+    runs_a_request($httpd);
+}
+
+sub nobody_is_counted {
+    my ($httpd, $since) = @_;
     my ($zone, $calm_at);
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
@@ -79,6 +88,11 @@ sub is_calm_soon {
     ok $is_calm, 'nobody runs and nobody waits' or diag explain $zone;
     in_two_seconds($since, $calm_at);
     is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
+}
+
+sub runs_a_request {
+    my ($httpd) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     my $asked_at = time;
     my $answer = $httpd->get("${ZONE}heavy?id=after");
