@@ -99,7 +99,7 @@ sub gnuplot {
 
     open my $gnuplot, '|-', 'gnuplot' or return;
     print $gnuplot <<"PLOT", $script, "\n";
-set terminal svg size 800,$height background rgb 'white' font 'sans-serif,13'
+set terminal svg size 800,$height noenhanced background rgb 'white' font 'sans-serif,13'
 set output '$image'
 set datafile separator tab
 set grid
