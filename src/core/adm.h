@@ -167,6 +167,13 @@ apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
  *  worker (HTTP/2) do not count. Unlimited unless set. */
 void adm_child_limit_blocked(adm_child_t *child, uint32_t max);
 
+/** For a server that accepts fewer connections the more of its threads are busy:
+ *  a thread may block only while those parked in this child, and @a per_worker
+ *  for each of its workers held, running or blocked, are no more than @a budget
+ *  together. HTTP/2 does not count. Unlimited unless set. */
+void adm_child_limit_connections(adm_child_t *child, uint32_t budget,
+                                 uint32_t per_worker);
+
 /** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
 void adm_child_stop(adm_child_t *child);
 

@@ -117,6 +117,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
     child->doorbell = adm_doorbell_at(segment, idx);
     child->pid = pid;
     child->blocked_max = UINT32_MAX;
+    child->connection_budget = UINT32_MAX;
     self = pid;
     *registered = child;
     adm_audit(child, adm_now(), true);
@@ -141,6 +142,13 @@ bool adm_child_is_self(const adm_child_t *child)
 void adm_child_limit_blocked(adm_child_t *child, uint32_t max)
 {
     child->blocked_max = max;
+}
+
+void adm_child_limit_connections(adm_child_t *child, uint32_t budget,
+                                 uint32_t per_worker)
+{
+    child->connection_budget = budget;
+    child->connections_per_worker = per_worker;
 }
 
 void adm_child_stop(adm_child_t *child)

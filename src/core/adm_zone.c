@@ -255,16 +255,30 @@ static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
     return rv;
 }
 
+static bool has_connections_left(const adm_child_t *child)
+{
+    uint64_t workers = atomic_load(&child->rec->workers_held);
+
+    return workers * child->connections_per_worker
+               + atomic_load(&child->rec->parked)
+           <= child->connection_budget;
+}
+
 /* A child must not block its last threads: somebody in its line may have been
  * granted already and need one to go on. */
 static bool begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
 
-    if ((ticket->flags & ADM_USES_WORKER)
-        && atomic_fetch_add(&child->threads_blocked, 1) >= child->blocked_max) {
-        atomic_fetch_sub(&child->threads_blocked, 1);
-        return false;
+    if (ticket->flags & ADM_USES_WORKER) {
+        if (!has_connections_left(child)) {
+            return false;
+        }
+        if (atomic_fetch_add(&child->threads_blocked, 1)
+            >= child->blocked_max) {
+            atomic_fetch_sub(&child->threads_blocked, 1);
+            return false;
+        }
     }
     atomic_fetch_add(&child->rec->blocked, 1);
     ticket->flags |= IS_BLOCKED;

@@ -284,6 +284,7 @@ static void limit_blocked_threads(server_rec *s)
         adm_child_limit_blocked(child, reserved < threads
                                            ? (uint32_t)(threads - reserved)
                                            : 1);
+        admission_park_limit_connections(child);
     }
 }
 

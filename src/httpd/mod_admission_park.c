@@ -287,11 +287,30 @@ static rlim_t threads_of_child(void)
 /* The MPM accepts no more than ThreadsPerChild + idle threads *
  * AsyncRequestWorkerFactor connections a child. Half of the latter are for
  * those who wait, the rest for those who do not. */
-static rlim_t limit_by_factor(void)
+static double factor_of_mpm(void)
 {
     double factor = admission_number_of("AsyncRequestWorkerFactor", 2);
 
-    return factor > 0 ? (rlim_t)((double)threads_of_child() * factor / 2) : 0;
+    return factor > 0 ? factor : 0;
+}
+
+static rlim_t limit_by_factor(void)
+{
+    return (rlim_t)((double)threads_of_child() * factor_of_mpm() / 2);
+}
+
+/* Each worker that is held has a connection, and takes from the others as many
+ * as the factor says. What all who are held and parked take may not be more than
+ * what leaves the others their half. */
+void admission_park_limit_connections(adm_child_t *child)
+{
+    double factor = factor_of_mpm();
+    uint32_t rounded_up = (uint32_t)factor + ((uint32_t)factor < factor);
+
+    adm_child_limit_connections(child,
+                                (uint32_t)(threads_of_child()
+                                           + limit_by_factor()),
+                                1 + rounded_up);
 }
 
 /* Two descriptors each, one for every other connection, and what a program or

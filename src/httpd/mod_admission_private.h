@@ -221,6 +221,10 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
 /** @return whether requests of this server wait without a worker at all. */
 int admission_parks(void);
 
+/** Where requests park, let so few block beside them that the MPM goes on
+ *  accepting connections. A new child, once. */
+void admission_park_limit_connections(adm_child_t *child);
+
 /** @return the same, before the server runs. */
 int admission_would_park(server_rec *s);
 

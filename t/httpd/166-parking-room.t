@@ -1,6 +1,6 @@
-# More in line than the child may park: the rest holds workers, up to the
-# reserve; who finds no worker to wait in is rejected; and all of it at start
-# is worth a warning.
+# More in line than the child may park: the rest holds workers, as long as event
+# goes on accepting connections; who finds no worker to wait in is rejected; and
+# all of it at start is worth a warning.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -45,10 +45,17 @@ CONF
     my ($hold) = ask_line($httpd, 'go', 0, $zone);
     my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_") } 1 .. $room;
     server_becomes($httpd, "$room park", AdmissionParked => $room, AdmissionBlocked => 0);
-    my $blocking = $threads - $reserve - 1;
+    # The reserve would let more block. But a worker takes a connection, and as
+    # many as the factor says from those that event accepts; half of these are
+    # for those who do not wait.
+    my $factor = 2 * $by_factor / $threads;
+    my $busy   = int(($threads + $by_factor - $room) / (1 + $factor));
+    my $blocking = $busy - 1;
+    cmp_ok $blocking, '<', $threads - $reserve - 1, 'the reserve is not what bounds them';
     my @blocked = map { $httpd->ask("/cgi-bin/heavy?id=blocked$_") } 1 .. $blocking;
     server_becomes($httpd, "$blocking more hold a worker", AdmissionParked => $room,
-                   AdmissionBlocked => $blocking, AdmissionReserveFree => 0);
+                   AdmissionBlocked => $blocking,
+                   AdmissionReserveFree => $threads - $reserve - $busy);
     my $rejected = $httpd->get('/cgi-bin/heavy?id=rejected');
     is $rejected->{status}, 503, 'the next is rejected';
     like $rejected->{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';

@@ -273,6 +273,36 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
 }
 END_TEST
 
+/* A server that accepts 3 connections fewer for each busy worker, and has 10. */
+START_TEST(who_blocks_leaves_the_server_its_connections)
+{
+    adm_ticket_t parked[4], blocked_ones[2], one_more;
+    int i;
+
+    make_zone(0, 10);
+    adm_child_limit_connections(child, 10, 3);
+    for (i = 0; i < 4; i++) {
+        ck_assert_int_eq(ask(PARKS, &parked[i]), ADM_QUEUED);
+        adm_ticket_park(&parked[i], (uint32_t)i);
+    }
+    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_RESERVED);
+    assert_workers(2);
+    /* Nor who wanted to be parked and cannot be. */
+    ck_assert_int_eq(ask(PARKS, &one_more), ADM_QUEUED);
+    ck_assert_int_eq(adm_ticket_block(&one_more, adm_now()), ADM_RESERVED);
+    for (i = 0; i < 3; i++) {
+        adm_ticket_cancel(&parked[i], ADM_REASON_GONE, adm_now());
+    }
+    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_QUEUED);
+    /* HTTP/2 has threads of its own. */
+    ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &parked[0]),
+                     ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
 /* ---- kills --------------------------------------------------------------- */
 
 static int take_and_stay(void *unused)
@@ -389,6 +419,7 @@ static void add_stories(TCase *stories)
                    who_cannot_be_parked_does_not_block_the_last_thread);
     tcase_add_test(stories,
                    who_blocks_a_thread_of_another_pool_takes_nobodys_place);
+    tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
     tcase_add_loop_test(stories, the_workers_of_a_killed_child_are_free_again,
                         0, 2);
     tcase_add_test(stories,
