@@ -219,17 +219,20 @@ sub kill_both {
     strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid} } $child, $program);
 }
 
-# A process of its own lets them continue, because the one who stopped them may
-# come to wait for them: httpd is asked for its status.
+# A process of its own lets it continue, because the one who stopped it may come
+# to wait for it: httpd is asked for its status. Whoever waits in a child is kept
+# by one stop, not by several.
 sub hold {
-    my ($self, @pids) = @_;
-    my $hit = strike($self, STOP => @pids) // return;
+    my ($self, $pid) = @_;
+    return if !$pid || time < ($self->{held}{$pid} // 0) + $QUEUE_TIMEOUT + $LONGEST_STOP;
+    my $hit = strike($self, STOP => $pid);
     my $seconds = rand $LONGEST_STOP;
+    $self->{held}{$pid} = time;
     my $waker = fork // die "fork: $!\n";
 
     if ($waker == 0) {
         sleep $seconds;
-        kill CONT => @pids;
+        kill CONT => $pid;
         POSIX::_exit(0);
     }
     $self->{wakers}{$waker} = 1;
