@@ -327,6 +327,20 @@ sub end_old_children {
     $self->{done}{forgotten_by_httpd} += @forgotten;
 }
 
+# A hard restart ends a child of prefork from within a signal handler, which gives
+# back all memory, whatever it interrupted: if that was malloc() itself, the child
+# aborts (docs/chaos.md). That can happen once in a while, not once a restart.
+sub no_child_crashed {
+    my ($self) = @_;
+    my @crashed = grep { /exit signal (?!Killed)/ } $self->{httpd}->error_log;
+    my $aborted = $self->{httpd}{mpm} eq 'prefork' ? grep { /exit signal Abort/ } @crashed : 0;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    @crashed = grep { !/exit signal Abort/ } @crashed if $aborted < ($self->{done}{restart} // 0);
+    is_deeply \@crashed, [], 'no child crashed';
+    $self->{done}{aborted_in_httpds_handler} = $aborted if $aborted;
+}
+
 sub finish {
     my ($self) = @_;
     my $httpd = $self->{httpd};
@@ -340,8 +354,7 @@ sub finish {
                 @{ $self->{log} };
     is_deeply [ grep { /\bwait=(\d+)/ && $1 > $longest } $httpd->access_log ],
         [], 'nobody waited longer than the time for that';
-    is_deeply [ grep { /exit signal (?!Killed)/ } $httpd->error_log ], [],
-        'no child crashed';
+    no_child_crashed($self);
     note sprintf '%d rounds; %s', $self->{round},
          join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
     note join ', ', (map { "clients $_: $seen->{$_}" } sort keys %$seen),
