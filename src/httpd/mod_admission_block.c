@@ -96,12 +96,9 @@ static int http2_max_workers(void)
 void admission_http2_child_init(server_rec *s)
 {
     int workers = http2_max_workers();
-    int reserved = admission_reserved_workers(s, admission_server_workers());
-    int total = admission_server_workers();
 
-    /* The same share as of the server's own workers, and at least one each. */
-    reserved = total > 0 ? (workers * reserved + total - 1) / total : 1;
-    http2_visits_max = workers - (reserved > 0 ? reserved : 1);
+    /* At least one each. */
+    http2_visits_max = workers - admission_reserved_share(s, workers);
     if (http2_visits_max < 1) {
         http2_visits_max = 1;
     }

@@ -117,8 +117,22 @@ int admission_reserved_workers(server_rec *s, int workers)
     if (conf->reserve == UNSET) {
         return workers * DEFAULT_RESERVE_PERCENT / 100;
     }
-    return conf->reserve_is_percent ? workers * conf->reserve / 100
-                                    : conf->reserve;
+    if (conf->reserve_is_percent) {
+        return workers * conf->reserve / 100;
+    }
+    return conf->reserve < workers ? conf->reserve : workers;
+}
+
+int admission_reserved_share(server_rec *s, int threads)
+{
+    int workers = admission_server_workers();
+    int reserved = admission_reserved_workers(s, workers);
+    int share = workers > 0
+                    ? (int)(((apr_int64_t)threads * reserved + workers - 1)
+                            / workers)
+                    : 0;
+
+    return share > 0 ? share : 1;
 }
 
 int admission_parking_is_on(server_rec *s)

@@ -204,9 +204,9 @@ static void warn_of_the_impossible(server_rec *s)
 
     if (zones->nelts && reserved >= server_workers) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0106)
-                     "AdmissionReserve %d leaves no worker to any zone, "
-                     "MaxRequestWorkers is %d",
-                     reserved, server_workers);
+                     "AdmissionReserve leaves no worker to any zone: it is as "
+                     "much as MaxRequestWorkers, %d, or more",
+                     server_workers);
         return;
     }
     if (zones->nelts && ap_find_linked_module("mod_cgi.c")
@@ -277,10 +277,9 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 static void limit_blocked_threads(server_rec *s)
 {
     int threads = query_mpm(AP_MPMQ_MAX_THREADS, 1);
-    int reserved = admission_reserved_workers(s, threads);
+    int reserved = admission_reserved_share(s, threads);
 
     if (admission_parks()) {
-        reserved = reserved < 1 ? 1 : reserved;
         adm_child_limit_blocked(child, reserved < threads
                                            ? (uint32_t)(threads - reserved)
                                            : 1);

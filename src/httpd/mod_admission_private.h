@@ -104,6 +104,9 @@ const apr_array_header_t *admission_zones(void);
 /** How many of @a workers zones may not occupy. */
 int admission_reserved_workers(server_rec *s, int workers);
 
+/** The same share of this many @a threads as of all workers, but at least one. */
+int admission_reserved_share(server_rec *s, int threads);
+
 /** @return whether AdmissionParking is On. */
 int admission_parking_is_on(server_rec *s);
 
