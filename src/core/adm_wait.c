@@ -24,6 +24,13 @@ static struct timespec timespec_of(adm_usec_t duration)
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Where time_t has outgrown long, SYS_futex still expects the old timespec. */
+#ifdef SYS_futex_time64
+#define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX SYS_futex
+#endif
+
 /* Not the _PRIVATE operations: the word is shared between processes. */
 
 void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
@@ -35,12 +42,12 @@ void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
         return;
     }
     timeout = timespec_of(left);
-    syscall(SYS_futex, word, FUTEX_WAIT, value, &timeout, NULL, 0);
+    syscall(FUTEX, word, FUTEX_WAIT, value, &timeout, NULL, 0);
 }
 
 void adm_wake(atomic_uint *word)
 {
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    syscall(FUTEX, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 #else
