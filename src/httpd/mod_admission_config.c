@@ -123,18 +123,6 @@ int admission_reserved_workers(server_rec *s, int workers)
     return conf->reserve < workers ? conf->reserve : workers;
 }
 
-int admission_reserved_share(server_rec *s, int threads)
-{
-    int workers = admission_server_workers();
-    int reserved = admission_reserved_workers(s, workers);
-    int share = workers > 0
-                    ? (int)(((apr_int64_t)threads * reserved + workers - 1)
-                            / workers)
-                    : 0;
-
-    return share > 0 ? share : 1;
-}
-
 int admission_parking_is_on(server_rec *s)
 {
     const admission_server_conf_t *conf =

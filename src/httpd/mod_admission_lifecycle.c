@@ -271,6 +271,18 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 
 /* ---- children ------------------------------------------------------------------------ */
 
+int admission_reserved_share(server_rec *s, int threads)
+{
+    int workers = admission_server_workers();
+    int reserved = admission_reserved_workers(s, workers);
+    int share = workers > 0
+                    ? (int)(((apr_int64_t)threads * reserved + workers - 1)
+                            / workers)
+                    : 0;
+
+    return share > 0 ? share : 1;
+}
+
 /* Where requests park, somebody of this child may have been granted a permit
  * and need a thread to go on. So of each child's threads the same share is
  * reserved as of the whole server's, and at least one. */
