@@ -89,8 +89,9 @@ typedef struct adm_sizes_t {
     uint32_t tickets; /* rounded up to whole chunks */
 } adm_sizes_t;
 
-/** Version of everything in the segment: part of the key under which a parent
- *  keeps a segment over restarts. */
+/** Version of everything in the segment and of its handle, with their sizes: part
+ *  of the key under which a parent keeps a segment over restarts, also over those
+ *  that load another build of the module. */
 uint32_t adm_layout_version(void);
 
 /**
@@ -260,7 +261,7 @@ typedef enum adm_reason_t {
 
 /**
  * Leave the line. A ticket granted meanwhile is kept when the reason is the
- * timeout, else it is released.
+ * timeout or the reserve, else it is released.
  *
  * @return APR_SUCCESS  the ticket has ended
  *         APR_EBUSY    it was granted just now and still holds its permit

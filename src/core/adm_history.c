@@ -64,8 +64,11 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
+    if (zone->noted_second == 0) {
+        return; /* nothing was noted, and the zeros take no memory */
+    }
     segment->history_recs[zone - segment->zone_recs] = (adm_history_rec_t){ 0 };
-    zone->noted_second = 0;
+    zone->noted_second = 0; /* last: whoever is killed has not cleared it */
 }
 
 /* What the zone had before the first second that is asked for: what the first

@@ -12,7 +12,8 @@
 #include "adm.h"
 #include "adm_lock.h"
 
-/* History: 1 first layout. */
+/* Also to be changed with adm_segment_t and what that points to: a new build of
+ * the module finds the old one's after a reload. History: 1 first layout. */
 #define ADM_LAYOUT_VERSION 1
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -57,6 +58,8 @@ typedef struct adm_header_rec_t {
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     adm_spawner_rec_t spawners[ADM_SPAWNERS];
+    _Atomic int64_t forgotten_fork; /* the last one of those who lost their
+                                     * place among the spawners */
     _Atomic uint64_t unlimited;
     _Atomic int64_t next_orphan_round;     /* one child at a time looks */
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */

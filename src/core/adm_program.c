@@ -52,11 +52,26 @@ static adm_spawner_rec_t *spawner_place(adm_spawner_rec_t *spawners, pid_t pid)
 /* Remember this daemon. */
 static void note_spawner(pid_t pid)
 {
-    adm_spawner_rec_t *place = spawner_place(watched->header->spawners, pid);
+    adm_header_rec_t *header = watched->header;
+    adm_spawner_rec_t *place;
+    int other;
 
-    /* The time first: nobody else takes a place that was just used. */
-    atomic_store(&place->last_fork, adm_now());
-    atomic_store(&place->pid, pid);
+    do {
+        place = spawner_place(header->spawners, pid);
+        other = atomic_load(&place->pid);
+        if (other != 0 && other != pid) {
+            atomic_store(&header->forgotten_fork,
+                         atomic_load(&place->last_fork));
+        }
+        /* The time first: nobody else takes a place that was just used. */
+        atomic_store(&place->last_fork, adm_now());
+    } while (!atomic_compare_exchange_strong(&place->pid, &other, pid));
+}
+
+/* Whether somebody who may have started our program is not remembered. */
+static bool is_spawner_forgotten(const adm_segment_t *segment, adm_usec_t since)
+{
+    return atomic_load(&segment->header->forgotten_fork) >= since;
 }
 
 /* Note this process as the ticket's program, unless the ticket is another one
@@ -95,7 +110,9 @@ static void after_fork_in_program(void)
  * as the one that may have started something. */
 static void before_fork(void)
 {
-    if (is_first_fork && !adm_child_is_registered_here()) {
+    /* The first look at `announced` may allocate it, which the new process could
+     * not. */
+    if (!announced && is_first_fork && !adm_child_is_registered_here()) {
         note_spawner(getpid());
     }
 }
@@ -212,30 +229,43 @@ static bool has_ended(pid_t pid)
     return state && state[1] == ' ' && (state[2] == 'Z' || state[2] == 'X');
 }
 
-/* As large as an environment that httpd makes can sensibly be; where it is
- * larger and the token not in this much, the answer is SIGHT_UNKNOWN. */
-#define ENVIRONMENT_ROOM (128 * 1024)
+/* Whether what is read contains the token, with the zero at its end. In pieces
+ * on the stack: this may run in a signal handler that interrupted malloc(). */
+static sight_t search(int fd, const char *token)
+{
+    char piece[4096];
+    size_t length = strlen(token) + 1;
+    size_t kept = 0; /* may be the beginning of the token */
+    bool is_empty = true;
+    ssize_t got;
+
+    while ((got = read(fd, piece + kept, sizeof(piece) - kept)) > 0
+           || (got < 0 && errno == EINTR)) {
+        size_t filled = kept + (size_t)(got > 0 ? got : 0);
+
+        if (memmem(piece, filled, token, length)) {
+            return SIGHT_OURS;
+        }
+        kept = filled < length - 1 ? filled : length - 1;
+        memmove(piece, piece + filled - kept, kept);
+        is_empty = is_empty && filled == 0;
+    }
+    return got < 0 || is_empty ? SIGHT_UNKNOWN : SIGHT_OTHER;
+}
 
 static sight_t look_at(pid_t pid, const char *token)
 {
     char path[64];
-    char *text = malloc(ENVIRONMENT_ROOM);
-    ssize_t length;
-    sight_t sight;
+    sight_t sight = SIGHT_UNKNOWN;
+    int fd;
 
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
-    length = text ? read_proc(path, text, ENVIRONMENT_ROOM) : -1;
-    if (length > 0) {
-        sight = memmem(text, (size_t)length, token, strlen(token) + 1)
-                    ? SIGHT_OURS
-                : length < ENVIRONMENT_ROOM - 1 ? SIGHT_OTHER
-                                                : SIGHT_UNKNOWN;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        sight = search(fd, token);
+        close(fd);
     }
-    else {
-        sight = has_ended(pid) ? SIGHT_GONE : SIGHT_UNKNOWN;
-    }
-    free(text);
-    return sight;
+    return sight == SIGHT_UNKNOWN && has_ended(pid) ? SIGHT_GONE : sight;
 }
 
 /* What the best of a daemon's children is to us; SIGHT_UNKNOWN also when the
@@ -278,7 +308,8 @@ static sight_t look_at_children_of(pid_t spawner, const char *token,
 static sight_t look_at_spawned(const adm_segment_t *segment, const char *token,
                                adm_usec_t since, pid_t *program)
 {
-    sight_t best = SIGHT_GONE;
+    sight_t best = is_spawner_forgotten(segment, since) ? SIGHT_UNKNOWN
+                                                        : SIGHT_GONE;
     bool has_spawner = false;
     unsigned n;
 
@@ -370,16 +401,36 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
                     : daemons_child_has_ended(ticket);
 }
 
+static bool is_anywhere(const char *token)
+{
+    DIR *proc = opendir("/proc");
+    struct dirent *entry;
+    bool is_found = false;
+
+    if (!proc) {
+        return true; /* nothing can be known: keep the permit */
+    }
+    while (!is_found && (entry = readdir(proc)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        is_found = pid > 0 && look_at(pid, token) == SIGHT_OURS;
+    }
+    closedir(proc);
+    return is_found;
+}
+
 /* Also one whose daemon died after it started the program. */
 static bool daemons_child_outlives(const adm_ticket_t *ticket)
 {
-    adm_spawner_rec_t *spawners = ticket->child->segment->header->spawners;
+    const adm_segment_t *segment = ticket->child->segment;
+    adm_spawner_rec_t *spawners = segment->header->spawners;
     adm_usec_t since = rec_of(ticket)->since_usec;
     char token[ADM_TOKEN_LENGTH];
-    bool outlives = false;
+    bool outlives;
     unsigned n;
 
     adm_program_token(ticket, token);
+    outlives = is_spawner_forgotten(segment, since) && is_anywhere(token);
     for (n = 0; n < ADM_SPAWNERS && !outlives; n++) {
         pid_t pid = atomic_load(&spawners[n].pid), program;
 
@@ -404,24 +455,6 @@ bool adm_program_outlives_request(const adm_ticket_t *ticket)
 }
 
 /* ---- programs of dead children ------------------------------------------------------ */
-
-static bool is_anywhere(const char *token)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    bool is_found = false;
-
-    if (!proc) {
-        return true; /* nothing can be known: keep the permit */
-    }
-    while (!is_found && (entry = readdir(proc)) != NULL) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-        is_found = pid > 0 && look_at(pid, token) == SIGHT_OURS;
-    }
-    closedir(proc);
-    return is_found;
-}
 
 /* @return whether a daemon started a process since then that it does not let
  * us look at: it may be ours. */

@@ -25,9 +25,17 @@ typedef struct adm_zone_name_t {
     uint32_t last_load; /* that configured it */
 } adm_zone_name_t;
 
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
+               "atomics of 64 bits work between processes");
+
 uint32_t adm_layout_version(void)
 {
-    return ADM_LAYOUT_VERSION;
+    return ADM_LAYOUT_VERSION << 24
+           | (sizeof(adm_segment_t) + sizeof(adm_zone_name_t)
+              + sizeof(adm_header_rec_t) + sizeof(adm_zone_rec_t)
+              + sizeof(adm_history_rec_t) + sizeof(adm_child_rec_t)
+              + sizeof(adm_doorbell_rec_t) + sizeof(adm_chunk_rec_t)
+              + sizeof(adm_ticket_rec_t));
 }
 
 /* ---- create ---------------------------------------------------------------- */

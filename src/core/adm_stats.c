@@ -27,7 +27,8 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
 {
     const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
 
-    return first ? now - first->since_usec : 0;
+    /* Somebody may have come after the clock was read. */
+    return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
 apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,

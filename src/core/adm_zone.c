@@ -279,9 +279,9 @@ static bool begin_blocking(adm_ticket_t *ticket)
             atomic_fetch_sub(&child->threads_blocked, 1);
             return false;
         }
+        atomic_fetch_add(&child->rec->blocked, 1);
+        ticket->flags |= IS_BLOCKED;
     }
-    atomic_fetch_add(&child->rec->blocked, 1);
-    ticket->flags |= IS_BLOCKED;
     return true;
 }
 
@@ -290,9 +290,7 @@ static void end_blocking(adm_ticket_t *ticket)
     if (ticket->flags & IS_BLOCKED) {
         ticket->flags &= ~(uint32_t)IS_BLOCKED;
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
-        if (ticket->flags & ADM_USES_WORKER) {
-            atomic_fetch_sub(&ticket->child->threads_blocked, 1);
-        }
+        atomic_fetch_sub(&ticket->child->threads_blocked, 1);
     }
 }
 
@@ -471,14 +469,21 @@ static void end_parking(adm_ticket_t *ticket)
     }
 }
 
-void adm_ticket_unpark(adm_ticket_t *ticket)
+static void force_worker(adm_ticket_t *ticket)
 {
-    end_parking(ticket);
     if ((ticket->flags & ADM_USES_WORKER) && !(ticket->flags & HAS_WORKER)) {
-        /* The one who handed over has left its worker, or is about to. */
         adm_child_take_worker(ticket->child, true);
         ticket->flags |= HAS_WORKER;
     }
+}
+
+void adm_ticket_unpark(adm_ticket_t *ticket)
+{
+    end_parking(ticket);
+    /* A permit without a worker would be wasted: mostly whoever handed it over
+     * has left one, or is about to. If somebody else was faster, or it was an
+     * HTTP/2 stream, one more is held than the cap says. */
+    force_worker(ticket);
 }
 
 /* ---- leave ------------------------------------------------------------------------ */
@@ -576,7 +581,8 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
     zone = lock_own_zone(ticket, now);
     if (zone) {
         is_granted = adm_ticket_is_granted(ticket);
-        if (is_granted && reason == ADM_REASON_TIMEOUT) {
+        if (is_granted
+            && (reason == ADM_REASON_TIMEOUT || reason == ADM_REASON_RESERVE)) {
             adm_zone_unlock(ticket->child->segment, zone, now);
             end_blocking(ticket);
             return APR_EBUSY;
@@ -591,20 +597,25 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
     return APR_SUCCESS;
 }
 
+/* Who was granted at the last moment runs on the thread that it has. */
+static apr_status_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
+{
+    if (adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now) == APR_EBUSY) {
+        force_worker(ticket);
+        return APR_SUCCESS;
+    }
+    return ADM_RESERVED;
+}
+
 apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 {
     if ((ticket->flags & ADM_USES_WORKER) && !(ticket->flags & HAS_WORKER)) {
         if (!adm_child_take_worker(ticket->child, false)) {
-            adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now);
-            return ADM_RESERVED;
+            return turn_away(ticket, now);
         }
         ticket->flags |= HAS_WORKER;
     }
-    if (!begin_blocking(ticket)) {
-        adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now);
-        return ADM_RESERVED;
-    }
-    return APR_SUCCESS;
+    return begin_blocking(ticket) ? APR_SUCCESS : turn_away(ticket, now);
 }
 
 /* End one's own ticket: its permit is free, or stays with its program. */

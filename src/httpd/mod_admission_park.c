@@ -243,8 +243,11 @@ static int go_on(admission_visit_t *visit)
         }
         /* It cannot be parked again. Nor must it block: the child may need
          * every thread for those who were granted before it. */
-        adm_ticket_cancel(&visit->ticket, ADM_REASON_RESERVE, adm_now());
-        outcome = ADMISSION_RESERVED;
+        outcome = adm_ticket_cancel(&visit->ticket, ADM_REASON_RESERVE,
+                                    adm_now())
+                          == APR_EBUSY
+                      ? ADMISSION_GRANTED
+                      : ADMISSION_RESERVED;
     }
     admission_lot_leave(parking);
     finish_request(parking, outcome);

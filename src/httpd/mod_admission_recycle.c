@@ -109,6 +109,9 @@ static apr_status_t end_if_it_is_time(void *data)
     adm_usec_t now = adm_now();
 
     (void)data;
+    if (adm_child_is_stopping(admission_child())) {
+        return APR_SUCCESS; /* httpd ends it, and all the others */
+    }
     if (!is_postponed(now)
         && adm_recycle_take_turn(admission_child(), recycling.together, now)) {
         ap_max_requests_per_child = 1;

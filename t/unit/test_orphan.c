@@ -304,6 +304,52 @@ START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
 }
 END_TEST
 
+static int fork_once_and_stay(void *unused)
+{
+    pid_t pid;
+
+    (void)unused;
+    end_program();
+    pid = fork();
+    if (pid == 0) {
+        _exit(0);
+    }
+    NEED(end_of(pid) == 0);
+    atomic_fetch_add(&shared[0], 1);
+    return stay();
+}
+
+START_TEST(a_daemon_that_is_no_longer_remembered_may_have_started_it)
+{
+    adm_ticket_t ticket;
+    pid_t daemon, program, others[ADM_SPAWNERS];
+    unsigned n;
+
+    make_life_line();
+    daemon = start(be_daemon, NULL);
+    zone = zone_with(1, 1);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    adm_program_announce(&ticket);
+    adm_program_withdraw();
+    program = start_by_daemon(&ticket);
+    for (n = 0; n < ADM_SPAWNERS; n++) {
+        others[n] = start(fork_once_and_stay, NULL);
+        WAIT_FOR(atomic_load(&shared[0]) == n + 1);
+        ck_assert(!adm_program_has_ended(&ticket));
+        ck_assert(adm_program_outlives_request(&ticket));
+    }
+    end_program();
+    WAIT_FOR(!is_cat(program));
+    ck_assert(!adm_program_outlives_request(&ticket));
+    for (n = 0; n < ADM_SPAWNERS; n++) {
+        kill_unnoticed(others[n]);
+    }
+    kill_unnoticed(daemon);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(the_program_of_another_request_is_not_taken_for_ours)
 {
     adm_ticket_t ticket, other;
@@ -469,6 +515,8 @@ static void add_stories(TCase *stories)
                    a_daemon_not_yet_buried_says_nothing_of_its_programs);
     tcase_add_test(stories,
                    a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked);
+    tcase_add_test(stories,
+                   a_daemon_that_is_no_longer_remembered_may_have_started_it);
     tcase_add_test(stories,
                    the_program_of_another_request_is_not_taken_for_ours);
     tcase_add_loop_test(stories,

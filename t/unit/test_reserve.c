@@ -269,6 +269,30 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &elsewhere),
                      ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
+    ck_assert_uint_eq(blocked(), 1);
+    adm_ticket_cancel(&elsewhere, ADM_REASON_GONE, adm_now());
+    ck_assert_uint_eq(blocked(), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_is_granted_before_it_is_turned_away_runs)
+{
+    adm_ticket_t first, second, inside;
+
+    make_zone(1, 1);
+    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
+    ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
+    adm_child_limit_blocked(child, 0);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_RESERVED);
+    adm_ticket_release(&inside, adm_now());
+    ck_assert(adm_ticket_is_granted(&first));
+    ck_assert_int_eq(adm_ticket_block(&first, adm_now()), APR_SUCCESS);
+    ck_assert(adm_ticket_is_granted(&first));
+    assert_workers(1);
+    adm_ticket_release(&first, adm_now());
+    assert_workers(0);
     assert_segment_consistent();
 }
 END_TEST
@@ -419,6 +443,7 @@ static void add_stories(TCase *stories)
                    who_cannot_be_parked_does_not_block_the_last_thread);
     tcase_add_test(stories,
                    who_blocks_a_thread_of_another_pool_takes_nobodys_place);
+    tcase_add_test(stories, who_is_granted_before_it_is_turned_away_runs);
     tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
     tcase_add_loop_test(stories, the_workers_of_a_killed_child_are_free_again,
                         0, 2);
