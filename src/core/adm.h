@@ -437,11 +437,12 @@ apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
                               adm_usec_t now, adm_history_t *history);
 
 typedef struct adm_server_stats_t {
-    uint32_t worker_cap;   /* workers that zones may occupy together */
-    uint32_t workers_held; /* that they do occupy */
-    uint32_t blocked;      /* of these, only waiting */
-    uint32_t parked;       /* waiting without a worker */
-    uint64_t unlimited;    /* requests let through because of a fault */
+    uint32_t worker_cap;      /* workers that zones may occupy together */
+    uint32_t workers_held;    /* that they do occupy */
+    uint32_t workers_blocked; /* of these, only waiting */
+    uint32_t blocked;         /* waiting with a thread, also one of HTTP/2's */
+    uint32_t parked;          /* waiting without a worker */
+    uint64_t unlimited;       /* requests let through because of a fault */
     uint64_t recycled; /* children that ended because their quota was used */
     uint32_t away;     /* of these, not replaced yet */
     adm_usec_t away_max_usec; /* the longest time that one was */

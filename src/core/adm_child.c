@@ -31,6 +31,7 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     atomic_store(&rec->workers_asked, 0);
     atomic_store(&rec->workers_held, 0);
     atomic_store(&rec->blocked, 0);
+    atomic_store(&rec->workers_blocked, 0);
     atomic_store(&rec->parked, 0);
     for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
         atomic_store(&doorbell->summary[n], 0);

@@ -216,6 +216,7 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_asked; /* held or just being asked for */
     atomic_uint workers_held;
     atomic_uint blocked;
+    atomic_uint workers_blocked; /* those of them that hold a worker */
     atomic_uint parked;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
 

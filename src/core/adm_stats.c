@@ -86,6 +86,7 @@ void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats)
         if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
             stats->workers_held += atomic_load(&rec->workers_held);
             stats->blocked += atomic_load(&rec->blocked);
+            stats->workers_blocked += atomic_load(&rec->workers_blocked);
             stats->parked += atomic_load(&rec->parked);
         }
     }

@@ -279,9 +279,10 @@ static bool begin_blocking(adm_ticket_t *ticket)
             atomic_fetch_sub(&child->threads_blocked, 1);
             return false;
         }
-        atomic_fetch_add(&child->rec->blocked, 1);
-        ticket->flags |= IS_BLOCKED;
+        atomic_fetch_add(&child->rec->workers_blocked, 1);
     }
+    atomic_fetch_add(&child->rec->blocked, 1);
+    ticket->flags |= IS_BLOCKED;
     return true;
 }
 
@@ -290,7 +291,10 @@ static void end_blocking(adm_ticket_t *ticket)
     if (ticket->flags & IS_BLOCKED) {
         ticket->flags &= ~(uint32_t)IS_BLOCKED;
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
-        atomic_fetch_sub(&ticket->child->threads_blocked, 1);
+        if (ticket->flags & ADM_USES_WORKER) {
+            atomic_fetch_sub(&ticket->child->rec->workers_blocked, 1);
+            atomic_fetch_sub(&ticket->child->threads_blocked, 1);
+        }
     }
 }
 

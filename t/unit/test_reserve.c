@@ -31,12 +31,22 @@ static uint32_t workers(void)
     return stats.workers_held;
 }
 
-static uint32_t blocked(void)
+static adm_server_stats_t server_now(void)
 {
     adm_server_stats_t stats;
 
     adm_server_stats(segment, &stats);
-    return stats.blocked;
+    return stats;
+}
+
+static uint32_t blocked(void)
+{
+    return server_now().blocked;
+}
+
+static uint32_t workers_blocked(void)
+{
+    return server_now().workers_blocked;
 }
 
 /* What is counted twice has to agree when nobody is at work. */
@@ -269,9 +279,13 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &elsewhere),
                      ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
-    ck_assert_uint_eq(blocked(), 1);
+    ck_assert_uint_eq(blocked(), 2);
+    ck_assert_uint_eq(workers_blocked(), 1);
     adm_ticket_cancel(&elsewhere, ADM_REASON_GONE, adm_now());
     ck_assert_uint_eq(blocked(), 1);
+    ck_assert_uint_eq(workers_blocked(), 1);
+    adm_ticket_cancel(&here, ADM_REASON_GONE, adm_now());
+    ck_assert_uint_eq(workers_blocked(), 0);
     assert_segment_consistent();
 }
 END_TEST
