@@ -198,9 +198,10 @@ int admission_counts(const admission_dir_conf_t *conf, const request_rec *r)
     for (i = 0; i < conf->handlers->nelts; i++) {
         const char *name = APR_ARRAY_IDX(conf->handlers, i, const char *);
 
-        if (strcmp(name, "all") == 0
-            || (strcmp(name, "dynamic") == 0 ? is_dynamic(r)
-                                             : is_named(r->handler, name))) {
+        if (strcasecmp(name, "all") == 0
+            || (strcasecmp(name, "dynamic") == 0
+                    ? is_dynamic(r)
+                    : is_named(r->handler, name))) {
             return 1;
         }
     }

@@ -19,7 +19,8 @@ my %bad = (
         qr/number|length|timeout=/,
         '-1', 'ten', '10x', '99999999999999999999', '""',
         '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
-        '10 [timeout=5parsecs]', '10 [timout=5s]', '10 [20]', '[timeout=5s]',
+        '10 [timeout=5parsecs]', '10 [timeout=30S]', '10 [timout=5s]', '10 [20]',
+        '[timeout=5s]',
     ],
     AdmissionExempt => [
         qr/expression|syntax|expected/i,

@@ -17,7 +17,11 @@ AdmissionQueue 0
 </Location>
 <Location /all/>
     MaxConcurrent 1
-    AdmissionHandlers all
+    AdmissionHandlers All
+</Location>
+<Location /cgi-bin/dynamic/>
+    MaxConcurrent 1
+    AdmissionHandlers Dynamic
 </Location>
 <Location /cgi-bin/prefix/>
     MaxConcurrent 1
@@ -65,6 +69,10 @@ CONF
     is $status_of->('/cgi-bin/other/heavy'), 200,
         'other names, and parts of the name, do not match';
     $httpd->zone_becomes('/cgi-bin/other/', 'so nothing counts', Admitted => 0);
+
+    is $status_of->('/cgi-bin/dynamic/heavy'), 200, 'a program';
+    $httpd->zone_becomes('/cgi-bin/dynamic/', '... counts where all dynamic ones do',
+                         Admitted => 1);
 
     is $status_of->('/by-name/'), 200, 'a handler that is not dynamic';
     $httpd->zone_becomes('/by-name/', 'counts where it is named',
