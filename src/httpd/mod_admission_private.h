@@ -40,7 +40,7 @@ typedef struct admission_zone_t {
 typedef struct admission_limit_t {
     int number;            /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
     const char *zone_name; /* of AdmissionZone; NULL: the section's own */
-    const char *place;     /* file:line */
+    const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
     const char *section;   /* as in the zone's name; NULL: no usable one */
     int is_regex;          /* it has a regular expression in it */
     const server_rec *server;
@@ -114,6 +114,9 @@ int admission_parking_is_on(server_rec *s);
 double admission_number_of(const char *directive, double otherwise);
 
 /* mod_admission_zones.c */
+
+/** @return file:line of the directive. */
+const char *admission_place_of(const cmd_parms *cmd);
 
 /** Note where a directive that concerns the zone itself stands. @return what is
  *  known of this section's zone, for the directive to fill in. */
