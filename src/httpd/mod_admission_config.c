@@ -249,12 +249,18 @@ static int parse_time(const char *text, apr_interval_time_t min,
     return 0;
 }
 
+static const char *name_limit(apr_pool_t *p, int number)
+{
+    return number ? apr_itoa(p, number) : "off";
+}
+
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg)
 {
     const char *error = wrong_context(cmd);
     int number = strcasecmp(arg, "off") == 0 ? 0
                                              : parse_number(arg, 1, MAX_LIMIT);
+    admission_limit_t *limit;
 
     if (error) {
         return error;
@@ -265,7 +271,18 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                             "or 'off'",
                             arg, MAX_LIMIT);
     }
-    admission_note_limit(cmd, dir_conf)->number = number;
+    limit = admission_note_limit(cmd, dir_conf);
+    if (limit->number == ADMISSION_NO_NUMBER) {
+        limit->number = number;
+        limit->place = admission_place_of(cmd);
+    }
+    if (limit->number != number) {
+        return apr_psprintf(cmd->pool,
+                            "MaxConcurrent: '%s' differs from '%s' in %s; one "
+                            "section has one number",
+                            arg, name_limit(cmd->pool, limit->number),
+                            limit->place);
+    }
     return NULL;
 }
 

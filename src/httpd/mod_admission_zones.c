@@ -125,6 +125,12 @@ const apr_array_header_t *admission_zones(void)
     return zones;
 }
 
+const char *admission_place_of(const cmd_parms *cmd)
+{
+    return apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename,
+                        cmd->directive->line_num);
+}
+
 admission_limit_t *admission_note_limit(cmd_parms *cmd,
                                         admission_dir_conf_t *conf)
 {
@@ -133,9 +139,7 @@ admission_limit_t *admission_note_limit(cmd_parms *cmd,
     if (!limit) {
         limit = apr_pcalloc(cmd->pool, sizeof(*limit));
         limit->number = ADMISSION_NO_NUMBER;
-        limit->place = apr_psprintf(cmd->pool, "%s:%d",
-                                    cmd->directive->filename,
-                                    cmd->directive->line_num);
+        limit->place = admission_place_of(cmd);
         limit->section = name_place(cmd->pool, cmd->directive,
                                     &limit->is_regex);
         limit->server = cmd->server;

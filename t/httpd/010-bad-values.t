@@ -149,4 +149,19 @@ for (['limits', 5, '10'], ['lengths', 4, '11'],
             qr/admission\.conf:[1-5]\b/, qr/admission\.conf:(?:[6-9]|10)\b/);
 }
 
+# ---- one section with two numbers ---------------------------------------------
+
+for (['4', '9'], ['4', 'off'], ['off', '4']) {
+    my ($first, $second) = @$_;
+    my $two = "MaxConcurrent $first\nAdmissionZone x\nMaxConcurrent $second\n";
+    refused("<Location /x>\n$two</Location>\n",
+            "MaxConcurrent $first, then $second in one section",
+            qr/MaxConcurrent: '$second' differs from '$first' in \S+admission\.conf:2;/);
+    refused($two, '... and outside of any', qr/'$second' differs from '$first'/);
+}
+accepted("<Location /x>\nMaxConcurrent 4\nMaxConcurrent 4\n</Location>\n",
+         'the same number twice');
+accepted("MaxConcurrent 4\n<Location /x>\nMaxConcurrent 9\n</Location>\n",
+         'another number in a section inside');
+
 done_testing;
