@@ -63,25 +63,9 @@ static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
                         tilde, arg);
 }
 
-/* Sections that only decide whether what they contain is read. */
-static int is_transparent(const ap_directive_t *section)
-{
-    static const char *const transparent[] = { "<VirtualHost", "<IfModule",
-                                               "<IfDefine",    "<IfVersion",
-                                               "<IfFile",      "<IfDirective",
-                                               "<IfSection",   "<Macro" };
-    apr_size_t i;
-
-    for (i = 0; i < sizeof(transparent) / sizeof(*transparent); i++) {
-        if (is_section(section, transparent[i])) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 /* The path of sections around a directive, outermost first; "*" outside of
- * any; NULL if one of them has no name. */
+ * any; NULL if one of them has no name. <IfModule> and its like are not among
+ * them: httpd reads on in their place. */
 static const char *name_place(apr_pool_t *p, const ap_directive_t *directive,
                               int *is_regex)
 {
@@ -91,7 +75,7 @@ static const char *name_place(apr_pool_t *p, const ap_directive_t *directive,
     for (section = directive->parent; section; section = section->parent) {
         const char *outer;
 
-        if (is_transparent(section)) {
+        if (is_section(section, "<VirtualHost")) {
             continue;
         }
         outer = name_section(p, section, is_regex);

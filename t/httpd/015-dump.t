@@ -3,6 +3,7 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Config;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 
@@ -46,5 +47,39 @@ for (@zones) {
 
 my (undef, $quiet) = $httpd->configtest;
 unlike $quiet, qr/reports/, 'nothing is printed unless asked for';
+
+# What only decides whether something is read is no part of a zone's name.
+
+my $macros = 0;
+
+sub wrapped {
+    my ($kind, $argument, $text) = @_;
+    my $is_macro = $kind eq 'Macro';
+
+    $argument = 'macro' . ++$macros if $is_macro;
+    return "<$kind $argument>\n$text</$kind>\n" . ($is_macro ? "Use $argument\n" : '');
+}
+
+my %around = (IfModule => '!none', IfDefine => '!NONE', IfFile => '/',
+              IfDirective => 'LoadModule', IfSection => 'Location',
+              IfVersion => '>= 2.4', Macro => '');
+my %needs   = (IfVersion => 'version', Macro => 'macro');
+my @present = grep { AdmissionTest::Config::is_installed($_) } values %needs;
+for my $kind (keys %needs) {
+    delete $around{$kind} if !grep { $_ eq $needs{$kind} } @present;
+}
+
+my $conf = '';
+for my $kind (sort keys %around) {
+    my $limit = "MaxConcurrent 4\n";
+    $conf .= wrapped($kind, $around{$kind}, "<Location /$kind>\n$limit</Location>\n")
+           . "<Directory /$kind>\n" . wrapped($kind, $around{$kind}, $limit) . "</Directory>\n";
+}
+my $other = AdmissionTest::Httpd->new(combo => $combo, modules => \@present, conf => $conf);
+($status, $output) = $other->configtest('-D', 'DUMP_ADMISSION');
+is $status, 0, 'sections around sections' or diag $output;
+is_deeply [ sort $output =~ /^  (\S+) limit/mg ],
+    [ sort map { ("test.example:/$_", "test.example:Directory:/$_") } keys %around ],
+    '... are not in the names';
 
 done_testing;
