@@ -286,6 +286,10 @@ int admission_recycle_pre_connection(conn_rec *c, void *socket);
 /** server-status: HTML table, ?auto. */
 int admission_status(request_rec *r, int flags);
 
+/** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
+ *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
+const char *admission_utf8(apr_pool_t *p, const char *text);
+
 /** SetHandler admission-status: the live page (mod_admission_page.c), ?json
  *  and ?prometheus (mod_admission_export.c). */
 int admission_status_handler(request_rec *r);
