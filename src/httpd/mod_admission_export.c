@@ -12,22 +12,51 @@
 
 #define JSON_VERSION 1
 
-/* ---- JSON -------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------- */
 
-static void set_number(json_t *object, const char *key, apr_int64_t number)
+/* @return the length of the character of UTF-8 at @a text; 0: there is none. */
+static int utf8_length(const unsigned char *text)
 {
-    json_object_set_new(object, key, json_integer((json_int_t)number));
+    unsigned first = text[0], second = text[1];
+    int length = first < 0x80                     ? 1
+                 : first >= 0xc2 && first <= 0xdf ? 2
+                 : first >= 0xe0 && first <= 0xef ? 3
+                 : first >= 0xf0 && first <= 0xf4 ? 4
+                                                  : 0;
+    int i;
+
+    /* Longer than need be, half a pair, beyond the last character. */
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
+        || (first == 0xf0 && second < 0x90)
+        || (first == 0xf4 && second > 0x8f)) {
+        return 0;
+    }
+    for (i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
 }
 
-/* A name is what the administrator typed: where that is not UTF-8, read it as
- * ISO-8859-1, as httpd's own pages do. */
-static json_t *json_of_text(apr_pool_t *p, const char *text)
+static int is_utf8(const char *text)
 {
-    json_t *string = json_string(text);
+    const unsigned char *c = (const unsigned char *)text;
+    int length = 1;
+
+    while (*c && length) {
+        length = utf8_length(c);
+        c += length;
+    }
+    return length != 0;
+}
+
+const char *admission_utf8(apr_pool_t *p, const char *text)
+{
     char *utf8, *end;
 
-    if (string) {
-        return string;
+    if (is_utf8(text)) {
+        return text;
     }
     utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
     for (; *text; text++) {
@@ -40,7 +69,14 @@ static json_t *json_of_text(apr_pool_t *p, const char *text)
         *end++ = (char)c;
     }
     *end = '\0';
-    return json_string(utf8);
+    return utf8;
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static void set_number(json_t *object, const char *key, apr_int64_t number)
+{
+    json_object_set_new(object, key, json_integer((json_int_t)number));
 }
 
 static json_t *json_of_durations(const adm_durations_t *durations)
@@ -90,7 +126,8 @@ static json_t *json_of_zone(apr_pool_t *p, const admission_view_t *view)
     json_t *object = json_object();
     int i;
 
-    json_object_set_new(object, "name", json_of_text(p, view->zone->name));
+    json_object_set_new(object, "name",
+                        json_string(admission_utf8(p, view->zone->name)));
     for (i = 0; i < admission_zone_fields_count; i++) {
         set_number(object, admission_zone_fields[i].json,
                    admission_zone_fields[i].of_zone(view));
@@ -137,8 +174,9 @@ int admission_write_json(request_rec *r)
 /* ---- Prometheus ---------------------------------------------------------------------- */
 
 /* Of a label: backslash, quote and newline are escaped. */
-static const char *escape_label(apr_pool_t *p, const char *text)
+static const char *escape_label(apr_pool_t *p, const char *name)
 {
+    const char *text = admission_utf8(p, name);
     char *escaped = apr_palloc(p, 2 * strlen(text) + 1);
     char *end = escaped;
 

@@ -257,12 +257,13 @@ static void write_fact(request_rec *r, const char *name, apr_int64_t value)
 static void write_zone(request_rec *r, int number, const admission_view_t *view)
 {
     adm_history_t history = { { 0 }, { 0 }, { 0 } };
+    const char *name = admission_utf8(r->pool, view->zone->name);
     int i;
 
     adm_zone_history(admission_child(), view->zone->handle, adm_now(),
                      &history);
-    ap_rvputs(r, "<section><h2>", ap_escape_html(r->pool, view->zone->name),
-              "</h2>\n", NULL);
+    ap_rvputs(r, "<section><h2>", ap_escape_html(r->pool, name), "</h2>\n",
+              NULL);
     say_what_is_wrong(r, view, &history);
     draw_history(r, view, &history);
     ap_rputs("<dl>\n", r);

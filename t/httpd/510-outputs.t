@@ -13,6 +13,8 @@ sub accepts_metrics {
     return close $promtool;
 }
 
+my $has_promtool = !system 'command -v promtool >/dev/null';
+
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
@@ -50,7 +52,7 @@ CONF
     like $metrics->{body}, qr/^admission_wait_duration_seconds_bucket\{.*le="\+Inf"\} \d+$/m,
         'histograms';
     SKIP: {
-        skip 'promtool is not installed', 1 if system 'command -v promtool >/dev/null';
+        skip 'promtool is not installed', 1 if !$has_promtool;
         ok accepts_metrics($metrics->{body}), 'promtool accepts them';
     }
 
@@ -66,5 +68,47 @@ CONF
     is_deeply statuses(answers($hold, @waiters)), { 200 => 3 }, 'all end well';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
+
+# Names that are UTF-8 stay as they are; others are read as ISO-8859-1. What
+# begins like UTF-8 and is too long, half of a pair or beyond the last character
+# is not.
+my %utf8_of = (
+    "caf\xe9"             => "caf\xc3\xa9",
+    "caf\xc3\xa9"         => "caf\xc3\xa9",
+    "\xe2\x82\xac"        => "\xe2\x82\xac",
+    "\xf0\x9f\x9a\xa6"    => "\xf0\x9f\x9a\xa6",
+    "a\xe2\x82"           => "a\xc3\xa2\xc2\x82",
+    "\xc0\xbc"            => "\xc3\x80\xc2\xbc",
+    "\xe0\x81\x81"        => "\xc3\xa0\xc2\x81\xc2\x81",
+    "\xed\xa0\x80"        => "\xc3\xad\xc2\xa0\xc2\x80",
+    "\xf0\x81\x81\x81"    => "\xc3\xb0\xc2\x81\xc2\x81\xc2\x81",
+    "\xf4\x90\x80\x80"    => "\xc3\xb4\xc2\x90\xc2\x80\xc2\x80",
+    "\xff"                => "\xc3\xbf",
+);
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $number = 0;
+    # The two that are one word in both are told apart by their ends.
+    my %names = map { ("$_-" . $number => "$utf8_of{$_}-" . $number++) } sort keys %utf8_of;
+    my $httpd = start_httpd(combo => $combo, conf => join '', "AdmissionQueue 0\n",
+        "<Location /admission>\nSetHandler admission-status\n</Location>\n",
+        map { /-(\d+)$/; "<Location /$1>\nMaxConcurrent 1\nAdmissionZone \"$_\"\n</Location>\n" }
+            sort keys %names);
+    my ($json, $metrics, $page) =
+        map { $httpd->get("/admission$_")->{body} } '?json', '?prometheus', '';
+
+    is_deeply [ sort map { my $name = $_->{name}; utf8::encode($name); $name }
+                         @{ decode_json($json)->{zones} } ],
+        [ sort values %names ], 'JSON is UTF-8';
+    is_deeply [ sort $metrics =~ /^admission_limit\{zone="(.*?)"\}/mg ],
+        [ sort values %names ], 'Prometheus too';
+    ok utf8::decode(my $whole = $metrics), '... all of it';
+    SKIP: {
+        skip 'promtool is not installed', 1 if !$has_promtool;
+        ok accepts_metrics($metrics), 'promtool accepts them';
+    }
+    is_deeply [ sort $page =~ /<h2>(.*-\d+)<\/h2>/g ], [ sort values %names ], 'so is the page';
+    $httpd->stop;
+}, 'prefork+cgi');
 
 done_testing;
