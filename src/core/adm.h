@@ -107,6 +107,9 @@ uint32_t adm_layout_version(void);
 apr_status_t adm_segment_create(adm_segment_t **segment,
                                 const adm_sizes_t *sizes, apr_pool_t *pool);
 
+/** The room that it was created with. */
+adm_sizes_t adm_segment_sizes(const adm_segment_t *segment);
+
 /** How many bytes of address space the segment takes. */
 size_t adm_segment_bytes(const adm_segment_t *segment);
 

@@ -142,6 +142,11 @@ void adm_segment_destroy(adm_segment_t *segment)
     segment->base = NULL;
 }
 
+adm_sizes_t adm_segment_sizes(const adm_segment_t *segment)
+{
+    return segment->sizes;
+}
+
 size_t adm_segment_bytes(const adm_segment_t *segment)
 {
     return segment->bytes;

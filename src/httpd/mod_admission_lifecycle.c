@@ -85,8 +85,8 @@ static uint32_t at_least(uint64_t wanted, uint32_t least, uint32_t most)
     return wanted < least ? least : wanted > most ? most : (uint32_t)wanted;
 }
 
-/* Capacities cannot grow later, and unused room costs nothing. */
-static adm_sizes_t choose_sizes(void)
+/* How many tickets all zones can use at once. */
+static uint64_t tickets_needed(void)
 {
     const apr_array_header_t *zones = admission_zones();
     uint64_t tickets = 0;
@@ -99,9 +99,17 @@ static adm_sizes_t choose_sizes(void)
         /* A zone takes them in chunks. */
         tickets += (uint64_t)zone->limit + (uint64_t)zone->queue_length + 128;
     }
+    return tickets;
+}
+
+/* Capacities cannot grow later, and unused room costs nothing. */
+static adm_sizes_t choose_sizes(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+
     return (adm_sizes_t){
         .zones = at_least(4 * (uint64_t)zones->nelts, MIN_ZONES, 65536),
-        .tickets = at_least(4 * tickets, MIN_TICKETS, 1 << 24),
+        .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
         /* The worker MPM can have more processes than slots while old ones
          * drain. */
         .children =
@@ -109,6 +117,20 @@ static adm_sizes_t choose_sizes(void)
                      SPARE_CHILDREN, 1 << 20)
             + SPARE_CHILDREN
     };
+}
+
+static void warn_of_small_segment(server_rec *s)
+{
+    uint32_t room = adm_segment_sizes(segment).tickets;
+    uint64_t needed = tickets_needed();
+
+    if (needed > room) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0110)
+                     "the zones can use %" APR_UINT64_T_FMT " tickets, the "
+                     "shared memory has room for %u: requests beyond that run "
+                     "without a limit until httpd is stopped and started",
+                     needed, room);
+    }
 }
 
 /* The segment of an earlier configuration of this parent, or a new one. */
@@ -251,6 +273,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     configure_zones(s);
     admission_park_post_config(s);
     admission_recycle_post_config(s);
+    warn_of_small_segment(s);
     warn_of_the_impossible(s);
     return OK;
 }

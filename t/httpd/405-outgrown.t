@@ -1,0 +1,29 @@
+# Room in the shared memory is set aside at start, generously. A reload that needs
+# more than that says so.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my $zones = 700;    # of 228 tickets each
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+</Location>
+CONF
+    $httpd->allow_in_log(qr/ADM010[345]|ADM0302/);
+    $httpd->configure(join '', map { <<"CONF" } 1 .. $zones);
+<Location /zone$_>
+    MaxConcurrent 100
+    AdmissionQueue 0
+</Location>
+CONF
+    $httpd->expect_in_log(qr/admission:warn.*ADM0110: the zones can use \d+ tickets/);
+    $httpd->graceful;
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
