@@ -399,17 +399,50 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
     return NULL;
 }
 
+/* "retry-after=..." */
+static int parse_retry(const char *option, admission_dir_conf_t *conf)
+{
+    apr_interval_time_t time;
+    const char *value;
+
+    if (strncasecmp(option, "retry-after=", 12) != 0) {
+        return 0;
+    }
+    value = option + 12;
+    if (strcasecmp(value, "auto") == 0) {
+        conf->retry = ADMISSION_RETRY_AUTO;
+    }
+    else if (strcasecmp(value, "off") == 0) {
+        conf->retry = ADMISSION_RETRY_OFF;
+    }
+    else if (parse_time(value, apr_time_from_sec(1), &time)) {
+        conf->retry = ADMISSION_RETRY_FIXED;
+        conf->retry_seconds = (int)apr_time_sec(time);
+    }
+    else {
+        return 0;
+    }
+    return 1;
+}
+
 static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                               const char *status, const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
     const char *error = wrong_context(cmd);
-    const char *value = option ? option + 12 : NULL;
-    apr_interval_time_t time;
     int number = parse_number(status, 400, 599);
 
     if (error) {
         return error;
+    }
+    if (number == HTTP_UNAUTHORIZED
+        || number == HTTP_PROXY_AUTHENTICATION_REQUIRED) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' has to tell the client how "
+                            "to log in, which a rejection does not; allowed is "
+                            "any other error status from 400 to 599, such as "
+                            "503 or 429",
+                            status);
     }
     /* A status that httpd does not know would be sent as 500. */
     if (number < 0
@@ -422,29 +455,14 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                             status);
     }
     conf->reject_status = number;
-    if (!option) {
-        return NULL;
+    if (option && !parse_retry(option, conf)) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not retry-after=auto, "
+                            "retry-after=off or retry-after=time with a time "
+                            "from 1s to 24h",
+                            option);
     }
-    if (strncasecmp(option, "retry-after=", 12) == 0) {
-        if (strcasecmp(value, "auto") == 0) {
-            conf->retry = ADMISSION_RETRY_AUTO;
-            return NULL;
-        }
-        if (strcasecmp(value, "off") == 0) {
-            conf->retry = ADMISSION_RETRY_OFF;
-            return NULL;
-        }
-        if (parse_time(value, apr_time_from_sec(1), &time)) {
-            conf->retry = ADMISSION_RETRY_FIXED;
-            conf->retry_seconds = (int)apr_time_sec(time);
-            return NULL;
-        }
-    }
-    return apr_psprintf(cmd->pool,
-                        "AdmissionReject: '%s' is not retry-after=auto, "
-                        "retry-after=off or retry-after=time with a time from "
-                        "1s to 24h",
-                        option);
+    return NULL;
 }
 
 /* Not httpd's own kind of directive for this: its message lacks the value. */

@@ -28,9 +28,9 @@ my %bad = (
     ],
     AdmissionReject => [
         qr/status|retry-after=|\d+ to \d+/,
-        '99', '200', '301', '600', 'busy', '503x', '-503', '""',
+        '99', '200', '301', '600', 'busy', '503x', '-503', '""', '401', '407',
         '503 [retry-after=soon]', '503 [retry-after=-5]', '503 [retry-after=]',
-        '503 [retry=5]', '503 [429]',
+        '503 [retry=5]', '503 [429]', '503 [r]',
     ],
     AdmissionDryRun => [ qr/On or Off/i, 'maybe', '1', '""' ],
     AdmissionReserve => [
