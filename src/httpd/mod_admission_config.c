@@ -538,18 +538,25 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
     admission_server_conf_t *conf =
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    int min, max, together = UNSET;
+    int is_off = strcasecmp(range, "off") == 0;
+    int min = 0, max = 0, together = UNSET;
 
     (void)dir_conf;
     if (error) {
         return error;
     }
-    if (!parse_range(cmd->pool, range, &min, &max)) {
+    if (!is_off && !parse_range(cmd->pool, range, &min, &max)) {
         return apr_psprintf(cmd->pool,
                             "AdmissionRecycle: '%s' is not a number of "
-                            "connections from 1 to %d nor a range min-max of "
-                            "such numbers",
+                            "connections from 1 to %d, nor a range min-max of "
+                            "such numbers, nor 'off'",
                             range, MAX_RECYCLE);
+    }
+    if (is_off && option) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionRecycle: '%s' follows 'off', behind "
+                            "which nothing is allowed",
+                            option);
     }
     if (option) {
         together = strncasecmp(option, "together=", 9) == 0
@@ -590,7 +597,7 @@ const command_rec admission_directives[] = {
                   "workers that zones may never occupy, a number or percent"),
     AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
                    "min[-max] connections a child serves, and "
-                   "together=number"),
+                   "together=number; or 'off'"),
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
                   "On or Off; On: wait without a worker where the MPM can"),
     { NULL }

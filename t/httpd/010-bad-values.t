@@ -37,6 +37,11 @@ my %bad = (
         qr/number|percent/, '-1', '101%', '-1%', 'many', '5x', '25%%', '%',
         '99999999999999999999', '""',
     ],
+    AdmissionRecycle => [
+        qr/number|range|off/, '0', '-5', '5-', '9-5', '5-9-12', 'offf', 'on', '1000000001',
+        '""', '5 [together=0]', '5 [together=65]', '5 [together]', '5 [9]',
+        'off [together=1]', 'off [off]',
+    ],
     AdmissionZone => [ qr/name/, '""' ],
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
 );
@@ -57,11 +62,11 @@ sub accepted {
     is $status, 0, "accepted: $what" or diag $output;
 }
 
-# AdmissionReserve belongs to the server, the others work in a section.
+# These two belong to the server, the others work in a section.
 sub in_place {
     my ($line) = @_;
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
-    return $line =~ /^AdmissionReserve/
+    return $line =~ /^Admission(?:Reserve|Recycle)/
         ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
 }
 
@@ -89,6 +94,7 @@ accepted(in_place($_), $_) for (
     'AdmissionReject 429 retry-after=30',
     'AdmissionReject 429 retry-after=1min', 'AdmissionDryRun On',
     'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
+    'AdmissionRecycle 5', 'AdmissionRecycle 5-9 together=64', 'AdmissionRecycle Off',
 );
 
 # ---- places -----------------------------------------------------------------

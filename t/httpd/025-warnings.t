@@ -43,4 +43,17 @@ CONF
     $httpd->stop;
 });
 
+# The directive that comes last counts: what "off" has ended is not warned of.
+for_each_combo(sub {
+    my ($combo) = @_;
+
+    for my $off ('', "AdmissionRecycle off\n") {
+        my $httpd = start_httpd(combo => $combo, conf => "AdmissionRecycle 5 together=2\n$off");
+        my @lines = grep { /ADM0401/ } $httpd->error_log;
+        is scalar @lines, $off ? 0 : 1, 'together= without an effect' . ($off && ', and off');
+        $httpd->expect_in_log(qr/admission:warn.*AdmissionRecycle: together=2/) if !$off;
+        $httpd->stop;
+    }
+}, 'event+cgid');
+
 done_testing;
