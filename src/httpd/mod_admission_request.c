@@ -139,7 +139,8 @@ static admission_visit_t *make_visit(request_rec *r,
 /* ---- the rest of the handlers ------------------------------------------------------------- */
 
 /* Run the handlers behind ours, as httpd would have done. Not ap_run_handler():
- * the ones before ours must not run twice. */
+ * the ones before ours must not run twice. Never DECLINED: httpd would run them
+ * again, then without a permit. */
 static int run_handlers_behind(request_rec *r)
 {
     apr_array_header_t *hooks = ap_hook_get_handler();
@@ -150,6 +151,12 @@ static int run_handlers_behind(request_rec *r)
     }
     for (i++; i < hooks->nelts && rv == DECLINED; i++) {
         rv = hook[i].pFunc(r);
+    }
+    if (rv == DECLINED) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0205)
+                      "handler \"%s\" not found for: %s", r->handler,
+                      r->filename);
+        return HTTP_INTERNAL_SERVER_ERROR;
     }
     return rv;
 }

@@ -1,0 +1,45 @@
+# A request that no handler takes runs through them once, with its permit, and gets
+# what httpd makes of it.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+plan skip_all => 'mod_lua is not installed' if !AdmissionTest::Config::is_installed('lua');
+
+# httpd's own handler, the last of all, takes everything but OPTIONS of a client
+# that does not say its version.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, modules => ['lua']);
+    my $calls = "$httpd->{dir}/heavy/calls";
+
+    $httpd->configure(<<"CONF");
+HttpProtocolOptions Unsafe LenientMethods Allow0.9
+<Files decline.lua>
+    SetHandler lua-script
+    MaxConcurrent 1
+    AdmissionQueue 5
+    AdmissionZone lua
+</Files>
+CONF
+    $httpd->put('decline.lua', <<"LUA");
+function handle(r)
+    local file = io.open("$calls", "a")
+    file:write("called\\n")
+    file:close()
+    return apache2.DECLINED
+end
+LUA
+    $httpd->expect_in_log(qr/admission:warn.*handler "lua-script" not found/);
+    $httpd->start;
+    $httpd->connect->send("OPTIONS /decline.lua\r\n")->answer;
+    wait_for { grep { m{^500 /decline\.lua.* zone=lua status=admitted } } $httpd->access_log }
+        'it is an error, and had a permit';
+    is $httpd->slurp($calls), "called\n", 'the handlers were asked once';
+    $httpd->zone_becomes('lua', 'the permit is back', Active => 0, Admitted => 1);
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
