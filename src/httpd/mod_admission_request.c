@@ -284,33 +284,41 @@ static void note_entered(request_rec *r, const admission_zone_t *zone,
     admission_note_number(r, ADMISSION_NOTE_WAIT_MS, 0);
 }
 
-static void count_unlimited(request_rec *r, const admission_zone_t *zone)
+static const char *reason_for_unlimited(apr_status_t rv)
 {
-    note_entered(r, zone, 0);
-    admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
-    adm_segment_count_unlimited(admission_segment());
+    switch (rv) {
+    case ADM_NO_CHILD:
+        return "this child could not be registered";
+    case ADM_NO_TICKET:
+        return "the ticket table is full";
+    case ADM_LOCK_LOST:
+        return "its lock is beyond repair";
+    case ADM_INTERRUPTED:
+        return "its lock is held by what this request interrupts";
+    case ADM_ZONE_RETIRED:
+        return "it was removed from the configuration";
+    default:
+        return "it has no place in the shared memory";
+    }
 }
 
-/* A fault of ours must not take the site down. */
-static int run_unlimited(request_rec *r, const admission_zone_t *zone,
-                         apr_status_t rv)
+/* A fault of ours must not take the site down. Not through the child, which may
+ * have no place in the segment. */
+static void note_unlimited(request_rec *r, const admission_zone_t *zone,
+                           apr_status_t rv)
 {
     adm_segment_t *segment = admission_segment();
-    const char *reason = rv == ADM_NO_TICKET   ? "the ticket table is full"
-                         : rv == ADM_LOCK_LOST ? "its lock is beyond repair"
-                         : rv == ADM_ZONE_RETIRED
-                             ? "it was removed from the configuration"
-                             : "it has no place in the shared memory";
 
-    count_unlimited(r, zone);
+    note_entered(r, zone, 0);
+    admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
+    adm_segment_count_unlimited(segment);
     if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
                          LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
                       "zone %s: %s, requests run without a limit; not logged "
                       "again for a minute",
-                      zone->name, reason);
+                      zone->name, reason_for_unlimited(rv));
     }
-    return run_handlers_behind(r);
 }
 
 static void leave_http2(admission_request_t *known)
@@ -445,7 +453,8 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
         return reject(r, conf, ADM_EVENT_RESERVE, ticket->drain_usec);
     default:
         leave_without_permit(known);
-        return run_unlimited(r, zone, rv);
+        note_unlimited(r, zone, rv);
+        return run_handlers_behind(r);
     }
 }
 
@@ -495,7 +504,7 @@ int admission_handler(request_rec *r)
         return DECLINED;
     }
     if (!admission_child()) {
-        count_unlimited(r, zone);
+        note_unlimited(r, zone, ADM_NO_CHILD);
         return DECLINED;
     }
     if (is_exempt(r, conf)) {

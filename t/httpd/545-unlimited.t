@@ -1,0 +1,65 @@
+# Children that cannot use the shared memory run requests without a limit, and the
+# error log says so once a minute, not only when they start.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+# Makes the shared memory one that the module did not write. $memory is that of
+# httpd's parent.
+sub spoil_segment {
+    my ($httpd, $memory) = @_;
+    my $written = 0;
+
+    no warnings 'portable';    # addresses have 64 bits
+    for my $line (split /\n/, $httpd->slurp("/proc/$httpd->{pid}/maps")) {
+        my ($start) = map { hex } $line =~ /^([0-9a-f]+)-[0-9a-f]+ rw-s/ or next;
+        sysseek $memory, $start, 0 or next;
+        sysread $memory, my $magic, 8 or next;
+        next if $magic ne 'dmission';
+        sysseek $memory, $start, 0;
+        $written += syswrite($memory, 'spoiled!') // 0;
+    }
+    return $written == 8;
+}
+
+sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_log }
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
+CONF
+    is $httpd->get('/cgi-bin/heavy?id=before')->{status}, 200, 'a request';
+    is $httpd->logged('before')->{status}, 'admitted', 'has a permit';
+
+    my $is_spoiled = 0;
+    SKIP: {
+        open my $memory, '+<', "/proc/$httpd->{pid}/mem"
+            or skip 'nobody may write into httpd here', 1;
+        $is_spoiled = ok spoil_segment($httpd, $memory), 'the shared memory is overwritten';
+    }
+    return $httpd->stop if !$is_spoiled;
+
+    my @old = $httpd->children;
+    kill KILL => @old;
+    my %is_old = map { $_ => 1 } @old;
+    wait_for { !grep { $is_old{$_} } $httpd->children } 'all children have ended';
+    wait_for { lines_of($httpd, 'ADM0108') } 'new ones start without a limit', 20;
+
+    my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 3;
+    wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run at once', 20;
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@asked)), { 200 => 3 }, 'all end well';
+    is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
+        for 1 .. 3;
+
+    $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);
+    is scalar(lines_of($httpd, 'ADM0203')), 1, 'and the error log once';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
