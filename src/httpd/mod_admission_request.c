@@ -489,7 +489,6 @@ static void be_guest_of(request_rec *r, admission_visit_t *visit)
     admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
 
     known->visit = visit;
-    known->is_guest = 1;
     ap_set_module_config(r->request_config, &admission_module, known);
 }
 
