@@ -165,8 +165,7 @@ typedef struct admission_visit_t {
 /** What is known of one request_rec. In its request_config. */
 typedef struct admission_request_t {
     admission_zone_t *zone;
-    admission_visit_t *visit; /* NULL: none */
-    int is_guest;             /* the visit is another request's */
+    admission_visit_t *visit; /* its own or an ancestor's; NULL: none */
     int was_rejected;
     int counts_for_http2; /* admission_http2_leave() is due */
 } admission_request_t;
