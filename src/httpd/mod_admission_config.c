@@ -600,5 +600,5 @@ const command_rec admission_directives[] = {
                    "together=number; or 'off'"),
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
                   "On or Off; On: wait without a worker where the MPM can"),
-    { NULL }
+    { .name = NULL }
 };
