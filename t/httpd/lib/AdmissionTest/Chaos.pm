@@ -82,6 +82,8 @@ sub begin {
     $httpd->allow_in_log(AdmissionTest::Storm::casualties(),
                          qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
                          qr{AH00047|AH00167|AH00288|AH00291|AH0048[458]|AH10159|AH10392},
+                         # A hard restart closes sockets under the workers of event.
+                         qr/\(9\)Bad file descriptor: AH10503: process_socket/,
                          qr/ADM02\d\d: .*(?:waited too long|reserved)/);
     set_limit($self, $self->{limit});
     $httpd->start;
