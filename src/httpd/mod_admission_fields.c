@@ -128,7 +128,7 @@ const admission_field_t admission_server_fields[] = {
     { "Running", "running", "running", "running", NULL,
       "Workers that run requests of zones.", GAUGE, NULL, running },
     { "Blocked", "blocked", "blocked", "blocked", NULL,
-      "Workers that hold waiting requests.", GAUGE, NULL, blocked },
+      "Waiting requests that hold a thread.", GAUGE, NULL, blocked },
     { "Parked", "Parked", "parked", "parked", NULL,
       "Requests that wait without a worker.", GAUGE, NULL, parked },
     { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,

@@ -47,7 +47,7 @@ for_each_combo(sub {
     AdmissionQueue 0
 </Location>
 CONF
-    $httpd->expect_in_log(qr/ADM0102: .*the zone table is full/,
+    $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
                           qr/ADM0203: .*no place in the shared memory/);
     $httpd->graceful;
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place'
