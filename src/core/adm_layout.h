@@ -266,10 +266,9 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
-    uint32_t blocked_max;       /* threads that may wait at once */
+    uint32_t blocked_max;       /* of rec->workers_blocked */
     uint32_t connection_budget; /* adm_child_limit_connections() */
     uint32_t connections_per_worker;
-    atomic_uint threads_blocked; /* that do; rec->blocked has all waits */
     /* What the last audit saw. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;

@@ -24,8 +24,8 @@
 
 static adm_segment_t *watched;
 
-/* Whether this process was forked by the one that set up the watch. */
-static bool is_first_fork;
+/* Whether this process descends from the one that set up the watch. */
+static bool is_descendant;
 
 /* Whose program the calling thread is about to start. */
 static _Thread_local adm_ticket_rec_t *announced;
@@ -112,7 +112,7 @@ static void before_fork(void)
 {
     /* The first look at `announced` may allocate it, which the new process could
      * not. */
-    if (!announced && is_first_fork && !adm_child_is_registered_here()) {
+    if (!announced && is_descendant && !adm_child_is_registered_here()) {
         note_spawner(getpid());
     }
 }
@@ -124,7 +124,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-    is_first_fork = true;
+    is_descendant = true;
     adm_child_forget_self();
     if (announced) {
         after_fork_in_program();

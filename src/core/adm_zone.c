@@ -274,12 +274,11 @@ static bool begin_blocking(adm_ticket_t *ticket)
         if (!has_connections_left(child)) {
             return false;
         }
-        if (atomic_fetch_add(&child->threads_blocked, 1)
+        if (atomic_fetch_add(&child->rec->workers_blocked, 1)
             >= child->blocked_max) {
-            atomic_fetch_sub(&child->threads_blocked, 1);
+            atomic_fetch_sub(&child->rec->workers_blocked, 1);
             return false;
         }
-        atomic_fetch_add(&child->rec->workers_blocked, 1);
     }
     atomic_fetch_add(&child->rec->blocked, 1);
     ticket->flags |= IS_BLOCKED;
@@ -293,7 +292,6 @@ static void end_blocking(adm_ticket_t *ticket)
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
         if (ticket->flags & ADM_USES_WORKER) {
             atomic_fetch_sub(&ticket->child->rec->workers_blocked, 1);
-            atomic_fetch_sub(&ticket->child->threads_blocked, 1);
         }
     }
 }

@@ -97,7 +97,7 @@ void admission_http2_child_init(server_rec *s)
 {
     int workers = http2_max_workers();
 
-    /* At least one each. */
+    /* Streams that do not count keep one, and so do those that do. */
     http2_visits_max = workers - admission_reserved_share(s, workers);
     if (http2_visits_max < 1) {
         http2_visits_max = 1;

@@ -182,6 +182,20 @@ static pid_t start_by_daemon(const adm_ticket_t *ticket)
     return (pid_t)atomic_load(&shared[STARTED]);
 }
 
+/* A request that is about to start a program. @return the daemon for that. */
+static pid_t announce_beside_a_daemon(adm_ticket_t *ticket)
+{
+    pid_t daemon;
+
+    make_life_line();
+    daemon = start(be_daemon, NULL);
+    zone = zone_with(1, 1);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, ticket), APR_SUCCESS);
+    adm_program_announce(ticket);
+    return daemon;
+}
+
 START_TEST(without_a_daemon_known_nothing_is_known)
 {
     adm_ticket_t ticket;
@@ -219,12 +233,7 @@ START_TEST(a_program_of_the_daemon_is_found_by_its_token)
     adm_ticket_t ticket;
     pid_t daemon, program;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
-    adm_program_announce(&ticket);
+    daemon = announce_beside_a_daemon(&ticket);
     program = start_by_daemon(&ticket);
     ck_assert(!adm_program_has_ended(&ticket));
     end_program();
@@ -248,12 +257,7 @@ START_TEST(a_daemon_not_yet_buried_says_nothing_of_its_programs)
     adm_ticket_t ticket;
     pid_t daemon, program;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
-    adm_program_announce(&ticket);
+    daemon = announce_beside_a_daemon(&ticket);
     program = start_by_daemon(&ticket);
     kill(daemon, SIGKILL);
     wait_for_zombie(daemon);
@@ -281,12 +285,7 @@ START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
     adm_ticket_t ticket;
     pid_t daemon;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
-    adm_program_announce(&ticket);
+    daemon = announce_beside_a_daemon(&ticket);
     adm_program_token(&ticket, token_for_daemon());
     WAIT_FOR(atomic_load(&shared[IS_UP]) == 1);
     atomic_store(&shared[IS_SLOW], 1);
@@ -325,12 +324,7 @@ START_TEST(a_daemon_that_is_no_longer_remembered_may_have_started_it)
     pid_t daemon, program, others[ADM_SPAWNERS];
     unsigned n;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
-    adm_program_announce(&ticket);
+    daemon = announce_beside_a_daemon(&ticket);
     adm_program_withdraw();
     program = start_by_daemon(&ticket);
     for (n = 0; n < ADM_SPAWNERS; n++) {
