@@ -93,15 +93,18 @@ static int http2_max_workers(void)
     return workers;
 }
 
-void admission_http2_child_init(server_rec *s)
+int admission_http2_room(server_rec *s)
 {
     int workers = http2_max_workers();
-
     /* Streams that do not count keep one, and so do those that do. */
-    http2_visits_max = workers - admission_reserved_share(s, workers);
-    if (http2_visits_max < 1) {
-        http2_visits_max = 1;
-    }
+    int room = workers - admission_reserved_share(s, workers);
+
+    return room > 1 ? room : 1;
+}
+
+void admission_http2_child_init(server_rec *s)
+{
+    http2_visits_max = admission_http2_room(s);
 }
 
 int admission_http2_enter(void)

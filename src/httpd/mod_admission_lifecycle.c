@@ -252,9 +252,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 {
     apr_status_t rv;
 
-    (void)pconf;
     (void)plog;
-    (void)ptemp;
     segment = NULL;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK; /* a rehearsal: everything is unloaded again after it */
@@ -275,6 +273,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     admission_recycle_post_config(s);
     warn_of_small_segment(s);
     warn_of_the_impossible(s);
+    admission_surroundings_post_config(pconf, ptemp, s);
     return OK;
 }
 
@@ -338,6 +337,7 @@ void admission_child_init(apr_pool_t *pchild, server_rec *s)
     else {
         limit_blocked_threads(s);
     }
+    admission_surroundings_child_init(s);
     admission_http2_child_init(s);
     admission_park_child_init(pchild, s);
     admission_recycle_child_init(s);

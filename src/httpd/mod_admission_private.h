@@ -149,6 +149,15 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
                             int slot, mpm_child_status status);
 void admission_child_stopping(apr_pool_t *pchild, int graceful);
 
+/* ---- warnings at start (mod_admission_surroundings.c) ---------------------------- */
+
+/** The parent, for each configuration, when the zones are known. */
+void admission_surroundings_post_config(apr_pool_t *pconf, apr_pool_t *ptemp,
+                                        server_rec *s);
+
+/** A new child, with its privileges dropped. */
+void admission_surroundings_child_init(server_rec *s);
+
 /* ---- one request (mod_admission_request.c) ------------------------------------- */
 
 /** A request's stay in a zone. Lives in the connection's pool and is used
@@ -255,6 +264,10 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s);
 int admission_http2_enter(void);
 void admission_http2_leave(void);
 void admission_http2_child_init(server_rec *s);
+
+/** @return how many streams of one child may be in zones at once, running and
+ *  waiting ones together. After the parent has counted its workers. */
+int admission_http2_room(server_rec *s);
 
 /* ---- programs (mod_admission_program.c) -------------------------------------------- */
 

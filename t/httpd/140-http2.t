@@ -68,6 +68,7 @@ H2MaxWorkers 8
     AdmissionQueue 20
 </Location>
 CONF
+    $httpd->expect_in_log(qr/admission:warn.*ADM0115: .*\b6 HTTP\/2 streams/);
     $httpd->expect_rejections('test.example:/cgi-bin/', 'reserve');
 
     my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
