@@ -50,8 +50,8 @@ our @EXPORT = (qw(ab compile experiment interleave machine median percentile pla
 sub import {
     strict->import;
     warnings->import;
-    # The library is made for tests, and here nobody listens to what passes.
-    # What fails still tells on stderr, and AdmissionBench::Report::finish().
+    # The library is made for tests. Here passes are silenced; failures still go
+    # to stderr and to AdmissionBench::Report::finish().
     my $silence;
     Test::More->builder->no_plan;
     Test::More->builder->no_ending(1);

@@ -294,7 +294,7 @@ static bool takes_the_orphan_round(adm_segment_t *segment, adm_usec_t now)
     _Atomic int64_t *next = &segment->header->next_orphan_round;
     int64_t due = atomic_load(next);
 
-    /* What lies further ahead nobody has meant. */
+    /* A time further in the future is corrupt: treat it as due. */
     return (now >= due || due > now + ORPHAN_INTERVAL_USEC)
            && atomic_compare_exchange_strong(next, &due,
                                              now + ORPHAN_INTERVAL_USEC);

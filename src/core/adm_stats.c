@@ -100,8 +100,8 @@ bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
                                      : &segment->header->logged_at[event];
     int64_t last = atomic_load(logged_at);
 
-    /* One of those who come at the same time wins. What lies ahead nobody has
-     * meant. */
+    /* One of those who come at the same time wins. A time in the future is
+     * corrupt: treat it as due. */
     return (last == 0 || now - last >= interval || last > now + interval)
            && atomic_compare_exchange_strong(logged_at, &last, now);
 }

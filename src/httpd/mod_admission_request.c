@@ -205,7 +205,7 @@ static const char *const status_of_event[] = {
 };
 
 static const char *const reason_of_event[] = {
-    [ADM_EVENT_FULL] = "the line is full",
+    [ADM_EVENT_FULL] = "the queue is full",
     [ADM_EVENT_TIMEOUT] = "waited too long",
     [ADM_EVENT_RESERVE] = "the last workers are reserved"
 };
@@ -294,7 +294,7 @@ static const char *reason_for_unlimited(apr_status_t rv)
     case ADM_LOCK_LOST:
         return "its lock is beyond repair";
     case ADM_INTERRUPTED:
-        return "its lock is held by what this request interrupts";
+        return "its lock is held by the code that this request interrupted";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:

@@ -282,8 +282,8 @@ static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
     else if (settle_queue(zone, limit->own) != OK) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
-                                      "different lines in %s and %s; one "
-                                      "zone has one line, and "
+                                      "different queues in %s and %s; one "
+                                      "zone has one queue, and "
                                       "AdmissionZone gives a section a "
                                       "zone of its own",
                                       zone->name, zone->place, limit->place));

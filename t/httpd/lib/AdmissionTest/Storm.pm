@@ -27,7 +27,7 @@ my @CASUALTIES = (
     qr/\[cgid?:error\]/,
     qr/AH00052: child pid \d+ exit signal Killed/,
     qr/AH0004[56]: /,    # a child that has to be told again to end
-    qr/ADM0202: .* the line is full/,
+    qr/ADM0202: .* the queue is full/,
 );
 
 sub casualties { return @CASUALTIES }
