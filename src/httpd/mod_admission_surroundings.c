@@ -17,26 +17,42 @@ APLOG_USE_MODULE(admission);
 
 /* ---- the configuration ------------------------------------------------------------ */
 
-/* Whether a directive stands anywhere in the configuration, with this word among
- * its arguments; NULL: with any. */
-static int is_configured(const ap_directive_t *directive, const char *name,
-                         const char *word, apr_pool_t *p)
+/* @return whether the directive has this name, and this word among its
+ * arguments; NULL: any. */
+static int says(const ap_directive_t *directive, const char *name,
+                const char *word, apr_pool_t *p)
 {
-    for (; directive; directive = directive->next) {
-        const char *args = directive->args;
+    const char *args = directive->args;
 
-        if (strcasecmp(directive->directive, name) == 0) {
-            if (!word) {
+    if (strcasecmp(directive->directive, name) != 0) {
+        return 0;
+    }
+    while (word && args && *args) {
+        if (strcasecmp(ap_getword_conf(p, &args), word) == 0) {
+            return 1;
+        }
+    }
+    return !word;
+}
+
+/* The same of any directive, in whatever section. */
+static int is_configured(const char *name, const char *word, apr_pool_t *p)
+{
+    apr_array_header_t *sections = apr_array_make(p, 8,
+                                                  sizeof(ap_directive_t *));
+    const ap_directive_t *directive;
+
+    APR_ARRAY_PUSH(sections, const ap_directive_t *) = ap_conftree;
+    while (sections->nelts) {
+        directive = *(const ap_directive_t **)apr_array_pop(sections);
+        for (; directive; directive = directive->next) {
+            if (says(directive, name, word, p)) {
                 return 1;
             }
-            while (args && *args) {
-                if (strcasecmp(ap_getword_conf(p, &args), word) == 0) {
-                    return 1;
-                }
+            if (directive->first_child) {
+                APR_ARRAY_PUSH(sections,
+                               const ap_directive_t *) = directive->first_child;
             }
-        }
-        if (is_configured(directive->first_child, name, word, p)) {
-            return 1;
         }
     }
     return 0;
@@ -47,7 +63,7 @@ static void warn_of_suexec(server_rec *s, apr_pool_t *p)
     if (ap_find_linked_module("mod_cgid.c")
         && ap_find_linked_module("mod_suexec.c")
         && ap_unixd_config.suexec_enabled
-        && is_configured(ap_conftree, "SuexecUserGroup", NULL, p)) {
+        && is_configured("SuexecUserGroup", NULL, p)) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0113)
                      "SuexecUserGroup is used with mod_cgid: programs of other "
                      "users cannot be observed, so when clients leave early "
@@ -83,8 +99,8 @@ static void warn_of_http2(server_rec *s, apr_pool_t *p)
 
     if (zone->limit + zone->queue_length > room
         && ap_find_linked_module("mod_http2.c")
-        && (is_configured(ap_conftree, "Protocols", "h2", p)
-            || is_configured(ap_conftree, "Protocols", "h2c", p))) {
+        && (is_configured("Protocols", "h2", p)
+            || is_configured("Protocols", "h2c", p))) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0115)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
                      "accept %d requests, but each child has room for %d "

@@ -30,7 +30,14 @@ for_each_combo(sub {
     plan skip_all => 'suexec is not installed, or not set-uid root' if !$has_suexec;
     my @with = (modules => ['suexec']);
     my $user = qq(SuexecUserGroup "#65534" "#65534"\n);
-    my $host = "<VirtualHost 192.0.2.1:80>\nServerName other.example\n$user</VirtualHost>\n";
+    my $host = <<"CONF";
+<IfModule mime_module>
+    <VirtualHost 192.0.2.1:80>
+        ServerName other.example
+        $user
+    </VirtualHost>
+</IfModule>
+CONF
     my @warning = $combo->{cgi} eq 'cgid'
         ? qr/admission:warn.*ADM0113: SuexecUserGroup .* mod_cgid/ : ();
 
