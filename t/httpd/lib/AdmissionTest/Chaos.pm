@@ -84,7 +84,9 @@ sub begin {
                          qr{AH00047|AH00167|AH00288|AH00291|AH0048[458]|AH10159|AH10392},
                          # A hard restart closes sockets under the workers of event.
                          qr/\(9\)Bad file descriptor: AH10503: process_socket/,
-                         qr/ADM02\d\d: .*(?:waited too long|reserved)/);
+                         qr/ADM02\d\d: .*(?:waited too long|reserved)/,
+                         # With a high limit streams cannot fill the queue.
+                         qr/ADM0115: /);
     set_limit($self, $self->{limit});
     $httpd->start;
     $self->{observer} = AdmissionTest::Observer->watch($httpd->{dir},
