@@ -65,7 +65,8 @@ static const request_rec *root_of(const request_rec *r)
 typedef struct kin_t {
     admission_visit_t *visit_of_zone; /* NULL: none in this zone */
     int holds_any;
-    int was_rejected; /* an ancestor: this is its error page */
+    int was_rejected;         /* an ancestor: this is its error page */
+    int was_rejected_by_zone; /* by this very zone */
 } kin_t;
 
 static kin_t kin_of(const request_rec *r, const admission_zone_t *zone)
@@ -87,7 +88,10 @@ static kin_t kin_of(const request_rec *r, const admission_zone_t *zone)
     for (ancestor = parent_of(r); ancestor; ancestor = parent_of(ancestor)) {
         admission_request_t *known = admission_request_of(ancestor);
 
-        kin.was_rejected |= known && known->was_rejected;
+        if (known && known->was_rejected) {
+            kin.was_rejected = 1;
+            kin.was_rejected_by_zone |= known->zone == zone;
+        }
     }
     return kin;
 }
@@ -516,6 +520,11 @@ int admission_handler(request_rec *r)
     if (kin.visit_of_zone) {
         be_guest_of(r, kin.visit_of_zone);
         return DECLINED;
+    }
+    if (kin.was_rejected_by_zone) {
+        /* Rejected and counted once: httpd's own text takes the place of the
+         * error page. */
+        return admission_reject_status(conf);
     }
     return admit(r, conf, zone, &kin);
 }
