@@ -60,13 +60,16 @@ int admission_park(request_rec *r, admission_visit_t *visit,
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));
     }
-    *visit->parking = (admission_parking_t){ .c = c,
-                                             .r = r,
-                                             .handler = r->handler,
-                                             .began = adm_now(),
-                                             .deadline = deadline,
-                                             .socket = -1,
-                                             .epoll = -1 };
+    *visit->parking = (admission_parking_t){
+        .c = c,
+        .r = r,
+        .handler = r->handler,
+        .began = adm_now(),
+        .deadline = deadline,
+        .may_half_close = admission_may_half_close(r),
+        .socket = -1,
+        .epoll = -1
+    };
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
 }
 
@@ -209,7 +212,7 @@ static int has_ended(admission_visit_t *visit, admission_outcome_t *outcome)
     adm_usec_t now = adm_now();
 
     *outcome = ADMISSION_GRANTED;
-    if (admission_client_has_gone(parking->c)) {
+    if (admission_client_has_gone(parking->r)) {
         adm_ticket_cancel(ticket, ADM_REASON_GONE, now);
         *outcome = ADMISSION_GONE;
     }
