@@ -460,6 +460,7 @@ typedef enum adm_event_t {
     ADM_EVENT_TIMEOUT,
     ADM_EVENT_RESERVE,
     ADM_EVENT_UNLIMITED,
+    ADM_EVENT_EXEMPT_FAILED,
     ADM_EVENTS
 } adm_event_t;
 

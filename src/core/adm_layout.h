@@ -13,7 +13,8 @@
 #include "adm_lock.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
- * the module finds the old one's after a reload. History: 1 first layout; 2 busy_since_usec. */
+ * the module finds the old one's after a reload. History: 1 first layout; 2 busy_since_usec,
+ * ADM_EVENT_EXEMPT_FAILED. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */

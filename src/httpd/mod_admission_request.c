@@ -469,7 +469,8 @@ static int is_detour(const char *handler)
            || strcmp(handler, "type-map") == 0;
 }
 
-static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
+static int is_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                     const admission_zone_t *zone)
 {
     const char *error = NULL;
     int rv;
@@ -478,11 +479,13 @@ static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
         return 0;
     }
     rv = ap_expr_exec(r, conf->exempt, &error);
-    if (rv < 0) {
+    if (rv < 0
+        && adm_zone_may_log(admission_segment(), zone->handle,
+                            ADM_EVENT_EXEMPT_FAILED, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-                      "AdmissionExempt could not be evaluated, the request is "
-                      "not exempt: %s",
-                      error);
+                      "zone %s: AdmissionExempt could not be evaluated, the "
+                      "request is not exempt: %s; not logged again for a minute",
+                      zone->name, error);
     }
     return rv > 0;
 }
@@ -510,7 +513,7 @@ int admission_handler(request_rec *r)
         note_unlimited(r, zone, ADM_NO_CHILD);
         return DECLINED;
     }
-    if (is_exempt(r, conf)) {
+    if (is_exempt(r, conf, zone)) {
         admission_note(r, ADMISSION_NOTE_ZONE, zone->name);
         admission_note(r, ADMISSION_NOTE_STATUS, "exempt");
         adm_zone_count_exempt(admission_child(), zone->handle);
