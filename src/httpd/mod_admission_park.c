@@ -188,7 +188,7 @@ static void finish_request(const admission_parking_t *parking,
 {
     request_rec *r = parking->r;
     conn_rec *c = parking->c;
-    int rv;
+    int rv, status;
 
     c->cs->state = CONN_STATE_HANDLER;
     ap_update_child_status(c->sbh, SERVER_BUSY_WRITE, r);
@@ -196,10 +196,14 @@ static void finish_request(const admission_parking_t *parking,
         ap_time_process_request(c->sbh, START_PREQUEST);
     }
     rv = run_handler(r, parking, outcome);
+    status = r->status;
     if (rv != OK && rv != DONE) {
         r->status = HTTP_OK; /* of the first error */
     }
     ap_die(rv, r);
+    if (rv == AP_FILTER_ERROR && r->status == HTTP_OK) {
+        r->status = status; /* that the client was told already */
+    }
     ap_process_request_after_handler(r);
 }
 
