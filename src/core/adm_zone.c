@@ -456,7 +456,7 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         case ADM_TICKET_WAITING:
             break;
         default:
-            return ADM_STOPPING; /* taken away: the segment is torn */
+            return ADM_BAD_SEGMENT; /* taken away: the segment is torn */
         }
         if (adm_child_is_stopping(ticket->child)) {
             return ADM_STOPPING;

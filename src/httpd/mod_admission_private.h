@@ -207,7 +207,8 @@ typedef enum admission_outcome_t {
     ADMISSION_TIMEOUT,
     ADMISSION_RESERVED, /* no worker to go on with */
     ADMISSION_GONE,     /* the client */
-    ADMISSION_STOPPING  /* this child */
+    ADMISSION_STOPPING, /* this child */
+    ADMISSION_LOST      /* the ticket was taken away: a fault of ours */
 } admission_outcome_t;
 
 /** Wait for the permit and hold the worker meanwhile. The ticket has ended

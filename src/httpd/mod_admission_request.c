@@ -299,6 +299,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
         return "its lock is beyond repair";
     case ADM_INTERRUPTED:
         return "its lock is held by what this request interrupts";
+    case ADM_BAD_SEGMENT:
+        return "somebody wrote into the shared memory";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:
@@ -375,6 +377,9 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
         return give_up_client(r);
     case ADMISSION_STOPPING:
         return end_with_child(r);
+    case ADMISSION_LOST:
+        note_unlimited(r, known->zone, ADM_BAD_SEGMENT);
+        return run_handlers_behind(r);
     default:
         return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
     }
@@ -482,10 +487,11 @@ static int is_exempt(request_rec *r, const admission_dir_conf_t *conf,
     if (rv < 0
         && adm_zone_may_log(admission_segment(), zone->handle,
                             ADM_EVENT_EXEMPT_FAILED, adm_now(), LOG_INTERVAL)) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-                      "zone %s: AdmissionExempt could not be evaluated, the "
-                      "request is not exempt: %s; not logged again for a minute",
-                      zone->name, error);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+            "zone %s: AdmissionExempt could not be evaluated, the "
+            "request is not exempt: %s; not logged again for a minute",
+            zone->name, error);
     }
     return rv > 0;
 }
