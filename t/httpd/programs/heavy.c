@@ -7,7 +7,7 @@
  *   until=NAME    then go on until the file NAME exists in HEAVY_DIR
  *   early=1       send the header and a first line before the work, not after
  *   stream=N      send the header first and N bytes spread over the work
- *   close=1       answer, close stdout and stderr, then work
+ *   close=1       answer, close stdin, stdout and stderr, then work
  *   loc=URL       answer with a local redirect to URL, then work
  *   ignore=1      ignore SIGTERM and SIGPIPE, as stubborn programs do
  *   ignore=pipe   ignore SIGPIPE only
@@ -220,6 +220,7 @@ int main(void)
     else if (number("close")) {
         send_header();
         send_body(body_length);
+        fclose(stdin); /* mod_cgid gives it the socket that is stdout, too */
         fclose(stdout);
         fclose(stderr);
         work();
