@@ -240,7 +240,8 @@ void adm_segment_count_unlimited(adm_segment_t *segment);
  * Sleep until the ticket is granted, the child stops or @a until is reached.
  * Blocks the calling thread.
  *
- * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING.
+ * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING, or ADM_BAD_SEGMENT
+ *         where somebody took the ticket away; cancel it in that case, too.
  */
 apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
 
@@ -460,6 +461,7 @@ typedef enum adm_event_t {
     ADM_EVENT_TIMEOUT,
     ADM_EVENT_RESERVE,
     ADM_EVENT_UNLIMITED,
+    ADM_EVENT_EXEMPT_FAILED,
     ADM_EVENTS
 } adm_event_t;
 

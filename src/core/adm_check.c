@@ -10,6 +10,7 @@
 typedef struct census_t {
     uint32_t active, queued, orphans, free;
     uint64_t last_arrival;
+    adm_usec_t since_min; /* of those who hold permits */
 } census_t;
 
 static const char *count_ticket(const adm_segment_t *segment,
@@ -35,6 +36,9 @@ static const char *count_ticket(const adm_segment_t *segment,
         break;
     default:
         return "a ticket has no known state";
+    }
+    if (state != ADM_TICKET_WAITING && ticket->since_usec < census->since_min) {
+        census->since_min = ticket->since_usec;
     }
     if (ticket->arrival > census->last_arrival) {
         census->last_arrival = ticket->arrival;
@@ -126,7 +130,7 @@ static const char *check_free(const adm_segment_t *segment,
 static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-    census_t census = { 0 };
+    census_t census = { .since_min = INT64_MAX };
     const char *wrong = take_census(segment, zone_idx, &census);
 
     if (wrong) {
@@ -134,6 +138,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     }
     if (atomic_load(&zone->active) != census.active) {
         return "active and the tickets that hold permits differ";
+    }
+    if (census.since_min < zone->busy_since_usec) {
+        return "a permit is held for longer than the zone is busy";
     }
     if (atomic_load(&zone->queued) != census.queued) {
         return "queued and the waiting tickets differ";

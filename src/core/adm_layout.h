@@ -13,8 +13,9 @@
 #include "adm_lock.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
- * the module finds the old one's after a reload. History: 1 first layout. */
-#define ADM_LAYOUT_VERSION 1
+ * the module finds the old one's after a reload. History: 1 first layout; 2 busy_since_usec,
+ * ADM_EVENT_EXEMPT_FAILED. */
+#define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
 #define ADM_CACHE_LINE 64
@@ -101,6 +102,8 @@ typedef struct adm_zone_rec_t {
     uint32_t noted_second;    /* the last one in the zone's history */
     uint64_t next_arrival;
     uint64_t service_mean_usec; /* moving mean, for estimates */
+    int64_t busy_since_usec;    /* `active` is above 0 since; no request that
+                                 * holds a permit began before */
 
     uint64_t admitted;
     uint64_t admitted_after_wait;

@@ -185,6 +185,7 @@ static void link_line(adm_segment_t *segment, adm_zone_rec_t *zone,
 typedef struct recount_t {
     uint32_t active, queued, orphans;
     uint64_t last_arrival;
+    adm_usec_t busy_since;
     uint32_t runs[SORT_RUNS];
 } recount_t;
 
@@ -198,12 +199,12 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         counts->queued++;
         sort_in(segment, counts->runs, idx);
     }
-    else if (state == ADM_TICKET_ACTIVE) {
+    else if (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED) {
+        if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
+            counts->busy_since = ticket->since_usec;
+        }
         counts->active++;
-    }
-    else if (state == ADM_TICKET_ORPHANED) {
-        counts->active++;
-        counts->orphans++;
+        counts->orphans += state == ADM_TICKET_ORPHANED;
     }
     else {
         atomic_store(&ticket->state, ADM_TICKET_FREE);
@@ -239,6 +240,7 @@ void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     ADM_FAULT(rebuild_counted);
     /* R2_rebuild_counted */
     link_line(segment, zone, counts.runs);
+    zone->busy_since_usec = counts.busy_since;
     atomic_store(&zone->active, counts.active);
     atomic_store(&zone->queued, counts.queued);
     atomic_store(&zone->orphans, counts.orphans);

@@ -80,6 +80,16 @@ static bool has_free_permit(const adm_zone_rec_t *zone)
            < atomic_load_explicit(&zone->limit, memory_order_relaxed);
 }
 
+/* A ticket has become ACTIVE. */
+static void add_active_locked(adm_zone_rec_t *zone, adm_usec_t since)
+{
+    if (atomic_load_explicit(&zone->active, memory_order_relaxed) == 0
+        || since < zone->busy_since_usec) {
+        zone->busy_since_usec = since;
+    }
+    add_to(&zone->active, 1);
+}
+
 /* ---- hand-over ------------------------------------------------------------------ */
 
 static void grant_first_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
@@ -94,7 +104,7 @@ static void grant_first_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     ADM_FAULT(grant_stored);
     adm_ticket_unlink_locked(segment, zone, idx);
     add_to(&zone->queued, -1);
-    add_to(&zone->active, 1);
+    add_active_locked(zone, now);
     zone->admitted++;
     zone->admitted_after_wait++;
     adm_durations_add(&zone->wait, waited);
@@ -197,7 +207,7 @@ static apr_status_t begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->state, state, memory_order_release);
     ADM_FAULT(enter_stored);
     if (state == ADM_TICKET_ACTIVE) {
-        add_to(&zone->active, 1);
+        add_active_locked(zone, now);
         zone->admitted++;
     }
     else {
@@ -238,20 +248,34 @@ static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return ADM_DRY_QUEUED;
 }
 
-/* How long a line of this length takes, by what requests took lately. */
-static adm_usec_t drain_time(const adm_zone_rec_t *zone, uint32_t queued)
+/* What requests took lately. While none has ended: at least what the oldest has
+ * taken so far. */
+static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
+{
+    if (zone->service.count) {
+        return zone->service_mean_usec;
+    }
+    return atomic_load(&zone->active) && now > zone->busy_since_usec
+               ? (uint64_t)(now - zone->busy_since_usec)
+               : 0;
+}
+
+/* How long a line of this length takes. */
+static adm_usec_t drain_time(const adm_zone_rec_t *zone, uint32_t queued,
+                             adm_usec_t now)
 {
     uint32_t limit = atomic_load(&zone->limit);
 
-    return (adm_usec_t)((queued + 1) * zone->service_mean_usec
+    return (adm_usec_t)((queued + 1) * service_time(zone, now)
                         / (limit ? limit : 1));
 }
 
 static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
-                                  uint64_t *counter, apr_status_t rv)
+                                  adm_usec_t now, uint64_t *counter,
+                                  apr_status_t rv)
 {
     (*counter)++;
-    ticket->drain_usec = drain_time(zone, ticket->queued_ahead);
+    ticket->drain_usec = drain_time(zone, ticket->queued_ahead, now);
     return rv;
 }
 
@@ -311,18 +335,18 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     ticket->queued_ahead = queued;
     if (queued == 0 && has_free_permit(zone)) {
         if (!has_worker) {
-            return reject_locked(zone, ticket, &zone->rejected_reserve,
+            return reject_locked(zone, ticket, now, &zone->rejected_reserve,
                                  ADM_RESERVED);
         }
         return begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, ticket);
     }
     if (!(ticket->flags & ADM_MAY_WAIT) || queued >= queue_length) {
-        return reject_locked(zone, ticket, &zone->rejected_full,
+        return reject_locked(zone, ticket, now, &zone->rejected_full,
                              ADM_QUEUE_FULL);
     }
     if ((ticket->flags & ADM_BLOCKS_WORKER)
         && (!has_worker || !begin_blocking(ticket))) {
-        return reject_locked(zone, ticket, &zone->rejected_reserve,
+        return reject_locked(zone, ticket, now, &zone->rejected_reserve,
                              ADM_RESERVED);
     }
     rv = begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now, ticket);
@@ -432,7 +456,7 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         case ADM_TICKET_WAITING:
             break;
         default:
-            return ADM_STOPPING; /* taken away: the segment is torn */
+            return ADM_BAD_SEGMENT; /* taken away: the segment is torn */
         }
         if (adm_child_is_stopping(ticket->child)) {
             return ADM_STOPPING;
@@ -590,7 +614,7 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
             return APR_EBUSY;
         }
         count_reason_locked(zone, reason);
-        ticket->drain_usec = drain_time(zone, atomic_load(&zone->queued));
+        ticket->drain_usec = drain_time(zone, atomic_load(&zone->queued), now);
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
         adm_zone_unlock(ticket->child->segment, zone, now);
     }

@@ -6,34 +6,54 @@
 #include <ap_mpm.h>
 #include <http_core.h>
 #include <http_main.h>
+#include <http_protocol.h>
 
 #include "mod_admission_private.h"
 
 /* ---- the client --------------------------------------------------------------------- */
 
+int admission_may_half_close(const request_rec *r)
+{
+    const char *connection;
+
+    while (r->main) {
+        r = r->main; /* a subrequest has no protocol of its own */
+    }
+    connection = apr_table_get(r->headers_in, "Connection");
+    if (connection && ap_find_token(r->pool, connection, "close")) {
+        return 1;
+    }
+    return r->proto_num < HTTP_VERSION(1, 1)
+           && !(connection && ap_find_token(r->pool, connection, "keep-alive"));
+}
+
 /* Sees a closed connection behind unread data, and under TLS. Where the system
  * cannot tell, the client counts as there. */
-static int has_hung_up(const conn_rec *c)
+static int has_hung_up(const request_rec *r)
 {
 #ifdef POLLRDHUP
-    apr_socket_t *socket = ap_get_conn_socket((conn_rec *)c);
-    struct pollfd client = { .events = POLLRDHUP };
+    apr_socket_t *socket = ap_get_conn_socket(r->connection);
+    struct pollfd client = { .events = admission_may_half_close(r)
+                                           ? 0
+                                           : POLLRDHUP };
 
     return socket && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
            && poll(&client, 1, 0) == 1
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 #else
-    (void)c;
+    (void)r;
     return 0;
 #endif
 }
 
-int admission_client_has_gone(const conn_rec *c)
+int admission_client_has_gone(const request_rec *r)
 {
+    const conn_rec *c = r->connection;
+
     /* An HTTP/2 stream has no socket of its own; the thread of the connection
      * marks it. */
     return c->master ? c->aborted || c->master->aborted
-                     : c->aborted || has_hung_up(c);
+                     : c->aborted || has_hung_up(r);
 }
 
 /* ---- the wait ------------------------------------------------------------------------- */
@@ -57,7 +77,7 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                                           slice < deadline ? slice : deadline);
 
         /* Also at the grant, so that nothing is started for nobody. */
-        if (admission_client_has_gone(r->connection)) {
+        if (admission_client_has_gone(r)) {
             return end_wait(ticket, ADM_REASON_GONE, ADMISSION_GONE);
         }
         if (rv == APR_SUCCESS) {
@@ -65,6 +85,9 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
         }
         if (rv == ADM_STOPPING) {
             return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_STOPPING);
+        }
+        if (rv == ADM_BAD_SEGMENT) {
+            return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_LOST);
         }
         now = adm_now();
         if (now >= deadline) {

@@ -119,6 +119,14 @@ static int number_of(conn_rec *c)
                : -1;
 }
 
+/* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
+ * always do. */
+static uint32_t events_of(const admission_parking_t *parking)
+{
+    /* Of a half-closed client the event would stand for as long as it waits. */
+    return parking->may_half_close ? 0 : EPOLLRDHUP;
+}
+
 static int open_descriptors(admission_parking_t *parking)
 {
     parking->number = number_of(parking->c);
@@ -129,7 +137,7 @@ static int open_descriptors(admission_parking_t *parking)
     parking->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (parking->socket >= 0 && parking->epoll >= 0
         && set_watch(parking->epoll, EPOLL_CTL_ADD, parking->socket,
-                     EPOLLRDHUP)) {
+                     events_of(parking))) {
         return 1;
     }
     close_descriptors(parking);
@@ -158,7 +166,7 @@ static void wake_locked(admission_parking_t *parking)
 {
     if (parking->state == ADMISSION_PARKED && parking->is_woken) {
         set_watch(parking->number, EPOLL_CTL_MOD, parking->socket,
-                  EPOLLRDHUP | EPOLLOUT);
+                  events_of(parking) | EPOLLOUT);
     }
 }
 

@@ -22,6 +22,7 @@ typedef struct admission_parking_t {
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t began;
     adm_usec_t deadline; /* of the wait in line */
+    int may_half_close;  /* the end of what the client sends says nothing */
     int is_last_chance;  /* the MPM closes the connection otherwise */
 
     /* Of the lot. Guarded by its mutex; `state` is written only by the thread

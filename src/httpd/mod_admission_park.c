@@ -60,13 +60,16 @@ int admission_park(request_rec *r, admission_visit_t *visit,
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));
     }
-    *visit->parking = (admission_parking_t){ .c = c,
-                                             .r = r,
-                                             .handler = r->handler,
-                                             .began = adm_now(),
-                                             .deadline = deadline,
-                                             .socket = -1,
-                                             .epoll = -1 };
+    *visit->parking = (admission_parking_t){
+        .c = c,
+        .r = r,
+        .handler = r->handler,
+        .began = adm_now(),
+        .deadline = deadline,
+        .may_half_close = admission_may_half_close(r),
+        .socket = -1,
+        .epoll = -1
+    };
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
 }
 
@@ -185,7 +188,7 @@ static void finish_request(const admission_parking_t *parking,
 {
     request_rec *r = parking->r;
     conn_rec *c = parking->c;
-    int rv;
+    int rv, status;
 
     c->cs->state = CONN_STATE_HANDLER;
     ap_update_child_status(c->sbh, SERVER_BUSY_WRITE, r);
@@ -193,10 +196,14 @@ static void finish_request(const admission_parking_t *parking,
         ap_time_process_request(c->sbh, START_PREQUEST);
     }
     rv = run_handler(r, parking, outcome);
+    status = r->status;
     if (rv != OK && rv != DONE) {
         r->status = HTTP_OK; /* of the first error */
     }
     ap_die(rv, r);
+    if (rv == AP_FILTER_ERROR && r->status == HTTP_OK) {
+        r->status = status; /* that the client was told already */
+    }
     ap_process_request_after_handler(r);
 }
 
@@ -209,7 +216,7 @@ static int has_ended(admission_visit_t *visit, admission_outcome_t *outcome)
     adm_usec_t now = adm_now();
 
     *outcome = ADMISSION_GRANTED;
-    if (admission_client_has_gone(parking->c)) {
+    if (admission_client_has_gone(parking->r)) {
         adm_ticket_cancel(ticket, ADM_REASON_GONE, now);
         *outcome = ADMISSION_GONE;
     }

@@ -216,7 +216,8 @@ typedef enum admission_outcome_t {
     ADMISSION_TIMEOUT,
     ADMISSION_RESERVED, /* no worker to go on with */
     ADMISSION_GONE,     /* the client */
-    ADMISSION_STOPPING  /* this child */
+    ADMISSION_STOPPING, /* this child */
+    ADMISSION_LOST      /* the ticket was taken away: a fault of ours */
 } admission_outcome_t;
 
 /** Wait for the permit and hold the worker meanwhile. The ticket has ended
@@ -225,7 +226,11 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                                     adm_usec_t deadline);
 
 /** @return whether nobody is there any more to read the answer. */
-int admission_client_has_gone(const conn_rec *c);
+int admission_client_has_gone(const request_rec *r);
+
+/** @return whether the request is the last of its connection, as its client
+ *  says: then the client may close its sending side and go on reading. */
+int admission_may_half_close(const request_rec *r);
 
 /** Go on with a request whose wait has ended: run it with its permit, or say
  *  why not. @return what a handler returns. */

@@ -9,6 +9,7 @@
 #include <httpd.h>
 #include <apr_strings.h>
 #include <ap_mpm.h>
+#include <http_config.h>
 #include <http_connection.h>
 #include <http_protocol.h>
 #include <http_request.h>
@@ -20,6 +21,15 @@ APLOG_USE_MODULE(admission);
 
 /* ---- the start ------------------------------------------------------------------------ */
 
+/* mod_cgid's daemon forks its programs. What a thread of the child forks then
+ * is something else, such as a filter of mod_ext_filter. Where both modules are
+ * loaded, whose handler runs cannot be known. */
+static int daemon_forks(void)
+{
+    return ap_find_linked_module("mod_cgid.c")
+           && !ap_find_linked_module("mod_cgi.c");
+}
+
 ap_unix_identity_t *admission_program_starts(const request_rec *r)
 {
     admission_visit_t *visit;
@@ -29,6 +39,9 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r)
         visit = admission_visit_of(r);
         if (visit) {
             adm_program_announce(&visit->ticket);
+            if (daemon_forks()) {
+                adm_program_withdraw();
+            }
         }
     }
     return NULL; /* no opinion on the identity */

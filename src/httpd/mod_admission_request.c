@@ -65,7 +65,8 @@ static const request_rec *root_of(const request_rec *r)
 typedef struct kin_t {
     admission_visit_t *visit_of_zone; /* NULL: none in this zone */
     int holds_any;
-    int was_rejected; /* an ancestor: this is its error page */
+    int was_rejected;         /* an ancestor: this is its error page */
+    int was_rejected_by_zone; /* by this very zone */
 } kin_t;
 
 static kin_t kin_of(const request_rec *r, const admission_zone_t *zone)
@@ -87,7 +88,10 @@ static kin_t kin_of(const request_rec *r, const admission_zone_t *zone)
     for (ancestor = parent_of(r); ancestor; ancestor = parent_of(ancestor)) {
         admission_request_t *known = admission_request_of(ancestor);
 
-        kin.was_rejected |= known && known->was_rejected;
+        if (known && known->was_rejected) {
+            kin.was_rejected = 1;
+            kin.was_rejected_by_zone |= known->zone == zone;
+        }
     }
     return kin;
 }
@@ -295,6 +299,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
         return "its lock is beyond repair";
     case ADM_INTERRUPTED:
         return "its lock is held by the code that this request interrupted";
+    case ADM_BAD_SEGMENT:
+        return "somebody wrote into the shared memory";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:
@@ -371,6 +377,9 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
         return give_up_client(r);
     case ADMISSION_STOPPING:
         return end_with_child(r);
+    case ADMISSION_LOST:
+        note_unlimited(r, known->zone, ADM_BAD_SEGMENT);
+        return run_handlers_behind(r);
     default:
         return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
     }
@@ -465,7 +474,8 @@ static int is_detour(const char *handler)
            || strcmp(handler, "type-map") == 0;
 }
 
-static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
+static int is_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                     const admission_zone_t *zone)
 {
     const char *error = NULL;
     int rv;
@@ -474,11 +484,14 @@ static int is_exempt(request_rec *r, const admission_dir_conf_t *conf)
         return 0;
     }
     rv = ap_expr_exec(r, conf->exempt, &error);
-    if (rv < 0) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-                      "AdmissionExempt could not be evaluated, the request is "
-                      "not exempt: %s",
-                      error);
+    if (rv < 0
+        && adm_zone_may_log(admission_segment(), zone->handle,
+                            ADM_EVENT_EXEMPT_FAILED, adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+            "zone %s: AdmissionExempt could not be evaluated, the "
+            "request is not exempt: %s; not logged again for a minute",
+            zone->name, error);
     }
     return rv > 0;
 }
@@ -506,7 +519,7 @@ int admission_handler(request_rec *r)
         note_unlimited(r, zone, ADM_NO_CHILD);
         return DECLINED;
     }
-    if (is_exempt(r, conf)) {
+    if (is_exempt(r, conf, zone)) {
         admission_note(r, ADMISSION_NOTE_ZONE, zone->name);
         admission_note(r, ADMISSION_NOTE_STATUS, "exempt");
         adm_zone_count_exempt(admission_child(), zone->handle);
@@ -516,6 +529,11 @@ int admission_handler(request_rec *r)
     if (kin.visit_of_zone) {
         be_guest_of(r, kin.visit_of_zone);
         return DECLINED;
+    }
+    if (kin.was_rejected_by_zone) {
+        /* Rejected and counted once: httpd's own text takes the place of the
+         * error page. */
+        return admission_reject_status(conf);
     }
     return admit(r, conf, zone, &kin);
 }

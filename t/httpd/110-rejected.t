@@ -46,6 +46,8 @@ CONF
         ->{status}, 503, 'a POST is rejected as well';
     $httpd->zone_becomes('/cgi-bin/', 'both are counted', RejectedFull => 2,
                          Active => 1, Queued => 2, RejectedTimeout => 0);
+    wait_for { $httpd->get('/cgi-bin/heavy?id=3')->{headers}{'retry-after'} >= 3 }
+        'before any has ended the one that runs tells how long they take';
 
     my $hold = $httpd->ask('/cgi-bin/at-once/heavy?id=h&until=go');
     $httpd->zone_becomes('/cgi-bin/at-once/', 'one runs in the other zone',

@@ -17,7 +17,18 @@ for_each_combo(sub {
     AdmissionQueue 1
     AdmissionDryRun On
 </Location>
+<Location /cgi-bin/broken/>
+    MaxConcurrent 1
+    AdmissionQueue 1
+    AdmissionExempt "file('/nowhere/at-all') == 'yes'"
+</Location>
 CONF
+    # httpd itself has a line for each.
+    $httpd->expect_in_log(qr/ADM0204/, qr/Evaluation of expression .* failed/);
+    is_deeply statuses(map { $httpd->get('/cgi-bin/broken/heavy') } 1 .. 5), { 200 => 5 },
+        'where the expression fails';
+    $httpd->zone_becomes('/cgi-bin/broken/', '... nobody is exempt', Exempt => 0, Admitted => 5);
+    is scalar(grep { /ADM0204/ } $httpd->error_log), 1, '... and the error log says so once';
     $httpd->expect_rejections('test.example:/cgi-bin/', 'full');
 
     my @hold = $httpd->ask('/cgi-bin/heavy?id=a&until=go');

@@ -40,7 +40,7 @@ RewriteRule ^/rewritten\$ /cgi-bin/a/x [PT]
     RewriteEngine On
     RewriteRule ^rewritten\$ /cgi-bin/a/x
 </Directory>
-AdmissionQueue ${\ scalar @waits} timeout=5s
+AdmissionQueue ${\ scalar @waits} timeout=25s
 <LocationMatch ^/(?:cgi-bin/a|pages|dir)/>
     MaxConcurrent 1
     AdmissionZone a
@@ -96,6 +96,8 @@ CONF
         'an ErrorDocument in the full zone does not wait';
     unlike $rejected->{body}, qr/heavy error/,
         'nor does it run beyond the limit';
+    $httpd->zone_becomes('a', 'each rejected client counts once', Active => 1,
+                         RejectedFull => 2);
 
     $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
     $httpd->open_gate('go');

@@ -31,7 +31,7 @@ for_each_combo(sub {
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
-    my $leaves = $httpd->ask('/cgi-bin/heavy?id=leaves');
+    my $leaves = $httpd->ask('/cgi-bin/heavy?id=leaves', keep => 1);
     wait_for { $httpd->zone($zone)->{OldestWaitMs} >= 20 } 'one waits for a while';
     $leaves->leave;
     my $gone = $httpd->logged('leaves');

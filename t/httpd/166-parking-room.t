@@ -43,7 +43,7 @@ CONF
           ->expect_rejections('test.example:/cgi-bin/', 'reserve')->start;
 
     my ($hold) = ask_line($httpd, 'go', 0, $zone);
-    my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_") } 1 .. $room;
+    my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_", keep => 1) } 1 .. $room;
     server_becomes($httpd, "$room park", AdmissionParked => $room, AdmissionBlocked => 0);
     # The reserve would let more block. But a worker takes a connection, and as
     # many as the factor says from those that event accepts; half of these are

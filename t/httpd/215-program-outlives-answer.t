@@ -4,10 +4,21 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Config;
+
+# A process of its own for each answer, which ends with the answer.
+my $has_filters = AdmissionTest::Config::is_installed('ext_filter');
+my $filter = $has_filters ? <<'CONF' : '';
+ExtFilterDefine cat cmd=/bin/cat
+<Location /cgi-bin/filtered/>
+    SetOutputFilter cat
+</Location>
+CONF
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+    my $httpd = start_httpd(combo => $combo, modules => [ ('ext_filter') x $has_filters ],
+                            conf => $filter . <<'CONF');
 Timeout 1
 <Location /cgi-bin/>
     MaxConcurrent 1
@@ -23,10 +34,12 @@ CONF
         [ 'sends no header in Timeout', 'until=never', 504 ],
         [ 'closes its outputs and works on', 'close=1&ms=500', 200 ],
     );
+    push @programs, [ 'does so behind a filter', 'close=1&ms=500&ignore=1', 200 ] if $has_filters;
     for my $n (0 .. $#programs) {
         my ($what, $query, @statuses) = @{ $programs[$n] };
         my $watch = $httpd->watch;
-        my $first = $httpd->ask("/cgi-bin/heavy?id=odd$n&$query");
+        my $path = $what =~ /filter/ ? 'filtered/' : '';
+        my $first = $httpd->ask("/cgi-bin/${path}heavy?id=odd$n&$query");
         wait_for { grep { $_ eq "start odd$n" } $httpd->record }
             "a program $what";
         my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$n&ms=20") } 1 .. 3;

@@ -98,7 +98,7 @@ CONF
     $httpd->zone_becomes($ZONE, 'two run', Active => 2);
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/hasty/heavy') } 1 .. 3)),
         { 503 => 3 }, 'three wait too long';
-    my @leave = map { $httpd->ask('/cgi-bin/heavy') } 1, 2;
+    my @leave = map { $httpd->ask('/cgi-bin/heavy', keep => 1) } 1, 2;
     $httpd->zone_becomes($ZONE, 'two wait', Queued => 2);
     $_->leave for @leave;
     $httpd->zone_becomes($ZONE, '... and leave', Queued => 0);

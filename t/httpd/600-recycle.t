@@ -4,9 +4,12 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use List::Util qw(max);
-use Time::HiRes qw(time);
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 my $CHILDREN = 8;
+
+# As the module counts time.
+sub now { return clock_gettime(CLOCK_MONOTONIC) }
 
 sub recycled { return $_[0]->status->{AdmissionChildrenRecycled} }
 
@@ -46,16 +49,19 @@ sub outsider {
 
 sub look {
     my ($outsider) = @_;
+    my $before = now();
     my @there = there($outsider);
     my $there = join ' ', sort @there;
     my $away  = $CHILDREN - @there;
 
     $outsider->{seen}{$_} = 1 for @there;
     $outsider->{most_away} = max $outsider->{most_away}, $away;
-    # While the very same ones are there, it is the same one who is away.
-    $outsider->{since} = time if $there ne $outsider->{there};
+    # While the very same ones are there, it is the same one who is away: from
+    # the end of the first look that misses it to the beginning of the last.
+    $outsider->{since} = now() if $there ne $outsider->{there};
     $outsider->{there} = $there;
-    $outsider->{longest} = max $outsider->{longest}, time - $outsider->{since} if $away == 1;
+    $outsider->{longest} = max $outsider->{longest}, $before - $outsider->{since}
+        if $away == 1;
     $outsider->{gone} = keys(%{ $outsider->{seen} }) - @there;
 }
 
@@ -77,7 +83,7 @@ for_each_combo(sub {
     for my $together (1, 2) {
         my $httpd = start_prefork($combo, "AdmissionRecycle 10 together=$together");
         my $outsider = outsider($httpd);
-        my $begin = time;
+        my $begin = now();
 
         look($outsider);
         is ask_until_recycled($httpd, 4, sub { look($outsider) }), 0,
@@ -92,7 +98,7 @@ for_each_combo(sub {
         cmp_ok $longest, '>=', int(1000 * $outsider->{longest}) - 1,
             '... and the longest absence, which is not shorter than the one seen'
             if $together == 1;
-        cmp_ok $longest, '<=', 1000 * (time - $begin) + 1, '... nor longer than the test';
+        cmp_ok $longest, '<=', 1000 * (now() - $begin) + 1, '... nor longer than the test';
         $httpd->stop;
     }
 }, 'prefork+cgi');

@@ -49,6 +49,12 @@ static void child_that_cannot_be(void)
     ticket(1)->child_idx = 9;
 }
 
+static void held_before_the_zone_was_busy(void)
+{
+    ticket(1)->since_usec = -1;
+    rec->busy_since_usec = 0;
+}
+
 static void child_that_is_free(void)
 {
     ticket(2)->child_idx = 5;
@@ -158,6 +164,8 @@ static const struct {
     { chunk_not_noted, "a chunk in use lies beyond chunks_used" },
     { active_too_high, "active and the tickets that hold permits differ" },
     { active_too_low, "active and the tickets that hold permits differ" },
+    { held_before_the_zone_was_busy,
+      "a permit is held for longer than the zone is busy" },
     { queued_too_high, "queued and the waiting tickets differ" },
     { orphans_too_high, "orphans and the orphaned tickets differ" },
     { limit_above_line, "somebody waits beside a free permit" },

@@ -97,6 +97,7 @@ static void damage_counts(adm_zone_rec_t *rec)
     atomic_store(&rec->active, 99);
     atomic_store(&rec->queued, 0);
     atomic_store(&rec->orphans, 7);
+    rec->busy_since_usec = INT64_MAX;
 }
 
 static void damage_ends_of_line(adm_zone_rec_t *rec)

@@ -137,6 +137,23 @@ START_TEST(a_child_that_stops_waits_no_longer)
 }
 END_TEST
 
+START_TEST(who_lost_its_ticket_is_told_so)
+{
+    adm_zone_rec_t *rec;
+    apr_status_t rv;
+
+    stand_in_line();
+    rec = adm_zone_lock(segment, waiting.zone_idx, &rv);
+    adm_zone_end_ticket_locked(segment, rec, waiting.idx);
+    adm_zone_unlock(segment, rec, adm_now());
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_BAD_SEGMENT);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STOPPING,
+                                       adm_now()),
+                     APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void *wait_for_permit(void *until)
 {
     atomic_store(shared, 1);
@@ -350,6 +367,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_permit_granted_before_the_wait_is_found);
     tcase_add_test(stories, a_wait_ends_with_its_time);
     tcase_add_test(stories, a_child_that_stops_waits_no_longer);
+    tcase_add_test(stories, who_lost_its_ticket_is_told_so);
     tcase_add_test(stories, a_wait_that_sleeps_ends_when_the_child_stops);
     tcase_add_test(stories, a_wait_that_sleeps_ends_with_the_grant);
     tcase_add_test(stories, a_wake_up_that_never_comes_is_noticed);

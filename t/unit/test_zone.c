@@ -187,6 +187,42 @@ START_TEST(who_is_turned_away_learns_how_long_the_line_takes)
 }
 END_TEST
 
+START_TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
+{
+    adm_zone_t zone = zone_with(2, 1);
+    adm_child_t *child = join();
+    adm_ticket_t inside[2], waiting, one_more;
+
+    enter_as(child, zone, 0, 1000, &inside[0]);
+    enter_as(child, zone, 0, 7000, &inside[1]);
+    enter_as(child, zone, ADM_MAY_WAIT, 8000, &waiting);
+    ck_assert_int_eq(enter_as(child, zone, ADM_MAY_WAIT, 9000, &one_more),
+                     ADM_QUEUE_FULL);
+    ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
+    /* Also those in line whose time is up. */
+    adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, 11000);
+    ck_assert_int_eq(waiting.drain_usec, 2 * 10000 / 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(what_ran_before_the_zone_was_idle_does_not_tell)
+{
+    adm_zone_t zone = zone_with(1, 0);
+    adm_child_t *child = join();
+    adm_ticket_t gone, inside, one_more;
+
+    /* Granted, and never begun: the client had left. */
+    enter_as(child, zone, 0, 1000, &gone);
+    adm_ticket_cancel(&gone, ADM_REASON_GONE, 2000);
+    enter_as(child, zone, 0, 50000, &inside);
+    ck_assert_int_eq(enter_as(child, zone, 0, 53000, &one_more),
+                     ADM_QUEUE_FULL);
+    ck_assert_int_eq(one_more.drain_usec, 3000);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
 {
     adm_zone_t zone = zone_with(0, 0);
@@ -415,6 +451,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    who_will_not_wait_is_turned_away_beside_an_empty_line);
     tcase_add_test(stories, who_is_turned_away_learns_how_long_the_line_takes);
+    tcase_add_test(stories,
+                   before_any_has_ended_the_oldest_tells_how_long_they_take);
+    tcase_add_test(stories, what_ran_before_the_zone_was_idle_does_not_tell);
     tcase_add_test(stories,
                    each_request_brings_the_length_of_line_that_it_accepts);
     tcase_add_test(stories, a_raised_limit_lets_in_the_first_of_the_line);

@@ -94,7 +94,7 @@ sub come {
         return;
     }
     $seen->{asked}++;
-    $person->{client}    = $client->ask($paths[rand @paths]);
+    $person->{client}    = $client->ask($paths[rand @paths], keep => 1);
     $person->{asked_at}  = time;
     $person->{leaves_at} = time + $o->{patience} * (0.5 + rand);
 }

@@ -8,11 +8,12 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use Test::More ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK = qw(live_programs watch_programs);
 
-my $SETTLED = 2;    # seconds after which a process will not exec any more
+my $SETTLED = 10;   # seconds after which a process will not exec any more
 
 # The pids alive at one moment: those alive in two looks one after the other,
 # so that one which ends and one which starts are never counted together.
@@ -49,7 +50,8 @@ sub is_program {
 }
 
 # Starts a sampler. It looks every few milliseconds until asked for the most
-# it has seen: watch_programs($dir)->most
+# it has seen: watch_programs($dir)->most. Programs wait until they were seen:
+# programs/heavy.c says how.
 sub watch_programs {
     my ($dir) = @_;
     my $test = $$;
@@ -57,19 +59,24 @@ sub watch_programs {
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
-        my ($most, %seen) = (0);
+        my ($most, $looks, %seen) = (0, 0);
         my $asked = 0;
         local $SIG{TERM} = sub { $asked = 1 };
+        open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
         while (!$asked && getppid() == $test) {
             my @live = live_programs($dir, \%seen);
             $most = @live if @live > $most;
+            syswrite $file, '.';
+            syswrite $writer, "ready\n" if ++$looks == 1;
             sleep 0.003;
         }
-        syswrite $writer, $most;
+        unlink "$dir/heavy/looks";
+        syswrite $writer, "$most $looks\n";
         require POSIX;
         POSIX::_exit(0);
     }
     close $writer;
+    readline $reader;    # it has begun
     return bless { pid => $pid, reader => $reader }, __PACKAGE__;
 }
 
@@ -77,8 +84,12 @@ sub most {
     my ($self) = @_;
     if (!defined $self->{most}) {
         kill TERM => $self->{pid};
-        $self->{most} = readline $self->{reader};
+        my ($most, $looks) = split ' ', readline($self->{reader}) // '0 0';
         waitpid $self->{pid}, 0;
+        local $Test::Builder::Level = $Test::Builder::Level + 1;
+        # Each test that watches runs programs.
+        Test::More::fail("the observer saw nothing in $looks looks") if !$most;
+        $self->{most} = $most;
     }
     return $self->{most};
 }

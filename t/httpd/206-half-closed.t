@@ -1,0 +1,84 @@
+# A client that closes its sending side after its last request goes on reading:
+# it keeps its place in line and is answered, blocked or parked.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+use Time::HiRes qw(sleep);
+
+my $host = 'Host: test.example';
+
+# name => [ protocol, headers ], by what becomes of the client once it has
+# half-closed.
+my %stays = (
+    plain   => [ 'HTTP/1.0' ],
+    last    => [ 'HTTP/1.1', $host, 'Connection: close' ],
+    options => [ 'HTTP/1.1', $host, 'Connection: TE, Close' ],
+    both    => [ 'HTTP/1.0', 'Connection: close' ],
+);
+my %leaves = (
+    modern => [ 'HTTP/1.1', $host ],
+    kept   => [ 'HTTP/1.0', 'Connection: Keep-Alive' ],
+);
+
+sub ask_raw {
+    my ($httpd, $id, $protocol, @headers) = @_;
+    return $httpd->connect->send(join "\r\n", "GET /cgi-bin/heavy?id=$id $protocol", @headers,
+                                 '', '');
+}
+
+# How often threads of the children have slept: a busy loop does so all the time.
+sub switches {
+    my ($httpd) = @_;
+    my $switches = 0;
+
+    for my $pid ($httpd->children) {
+        $switches += $_ for map { $httpd->slurp($_) =~ /ctxt_switches:\s*(\d+)/g }
+                            glob "/proc/$pid/task/*/status";
+    }
+    return $switches;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    for my $parking ($combo->{mpm} eq 'event' ? qw(On Off) : 'Off') {
+        my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
+AdmissionParking $parking
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 10
+</Location>
+CONF
+        my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+        $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+        my $length = keys(%stays) + keys %leaves;
+        my %client = map { $_ => ask_raw($httpd, $_, @{ $stays{$_} // $leaves{$_} }) }
+                     keys %stays, keys %leaves;
+        my $reset = ask_raw($httpd, 'reset', @{ $stays{last} });
+        $httpd->zone_becomes('/cgi-bin/', 'the others wait', Queued => $length + 1);
+        my $parks = $httpd->status->{AdmissionParked};
+        is $parks > 0, $parking eq 'On' && AdmissionTest::Parking::can_park(),
+            "... with AdmissionParking $parking";
+
+        $_->half_close for values %client;
+        $httpd->zone_becomes('/cgi-bin/', 'those who would have kept the connection leave',
+                             Queued => 1 + keys %stays, Gone => scalar keys %leaves);
+        $reset->half_close;
+        $reset->abort;
+        $httpd->zone_becomes('/cgi-bin/', 'so does one that resets it after all',
+                             Queued => scalar keys %stays, Gone => 1 + keys %leaves);
+        my $before = switches($httpd);
+        sleep 0.5;
+        cmp_ok switches($httpd) - $before, '<', 2000, 'nobody looks at the others all the time';
+
+        $httpd->open_gate('go');
+        is_deeply statuses(answers($hold, @client{ keys %stays })), { 200 => 1 + keys %stays },
+            'who asked for the last time is answered';
+        $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
+                             Admitted => 1 + keys %stays);
+        $httpd->stop;
+    }
+});
+
+done_testing;
