@@ -95,7 +95,11 @@ int admission_reject_status(const admission_dir_conf_t *conf);
 int admission_is_dry_run(const admission_dir_conf_t *conf);
 
 /** @return whether a request with this handler counts. */
-int admission_counts(const admission_dir_conf_t *conf, const request_rec *r);
+int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
+
+/** @return whether a handler of this name is the media type of a file, and not
+ *  the name of something that runs. */
+int admission_is_media_type(const char *name);
 
 /** The zones of this configuration, in the order of the files; of
  *  admission_zone_t *. Complete after admission_check_config(). */
