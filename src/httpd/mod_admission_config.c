@@ -197,7 +197,8 @@ static int is_cheap(const request_rec *r)
 /* A rule can have a request proxied and set another handler besides. */
 static int is_dynamic(request_rec *r)
 {
-    return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE;
+    return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
+           || admission_may_exec(r);
 }
 
 static int is_named(const char *handler, const char *name)

@@ -273,6 +273,7 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     configure_zones(s);
     admission_park_post_config(s);
     admission_recycle_post_config(s);
+    admission_include_post_config();
     warn_of_small_segment(s);
     warn_of_the_impossible(s);
     return OK;

@@ -133,6 +133,15 @@ int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s);
 void admission_dump_config(apr_pool_t *pconf, server_rec *s);
 
+/* mod_admission_include.c */
+
+/** From now on requests whose output goes through mod_include are known. */
+void admission_include_post_config(void);
+
+/** @return whether mod_include may start programs while it sends the answer.
+ *  Only in handlers. */
+int admission_may_exec(request_rec *r);
+
 /* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
 
 /** @return this process in the segment; NULL when nothing can be counted. A

@@ -15,7 +15,7 @@ my %counts = (
         form-logout-handler form-redirect-handler heartbeat imap-file isapi-handler
         isapi-isa lua-map-handler lua-script mod_python no-such-handler perl-script
         proxy-server proxy:fcgi://127.0.0.1:9 proxy:http://127.0.0.1:9/
-        proxy:unix:/no/socket|fcgi://localhost/ reflector
+        proxy:unix:/no/socket|fcgi://localhost/ reflector server-parsed
         text/x-server-parsed-html uwsgi-handler wsgi-script x-httpd-suphp
         text/html/x text/ /html text:x/html
     ) ],
