@@ -182,7 +182,7 @@ static int is_cheap(const request_rec *r)
         "httpd/send-as-is",      "server-status",
         "server-info",           "balancer-manager",
         "ldap-status",           "md-status",
-        "admission-status"
+        ADMISSION_STATUS_HANDLER
     };
     apr_size_t i;
 

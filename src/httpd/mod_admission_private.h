@@ -142,6 +142,18 @@ void admission_include_post_config(void);
  *  Only in handlers. */
 int admission_may_exec(request_rec *r);
 
+/* mod_admission_said.c */
+
+/** The handler of the status pages. */
+#define ADMISSION_STATUS_HANDLER "admission-status"
+
+int admission_said_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                apr_pool_t *ptemp, server_rec *s);
+
+/** @return whether a SetHandler of the configuration, not of .htaccess, makes
+ *  this request one for the status pages. */
+int admission_is_status_open(const request_rec *r);
+
 /* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
 
 /** @return this process in the segment; NULL when nothing can be counted. A
