@@ -322,7 +322,8 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
     }
     if (number < 0) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionQueue: '%s' is not a length from 0 to %d",
+                            "AdmissionQueue: '%s' is not a length from 0, for "
+                            "no queue, to %d",
                             length, MAX_QUEUE);
     }
     if (option
@@ -330,7 +331,8 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
             || !parse_time(option + 8, apr_time_from_msec(1), &timeout))) {
         return apr_psprintf(cmd->pool,
                             "AdmissionQueue: '%s' is not timeout=time with a "
-                            "time from 1ms to 24h, such as timeout=30s",
+                            "time from 1ms to 24h in ms, s, min or h, such as "
+                            "timeout=30s; a length of 0 is for no queue",
                             option);
     }
     conf->queue_length = number;
@@ -482,7 +484,7 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
         return apr_psprintf(cmd->pool,
                             "AdmissionReject: '%s' is not retry-after=auto, "
                             "retry-after=off or retry-after=time with a time "
-                            "from 1s to 24h",
+                            "from 1s to 24h in s, min or h",
                             option);
     }
     return NULL;

@@ -154,6 +154,10 @@ int admission_said_check_config(apr_pool_t *pconf, apr_pool_t *plog,
  *  this request one for the status pages. */
 int admission_is_status_open(const request_rec *r);
 
+/** Log a warning for each name of AdmissionHandlers that is nobody's, and for
+ *  directives that have no zone. */
+void admission_warn_of_directives(apr_pool_t *p, server_rec *s);
+
 /* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
 
 /** @return this process in the segment; NULL when nothing can be counted. A
@@ -169,6 +173,9 @@ int admission_server_workers(void);
 
 int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                           apr_pool_t *ptemp, server_rec *s);
+
+/** `configtest`: give the warnings of a start, unless zones are to be listed. */
+void admission_test_config(apr_pool_t *pconf, server_rec *s);
 void admission_child_init(apr_pool_t *pchild, server_rec *s);
 void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
                             int slot, mpm_child_status status);
@@ -273,6 +280,10 @@ int admission_process_connection(conn_rec *c);
 void admission_suspend_connection(conn_rec *c, request_rec *r);
 void admission_resume_connection(conn_rec *c, request_rec *r);
 void admission_park_post_config(server_rec *s);
+
+/** Log a warning if the queues are longer than what can be parked. Also before
+ *  the server runs. */
+void admission_park_warn(server_rec *s);
 void admission_park_child_init(apr_pool_t *pchild, server_rec *s);
 
 /** HTTP/2 streams run on threads of mod_http2: as many of them as may visit
