@@ -23,6 +23,11 @@ static void register_hooks(apr_pool_t *p)
     /* Zones get their names when the whole configuration is known; also what
      * `configtest` runs. */
     ap_hook_check_config(admission_check_config, NULL, NULL, APR_HOOK_MIDDLE);
+    /* Where the configuration opens the status pages. */
+    ap_hook_check_config(admission_said_check_config, NULL, NULL,
+                         APR_HOOK_MIDDLE);
+    /* What is warned of at a start; the MPM's numbers are settled by now. */
+    ap_hook_test_config(admission_test_config, NULL, NULL, APR_HOOK_MIDDLE);
     /* httpd -t -D DUMP_ADMISSION */
     ap_hook_test_config(admission_dump_config, NULL, NULL, APR_HOOK_MIDDLE);
     /* The segment has to be there before anything forks: mod_cgid's daemon

@@ -146,9 +146,22 @@ double admission_number_of(const char *name, double otherwise)
 
 /* ---- which handlers count ------------------------------------------------------------- */
 
-/* A file without a handler is served by its media type, which httpd then takes
- * for the handler's name. Modules that run programs have taken some of these
- * for themselves. */
+/* type/subtype, and not one that a module has taken for a handler that runs
+ * programs. */
+int admission_is_media_type(const char *name)
+{
+    const char *slash = ap_scan_http_token(name);
+    const char *subtype = *slash == '/' ? slash + 1 : slash;
+    const char *end = ap_scan_http_token(subtype);
+
+    return slash > name && subtype > slash && end > subtype && *end == '\0'
+           && strncasecmp(name, "application/x-httpd-", 20) != 0
+           && strcasecmp(name, "text/x-server-parsed-html") != 0;
+}
+
+/* A file without a handler is served by its type, which httpd then takes for
+ * the handler's name. So AddType and ForceType can name any handler, and only a
+ * media type is that of a file. */
 static int is_file_of_its_type(const request_rec *r)
 {
     apr_size_t length = strlen(r->handler);
@@ -156,26 +169,36 @@ static int is_file_of_its_type(const request_rec *r)
     return r->content_type && strncmp(r->content_type, r->handler, length) == 0
            && (r->content_type[length] == '\0' || r->content_type[length] == ';'
                || r->content_type[length] == ' ')
-           && strncmp(r->handler, "application/x-httpd-", 20) != 0;
+           && admission_is_media_type(r->handler);
 }
 
 /* What httpd serves cheaply itself, and what an administrator needs when
  * everything else is full. */
-static int is_dynamic(const request_rec *r)
+static int is_cheap(const request_rec *r)
 {
-    static const char *const cheap[] = {
-        AP_DEFAULT_HANDLER_NAME, DIR_MAGIC_TYPE, "send-as-is",
-        "server-status",         "server-info",  "balancer-manager",
-        "admission-status"
+    static const char *const handlers[] = {
+        AP_DEFAULT_HANDLER_NAME, "default-handler",
+        DIR_MAGIC_TYPE,          "send-as-is",
+        "httpd/send-as-is",      "server-status",
+        "server-info",           "balancer-manager",
+        "ldap-status",           "md-status",
+        ADMISSION_STATUS_HANDLER
     };
     apr_size_t i;
 
-    for (i = 0; i < sizeof(cheap) / sizeof(*cheap); i++) {
-        if (strcmp(r->handler, cheap[i]) == 0) {
-            return 0;
+    for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
+        if (strcmp(r->handler, handlers[i]) == 0) {
+            return 1;
         }
     }
-    return !is_file_of_its_type(r);
+    return is_file_of_its_type(r);
+}
+
+/* A rule can have a request proxied and set another handler besides. */
+static int is_dynamic(request_rec *r)
+{
+    return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
+           || admission_may_exec(r);
 }
 
 static int is_named(const char *handler, const char *name)
@@ -188,7 +211,7 @@ static int is_named(const char *handler, const char *name)
     return strcmp(handler, name) == 0;
 }
 
-int admission_counts(const admission_dir_conf_t *conf, const request_rec *r)
+int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
 {
     int i;
 
@@ -299,7 +322,8 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
     }
     if (number < 0) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionQueue: '%s' is not a length from 0 to %d",
+                            "AdmissionQueue: '%s' is not a length from 0, for "
+                            "no queue, to %d",
                             length, MAX_QUEUE);
     }
     if (option
@@ -307,7 +331,8 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
             || !parse_time(option + 8, apr_time_from_msec(1), &timeout))) {
         return apr_psprintf(cmd->pool,
                             "AdmissionQueue: '%s' is not timeout=time with a "
-                            "time from 1ms to 24h, such as timeout=30s",
+                            "time from 1ms to 24h in ms, s, min or h, such as "
+                            "timeout=30s; a length of 0 is for no queue",
                             option);
     }
     conf->queue_length = number;
@@ -459,7 +484,7 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
         return apr_psprintf(cmd->pool,
                             "AdmissionReject: '%s' is not retry-after=auto, "
                             "retry-after=off or retry-after=time with a time "
-                            "from 1s to 24h",
+                            "from 1s to 24h in s, min or h",
                             option);
     }
     return NULL;

@@ -205,7 +205,7 @@ static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
                      zone->name, zone->place, zone->limit, free_for_zones,
                      server_workers);
     }
-    else if (zone->queue_length && !admission_parks()
+    else if (zone->queue_length && !admission_would_park(s)
              && zone->limit + zone->queue_length > free_for_zones) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0105)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
@@ -247,6 +247,22 @@ static void warn_of_the_impossible(server_rec *s)
     }
 }
 
+static void warn_of_settings(apr_pool_t *p, server_rec *s)
+{
+    admission_warn_of_directives(p, s);
+    admission_park_warn(s);
+    warn_of_the_impossible(s);
+}
+
+void admission_test_config(apr_pool_t *pconf, server_rec *s)
+{
+    if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST
+        && !ap_exists_config_define("DUMP_ADMISSION")) {
+        server_workers = count_workers();
+        warn_of_settings(pconf, s);
+    }
+}
+
 int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                           apr_pool_t *ptemp, server_rec *s)
 {
@@ -271,8 +287,9 @@ int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     configure_zones(s);
     admission_park_post_config(s);
     admission_recycle_post_config(s);
+    admission_include_post_config();
     warn_of_small_segment(s);
-    warn_of_the_impossible(s);
+    warn_of_settings(ptemp, s);
     admission_surroundings_post_config(pconf, ptemp, s);
     return OK;
 }

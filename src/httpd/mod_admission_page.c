@@ -11,6 +11,8 @@
 
 #include "mod_admission_fields.h"
 
+APLOG_USE_MODULE(admission);
+
 #define CHART_WIDTH 600 /* a second a unit */
 #define CHART_HEIGHT 100
 
@@ -333,12 +335,34 @@ static int write_page(request_rec *r)
 
 /* ---- the handler ----------------------------------------------------------------------------- */
 
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+/* Authors of .htaccess must not read what all others do here. */
+static int refuse_page(request_rec *r)
+{
+    static _Atomic adm_usec_t logged_at;
+    adm_usec_t last = atomic_load(&logged_at), now = adm_now();
+
+    if ((!last || now - last >= LOG_INTERVAL)
+        && atomic_compare_exchange_strong(&logged_at, &last, now)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
+                      "%s: the handler " ADMISSION_STATUS_HANDLER " does not "
+                      "come from a SetHandler of the server's configuration, "
+                      "refused; not logged again by this child for a minute",
+                      r->uri);
+    }
+    return HTTP_FORBIDDEN;
+}
+
 int admission_status_handler(request_rec *r)
 {
     const char *query = r->args ? r->args : "";
 
-    if (strcmp(r->handler, "admission-status") != 0) {
+    if (strcmp(r->handler, ADMISSION_STATUS_HANDLER) != 0) {
         return DECLINED;
+    }
+    if (!admission_is_status_open(r)) {
+        return refuse_page(r);
     }
     r->allowed |= AP_METHOD_BIT << M_GET;
     if (r->method_number != M_GET) {

@@ -349,12 +349,15 @@ static uint32_t slots_of_child(void)
     return slots < ADM_PARK_SLOTS ? (uint32_t)slots : ADM_PARK_SLOTS;
 }
 
-static void warn_of_long_lines(server_rec *s)
+void admission_park_warn(server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     int daemons = 1, i;
     apr_int64_t room, waiters = 0;
 
+    if (!admission_would_park(s)) {
+        return;
+    }
     ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
     room = (apr_int64_t)daemons * slots_of_child();
     for (i = 0; i < zones->nelts; i++) {
@@ -397,9 +400,6 @@ void admission_park_post_config(server_rec *s)
                  "requests that wait %s",
                  server_parks ? "are parked, they hold no worker"
                               : "hold a worker");
-    if (server_parks) {
-        warn_of_long_lines(s);
-    }
 }
 
 void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
@@ -470,6 +470,11 @@ void admission_resume_connection(conn_rec *c, request_rec *r)
 }
 
 void admission_park_post_config(server_rec *s)
+{
+    (void)s;
+}
+
+void admission_park_warn(server_rec *s)
 {
     (void)s;
 }

@@ -95,7 +95,11 @@ int admission_reject_status(const admission_dir_conf_t *conf);
 int admission_is_dry_run(const admission_dir_conf_t *conf);
 
 /** @return whether a request with this handler counts. */
-int admission_counts(const admission_dir_conf_t *conf, const request_rec *r);
+int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
+
+/** @return whether a handler of this name is the media type of a file, and not
+ *  the name of something that runs. */
+int admission_is_media_type(const char *name);
 
 /** The zones of this configuration, in the order of the files; of
  *  admission_zone_t *. Complete after admission_check_config(). */
@@ -129,6 +133,31 @@ int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s);
 void admission_dump_config(apr_pool_t *pconf, server_rec *s);
 
+/* mod_admission_include.c */
+
+/** From now on requests whose output goes through mod_include are known. */
+void admission_include_post_config(void);
+
+/** @return whether mod_include may start programs while it sends the answer.
+ *  Only in handlers. */
+int admission_may_exec(request_rec *r);
+
+/* mod_admission_said.c */
+
+/** The handler of the status pages. */
+#define ADMISSION_STATUS_HANDLER "admission-status"
+
+int admission_said_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                apr_pool_t *ptemp, server_rec *s);
+
+/** @return whether a SetHandler of the configuration, not of .htaccess, makes
+ *  this request one for the status pages. */
+int admission_is_status_open(const request_rec *r);
+
+/** Log a warning for each name of AdmissionHandlers that is nobody's, and for
+ *  directives that have no zone. */
+void admission_warn_of_directives(apr_pool_t *p, server_rec *s);
+
 /* ---- the segment and this child (mod_admission_lifecycle.c) ------------------- */
 
 /** @return this process in the segment; NULL when nothing can be counted. A
@@ -144,6 +173,9 @@ int admission_server_workers(void);
 
 int admission_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                           apr_pool_t *ptemp, server_rec *s);
+
+/** `configtest`: give the warnings of a start, unless zones are to be listed. */
+void admission_test_config(apr_pool_t *pconf, server_rec *s);
 void admission_child_init(apr_pool_t *pchild, server_rec *s);
 void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
                             int slot, mpm_child_status status);
@@ -262,6 +294,10 @@ int admission_process_connection(conn_rec *c);
 void admission_suspend_connection(conn_rec *c, request_rec *r);
 void admission_resume_connection(conn_rec *c, request_rec *r);
 void admission_park_post_config(server_rec *s);
+
+/** Log a warning if the queues are longer than what can be parked. Also before
+ *  the server runs. */
+void admission_park_warn(server_rec *s);
 void admission_park_child_init(apr_pool_t *pchild, server_rec *s);
 
 /** HTTP/2 streams run on threads of mod_http2: as many of them as may visit

@@ -468,10 +468,17 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
 }
 
 /* Handlers that only find out which request is meant, and run that. */
-static int is_detour(const char *handler)
+static int is_detour(request_rec *r)
 {
-    return strcmp(handler, "redirect-handler") == 0
-           || strcmp(handler, "type-map") == 0;
+    if (strcmp(r->handler, "redirect-handler") == 0) {
+        /* Else it is no redirect of mod_rewrite, but a file whose handler
+         * somebody has called so. */
+        return r->filename && strncmp(r->filename, "redirect:", 9) == 0;
+    }
+    /* A type map can have the page itself in it. */
+    return (strcmp(r->handler, "type-map") == 0
+            || strcmp(r->handler, "application/x-type-map") == 0)
+           && !admission_may_exec(r);
 }
 
 static int is_exempt(request_rec *r, const admission_dir_conf_t *conf,
@@ -512,7 +519,7 @@ int admission_handler(request_rec *r)
     admission_zone_t *zone = admission_zone_of(conf);
     kin_t kin;
 
-    if (!zone || is_detour(r->handler) || !admission_counts(conf, r)) {
+    if (!zone || is_detour(r) || !admission_counts(conf, r)) {
         return DECLINED;
     }
     if (!admission_child()) {

@@ -144,6 +144,20 @@ int admission_would_park(server_rec *s)
     return 0;
 }
 
+const char *ap_scan_http_token(const char *text)
+{
+    while (apr_isalnum(*text) || (*text && strchr("!#$%&'*+-.^_`|~", *text))) {
+        text++;
+    }
+    return text;
+}
+
+int admission_may_exec(request_rec *r)
+{
+    (void)r;
+    return 0;
+}
+
 void ap_log_error_(const char *file, int line, int module_index, int level,
                    apr_status_t status, const server_rec *s, const char *format,
                    ...)

@@ -19,7 +19,7 @@ my %bad = (
         qr/number|length|timeout=/,
         '-1', 'ten', '10x', '99999999999999999999', '""',
         '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
-        '10 [timeout=5parsecs]', '10 [timeout=30S]', '10 [timout=5s]', '10 [20]',
+        '10 [timeout=5parsecs]', '10 [timeout=5m]', '10 [timeout=1d]', 'off', '10 [timeout=30S]', '10 [timout=5s]', '10 [20]',
         '[timeout=5s]',
     ],
     AdmissionExempt => [
@@ -81,6 +81,12 @@ for my $directive (sort keys %bad) {
     refused(in_place($directive), "$directive without a value",
             qr/\Q$directive\E/) if $directive ne 'AdmissionDryRun';
 }
+
+# What is allowed is told in full where it is easily guessed wrong.
+refused(in_place("AdmissionQueue $$_[0]"), "AdmissionQueue $$_[0], told why", $$_[1]) for (
+    [ 'off', qr/0, for no queue/ ], [ '10 timeout=5m', qr/in ms, s, min or h, such as timeout=30s/ ],
+    [ '10 timeout=0', qr/a length of 0 is for no queue/ ],
+);
 
 accepted(in_place($_), $_) for (
     'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF',

@@ -8,7 +8,7 @@ use AdmissionTest::Config;
 my ($combo) = combos() or plan skip_all => 'no combination';
 
 # The places tested below are lines of this text.
-my $httpd = AdmissionTest::Httpd->new(combo => $combo, conf => <<'CONF');
+my $httpd = AdmissionTest::Httpd->new(combo => $combo, workers => 200, conf => <<'CONF');
 <Location /cgi-bin/>
     MaxConcurrent 4
     AdmissionQueue 20 timeout=5s

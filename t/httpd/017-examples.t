@@ -24,7 +24,9 @@ my %test_of = (
 # Messages of httpd -t; none but "Syntax OK" may come.
 sub complaints {
     my ($conf, @modules) = @_;
-    my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules);
+    # Enough workers for each of them: none is to be warned of.
+    my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules,
+                                          workers => 4000);
 
     # Defined by what includes quickstart.conf.
     mkdir "$httpd->{dir}/docs/htdocs";

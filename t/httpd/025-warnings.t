@@ -43,6 +43,47 @@ CONF
     $httpd->stop;
 });
 
+# What is warned of at start is warned of by configtest, too.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $zone = "<Location /x>\n    MaxConcurrent %s\n    AdmissionQueue %s\n%s</Location>\n";
+    my $handlers = "AddHandler cgi-script .cgi\nAddHandler Application/X-Httpd-Mine .mine\n"
+                 . "<Files x.p>\nSetHandler \"proxy:unix:/Run/x|fcgi://localhost/\"\n</Files>\n"
+                 . "<Files *.e>\nRewriteEngine On\nRewriteRule . - [H=by-rule]\n</Files>\n";
+    my $names = sub { $handlers . sprintf $zone, 4, 0, "    AdmissionHandlers @_\n" };
+    my @cases = (
+        [ 'a good zone', sprintf($zone, 4, 10, '') ],
+        [ 'a limit above MaxRequestWorkers', sprintf($zone, 500, 0, ''), qr/ADM0103.*\b500\b.*\b20\b/ ],
+        [ 'a limit above what the reserve leaves', sprintf($zone, 16, 0, ''),
+          qr/ADM0104.*\b16\b.*\b15 of 20\b/ ],
+        [ 'a reserve above all workers', 'AdmissionReserve 5000' . "\n" . sprintf($zone, 4, 0, ''),
+          qr/ADM0106.*\b20\b/ ],
+        [ 'a queue without a limit', "AdmissionQueue 10\n",
+          qr/ADM0006: AdmissionQueue in \S+admission\.conf:1 .*MaxConcurrent/ ],
+        [ 'handlers without a limit', "<Location /x>\nAdmissionHandlers all\n</Location>\n",
+          qr/ADM0006: AdmissionHandlers in \S+admission\.conf:2 / ],
+        [ 'a queue and no limit but off', "MaxConcurrent off\nAdmissionQueue 10\n", qr/ADM0006/ ],
+        [ 'names that are given', $names->(qw(cgi-script application/x-httpd-mine proxy:unix:/Run/*
+                                             proxy:* by-rule proxy-server text/html)) ],
+        map { [ "the name $_", $names->($_), qr/ADM0005: AdmissionHandlers: '\Q$_\E' in \S+:\d+ .*case/ ] }
+            qw(static CGI-Script cgi cgi-scripts application/x-httpd-php proxy:http* proxy:unix:/run/*
+               Application/X-Httpd-Mine),
+    );
+    push @cases, [ 'a queue beyond parking', sprintf($zone, 4, 5000, ''), qr/ADM0302.*\b5000 places/ ]
+        if $combo->{mpm} eq 'event';
+    my $httpd = new_httpd(combo => $combo);
+    for (@cases) {
+        my ($what, $conf, $warning) = @$_;
+        $httpd->configure($conf);
+        my ($status, $output) = $httpd->configtest;
+        my @warnings = $output =~ /^.*admission:warn.*$/mg;
+        is $status, 0, "$what: configtest accepts it";
+        is scalar @warnings, $warning ? 1 : 0, '... with ' . ($warning ? 'one warning' : 'no warning')
+            or diag $output;
+        like $warnings[0], $warning, '... that tells it' if $warning;
+    }
+}, 'prefork+cgi', 'event+cgid');
+
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {
     my ($combo) = @_;

@@ -36,6 +36,10 @@ AddHandler run-action .action
 Action run-action /cgi-bin/a/action
 RewriteEngine On
 RewriteRule ^/rewritten\$ /cgi-bin/a/x [PT]
+# Pages that may exec would count themselves, see 117-includes.t.
+<Directory $httpd->{dir}/docs>
+    Options -Includes +IncludesNOEXEC
+</Directory>
 <Directory $httpd->{dir}/docs/pages>
     RewriteEngine On
     RewriteRule ^rewritten\$ /cgi-bin/a/x

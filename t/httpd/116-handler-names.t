@@ -1,0 +1,142 @@
+# Which handlers count, for every name that a module of httpd or a well-known one
+# outside looks for, in each way to give it to a file, by the configuration and by
+# .htaccess: how it is given makes no difference.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+my %counts = (
+    1 => [ qw(
+        application/x-httpd-cgi application/x-httpd-fcgi application/x-httpd-imap
+        application/x-httpd-php application/x-httpd-php-source application/x-httpd-wsgi
+        cgi-script dav-handler fastcgi-script fcgid-script form-login-handler
+        form-logout-handler form-redirect-handler heartbeat imap-file isapi-handler
+        isapi-isa lua-map-handler lua-script mod_python no-such-handler perl-script
+        proxy-server proxy:fcgi://127.0.0.1:9 proxy:http://127.0.0.1:9/
+        proxy:unix:/no/socket|fcgi://localhost/ reflector server-parsed
+        text/x-server-parsed-html uwsgi-handler wsgi-script x-httpd-suphp
+        text/html/x text/ /html text:x/html
+    ) ],
+    0 => [ qw(
+        balancer-manager default-handler httpd/send-as-is httpd/unix-directory
+        ldap-status md-status send-as-is server-info server-status
+    ) ],
+);
+my %is_dynamic = map { my $is = $_; map { $_ => $is } @{ $counts{$is} } } keys %counts;
+my %given_by = (
+    AddHandler => 'AddHandler "%s" .x',
+    AddType    => 'AddType "%s" .x',
+    ForceType  => 'ForceType "%s"',
+    SetHandler => 'SetHandler "%s"',
+    H          => "RewriteEngine On\nRewriteRule \\.x\$ - [H=%s]",
+    T          => "RewriteEngine On\nRewriteRule \\.x\$ - [T=%s]",
+);
+
+# Types of files: the name that httpd makes of them is not a handler's.
+my @types = qw(application/json application/vnd.api+json application/x-type-map image/png
+               text/html text/plain x-world/x-3dmf);
+
+my @cases = map { my $way = $_; map { [ $way, $_, $is_dynamic{$_} ] } sort keys %is_dynamic }
+            sort keys %given_by;
+push @cases, map { my $way = $_; map { [ $way, $_, 0 ] } @types } qw(AddType ForceType T);
+
+sub put_program {
+    my ($httpd, $name) = @_;
+    $httpd->put($name, "#!/bin/sh\necho Content-Type: text/plain\necho\n");
+    chmod 0755, "$httpd->{dir}/docs/$name";
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo);
+    my $docs  = "$httpd->{dir}/docs";
+    my $conf  = "MaxConcurrent 10\nAdmissionQueue 0\nAdmissionZone z\n"
+              . "<Directory $docs/htaccess>\nAllowOverride All\n</Directory>\n";
+
+    mkdir "$docs/$_" for qw(htaccess conf);
+    for my $n (0 .. $#cases) {
+        my ($way, $name) = @{ $cases[$n] };
+        my $line = sprintf "$given_by{$way}\n", $name;
+        mkdir "$docs/$_/$n" for qw(htaccess conf);
+        put_program($httpd, "$_/$n/f.x") for qw(htaccess conf);
+        $httpd->put("htaccess/$n/.htaccess", $line);
+        $conf .= "<Directory $docs/conf/$n>\n$line</Directory>\n";
+    }
+    $httpd->configure($conf);
+    # What the file is to its handler is not what is asked here.
+    $httpd->allow_in_log(qr/\[(?!admission)\w+:(?:error|warn)\]/);
+    $httpd->start;
+
+    my $client = $httpd->connect;
+    my @urls = map { my $place = $_; map { "/$place/$_/f.x" } 0 .. $#cases } qw(conf htaccess);
+    for my $url (@urls) {
+        $client = $httpd->connect if $client->{ended};
+        $client->ask($url, keep => 1)->answer;
+    }
+    my %zone;
+    ok $httpd->soon(sub {
+        %zone = map { m{ (/\w+/\d+/f\.x) zone=(\S+)} ? ($1 => $2) : () } $httpd->access_log;
+        keys %zone == @urls;
+    }), 'every request is in the access log';
+
+    for my $place (qw(conf htaccess)) {
+        for my $is (1, 0) {
+            my @wrong = map { "$cases[$_][0] $cases[$_][1]" }
+                        grep { $cases[$_][2] == $is
+                               && $zone{"/$place/$_/f.x"} ne ($is ? 'z' : '-') } 0 .. $#cases;
+            is_deeply \@wrong, [], "$place: what is " . ($is ? 'dynamic counts' : 'cheap does not');
+        }
+    }
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+# The same with programs that run, and with what is really passed on.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
+    my $httpd = new_httpd(combo => $combo, modules => \@proxy);
+    my $admitted = 0;
+    my $to    = 'http://127.0.0.1:%{SERVER_PORT}/static.txt';
+
+    $httpd->configure(<<"CONF");
+<Directory $httpd->{dir}/docs/by>
+    AllowOverride FileInfo
+</Directory>
+MaxConcurrent 1
+AdmissionZone z
+AdmissionQueue 0
+UseCanonicalPhysicalPort On
+AliasMatch ^/any/ $httpd->{dir}/docs/static.txt
+RewriteEngine On
+RewriteRule ^/rule\$ $to [P,H=default-handler]
+CONF
+    mkdir "$httpd->{dir}/docs/by";
+    $httpd->put_heavy('by/type.x');
+    $httpd->put($_, '') for qw(by/type.y by/rule);
+    $httpd->put('by/.htaccess', "AddType cgi-script .x\nRewriteEngine On\n"
+                                . "RewriteRule ^rule\$ $to [P,H=default-handler]\n");
+    $httpd->expect_rejections('z', 'full')->expect_in_log(qr/AH01599/);
+    $httpd->start;
+
+    # The proxy of a type has no variable for the port.
+    $httpd->put('by/.htaccess', $httpd->slurp('docs/by/.htaccess')
+                . qq(AddType "proxy:http://127.0.0.1:$httpd->{port}/any" .y\n));
+    my @proxied = @proxy == 2 ? qw(/by/type.y /by/rule /rule) : ();
+
+    for my $url (@proxied) {
+        is $httpd->get($url)->{body}, "static\n", "$url is passed on";
+        $httpd->zone_becomes('z', 'with a permit', Active => 0, Admitted => ++$admitted);
+    }
+    my $hold = $httpd->ask('/by/type.x?until=go');
+    $httpd->zone_becomes('z', 'a program that AddType has made one counts', Active => 1);
+    is $httpd->get('/by/type.x')->{status}, 503, 'and the next is rejected';
+    is $httpd->get($_)->{status}, 503, "so is $_" for @proxied;
+    is $httpd->get('/static.txt')->{status}, 200, 'a file is not';
+    $httpd->open_gate('go');
+    like $hold->answer->{body}, qr/heavy/, 'the first ends well';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;

@@ -1,0 +1,89 @@
+# The status pages are opened by the server's configuration alone: .htaccess cannot
+# give a file their handler, in whatever way, nor close them where they are open.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+my %way = (
+    AddHandler => 'AddHandler admission-status .html',
+    AddType    => 'AddType admission-status .html',
+    ForceType  => 'ForceType admission-status',
+    SetHandler => 'SetHandler admission-status',
+    case       => 'SetHandler Admission-Status',
+    H          => "RewriteEngine On\nRewriteRule html - [H=admission-status]",
+    T          => "RewriteEngine On\nRewriteRule html - [T=admission-status]",
+    in_files   => "<Files page.html>\nSetHandler admission-status\n</Files>",
+    in_if      => "<If \"true\">\nSetHandler admission-status\n</If>",
+    expression => 'SetHandler "%{tolower:ADMISSION-STATUS}"',
+);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my @macro = grep { AdmissionTest::Config::is_installed($_) } 'macro';
+    my $httpd = new_httpd(combo => $combo, modules => \@macro);
+    my $docs = "$httpd->{dir}/docs";
+    $httpd->configure(<<"CONF");
+MaxConcurrent 4
+AdmissionQueue 10
+<Location /admission-status>
+    SetHandler admission-status
+</Location>
+<Directory $docs>
+    AllowOverride All
+</Directory>
+<IfModule mod_rewrite.c>
+    <Directory $docs/in>
+        <Files "open.html">
+            SetHandler Admission-Status
+        </Files>
+    </Directory>
+</IfModule>
+<If "%{REQUEST_URI} == '/if.html'">
+    SetHandler admission-status
+</If>
+<IfModule mod_macro.c>
+    <Macro OpenStatus \$path>
+        <Location \$path>
+            SetHandler admission-status
+        </Location>
+    </Macro>
+    Use OpenStatus /macro
+</IfModule>
+CONF
+    mkdir "$docs/$_" for qw(in ways);
+    for my $way (keys %way) {
+        mkdir "$docs/ways/$way";
+        $httpd->put("ways/$way/page.html", "a page\n");
+        $httpd->put("ways/$way/.htaccess", "$way{$way}\n");
+    }
+    $httpd->put($_, '') for qw(in/open.html if.html);
+    $httpd->expect_in_log(qr{admission:error.*ADM0206: /ways/\w+/page\.html}, qr/AH01599/);
+    $httpd->start;
+
+    my $status_of = sub { $httpd->get(@_)->{status} };
+    my $all_hold = sub {
+        my ($when) = @_;
+        for my $url (qw(/admission-status /admission-status?json /in/open.html /if.html),
+                     map { "/$_" } @macro) {
+            is $status_of->($url), 200, "$when: the configuration opens $url";
+        }
+        is $status_of->("/ways/$_/page.html?json"), 403, "$when: .htaccess does not, by $_"
+            for sort keys %way;
+    };
+    $all_hold->('at first');
+    my @lines = grep { /ADM0206/ } $httpd->error_log;
+    cmp_ok scalar @lines, '<=', $httpd->children, 'a child logs it once a minute';
+
+    # An .htaccess that says the same as the configuration changes nothing there.
+    $httpd->put('.htaccess', "SetHandler admission-status\n");
+    is $status_of->('/static.txt'), 403, 'a file is not opened';
+    is $status_of->('/admission-status'), 200, 'the page stays open';
+    unlink "$docs/.htaccess";
+    $httpd->graceful;
+    $all_hold->('after a reload');
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
