@@ -424,6 +424,11 @@ int admission_would_park(server_rec *s)
     return 0;
 }
 
+void admission_park_limit_connections(adm_child_t *child)
+{
+    (void)child;
+}
+
 int admission_may_park(request_rec *r)
 {
     (void)r;

@@ -21,9 +21,7 @@ my $ROOM    = 200;
 # Event can wait without a worker since httpd 2.4.63, on Linux. Not asked of
 # the module itself, which could be wrong.
 sub can_park {
-    my ($version) = `@{[ AdmissionTest::Config::httpd() ]} -v`
-        =~ m{Apache/2\.4\.(\d+)};
-    return $^O eq 'linux' && ($version // 63) >= 63;
+    return $^O eq 'linux' && AdmissionTest::Config::version() >= 63;
 }
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
