@@ -138,6 +138,12 @@ int ap_exists_config_define(const char *name)
     return 0;
 }
 
+admission_room_t admission_room(server_rec *s)
+{
+    (void)s;
+    return (admission_room_t){ 0 };
+}
+
 int admission_would_park(server_rec *s)
 {
     (void)s;
