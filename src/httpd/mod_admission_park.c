@@ -527,12 +527,16 @@ int admission_parks(void)
     return server_parks;
 }
 
-int admission_would_park(server_rec *s)
+int admission_mpm_parks(void)
 {
     int can = 0;
 
-    return admission_parking_is_on(s)
-           && ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can
+    return ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can;
+}
+
+int admission_would_park(server_rec *s)
+{
+    return admission_parking_is_on(s) && admission_mpm_parks()
            && slots_of_child(s, descriptors_open()) > 0;
 }
 
@@ -547,6 +551,7 @@ void admission_park_post_config(server_rec *s)
                  server_parks ? "are parked, they hold no worker"
                               : "hold a worker");
     if (server_parks) {
+        admission_room_post_config(s);
         check_queues(s);
     }
 }
@@ -580,6 +585,11 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
 #else /* the MPM or the system cannot: everybody blocks */
 
 int admission_parks(void)
+{
+    return 0;
+}
+
+int admission_mpm_parks(void)
 {
     return 0;
 }

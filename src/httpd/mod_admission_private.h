@@ -240,6 +240,14 @@ typedef struct admission_room_t {
     apr_int64_t requests_at_start;
 } admission_room_t;
 
+/** @return whether the MPM can wait for a client without a worker. */
+int admission_mpm_parks(void);
+
+/** Raise what the MPM accepts, where the administrator leaves it to us, before
+ *  the configuration is processed; and say so (mod_admission_room.c). */
+void admission_room_pre_config(apr_pool_t *pconf);
+void admission_room_post_config(server_rec *s);
+
 /** @return the room of this server; nothing where requests do not park. */
 admission_room_t admission_room(server_rec *s);
 

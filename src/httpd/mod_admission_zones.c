@@ -142,6 +142,7 @@ int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     (void)ptemp;
     limits = apr_array_make(pconf, 8, sizeof(admission_limit_t *));
     zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    admission_room_pre_config(pconf);
     return OK;
 }
 

@@ -50,10 +50,30 @@ for_each_parking_combo(sub {
     $httpd->stop;
 
     # A stock server starts two children and more when these accept no more.
-    $httpd = new_parking_httpd(combo => $combo,
-                               conf => stock_conf() . zone_with('a', 300))->start;
+    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
+        . "AsyncRequestWorkerFactor 2\n" . zone_with('a', 300))->start;
     @said = said_by($httpd);
     is scalar(@said), 1, 'children that are not there at start count as well' or diag @said;
+    $httpd->stop;
+
+    # Where nobody says the factor, one is chosen: 2 for others, and for 300 of 12
+    # times 25 threads twice that; or what the open files allow.
+    for ([ 8192, 26 ], [ 1024, 21 ]) {
+        my ($files, $chosen) = @$_;
+        my $limited = httpd_with_files($files);
+        local $ENV{HTTPD} = "$limited/httpd";
+        $httpd = new_httpd(combo => $combo, workers => 150,
+                           conf => stock_conf() . zone_with('a', 300))->start;
+        @said = grep { !/ADM0303/ } said_by($httpd);
+        is scalar(@said), 1, "no factor, $files files: one line" or diag @said;
+        like $said[0] // '', qr/^notice ADM0306: .*Factor .*\b$chosen in place of 2\b/,
+            '... that says which one is taken';
+        $httpd->stop;
+    }
+
+    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
+        . "AdmissionParking Off\n" . zone_with('a', 4))->start;
+    is scalar(grep { /ADM0306/ } said_by($httpd)), 0, 'none is chosen for those who block';
     $httpd->stop;
 
     $httpd = $start->("AdmissionParking Off\n" . zone_with('a', 4))->start;

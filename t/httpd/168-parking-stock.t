@@ -1,6 +1,8 @@
 # The default queue holds what it says on the sizes that distributions ship: four
 # run, a hundred wait, and only who comes on top of these is rejected, whichever
-# child accepts whom, and also with a reload in the middle of the burst.
+# child accepts whom, and also with a reload in the middle of the burst. With the
+# AsyncRequestWorkerFactor that the module chooses, and with httpd's own, where one
+# child accepts fewer and the parent starts others.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -12,9 +14,10 @@ my $room = $limit + $queue;
 my $zone = '/cgi-bin/';
 
 sub start_stock_httpd {
-    my ($combo) = @_;
+    my ($combo, $conf) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 150,
                           conf => stock_conf() . <<"CONF");
+$conf
 <Location /cgi-bin/>
     MaxConcurrent $limit
 </Location>
@@ -49,9 +52,9 @@ sub ends_well {
     zone_has($httpd, 'the zone is at rest', 0, 0, 0);
 }
 
-for_each_parking_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_stock_httpd($combo);
+sub tell_story {
+    my ($combo, $conf) = @_;
+    my $httpd = start_stock_httpd($combo, $conf);
     my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
     my ($at_start, $at_most) =
         $dump =~ /room to park: (\d+) requests in 2 children at start, (\d+) in 6 at most/;
@@ -87,6 +90,9 @@ for_each_parking_combo(sub {
         { 200 => $others }, 'files are served beside';
     ends_well($httpd, 'reload', $rejected, @clients);
     $httpd->stop;
-}, 'event+cgid', 'event+cgi');
+}
+
+for_each_parking_combo(sub { tell_story(@_, '') }, 'event+cgid', 'event+cgi');
+for_each_parking_combo(sub { tell_story(@_, 'AsyncRequestWorkerFactor 2') });
 
 done_testing;
