@@ -75,15 +75,15 @@ static void note_directive(const ap_directive_t *directive, said_t *said)
     }
 }
 
-/* Sections and what stands in them. @return the last one at this level. */
+/* Sections and what stands in them; as deep as sections are. @return the last
+ * one at this level. NOLINTNEXTLINE(misc-no-recursion) */
 static ap_directive_t *read_tree(ap_directive_t *directive, said_t *said)
 {
     ap_directive_t *last = directive;
 
     for (; directive; directive = directive->next) {
         note_directive(directive, said);
-        read_tree(directive->first_child, said); /* NOLINT(misc-no-recursion):
-                                                  * as deep as sections are */
+        read_tree(directive->first_child, said);
         last = directive;
     }
     return last;
