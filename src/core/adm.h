@@ -34,6 +34,7 @@ typedef int64_t adm_usec_t;
 #define ADM_QUEUED (APR_OS_START_USERERR + 3100)     /* in line, must wait */
 #define ADM_QUEUE_FULL (APR_OS_START_USERERR + 3101) /* no permit, no place */
 #define ADM_RESERVED (APR_OS_START_USERERR + 3102)   /* last workers are kept */
+#define ADM_NO_ROOM (APR_OS_START_USERERR + 3113)    /* connections are kept */
 #define ADM_STOPPING (APR_OS_START_USERERR + 3103)   /* this child goes down */
 #define ADM_NO_TICKET (APR_OS_START_USERERR + 3104)  /* ticket table is full */
 #define ADM_NO_ZONE (APR_OS_START_USERERR + 3105)    /* zone table is full */
@@ -172,11 +173,16 @@ apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
 void adm_child_limit_blocked(adm_child_t *child, uint32_t max);
 
 /** For a server that accepts fewer connections the more of its threads are busy:
- *  a thread may block only while those parked in this child, and @a per_worker
- *  for each of its workers held, running or blocked, are no more than @a budget
- *  together. HTTP/2 does not count. Unlimited unless set. */
+ *  one for each parked request, and @a per_worker for each worker held, running
+ *  or blocked. A request finds room to wait while this child takes no more than
+ *  @a budget, or all children of its generation no more than @a server_budget.
+ *  HTTP/2 does not count. Unlimited unless set. */
 void adm_child_limit_connections(adm_child_t *child, uint32_t budget,
-                                 uint32_t per_worker);
+                                 uint32_t server_budget, uint32_t per_worker);
+
+/** @return whether one more request may be parked in this child. Looks at the
+ *  other children only when this one has used its own budget. No lock. */
+bool adm_child_has_room(const adm_child_t *child);
 
 /** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
 void adm_child_stop(adm_child_t *child);
@@ -224,6 +230,7 @@ enum {
  *         ADM_DRY_FULL   * dry run: runs, would have been rejected
  *         ADM_QUEUE_FULL   no permit, and no place or no wish to wait
  *         ADM_RESERVED     the workers left are reserved for other requests
+ *         ADM_NO_ROOM      the connections left are kept for other requests
  *         anything else    the request cannot be counted: let it run
  */
 apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
@@ -248,7 +255,7 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
 /**
  * A ticket that was to wait without a worker must hold one after all.
  *
- * @return APR_SUCCESS, or ADM_RESERVED when there is none for it: then the
+ * @return APR_SUCCESS, or ADM_NO_ROOM when there is none for it: then the
  *         ticket has ended and counts as rejected.
  */
 apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
@@ -258,14 +265,15 @@ bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
 typedef enum adm_reason_t {
     ADM_REASON_TIMEOUT, /* counted as rejected */
-    ADM_REASON_RESERVE, /* no worker to wait with; counted as rejected */
+    ADM_REASON_RESERVE, /* no worker to go on with; counted as rejected */
+    ADM_REASON_PARKING, /* nor room to park; counted as rejected */
     ADM_REASON_GONE,    /* the client left */
     ADM_REASON_STOPPING /* this child goes down */
 } adm_reason_t;
 
 /**
- * Leave the line. A ticket granted meanwhile is kept when the reason is the
- * timeout or the reserve, else it is released.
+ * Leave the line. A ticket granted meanwhile is kept when the reason counts as a
+ * rejection, else it is released.
  *
  * @return APR_SUCCESS  the ticket has ended
  *         APR_EBUSY    it was granted just now and still holds its permit
@@ -417,6 +425,7 @@ typedef struct adm_zone_stats_t {
     uint64_t rejected_full;
     uint64_t rejected_timeout;
     uint64_t rejected_reserve;
+    uint64_t rejected_parking;
     uint64_t gone;
     uint64_t reclaimed;
     adm_durations_t wait;
@@ -460,6 +469,7 @@ typedef enum adm_event_t {
     ADM_EVENT_FULL,
     ADM_EVENT_TIMEOUT,
     ADM_EVENT_RESERVE,
+    ADM_EVENT_PARKING,
     ADM_EVENT_UNLIMITED,
     ADM_EVENT_EXEMPT_FAILED,
     ADM_EVENTS

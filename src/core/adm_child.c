@@ -119,6 +119,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
     child->pid = pid;
     child->blocked_max = UINT32_MAX;
     child->connection_budget = UINT32_MAX;
+    child->server_budget = UINT32_MAX;
     self = pid;
     *registered = child;
     adm_audit(child, adm_now(), true);
@@ -146,9 +147,10 @@ void adm_child_limit_blocked(adm_child_t *child, uint32_t max)
 }
 
 void adm_child_limit_connections(adm_child_t *child, uint32_t budget,
-                                 uint32_t per_worker)
+                                 uint32_t server_budget, uint32_t per_worker)
 {
     child->connection_budget = budget;
+    child->server_budget = server_budget;
     child->connections_per_worker = per_worker;
 }
 
@@ -267,4 +269,45 @@ void adm_child_return_worker(adm_child_t *child)
     atomic_fetch_sub(&child->rec->workers_held, 1);
     atomic_fetch_sub(&child->segment->header->workers_held, 1);
     atomic_fetch_sub(&child->rec->workers_asked, 1);
+}
+
+/* ---- connections ------------------------------------------------------------------- */
+
+static uint64_t connections_of(const adm_child_t *child,
+                               const adm_child_rec_t *rec)
+{
+    uint64_t workers = atomic_load(&rec->workers_held);
+
+    return workers * child->connections_per_worker + atomic_load(&rec->parked);
+}
+
+/* Children of an older generation accept no more connections. */
+static uint64_t connections_of_generation(const adm_child_t *child)
+{
+    const adm_segment_t *segment = child->segment;
+    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t generation = atomic_load(&child->rec->generation);
+    uint64_t connections = 0;
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+        const adm_child_rec_t *rec = adm_child_at(segment, idx);
+
+        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE
+            && atomic_load(&rec->generation) == generation) {
+            connections += connections_of(child, rec);
+        }
+    }
+    return connections;
+}
+
+bool adm_child_has_connections(const adm_child_t *child, uint32_t more)
+{
+    return connections_of(child, child->rec) + more <= child->connection_budget
+           || connections_of_generation(child) + more <= child->server_budget;
+}
+
+bool adm_child_has_room(const adm_child_t *child)
+{
+    return adm_child_has_connections(child, 1);
 }

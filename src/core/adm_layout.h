@@ -13,8 +13,9 @@
 #include "adm_lock.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
- * the module finds the old one's after a reload. History: 1 first layout; 2 busy_since_usec,
- * ADM_EVENT_EXEMPT_FAILED. */
+ * the module finds the old one's after a reload. History: 1 first layout;
+ * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
+ * park. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -111,6 +112,7 @@ typedef struct adm_zone_rec_t {
     uint64_t rejected_full;
     uint64_t rejected_timeout;
     uint64_t rejected_reserve;
+    uint64_t rejected_parking;
     uint64_t gone;
     uint64_t reclaimed;
     adm_durations_t wait;
@@ -271,6 +273,7 @@ struct adm_child_t {
     atomic_bool is_stopping;
     uint32_t blocked_max;       /* of rec->workers_blocked */
     uint32_t connection_budget; /* adm_child_limit_connections() */
+    uint32_t server_budget;
     uint32_t connections_per_worker;
     /* What the last audit saw. */
     atomic_uint deaths_seen;
@@ -372,6 +375,9 @@ static inline uint32_t adm_zone_idx(const adm_segment_t *segment,
  *  one. @a by_force: take it in any case. */
 bool adm_child_take_worker(adm_child_t *child, bool by_force);
 void adm_child_return_worker(adm_child_t *child);
+
+/** @return whether there is room for what this child takes and @a more. */
+bool adm_child_has_connections(const adm_child_t *child, uint32_t more);
 
 /** The calling process is a fork: it is nobody's child any more. */
 void adm_child_forget_self(void);

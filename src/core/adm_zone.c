@@ -8,7 +8,12 @@
 #include "adm_wait.h"
 
 /* Private bits of adm_ticket_t.flags. */
-enum { HAS_WORKER = 0x100, IS_BLOCKED = 0x200, IS_PARKED = 0x400 };
+enum {
+    HAS_WORKER = 0x100,
+    IS_BLOCKED = 0x200,
+    IS_PARKED = 0x400,
+    FINDS_NO_ROOM = 0x800 /* to block */
+};
 
 /* ---- the zone's lock ----------------------------------------------------------- */
 
@@ -24,6 +29,7 @@ static void begin_incarnation_locked(adm_segment_t *segment,
     zone->rejected_full = 0;
     zone->rejected_timeout = 0;
     zone->rejected_reserve = 0;
+    zone->rejected_parking = 0;
     zone->gone = 0;
     zone->reclaimed = 0;
     zone->wait = (adm_durations_t){ 0 };
@@ -279,34 +285,35 @@ static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
     return rv;
 }
 
-static bool has_connections_left(const adm_child_t *child)
+/* Asked before the zone is locked: it may look at all children. */
+static void look_for_room(adm_ticket_t *ticket)
 {
-    uint64_t workers = atomic_load(&child->rec->workers_held);
-
-    return workers * child->connections_per_worker
-               + atomic_load(&child->rec->parked)
-           <= child->connection_budget;
+    if ((ticket->flags & ADM_USES_WORKER)
+        && !adm_child_has_connections(ticket->child, 0)) {
+        ticket->flags |= FINDS_NO_ROOM;
+    }
 }
 
 /* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on. */
-static bool begin_blocking(adm_ticket_t *ticket)
+ * granted already and need one to go on.
+ *
+ * @return APR_SUCCESS, ADM_NO_ROOM, ADM_RESERVED. */
+static apr_status_t begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
 
-    if (ticket->flags & ADM_USES_WORKER) {
-        if (!has_connections_left(child)) {
-            return false;
-        }
-        if (atomic_fetch_add(&child->rec->workers_blocked, 1)
-            >= child->blocked_max) {
-            atomic_fetch_sub(&child->rec->workers_blocked, 1);
-            return false;
-        }
+    if (ticket->flags & FINDS_NO_ROOM) {
+        return ADM_NO_ROOM;
+    }
+    if ((ticket->flags & ADM_USES_WORKER)
+        && atomic_fetch_add(&child->rec->workers_blocked, 1)
+               >= child->blocked_max) {
+        atomic_fetch_sub(&child->rec->workers_blocked, 1);
+        return ADM_RESERVED;
     }
     atomic_fetch_add(&child->rec->blocked, 1);
     ticket->flags |= IS_BLOCKED;
-    return true;
+    return APR_SUCCESS;
 }
 
 static void end_blocking(adm_ticket_t *ticket)
@@ -344,10 +351,14 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
         return reject_locked(zone, ticket, now, &zone->rejected_full,
                              ADM_QUEUE_FULL);
     }
-    if ((ticket->flags & ADM_BLOCKS_WORKER)
-        && (!has_worker || !begin_blocking(ticket))) {
-        return reject_locked(zone, ticket, now, &zone->rejected_reserve,
-                             ADM_RESERVED);
+    if (ticket->flags & ADM_BLOCKS_WORKER) {
+        rv = has_worker ? begin_blocking(ticket) : ADM_RESERVED;
+        if (rv != APR_SUCCESS) {
+            return reject_locked(zone, ticket, now,
+                                 rv == ADM_NO_ROOM ? &zone->rejected_parking
+                                                   : &zone->rejected_reserve,
+                                 rv);
+        }
     }
     rv = begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now, ticket);
     if (rv != APR_SUCCESS) {
@@ -403,6 +414,9 @@ apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
     if (flags & ADM_USES_WORKER) {
         has_worker = adm_child_take_worker(child, (flags & ADM_DRY_RUN) != 0);
         ticket->flags |= has_worker ? HAS_WORKER : 0;
+    }
+    if (flags & ADM_BLOCKS_WORKER) {
+        look_for_room(ticket);
     }
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (rec) {
@@ -562,12 +576,21 @@ static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
     case ADM_REASON_RESERVE:
         zone->rejected_reserve++;
         break;
+    case ADM_REASON_PARKING:
+        zone->rejected_parking++;
+        break;
     case ADM_REASON_GONE:
         zone->gone++;
         break;
     case ADM_REASON_STOPPING:
         break;
     }
+}
+
+static bool is_rejection(adm_reason_t reason)
+{
+    return reason == ADM_REASON_TIMEOUT || reason == ADM_REASON_RESERVE
+           || reason == ADM_REASON_PARKING;
 }
 
 /* Lock the zone of a ticket that is this child's. NULL if it is not, which
@@ -607,8 +630,7 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
     zone = lock_own_zone(ticket, now);
     if (zone) {
         is_granted = adm_ticket_is_granted(ticket);
-        if (is_granted
-            && (reason == ADM_REASON_TIMEOUT || reason == ADM_REASON_RESERVE)) {
+        if (is_granted && is_rejection(reason)) {
             adm_zone_unlock(ticket->child->segment, zone, now);
             end_blocking(ticket);
             return APR_EBUSY;
@@ -626,11 +648,11 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
 /* Who was granted at the last moment runs on the thread that it has. */
 static apr_status_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
 {
-    if (adm_ticket_cancel(ticket, ADM_REASON_RESERVE, now) == APR_EBUSY) {
+    if (adm_ticket_cancel(ticket, ADM_REASON_PARKING, now) == APR_EBUSY) {
         force_worker(ticket);
         return APR_SUCCESS;
     }
-    return ADM_RESERVED;
+    return ADM_NO_ROOM;
 }
 
 apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
@@ -641,7 +663,9 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
         }
         ticket->flags |= HAS_WORKER;
     }
-    return begin_blocking(ticket) ? APR_SUCCESS : turn_away(ticket, now);
+    look_for_room(ticket);
+    return begin_blocking(ticket) == APR_SUCCESS ? APR_SUCCESS
+                                                 : turn_away(ticket, now);
 }
 
 /* End one's own ticket: its permit is free, or stays with its program. */

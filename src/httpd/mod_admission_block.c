@@ -14,17 +14,13 @@
 
 int admission_may_half_close(const request_rec *r)
 {
-    const char *connection;
-
     while (r->main) {
         r = r->main; /* a subrequest has no protocol of its own */
     }
-    connection = apr_table_get(r->headers_in, "Connection");
-    if (connection && ap_find_token(r->pool, connection, "close")) {
-        return 1;
-    }
+    /* Proxies say "Connection: close" with each request, and close the whole
+     * connection when their own client leaves: nobody reads the answer then. */
     return r->proto_num < HTTP_VERSION(1, 1)
-           && !(connection && ap_find_token(r->pool, connection, "keep-alive"));
+           && !apr_table_get(r->headers_in, "Connection");
 }
 
 /* Sees a closed connection behind unread data, and under TLS. Where the system

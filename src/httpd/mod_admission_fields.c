@@ -30,6 +30,7 @@ OF_ZONE(exempt, view->stats.exempt)
 OF_ZONE(rejected_full, view->stats.rejected_full)
 OF_ZONE(rejected_timeout, view->stats.rejected_timeout)
 OF_ZONE(rejected_reserve, view->stats.rejected_reserve)
+OF_ZONE(rejected_parking, view->stats.rejected_parking)
 OF_ZONE(gone, view->stats.gone)
 OF_ZONE(reclaimed, view->stats.reclaimed)
 OF_ZONE(wait_mean, mean_msec(&view->stats.wait))
@@ -73,6 +74,8 @@ const admission_field_t admission_zone_fields[] = {
       "Requests that were rejected.", COUNTER, rejected_timeout, NULL },
     { "RejectedReserve", "reserve", "rejectedReserve", "rejected", "reserve",
       "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
+    { "RejectedParking", "parking", "rejectedParking", "rejected", "parking",
+      "Requests that were rejected.", COUNTER, rejected_parking, NULL },
     { "Gone", "Gone", "gone", "gone", NULL,
       "Requests whose client left while they waited.", COUNTER, gone, NULL },
     { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,

@@ -312,7 +312,7 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
 
 int admission_reserved_share(server_rec *s, int threads)
 {
-    int workers = admission_server_workers();
+    int workers = count_workers(); /* also of a server that does not run */
     int reserved = admission_reserved_workers(s, workers);
     int share = workers > 0
                     ? (int)(((apr_int64_t)threads * reserved + workers - 1)
@@ -334,7 +334,7 @@ static void limit_blocked_threads(server_rec *s)
         adm_child_limit_blocked(child, reserved < threads
                                            ? (uint32_t)(threads - reserved)
                                            : 1);
-        admission_park_limit_connections(child);
+        admission_park_limit_connections(s, child);
     }
 }
 

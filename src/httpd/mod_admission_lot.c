@@ -43,6 +43,7 @@ static struct {
     uint32_t free_count;
     uint32_t size; /* slots */
     uint32_t used; /* slots that were ever used are below */
+    apr_int64_t descriptors;
     adm_usec_t next_round;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
@@ -127,6 +128,14 @@ static uint32_t events_of(const admission_parking_t *parking)
     return parking->may_half_close ? 0 : EPOLLRDHUP;
 }
 
+/* The system gives the lowest free number: so it tells how many are left for
+ * those who cannot do without. */
+static int leaves_some(const admission_parking_t *parking)
+{
+    return parking->socket < lot.descriptors
+           && parking->epoll < lot.descriptors;
+}
+
 static int open_descriptors(admission_parking_t *parking)
 {
     parking->number = number_of(parking->c);
@@ -135,7 +144,7 @@ static int open_descriptors(admission_parking_t *parking)
     }
     parking->socket = fcntl(parking->number, F_DUPFD_CLOEXEC, 0);
     parking->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (parking->socket >= 0 && parking->epoll >= 0
+    if (parking->socket >= 0 && parking->epoll >= 0 && leaves_some(parking)
         && set_watch(parking->epoll, EPOLL_CTL_ADD, parking->socket,
                      events_of(parking))) {
         return 1;
@@ -358,11 +367,12 @@ static void make_room(uint32_t slots, apr_pool_t *pchild)
 }
 
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                apr_pool_t *pchild)
+                                apr_int64_t descriptors, apr_pool_t *pchild)
 {
     sigset_t all, old;
     apr_status_t rv;
 
+    lot.descriptors = descriptors;
     make_room(slots, pchild);
     /* Signals are for the threads of the MPM. */
     sigfillset(&all);

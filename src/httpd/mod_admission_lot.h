@@ -36,9 +36,10 @@ typedef struct admission_parking_t {
     int epoll;  /* until it takes the number */
 } admission_parking_t;
 
-/** Make room and start the dispatcher. A child, once. */
+/** Make room and start the dispatcher. A child, once. Nobody is parked with a
+ *  descriptor of the number @a descriptors or above. */
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                apr_pool_t *pchild);
+                                apr_int64_t descriptors, apr_pool_t *pchild);
 
 /** @return whether this process has a lot: not one that it was forked from. */
 int admission_lot_is_open(const adm_child_t *child);

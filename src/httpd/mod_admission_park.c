@@ -13,7 +13,11 @@
  * docs/architecture.md has the picture, docs/decisions the ways that fail.
  */
 #include <httpd.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <apr_hooks.h>
 #include <ap_mpm.h>
@@ -70,7 +74,10 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .socket = -1,
         .epoll = -1
     };
-    return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
+    return adm_child_has_room(admission_child())
+                   && admission_lot_enter(visit, patience_of(r))
+               ? SUSPENDED
+               : DECLINED;
 }
 
 void admission_park_forget(admission_visit_t *visit)
@@ -238,6 +245,22 @@ static int has_ended(admission_visit_t *visit, admission_outcome_t *outcome)
     return 1;
 }
 
+/* It cannot be parked again. Nor must it block: the child may need every thread
+ * for those who were granted before it. */
+static admission_outcome_t turn_away(admission_visit_t *visit)
+{
+    int was_late = visit->parking->is_last_chance;
+    apr_status_t rv = adm_ticket_cancel(&visit->ticket,
+                                        was_late ? ADM_REASON_RESERVE
+                                                 : ADM_REASON_PARKING,
+                                        adm_now());
+
+    if (rv == APR_EBUSY) {
+        return ADMISSION_GRANTED;
+    }
+    return was_late ? ADMISSION_RESERVED : ADMISSION_NO_ROOM;
+}
+
 static int go_on(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
@@ -248,13 +271,7 @@ static int go_on(admission_visit_t *visit)
             && admission_lot_enter(visit, patience_of(parking->r))) {
             return wait_for_wake_up(parking->c);
         }
-        /* It cannot be parked again. Nor must it block: the child may need
-         * every thread for those who were granted before it. */
-        outcome = adm_ticket_cancel(&visit->ticket, ADM_REASON_RESERVE,
-                                    adm_now())
-                          == APR_EBUSY
-                      ? ADMISSION_GRANTED
-                      : ADMISSION_RESERVED;
+        outcome = turn_away(visit);
     }
     admission_lot_leave(parking);
     finish_request(parking, outcome);
@@ -283,94 +300,233 @@ int admission_process_connection(conn_rec *c)
 
 /* ---- how many ------------------------------------------------------------------------------------ */
 
+/* event accepts a connection while a child has fewer than
+ *
+ *     ThreadsPerChild + idle threads * AsyncRequestWorkerFactor
+ *
+ * of them, and begins again with one idle thread fewer in that sum. Parked
+ * requests are among them, so a child full of them stops
+ * accepting, others take over, and its threads no longer count as spare ones:
+ * the parent starts more children, as long as MaxRequestWorkers allows. Nobody
+ * need be rejected before. Kept for others is what they need to make use of the
+ * workers that AdmissionReserve keeps for them: a busy worker has a connection,
+ * and takes from the others as many as the factor says. */
+
 /* Descriptors a child needs besides those of its connections. */
 #define SPARE_DESCRIPTORS 64
+/* And each thread, for a program or a backend. */
+#define THREAD_DESCRIPTORS 4
 
-static rlim_t threads_of_child(void)
+static int query_of_mpm(int what)
 {
-    int threads = 0;
+    int value = 0;
 
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
-    return threads > 0 ? (rlim_t)threads : 0;
+    ap_mpm_query(what, &value);
+    return value > 0 ? value : 0;
 }
 
-/* The MPM accepts no more than ThreadsPerChild + idle threads *
- * AsyncRequestWorkerFactor connections a child. Half of the latter are for
- * those who wait, the rest for those who do not. */
-static double factor_of_mpm(void)
+static int threads_of_child(void)
+{
+    return query_of_mpm(AP_MPMQ_MAX_THREADS);
+}
+
+static int children_at_most(void)
+{
+    return query_of_mpm(AP_MPMQ_MAX_DAEMONS);
+}
+
+/* What event does when nobody says how many. */
+#define DEFAULT_START 3
+
+static int children_at_start(void)
+{
+    double start = admission_number_of("StartServers", DEFAULT_START);
+    int most = children_at_most();
+
+    return start < 1 ? 1 : start < most ? (int)start : most;
+}
+
+/* event takes the whole number below it, and at least one. */
+static apr_int64_t factor_of_mpm(void)
 {
     double factor = admission_number_of("AsyncRequestWorkerFactor", 2);
 
-    return factor > 0 ? factor : 0;
+    return factor >= 1 ? (apr_int64_t)factor : 1;
 }
 
-static rlim_t limit_by_factor(void)
+/* How many connections one busy worker stands for. */
+static apr_int64_t connections_per_worker(void)
 {
-    return (rlim_t)((double)threads_of_child() * factor_of_mpm() / 2);
+    return 1 + factor_of_mpm();
 }
 
-/* Each worker that is held has a connection, and takes from the others as many
- * as the factor says. What all who are held and parked take may not be more than
- * what leaves the others their half. */
-void admission_park_limit_connections(adm_child_t *child)
+/* Of all children that there may be, and of one. */
+static apr_int64_t server_budget(server_rec *s)
 {
-    double factor = factor_of_mpm();
-    uint32_t rounded_up = (uint32_t)factor + ((uint32_t)factor < factor);
+    int children = children_at_most();
+    int workers = children * threads_of_child();
 
-    adm_child_limit_connections(child,
-                                (uint32_t)(threads_of_child()
-                                           + limit_by_factor()),
-                                1 + rounded_up);
+    return (workers - admission_reserved_workers(s, workers))
+               * connections_per_worker()
+           - children * factor_of_mpm();
 }
 
-/* Two descriptors each, one for every other connection, and what a program or
- * a backend needs for every thread. */
-static rlim_t limit_by_descriptors(void)
+static apr_int64_t child_budget(server_rec *s)
+{
+    int threads = threads_of_child();
+
+    return (threads - admission_reserved_share(s, threads))
+               * connections_per_worker()
+           - factor_of_mpm();
+}
+
+static uint32_t as_budget(apr_int64_t connections)
+{
+    return connections < 0            ? 0
+           : connections < UINT32_MAX ? (uint32_t)connections
+                                      : UINT32_MAX;
+}
+
+void admission_park_limit_connections(server_rec *s, adm_child_t *child)
+{
+    adm_child_limit_connections(child, as_budget(child_budget(s)),
+                                as_budget(server_budget(s)),
+                                as_budget(connections_per_worker()));
+}
+
+static apr_int64_t descriptors_allowed(void)
 {
     struct rlimit limit;
-    rlim_t others = SPARE_DESCRIPTORS + limit_by_factor()
-                    + 4 * threads_of_child();
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0
-        || limit.rlim_cur == RLIM_INFINITY) {
-        return ADM_PARK_SLOTS;
-    }
-    return limit.rlim_cur > others ? (limit.rlim_cur - others) / 2 : 0;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0
+                   && limit.rlim_cur < (rlim_t)INT_MAX
+               ? (apr_int64_t)limit.rlim_cur
+               : INT_MAX;
 }
 
-static uint32_t slots_of_child(void)
+/* Of this process: each log file is one. Where they cannot be listed, the lowest
+ * free number tells. */
+static apr_int64_t descriptors_open(void)
 {
-    rlim_t slots = limit_by_factor();
-    rlim_t descriptors = limit_by_descriptors();
+    DIR *files = opendir("/proc/self/fd");
+    apr_int64_t open = -1; /* but the directory itself */
+    int lowest;
 
-    if (slots > descriptors) {
-        slots = descriptors;
+    if (files) {
+        while (readdir(files)) {
+            open++;
+        }
+        closedir(files);
+        return open - 2; /* "." and ".." */
     }
-    return slots < ADM_PARK_SLOTS ? (uint32_t)slots : ADM_PARK_SLOTS;
+    lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (lowest >= 0) {
+        close(lowest);
+    }
+    return lowest;
 }
 
+/* Two descriptors each, when the connections that are kept for others have
+ * theirs. */
+static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
+{
+    int threads = threads_of_child();
+    apr_int64_t others = admission_reserved_share(s, threads)
+                         * connections_per_worker();
+    apr_int64_t left = descriptors_allowed() - open - SPARE_DESCRIPTORS
+                       - THREAD_DESCRIPTORS * threads - others;
+
+    return left > 0 ? left / 2 : 0;
+}
+
+/* As many as the MPM accepts connections. */
+static apr_int64_t limit_by_connections(void)
+{
+    apr_int64_t slots = threads_of_child() * connections_per_worker();
+
+    return slots < ADM_PARK_SLOTS ? slots : ADM_PARK_SLOTS;
+}
+
+static apr_int64_t slots_of_child(server_rec *s, apr_int64_t open)
+{
+    apr_int64_t connections = limit_by_connections();
+    apr_int64_t descriptors = limit_by_descriptors(s, open);
+
+    return connections < descriptors ? connections : descriptors;
+}
+
+static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
+{
+    return wanted < most ? wanted : most;
+}
+
+admission_room_t admission_room(server_rec *s)
+{
+    apr_int64_t slots = slots_of_child(s, descriptors_open());
+    apr_int64_t budget = server_budget(s);
+    admission_room_t room = { 0 };
+
+    if (admission_would_park(s)) {
+        room.children = children_at_most();
+        room.children_at_start = children_at_start();
+        room.requests = at_most(room.children * slots, budget);
+        room.requests_at_start = at_most(room.children_at_start * slots,
+                                         budget);
+    }
+    return room;
+}
+
+/* What the zone can park while its limit is used. */
+static apr_int64_t room_of_zone(server_rec *s, apr_int64_t slots,
+                                const admission_zone_t *zone)
+{
+    apr_int64_t left = server_budget(s)
+                       - zone->limit * connections_per_worker();
+
+    return left > 0 ? at_most(slots, left) : 0;
+}
+
+static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
+                               apr_int64_t room, int files_are_short)
+{
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0302)
+                 "zone %s (%s): AdmissionQueue %d, but beside MaxConcurrent %d "
+                 "the server can park %" APR_INT64_T_FMT " requests, in %d "
+                 "children at most: others hold a worker or are rejected; "
+                 "raise %s, or lower AdmissionQueue",
+                 zone->name, zone->place, zone->queue_length, zone->limit, room,
+                 children_at_most(),
+                 files_are_short ? "the limit of open files"
+                                 : "AsyncRequestWorkerFactor");
+}
+
+/* The zone that lacks most, by itself: that all are full at once is not what to
+ * expect. */
 void admission_park_warn(server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
-    int daemons = 1, i;
-    apr_int64_t room, waiters = 0;
+    const admission_zone_t *worst = NULL;
+    apr_int64_t slots = children_at_most()
+                        * slots_of_child(s, descriptors_open());
+    apr_int64_t most = 0, room = 0;
+    int i;
 
     if (!admission_would_park(s)) {
         return;
     }
-    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
-    room = (apr_int64_t)daemons * slots_of_child();
     for (i = 0; i < zones->nelts; i++) {
-        waiters += APR_ARRAY_IDX(zones, i, admission_zone_t *)->queue_length;
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+        apr_int64_t room_here = room_of_zone(s, slots, zone);
+
+        if (!zone->dry_run && zone->queue_length - room_here > most) {
+            most = zone->queue_length - room_here;
+            worst = zone;
+            room = room_here;
+        }
     }
-    if (waiters > room) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0302)
-                     "the lines of all zones have %" APR_INT64_T_FMT
-                     " places, but the server parks %" APR_INT64_T_FMT
-                     " requests at most (%u a child), others wait with a "
-                     "worker; raise AsyncRequestWorkerFactor, and the limit of "
-                     "open files with it, or lower AdmissionQueue",
-                     waiters, room, slots_of_child());
+    if (worst) {
+        warn_of_long_queue(s, worst, room, room == slots);
     }
 }
 
@@ -381,13 +537,17 @@ int admission_parks(void)
     return server_parks;
 }
 
-int admission_would_park(server_rec *s)
+int admission_mpm_parks(void)
 {
     int can = 0;
 
-    return admission_parking_is_on(s)
-           && ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can
-           && slots_of_child() > 0;
+    return ap_mpm_query(AP_MPMQ_CAN_WAITIO, &can) == APR_SUCCESS && can;
+}
+
+int admission_would_park(server_rec *s)
+{
+    return admission_parking_is_on(s) && admission_mpm_parks()
+           && slots_of_child(s, descriptors_open()) > 0;
 }
 
 void admission_park_post_config(server_rec *s)
@@ -400,17 +560,30 @@ void admission_park_post_config(server_rec *s)
                  "requests that wait %s",
                  server_parks ? "are parked, they hold no worker"
                               : "hold a worker");
+    if (server_parks) {
+        admission_room_post_config(s);
+    }
 }
 
 void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
 {
     adm_child_t *child = admission_child();
+    apr_int64_t open, allowed, slots;
     apr_status_t rv;
 
     if (!server_parks || !child) {
         return;
     }
-    rv = admission_lot_open(child, slots_of_child(), pchild);
+    open = descriptors_open();
+    allowed = descriptors_allowed();
+    slots = slots_of_child(s, open);
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s, ADMLOGNO(0305)
+                 "this child has room to park %" APR_INT64_T_FMT
+                 " requests, %" APR_INT64_T_FMT " of %" APR_INT64_T_FMT
+                 " files are open",
+                 slots, open, allowed);
+    rv = admission_lot_open(child, (uint32_t)slots, allowed - SPARE_DESCRIPTORS,
+                            pchild);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0304)
                      "no thread to look after parked requests, those of this "
@@ -425,10 +598,27 @@ int admission_parks(void)
     return 0;
 }
 
+int admission_mpm_parks(void)
+{
+    return 0;
+}
+
 int admission_would_park(server_rec *s)
 {
     (void)s;
     return 0;
+}
+
+void admission_park_limit_connections(server_rec *s, adm_child_t *child)
+{
+    (void)s;
+    (void)child;
+}
+
+admission_room_t admission_room(server_rec *s)
+{
+    (void)s;
+    return (admission_room_t){ 0 };
 }
 
 int admission_may_park(request_rec *r)

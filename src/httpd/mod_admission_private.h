@@ -247,6 +247,7 @@ typedef enum admission_outcome_t {
     ADMISSION_GRANTED,
     ADMISSION_TIMEOUT,
     ADMISSION_RESERVED, /* no worker to go on with */
+    ADMISSION_NO_ROOM,  /* nor room to park */
     ADMISSION_GONE,     /* the client */
     ADMISSION_STOPPING, /* this child */
     ADMISSION_LOST      /* the ticket was taken away: a fault of ours */
@@ -272,9 +273,29 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
 /** @return whether requests of this server wait without a worker at all. */
 int admission_parks(void);
 
-/** Where requests park, let so few block beside them that the MPM goes on
- *  accepting connections. A new child, once. */
-void admission_park_limit_connections(adm_child_t *child);
+/** Where requests park, let so few wait that the MPM goes on accepting
+ *  connections for others. A new child, once. */
+void admission_park_limit_connections(server_rec *s, adm_child_t *child);
+
+/** How many requests can be parked at once, by the sizes of the server and the
+ *  limit of open files. */
+typedef struct admission_room_t {
+    int children; /* at most */
+    int children_at_start;
+    apr_int64_t requests; /* in all these children */
+    apr_int64_t requests_at_start;
+} admission_room_t;
+
+/** @return whether the MPM can wait for a client without a worker. */
+int admission_mpm_parks(void);
+
+/** Raise what the MPM accepts, where the administrator leaves it to us, before
+ *  the configuration is processed; and say so (mod_admission_room.c). */
+void admission_room_pre_config(apr_pool_t *pconf);
+void admission_room_post_config(server_rec *s);
+
+/** @return the room of this server; nothing where requests do not park. */
+admission_room_t admission_room(server_rec *s);
 
 /** @return the same, before the server runs. */
 int admission_would_park(server_rec *s);

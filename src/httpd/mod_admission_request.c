@@ -205,13 +205,16 @@ static void set_retry_after(request_rec *r, const admission_dir_conf_t *conf,
 static const char *const status_of_event[] = {
     [ADM_EVENT_FULL] = "full",
     [ADM_EVENT_TIMEOUT] = "timeout",
-    [ADM_EVENT_RESERVE] = "reserve"
+    [ADM_EVENT_RESERVE] = "reserve",
+    [ADM_EVENT_PARKING] = "parking"
 };
 
 static const char *const reason_of_event[] = {
     [ADM_EVENT_FULL] = "the queue is full",
     [ADM_EVENT_TIMEOUT] = "waited too long",
-    [ADM_EVENT_RESERVE] = "the last workers are reserved"
+    [ADM_EVENT_RESERVE] = "the last workers are reserved",
+    [ADM_EVENT_PARKING] = "no room is left to park it, raise "
+                          "AsyncRequestWorkerFactor or the limit of open files"
 };
 
 /* Once a minute, zone and reason, whatever the number of children. */
@@ -233,10 +236,12 @@ static void log_rejection(request_rec *r, const admission_zone_t *zone,
                   "zone %s: request rejected, %s (%u of %u active, %u of %u "
                   "queued; so far %" APR_UINT64_T_FMT " rejected full, "
                   "%" APR_UINT64_T_FMT " timeout, %" APR_UINT64_T_FMT
-                  " reserve); not logged again for a minute",
+                  " reserve, %" APR_UINT64_T_FMT
+                  " parking); not logged again for a minute",
                   zone->name, reason_of_event[event], stats.active, stats.limit,
                   stats.queued, stats.queue_length, stats.rejected_full,
-                  stats.rejected_timeout, stats.rejected_reserve);
+                  stats.rejected_timeout, stats.rejected_reserve,
+                  stats.rejected_parking);
 }
 
 /* It will not run. The ErrorDocument sees the environment with REDIRECT_
@@ -373,6 +378,8 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
     switch (outcome) {
     case ADMISSION_RESERVED:
         return reject(r, conf, ADM_EVENT_RESERVE, drain);
+    case ADMISSION_NO_ROOM:
+        return reject(r, conf, ADM_EVENT_PARKING, drain);
     case ADMISSION_GONE:
         return give_up_client(r);
     case ADMISSION_STOPPING:
@@ -397,7 +404,7 @@ static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
             return SUSPENDED;
         }
         if (adm_ticket_block(ticket, began) != APR_SUCCESS) {
-            return admission_after_wait(r, ADMISSION_RESERVED, began);
+            return admission_after_wait(r, ADMISSION_NO_ROOM, began);
         }
     }
     return admission_after_wait(r, admission_block(r, ticket, deadline), began);
@@ -460,6 +467,9 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
     case ADM_RESERVED:
         leave_without_permit(known);
         return reject(r, conf, ADM_EVENT_RESERVE, ticket->drain_usec);
+    case ADM_NO_ROOM:
+        leave_without_permit(known);
+        return reject(r, conf, ADM_EVENT_PARKING, ticket->drain_usec);
     default:
         leave_without_permit(known);
         note_unlimited(r, zone, rv);

@@ -142,6 +142,7 @@ int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     (void)ptemp;
     limits = apr_array_make(pconf, 8, sizeof(admission_limit_t *));
     zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    admission_room_pre_config(pconf);
     return OK;
 }
 
@@ -335,6 +336,7 @@ int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 void admission_dump_config(apr_pool_t *pconf, server_rec *s)
 {
     apr_file_t *out = NULL;
+    admission_room_t room;
     int i;
 
     if (!ap_exists_config_define("DUMP_ADMISSION")) {
@@ -342,6 +344,15 @@ void admission_dump_config(apr_pool_t *pconf, server_rec *s)
     }
     apr_file_open_stdout(&out, pconf);
     apr_file_printf(out, "Admission zones:\n");
+    room = admission_room(s);
+    if (room.requests) {
+        apr_file_printf(out,
+                        "  room to park: %" APR_INT64_T_FMT
+                        " requests in %d children at start, %" APR_INT64_T_FMT
+                        " in %d at most\n",
+                        room.requests_at_start, room.children_at_start,
+                        room.requests, room.children);
+    }
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);

@@ -138,6 +138,17 @@ int ap_exists_config_define(const char *name)
     return 0;
 }
 
+void admission_room_pre_config(apr_pool_t *pconf)
+{
+    (void)pconf;
+}
+
+admission_room_t admission_room(server_rec *s)
+{
+    (void)s;
+    return (admission_room_t){ 0 };
+}
+
 int admission_would_park(server_rec *s)
 {
     (void)s;

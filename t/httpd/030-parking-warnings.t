@@ -1,5 +1,5 @@
-# At start httpd says whether requests can wait without a worker, and warns when
-# the lines are longer than what the children park.
+# At start httpd says whether requests can wait without a worker, and warns of a
+# queue that is longer than what all children, also those to come, can park.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -7,6 +7,12 @@ use AdmissionTest;
 use AdmissionTest::Parking;
 
 my ($threads, $children, $room) = (10, 2, 30);
+my ($factor, $reserve, $limit) = (2 * $room / $threads, 5, 2);
+# A worker stands for 1 + $factor connections: those of the reserve and those that
+# run cannot be used; nor those of one idle worker a child, at which event begins
+# to accept again.
+my $fits = ($threads * $children - $reserve - $limit) * (1 + $factor)
+    - $children * $factor;
 
 sub zone_with { return "<Location /$_[0]>\nMaxConcurrent 2\nAdmissionQueue $_[1]\n</Location>\n" }
 
@@ -24,20 +30,50 @@ for_each_parking_combo(sub {
                                  children => $children, conf => $conf);
     };
 
-    my $httpd = $start->(zone_with('a', 40) . zone_with('b', 20))->start;
+    my $httpd = $start->(zone_with('a', $fits) . zone_with('b', 20)
+        . "<Location /dry>\nAdmissionDryRun On\nMaxConcurrent 2\n"
+        . "AdmissionQueue 5000\n</Location>\n")->start;
     my @said = said_by($httpd);
-    is scalar(@said), 1, 'lines that fit: one line in the log' or diag @said;
+    is scalar(@said), 1, 'queues that fit: one line in the log' or diag @said;
     like $said[0], qr/^info ADM0303: .*parked.*no worker/, '... which says that they park';
     $httpd->stop;
 
-    $httpd = $start->(zone_with('a', 40) . zone_with('b', 21));
+    my $too_long = $fits + 1;
+    $httpd = $start->(zone_with('a', 40) . zone_with('b', $too_long));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302/)->start;
     @said = said_by($httpd);
-    is scalar(grep { /^warn ADM0302/ } @said), 1, 'lines that do not fit: one warning';
+    is scalar(grep { /^warn ADM0302/ } @said), 1, 'a queue that does not fit: one warning';
     my ($warning) = grep { /ADM0302/ } @said;
     like $warning // '', $_, "... that says $_"
-        for qr/\b61\b/, qr/\b60\b/, qr/\b30 a child\b/, qr/AsyncRequestWorkerFactor/,
-            qr/open files/, qr/AdmissionQueue/;
+        for qr{test\.example:/b\b}, qr/AdmissionQueue $too_long\b/, qr/park $fits\b/,
+            qr/\b$children children\b/, qr/AsyncRequestWorkerFactor/;
+    $httpd->stop;
+
+    # A stock server starts two children and more when these accept no more.
+    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
+        . "AsyncRequestWorkerFactor 2\n" . zone_with('a', 300))->start;
+    @said = said_by($httpd);
+    is scalar(@said), 1, 'children that are not there at start count as well' or diag @said;
+    $httpd->stop;
+
+    # Where nobody says the factor, one is chosen: 2 for others, and for 300 of 12
+    # times 25 threads twice that; or what the open files allow.
+    for ([ 8192, 26 ], [ 1024, 21 ]) {
+        my ($files, $chosen) = @$_;
+        my $limited = httpd_with_files($files);
+        local $ENV{HTTPD} = "$limited/httpd";
+        $httpd = new_httpd(combo => $combo, workers => 150,
+                           conf => stock_conf() . zone_with('a', 300))->start;
+        @said = grep { !/ADM0303/ } said_by($httpd);
+        is scalar(@said), 1, "no factor, $files files: one line" or diag @said;
+        like $said[0] // '', qr/^notice ADM0306: .*Factor .*\b$chosen in place of 2\b/,
+            '... that says which one is taken';
+        $httpd->stop;
+    }
+
+    $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
+        . "AdmissionParking Off\n" . zone_with('a', 4))->start;
+    is scalar(grep { /ADM0306/ } said_by($httpd)), 0, 'none is chosen for those who block';
     $httpd->stop;
 
     $httpd = $start->("AdmissionParking Off\n" . zone_with('a', 4))->start;

@@ -1,6 +1,6 @@
-# More in line than the child may park: the rest holds workers, as long as event
-# goes on accepting connections; who finds no worker to wait in is rejected; and
-# all of it at start is worth a warning.
+# More in line than the open files allow to park: the rest holds workers, as long
+# as event goes on accepting connections; who finds no worker to wait in is
+# rejected; and all of it at start is worth a warning.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -8,48 +8,48 @@ use AdmissionTest;
 use AdmissionTest::Config;
 use AdmissionTest::Parking;
 
-my ($threads, $room, $reserve) = (12, 5, 3);
+my ($threads, $factor, $reserve) = (12, 10, 3);
 my $zone = '/cgi-bin/';
 
-# An httpd that may have so many files open: a program to start it with.
-sub httpd_with_files {
-    my ($files) = @_;
-    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = AdmissionTest::Config::httpd();
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return $dir;
-}
+# What mod_admission_park.c leaves for others, besides what is open already: 64, 4
+# a thread, and the connections that the reserve can have.
+my $files   = 190;
+my $left    = 64 + 4 * $threads + $reserve * (1 + $factor);
+my $limited = httpd_with_files($files);
 
-# What mod_admission_park.c leaves for others: 64, 4 a thread and as many as
-# AsyncRequestWorkerFactor would let park.
-my $by_factor = 60;
-my $limited   = httpd_with_files(64 + 4 * $threads + $by_factor + 2 * $room);
+# How many requests the child can park, by what it says is open.
+sub room {
+    my ($httpd) = @_;
+    my ($room, $open) = map { /ADM0305: .*park (\d+) .* (\d+) of $files files/ }
+                        $httpd->error_log;
+    is $room, int(($files - $left - $open) / 2), 'the child counts its open files'
+        or diag $open // 'nothing said';
+    return $room;
+}
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
     local $ENV{HTTPD} = "$limited/httpd";
     my $httpd = new_parking_httpd(combo => $combo, threads => $threads,
-                                  room => $by_factor, conf => <<"CONF");
+                                  room => $threads * $factor / 2, conf => <<"CONF");
+LogLevel admission:debug
 AdmissionReserve $reserve
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 50
 </Location>
 CONF
-    $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*\b50\b.*\b$room\b.*open files/)
-          ->expect_rejections('test.example:/cgi-bin/', 'reserve')->start;
+    $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*\b50\b.*limit of open files/)
+          ->expect_rejections('test.example:/cgi-bin/', 'limit of open files')->start;
+    my $room = room($httpd);
+    cmp_ok $room, '>', 1, 'some can be parked' or return $httpd->stop;
 
     my ($hold) = ask_line($httpd, 'go', 0, $zone);
     my @parked = map { $httpd->ask("/cgi-bin/heavy?id=parked$_", keep => 1) } 1 .. $room;
     server_becomes($httpd, "$room park", AdmissionParked => $room, AdmissionBlocked => 0);
     # The reserve would let more block. But a worker takes a connection, and as
-    # many as the factor says from those that event accepts; half of these are
-    # for those who do not wait.
-    my $factor = 2 * $by_factor / $threads;
-    my $busy   = int(($threads + $by_factor - $room) / (1 + $factor));
+    # many as the factor says from those that event accepts.
+    my $busy = int($threads - $reserve - ($room + $factor) / (1 + $factor));
     my $blocking = $busy - 1;
     cmp_ok $blocking, '<', $threads - $reserve - 1, 'the reserve is not what bounds them';
     my @blocked = map { $httpd->ask("/cgi-bin/heavy?id=blocked$_") } 1 .. $blocking;
@@ -59,8 +59,8 @@ CONF
     my $rejected = $httpd->get('/cgi-bin/heavy?id=rejected');
     is $rejected->{status}, 503, 'the next is rejected';
     like $rejected->{headers}{'retry-after'} // '(none)', qr/^\d+$/, '... with Retry-After';
-    $httpd->zone_becomes($zone, '... and counted so', Active => 1, RejectedReserve => 1,
-                         Queued => $room + $blocking);
+    $httpd->zone_becomes($zone, '... and counted so', Active => 1, RejectedParking => 1,
+                         RejectedReserve => 0, Queued => $room + $blocking);
     is_deeply statuses(answers(map { $httpd->ask('/static.txt') } 1 .. $reserve)),
         { 200 => $reserve }, 'the workers of the reserve are free';
 

@@ -1,5 +1,6 @@
-# A client that closes its sending side after its last request goes on reading:
-# it keeps its place in line and is answered, blocked or parked.
+# A client of HTTP/1.0 that closes its sending side, and has not said what becomes
+# of the connection, goes on reading: it keeps its place in the queue and is
+# answered, blocked or parked.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -12,14 +13,15 @@ my $host = 'Host: test.example';
 # name => [ protocol, headers ], by what becomes of the client once it has
 # half-closed.
 my %stays = (
-    plain   => [ 'HTTP/1.0' ],
-    last    => [ 'HTTP/1.1', $host, 'Connection: close' ],
-    options => [ 'HTTP/1.1', $host, 'Connection: TE, Close' ],
-    both    => [ 'HTTP/1.0', 'Connection: close' ],
+    plain => [ 'HTTP/1.0' ],
+    named => [ 'HTTP/1.0', $host ],
 );
+# "Connection: close" is what a proxy says that closes when its client leaves.
 my %leaves = (
     modern => [ 'HTTP/1.1', $host ],
+    last   => [ 'HTTP/1.1', $host, 'Connection: close' ],
     kept   => [ 'HTTP/1.0', 'Connection: Keep-Alive' ],
+    proxy  => [ 'HTTP/1.0', 'Connection: close' ],
 );
 
 sub ask_raw {
@@ -55,14 +57,14 @@ CONF
         my $length = keys(%stays) + keys %leaves;
         my %client = map { $_ => ask_raw($httpd, $_, @{ $stays{$_} // $leaves{$_} }) }
                      keys %stays, keys %leaves;
-        my $reset = ask_raw($httpd, 'reset', @{ $stays{last} });
+        my $reset = ask_raw($httpd, 'reset', @{ $stays{plain} });
         $httpd->zone_becomes('/cgi-bin/', 'the others wait', Queued => $length + 1);
         my $parks = $httpd->status->{AdmissionParked};
         is $parks > 0, $parking eq 'On' && AdmissionTest::Parking::can_park(),
             "... with AdmissionParking $parking";
 
         $_->half_close for values %client;
-        $httpd->zone_becomes('/cgi-bin/', 'those who would have kept the connection leave',
+        $httpd->zone_becomes('/cgi-bin/', 'those who said what becomes of the connection leave',
                              Queued => 1 + keys %stays, Gone => scalar keys %leaves);
         $reset->half_close;
         $reset->abort;
@@ -74,7 +76,7 @@ CONF
 
         $httpd->open_gate('go');
         is_deeply statuses(answers($hold, @client{ keys %stays })), { 200 => 1 + keys %stays },
-            'who asked for the last time is answered';
+            'who only knows how to close is answered';
         $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
                              Admitted => 1 + keys %stays);
         $httpd->stop;

@@ -178,11 +178,12 @@ START_TEST(who_can_neither_be_parked_nor_block_is_turned_away)
 
     make_zone(0, 0);
     ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_RESERVED);
+    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_NO_ROOM);
     ck_assert_uint_eq(ticket.held, 0);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(blocked(), 0);
-    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 1);
+    ck_assert_uint_eq(stats_of(child, zone).rejected_parking, 1);
+    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 0);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -262,7 +263,7 @@ START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
     adm_child_limit_blocked(child, 1);
     ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
     ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_RESERVED);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert_uint_eq(blocked(), 1);
     assert_workers(1);
@@ -299,7 +300,7 @@ START_TEST(who_is_granted_before_it_is_turned_away_runs)
     ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
     ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
     adm_child_limit_blocked(child, 0);
-    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_RESERVED);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
     adm_ticket_release(&inside, adm_now());
     ck_assert(adm_ticket_is_granted(&first));
     ck_assert_int_eq(adm_ticket_block(&first, adm_now()), APR_SUCCESS);
@@ -318,18 +319,19 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     int i;
 
     make_zone(0, 10);
-    adm_child_limit_connections(child, 10, 3);
+    adm_child_limit_connections(child, 10, 10, 3);
     for (i = 0; i < 4; i++) {
         ck_assert_int_eq(ask(PARKS, &parked[i]), ADM_QUEUED);
         adm_ticket_park(&parked[i], (uint32_t)i);
     }
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_QUEUED);
-    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_RESERVED);
+    ck_assert(!adm_child_has_room(child));
+    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_NO_ROOM);
     assert_workers(2);
     /* Nor who wanted to be parked and cannot be. */
     ck_assert_int_eq(ask(PARKS, &one_more), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&one_more, adm_now()), ADM_RESERVED);
+    ck_assert_int_eq(adm_ticket_block(&one_more, adm_now()), ADM_NO_ROOM);
     for (i = 0; i < 3; i++) {
         adm_ticket_cancel(&parked[i], ADM_REASON_GONE, adm_now());
     }
@@ -337,6 +339,47 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     /* HTTP/2 has threads of its own. */
     ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &parked[0]),
                      ADM_QUEUED);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int park_three_and_stay(void *generation)
+{
+    adm_ticket_t tickets[3];
+    int i;
+
+    child = join();
+    NEED(child != NULL);
+    atomic_store(&child->rec->generation, (uint32_t) * (const int *)generation);
+    for (i = 0; i < 3; i++) {
+        NEED(ask(PARKS, &tickets[i]) == ADM_QUEUED);
+        adm_ticket_park(&tickets[i], (uint32_t)i);
+    }
+    atomic_store(shared, 1);
+    return stay();
+}
+
+/* A child may use what others of its generation leave. Loop test: the other
+ * child is of this generation, or of an older one that accepts no more. */
+START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
+{
+    adm_ticket_t tickets[6];
+    int room = _i ? 6 : 3, generation, i;
+
+    make_zone(0, 10);
+    adm_child_limit_connections(child, 2, 6, 3);
+    generation = (int)atomic_load(&child->rec->generation) - _i;
+    start(park_three_and_stay, &generation);
+    WAIT_FOR(atomic_load(shared) == 1);
+    for (i = 0; i < room; i++) {
+        ck_assert(adm_child_has_room(child));
+        ck_assert_int_eq(ask(PARKS, &tickets[i]), ADM_QUEUED);
+        adm_ticket_park(&tickets[i], (uint32_t)i);
+    }
+    ck_assert(!adm_child_has_room(child));
+    for (i = 0; i < room; i++) {
+        adm_ticket_cancel(&tickets[i], ADM_REASON_GONE, adm_now());
+    }
     assert_segment_consistent();
 }
 END_TEST
@@ -459,6 +502,9 @@ static void add_stories(TCase *stories)
                    who_blocks_a_thread_of_another_pool_takes_nobodys_place);
     tcase_add_test(stories, who_is_granted_before_it_is_turned_away_runs);
     tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
+    tcase_add_loop_test(stories,
+                        a_child_beyond_its_own_budget_has_that_of_the_server, 0,
+                        2);
     tcase_add_loop_test(stories, the_workers_of_a_killed_child_are_free_again,
                         0, 2);
     tcase_add_test(stories,

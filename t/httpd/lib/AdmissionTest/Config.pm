@@ -26,6 +26,13 @@ sub httpd {
     return $found // die "no httpd found: set HTTPD to its path\n";
 }
 
+# 71 of httpd 2.4.71.
+sub version {
+    our $version //= (`@{[ httpd() ]} -v` =~ m{Apache/2\.4\.(\d+)})[0]
+        // die "which version is @{[ httpd() ]}?\n";
+    return $version;
+}
+
 sub modules_dir {
     our $modules_dir //= find_modules();
     return $modules_dir;

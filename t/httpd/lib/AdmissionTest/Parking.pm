@@ -7,13 +7,14 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use File::Temp ();
 use Test::More;
 
 use AdmissionTest;
 use AdmissionTest::Config;
 
-our @EXPORT = qw(ask_line descriptors for_each_parking_combo new_parking_httpd
-                 parking_conf server_becomes start_parking_httpd);
+our @EXPORT = qw(ask_line descriptors for_each_parking_combo httpd_with_files
+                 new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
 my $ROOM    = 200;
@@ -21,9 +22,7 @@ my $ROOM    = 200;
 # Event can wait without a worker since httpd 2.4.63, on Linux. Not asked of
 # the module itself, which could be wrong.
 sub can_park {
-    my ($version) = `@{[ AdmissionTest::Config::httpd() ]} -v`
-        =~ m{Apache/2\.4\.(\d+)};
-    return $^O eq 'linux' && ($version // 63) >= 63;
+    return $^O eq 'linux' && AdmissionTest::Config::version() >= 63;
 }
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
@@ -33,12 +32,13 @@ sub for_each_parking_combo {
     for_each_combo($story, @wanted ? @wanted : 'event+cgid');
 }
 
-# The MPM part: children => 1, threads => 6 of each, room => 200 parked in each.
+# The MPM part: children => 1, threads => 6 of each, room => 200 parked in each
+# at least.
 # There are slots left for children that take their place after a graceful.
 sub parking_conf {
     my (%o) = (children => 1, threads => $THREADS, room => $ROOM, @_);
     my $workers = $o{children} * $o{threads};
-    my $factor  = 2 * $o{room} / $o{threads};
+    my $factor  = int(2 * $o{room} / $o{threads});
     return <<"CONF";
 StartServers $o{children}
 ServerLimit 8
@@ -47,6 +47,20 @@ MaxRequestWorkers $workers
 MinSpareThreads 1
 MaxSpareThreads $workers
 AsyncRequestWorkerFactor $factor
+CONF
+}
+
+# The sizes of Debian's mpm_event.conf, which are nearly httpd's own.
+sub stock_conf {
+    return <<'CONF';
+StartServers 2
+ServerLimit 16
+MinSpareThreads 25
+MaxSpareThreads 75
+ThreadLimit 64
+ThreadsPerChild 25
+MaxRequestWorkers 150
+MaxConnectionsPerChild 0
 CONF
 }
 
@@ -87,6 +101,18 @@ sub server_becomes {
     return ok($reached, $what) || diag join ', ', map {
         "$_ is " . ($status->{$_} // 'missing') . ", should be $state{$_}"
     } sort keys %state;
+}
+
+# An httpd that may have so many files open: a program to start it with.
+sub httpd_with_files {
+    my ($files) = @_;
+    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $httpd = AdmissionTest::Config::httpd();
+    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
+    print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
+    close $script or die "$dir/httpd: $!\n";
+    chmod 0755, "$dir/httpd";
+    return $dir;
 }
 
 # How many descriptors a process has open.
