@@ -226,7 +226,7 @@ START_TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     adm_doorbell_ring_slot(segment, 1, 77);
     child = join();
-    ck_assert_uint_eq(adm_doorbell_wait(child, 0, slots, 4), 0);
+    ck_assert_uint_eq(adm_doorbell_wait(child, at_once, NULL, slots, 4), 0);
     assert_segment_consistent();
 }
 END_TEST
