@@ -205,7 +205,7 @@ START_TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
 {
     adm_child_t *child;
 
-    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive),
+    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive, NEVER),
                      ADM_LOCKED);
     adm_lock_release(&adm_child_at(segment, 1)->alive);
     ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive),
