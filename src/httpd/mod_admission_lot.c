@@ -268,6 +268,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
         return next;
     }
     if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
+        || adm_ticket_seems_stuck(&visit->ticket, now)
         || adm_child_is_stopping(lot.child)) {
         parking->is_woken = 1;
         wake_locked(parking);

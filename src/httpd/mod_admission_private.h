@@ -207,6 +207,7 @@ typedef enum admission_outcome_t {
     ADMISSION_TIMEOUT,
     ADMISSION_RESERVED, /* no worker to go on with */
     ADMISSION_GONE,     /* the client */
+    ADMISSION_STUCK,    /* nobody hands out the zone's permits: it runs */
     ADMISSION_STOPPING  /* this child */
 } admission_outcome_t;
 

@@ -295,6 +295,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
         return "its lock is beyond repair";
     case ADM_INTERRUPTED:
         return "its lock is held by what this request interrupts";
+    case ADM_ZONE_BUSY:
+        return "its lock is held by a process that does not run";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:
@@ -309,7 +311,6 @@ static void note_unlimited(request_rec *r, const admission_zone_t *zone,
 {
     adm_segment_t *segment = admission_segment();
 
-    note_entered(r, zone, 0);
     admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
     adm_segment_count_unlimited(segment);
     if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
@@ -371,6 +372,9 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
         return give_up_client(r);
     case ADMISSION_STOPPING:
         return end_with_child(r);
+    case ADMISSION_STUCK:
+        note_unlimited(r, known->zone, ADM_ZONE_BUSY);
+        return run_handlers_behind(r);
     default:
         return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
     }
@@ -503,6 +507,7 @@ int admission_handler(request_rec *r)
         return DECLINED;
     }
     if (!admission_child()) {
+        note_entered(r, zone, 0);
         note_unlimited(r, zone, ADM_NO_CHILD);
         return DECLINED;
     }
