@@ -115,5 +115,20 @@ AC_DEFUN([ADM_PLATFORM], [
         adm_waits_with="short naps (no linux/futex.h)"
         ADM_DEFINES=-DADM_NO_FUTEX
     ])
+    dnl glibc 2.30. Else a wait for a lock counts on the clock of the day.
+    AC_MSG_CHECKING([for pthread_mutex_clocklock])
+    adm_save_LIBS=$LIBS
+    LIBS="$LIBS -lpthread"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+            #define _GNU_SOURCE
+            #include <pthread.h>
+            #include <time.h>]], [[
+            pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+            struct timespec at = { 0, 0 };
+            return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &at);]])],
+        [AC_MSG_RESULT([yes])
+         ADM_DEFINES="$ADM_DEFINES -DADM_HAVE_CLOCKLOCK"],
+        [AC_MSG_RESULT([no])])
+    LIBS=$adm_save_LIBS
     AC_SUBST([ADM_DEFINES])
 ])

@@ -8,7 +8,9 @@
  * The core never logs and knows nothing of httpd. Time is a parameter, so that
  * tests can move it. Unless a comment says otherwise a function may be called
  * from any thread of a registered child, does not block but for the short
- * critical section of one zone, and allocates nothing.
+ * critical section of one zone, and allocates nothing. A process that is stopped
+ * inside that section keeps the others out: they wait for ADM_LOCK_LONG_USEC at
+ * most, or ADM_LOCK_BRIEF_USEC where the comment says briefly.
  */
 #ifndef ADM_H
 #define ADM_H
@@ -30,6 +32,11 @@ typedef int64_t adm_usec_t;
 /** A blocked waiter looks around this often (client gone, dead children). */
 #define ADM_WAIT_SLICE_USEC (250 * ADM_USEC_PER_MSEC)
 
+/** A request waits for the lock of a zone no longer than this. When a lock has
+ *  been out of reach for so long, nobody waits for it longer than briefly. */
+#define ADM_LOCK_LONG_USEC ADM_USEC_PER_SEC
+#define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
+
 /** What a function may return besides APR_SUCCESS and system errors. */
 #define ADM_QUEUED (APR_OS_START_USERERR + 3100)     /* in line, must wait */
 #define ADM_QUEUE_FULL (APR_OS_START_USERERR + 3101) /* no permit, no place */
@@ -48,6 +55,7 @@ typedef int64_t adm_usec_t;
 #define ADM_DRY_QUEUED \
     (APR_OS_START_USERERR + 3111)                  /* runs; would have waited */
 #define ADM_DRY_FULL (APR_OS_START_USERERR + 3112) /* runs; would be rejected */
+#define ADM_ZONE_BUSY (APR_OS_START_USERERR + 3113) /* lock held for too long */
 
 /** A segment, as this process sees it. Private memory, inherited by fork. */
 typedef struct adm_segment_t adm_segment_t;
@@ -200,7 +208,8 @@ bool adm_child_is_self(const adm_child_t *child);
  *
  * Cheap when there is nothing to do; the full round is made when a death was
  * announced, when the last is a second old, or when @a now_or_never is true.
- * System calls only for orphaned programs. Hold no lock.
+ * System calls only for orphaned programs. Hold no lock. Waits briefly, and once
+ * a round, for zones whose lock is held; those are visited a slice later.
  *
  * @return how many tickets of dead children were taken back.
  */
@@ -231,13 +240,16 @@ enum {
  *         ADM_QUEUE_FULL   no permit, and no place or no wish to wait
  *         ADM_RESERVED     the workers left are reserved for other requests
  *         ADM_NO_ROOM      the connections left are kept for other requests
+ *         ADM_ZONE_BUSY    somebody was stopped while holding the zone's lock:
+ *                          let it run
  *         anything else    the request cannot be counted: let it run
  */
 apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
                             uint32_t queue_length, adm_usec_t now,
                             adm_ticket_t *ticket);
 
-/** Count a request that runs without a permit because it is exempt. */
+/** Count a request that runs without a permit because it is exempt. Not if the
+ *  zone cannot be locked briefly. */
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
 
 /** Count a request that runs without a permit because none could be counted. */
@@ -247,8 +259,10 @@ void adm_segment_count_unlimited(adm_segment_t *segment);
  * Sleep until the ticket is granted, the child stops or @a until is reached.
  * Blocks the calling thread.
  *
- * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING, or ADM_BAD_SEGMENT
- *         where somebody took the ticket away; cancel it in that case, too.
+ * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING, ADM_ZONE_BUSY
+ *         (adm_ticket_is_stuck(): nobody will grant it), or ADM_BAD_SEGMENT
+ *         where somebody took the ticket away. In the last two cases cancel it
+ *         and let the request run.
  */
 apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
 
@@ -263,17 +277,27 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
 /** @return whether the ticket holds a permit. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
+/** @return whether the lock of the ticket's zone seems to be held by a process
+ *  that is stopped. One atomic load; ask adm_ticket_is_stuck() before acting. */
+bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now);
+
+/** @return whether nobody hands out permits of the ticket's zone: its lock has
+ *  been out of reach for ADM_LOCK_LONG_USEC, and is so now. Waits briefly. */
+bool adm_ticket_is_stuck(const adm_ticket_t *ticket, adm_usec_t now);
+
 typedef enum adm_reason_t {
     ADM_REASON_TIMEOUT, /* counted as rejected */
     ADM_REASON_RESERVE, /* no worker to go on with; counted as rejected */
     ADM_REASON_PARKING, /* nor room to park; counted as rejected */
-    ADM_REASON_GONE,    /* the client left */
+    ADM_REASON_STUCK, /* as adm_ticket_is_stuck() says: runs without a limit */
+    ADM_REASON_GONE,  /* the client left */
     ADM_REASON_STOPPING /* this child goes down */
 } adm_reason_t;
 
 /**
  * Leave the line. A ticket granted meanwhile is kept when the reason counts as a
- * rejection, else it is released.
+ * rejection or is a stuck zone, else it is released. If the zone cannot be
+ * locked, whoever locks it next ends the ticket.
  *
  * @return APR_SUCCESS  the ticket has ended
  *         APR_EBUSY    it was granted just now and still holds its permit
@@ -284,7 +308,8 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
 /**
  * Give the permit back; it goes to the first in line. Any thread of the child
  * may call this, any number of times: the first one counts. In a process that
- * the child forked it does nothing.
+ * the child forked it does nothing. If the zone cannot be locked, whoever locks
+ * it next gives the permit back.
  */
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
 
@@ -309,15 +334,21 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot);
  *  once more. */
 void adm_ticket_unpark(adm_ticket_t *ticket);
 
+/** @return until when there is nothing to do but for the doorbell. */
+typedef adm_usec_t (*adm_until_t)(void *data);
+
 /**
- * Sleep until the doorbell rings, adm_doorbell_ring() or @a until.
+ * Sleep until the doorbell rings, adm_doorbell_ring() or what @a until returns.
  * Blocks the calling thread; one thread a child.
  *
+ * @param until  called with @a data right before the sleep, and only then.
+ *               Whoever changes what it reads, and rings afterwards, ends the
+ *               sleep: no change between the call and the sleep is missed.
  * @param slots  filled with the slots that rang
  * @return how many, at most @a max; 0 when only the time or a ring without
  *         slot ended the wait.
  */
-uint32_t adm_doorbell_wait(adm_child_t *child, adm_usec_t until,
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
                            uint32_t *slots, uint32_t max);
 
 /** Make adm_doorbell_wait() of this child return. */
@@ -432,7 +463,8 @@ typedef struct adm_zone_stats_t {
     adm_durations_t service;
 } adm_zone_stats_t;
 
-/** Copy a zone's figures under its lock. @return as adm_zone_enter(). */
+/** Copy a zone's figures under its lock, for which it waits briefly.
+ *  @return APR_SUCCESS, ADM_ZONE_BUSY, ADM_ZONE_RETIRED and other faults. */
 apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                             adm_zone_stats_t *stats);
 
@@ -445,7 +477,7 @@ typedef struct adm_history_t {
     uint64_t rejected[ADM_HISTORY_SECONDS]; /* for any reason, until its end */
 } adm_history_t;
 
-/** Copy what a zone remembers, under its lock. @return as adm_zone_enter(). */
+/** Copy what a zone remembers. Waits and returns as adm_zone_stats(). */
 apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
                               adm_usec_t now, adm_history_t *history);
 

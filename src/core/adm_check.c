@@ -8,7 +8,7 @@
 #include "adm_layout.h"
 
 typedef struct census_t {
-    uint32_t active, queued, orphans, free;
+    uint32_t active, queued, orphans, free, left;
     uint64_t last_arrival;
     adm_usec_t since_min; /* of those who hold permits */
 } census_t;
@@ -46,6 +46,7 @@ static const char *count_ticket(const adm_segment_t *segment,
     if (state == ADM_TICKET_ORPHANED) {
         return NULL;
     }
+    census->left += (atomic_load(&ticket->bell) & ADM_BELL_LEFT) != 0;
     child = adm_child_at(segment, ticket->child_idx);
     if (!child || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
         return "a ticket names no child";
@@ -147,6 +148,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     }
     if (atomic_load(&zone->orphans) != census.orphans) {
         return "orphans and the orphaned tickets differ";
+    }
+    if (census.left && !atomic_load(&zone->has_left)) {
+        return "a ticket was left, and its zone does not say so";
     }
     if (census.queued && census.active < atomic_load(&zone->limit)) {
         return "somebody waits beside a free permit";

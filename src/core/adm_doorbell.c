@@ -77,15 +77,17 @@ static uint32_t drain(adm_doorbell_rec_t *doorbell, uint32_t *slots,
     return count;
 }
 
-uint32_t adm_doorbell_wait(adm_child_t *child, adm_usec_t until,
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
                            uint32_t *slots, uint32_t max)
 {
     adm_doorbell_rec_t *doorbell = child->doorbell;
+    /* Before everything that decides about the sleep: a ring that follows a
+     * change of any of it makes this number old, and the sleep ends at once. */
     uint32_t rings = atomic_load(&doorbell->rings);
     uint32_t count = drain(doorbell, slots, max);
 
     if (count == 0) {
-        adm_sleep(&doorbell->rings, rings, until);
+        adm_sleep(&doorbell->rings, rings, until(data));
         count = drain(doorbell, slots, max);
     }
     return count;

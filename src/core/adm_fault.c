@@ -1,4 +1,4 @@
-/* adm_fault.c - kill this process at a named point. Test library only. */
+/* adm_fault.c - kill or stop this process at a named point. Test library only. */
 #include "adm_fault.h"
 
 #ifdef ADM_FAULTS
@@ -8,11 +8,23 @@
 
 static adm_fault_t armed_point;
 static unsigned reaches_left;
+static int armed_signal;
 
-void adm_fault_arm(adm_fault_t point, unsigned nth)
+static void arm(adm_fault_t point, unsigned nth, int signal_number)
 {
     armed_point = point;
     reaches_left = nth;
+    armed_signal = signal_number;
+}
+
+void adm_fault_arm(adm_fault_t point, unsigned nth)
+{
+    arm(point, nth, SIGKILL);
+}
+
+void adm_fault_arm_stop(adm_fault_t point, unsigned nth)
+{
+    arm(point, nth, SIGSTOP);
 }
 
 const char *adm_fault_name(adm_fault_t point)
@@ -29,7 +41,7 @@ const char *adm_fault_name(adm_fault_t point)
 void adm_fault_reach(adm_fault_t point)
 {
     if (point == armed_point && --reaches_left == 0) {
-        kill(getpid(), SIGKILL);
+        kill(getpid(), armed_signal);
     }
 }
 

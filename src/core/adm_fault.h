@@ -1,4 +1,4 @@
-/* adm_fault.h - named points where tests kill the process.
+/* adm_fault.h - named points where tests kill or stop the process.
  *
  * Empty unless compiled with ADM_FAULTS, which only the test library is. A
  * point stands wherever a kill would leave something for others to mend; the
@@ -14,7 +14,8 @@
                 point(cancel_stored) point(chunk_claimed) point(rebuild_begun) \
                     point(rebuild_counted) point(reap_freed)                   \
                         point(reap_orphaned) point(reap_done)                  \
-                            point(orphan_freed) point(child_claimed)
+                            point(orphan_freed) point(child_claimed)           \
+                                point(left_noted) point(left_taken)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,
@@ -29,6 +30,9 @@ typedef enum adm_fault_t {
 /** From now on this process kills itself when it reaches @a point for the
  *  @a nth time (1: the first). */
 void adm_fault_arm(adm_fault_t point, unsigned nth);
+
+/** The same, but the process is stopped there, and goes on when told to. */
+void adm_fault_arm_stop(adm_fault_t point, unsigned nth);
 
 /** @return the point's name. */
 const char *adm_fault_name(adm_fault_t point);

@@ -121,7 +121,8 @@ apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
     adm_history_rec_t copy;
 
     if (!rec) {

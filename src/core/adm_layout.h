@@ -15,7 +15,7 @@
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
  * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
- * park. */
+ * park; stuck_since and has_left of a zone, ADM_BELL_LEFT. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -84,6 +84,10 @@ typedef struct adm_zone_rec_t {
     atomic_uint incarnation;
 
     /* Written by children without the lock; atomic. */
+    _Atomic int64_t stuck_since; /* somebody waited for the lock in vain, from
+                                 * then on; whoever gets it stores 0 */
+    atomic_uint has_left; /* 1: tickets may be ADM_BELL_LEFT; whoever has the
+                           * lock stores 0, then ends them */
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
 
     /* Zone lock. */
@@ -157,8 +161,9 @@ typedef struct adm_ticket_rec_t {
                               * then; 0: it was. Without the lock, by reapers */
     uint32_t prev_idx;            /* in the line */
     uint32_t next_idx;            /* in the line, or in the free list */
-    atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps.
-                              * Written by the owning child without the lock */
+    atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
+                           * from ADM_BELL_LEFT on: its request has left it.
+                           * Written by the owning child without the lock */
     atomic_uint programs; /* announced; by the owning child, no lock */
     _Atomic uint64_t program; /* adm_program_word() of the last one, where it is
                                * known; written by the program itself between
@@ -211,6 +216,12 @@ static inline pid_t adm_life_pid(uint64_t life)
 {
     return (pid_t)(life >> 32);
 }
+
+/* In `bell`, with an adm_reason_t or one of these: how the request left that
+ * could not lock the zone. A slot is never so large. */
+#define ADM_BELL_LEFT UINT32_C(0x80000000)
+
+enum { ADM_LEFT_RELEASED = 0x100, ADM_LEFT_ABANDONED = 0x101 };
 
 typedef struct adm_child_rec_t {
     _Atomic uint64_t life; /* compare and swap, by anybody */
@@ -331,10 +342,19 @@ bool adm_segment_is_ours(const adm_segment_t *segment);
 
 /* adm_zone.c */
 
-/** Take a zone's lock; rebuild it first if its last owner died inside.
+/** Take a zone's lock, but wait for it no longer than @a patience; 0: not at all.
+ *  Rebuilds the zone first if its last owner died inside, and ends the tickets
+ *  that were left to whoever locks next.
  *  @return the zone, or NULL with the reason in @a rv. */
-adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
-                              apr_status_t *rv);
+adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
+                                  adm_usec_t patience, apr_status_t *rv);
+
+/** The same, with the patience of a request. */
+static inline adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment,
+                                            uint32_t zone_idx, apr_status_t *rv)
+{
+    return adm_zone_lock_for(segment, zone_idx, ADM_LOCK_LONG_USEC, rv);
+}
 
 /** Hand free permits to the first in line, unlock, wake those who got one;
  *  again if there were many. Every way out of a zone's lock goes through
@@ -342,9 +362,25 @@ adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now);
 
+/** Count why a waiter has left. */
+void adm_zone_count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason);
+
 /** End a ticket in whatever state it is: state, counts, list, free list. */
 void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 uint32_t ticket_idx);
+
+/* adm_stuck.c: a zone whose lock cannot be had */
+
+/** Take the lock of a zone that somebody else holds, within @a patience; much
+ *  less when others have waited for long. */
+adm_lock_result_t adm_stuck_acquire(adm_zone_rec_t *zone, adm_usec_t patience);
+
+/** The request has left its ticket and cannot lock the zone: let whoever locks
+ *  it next end the ticket. @a how: an adm_reason_t or ADM_LEFT_. */
+void adm_stuck_leave(adm_ticket_t *ticket, uint32_t how, adm_usec_t now);
+
+/** End the tickets that were left so. */
+void adm_stuck_end_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
 
 /* adm_ticket.c: which tickets a zone has */
 
@@ -388,7 +424,8 @@ void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
 
 /* adm_reap.c */
 
-/** Find dead children, take back what they held. @return how many tickets. */
+/** Find dead children, take back what they held; but for zones whose lock is held
+ *  for long. @return how many tickets. */
 uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
                   adm_usec_t now);
 

@@ -1,6 +1,11 @@
 /* adm_lock.c - a robust lock in shared memory that tells "the owner died". */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_mutex_clocklock() */
+#endif
+
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 #include "adm_lock.h"
 
@@ -40,25 +45,63 @@ static adm_lock_result_t lock_result(int rv)
         return ADM_LOCKED_OWNER_DIED;
     case EBUSY:
     case EDEADLK:
+    case ETIMEDOUT:
         return ADM_LOCK_BUSY;
     default:
         return ADM_LOCK_BROKEN;
     }
 }
 
-adm_lock_result_t adm_lock_acquire(adm_lock_t *lock)
+static struct timespec timespec_of(adm_usec_t time)
 {
-    adm_lock_result_t result;
+    return (struct timespec){ .tv_sec = time / ADM_USEC_PER_SEC,
+                              .tv_nsec = (time % ADM_USEC_PER_SEC) * 1000 };
+}
 
-    if (inside) {
-        return ADM_LOCK_BUSY;
-    }
-    inside = 1;
-    result = lock_result(pthread_mutex_lock(&lock->mutex));
+static int lock_until(pthread_mutex_t *mutex, adm_usec_t until)
+{
+#ifdef ADM_HAVE_CLOCKLOCK
+    struct timespec at = timespec_of(until);
+
+    return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &at);
+#else
+    /* On a clock that may be set: a jump makes one wait longer or shorter. */
+    adm_usec_t left = until - adm_now();
+    struct timespec at;
+
+    clock_gettime(CLOCK_REALTIME, &at);
+    at = timespec_of(at.tv_sec * ADM_USEC_PER_SEC + at.tv_nsec / 1000
+                     + (left > 0 ? left : 0));
+    return pthread_mutex_timedlock(mutex, &at);
+#endif
+}
+
+static adm_lock_result_t begin_section(int rv)
+{
+    adm_lock_result_t result = lock_result(rv);
+
     if (result != ADM_LOCKED && result != ADM_LOCKED_OWNER_DIED) {
         inside = 0;
     }
     return result;
+}
+
+adm_lock_result_t adm_lock_try(adm_lock_t *lock)
+{
+    if (inside) {
+        return ADM_LOCK_BUSY;
+    }
+    inside = 1;
+    return begin_section(pthread_mutex_trylock(&lock->mutex));
+}
+
+adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until)
+{
+    if (inside) {
+        return ADM_LOCK_BUSY;
+    }
+    inside = 1;
+    return begin_section(lock_until(&lock->mutex, until));
 }
 
 void adm_lock_release(adm_lock_t *lock)

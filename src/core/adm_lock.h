@@ -11,6 +11,8 @@
 
 #include <apr_errno.h>
 
+#include "adm.h"
+
 typedef struct adm_lock_t {
     pthread_mutex_t mutex;
 } adm_lock_t;
@@ -18,7 +20,7 @@ typedef struct adm_lock_t {
 typedef enum adm_lock_result_t {
     ADM_LOCKED,
     ADM_LOCKED_OWNER_DIED, /* repair, then adm_lock_mark_repaired() */
-    ADM_LOCK_BUSY,         /* somebody else has it, or this very thread */
+    ADM_LOCK_BUSY,         /* still held when the time was up, or inside */
     ADM_LOCK_BROKEN        /* cannot be locked any more */
 } adm_lock_result_t;
 
@@ -26,13 +28,17 @@ typedef enum adm_lock_result_t {
 apr_status_t adm_lock_init(adm_lock_t *lock);
 
 /**
- * Take the lock of a short critical section; blocks until it is free. Answers
- * ADM_LOCK_BUSY when this thread is in a critical section already, which
- * happens only below a signal handler that interrupted it.
+ * Take the lock of a short critical section if nobody holds it. Does not block
+ * and makes no system call. Answers ADM_LOCK_BUSY also when this thread is in a
+ * critical section already, which happens only below a signal handler that
+ * interrupted it: adm_lock_is_held_here() tells.
  */
-adm_lock_result_t adm_lock_acquire(adm_lock_t *lock);
+adm_lock_result_t adm_lock_try(adm_lock_t *lock);
 
-/** End the critical section begun by adm_lock_acquire(). */
+/** The same, but blocks until the lock is free or @a until is reached. */
+adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until);
+
+/** End the critical section begun by adm_lock_try() or adm_lock_acquire(). */
 void adm_lock_release(adm_lock_t *lock);
 
 /** The data are whole again after ADM_LOCKED_OWNER_DIED. */

@@ -16,6 +16,58 @@
 /* Where a daemon starts programs, it may not have come to that yet. */
 #define MISSED_DAEMON_USEC (500 * ADM_USEC_PER_MSEC)
 
+/* ---- a round ----------------------------------------------------------------------- */
+
+/* One look at all zones. Somebody may have been stopped with the lock of one:
+ * that must not keep this process from the others. */
+typedef struct round_t {
+    adm_segment_t *segment;
+    adm_usec_t now;
+    bool is_incomplete; /* a zone was skipped, because its lock was held */
+} round_t;
+
+/* Who merely is at work there is waited for; but only once in vain. */
+static adm_zone_rec_t *lock_in_round(round_t *round, uint32_t zone_idx)
+{
+    adm_usec_t patience = round->is_incomplete ? 0 : ADM_LOCK_BRIEF_USEC;
+    apr_status_t rv;
+    adm_zone_rec_t *zone = adm_zone_lock_for(round->segment, zone_idx, patience,
+                                             &rv);
+
+    if (rv == ADM_ZONE_BUSY) {
+        round->is_incomplete = true;
+    }
+    return zone;
+}
+
+/* Whether unlocking the zone may do something. What a dead owner left wrong does
+ * not matter: `queued` is too low only by its own ticket, which will be reaped. */
+static bool has_work(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
+}
+
+/* Whoever locks a zone is told if its last owner died, and whoever unlocks it
+ * hands out: a limit may have been raised. */
+static void visit_zones(round_t *round,
+                        bool (*is_wanted)(const adm_zone_rec_t *))
+{
+    adm_segment_t *segment = round->segment;
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        adm_zone_rec_t *zone = adm_zone_at(segment, idx);
+
+        if (!is_wanted || is_wanted(zone)) {
+            zone = lock_in_round(round, idx);
+            if (zone) {
+                adm_zone_unlock(segment, zone, round->now);
+            }
+        }
+    }
+}
+
 /* ---- dead children --------------------------------------------------------------- */
 
 void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
@@ -52,14 +104,14 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 /* Reap the tickets of one child in one chunk, if the record is still that of
  * the same dead child: with the zone locked no new owner of the record can
  * have a ticket here. */
-static uint32_t reap_chunk(adm_segment_t *segment, uint32_t chunk,
-                           uint32_t child_idx, uint64_t life, adm_usec_t now)
+static uint32_t reap_chunk(round_t *round, uint32_t chunk, uint32_t child_idx,
+                           uint64_t life)
 {
+    adm_segment_t *segment = round->segment;
     uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
     uint32_t idx, count = 0;
-    apr_status_t rv;
-    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return 0;
@@ -71,12 +123,12 @@ static uint32_t reap_chunk(adm_segment_t *segment, uint32_t chunk,
 
             if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_ACTIVE)
                 && ticket->child_idx == child_idx) {
-                reap_ticket_locked(segment, zone, idx, now);
+                reap_ticket_locked(segment, zone, idx, round->now);
                 count++;
             }
         }
     }
-    adm_zone_unlock(segment, zone, now);
+    adm_zone_unlock(segment, zone, round->now);
     return count;
 }
 
@@ -100,22 +152,27 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
     }
 }
 
-static uint32_t reap_child(adm_segment_t *segment, uint32_t child_idx,
-                           uint64_t life, adm_usec_t now)
+/* The record is what makes others look for the dead one's tickets and for the
+ * lock that it may have died with: it stays until every zone was visited. */
+static uint32_t reap_child(round_t *round, uint32_t child_idx, uint64_t life)
 {
+    adm_segment_t *segment = round->segment;
     uint32_t chunk, count = 0;
 
     for (chunk = 0; chunk < used_chunks(segment); chunk++) {
-        count += reap_chunk(segment, chunk, child_idx, life, now);
+        count += reap_chunk(round, chunk, child_idx, life);
     }
+    visit_zones(round, NULL);
     ADM_FAULT(reap_done);
-    free_record(segment, adm_child_at(segment, child_idx), life);
+    if (!round->is_incomplete) {
+        free_record(segment, adm_child_at(segment, child_idx), life);
+    }
     return count;
 }
 
-uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
-                  adm_usec_t now)
+static uint32_t reap(round_t *round, const adm_child_t *self)
 {
+    adm_segment_t *segment = round->segment;
     uint32_t used = atomic_load(&segment->header->children_used);
     uint32_t idx, count = 0;
 
@@ -124,10 +181,18 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
         uint64_t life = atomic_load(&adm_child_at(segment, idx)->life);
 
         if (adm_life_state(life) == ADM_LIFE_DEAD) {
-            count += reap_child(segment, idx, life, now);
+            count += reap_child(round, idx, life);
         }
     }
     return count;
+}
+
+uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
+                  adm_usec_t now)
+{
+    round_t round = { .segment = segment, .now = now };
+
+    return reap(&round, self);
 }
 
 /* ---- orphans: the child is dead, its program may live ------------------------------ */
@@ -139,14 +204,14 @@ static pid_t known_pid(const adm_ticket_rec_t *ticket)
     return pid != ADM_PROGRAM_CLOSED ? (pid_t)pid : 0;
 }
 
-static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
-                                uint32_t chunk, adm_usec_t now,
+static uint32_t collect_orphans(round_t *round, uint32_t zone_idx,
+                                uint32_t chunk,
                                 adm_orphan_t orphans[ADM_CHUNK_TICKETS])
 {
+    adm_segment_t *segment = round->segment;
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
     uint32_t idx, count = 0;
-    apr_status_t rv;
-    adm_zone_rec_t *zone = adm_zone_lock(segment, zone_idx, &rv);
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return 0;
@@ -165,7 +230,7 @@ static uint32_t collect_orphans(adm_segment_t *segment, uint32_t zone_idx,
                                                .pid = known_pid(ticket) };
         }
     }
-    adm_zone_unlock(segment, zone, now);
+    adm_zone_unlock(segment, zone, round->now);
     return count;
 }
 
@@ -183,12 +248,11 @@ static bool close_to_programs(adm_ticket_rec_t *ticket,
            || adm_program_pid(none) == ADM_PROGRAM_CLOSED;
 }
 
-static void end_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
-                       adm_usec_t now)
+static void end_orphan(round_t *round, const adm_orphan_t *orphan)
 {
+    adm_segment_t *segment = round->segment;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-    apr_status_t rv;
-    adm_zone_rec_t *zone = adm_zone_lock(segment, orphan->zone_idx, &rv);
+    adm_zone_rec_t *zone = lock_in_round(round, orphan->zone_idx);
 
     if (!zone) {
         return;
@@ -200,7 +264,7 @@ static void end_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
         ADM_FAULT(orphan_freed);
         zone->reclaimed++;
     }
-    adm_zone_unlock(segment, zone, now);
+    adm_zone_unlock(segment, zone, round->now);
 }
 
 /* @return whether the program has been missed for long enough. */
@@ -215,16 +279,17 @@ static bool is_missed(adm_ticket_rec_t *ticket, const adm_orphan_t *orphan,
     return now - since >= (orphan->pid ? MISSED_USEC : MISSED_DAEMON_USEC);
 }
 
-static void visit_orphan(adm_segment_t *segment, const adm_orphan_t *orphan,
-                         adm_usec_t now)
+static void visit_orphan(round_t *round, const adm_orphan_t *orphan)
 {
+    adm_segment_t *segment = round->segment;
+    adm_usec_t now = round->now;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
 
     if (now < orphan->until && adm_program_exists(segment, orphan)) {
         atomic_store(&ticket->missed_since, 0);
     }
     else if (now >= orphan->until || is_missed(ticket, orphan, now)) {
-        end_orphan(segment, orphan, now);
+        end_orphan(round, orphan);
     }
 }
 
@@ -241,8 +306,9 @@ static bool has_orphans(const adm_segment_t *segment)
     return false;
 }
 
-static void visit_orphans(adm_segment_t *segment, adm_usec_t now)
+static void visit_orphans(round_t *round)
 {
+    adm_segment_t *segment = round->segment;
     adm_orphan_t orphans[ADM_CHUNK_TICKETS];
     uint32_t chunk, count, i;
 
@@ -253,30 +319,14 @@ static void visit_orphans(adm_segment_t *segment, adm_usec_t now)
         if (!zone || atomic_load(&zone->orphans) == 0) {
             continue;
         }
-        count = collect_orphans(segment, zone_idx, chunk, now, orphans);
+        count = collect_orphans(round, zone_idx, chunk, orphans);
         for (i = 0; i < count; i++) {
-            visit_orphan(segment, &orphans[i], now);
+            visit_orphan(round, &orphans[i]);
         }
     }
 }
 
-/* ---- the round ------------------------------------------------------------------------ */
-
-/* A limit may have been raised: whoever unlocks a zone hands out. */
-static void hand_out_everywhere(adm_segment_t *segment, adm_usec_t now)
-{
-    uint32_t used = atomic_load(&segment->header->zones_used);
-    uint32_t idx;
-
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
-        apr_status_t rv;
-        adm_zone_rec_t *zone = adm_zone_lock(segment, idx, &rv);
-
-        if (zone) {
-            adm_zone_unlock(segment, zone, now);
-        }
-    }
-}
+/* ---- the audit ------------------------------------------------------------------------ */
 
 /* Whether this thread is the one to make the round that is due by the clock. */
 static bool takes_the_round(adm_child_t *child, adm_usec_t now)
@@ -303,6 +353,7 @@ static bool takes_the_orphan_round(adm_segment_t *segment, adm_usec_t now)
 uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
 {
     adm_segment_t *segment = child->segment;
+    round_t round = { .segment = segment, .now = now };
     uint32_t deaths = atomic_load(&segment->header->deaths);
     uint32_t loads = atomic_load(&segment->header->loads);
     bool has_news = deaths != atomic_load(&child->deaths_seen)
@@ -316,13 +367,16 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
     /* W3_slice_looks_around */
     atomic_store(&child->deaths_seen, deaths);
     atomic_store(&child->loads_seen, loads);
-    count = adm_reap(segment, child, now);
+    count = reap(&round, child);
     if (has_orphans(segment)) {
         if (takes_the_orphan_round(segment, now)) {
-            visit_orphans(segment, now);
+            visit_orphans(&round);
         }
         atomic_store(&child->next_audit, now + ORPHAN_INTERVAL_USEC);
     }
-    hand_out_everywhere(segment, now);
+    visit_zones(&round, has_work);
+    if (round.is_incomplete && !has_orphans(segment)) {
+        atomic_store(&child->next_audit, now + ADM_WAIT_SLICE_USEC);
+    }
     return count;
 }

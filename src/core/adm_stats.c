@@ -36,7 +36,8 @@ apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
 
     if (!rec) {
         return rv;

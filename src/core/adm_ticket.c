@@ -184,6 +184,7 @@ static void link_line(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 typedef struct recount_t {
     uint32_t active, queued, orphans;
+    bool has_left;
     uint64_t last_arrival;
     adm_usec_t busy_since;
     uint32_t runs[SORT_RUNS];
@@ -210,6 +211,9 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         atomic_store(&ticket->state, ADM_TICKET_FREE);
         adm_ticket_put_locked(segment, zone, idx);
         return;
+    }
+    if (atomic_load(&ticket->bell) & ADM_BELL_LEFT) {
+        counts->has_left = true; /* of an orphan: one look too many */
     }
     if (ticket->arrival > counts->last_arrival) {
         counts->last_arrival = ticket->arrival;
@@ -244,6 +248,9 @@ void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     atomic_store(&zone->active, counts.active);
     atomic_store(&zone->queued, counts.queued);
     atomic_store(&zone->orphans, counts.orphans);
+    if (counts.has_left) {
+        atomic_store(&zone->has_left, 1); /* whoever cleared it was killed */
+    }
     if (zone->next_arrival <= counts.last_arrival) {
         zone->next_arrival = counts.last_arrival + 1;
     }

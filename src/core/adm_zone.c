@@ -1,7 +1,8 @@
 /* adm_zone.c - enter, wait, leave: the state machine of tickets.
  *
- * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
- * one store of a ticket's state, followed by the caches that it changes.
+ * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T up
+ * to T10 is one store of a ticket's state, followed by the caches that it
+ * changes.
  */
 #include "adm_fault.h"
 #include "adm_layout.h"
@@ -38,17 +39,29 @@ static void begin_incarnation_locked(adm_segment_t *segment,
     zone->applied_incarnation = incarnation;
 }
 
-adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
-                              apr_status_t *rv)
+static void end_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    if (atomic_load_explicit(&zone->has_left, memory_order_relaxed)) {
+        adm_stuck_end_left_locked(segment, zone);
+    }
+}
+
+adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
+                                  adm_usec_t patience, apr_status_t *rv)
 {
     adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+    adm_lock_result_t result;
     uint32_t incarnation;
 
     if (!zone) {
         *rv = APR_EINVAL;
         return NULL;
     }
-    switch (adm_lock_acquire(&zone->lock)) {
+    result = adm_lock_try(&zone->lock);
+    if (result == ADM_LOCK_BUSY && patience > 0) {
+        result = adm_stuck_acquire(zone, patience);
+    }
+    switch (result) {
     case ADM_LOCKED:
         break;
     case ADM_LOCKED_OWNER_DIED:
@@ -56,7 +69,7 @@ adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
         adm_lock_mark_repaired(&zone->lock); /* R3_repaired */
         break;
     case ADM_LOCK_BUSY:
-        *rv = ADM_INTERRUPTED;
+        *rv = adm_lock_is_held_here() ? ADM_INTERRUPTED : ADM_ZONE_BUSY;
         return NULL;
     case ADM_LOCK_BROKEN:
         *rv = ADM_LOCK_LOST;
@@ -67,6 +80,8 @@ adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment, uint32_t zone_idx,
     if (zone->applied_incarnation != incarnation) {
         begin_incarnation_locked(segment, zone, incarnation);
     }
+    atomic_store_explicit(&zone->stuck_since, 0, memory_order_relaxed);
+    end_left_locked(segment, zone);
     *rv = APR_SUCCESS;
     return zone;
 }
@@ -80,10 +95,11 @@ static void add_to(atomic_uint *cache, int difference)
                           memory_order_relaxed);
 }
 
+/* The limit in sequence with `queued`: see begin_ticket_locked(). */
 static bool has_free_permit(const adm_zone_rec_t *zone)
 {
     return atomic_load_explicit(&zone->active, memory_order_relaxed)
-           < atomic_load_explicit(&zone->limit, memory_order_relaxed);
+           < atomic_load(&zone->limit);
 }
 
 /* A ticket has become ACTIVE. */
@@ -172,6 +188,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
     apr_status_t rv;
 
     do {
+        end_left_locked(segment, zone);
         grant_locked(segment, zone, now, &wakes);
         adm_history_note_locked(segment, zone, now);
         adm_lock_release(&zone->lock);
@@ -180,7 +197,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
             wake_granted(segment, &wakes);
         }
     } while (wakes.count == ADM_WAKES_MAX
-             && adm_zone_lock(segment, zone_idx, &rv));
+             && adm_zone_lock_for(segment, zone_idx, ADM_LOCK_BRIEF_USEC, &rv));
 }
 
 /* ---- enter ----------------------------------------------------------------------- */
@@ -218,7 +235,10 @@ static apr_status_t begin_ticket_locked(adm_child_t *child,
     }
     else {
         adm_ticket_append_locked(segment, zone, idx);
-        add_to(&zone->queued, 1);
+        /* In sequence: a round that still sees nobody here began before the
+         * look at the limit that comes before the unlock, and so that sees a
+         * limit for which the round is made. */
+        atomic_store(&zone->queued, atomic_load(&zone->queued) + 1);
     }
     return APR_SUCCESS;
 }
@@ -435,7 +455,8 @@ apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone)
 {
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock(child->segment, zone.idx, &rv);
+    adm_zone_rec_t *rec = adm_zone_lock_for(child->segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
 
     if (rec) {
         rec->exempt += rec->applied_incarnation == zone.incarnation;
@@ -477,6 +498,9 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         }
         if (now >= until) {
             return APR_TIMEUP;
+        }
+        if (adm_ticket_is_stuck(ticket, now)) {
+            return ADM_ZONE_BUSY;
         }
         ADM_FAULT(wait_sleeping);
         /* A slice only: nobody wakes a child that is to stop, nor the waiter
@@ -567,7 +591,7 @@ static void note_served_locked(adm_zone_rec_t *zone, adm_usec_t served)
                                              : mean + (served - mean) / 8);
 }
 
-static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
+void adm_zone_count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
 {
     switch (reason) {
     case ADM_REASON_TIMEOUT:
@@ -582,25 +606,20 @@ static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
     case ADM_REASON_GONE:
         zone->gone++;
         break;
+    case ADM_REASON_STUCK:
     case ADM_REASON_STOPPING:
         break;
     }
 }
 
-static bool is_rejection(adm_reason_t reason)
-{
-    return reason == ADM_REASON_TIMEOUT || reason == ADM_REASON_RESERVE
-           || reason == ADM_REASON_PARKING;
-}
-
-/* Lock the zone of a ticket that is this child's. NULL if it is not, which
- * only a torn segment can bring about. */
-static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now)
+/* Lock the zone of a ticket that is this child's. NULL with APR_SUCCESS if it
+ * is not, which only a torn segment can bring about. */
+static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
+                                     apr_status_t *rv)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_ticket_rec_t *rec = rec_of(ticket);
-    apr_status_t rv;
-    adm_zone_rec_t *zone = adm_zone_lock(segment, ticket->zone_idx, &rv);
+    adm_zone_rec_t *zone = adm_zone_lock(segment, ticket->zone_idx, rv);
 
     if (zone
         && (rec->child_idx != ticket->child->idx
@@ -621,24 +640,29 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
                                adm_usec_t now)
 {
     adm_zone_rec_t *zone;
-    bool is_granted;
+    apr_status_t rv;
 
     if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
         return APR_SUCCESS;
     }
     end_parking(ticket);
-    zone = lock_own_zone(ticket, now);
-    if (zone) {
-        is_granted = adm_ticket_is_granted(ticket);
-        if (is_granted && is_rejection(reason)) {
+    zone = lock_own_zone(ticket, now, &rv);
+    if ((zone || rv != APR_SUCCESS) && reason <= ADM_REASON_STUCK
+        && adm_ticket_is_granted(ticket)) {
+        if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);
-            end_blocking(ticket);
-            return APR_EBUSY;
         }
-        count_reason_locked(zone, reason);
+        end_blocking(ticket);
+        return APR_EBUSY;
+    }
+    if (zone) {
+        adm_zone_count_reason_locked(zone, reason);
         ticket->drain_usec = drain_time(zone, atomic_load(&zone->queued), now);
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
         adm_zone_unlock(ticket->child->segment, zone, now);
+    }
+    else if (rv != APR_SUCCESS) {
+        adm_stuck_leave(ticket, reason, now);
     }
     atomic_store(&ticket->held, 0);
     end_own_ticket(ticket);
@@ -673,6 +697,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
 {
     adm_segment_t *segment;
     adm_zone_rec_t *zone;
+    apr_status_t rv;
 
     if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
         || !atomic_exchange(&ticket->held, 0)) {
@@ -680,7 +705,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
     }
     segment = ticket->child->segment;
     end_parking(ticket);
-    zone = lock_own_zone(ticket, now);
+    zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
         bool is_granted = adm_ticket_is_granted(ticket);
 
@@ -697,6 +722,11 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
             adm_zone_end_ticket_locked(segment, zone, ticket->idx);
         }
         adm_zone_unlock(segment, zone, now);
+    }
+    else if (rv != APR_SUCCESS) {
+        adm_stuck_leave(ticket,
+                        is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED,
+                        now);
     }
     end_own_ticket(ticket);
 }

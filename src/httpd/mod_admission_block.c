@@ -85,6 +85,9 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
         if (rv == ADM_BAD_SEGMENT) {
             return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_LOST);
         }
+        if (rv == ADM_ZONE_BUSY) {
+            return end_wait(ticket, ADM_REASON_STUCK, ADMISSION_STUCK);
+        }
         now = adm_now();
         if (now >= deadline) {
             return end_wait(ticket, ADM_REASON_TIMEOUT, ADMISSION_TIMEOUT);

@@ -128,6 +128,10 @@ static json_t *json_of_zone(apr_pool_t *p, const admission_view_t *view)
 
     json_object_set_new(object, "name",
                         json_string(admission_utf8(p, view->zone->name)));
+    if (view->is_busy) {
+        json_object_set_new(object, "busy", json_true());
+        return object;
+    }
     for (i = 0; i < admission_zone_fields_count; i++) {
         set_number(object, admission_zone_fields[i].json,
                    admission_zone_fields[i].of_zone(view));
@@ -234,6 +238,9 @@ static void write_zone_field(request_rec *r, const admission_field_t *field,
         const admission_view_t *view = &APR_ARRAY_IDX(views, i,
                                                       admission_view_t);
 
+        if (view->is_busy) {
+            continue;
+        }
         ap_rvputs(r, name, "{zone=\"", escape_label(r->pool, view->zone->name),
                   "\"", NULL);
         if (field->reason) {
@@ -292,6 +299,9 @@ static void write_histograms(request_rec *r, const char *name, const char *help,
         const admission_view_t *view = &APR_ARRAY_IDX(views, i,
                                                       admission_view_t);
 
+        if (view->is_busy) {
+            continue;
+        }
         write_histogram(r, name, escape_label(r->pool, view->zone->name),
                         is_wait ? &view->stats.wait : &view->stats.service);
     }

@@ -169,8 +169,9 @@ const apr_array_header_t *admission_look(apr_pool_t *p,
         *view = (admission_view_t){ .zone = APR_ARRAY_IDX(zones_now, i,
                                                           admission_zone_t *) };
         view->stats.limit = (uint32_t)view->zone->limit;
-        adm_zone_stats(admission_child(), view->zone->handle, now,
-                       &view->stats);
+        view->is_busy = adm_zone_stats(admission_child(), view->zone->handle,
+                                       now, &view->stats)
+                        == ADM_ZONE_BUSY;
     }
     return views;
 }

@@ -19,6 +19,7 @@ typedef enum admission_kind_t {
 typedef struct admission_view_t {
     const admission_zone_t *zone;
     adm_zone_stats_t stats;
+    int is_busy; /* its lock could not be had: there are no figures */
 } admission_view_t;
 
 typedef struct admission_field_t {

@@ -31,7 +31,7 @@
 /* Not more often than this for the sake of deadlines. */
 #define TICK_USEC (50 * ADM_USEC_PER_MSEC)
 /* And this often while nobody is parked. */
-#define IDLE_USEC (3600 * ADM_USEC_PER_SEC)
+#define IDLE_USEC (10 * ADM_USEC_PER_SEC)
 
 /* The mutex is held for a few system calls at most, and never together with
  * another lock. */
@@ -285,6 +285,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
         return next;
     }
     if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
+        || adm_ticket_seems_stuck(&visit->ticket, now)
         || adm_child_is_stopping(lot.child)) {
         parking->is_woken = 1;
         wake_locked(parking);
@@ -321,6 +322,13 @@ static adm_usec_t next_round(void)
     return next;
 }
 
+/* Whoever changes the answer rings the doorbell afterwards. */
+static adm_usec_t sleep_until(void *unused)
+{
+    (void)unused;
+    return atomic_load(&lot.is_closing) ? 0 : next_round();
+}
+
 #define BELLS_AT_ONCE 256
 
 static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
@@ -330,7 +338,7 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
 
     (void)thread;
     while (!atomic_load(&lot.is_closing)) {
-        uint32_t i, count = adm_doorbell_wait(child, next_round(), slots,
+        uint32_t i, count = adm_doorbell_wait(child, sleep_until, NULL, slots,
                                               BELLS_AT_ONCE);
 
         for (i = 0; i < count; i++) {

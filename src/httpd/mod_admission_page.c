@@ -262,10 +262,15 @@ static void write_zone(request_rec *r, int number, const admission_view_t *view)
     const char *name = admission_utf8(r->pool, view->zone->name);
     int i;
 
-    adm_zone_history(admission_child(), view->zone->handle, adm_now(),
-                     &history);
     ap_rvputs(r, "<section><h2>", ap_escape_html(r->pool, name), "</h2>\n",
               NULL);
+    if (view->is_busy) {
+        say(r, "bad", "Busy: a process that does not run holds its lock.");
+        ap_rputs("</section>\n", r);
+        return;
+    }
+    adm_zone_history(admission_child(), view->zone->handle, adm_now(),
+                     &history);
     say_what_is_wrong(r, view, &history);
     draw_history(r, view, &history);
     ap_rputs("<dl>\n", r);

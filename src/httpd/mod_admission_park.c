@@ -234,6 +234,11 @@ static int has_ended(admission_visit_t *visit, admission_outcome_t *outcome)
         adm_ticket_cancel(ticket, ADM_REASON_STOPPING, now);
         *outcome = ADMISSION_STOPPING;
     }
+    else if (adm_ticket_is_stuck(ticket, now)) {
+        if (adm_ticket_cancel(ticket, ADM_REASON_STUCK, now) == APR_SUCCESS) {
+            *outcome = ADMISSION_STUCK;
+        }
+    }
     else if (now >= parking->deadline) {
         if (adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, now) == APR_SUCCESS) {
             *outcome = ADMISSION_TIMEOUT;

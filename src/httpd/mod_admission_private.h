@@ -249,6 +249,7 @@ typedef enum admission_outcome_t {
     ADMISSION_RESERVED, /* no worker to go on with */
     ADMISSION_NO_ROOM,  /* nor room to park */
     ADMISSION_GONE,     /* the client */
+    ADMISSION_STUCK,    /* nobody hands out the zone's permits: it runs */
     ADMISSION_STOPPING, /* this child */
     ADMISSION_LOST      /* the ticket was taken away: a fault of ours */
 } admission_outcome_t;

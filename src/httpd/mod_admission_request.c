@@ -306,6 +306,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
         return "its lock is held by the code that this request interrupted";
     case ADM_BAD_SEGMENT:
         return "somebody wrote into the shared memory";
+    case ADM_ZONE_BUSY:
+        return "its lock is held by a process that does not run";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:
@@ -320,7 +322,6 @@ static void note_unlimited(request_rec *r, const admission_zone_t *zone,
 {
     adm_segment_t *segment = admission_segment();
 
-    note_entered(r, zone, 0);
     admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
     adm_segment_count_unlimited(segment);
     if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
@@ -386,6 +387,9 @@ int admission_after_wait(request_rec *r, admission_outcome_t outcome,
         return end_with_child(r);
     case ADMISSION_LOST:
         note_unlimited(r, known->zone, ADM_BAD_SEGMENT);
+        return run_handlers_behind(r);
+    case ADMISSION_STUCK:
+        note_unlimited(r, known->zone, ADM_ZONE_BUSY);
         return run_handlers_behind(r);
     default:
         return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
@@ -533,6 +537,7 @@ int admission_handler(request_rec *r)
         return DECLINED;
     }
     if (!admission_child()) {
+        note_entered(r, zone, 0);
         note_unlimited(r, zone, ADM_NO_CHILD);
         return DECLINED;
     }

@@ -8,6 +8,11 @@
 
 /* ---- ?auto ---------------------------------------------------------------------- */
 
+static int fields_of(const admission_view_t *view)
+{
+    return view->is_busy ? 0 : admission_zone_fields_count;
+}
+
 static void print_lines(request_rec *r, const apr_array_header_t *views,
                         const adm_server_stats_t *server)
 {
@@ -24,7 +29,7 @@ static void print_lines(request_rec *r, const apr_array_header_t *views,
                                                       admission_view_t);
 
         ap_rprintf(r, "Admission[%d]Name: %s\n", n, view->zone->name);
-        for (i = 0; i < admission_zone_fields_count; i++) {
+        for (i = 0; i < fields_of(view); i++) {
             const admission_field_t *field = &admission_zone_fields[i];
 
             ap_rprintf(r, "Admission[%d]%s: %" APR_INT64_T_FMT "\n", n,
@@ -63,8 +68,9 @@ static void print_table(request_rec *r, const apr_array_header_t *views)
                                                       admission_view_t);
 
         ap_rvputs(r, "<tr><td>", ap_escape_html(r->pool, view->zone->name),
-                  view->zone->dry_run ? " (dry run)" : "", "</td>", NULL);
-        for (i = 0; i < admission_zone_fields_count; i++) {
+                  view->zone->dry_run ? " (dry run)" : "",
+                  view->is_busy ? " (busy)" : "", "</td>", NULL);
+        for (i = 0; i < fields_of(view); i++) {
             ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
                        admission_zone_fields[i].of_zone(view));
         }
@@ -83,8 +89,8 @@ static void print_lists(request_rec *r, const apr_array_header_t *views)
                                                       admission_view_t);
 
         ap_rvputs(r, "<dl><dt>", ap_escape_html(r->pool, view->zone->name),
-                  "</dt>\n", NULL);
-        for (i = 0; i < admission_zone_fields_count; i++) {
+                  view->is_busy ? " (busy)" : "", "</dt>\n", NULL);
+        for (i = 0; i < fields_of(view); i++) {
             ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
                        admission_zone_fields[i].name,
                        admission_zone_fields[i].of_zone(view));

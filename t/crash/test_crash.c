@@ -102,6 +102,30 @@ static int raise_limit(void *unused)
     return 0;
 }
 
+/* Its zone cannot be locked when it leaves, here because it is locked already. */
+static void leave_without_lock(adm_child_t *child, adm_ticket_t *ticket)
+{
+    adm_zone_rec_t *rec = rec_of_zone(zone);
+
+    if (adm_lock_acquire(&rec->lock, NEVER) == ADM_LOCKED) {
+        leave(ticket);
+        adm_zone_unlock(child->segment, rec, adm_now());
+    }
+}
+
+static int enter_and_leave_to_others(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    arm();
+    leave_without_lock(child, &ticket);
+    return 0;
+}
+
 /* Arms before it registers: the registration is the story. */
 static int register_only(void *unused)
 {
@@ -130,6 +154,9 @@ static int do_everything(void *unused)
         adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
     }
     leave(&ticket);
+    rv = enter(child, zone, &ticket);
+    NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+    leave_without_lock(child, &ticket);
     return 0;
 }
 
@@ -265,6 +292,9 @@ static const scene_t scenes[] = {
     { KILL(orphan_freed), die_with_program, audit_and_audit, .limit = 1 },
     { KILL(enter_locked), NULL, enter_again_with_program, .limit = 1 },
     { KILL(enter_unlocked), NULL, enter_again_with_program, .limit = 1 },
+    { KILL(left_noted), NULL, enter_and_leave_to_others, .limit = 1 },
+    { KILL(left_taken), NULL, enter_and_leave_to_others, .limit = 1 },
+    { KILL(leave_stored), NULL, enter_and_leave_to_others, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

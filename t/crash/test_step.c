@@ -51,6 +51,19 @@ static int step_leave(void)
     return 0;
 }
 
+static int step_leave_to_others(void)
+{
+    adm_zone_rec_t *rec = rec_of_zone(zone);
+
+    victim = join();
+    enter(victim, zone, &ticket);
+    adm_lock_acquire(&rec->lock, NEVER);
+    begin_steps();
+    leave(&ticket);
+    adm_zone_unlock(segment, rec, adm_now());
+    return 0;
+}
+
 static int step_cancel(void)
 {
     victim = join();
@@ -145,6 +158,7 @@ static const scene_t scenes[] = {
     { "blocks a worker", step_enter_with_worker, NULL, .is_held = true },
     { "leaves", step_leave, NULL, .is_held = false },
     { "leaves before a line", step_leave, NULL, .is_followed = true },
+    { "leaves without the lock", step_leave_to_others, NULL, .is_held = false },
     { "cancels", step_cancel, NULL, .is_held = true },
     { "cancels before another", step_cancel, NULL, .is_held = true,
       .is_followed = true },

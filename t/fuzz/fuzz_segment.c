@@ -152,7 +152,6 @@ void forbid_locks(bool are_forbidden)
 void *instead_of_mmap(void *at, size_t length, int protection, int flags,
                       int file, off_t offset);
 int instead_of_munmap(void *at, size_t length);
-int instead_of_lock(pthread_mutex_t *mutex);
 int instead_of_trylock(pthread_mutex_t *mutex);
 int instead_of_kill(pid_t pid, int signal_number);
 int instead_of_open(const char *path, int flags);
@@ -171,12 +170,6 @@ void *instead_of_mmap(void *at, size_t length, int protection, int flags,
 int instead_of_munmap(void *at, size_t length)
 {
     return munmap((char *)at - PAGE, length + 2 * PAGE);
-}
-
-int instead_of_lock(pthread_mutex_t *mutex)
-{
-    MUST(!locks_are_forbidden);
-    return pthread_mutex_lock(mutex);
 }
 
 int instead_of_trylock(pthread_mutex_t *mutex)

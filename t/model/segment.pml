@@ -35,6 +35,10 @@ byte state[TICKETS];
 byte child[TICKETS]; /* the record that it names */
 byte arrival[TICKETS];
 bit announced[TICKETS]; /* a program was announced */
+#ifdef STOPS
+byte left[TICKETS]; /* its request could not lock the zone: the op it left with */
+bit has_left;       /* the zone says that there may be such tickets */
+#endif
 
 /* The caches of the zone. (The plain name is a keyword.) */
 byte active_count, queued;
@@ -157,6 +161,13 @@ inline check_caches()
 
 /* ---- the caches ---------------------------------------------------------- */
 
+#ifdef STOPS
+#define was_left(t) (left[t] && (state[t] == WAITING || state[t] == ACTIVE))
+#define says_left has_left
+#else
+#define says_left false
+#endif
+
 /* All caches that follow one store are changed in one step. How far that came
  * when a process was killed at it does not matter: a rebuild forgets them. */
 
@@ -166,6 +177,9 @@ inline put_unused(ticket)
     child[ticket] = 0;
     holder[ticket] = 0;
     announced[ticket] = 0;
+#ifdef STOPS
+    left[ticket] = 0;
+#endif
     unused = unused | (1 << ticket)
 }
 
@@ -259,6 +273,9 @@ inline recount()
             queued++
         :: else -> active_count++
         fi;
+#if defined STOPS && !defined BREAK_LEFT_UNCOUNTED
+        has_left = (has_left || was_left(k));
+#endif
         k++
     :: else -> break
     od;
@@ -310,7 +327,8 @@ inline recount()
                   && is_quiet_slot(2 % SLOTS) && is_quiet_slot(3 % SLOTS))
 
 #define can_grant (length > 0 && active_count < limit)
-#define zone_has_work (zone_lock == 0 && (owner_died || can_grant))
+#define zone_has_work (zone_lock == 0 && (owner_died || can_grant \
+                                          || says_left))
 #define has_work (any_reapable || any_ended || zone_has_work)
 
 /* Nobody can do anything any more. */

@@ -3,6 +3,7 @@
  * One zone. SLOTS httpd children, each of which makes one request: it enters,
  * waits, runs a program, leaves. KILLS of them are killed, each at any step;
  * a killed one may be replaced by a new process, which makes a request, too.
+ * With STOPS whoever finds the lock held may give up on it when it leaves.
  * docs/model.md says what is left out and why that is sound.
  *
  * The labels T1_... name the transitions; src/core carries the same names.
@@ -68,6 +69,12 @@
 #define hands_over can_grant
 #endif
 
+#ifdef STOPS
+#define is_swept (!has_left && todo == 0)
+#else
+#define is_swept true
+#endif
+
 /* ---- death --------------------------------------------------------------- */
 
 /* SIGKILL. The kernel gives back what the process had locked. */
@@ -114,6 +121,9 @@ proctype slot(byte me)
                        * or the arrival of an orphan */
     byte x;           /* the ticket whose state it stored last */
     byte wakes;       /* granted in this critical section, a bit a ticket */
+#ifdef STOPS
+    byte todo;        /* tickets that were left, a bit each */
+#endif
 
     /* The first processes are registered from the start; that saves states.
      * Their successors have to register. */
@@ -312,6 +322,20 @@ critical:
         zone_lock = me + 1;
         begun = begun + (begun == me)
     }
+#ifdef STOPS
+    /* Whoever has the lock may be stopped for long. Other ops are not lost: a
+     * request that cannot enter runs uncounted, a reaper comes again. */
+    :: atomic {
+        zone_lock != 0 && op == CANCEL && state[t] == ACTIVE -> goto granted
+    }
+    :: atomic {
+        zone_lock != 0 && (op == CANCEL || op == RELEASE
+                           || op == ABANDON_IT) ->
+T11_leave_noted:
+        left[t] = op;
+        goto leave_noted
+    }
+#endif
     OR_KILLED
     fi;
 #ifndef BREAK_NO_REBUILD
@@ -424,7 +448,39 @@ follow_and_go_on:
         :: else
         fi;
         if
-        :: has_more_to_reap ->
+#ifdef STOPS
+        :: has_left && todo == 0 ->
+            /* Those that are left from now on say so again. */
+            d_step {
+                x = 0;
+                do
+                :: x < TICKETS -> todo = todo | (was_left(x) << x); x++
+                :: else -> break
+                od;
+                x = NONE
+            }
+#ifdef BREAK_LEFT_CLEARED_LAST
+            goto clear_last
+#endif
+T12_notes_taken:
+            has_left = false
+        :: todo != 0 ->
+            d_step {
+                x = 0;
+                do
+                :: !((todo >> x) & 1) -> x++
+                :: else -> break
+                od;
+                todo = todo & ~(1 << x)
+            }
+            if
+            :: state[x] == ACTIVE && left[x] == ABANDON_IT ->
+                state[x] = state_of_abandoned
+            :: else ->
+                state[x] = FREE
+            fi
+#endif
+        :: is_swept && has_more_to_reap ->
             d_step {
                 x = 0;
                 do
@@ -446,7 +502,7 @@ T7_orphan:
 T6_reap:
                 state[x] = FREE
             fi
-        :: !has_more_to_reap && hands_over ->
+        :: is_swept && !has_more_to_reap && hands_over ->
             d_step {
                 x = line[0];
                 wakes = wakes | (1 << x)
@@ -504,6 +560,20 @@ W4_wake:
     }
     OR_KILLED
     fi;
+#ifdef STOPS
+leave_noted:
+    if
+    :: atomic { true -> has_left = true; goto rest }
+    OR_KILLED
+    fi;
+#ifdef BREAK_LEFT_CLEARED_LAST
+clear_last:
+    if
+    :: atomic { true -> has_left = false; goto stored }
+    OR_KILLED
+    fi;
+#endif
+#endif
 #ifdef BREAK_ORPHAN_UNNAMED_FIRST
 unnamed:
     if
@@ -663,6 +733,9 @@ dead:
         seen = 0;
         x = 0;
         wakes = 0;
+#ifdef STOPS
+        todo = 0;
+#endif
         rec = 0;
         back = TO_CLAIM;
         if

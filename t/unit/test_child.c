@@ -205,7 +205,7 @@ START_TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
 {
     adm_child_t *child;
 
-    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive),
+    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive, NEVER),
                      ADM_LOCKED);
     adm_lock_release(&adm_child_at(segment, 1)->alive);
     ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive),
@@ -226,7 +226,7 @@ START_TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     adm_doorbell_ring_slot(segment, 1, 77);
     child = join();
-    ck_assert_uint_eq(adm_doorbell_wait(child, 0, slots, 4), 0);
+    ck_assert_uint_eq(adm_doorbell_wait(child, at_once, NULL, slots, 4), 0);
     assert_segment_consistent();
 }
 END_TEST

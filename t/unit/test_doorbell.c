@@ -10,7 +10,7 @@ static uint32_t slots[ADM_PARK_SLOTS + 1];
 
 static uint32_t rung(uint32_t max)
 {
-    return adm_doorbell_wait(child, 0, slots, max);
+    return adm_doorbell_wait(child, at_once, NULL, slots, max);
 }
 
 static uint32_t parked(void)
@@ -112,7 +112,7 @@ START_TEST(a_ring_reaches_only_its_child)
     child = join();
     adm_doorbell_ring_slot(segment, other->idx, 5);
     ck_assert_uint_eq(rung(10), 0);
-    ck_assert_uint_eq(adm_doorbell_wait(other, 0, slots, 10), 1);
+    ck_assert_uint_eq(adm_doorbell_wait(other, at_once, NULL, slots, 10), 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -121,7 +121,8 @@ static void *wait_at_the_bell(void *count)
 {
     atomic_store(shared, 1);
     do {
-        *(uint32_t *)count = adm_doorbell_wait(child, NEVER, slots, 10);
+        *(uint32_t *)count = adm_doorbell_wait(child, until_it_rings, NULL,
+                                               slots, 10);
     } while (*(uint32_t *)count == 0 && atomic_load(&shared[1]) == 0);
     return NULL;
 }
@@ -192,13 +193,84 @@ START_TEST(no_ring_is_lost_on_the_way_to_sleep)
     child = join();
     ringer = start(ring_on, NULL);
     while (total < RINGS) {
-        uint32_t count = adm_doorbell_wait(child, NEVER, slots, 7);
+        uint32_t count = adm_doorbell_wait(child, until_it_rings, NULL, slots,
+                                           7);
 
         total += count;
         atomic_store(shared, total);
     }
     ck_assert_int_eq(end_of(ringer), 0);
     ck_assert_uint_eq(total, RINGS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* What a dispatcher sleeps by, and somebody who changes it between the
+ * dispatcher's look and its sleep. */
+static adm_usec_t wakes_up_at;
+static atomic_bool is_closing;
+
+static adm_usec_t look_and_nap(void *unused)
+{
+    adm_usec_t seen = atomic_load(&is_closing) ? 0 : wakes_up_at;
+
+    (void)unused;
+    if (atomic_fetch_add(&shared[0], 1) == 0) {
+        while (atomic_load(&shared[1]) == 0) { /* until the change has rung */
+            pause_briefly();
+        }
+    }
+    return seen;
+}
+
+static void *dispatch(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&is_closing)) {
+        adm_doorbell_wait(child, look_and_nap, NULL, slots, 10);
+    }
+    return NULL;
+}
+
+static pthread_t start_to_nap(void)
+{
+    pthread_t dispatcher;
+
+    child = join();
+    wakes_up_at = NEVER;
+    atomic_store(&is_closing, false);
+    pthread_create(&dispatcher, NULL, dispatch, NULL);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    return dispatcher;
+}
+
+static void ring_during_the_nap(void)
+{
+    adm_doorbell_ring(child);
+    atomic_store(&shared[1], 1);
+}
+
+START_TEST(a_deadline_that_changes_before_the_sleep_is_not_missed)
+{
+    pthread_t dispatcher = start_to_nap();
+
+    wakes_up_at = NEVER; /* whatever it is, it is looked at again */
+    ring_during_the_nap();
+    WAIT_FOR(atomic_load(&shared[0]) >= 2);
+    atomic_store(&is_closing, true);
+    adm_doorbell_ring(child);
+    pthread_join(dispatcher, NULL);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_end_that_comes_before_the_sleep_is_not_missed)
+{
+    pthread_t dispatcher = start_to_nap();
+
+    atomic_store(&is_closing, true);
+    ring_during_the_nap();
+    pthread_join(dispatcher, NULL);
     assert_segment_consistent();
 }
 END_TEST
@@ -351,7 +423,7 @@ START_TEST(a_grant_that_meets_the_parking_rings)
         ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
         adm_ticket_park(&ticket, slot);
         do {
-            count = adm_doorbell_wait(child, NEVER, slots, 1);
+            count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 1);
         } while (count == 0 || slots[0] != slot);
         ck_assert(adm_ticket_is_granted(&ticket));
         adm_ticket_unpark(&ticket);
@@ -376,6 +448,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_ring_without_slot_ends_the_wait);
     tcase_add_test(stories, a_ring_of_another_process_ends_the_wait);
     tcase_add_test(stories, no_ring_is_lost_on_the_way_to_sleep);
+    tcase_add_test(stories,
+                   a_deadline_that_changes_before_the_sleep_is_not_missed);
+    tcase_add_test(stories, an_end_that_comes_before_the_sleep_is_not_missed);
     tcase_add_test(stories, the_grant_of_a_parked_ticket_rings_its_slot);
     tcase_add_test(stories, a_grant_that_came_before_the_parking_rings_too);
     tcase_add_test(stories, the_last_slot_can_be_parked);

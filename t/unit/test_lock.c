@@ -22,7 +22,7 @@ static void release_and_check(adm_lock_t *lock)
 /* Dies with the lock held. */
 static int die_inside(void *lock)
 {
-    if (adm_lock_acquire(lock) != ADM_LOCKED) {
+    if (adm_lock_acquire(lock, NEVER) != ADM_LOCKED) {
         return 1;
     }
     kill(getpid(), SIGKILL);
@@ -31,7 +31,7 @@ static int die_inside(void *lock)
 
 static int die_during_repair(void *lock)
 {
-    if (adm_lock_acquire(lock) != ADM_LOCKED_OWNER_DIED) {
+    if (adm_lock_acquire(lock, NEVER) != ADM_LOCKED_OWNER_DIED) {
         return 1;
     }
     kill(getpid(), SIGKILL);
@@ -43,11 +43,11 @@ START_TEST(a_free_lock_is_taken_and_given_back)
     adm_lock_t *lock = lock_of_a_zone();
 
     ck_assert(!adm_lock_is_held_here());
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     ck_assert(adm_lock_is_held_here());
     adm_lock_release(lock);
     ck_assert(!adm_lock_is_held_here());
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     release_and_check(lock);
 }
 END_TEST
@@ -57,9 +57,9 @@ START_TEST(a_second_acquire_of_the_same_thread_is_told_busy)
     adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *other = lock_of_a_zone();
 
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCK_BUSY);
-    ck_assert_int_eq(adm_lock_acquire(other), ADM_LOCK_BUSY);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCK_BUSY);
+    ck_assert_int_eq(adm_lock_acquire(other, NEVER), ADM_LOCK_BUSY);
     ck_assert(adm_lock_is_held_here());
     release_and_check(lock);
 }
@@ -71,7 +71,7 @@ static volatile sig_atomic_t result_below;
 static void acquire_in_handler(int signal_number)
 {
     (void)signal_number;
-    result_below = (sig_atomic_t)adm_lock_acquire(interrupted_lock);
+    result_below = (sig_atomic_t)adm_lock_acquire(interrupted_lock, NEVER);
 }
 
 START_TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
@@ -79,7 +79,7 @@ START_TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
     interrupted_lock = lock_of_a_zone();
     signal(SIGUSR1, acquire_in_handler);
 
-    ck_assert_int_eq(adm_lock_acquire(interrupted_lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(interrupted_lock, NEVER), ADM_LOCKED);
     result_below = -1;
     raise(SIGUSR1);
     ck_assert_int_eq(result_below, ADM_LOCK_BUSY);
@@ -102,7 +102,7 @@ static int count_up(void *zone)
     unsigned n;
 
     for (n = 0; n < ROUNDS; n++) {
-        NEED(adm_lock_acquire(&rec->lock) == ADM_LOCKED);
+        NEED(adm_lock_acquire(&rec->lock, NEVER) == ADM_LOCKED);
         *counter_in(rec) += 1;
         adm_lock_release(&rec->lock);
     }
@@ -139,17 +139,17 @@ START_TEST(the_next_owner_is_told_that_the_last_one_died)
     adm_lock_t *lock = lock_of_a_zone();
 
     ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED_OWNER_DIED);
     adm_lock_mark_repaired(lock);
     adm_lock_release(lock);
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     release_and_check(lock);
 }
 END_TEST
 
 static void *acquire_in_thread(void *lock)
 {
-    adm_lock_result_t result = adm_lock_acquire(lock);
+    adm_lock_result_t result = adm_lock_acquire(lock, NEVER);
 
     if (result == ADM_LOCKED_OWNER_DIED) {
         adm_lock_mark_repaired(lock);
@@ -160,7 +160,7 @@ static void *acquire_in_thread(void *lock)
 
 static int hold_until_killed(void *lock)
 {
-    NEED(adm_lock_acquire(lock) == ADM_LOCKED);
+    NEED(adm_lock_acquire(lock, NEVER) == ADM_LOCKED);
     atomic_store(shared, 1);
     return stay();
 }
@@ -190,7 +190,7 @@ START_TEST(an_owner_killed_during_repair_is_told_again)
     for (n = 0; n < 3; n++) {
         ck_assert_int_eq(play(die_during_repair, lock), -SIGKILL);
     }
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED_OWNER_DIED);
     adm_lock_mark_repaired(lock);
     release_and_check(lock);
 }
@@ -201,9 +201,9 @@ START_TEST(a_lock_given_back_unrepaired_is_broken)
     adm_lock_t *lock = lock_of_a_zone();
 
     ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED_OWNER_DIED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED_OWNER_DIED);
     adm_lock_release(lock);
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCK_BROKEN);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCK_BROKEN);
     ck_assert(!adm_lock_is_held_here());
     ck_assert(adm_lock_owner_is_dead(lock));
     assert_segment_consistent();
@@ -282,7 +282,7 @@ START_TEST(a_critical_section_is_no_place_to_ask_for_deaths)
     adm_lock_t *life = lock_of_a_zone();
 
     kill_unnoticed(start_life(life));
-    ck_assert_int_eq(adm_lock_acquire(lock), ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     ck_assert(!adm_lock_owner_is_dead(life));
     adm_lock_release(lock);
     ck_assert(adm_lock_owner_is_dead(life));

@@ -36,6 +36,18 @@ adm_usec_t deadline(void)
     return adm_now() + DEADLINE_USEC;
 }
 
+adm_usec_t at_once(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+adm_usec_t until_it_rings(void *unused)
+{
+    (void)unused;
+    return NEVER;
+}
+
 void pause_briefly(void)
 {
     struct timespec nap = { .tv_nsec = 200 * 1000 };

@@ -1,0 +1,368 @@
+/* test_stuck.c - a process is stopped while it holds a zone's lock. */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "test_support.h"
+
+static adm_zone_t zone, other_zone;
+static adm_child_t *child;
+
+/* ---- the one that is stopped --------------------------------------------------- */
+
+static adm_fault_t point = ADM_FAULT_enter_locked;
+
+static int stop_inside(void *unused)
+{
+    adm_child_t *self = join();
+    adm_ticket_t ticket;
+    apr_status_t rv;
+
+    (void)unused;
+    NEED(self != NULL);
+    adm_fault_arm_stop(point, 1);
+    rv = enter(self, zone, &ticket);
+    NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+    leave(&ticket);
+    return 0;
+}
+
+static pid_t start_stopped(void)
+{
+    pid_t pid = start(stop_inside, NULL);
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+    ck_assert(WIFSTOPPED(status));
+    return pid;
+}
+
+static void let_go_on(pid_t pid)
+{
+    kill(pid, SIGCONT);
+    ck_assert_int_eq(end_of(pid), 0);
+    adm_segment_child_ended(segment, pid);
+}
+
+/* As if others had tried for long: nobody waits long any more. */
+static void seem_stuck_for(adm_usec_t time)
+{
+    atomic_store(&rec_of_zone(zone)->stuck_since, adm_now() - time);
+}
+
+static void set_scene(uint32_t limit)
+{
+    zone = zone_with(limit, 10);
+    other_zone = zone_with(1, 10);
+    child = join();
+}
+
+static void assert_all_is_back(void)
+{
+    adm_ticket_t next;
+
+    adm_audit(child, adm_now(), true);
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_uint_eq(queued_in(zone), 0);
+    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    leave(&next);
+    ck_assert_int_eq(atomic_load(&rec_of_zone(zone)->stuck_since), 0);
+    assert_segment_consistent();
+}
+
+static enum adm_life_state_t life_of(uint32_t idx)
+{
+    return adm_life_state(atomic_load(&adm_child_at(segment, idx)->life));
+}
+
+/* ---- the others ------------------------------------------------------------------ */
+
+static int register_and_use_another_zone(void *unused)
+{
+    adm_child_t *self = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(self != NULL);
+    NEED(enter(self, other_zone, &ticket) == APR_SUCCESS);
+    leave(&ticket);
+    return 0;
+}
+
+/* Loop test: wherever inside the lock it is stopped. Each of them hangs if
+ * anything waits for the lock without an end. */
+static const adm_fault_t points_inside[] = {
+    ADM_FAULT_enter_locked, ADM_FAULT_enter_filled, ADM_FAULT_enter_stored,
+    ADM_FAULT_leave_stored, ADM_FAULT_leave_unlinked
+};
+#define POINTS_INSIDE (int)(sizeof(points_inside) / sizeof(points_inside[0]))
+
+START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
+{
+    adm_ticket_t inside, waiting;
+    adm_zone_stats_t stats;
+    pid_t stopped;
+
+    set_scene(1);
+    point = points_inside[_i];
+    stopped = start_stopped();
+    adm_audit(child, adm_now(), true);
+    ck_assert_int_eq(enter(child, other_zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, other_zone, &waiting), ADM_QUEUED);
+    leave(&inside);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    leave(&waiting);
+    ck_assert_int_eq(adm_zone_stats(child, other_zone, adm_now(), &stats),
+                     APR_SUCCESS);
+    ck_assert_int_eq(adm_zone_stats(child, zone, adm_now(), &stats),
+                     ADM_ZONE_BUSY);
+    ck_assert_int_eq(play(register_and_use_another_zone, NULL), 0);
+    if (_i % 2) {
+        kill_noticed(stopped);
+    }
+    else {
+        let_go_on(stopped);
+    }
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
+{
+    adm_ticket_t ticket;
+    adm_usec_t began, first;
+    pid_t stopped;
+
+    set_scene(1);
+    stopped = start_stopped();
+    began = adm_now();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ZONE_BUSY);
+    first = adm_now() - began;
+    ck_assert_int_ge(first, ADM_LOCK_LONG_USEC);
+    ck_assert_uint_eq(ticket.held, 0);
+    /* From then on nobody does. */
+    began = adm_now();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ZONE_BUSY);
+    ck_assert_int_lt(adm_now() - began, ADM_LOCK_LONG_USEC);
+    kill_unnoticed(stopped);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(an_old_sign_of_a_stuck_zone_means_nothing)
+{
+    adm_ticket_t inside, waiting;
+
+    set_scene(1);
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
+    ck_assert(adm_ticket_seems_stuck(&waiting, adm_now()));
+    ck_assert(!adm_ticket_is_stuck(&waiting, adm_now()));
+    ck_assert(!adm_ticket_seems_stuck(&waiting, adm_now()));
+    seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* nor does one to come */
+    ck_assert(!adm_ticket_seems_stuck(&waiting, adm_now()));
+    leave(&inside);
+    leave(&waiting);
+    assert_all_is_back();
+}
+END_TEST
+
+/* ---- who leaves -------------------------------------------------------------------- */
+
+static adm_ticket_t inside, waiting;
+static pid_t stopped;
+
+/* The zone is stuck with a holder and a waiter of this child in it. */
+static void get_stuck(void)
+{
+    set_scene(1);
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    stopped = start_stopped();
+    seem_stuck_for(ADM_LOCK_LONG_USEC);
+}
+
+START_TEST(who_goes_on_hands_out_what_was_given_back_meanwhile)
+{
+    get_stuck();
+    leave(&inside);
+    ck_assert_uint_eq(inside.held, 0);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    let_go_on(stopped);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    leave(&waiting);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(a_round_hands_out_what_was_given_back_before_the_death)
+{
+    get_stuck();
+    leave(&inside);
+    kill_unnoticed(stopped);
+    adm_audit(child, adm_now(), true);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    leave(&waiting);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(the_next_request_finds_what_was_given_back)
+{
+    adm_ticket_t next;
+
+    get_stuck();
+    leave(&inside);
+    leave(&waiting);
+    kill_unnoticed(stopped);
+    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &next), APR_SUCCESS);
+    leave(&next);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(who_leaves_the_line_is_counted_later)
+{
+    adm_zone_stats_t stats;
+
+    get_stuck();
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
+                     APR_SUCCESS);
+    ck_assert_uint_eq(waiting.held, 0);
+    let_go_on(stopped);
+    stats = stats_of(child, zone);
+    ck_assert_uint_eq(stats.rejected_timeout, 1);
+    leave(&inside);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(who_was_granted_before_keeps_its_permit)
+{
+    set_scene(1);
+    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    leave(&inside);
+    stopped = start_stopped();
+    seem_stuck_for(ADM_LOCK_LONG_USEC);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STUCK, adm_now()),
+                     APR_EBUSY);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), APR_SUCCESS);
+    let_go_on(stopped);
+    leave(&waiting);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(a_program_that_lives_on_keeps_the_permit)
+{
+    int round;
+
+    get_stuck();
+    adm_program_announce(&inside);
+    adm_ticket_abandon(&inside, adm_now());
+    let_go_on(stopped);
+    ck_assert_uint_eq(orphans_in(zone), 1);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    for (round = 0; round < 3; round++) { /* there is none */
+        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+    ck_assert(adm_ticket_is_granted(&waiting));
+    leave(&waiting);
+    assert_all_is_back();
+}
+END_TEST
+
+START_TEST(who_waits_is_told_that_nobody_hands_out)
+{
+    get_stuck();
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_ZONE_BUSY);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STUCK, adm_now()),
+                     APR_SUCCESS);
+    leave(&inside);
+    let_go_on(stopped);
+    assert_all_is_back();
+}
+END_TEST
+
+/* A new ticket in the same place is not ended for the old one. */
+START_TEST(a_ticket_used_again_was_not_left)
+{
+    adm_ticket_t next;
+
+    get_stuck();
+    leave(&waiting);
+    leave(&inside);
+    let_go_on(stopped);
+    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    atomic_store(&rec_of_zone(zone)->has_left, 1);
+    adm_audit(child, adm_now(), true);
+    ck_assert(adm_ticket_is_granted(&next));
+    ck_assert_uint_eq(active_in(zone), 1);
+    leave(&next);
+    assert_all_is_back();
+}
+END_TEST
+
+/* ---- who dies meanwhile ----------------------------------------------------------- */
+
+static int hold_in_both_zones(void *idx)
+{
+    adm_child_t *self = join();
+    adm_ticket_t here, there;
+
+    NEED(self != NULL);
+    NEED(enter(self, zone, &here) == APR_SUCCESS);
+    NEED(enter(self, other_zone, &there) == APR_SUCCESS);
+    atomic_store((atomic_uint *)idx, self->idx);
+    return stay();
+}
+
+START_TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
+{
+    uint32_t idx;
+    pid_t holder;
+
+    set_scene(1);
+    holder = start(hold_in_both_zones, shared);
+    WAIT_FOR((idx = atomic_load(shared)) != 0);
+    stopped = start_stopped();
+    kill_noticed(holder);
+    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    ck_assert_uint_eq(active_in(other_zone), 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_int_eq(life_of(idx), ADM_LIFE_DEAD); /* it is not forgotten */
+    let_go_on(stopped);
+    /* Not only after a whole second. */
+    ck_assert_uint_ge(adm_audit(child, adm_now() + ADM_WAIT_SLICE_USEC, false),
+                      1);
+    ck_assert_int_eq(life_of(idx), ADM_LIFE_FREE);
+    assert_all_is_back();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_loop_test(stories,
+                        who_is_stopped_stops_no_other_zone_and_no_new_child, 0,
+                        POINTS_INSIDE);
+    tcase_add_test(stories, requests_of_its_own_zone_wait_for_a_second_at_most);
+    tcase_add_test(stories, an_old_sign_of_a_stuck_zone_means_nothing);
+    tcase_add_test(stories,
+                   who_goes_on_hands_out_what_was_given_back_meanwhile);
+    tcase_add_test(stories,
+                   a_round_hands_out_what_was_given_back_before_the_death);
+    tcase_add_test(stories, the_next_request_finds_what_was_given_back);
+    tcase_add_test(stories, who_leaves_the_line_is_counted_later);
+    tcase_add_test(stories, who_was_granted_before_keeps_its_permit);
+    tcase_add_test(stories, a_program_that_lives_on_keeps_the_permit);
+    tcase_add_test(stories, who_waits_is_told_that_nobody_hands_out);
+    tcase_add_test(stories, a_ticket_used_again_was_not_left);
+    tcase_add_test(stories,
+                   what_the_dead_held_in_a_stuck_zone_is_taken_back_later);
+}
+
+int main(void)
+{
+    return run_stories("stuck", add_stories);
+}
