@@ -43,6 +43,7 @@ typedef struct admission_limit_t {
     const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
     const char *section;   /* as in the zone's name; NULL: no usable one */
     int is_regex;          /* it has a regular expression in it */
+    int is_ambiguous;      /* another one of the server has the same: no name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* what the section says besides */
     admission_zone_t *zone; /* set by admission_check_config() */
