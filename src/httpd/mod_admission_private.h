@@ -293,7 +293,10 @@ const char *admission_utf8(apr_pool_t *p, const char *text);
 /** SetHandler admission-status: the live page (mod_admission_page.c), ?json
  *  and ?prometheus (mod_admission_export.c). */
 int admission_status_handler(request_rec *r);
-int admission_write_json(request_rec *r);
-int admission_write_metrics(request_rec *r);
+
+/** @param only  the zone that is asked for; NULL: all */
+int admission_write_json(request_rec *r, const admission_zone_t *only,
+                         int with_history);
+int admission_write_metrics(request_rec *r, const admission_zone_t *only);
 
 #endif
