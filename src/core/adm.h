@@ -215,6 +215,10 @@ bool adm_child_is_self(const adm_child_t *child);
  */
 uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never);
 
+/** The same before figures are shown: a full round, but one in 100 ms at most
+ *  over all children, however many look. */
+uint32_t adm_audit_to_show(adm_child_t *child, adm_usec_t now);
+
 /* ---- permits ----------------------------------------------------------- */
 
 enum {

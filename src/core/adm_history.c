@@ -11,108 +11,108 @@ static uint32_t second_of(adm_usec_t time)
     return (uint32_t)(time / ADM_USEC_PER_SEC) + ADM_HISTORY_SECONDS;
 }
 
-static adm_second_rec_t *slot_of(const adm_segment_t *segment,
-                                 const adm_zone_rec_t *zone, uint32_t second)
+static adm_second_rec_t *slot_of(adm_history_rec_t *history, uint32_t second)
 {
-    adm_history_rec_t *history =
-        &segment->history_recs[zone - segment->zone_recs];
-
     return &history->seconds[second % ADM_HISTORY_SECONDS];
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+static adm_history_rec_t *history_of(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone)
 {
-    return a > b ? a : b;
+    return &segment->history_recs[zone - segment->zone_recs];
+}
+
+static uint16_t larger(uint16_t most, uint32_t number)
+{
+    uint32_t larger = most > number ? most : number;
+
+    return larger < UINT16_MAX ? (uint16_t)larger : UINT16_MAX;
+}
+
+/* From the noted second, whose end is noted, to this one. */
+static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
+                         uint32_t second)
+{
+    adm_second_rec_t as_before = { .active_max = larger(0, history->active),
+                                   .queued_max = larger(0, history->queued) };
+    uint32_t since = second - noted_second;
+    uint32_t i;
+
+    for (i = 0; i < since && i < ADM_HISTORY_SECONDS; i++) {
+        *slot_of(history, second - i) = as_before;
+    }
+}
+
+/* Also to read a page of a history costs one. */
+static bool is_untouched(const adm_zone_rec_t *zone)
+{
+    return zone->noted_second == 0;
 }
 
 void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              adm_usec_t now)
 {
-    const adm_second_rec_t *last = slot_of(segment, zone, zone->noted_second);
+    adm_history_rec_t *history = history_of(segment, zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     uint64_t rejected = zone->rejected_full + zone->rejected_timeout
                         + zone->rejected_reserve + zone->rejected_parking;
+    uint64_t rejected_since;
     uint32_t second = second_of(now);
     adm_second_rec_t *slot;
 
-    if (last->active == active && last->queued == queued
-        && last->rejected == rejected) {
+    if (is_untouched(zone) && active == 0 && queued == 0 && rejected == 0) {
+        return;
+    }
+    rejected_since = rejected - history->rejected;
+    if (history->active == active && history->queued == queued
+        && rejected_since == 0) {
         return;
     }
     /* Somebody's clock reading may be older than what is noted already. */
-    if (second < zone->noted_second) {
-        second = zone->noted_second;
-    }
-    slot = slot_of(segment, zone, second);
-    if (second != zone->noted_second) {
-        /* It began as the last one ended. */
-        *slot = (adm_second_rec_t){ .second = second,
-                                    .active_max = last->active,
-                                    .queued_max = last->queued,
-                                    .active_before = last->active,
-                                    .queued_before = last->queued,
-                                    .rejected_before = last->rejected };
+    if (second > zone->noted_second) {
+        if (!is_untouched(zone)) {
+            note_seconds(history, zone->noted_second, second);
+        }
         zone->noted_second = second;
     }
-    slot->active = active;
-    slot->queued = queued;
-    slot->rejected = rejected;
+    slot = slot_of(history, zone->noted_second);
     slot->active_max = larger(slot->active_max, active);
     slot->queued_max = larger(slot->queued_max, queued);
+    history->active = active;
+    history->queued = queued;
+    /* In this order: whoever is killed has not counted them twice. */
+    history->rejected = rejected;
+    slot->rejected += (uint32_t)rejected_since;
 }
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    if (zone->noted_second == 0) {
-        return; /* nothing was noted, and the zeros take no memory */
+    if (is_untouched(zone)) {
+        return;
     }
-    segment->history_recs[zone - segment->zone_recs] = (adm_history_rec_t){ 0 };
+    *history_of(segment, zone) = (adm_history_rec_t){ 0 };
     zone->noted_second = 0; /* last: whoever is killed has not cleared it */
 }
 
-/* What the zone had before the first second that is asked for: what the first
- * one noted from then on began with; else it has not changed since. */
-static adm_second_rec_t state_before(const adm_history_rec_t *history,
-                                     uint32_t first_second)
+/* Backwards, from now to ten minutes ago: what is rejected in a second was not
+ * before it. */
+static void copy_out(adm_history_rec_t *rec, uint32_t noted_second,
+                     uint32_t last_second, adm_history_t *history)
 {
-    adm_second_rec_t newest = { 0 };
-    uint32_t i;
+    uint64_t rejected = rec->rejected;
+    uint32_t i, second = last_second;
 
-    for (i = 0; i < ADM_HISTORY_SECONDS; i++) {
-        const adm_second_rec_t *slot =
-            &history->seconds[(first_second + i) % ADM_HISTORY_SECONDS];
+    for (i = ADM_HISTORY_SECONDS; i > 0; i--, second--) {
+        /* Nothing has changed since the noted second. */
+        const adm_second_rec_t *slot = second <= noted_second
+                                           ? slot_of(rec, second)
+                                           : NULL;
 
-        if (slot->second >= first_second) {
-            return (adm_second_rec_t){ .active = slot->active_before,
-                                       .queued = slot->queued_before,
-                                       .rejected = slot->rejected_before };
-        }
-        if (slot->second >= newest.second) {
-            newest = *slot;
-        }
-    }
-    return newest;
-}
-
-static void copy_out(const adm_history_rec_t *rec, uint32_t last_second,
-                     adm_history_t *history)
-{
-    uint32_t first = last_second - (ADM_HISTORY_SECONDS - 1);
-    adm_second_rec_t state = state_before(rec, first);
-    uint32_t i;
-
-    for (i = 0; i < ADM_HISTORY_SECONDS; i++) {
-        const adm_second_rec_t *slot =
-            &rec->seconds[(first + i) % ADM_HISTORY_SECONDS];
-        bool is_noted = slot->second == first + i;
-
-        history->active[i] = is_noted ? slot->active_max : state.active;
-        history->queued[i] = is_noted ? slot->queued_max : state.queued;
-        if (is_noted) {
-            state = *slot;
-        }
-        history->rejected[i] = state.rejected;
+        history->active[i - 1] = slot ? slot->active_max : rec->active;
+        history->queued[i - 1] = slot ? slot->queued_max : rec->queued;
+        history->rejected[i - 1] = rejected;
+        rejected -= slot ? slot->rejected : 0;
     }
 }
 
@@ -123,7 +123,8 @@ apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
                                             ADM_LOCK_BRIEF_USEC, &rv);
-    adm_history_rec_t copy;
+    adm_history_rec_t copy = { 0 };
+    uint32_t noted_second;
 
     if (!rec) {
         return rv;
@@ -132,8 +133,14 @@ apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
         adm_zone_unlock(segment, rec, now);
         return ADM_ZONE_RETIRED;
     }
-    copy = segment->history_recs[zone.idx - 1];
+    noted_second = rec->noted_second;
+    if (!is_untouched(rec)) {
+        copy = *history_of(segment, rec);
+    }
     adm_zone_unlock(segment, rec, now);
-    copy_out(&copy, second_of(now), history);
+    /* Somebody's clock reading may be newer. */
+    copy_out(&copy, noted_second,
+             second_of(now) > noted_second ? second_of(now) : noted_second,
+             history);
     return APR_SUCCESS;
 }

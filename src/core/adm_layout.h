@@ -9,13 +9,17 @@
 #ifndef ADM_LAYOUT_H
 #define ADM_LAYOUT_H
 
+#include <apr_hash.h>
+#include <apr_tables.h>
+
 #include "adm.h"
 #include "adm_lock.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
  * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
- * park; stuck_since and has_left of a zone, ADM_BELL_LEFT. */
+ * park; stuck_since and has_left of a zone, ADM_BELL_LEFT; a second of a zone's
+ * history takes 8 bytes, pages share their rounds. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -64,6 +68,7 @@ typedef struct adm_header_rec_t {
                                      * place among the spawners */
     _Atomic uint64_t unlimited;
     _Atomic int64_t next_orphan_round;     /* one child at a time looks */
+    _Atomic int64_t next_shown_round;      /* one of those that show figures */
     _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
 
     /* Recycling; written by children; atomic. */
@@ -123,25 +128,26 @@ typedef struct adm_zone_rec_t {
     adm_durations_t service;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
-/* One second of a zone in which something changed. Zone lock. */
+/* One second of a zone. Zone lock. Limit and queue length are below 2^16, and
+ * so are the numbers; what a torn segment has beyond is shown as 2^16 - 1. */
 typedef struct adm_second_rec_t {
-    uint32_t second; /* of the core's clock */
-    uint32_t active; /* at its end */
-    uint32_t queued;
-    uint32_t active_max; /* most at once in it */
-    uint32_t queued_max;
-    uint32_t active_before; /* at its beginning: the second that it continues
-                             * may be overwritten by then */
-    uint32_t queued_before;
-    uint64_t rejected; /* until its end */
-    uint64_t rejected_before;
+    uint16_t active_max; /* most at once in it */
+    uint16_t queued_max;
+    uint32_t rejected; /* in it, for any reason */
 } adm_second_rec_t;
 
-/* The last seconds of a zone, by second modulo their number. Only changes are
- * written: what is not there was as the last one before it ended. */
+/* The last seconds of a zone, by second modulo their number, up to the zone's
+ * noted_second. Only changes are written: since then nothing has changed. Zone
+ * lock. */
 typedef struct adm_history_rec_t {
+    uint64_t rejected; /* at the end of the noted second */
+    uint32_t active;
+    uint32_t queued;
     adm_second_rec_t seconds[ADM_HISTORY_SECONDS];
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_history_rec_t;
+
+_Static_assert(sizeof(adm_history_rec_t) <= 8192,
+               "ten minutes of a zone take two pages at most");
 
 enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
@@ -270,9 +276,10 @@ struct adm_segment_t {
     adm_ticket_rec_t *ticket_recs;
 
     /* The parent's register of zones. */
-    struct adm_zone_name_t *names;
-    uint32_t zones_named;
-    uint32_t load; /* number of this configuration load */
+    apr_array_header_t *names; /* of adm_zone_name_t *, by place */
+    apr_hash_t *places;        /* name -> its adm_zone_name_t */
+    uint32_t reuse_from;       /* before it, no place is retired in this load */
+    uint32_t load;             /* number of this configuration load */
 };
 
 struct adm_child_t {

@@ -9,6 +9,7 @@
 
 #define AUDIT_INTERVAL_USEC ADM_USEC_PER_SEC
 #define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
+#define SHOWN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
 
 /* An orphan's program counts as gone when it was missed for so long: it may
  * just be between fork and exec, without its token. */
@@ -338,16 +339,14 @@ static bool takes_the_round(adm_child_t *child, adm_usec_t now)
                                              now + AUDIT_INTERVAL_USEC);
 }
 
-/* Looking for programs is dear: one child at a time. */
-static bool takes_the_orphan_round(adm_segment_t *segment, adm_usec_t now)
+/* True for one of all children in each interval. */
+static bool is_due(_Atomic int64_t *next, adm_usec_t now, adm_usec_t interval)
 {
-    _Atomic int64_t *next = &segment->header->next_orphan_round;
     int64_t due = atomic_load(next);
 
     /* A time further in the future is corrupt: treat it as due. */
-    return (now >= due || due > now + ORPHAN_INTERVAL_USEC)
-           && atomic_compare_exchange_strong(next, &due,
-                                             now + ORPHAN_INTERVAL_USEC);
+    return (now >= due || due > now + interval)
+           && atomic_compare_exchange_strong(next, &due, now + interval);
 }
 
 uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
@@ -369,7 +368,9 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
     atomic_store(&child->loads_seen, loads);
     count = reap(&round, child);
     if (has_orphans(segment)) {
-        if (takes_the_orphan_round(segment, now)) {
+        /* Looking for programs is dear: one child at a time. */
+        if (is_due(&segment->header->next_orphan_round, now,
+                   ORPHAN_INTERVAL_USEC)) {
             visit_orphans(&round);
         }
         atomic_store(&child->next_audit, now + ORPHAN_INTERVAL_USEC);
@@ -379,4 +380,11 @@ uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
         atomic_store(&child->next_audit, now + ADM_WAIT_SLICE_USEC);
     }
     return count;
+}
+
+uint32_t adm_audit_to_show(adm_child_t *child, adm_usec_t now)
+{
+    return adm_audit(child, now,
+                     is_due(&child->segment->header->next_shown_round, now,
+                            SHOWN_INTERVAL_USEC));
 }

@@ -19,8 +19,9 @@
 #define LOADS_BEFORE_REUSE 2
 
 typedef struct adm_zone_name_t {
-    char *name;       /* NULL: never used */
-    apr_pool_t *pool; /* of the name; a place can change its zone */
+    char *name;
+    size_t room; /* of the name: a place can change its zone */
+    uint32_t place;
     uint32_t incarnation;
     uint32_t last_load; /* that configured it */
 } adm_zone_name_t;
@@ -102,7 +103,8 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     segment->sizes = *sizes;
     segment->sizes.tickets = chunks * ADM_CHUNK_TICKETS;
     segment->chunks = chunks;
-    segment->names = apr_pcalloc(pool, sizes->zones * sizeof(*segment->names));
+    segment->names = apr_array_make(pool, 16, sizeof(adm_zone_name_t *));
+    segment->places = apr_hash_make(pool);
 
     part(&end, 1, sizeof(adm_header_rec_t));
     zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
@@ -168,90 +170,125 @@ bool adm_segment_is_ours(const adm_segment_t *segment)
 void adm_segment_begin_load(adm_segment_t *segment)
 {
     segment->load++;
+    segment->reuse_from = 0;
 }
 
-static bool is_reusable(const adm_segment_t *segment, uint32_t i)
+static adm_zone_name_t *name_at(const adm_segment_t *segment, uint32_t place)
 {
-    const adm_zone_name_t *entry = &segment->names[i];
-    adm_zone_rec_t *zone = &segment->zone_recs[i];
-
-    return entry->last_load + LOADS_BEFORE_REUSE < segment->load
-           && atomic_load(&zone->active) == 0
-           && atomic_load(&zone->queued) == 0;
+    return APR_ARRAY_IDX(segment->names, place, adm_zone_name_t *);
 }
 
-/* The place of this name, else a new or retired one; sizes.zones if none. */
-static uint32_t find_place(const adm_segment_t *segment, const char *name)
+static bool is_retired(const adm_segment_t *segment,
+                       const adm_zone_name_t *entry)
 {
-    uint32_t i, place = segment->sizes.zones;
+    return entry->last_load + LOADS_BEFORE_REUSE < segment->load;
+}
 
-    for (i = 0; i < segment->zones_named; i++) {
-        if (strcmp(segment->names[i].name, name) == 0) {
-            return i;
+static bool is_empty(const adm_segment_t *segment, const adm_zone_name_t *entry)
+{
+    const adm_zone_rec_t *zone = &segment->zone_recs[entry->place];
+
+    return atomic_load(&zone->active) == 0 && atomic_load(&zone->queued) == 0;
+}
+
+/* A place never used before. */
+static apr_status_t add_place(adm_segment_t *segment, adm_zone_name_t **entry)
+{
+    uint32_t place = (uint32_t)segment->names->nelts;
+    /* Only now, so that places never used never cost a page. */
+    apr_status_t rv = adm_lock_init(&segment->zone_recs[place].lock);
+
+    if (rv == APR_SUCCESS) {
+        *entry = apr_pcalloc(segment->pool, sizeof(**entry));
+        (*entry)->place = place;
+        APR_ARRAY_PUSH(segment->names, adm_zone_name_t *) = *entry;
+    }
+    return rv;
+}
+
+/* The place of a zone that is no more. What is not retired at the beginning of
+ * the table is not looked at again in this load. */
+static adm_zone_name_t *find_reusable(adm_segment_t *segment)
+{
+    uint32_t place;
+
+    for (place = segment->reuse_from; place < segment->sizes.zones; place++) {
+        adm_zone_name_t *entry = name_at(segment, place);
+
+        if (is_retired(segment, entry) && is_empty(segment, entry)) {
+            return entry;
         }
-        if (place == segment->sizes.zones && is_reusable(segment, i)) {
-            place = i;
+        if (place == segment->reuse_from && !is_retired(segment, entry)) {
+            segment->reuse_from++;
         }
     }
-    if (segment->zones_named < segment->sizes.zones) {
-        place = segment->zones_named;
-    }
-    return place;
+    return NULL;
 }
 
-static apr_status_t name_place(adm_segment_t *segment, uint32_t place,
-                               const char *name)
+/* The memory of the process lives as long as the process: a longer name needs
+ * new room, of a size that few steps reach. */
+static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
+                         const char *name)
 {
-    adm_zone_name_t *entry = &segment->names[place];
+    size_t length = strlen(name);
 
-    if (entry->name && strcmp(entry->name, name) == 0) {
+    if (entry->name) {
+        apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, NULL);
+    }
+    if (!entry->name || length >= entry->room) {
+        for (entry->room = 64; entry->room <= length; entry->room *= 2) {
+        }
+        entry->name = apr_palloc(segment->pool, entry->room);
+    }
+    memcpy(entry->name, name, length + 1);
+    entry->incarnation++;
+    apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
+}
+
+/* The place of this name, else a new or retired one. */
+static apr_status_t find_place(adm_segment_t *segment, const char *name,
+                               adm_zone_name_t **entry)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    *entry = apr_hash_get(segment->places, name, APR_HASH_KEY_STRING);
+    if (*entry) {
         return APR_SUCCESS;
     }
-    if (entry->pool) {
-        apr_pool_clear(entry->pool);
+    if ((uint32_t)segment->names->nelts < segment->sizes.zones) {
+        rv = add_place(segment, entry);
     }
     else {
-        /* Only now, so that places never used never cost a page. */
-        apr_status_t rv = adm_lock_init(&segment->zone_recs[place].lock);
-
-        if (rv == APR_SUCCESS) {
-            rv = apr_pool_create(&entry->pool, segment->pool);
-        }
-        if (rv != APR_SUCCESS) {
-            return rv;
-        }
+        *entry = find_reusable(segment);
     }
-    entry->name = apr_pstrdup(entry->pool, name);
-    entry->incarnation++;
-    if (place == segment->zones_named) {
-        segment->zones_named++;
+    if (*entry) {
+        rename_place(segment, *entry, name);
     }
-    return APR_SUCCESS;
+    else if (rv == APR_SUCCESS) {
+        rv = ADM_NO_ZONE;
+    }
+    return rv;
 }
 
 apr_status_t adm_zone_configure(adm_segment_t *segment, const char *name,
                                 uint32_t limit, uint32_t queue_length,
                                 adm_zone_t *zone)
 {
-    uint32_t place = find_place(segment, name);
+    adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
-    apr_status_t rv;
+    apr_status_t rv = find_place(segment, name, &entry);
 
-    if (place == segment->sizes.zones) {
-        return ADM_NO_ZONE;
-    }
-    rv = name_place(segment, place, name);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    segment->names[place].last_load = segment->load;
-    rec = &segment->zone_recs[place];
+    entry->last_load = segment->load;
+    rec = &segment->zone_recs[entry->place];
     atomic_store(&rec->limit, limit);
     atomic_store(&rec->queue_length, queue_length);
-    atomic_store(&rec->incarnation, segment->names[place].incarnation);
+    atomic_store(&rec->incarnation, entry->incarnation);
 
-    zone->idx = place + 1;
-    zone->incarnation = segment->names[place].incarnation;
+    zone->idx = entry->place + 1;
+    zone->incarnation = entry->incarnation;
     return APR_SUCCESS;
 }
 
@@ -262,7 +299,7 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
 
     atomic_store(&header->worker_cap, worker_cap);
     atomic_store(&header->orphan_hold_usec, orphan_hold_usec);
-    atomic_store(&header->zones_used, segment->zones_named);
+    atomic_store(&header->zones_used, (uint32_t)segment->names->nelts);
     atomic_fetch_add(&header->loads, 1);
 }
 

@@ -1,16 +1,19 @@
 /* mod_admission_export.c - the facts for programs: JSON and Prometheus.
  *
- * Both are made from the field tables. JSON: version 1; keys are only ever
- * added. Prometheus: text exposition format 0.0.4, base units.
+ * Both are made from the field tables, and written as they are made: what an
+ * answer takes in memory does not grow with the number of zones, but for the
+ * copy of all figures that Prometheus's order needs. JSON: keys of a version
+ * are only ever added. Prometheus: text exposition format 0.0.4, base units.
  */
+#include <sys/mman.h>
+
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
-#include <jansson.h>
 
 #include "mod_admission_fields.h"
 
-#define JSON_VERSION 1
+#define JSON_VERSION 2
 
 /* ---- text -------------------------------------------------------------------------- */
 
@@ -51,6 +54,17 @@ static int is_utf8(const char *text)
     return length != 0;
 }
 
+/* A character of ISO-8859-1. @return where the next one goes. */
+static char *put_latin1(char *end, unsigned char c)
+{
+    if (c >= 0x80) {
+        *end++ = (char)(0xc0 | c >> 6);
+        c = 0x80 | (c & 0x3f);
+    }
+    *end++ = (char)c;
+    return end;
+}
+
 const char *admission_utf8(apr_pool_t *p, const char *text)
 {
     char *utf8, *end;
@@ -60,13 +74,7 @@ const char *admission_utf8(apr_pool_t *p, const char *text)
     }
     utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
     for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c >= 0x80) {
-            *end++ = (char)(0xc0 | c >> 6);
-            c = 0x80 | (c & 0x3f);
-        }
-        *end++ = (char)c;
+        end = put_latin1(end, (unsigned char)*text);
     }
     *end = '\0';
     return utf8;
@@ -74,124 +82,192 @@ const char *admission_utf8(apr_pool_t *p, const char *text)
 
 /* ---- JSON -------------------------------------------------------------------------- */
 
-static void set_number(json_t *object, const char *key, apr_int64_t number)
+static int is_plain(char c)
 {
-    json_object_set_new(object, key, json_integer((json_int_t)number));
+    return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }
 
-static json_t *json_of_durations(const adm_durations_t *durations)
+static void write_string(request_rec *r, const char *utf8)
 {
-    json_t *object = json_object();
-    json_t *buckets = json_array();
+    ap_rputc('"', r);
+    for (;; utf8++) {
+        const char *plain = utf8;
+
+        while (is_plain(*utf8)) {
+            utf8++;
+        }
+        ap_rwrite(plain, (int)(utf8 - plain), r);
+        if (*utf8 == '\0') {
+            break;
+        }
+        ap_rprintf(r, "\\u%04x", (unsigned char)*utf8);
+    }
+    ap_rputc('"', r);
+}
+
+static void write_array(request_rec *r, const char *key,
+                        const uint32_t *numbers, int count)
+{
     int i;
 
-    set_number(object, "count", (apr_int64_t)durations->count);
-    set_number(object, "sumMs",
-               (apr_int64_t)(durations->sum_usec / ADM_USEC_PER_MSEC));
-    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
-        json_array_append_new(buckets,
-                              json_integer((json_int_t)durations->bucket[i]));
+    ap_rvputs(r, "\"", key, "\":[", NULL);
+    for (i = 0; i < count; i++) {
+        ap_rprintf(r, i ? ",%u" : "%u", numbers[i]);
     }
+    ap_rputs("]", r);
+}
+
+static void write_durations(request_rec *r, const char *key,
+                            const adm_durations_t *durations)
+{
+    int i;
+
+    ap_rprintf(r,
+               ",\"%s\":{\"count\":%" APR_UINT64_T_FMT
+               ",\"sumMs\":%" APR_UINT64_T_FMT ",\"below2PowNMs\":[",
+               key, durations->count,
+               durations->sum_usec / (apr_uint64_t)ADM_USEC_PER_MSEC);
     /* Bucket n counts what took less than 2^n ms, the last all others. */
-    json_object_set_new(object, "below2PowNMs", buckets);
-    return object;
-}
-
-static json_t *json_of_seconds(const uint32_t *numbers)
-{
-    json_t *array = json_array();
-    int i;
-
-    for (i = 0; i < ADM_HISTORY_SECONDS; i++) {
-        json_array_append_new(array, json_integer((json_int_t)numbers[i]));
+    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
+        ap_rprintf(r, i ? ",%" APR_UINT64_T_FMT : "%" APR_UINT64_T_FMT,
+                   durations->bucket[i]);
     }
-    return array;
+    ap_rputs("]}", r);
 }
 
-static json_t *json_of_history(const admission_zone_t *zone)
+static void write_history(request_rec *r, const admission_zone_t *zone)
 {
-    json_t *object = json_object();
     adm_history_t history;
 
+    ap_rputs(",\"history\":{", r);
     if (adm_zone_history(admission_child(), zone->handle, adm_now(), &history)
         == APR_SUCCESS) {
-        json_object_set_new(object, "active", json_of_seconds(history.active));
-        json_object_set_new(object, "queued", json_of_seconds(history.queued));
+        write_array(r, "active", history.active, ADM_HISTORY_SECONDS);
+        ap_rputs(",", r);
+        write_array(r, "queued", history.queued, ADM_HISTORY_SECONDS);
     }
-    return object;
+    ap_rputs("}", r);
 }
 
-static json_t *json_of_zone(apr_pool_t *p, const admission_view_t *view)
+static void write_zone(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone, int with_history)
 {
-    json_t *object = json_object();
+    admission_view_t view;
     int i;
 
-    json_object_set_new(object, "name",
-                        json_string(admission_utf8(p, view->zone->name)));
-    if (view->is_busy) {
-        json_object_set_new(object, "busy", json_true());
-        return object;
+    admission_look_at(zone, &view);
+    ap_rputs("{\"name\":", r);
+    write_string(r, admission_utf8(p, zone->name));
+    if (view.is_busy) {
+        ap_rputs(",\"busy\":true}", r);
+        return;
     }
     for (i = 0; i < admission_zone_fields_count; i++) {
-        set_number(object, admission_zone_fields[i].json,
-                   admission_zone_fields[i].of_zone(view));
+        ap_rprintf(r, ",\"%s\":%" APR_INT64_T_FMT,
+                   admission_zone_fields[i].json,
+                   admission_zone_fields[i].of_zone(&view));
     }
-    json_object_set_new(object, "wait", json_of_durations(&view->stats.wait));
-    json_object_set_new(object, "service",
-                        json_of_durations(&view->stats.service));
-    json_object_set_new(object, "history", json_of_history(view->zone));
-    return object;
+    write_durations(r, "wait", &view.stats.wait);
+    write_durations(r, "service", &view.stats.service);
+    if (with_history) {
+        write_history(r, zone);
+    }
+    ap_rputs("}", r);
 }
 
-static int write_text(const char *text, size_t length, void *r)
+int admission_write_json(request_rec *r, const admission_zone_t *only,
+                         int with_history)
 {
-    return ap_rwrite(text, (int)length, r) < 0 ? -1 : 0;
-}
-
-int admission_write_json(request_rec *r)
-{
+    const apr_array_header_t *zones = admission_zones_asked_for(r->pool, only);
     adm_server_stats_t stats;
-    const apr_array_header_t *views = admission_look(r->pool, &stats);
-    json_t *root = json_object();
-    json_t *server = json_object();
-    json_t *array = json_array();
+    apr_pool_t *p; /* of one zone */
     int i;
 
+    admission_look_at_server(&stats);
+    ap_set_content_type(r, "application/json");
+    ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
     for (i = 0; i < admission_server_fields_count; i++) {
-        set_number(server, admission_server_fields[i].json,
+        ap_rprintf(r, "%s\"%s\":%" APR_INT64_T_FMT, i ? "," : "",
+                   admission_server_fields[i].json,
                    admission_server_fields[i].of_server(&stats));
     }
-    for (i = 0; i < views->nelts; i++) {
-        json_array_append_new(
-            array,
-            json_of_zone(r->pool, &APR_ARRAY_IDX(views, i, admission_view_t)));
+    ap_rputs("},\"zones\":[", r);
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        apr_pool_clear(p);
+        ap_rputs(i ? "," : "", r);
+        write_zone(r, p, APR_ARRAY_IDX(zones, i, const admission_zone_t *),
+                   with_history);
     }
-    set_number(root, "version", JSON_VERSION);
-    json_object_set_new(root, "server", server);
-    json_object_set_new(root, "zones", array);
-    ap_set_content_type(r, "application/json");
-    json_dump_callback(root, write_text, r, JSON_COMPACT);
-    json_decref(root);
+    apr_pool_destroy(p);
+    ap_rputs("]}", r);
     return OK;
 }
 
 /* ---- Prometheus ---------------------------------------------------------------------- */
 
-/* Of a label: backslash, quote and newline are escaped. */
-static const char *escape_label(apr_pool_t *p, const char *name)
+/* The figures of all zones: metric after metric is written, and each one has
+ * all zones. Pages of their own, given back at once: neither httpd's allocators
+ * nor malloc keep them for later. */
+typedef struct table_t {
+    const apr_array_header_t *zones;
+    admission_view_t *views; /* as many */
+    size_t bytes;
+    char *label; /* of one zone, escaped; room for the longest */
+} table_t;
+
+/* @return false: there is no memory for it. */
+static int make_table(apr_pool_t *p, const apr_array_header_t *zones,
+                      table_t *table)
 {
-    const char *text = admission_utf8(p, name);
-    char *escaped = apr_palloc(p, 2 * strlen(text) + 1);
-    char *end = escaped;
+    size_t longest = 0;
+    int i;
+
+    table->zones = zones;
+    table->bytes = ((size_t)zones->nelts + 1) * sizeof(*table->views);
+    table->views = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table->views == MAP_FAILED) {
+        return 0;
+    }
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     const admission_zone_t *);
+        size_t length = strlen(zone->name);
+
+        admission_look_at(zone, &table->views[i]);
+        longest = length > longest ? length : longest;
+    }
+    /* A byte becomes two in UTF-8 and two when it is escaped, never both. */
+    table->label = apr_palloc(p, 2 * longest + 1);
+    return 1;
+}
+
+/* Of a label: backslash, quote and newline are escaped. */
+static const char *label_of(const table_t *table, int number)
+{
+    const admission_zone_t *zone = APR_ARRAY_IDX(table->zones, number,
+                                                 const admission_zone_t *);
+    const char *text = zone->name;
+    int is_right = is_utf8(text);
+    char *end = table->label;
 
     for (; *text; text++) {
-        if (*text == '\\' || *text == '"' || *text == '\n') {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '\\' || c == '"' || c == '\n') {
             *end++ = '\\';
+            c = c == '\n' ? 'n' : c;
         }
-        *end++ = *text == '\n' ? 'n' : *text;
+        if (c >= 0x80 && !is_right) {
+            end = put_latin1(end, c);
+        }
+        else {
+            *end++ = (char)c;
+        }
     }
     *end = '\0';
-    return escaped;
+    return table->label;
 }
 
 static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
@@ -229,42 +305,38 @@ static void write_field_head(request_rec *r, const admission_field_t *field,
 }
 
 static void write_zone_field(request_rec *r, const admission_field_t *field,
-                             const apr_array_header_t *views)
+                             const char *name, const table_t *table)
 {
-    const char *name = metric_name(r->pool, field);
     int i;
 
-    for (i = 0; i < views->nelts; i++) {
-        const admission_view_t *view = &APR_ARRAY_IDX(views, i,
-                                                      admission_view_t);
-
-        if (view->is_busy) {
+    for (i = 0; i < table->zones->nelts && !r->connection->aborted; i++) {
+        if (table->views[i].is_busy) {
             continue;
         }
-        ap_rvputs(r, name, "{zone=\"", escape_label(r->pool, view->zone->name),
-                  "\"", NULL);
+        ap_rvputs(r, name, "{zone=\"", label_of(table, i), "\"", NULL);
         if (field->reason) {
             ap_rvputs(r, ",reason=\"", field->reason, "\"", NULL);
         }
         ap_rputs("}", r);
-        write_value(r, field, field->of_zone(view));
+        write_value(r, field, field->of_zone(&table->views[i]));
     }
 }
 
-static void write_zone_fields(request_rec *r, const apr_array_header_t *views)
+static void write_zone_fields(request_rec *r, const table_t *table)
 {
     const char *last_metric = "";
     int i;
 
     for (i = 0; i < admission_zone_fields_count; i++) {
         const admission_field_t *field = &admission_zone_fields[i];
+        const char *name = metric_name(r->pool, field);
 
         /* Fields of one metric follow each other. */
         if (strcmp(field->metric, last_metric) != 0) {
-            write_field_head(r, field, metric_name(r->pool, field));
+            write_field_head(r, field, name);
             last_metric = field->metric;
         }
-        write_zone_field(r, field, views);
+        write_zone_field(r, field, name, table);
     }
 }
 
@@ -277,8 +349,9 @@ static void write_histogram(request_rec *r, const char *name, const char *zone,
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
         below += durations->bucket[i];
         ap_rprintf(r,
-                   "%s_bucket{zone=\"%s\",le=\"%.3f\"} %" APR_UINT64_T_FMT "\n",
-                   name, zone, (double)(1 << i) / 1000, below);
+                   "%s_bucket{zone=\"%s\",le=\"%d.%03d\"} %" APR_UINT64_T_FMT
+                   "\n",
+                   name, zone, (1 << i) / 1000, (1 << i) % 1000, below);
     }
     ap_rprintf(r,
                "%s_bucket{zone=\"%s\",le=\"+Inf\"} %" APR_UINT64_T_FMT "\n"
@@ -289,30 +362,34 @@ static void write_histogram(request_rec *r, const char *name, const char *zone,
                durations->count);
 }
 
+/* Forty series for a zone: only where there is something in them. */
 static void write_histograms(request_rec *r, const char *name, const char *help,
-                             const apr_array_header_t *views, int is_wait)
+                             const table_t *table, int is_wait)
 {
     int i;
 
     write_head(r, name, "histogram", help);
-    for (i = 0; i < views->nelts; i++) {
-        const admission_view_t *view = &APR_ARRAY_IDX(views, i,
-                                                      admission_view_t);
+    for (i = 0; i < table->zones->nelts && !r->connection->aborted; i++) {
+        const adm_zone_stats_t *stats = &table->views[i].stats;
 
-        if (view->is_busy) {
-            continue;
+        if (stats->wait.count > 0 || stats->service.count > 0) {
+            write_histogram(r, name, label_of(table, i),
+                            is_wait ? &stats->wait : &stats->service);
         }
-        write_histogram(r, name, escape_label(r->pool, view->zone->name),
-                        is_wait ? &view->stats.wait : &view->stats.service);
     }
 }
 
-int admission_write_metrics(request_rec *r)
+int admission_write_metrics(request_rec *r, const admission_zone_t *only)
 {
     adm_server_stats_t stats;
-    const apr_array_header_t *views = admission_look(r->pool, &stats);
+    table_t table;
     int i;
 
+    admission_look_at_server(&stats);
+    if (!make_table(r->pool, admission_zones_asked_for(r->pool, only),
+                    &table)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
     ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");
     for (i = 0; i < admission_server_fields_count; i++) {
         const admission_field_t *field = &admission_server_fields[i];
@@ -322,10 +399,11 @@ int admission_write_metrics(request_rec *r)
         ap_rputs(name, r);
         write_value(r, field, field->of_server(&stats));
     }
-    write_zone_fields(r, views);
+    write_zone_fields(r, &table);
     write_histograms(r, "admission_wait_duration_seconds",
-                     "Waits of requests that got a permit.", views, 1);
+                     "Waits of requests that got a permit.", &table, 1);
     write_histograms(r, "admission_service_duration_seconds",
-                     "Times that permits were held.", views, 0);
+                     "Times that permits were held.", &table, 0);
+    munmap(table.views, table.bytes);
     return OK;
 }

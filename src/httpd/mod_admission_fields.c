@@ -151,27 +151,31 @@ const admission_field_t admission_server_fields[] = {
 const int admission_server_fields_count = sizeof(admission_server_fields)
                                           / sizeof(*admission_server_fields);
 
-const apr_array_header_t *admission_look(apr_pool_t *p,
-                                         adm_server_stats_t *server)
+void admission_look_at_server(adm_server_stats_t *server)
 {
-    const apr_array_header_t *zones_now = admission_zones();
-    apr_array_header_t *views = apr_array_make(p, zones_now->nelts,
-                                               sizeof(admission_view_t));
-    adm_usec_t now = adm_now();
-    int i;
-
     /* Whoever looks must not see what the dead hold. */
-    adm_audit(admission_child(), now, true);
+    adm_audit_to_show(admission_child(), adm_now());
     adm_server_stats(admission_segment(), server);
-    for (i = 0; i < zones_now->nelts; i++) {
-        admission_view_t *view = apr_array_push(views);
+}
 
-        *view = (admission_view_t){ .zone = APR_ARRAY_IDX(zones_now, i,
-                                                          admission_zone_t *) };
-        view->stats.limit = (uint32_t)view->zone->limit;
-        view->is_busy = adm_zone_stats(admission_child(), view->zone->handle,
-                                       now, &view->stats)
-                        == ADM_ZONE_BUSY;
+void admission_look_at(const admission_zone_t *zone, admission_view_t *view)
+{
+    *view = (admission_view_t){ .zone = zone };
+    view->stats.limit = (uint32_t)zone->limit;
+    view->is_busy = adm_zone_stats(admission_child(), zone->handle, adm_now(),
+                                   &view->stats)
+                    == ADM_ZONE_BUSY;
+}
+
+const apr_array_header_t *
+admission_zones_asked_for(apr_pool_t *p, const admission_zone_t *only)
+{
+    apr_array_header_t *zones;
+
+    if (!only) {
+        return admission_zones();
     }
-    return views;
+    zones = apr_array_make(p, 1, sizeof(only));
+    APR_ARRAY_PUSH(zones, const admission_zone_t *) = only;
+    return zones;
 }

@@ -40,9 +40,15 @@ extern const int admission_zone_fields_count;
 extern const admission_field_t admission_server_fields[];
 extern const int admission_server_fields_count;
 
-/** Look at all zones and the server, dead children taken care of. @return the
- *  views, of admission_view_t, in @a p. */
-const apr_array_header_t *admission_look(apr_pool_t *p,
-                                         adm_server_stats_t *server);
+/** Look at the server, dead children taken care of: before the zones. */
+void admission_look_at_server(adm_server_stats_t *server);
+
+/** Look at one zone. There can be thousands: an output looks at one, writes it
+ *  and forgets it, so that a slow reader holds no memory. */
+void admission_look_at(const admission_zone_t *zone, admission_view_t *view);
+
+/** @return @a only, as an array in @a p; all zones if it is NULL. */
+const apr_array_header_t *
+admission_zones_asked_for(apr_pool_t *p, const admission_zone_t *only);
 
 #endif

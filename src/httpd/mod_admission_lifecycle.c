@@ -16,7 +16,7 @@
 
 APLOG_USE_MODULE(admission);
 
-#define MIN_ZONES 1024
+#define MIN_ZONES 16384
 #define MIN_TICKETS 65536
 #define SPARE_CHILDREN 64
 

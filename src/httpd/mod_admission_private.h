@@ -43,6 +43,7 @@ typedef struct admission_limit_t {
     const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
     const char *section;   /* as in the zone's name; NULL: no usable one */
     int is_regex;          /* it has a regular expression in it */
+    int is_ambiguous;      /* another one of the server has the same: no name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* what the section says besides */
     admission_zone_t *zone; /* set by admission_check_config() */
@@ -368,7 +369,10 @@ const char *admission_utf8(apr_pool_t *p, const char *text);
 /** SetHandler admission-status: the live page (mod_admission_page.c), ?json
  *  and ?prometheus (mod_admission_export.c). */
 int admission_status_handler(request_rec *r);
-int admission_write_json(request_rec *r);
-int admission_write_metrics(request_rec *r);
+
+/** @param only  the zone that is asked for; NULL: all */
+int admission_write_json(request_rec *r, const admission_zone_t *only,
+                         int with_history);
+int admission_write_metrics(request_rec *r, const admission_zone_t *only);
 
 #endif

@@ -6,16 +6,17 @@
 
 #include "mod_admission_fields.h"
 
-/* ---- ?auto ---------------------------------------------------------------------- */
-
 static int fields_of(const admission_view_t *view)
 {
     return view->is_busy ? 0 : admission_zone_fields_count;
 }
 
-static void print_lines(request_rec *r, const apr_array_header_t *views,
-                        const adm_server_stats_t *server)
+/* ---- ?auto ---------------------------------------------------------------------- */
+
+static void print_lines(request_rec *r, const adm_server_stats_t *server)
 {
+    const apr_array_header_t *zones = admission_zones_asked_for(r->pool, NULL);
+    admission_view_t view;
     int i, n;
 
     for (i = 0; i < admission_server_fields_count; i++) {
@@ -24,16 +25,14 @@ static void print_lines(request_rec *r, const apr_array_header_t *views,
         ap_rprintf(r, "Admission%s: %" APR_INT64_T_FMT "\n", field->name,
                    field->of_server(server));
     }
-    for (n = 0; n < views->nelts; n++) {
-        const admission_view_t *view = &APR_ARRAY_IDX(views, n,
-                                                      admission_view_t);
-
-        ap_rprintf(r, "Admission[%d]Name: %s\n", n, view->zone->name);
-        for (i = 0; i < fields_of(view); i++) {
+    for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
+        admission_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *), &view);
+        ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
+        for (i = 0; i < fields_of(&view); i++) {
             const admission_field_t *field = &admission_zone_fields[i];
 
             ap_rprintf(r, "Admission[%d]%s: %" APR_INT64_T_FMT "\n", n,
-                       field->name, field->of_zone(view));
+                       field->name, field->of_zone(&view));
         }
     }
 }
@@ -54,49 +53,64 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
     ap_rputs("</dt></dl>\n", r);
 }
 
-static void print_table(request_rec *r, const apr_array_header_t *views)
+static void print_row(request_rec *r, const char *name,
+                      const admission_view_t *view)
 {
-    int i, n;
+    int i;
+
+    ap_rvputs(r, "<tr><td>", name, view->zone->dry_run ? " (dry run)" : "",
+              view->is_busy ? " (busy)" : "", "</td>", NULL);
+    for (i = 0; i < fields_of(view); i++) {
+        ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
+                   admission_zone_fields[i].of_zone(view));
+    }
+    ap_rputs("</tr>\n", r);
+}
+
+static void print_head(request_rec *r)
+{
+    int i;
 
     ap_rputs("<table border=\"0\"><tr><th>Zone</th>", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
         ap_rvputs(r, "<th>", admission_zone_fields[i].title, "</th>", NULL);
     }
     ap_rputs("</tr>\n", r);
-    for (n = 0; n < views->nelts; n++) {
-        const admission_view_t *view = &APR_ARRAY_IDX(views, n,
-                                                      admission_view_t);
-
-        ap_rvputs(r, "<tr><td>", ap_escape_html(r->pool, view->zone->name),
-                  view->zone->dry_run ? " (dry run)" : "",
-                  view->is_busy ? " (busy)" : "", "</td>", NULL);
-        for (i = 0; i < fields_of(view); i++) {
-            ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
-                       admission_zone_fields[i].of_zone(view));
-        }
-        ap_rputs("</tr>\n", r);
-    }
-    ap_rputs("</table>\n", r);
 }
 
 /* Without tables: a list a zone. */
-static void print_lists(request_rec *r, const apr_array_header_t *views)
+static void print_list(request_rec *r, const char *name,
+                       const admission_view_t *view)
 {
-    int i, n;
+    int i;
 
-    for (n = 0; n < views->nelts; n++) {
-        const admission_view_t *view = &APR_ARRAY_IDX(views, n,
-                                                      admission_view_t);
-
-        ap_rvputs(r, "<dl><dt>", ap_escape_html(r->pool, view->zone->name),
-                  view->is_busy ? " (busy)" : "", "</dt>\n", NULL);
-        for (i = 0; i < fields_of(view); i++) {
-            ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
-                       admission_zone_fields[i].name,
-                       admission_zone_fields[i].of_zone(view));
-        }
-        ap_rputs("</dl>\n", r);
+    ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "",
+              "</dt>\n", NULL);
+    for (i = 0; i < fields_of(view); i++) {
+        ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
+                   admission_zone_fields[i].name,
+                   admission_zone_fields[i].of_zone(view));
     }
+    ap_rputs("</dl>\n", r);
+}
+
+static void print_zones(request_rec *r,
+                        void (*print)(request_rec *r, const char *name,
+                                      const admission_view_t *view))
+{
+    const apr_array_header_t *zones = admission_zones_asked_for(r->pool, NULL);
+    apr_pool_t *p; /* of one zone */
+    int i;
+
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        admission_view_t view;
+
+        apr_pool_clear(p);
+        admission_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *), &view);
+        print(r, ap_escape_html(p, view.zone->name), &view);
+    }
+    apr_pool_destroy(p);
 }
 
 /* ---- the hook ------------------------------------------------------------------------ */
@@ -104,23 +118,24 @@ static void print_lists(request_rec *r, const apr_array_header_t *views)
 int admission_status(request_rec *r, int flags)
 {
     adm_server_stats_t server;
-    const apr_array_header_t *views;
 
     if (!admission_child()) {
         return DECLINED;
     }
     /* Copies: no lock is held while something is written. */
-    views = admission_look(r->pool, &server);
+    admission_look_at_server(&server);
     if (flags & AP_STATUS_SHORT) {
-        print_lines(r, views, &server);
+        print_lines(r, &server);
         return OK;
     }
     print_server(r, &server);
     if (flags & AP_STATUS_NOTABLE) {
-        print_lists(r, views);
+        print_zones(r, print_list);
     }
     else {
-        print_table(r, views);
+        print_head(r);
+        print_zones(r, print_row);
+        ap_rputs("</table>\n", r);
     }
     return OK;
 }

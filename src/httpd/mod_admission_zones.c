@@ -4,6 +4,7 @@
  * `configtest` and DUMP_ADMISSION run.
  */
 #include <httpd.h>
+#include <apr_hash.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_main.h>
@@ -103,6 +104,7 @@ static const char *name_server(apr_pool_t *p, const server_rec *s)
 /* Of the configuration being read: admission_limit_t *, admission_zone_t *. */
 static apr_array_header_t *limits;
 static apr_array_header_t *zones;
+static apr_hash_t *zones_by_name;
 
 const apr_array_header_t *admission_zones(void)
 {
@@ -142,22 +144,14 @@ int admission_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     (void)ptemp;
     limits = apr_array_make(pconf, 8, sizeof(admission_limit_t *));
     zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    zones_by_name = apr_hash_make(pconf);
     admission_room_pre_config(pconf);
     return OK;
 }
 
 static admission_zone_t *find_zone(const char *name)
 {
-    int i;
-
-    for (i = 0; i < zones->nelts; i++) {
-        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
-
-        if (strcmp(zone->name, name) == 0) {
-            return zone;
-        }
-    }
-    return NULL;
+    return apr_hash_get(zones_by_name, name, APR_HASH_KEY_STRING);
 }
 
 static int makes_zone(const admission_limit_t *limit)
@@ -172,21 +166,31 @@ static int joins_zone(const admission_limit_t *limit)
 }
 
 /* A regular expression twice in one server is not one place. */
-static int is_ambiguous(const admission_limit_t *limit)
+static void mark_ambiguous(apr_pool_t *p)
 {
+    apr_hash_t *seen = apr_hash_make(p);
     int i;
 
-    for (i = 0; limit->is_regex && i < limits->nelts; i++) {
-        const admission_limit_t *other = APR_ARRAY_IDX(limits, i,
-                                                       admission_limit_t *);
+    for (i = 0; i < limits->nelts; i++) {
+        admission_limit_t *limit = APR_ARRAY_IDX(limits, i,
+                                                 admission_limit_t *);
+        admission_limit_t *first;
+        const char *place;
 
-        if (other != limit && makes_zone(other) && !other->zone_name
-            && other->server == limit->server && other->section
-            && strcmp(other->section, limit->section) == 0) {
-            return 1;
+        if (!makes_zone(limit) || !limit->is_regex || limit->zone_name
+            || !limit->section) {
+            continue;
+        }
+        place = apr_psprintf(p, "%pp %s", (const void *)limit->server,
+                             limit->section);
+        first = apr_hash_get(seen, place, APR_HASH_KEY_STRING);
+        if (first) {
+            first->is_ambiguous = limit->is_ambiguous = 1;
+        }
+        else {
+            apr_hash_set(seen, place, APR_HASH_KEY_STRING, limit);
         }
     }
-    return 0;
 }
 
 static const char *name_zone(apr_pool_t *p, const admission_limit_t *limit)
@@ -194,7 +198,7 @@ static const char *name_zone(apr_pool_t *p, const admission_limit_t *limit)
     if (limit->zone_name) {
         return limit->zone_name;
     }
-    if (!limit->section || is_ambiguous(limit)) {
+    if (!limit->section || limit->is_ambiguous) {
         return NULL;
     }
     return apr_pstrcat(p, name_server(p, limit->server), ":", limit->section,
@@ -226,6 +230,7 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->queue_timeout = admission_queue_timeout(conf);
     zone->dry_run = admission_is_dry_run(conf);
     APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
+    apr_hash_set(zones_by_name, name, APR_HASH_KEY_STRING, zone);
     return zone;
 }
 
@@ -283,8 +288,8 @@ static int settle_limit(apr_pool_t *p, server_rec *s, admission_limit_t *limit)
     else if (settle_queue(zone, limit->own) != OK) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
-                                      "different queues in %s and %s; one "
-                                      "zone has one queue, and "
+                                      "different lines in %s and %s; one "
+                                      "zone has one line, and "
                                       "AdmissionZone gives a section a "
                                       "zone of its own",
                                       zone->name, zone->place, limit->place));
@@ -313,7 +318,7 @@ int admission_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     int i, rv = OK;
 
     (void)plog;
-    (void)ptemp;
+    mark_ambiguous(ptemp);
     for (i = 0; i < limits->nelts && rv == OK; i++) {
         admission_limit_t *limit = APR_ARRAY_IDX(limits, i,
                                                  admission_limit_t *);

@@ -48,7 +48,7 @@ void check_handle(const world_t *world)
     MUST((void *)is->header == is->base);
     MUST(is->zone_recs == was->zone_recs && is->child_recs == was->child_recs);
     MUST(is->ticket_recs == was->ticket_recs && is->names == was->names);
-    MUST(is->zones_named <= ZONES);
+    MUST(is->names->nelts <= ZONES);
 }
 
 /* ---- writing ------------------------------------------------------------------ */

@@ -7,11 +7,16 @@ use AdmissionTest;
 
 my ($zone, $name) = ('/cgi-bin/', 'test.example:/cgi-bin/');
 
-# A zone more than there is room for. The first configuration decides how much
-# that is.
+# All zones that there is room for: those that are no more keep their places for
+# two more reloads. The first configuration decides how much room that is.
 sub many_zones {
     return join '', map { "<Location /none/$_>\n    MaxConcurrent 1\n    AdmissionQueue 0\n"
-                          . "</Location>\n" } 1 .. 1100;
+                          . "</Location>\n" } 1 .. 16_383;
+}
+
+sub loads {
+    my ($httpd) = @_;
+    return scalar(() = $httpd->slurp('error.log') =~ /resuming normal operations/g);
 }
 
 my $first = <<'CONF';
@@ -41,7 +46,7 @@ for_each_combo(sub {
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the one that ran ends well';
 
-    $httpd->configure($first . many_zones() . <<'CONF');
+    my $last = $first . <<'CONF';
 <Location /cgi-bin/last/>
     MaxConcurrent 1
     AdmissionQueue 0
@@ -49,7 +54,14 @@ for_each_combo(sub {
 CONF
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
                           qr/ADM0203: .*no place in the shared memory/);
-    $httpd->graceful;
+    # Nobody reads the status of all those zones.
+    for my $conf ($first . many_zones(), $last) {
+        my $before = loads($httpd);
+        $httpd->configure($conf);
+        kill USR1 => $httpd->{pid};
+        wait_for { loads($httpd) > $before } 'it is reloaded', 30;
+    }
+    wait_for { $httpd->status->{AdmissionZones} == 2 && $httpd->runs_programs } 'it serves', 30;
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place'
         for 1, 2;
     is_deeply $httpd->logged('last1'),

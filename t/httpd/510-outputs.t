@@ -13,6 +13,24 @@ sub accepts_metrics {
     return close $promtool;
 }
 
+# With a sentence that says why.
+sub refuses {
+    my ($httpd, $query, $status, $why) = @_;
+    my $answer = $httpd->get("/admission?$query");
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    is_deeply [ @$answer{qw(status body)} ], [ $status, "$why\n" ],
+        substr "?$query: $status", 0, 60;
+}
+
+# The zones of ?json&QUERY.
+sub json_of {
+    my ($httpd, $query) = @_;
+    my $answer = $httpd->get("/admission?json&$query");
+    is $answer->{status}, 200, "?json&$query";
+    return decode_json($answer->{body})->{zones};
+}
+
 my $has_promtool = !system 'command -v promtool >/dev/null';
 
 for_each_combo(sub {
@@ -26,31 +44,39 @@ for_each_combo(sub {
     AdmissionQueue 3
     AdmissionZone "a \"quoted\" <b>name</b>"
 </Location>
+<Location /never-used>
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
 CONF
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=10&until=go');
-    wait_for { (values %{ $httpd->status->{zone} })[0]{Active} == 1 } 'one runs';
+    my $zone_now = sub { $httpd->status->{zone}{'a "quoted" <b>name</b>'} };
+    wait_for { $zone_now->()->{Active} == 1 } 'one runs';
     my @waiters = map { $httpd->ask('/cgi-bin/heavy?ms=10') } 1, 2;
-    wait_for { (values %{ $httpd->status->{zone} })[0]{Queued} == 2 } 'two wait';
+    wait_for { $zone_now->()->{Queued} == 2 } 'two wait';
 
-    my $auto = $httpd->status;
-    my ($zone) = values %{ $auto->{zone} };
+    my $zone = $zone_now->();
     my $json = decode_json($httpd->get('/admission?json')->{body});
     my $facts = $json->{zones}[0];
-    is $json->{version}, 1, 'JSON has a version';
+    is $json->{version}, 2, 'JSON has a version';
     is $facts->{name}, 'a "quoted" <b>name</b>', 'and the name as written';
     my @lacking = grep { !exists $facts->{ lcfirst $_ } } grep { $_ ne 'Name' } keys %$zone;
     is_deeply \@lacking, [], 'JSON has every fact of ?auto';
     is_deeply [ @$facts{qw(limit active queued queueLength)} ], [ 1, 1, 2, 3 ],
         'with the same values';
-    is scalar @{ $facts->{history}{queued} }, 600, 'and ten minutes of history';
-    is $facts->{history}{queued}[-1], 2, 'up to now';
+    ok !exists $facts->{history}, 'no history that nobody asked for';
+    my $name = 'a+%22quoted%22%20%3Cb%3Ename%3C/b%3E';
+    my ($with_history) = @{ json_of($httpd, "history=$name") };
+    is scalar @{ $with_history->{history}{$_} }, 600, "ten minutes of history: $_"
+        for qw(active queued);
+    is $with_history->{history}{queued}[-1], 2, 'up to now';
+    is $with_history->{queued}, 2, 'beside the other facts';
 
     my $metrics = $httpd->get('/admission?prometheus');
     like $metrics->{headers}{'content-type'}, qr{text/plain; version=0\.0\.4}, 'Prometheus';
     like $metrics->{body}, qr/^admission_queued\{zone="a \\"quoted\\" <b>name<\/b>"\} 2$/m,
         'labels are escaped';
-    like $metrics->{body}, qr/^admission_wait_duration_seconds_bucket\{.*le="\+Inf"\} \d+$/m,
-        'histograms';
+    unlike $metrics->{body}, qr/_bucket/, 'no histograms before a request has ended';
     SKIP: {
         skip 'promtool is not installed', 1 if !$has_promtool;
         ok accepts_metrics($metrics->{body}), 'promtool accepts them';
@@ -64,8 +90,46 @@ CONF
     is $httpd->get("/admission?$_")->{status}, 200, "its $_ is there" for qw(style script);
     is $httpd->get('/admission?other')->{status}, 404, 'nothing else is';
 
+    my $used = 'test.example:/never-used';
+    is_deeply [ map { $_->{name} } @{ json_of($httpd, "zone=$used") } ], [ $used ],
+        'JSON of one zone';
+    is_deeply [ map { $_->{name} } @{ json_of($httpd, 'zone=test.example%3a%2Fnever%2dused') } ],
+        [ $used ], '... however its name is encoded';
+    my $of_one = $httpd->get("/admission?zone=$used&prometheus")->{body};
+    is_deeply [ $of_one =~ /^admission_limit\{zone="(.*?)"\}/mg ], [ $used ],
+        'Prometheus of one zone';
+    is_deeply [ $httpd->get("/admission?zone=$used")->{body} =~ /<h2>(.*?)<\/h2>/g ],
+        [ $used, 'Workers and children' ], 'the page of one zone';
+    is_deeply [ map { scalar @{ $_->{history}{active} } } @{ json_of($httpd, "history=$used") } ],
+        [ 600 ], 'a zone that was never used has a history';
+    refuses($httpd, @$_)
+        for [ 'json&zone=no/such', 404, "No zone is called 'no/such'." ],
+            [ 'json&history=no%0Asuch', 404, "No zone is called 'no\nsuch'." ],
+            [ 'prometheus&zone=', 404, "No zone is called ''." ],
+            [ 'zone=%C3%BC', 404, "No zone is called '\xc3\xbc'." ],
+            [ 'json&zone=%ff', 404, "No zone is called '\xc3\xbf'." ],
+            [ 'json&zone=' . 'x' x 4000, 404, "No zone is called '" . 'x' x 4000 . "'." ],
+            [ 'json&zone=%zz', 400, 'The name of the zone is not encoded as in a URL.' ],
+            [ "json&zone=$used&zone=$used", 400, 'zone= and history= name one zone, and once.' ],
+            [ "json&zone=$used&history=$used", 400,
+              'zone= and history= name one zone, and once.' ],
+            [ "history=$used", 400, 'history= belongs to json: ?json&history=NAME.' ],
+            [ "prometheus&history=$used", 400, 'history= belongs to json: ?json&history=NAME.' ],
+            [ 'json&prometheus', 400,
+              'An answer has one form: json, prometheus, or the page.' ];
+
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @waiters)), { 200 => 3 }, 'all end well';
+    wait_for { $zone_now->()->{Active} == 0 } 'and have ended';
+    $metrics = $httpd->get('/admission?prometheus')->{body};
+    like $metrics, qr/^admission_wait_duration_seconds_bucket\{.*le="\+Inf"\} 2$/m, 'histograms';
+    like $metrics, qr/^admission_service_duration_seconds_bucket\{.*le="0\.001"\} 0$/m,
+        '... of both kinds';
+    unlike $metrics, qr/_bucket\{zone="\Q$used\E"/, '... but not of a zone that was never used';
+    SKIP: {
+        skip 'promtool is not installed', 1 if !$has_promtool;
+        ok accepts_metrics($metrics), 'promtool accepts them';
+    }
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 
@@ -108,6 +172,9 @@ for_each_combo(sub {
         ok accepts_metrics($metrics), 'promtool accepts them';
     }
     is_deeply [ sort $page =~ /<h2>(.*-\d+)<\/h2>/g ], [ sort values %names ], 'so is the page';
+    my @asked = map { s/([^\w-])/sprintf '%%%02X', ord $1/ger } sort keys %names, values %names;
+    is_deeply [ grep { @{ json_of($httpd, "zone=$_") } != 1 } @asked ], [],
+        'a zone is found by its name as written and as shown';
     $httpd->stop;
 }, 'prefork+cgi');
 

@@ -129,8 +129,17 @@ CONF
     $asked{$_}++ for $browser->requests;
     # The icon is in the page itself.
     delete $asked{'data:,'};
-    is_deeply [ sort keys %asked ], [ $url, "$url?script", "$url?style" ],
-        'nothing is loaded but the page and its parts';
+    my $history = "$url?json&history=" . $ZONE =~ s{([:/])}{sprintf '%%%02X', ord $1}ger;
+    is_deeply [ sort grep { $_ ne $history } grep { !/a-name-that/ } keys %asked ],
+        [ $url, "$url?script", "$url?style" ], 'nothing is loaded but the page and its parts';
+    cmp_ok $asked{$history}, '>', 1, '... and the history of what is in sight';
+    is $browser->value('document.querySelectorAll("svg.chart polyline.active").length'), 2,
+        '... which is drawn';
+    # It follows the numbers: a history is fetched after the page.
+    wait_for {
+        $browser->value('document.querySelector("svg.chart polyline.queued").outerHTML')
+            =~ / 599,0\.0 "/
+    } '... with the line full now', 15;
     cmp_ok $asked{$url}, '>', 1, '... the page again and again';
     is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
 

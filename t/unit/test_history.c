@@ -79,6 +79,23 @@ START_TEST(seconds_without_change_are_as_the_one_before)
 }
 END_TEST
 
+START_TEST(seconds_between_two_changes_are_as_the_one_before)
+{
+    adm_ticket_t tickets[2];
+
+    make_zone();
+    enter_at(1000 * second, &tickets[0]);
+    enter_at(1005 * second, &tickets[1]);
+    look_at(1006 * second);
+    ck_assert_uint_eq(active_before(0), 2);
+    ck_assert_uint_eq(active_before(1), 2);
+    ck_assert_uint_eq(active_before(2), 1);
+    ck_assert_uint_eq(active_before(6), 1);
+    ck_assert_uint_eq(active_before(7), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(what_was_before_the_window_lasts_into_it)
 {
     adm_ticket_t ticket;
@@ -132,6 +149,50 @@ START_TEST(the_line_and_the_rejected_are_remembered)
 }
 END_TEST
 
+/* Every second of ten minutes, twice: the ring comes round. */
+START_TEST(a_zone_that_changes_every_second_remembers_each)
+{
+    adm_ticket_t ticket;
+    unsigned n;
+
+    make_zone();
+    for (n = 0; n < 2 * ADM_HISTORY_SECONDS; n++) {
+        adm_usec_t now = (1000 + n) * second;
+
+        if (n % 2 == 0) {
+            enter_at(now, &ticket);
+            adm_ticket_release(&ticket, now);
+        }
+    }
+    look_at((1000 + n) * second);
+    for (n = 0; n < ADM_HISTORY_SECONDS; n++) {
+        ck_assert_uint_eq(active_before(n), n >= 1 && n % 2 == 0);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(more_are_rejected_in_a_second_than_16_bits_count)
+{
+    adm_ticket_t inside, rejected;
+    unsigned n;
+
+    zone = zone_with(1, 0);
+    child = join();
+    enter_at(1000 * second, &inside);
+    for (n = 0; n < 70000; n++) {
+        enter_as(child, zone, ADM_MAY_WAIT, 1001 * second, &rejected);
+    }
+    enter_as(child, zone, ADM_MAY_WAIT, 1003 * second, &rejected);
+    look_at(1003 * second);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 1], 70001);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 2], 70000);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 3], 70000);
+    ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 4], 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(an_older_clock_reading_is_counted_to_the_newest_second)
 {
     adm_ticket_t tickets[2];
@@ -177,11 +238,14 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_zone_without_visitors_has_an_empty_history);
     tcase_add_test(stories, a_second_remembers_the_most_at_once);
     tcase_add_test(stories, seconds_without_change_are_as_the_one_before);
+    tcase_add_test(stories, seconds_between_two_changes_are_as_the_one_before);
     tcase_add_test(stories, what_was_before_the_window_lasts_into_it);
     tcase_add_loop_test(stories,
                         a_change_ten_minutes_later_does_not_change_the_past, -2,
                         3);
+    tcase_add_test(stories, a_zone_that_changes_every_second_remembers_each);
     tcase_add_test(stories, the_line_and_the_rejected_are_remembered);
+    tcase_add_test(stories, more_are_rejected_in_a_second_than_16_bits_count);
     tcase_add_test(stories,
                    an_older_clock_reading_is_counted_to_the_newest_second);
     tcase_add_test(stories, a_clock_that_has_just_begun_has_a_past);

@@ -72,6 +72,43 @@ START_TEST(unused_room_costs_no_memory)
 }
 END_TEST
 
+/* Pages of the histories that are in memory. */
+static size_t pages_of_histories(void)
+{
+    unsigned char in_core[64] = { 0 };
+    size_t n, resident = 0;
+
+    ck_assert_int_eq(mincore(segment->history_recs, sizeof(in_core) * 4096,
+                             in_core),
+                     0);
+    for (n = 0; n < sizeof(in_core); n++) {
+        resident += in_core[n] & 1;
+    }
+    return resident;
+}
+
+START_TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
+{
+    static adm_history_t history;
+    adm_child_t *child;
+    adm_ticket_t ticket;
+    adm_zone_t zone;
+
+    make_segment(64, 16, 64);
+    zone = zone_called("one", 1, 1);
+    zone_called("other", 1, 1);
+    child = join();
+    adm_audit(child, adm_now(), true);
+    stats_of(child, zone);
+    adm_zone_history(child, zone, adm_now(), &history);
+    ck_assert_uint_eq(pages_of_histories(), 0);
+    enter(child, zone, &ticket);
+    ck_assert_uint_ge(pages_of_histories(), 1);
+    leave(&ticket);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void damage_header(int what)
 {
     adm_header_rec_t *header = segment->header;
@@ -194,6 +231,30 @@ START_TEST(new_numbers_hold_at_once_for_everybody)
 }
 END_TEST
 
+START_TEST(thousands_of_names_keep_their_places)
+{
+    static uint32_t places[3000];
+    char name[32];
+    unsigned n, load;
+
+    make_segment(3000, 1, 64);
+    for (load = 0; load < 2; load++) {
+        adm_segment_begin_load(segment);
+        for (n = 0; n < 3000; n++) {
+            adm_zone_t zone;
+
+            snprintf(name, sizeof(name), "www%u.example", n);
+            ck_assert_int_eq(adm_zone_configure(segment, name, 1, 1, &zone),
+                             APR_SUCCESS);
+            ck_assert(load == 0 || zone.idx == places[n]);
+            places[n] = zone.idx;
+        }
+        adm_segment_end_load(segment, 1, 1);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
 /* ---- retire -------------------------------------------------------------- */
 
 static void load_without_zones(unsigned count)
@@ -287,6 +348,40 @@ START_TEST(a_retired_zone_in_use_keeps_its_place)
 }
 END_TEST
 
+/* The new names are longer than the old ones, and one has been there before. */
+START_TEST(retired_places_are_given_to_as_many_new_zones)
+{
+    static const char *const names[] = {
+        "a much longer name than that of any zone that had this place before",
+        "old2", "b", "c"
+    };
+    adm_zone_t zones[4];
+    unsigned n;
+
+    make_segment(3, 1, 64);
+    zone_called("old1", 1, 1);
+    zone_called("old2", 1, 1);
+    zone_called("old3", 1, 1);
+    load_without_zones(5);
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(configure(names[1], &zones[1]), APR_SUCCESS);
+    ck_assert_int_eq(configure(names[0], &zones[0]), APR_SUCCESS);
+    ck_assert_int_eq(configure(names[2], &zones[2]), APR_SUCCESS);
+    ck_assert_int_eq(configure(names[3], &zones[3]), ADM_NO_ZONE);
+    adm_segment_end_load(segment, 1, 1);
+    ck_assert_uint_eq(1U << zones[0].idx | 1U << zones[1].idx
+                          | 1U << zones[2].idx,
+                      14);
+    for (n = 0; n < 3; n++) {
+        adm_zone_t again = zone_called(names[n], 1, 1);
+
+        ck_assert_uint_eq(again.idx, zones[n].idx);
+        ck_assert_uint_eq(again.incarnation, zones[n].incarnation);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(the_old_handle_of_a_place_says_retired)
 {
     adm_zone_t old, young;
@@ -360,6 +455,8 @@ static void add_stories(TCase *stories)
                         IMPOSSIBLE_SIZES);
     tcase_add_test(stories, tickets_are_rounded_up_to_whole_chunks);
     tcase_add_test(stories, unused_room_costs_no_memory);
+    tcase_add_test(stories,
+                   the_history_of_a_zone_costs_nothing_until_it_is_used);
     tcase_add_loop_test(stories, a_header_of_another_version_is_refused, 0, 5);
     tcase_add_test(stories, two_segments_are_told_apart_by_their_tokens);
     tcase_add_test(stories, each_name_has_a_place_of_its_own);
@@ -367,12 +464,14 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_zone_found_again_keeps_who_is_inside);
     tcase_add_test(stories, the_name_is_copied);
     tcase_add_test(stories, new_numbers_hold_at_once_for_everybody);
+    tcase_add_test(stories, thousands_of_names_keep_their_places);
     tcase_add_test(stories, a_full_zone_table_is_told);
     tcase_add_loop_test(stories, a_retired_zone_keeps_its_place_for_two_loads,
                         0, 4);
     tcase_add_test(stories, places_never_used_are_taken_before_retired_ones);
     tcase_add_test(stories, a_zone_that_comes_back_in_time_is_the_same);
     tcase_add_loop_test(stories, a_retired_zone_in_use_keeps_its_place, 0, 2);
+    tcase_add_test(stories, retired_places_are_given_to_as_many_new_zones);
     tcase_add_test(stories, the_old_handle_of_a_place_says_retired);
     tcase_add_test(stories, figures_begin_anew_with_the_next_zone_of_a_place);
     tcase_add_test(stories,

@@ -277,6 +277,33 @@ START_TEST(a_raised_limit_lets_nobody_overtake_the_line)
 }
 END_TEST
 
+/* The limit is raised without news: only a round sees it. */
+START_TEST(a_round_to_show_figures_is_made_once_in_100_ms)
+{
+    adm_zone_t zone = zone_called("one", 0, 10);
+    adm_child_t *child = join();
+    adm_usec_t now = adm_now();
+    adm_ticket_t waiting[3];
+
+    enter_many(child, zone, waiting, 3, ADM_QUEUED);
+    adm_audit(child, now, true);
+    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 1);
+    adm_audit_to_show(child, now);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 2);
+    adm_audit_to_show(child, now + 99 * ADM_USEC_PER_MSEC);
+    ck_assert(!adm_ticket_is_granted(&waiting[1]));
+    adm_audit_to_show(child, now + 100 * ADM_USEC_PER_MSEC);
+    ck_assert(adm_ticket_is_granted(&waiting[1]));
+    atomic_store(&segment->header->next_shown_round,
+                 now + 3600 * ADM_USEC_PER_SEC);
+    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 3);
+    adm_audit_to_show(child, now + 200 * ADM_USEC_PER_MSEC);
+    ck_assert(adm_ticket_is_granted(&waiting[2])); /* nobody meant that time */
+    assert_segment_consistent();
+}
+END_TEST
+
 /* More than one critical section may hand over. */
 START_TEST(a_limit_raised_by_hundreds_lets_in_hundreds)
 {
@@ -458,6 +485,7 @@ static void add_stories(TCase *stories)
                    each_request_brings_the_length_of_line_that_it_accepts);
     tcase_add_test(stories, a_raised_limit_lets_in_the_first_of_the_line);
     tcase_add_test(stories, a_raised_limit_lets_nobody_overtake_the_line);
+    tcase_add_test(stories, a_round_to_show_figures_is_made_once_in_100_ms);
     tcase_add_test(stories, a_limit_raised_by_hundreds_lets_in_hundreds);
     tcase_add_test(stories,
                    a_lowered_limit_takes_no_permit_away_and_hands_none_over);

@@ -147,14 +147,16 @@ sub body {
         return ('', 0);
     }
     if (($headers->{'transfer-encoding'} // '') eq 'chunked') {
-        my ($body, $at) = ('', 0);
-        while (substr($rest, $at) =~ /^([0-9a-fA-F]+)[^\r]*\r\n/) {
-            my $size = hex $1;
-            my $next = $at + $+[0] + $size + 2;
+        my $body = '';
+        # Not copied for each of the chunks: there can be thousands.
+        return if index($rest, "0\r\n\r\n") < 0;
+        while ($rest =~ /\G([0-9a-fA-F]+)[^\r]*\r\n/gc) {
+            my ($size, $from) = (hex $1, pos $rest);
+            my $next = $from + $size + 2;
             return if $next > length $rest;
-            $body .= substr $rest, $at + $+[0], $size;
+            $body .= substr $rest, $from, $size;
             return ($body, $next) if $size == 0;
-            $at = $next;
+            pos($rest) = $next;
         }
         return;
     }

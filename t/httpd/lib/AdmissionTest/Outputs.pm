@@ -115,7 +115,7 @@ sub read_json {
     my $facts = JSON::PP::decode_json($httpd->get('/admission?json')->{body});
     my ($zone) = grep { $_->{name} eq $name } @{ $facts->{zones} };
 
-    delete @$zone{qw(name wait service history)};
+    delete @$zone{qw(name wait service)};
     return { server => by_name('json', 'server', %{ $facts->{server} }),
              zone => by_name('json', 'zone', %$zone) };
 }

@@ -1,0 +1,144 @@
+# A thousand zones: no output leaves memory in a child, none grows faster than
+# the number of zones, and the page stays short.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use IO::Socket::INET;
+use JSON::PP;
+
+my $LOOKS   = 80;
+my @OUTPUTS = qw(/server-status /server-status?auto /server-status?notable /admission
+                 /admission?json /admission?prometheus);
+
+# One child, so that it is the one that answers.
+sub start_with_zones {
+    my ($combo, $zones) = @_;
+
+    return start_httpd(combo => $combo, conf => <<"CONF" . join '', map { <<"ZONE" } 1 .. $zones - 1);
+StartServers 1
+ServerLimit 1
+MaxRequestWorkers 10
+MaxSpareThreads 10
+<Location /admission>
+    SetHandler admission-status
+</Location>
+<Location /cgi-bin/>
+    MaxConcurrent 1
+</Location>
+AdmissionParking Off
+AdmissionQueue 0
+AdmissionHandlers all
+CONF
+<Location /zone/$_>
+    MaxConcurrent 1
+</Location>
+ZONE
+}
+
+# HTTP/1.0 has no chunks to put together: the size of the answer, its first line.
+sub look {
+    my ($httpd, $path) = @_;
+    my $client = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $httpd->{port})
+        // die "connect: $@\n";
+    my ($size, $first, $part) = (0, '');
+
+    print {$client} "GET $path HTTP/1.0\r\nHost: test.example\r\n\r\n";
+    while (sysread $client, $part, 1 << 18) {
+        $first = $part if !$size;
+        $size += length $part;
+    }
+    return ($size, $first =~ /^(.*?)\r\n/);
+}
+
+# Private memory of the only child, in kilobytes.
+sub memory_kb {
+    my ($httpd) = @_;
+    my ($child, @others) = $httpd->children;
+    die "more than one child\n" if @others;
+    my ($kb) = $httpd->slurp("/proc/$child/status") =~ /^RssAnon:\s+(\d+) kB$/m
+        or die "no RssAnon in /proc/$child/status\n";
+    return $kb;
+}
+
+# Clock ticks of processor time that it has taken.
+sub ticks {
+    my ($httpd) = @_;
+    my ($child) = $httpd->children;
+    my ($fields) = $httpd->slurp("/proc/$child/stat") =~ /.*\) (.*)/;
+    my ($user, $system) = (split ' ', $fields)[11, 12];
+    return $user + $system;
+}
+
+# { path => { bytes, ticks, kb } } of so many looks.
+sub measure {
+    my ($httpd) = @_;
+    my %cost;
+
+    for my $path (@OUTPUTS) {
+        my ($kb, $ticks, $bytes) = (memory_kb($httpd), ticks($httpd));
+        my %said;
+
+        for (1 .. $LOOKS) {
+            ($bytes, my $line) = look($httpd, $path);
+            $said{$line}++;
+        }
+        is_deeply \%said, { 'HTTP/1.1 200 OK' => $LOOKS }, "$path answers";
+        $cost{$path} = { bytes => $bytes, ticks => ticks($httpd) - $ticks,
+                         kb => memory_kb($httpd) - $kb };
+        note sprintf '%s: %d bytes, %d ticks, %d KB more', $path, @{ $cost{$path} }{qw(bytes ticks kb)};
+    }
+    return \%cost;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $few = start_with_zones($combo, 100);
+    my $cost_of_few = measure($few);
+    $few->stop;
+
+    my $httpd = start_with_zones($combo, 1000);
+    look($httpd, '/static.txt') for 1 .. 100;
+    my $before = memory_kb($httpd);
+    my $cost = measure($httpd);
+    cmp_ok memory_kb($httpd) - $before, '<=', 1024, 'all looks together leave no megabyte';
+    for my $path (@OUTPUTS) {
+        my ($of_many, $of_few) = ($cost->{$path}, $cost_of_few->{$path});
+
+        cmp_ok $of_many->{bytes}, '<=', 11 * $of_few->{bytes}, "$path: ten times the zones, as many bytes";
+        # Far above noise, and far below the hundred of what is quadratic.
+        cmp_ok $of_many->{ticks}, '<=', 30 * ($of_few->{ticks} < 5 ? 5 : $of_few->{ticks}),
+            '... and in time';
+    }
+    cmp_ok $cost->{'/admission'}{bytes}, '<=', 200_000, 'the page is short';
+    cmp_ok $cost->{'/admission?prometheus'}{bytes}, '<=', 1_500_000,
+        'zones that were never used have no histograms';
+
+    # Every zone used, readers that read later.
+    look($httpd, "/zone/$_") for 1 .. 999;
+    $before = memory_kb($httpd);
+    my @lazy = map { $httpd->ask('/admission?json') } 1 .. 6;
+    look($httpd, $_) for @OUTPUTS;
+    cmp_ok memory_kb($httpd) - $before, '<=', 4096, 'slow readers hold no megabytes';
+    my @answers = answers(@lazy);
+    is scalar(grep { @{ decode_json($_->{body})->{zones} } == 1000 } @answers), @lazy,
+        'they read all in the end';
+
+    my $page = $httpd->get('/admission')->{body};
+    my @names = $page =~ m{<a href="\?zone=[^"]*">test\.example:(/\S+)</a>}g;
+    is_deeply [ sort @names ], [ sort '/cgi-bin/', map { "/zone/$_" } 1 .. 999 ], 'each zone has a line';
+    my ($link) = $page =~ m{<a href="(\?zone=[^"]*)">test\.example:/zone/777</a>};
+    like $httpd->get("/admission$link")->{body}, qr{<h2>test\.example:/zone/777</h2>.*Admitted</dt><dd>1<}s,
+        '... that leads to all of it';
+
+    unlike $page, qr{<h2>test\.example}, 'none is shown whole';
+    my $runs = $httpd->ask('/cgi-bin/heavy?until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    is_deeply [ $httpd->get('/admission')->{body} =~ m{<h2>(test\.example\S*)</h2>}g ],
+        [ 'test.example:/cgi-bin/' ], 'but the one where a request runs';
+    $httpd->open_gate('go');
+    is +(answers($runs))[0]{status}, 200, 'which ends well';
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
