@@ -14,7 +14,7 @@
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
- * 2 rejections for want of room to park. */
+ * 2 rejections for want of room to park, settled workers. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -219,6 +219,8 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_held;
     atomic_uint blocked;
     atomic_uint workers_blocked; /* those of them that hold a worker */
+    atomic_uint workers_settled; /* of workers_held: run or block, do not just
+                                  * ask */
     atomic_uint parked;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
 
