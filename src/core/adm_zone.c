@@ -8,13 +8,9 @@
 #include "adm_wait.h"
 
 /* Private bits of adm_ticket_t.flags. */
-enum {
-    HAS_WORKER = 0x100,
-    IS_BLOCKED = 0x200,
-    IS_PARKED = 0x400,
-    FINDS_NO_ROOM = 0x800, /* to block */
-    IS_SETTLED = 0x1000    /* runs or blocks with its worker */
-};
+enum { HAS_WORKER = 0x100, IS_BLOCKED = 0x200, IS_PARKED = 0x400 };
+/* No connections are left to block with; runs or blocks with its worker. */
+enum { FINDS_NO_ROOM = 0x800, IS_SETTLED = 0x1000 };
 
 /* ---- the zone's lock ----------------------------------------------------------- */
 
@@ -273,9 +269,8 @@ static void look_for_room(adm_ticket_t *ticket)
 }
 
 /* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on.
- *
- * @return APR_SUCCESS, ADM_NO_ROOM, ADM_RESERVED. */
+ * granted already and need one to go on. @return APR_SUCCESS, ADM_NO_ROOM,
+ * ADM_RESERVED. */
 static apr_status_t begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
@@ -581,12 +576,6 @@ static void count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
     }
 }
 
-static bool is_rejection(adm_reason_t reason)
-{
-    return reason == ADM_REASON_TIMEOUT || reason == ADM_REASON_RESERVE
-           || reason == ADM_REASON_PARKING;
-}
-
 /* Lock the zone of a ticket that is this child's. NULL if it is not, which
  * only a torn segment can bring about. */
 static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now)
@@ -624,7 +613,8 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
     zone = lock_own_zone(ticket, now);
     if (zone) {
         is_granted = adm_ticket_is_granted(ticket);
-        if (is_granted && is_rejection(reason)) {
+        if (is_granted && reason != ADM_REASON_GONE
+            && reason != ADM_REASON_STOPPING) {
             adm_zone_unlock(ticket->child->segment, zone, now);
             end_blocking(ticket);
             return APR_EBUSY;
