@@ -32,6 +32,7 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     atomic_store(&rec->workers_held, 0);
     atomic_store(&rec->blocked, 0);
     atomic_store(&rec->workers_blocked, 0);
+    atomic_store(&rec->workers_settled, 0);
     atomic_store(&rec->parked, 0);
     for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
         atomic_store(&doorbell->summary[n], 0);
@@ -273,10 +274,11 @@ void adm_child_return_worker(adm_child_t *child)
 
 /* ---- connections ------------------------------------------------------------------- */
 
+/* Not those of a burst that are about to be parked, or rejected. */
 static uint64_t connections_of(const adm_child_t *child,
                                const adm_child_rec_t *rec)
 {
-    uint64_t workers = atomic_load(&rec->workers_held);
+    uint64_t workers = atomic_load(&rec->workers_settled);
 
     return workers * child->connections_per_worker + atomic_load(&rec->parked);
 }

@@ -18,8 +18,8 @@
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
  * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
- * park; stuck_since and has_left of a zone, ADM_BELL_LEFT; a second of a zone's
- * history takes 8 bytes, pages share their rounds. */
+ * park, settled workers; stuck_since and has_left of a zone, ADM_BELL_LEFT; a
+ * second of a zone's history takes 8 bytes, pages share their rounds. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -239,6 +239,8 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_held;
     atomic_uint blocked;
     atomic_uint workers_blocked; /* those of them that hold a worker */
+    atomic_uint workers_settled; /* of workers_held: run or block, do not just
+                                  * ask */
     atomic_uint parked;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
 

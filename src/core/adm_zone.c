@@ -9,12 +9,9 @@
 #include "adm_wait.h"
 
 /* Private bits of adm_ticket_t.flags. */
-enum {
-    HAS_WORKER = 0x100,
-    IS_BLOCKED = 0x200,
-    IS_PARKED = 0x400,
-    FINDS_NO_ROOM = 0x800 /* to block */
-};
+enum { HAS_WORKER = 0x100, IS_BLOCKED = 0x200, IS_PARKED = 0x400 };
+/* No connections are left to block with; runs or blocks with its worker. */
+enum { FINDS_NO_ROOM = 0x800, IS_SETTLED = 0x1000 };
 
 /* ---- the zone's lock ----------------------------------------------------------- */
 
@@ -309,15 +306,15 @@ static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
 static void look_for_room(adm_ticket_t *ticket)
 {
     if ((ticket->flags & ADM_USES_WORKER)
-        && !adm_child_has_connections(ticket->child, 0)) {
+        && !adm_child_has_connections(ticket->child,
+                                      ticket->child->connections_per_worker)) {
         ticket->flags |= FINDS_NO_ROOM;
     }
 }
 
 /* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on.
- *
- * @return APR_SUCCESS, ADM_NO_ROOM, ADM_RESERVED. */
+ * granted already and need one to go on. @return APR_SUCCESS, ADM_NO_ROOM,
+ * ADM_RESERVED. */
 static apr_status_t begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
@@ -389,8 +386,20 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return ADM_QUEUED;
 }
 
+static void settle_worker(adm_ticket_t *ticket)
+{
+    if ((ticket->flags & HAS_WORKER) && !(ticket->flags & IS_SETTLED)) {
+        ticket->flags |= IS_SETTLED;
+        atomic_fetch_add(&ticket->child->rec->workers_settled, 1);
+    }
+}
+
 static void return_worker(adm_ticket_t *ticket)
 {
+    if (ticket->flags & IS_SETTLED) {
+        ticket->flags &= ~(uint32_t)IS_SETTLED;
+        atomic_fetch_sub(&ticket->child->rec->workers_settled, 1);
+    }
     if (ticket->flags & HAS_WORKER) {
         ticket->flags &= ~(uint32_t)HAS_WORKER;
         adm_child_return_worker(ticket->child);
@@ -410,6 +419,9 @@ static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 
     if (!has_ticket(rv) || is_parking) {
         return_worker(ticket);
+    }
+    else {
+        settle_worker(ticket);
     }
     if (has_ticket(rv)) {
         atomic_store(&ticket->held, 1);
@@ -539,6 +551,7 @@ static void force_worker(adm_ticket_t *ticket)
         adm_child_take_worker(ticket->child, true);
         ticket->flags |= HAS_WORKER;
     }
+    settle_worker(ticket);
 }
 
 void adm_ticket_unpark(adm_ticket_t *ticket)
@@ -688,8 +701,11 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
         ticket->flags |= HAS_WORKER;
     }
     look_for_room(ticket);
-    return begin_blocking(ticket) == APR_SUCCESS ? APR_SUCCESS
-                                                 : turn_away(ticket, now);
+    if (begin_blocking(ticket) != APR_SUCCESS) {
+        return turn_away(ticket, now);
+    }
+    settle_worker(ticket);
+    return APR_SUCCESS;
 }
 
 /* End one's own ticket: its permit is free, or stays with its program. */

@@ -6,8 +6,7 @@ use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
-my ($threads, $children, $room) = (10, 2, 30);
-my ($factor, $reserve, $limit) = (2 * $room / $threads, 5, 2);
+my ($threads, $children, $factor, $reserve, $limit) = (10, 2, 6, 5, 2);
 # A worker stands for 1 + $factor connections: those of the reserve and those that
 # run cannot be used; nor those of one idle worker a child, at which event begins
 # to accept again.
@@ -26,7 +25,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $start = sub {
         my ($conf) = @_;
-        return new_parking_httpd(combo => $combo, threads => $threads, room => $room,
+        return new_parking_httpd(combo => $combo, threads => $threads, factor => $factor,
                                  children => $children, conf => $conf);
     };
 

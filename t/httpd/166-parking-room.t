@@ -31,7 +31,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     local $ENV{HTTPD} = "$limited/httpd";
     my $httpd = new_parking_httpd(combo => $combo, threads => $threads,
-                                  room => $threads * $factor / 2, conf => <<"CONF");
+                                  factor => $factor, conf => <<"CONF");
 LogLevel admission:debug
 AdmissionReserve $reserve
 <Location /cgi-bin/>

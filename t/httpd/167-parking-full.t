@@ -19,7 +19,7 @@ my $waiting = ($threads - $reserve - 1) * $each - $factor;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, room => $threads * $factor / 2,
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, factor => $factor,
                                   conf => <<'CONF');
 KeepAliveTimeout 60
 <Location /cgi-bin/>

@@ -16,7 +16,7 @@ for_each_parking_combo(sub {
     my $limited = httpd_with_files(1024);
     local $ENV{HTTPD} = "$limited/httpd";
     my $httpd = new_parking_httpd(
-        combo => $combo, threads => $threads, room => $threads * $factor / 2,
+        combo => $combo, threads => $threads, factor => $factor,
         conf => "KeepAliveTimeout 60\n"
             . join('', map { "CustomLog log$_ common\n" } 1 .. $logs) . <<"CONF");
 <Location $zone>

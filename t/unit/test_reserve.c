@@ -255,6 +255,32 @@ START_TEST(a_child_blocks_no_more_threads_than_it_may)
 }
 END_TEST
 
+/* A burst of those who are about to be parked takes nobody's room. */
+START_TEST(a_worker_that_just_asks_stands_for_no_connections)
+{
+    adm_ticket_t inside, first, second;
+
+    make_zone(1, 10);
+    adm_child_limit_connections(child, 4, 4, 3);
+    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
+    ck_assert(adm_child_take_worker(child, false));
+    ck_assert(adm_child_has_room(child));
+    adm_child_return_worker(child);
+    ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
+    adm_ticket_park(&first, 0);
+    ck_assert(!adm_child_has_room(child));
+    adm_ticket_release(&inside, adm_now());
+    adm_ticket_unpark(&first);
+    ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 1);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
+    adm_ticket_cancel(&second, ADM_REASON_GONE, adm_now());
+    adm_ticket_release(&first, adm_now());
+    ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 0);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
 {
     adm_ticket_t first, second;
@@ -327,6 +353,7 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_QUEUED);
     ck_assert(!adm_child_has_room(child));
+    ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 2);
     ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_NO_ROOM);
     assert_workers(2);
     /* Nor who wanted to be parked and cannot be. */
@@ -501,6 +528,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    who_blocks_a_thread_of_another_pool_takes_nobodys_place);
     tcase_add_test(stories, who_is_granted_before_it_is_turned_away_runs);
+    tcase_add_test(stories, a_worker_that_just_asks_stands_for_no_connections);
     tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
     tcase_add_loop_test(stories,
                         a_child_beyond_its_own_budget_has_that_of_the_server, 0,

@@ -428,8 +428,9 @@ sub check_log {
     my @allowed  = ($NOISE, @{ $self->{allowed} });
     push @allowed, qr/AH00045: child process \d+ still did not exit/
         if $self->is_slow_to_stop;
-    my @bad = grep { /^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]/ }
-              @lines;
+    # httpd's word of a child that crashed is but a notice.
+    my @bad = grep { /^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]
+                      |exit\ signal\ (?:Segmentation|Abort|Bus)/x } @lines;
 
     for my $pattern (@allowed) {
         @bad = grep { $_ !~ $pattern } @bad;

@@ -17,7 +17,7 @@ our @EXPORT = qw(ask_line descriptors for_each_parking_combo httpd_with_files
                  new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
-my $ROOM    = 200;
+my $FACTOR  = 200;
 
 # Event can wait without a worker since httpd 2.4.63, on Linux. Not asked of
 # the module itself, which could be wrong.
@@ -32,13 +32,12 @@ sub for_each_parking_combo {
     for_each_combo($story, @wanted ? @wanted : 'event+cgid');
 }
 
-# The MPM part: children => 1, threads => 6 of each, room => 200 parked in each
-# at least.
+# The MPM part: children => 1, threads => 6 of each, factor => 200, so that more
+# can be parked than any test has clients.
 # There are slots left for children that take their place after a graceful.
 sub parking_conf {
-    my (%o) = (children => 1, threads => $THREADS, room => $ROOM, @_);
+    my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
     my $workers = $o{children} * $o{threads};
-    my $factor  = int(2 * $o{room} / $o{threads});
     return <<"CONF";
 StartServers $o{children}
 ServerLimit 8
@@ -46,7 +45,7 @@ ThreadsPerChild $o{threads}
 MaxRequestWorkers $workers
 MinSpareThreads 1
 MaxSpareThreads $workers
-AsyncRequestWorkerFactor $factor
+AsyncRequestWorkerFactor $o{factor}
 CONF
 }
 
