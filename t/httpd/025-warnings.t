@@ -69,7 +69,8 @@ for_each_combo(sub {
             qw(static CGI-Script cgi cgi-scripts application/x-httpd-php proxy:http* proxy:unix:/run/*
                Application/X-Httpd-Mine),
     );
-    push @cases, [ 'a queue beyond parking', sprintf($zone, 4, 5000, ''), qr/ADM0302.*\b5000 places/ ]
+    push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . sprintf($zone, 4, 5000, ''),
+                    qr/ADM0302: .*AdmissionQueue 5000\b/ ]
         if $combo->{mpm} eq 'event';
     my $httpd = new_httpd(combo => $combo);
     for (@cases) {
