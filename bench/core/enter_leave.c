@@ -69,7 +69,7 @@ static adm_zone_t add_zone(adm_segment_t *segment, const char *name,
     adm_zone_t zone;
 
     adm_segment_begin_load(segment);
-    need(adm_zone_configure(segment, name, limit, 2 * WAITING, &zone)
+    need(adm_segment_configure(segment, name, limit, 2 * WAITING, &zone)
              == APR_SUCCESS,
          "no zone");
     adm_segment_end_load(segment, 1000000, ADM_USEC_PER_SEC);
@@ -89,7 +89,7 @@ static apr_status_t enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
                           adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
-    return adm_zone_enter(child, zone, flags, 2 * WAITING, adm_now(), ticket);
+    return adm_ticket_enter(child, zone, flags, 2 * WAITING, adm_now(), ticket);
 }
 
 static void fill_line(adm_child_t *child, adm_zone_t zone, unsigned waiting)
@@ -259,7 +259,7 @@ static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
         adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC);
         court->nsec[n] = has_waited ? now_nsec() - court->left_at : 0;
         do {
-            adm_zone_stats(child, zone, adm_now(), &stats);
+            adm_view_zone(child, zone, adm_now(), &stats);
         } while (stats.queued == 0 && n + 1 < HAND_OVERS && n + 2 < HAND_OVERS);
         usleep(20); /* the other one is asleep by then */
         court->left_at = now_nsec();

@@ -1,4 +1,5 @@
 /* adm.h - counting semaphores with a line, shared by the children of a server.
+ * Included by all who use the core.
  *
  * The whole interface of the core. A zone has permits; a request enters it,
  * waits in line when none is free, and gives the permit back. Everything lives
@@ -69,15 +70,15 @@ typedef struct adm_zone_t {
     uint32_t incarnation; /* which of the zones that had this place */
 } adm_zone_t;
 
-/** One request in a zone. The caller's memory; zero it before adm_zone_enter().
+/** One request in a zone. The caller's memory; zero it before adm_ticket_enter().
  *  Must stay valid until it is released or cancelled. */
 typedef struct adm_ticket_t {
     adm_child_t *child;
     uint32_t zone_idx;
     uint32_t idx;
     uint64_t arrival;
-    uint32_t flags;        /* as given to adm_zone_enter(), and private ones */
-    atomic_uint held;      /* 1 from enter to release or cancel */
+    uint32_t flags;   /* as given to adm_ticket_enter(), and private ones */
+    atomic_uint held; /* 1 from enter to release or cancel */
     uint32_t queued_ahead; /* length of the line at arrival */
     adm_usec_t drain_usec; /* of a rejected one, estimate: when the line will
                             * have drained */
@@ -101,7 +102,7 @@ typedef struct adm_sizes_t {
 /** Version of everything in the segment and of its handle, with their sizes: part
  *  of the key under which a parent keeps a segment over restarts, also over those
  *  that load another build of the module. */
-uint32_t adm_layout_version(void);
+uint32_t adm_segment_version(void);
 
 /**
  * Make a segment: anonymous shared memory, inherited by every later child.
@@ -141,9 +142,9 @@ void adm_segment_begin_load(adm_segment_t *segment);
  * @return APR_SUCCESS, or ADM_NO_ZONE when the table is full (of zones that
  *         are configured or were until lately).
  */
-apr_status_t adm_zone_configure(adm_segment_t *segment, const char *name,
-                                uint32_t limit, uint32_t queue_length,
-                                adm_zone_t *zone);
+apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
+                                   uint32_t limit, uint32_t queue_length,
+                                   adm_zone_t *zone);
 
 /**
  * End a configuration load.
@@ -160,7 +161,7 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
  *
  * The parent. A pid that is not registered is ignored.
  */
-void adm_segment_child_ended(adm_segment_t *segment, pid_t pid);
+void adm_child_ended(adm_segment_t *segment, pid_t pid);
 
 /* ---- children ---------------------------------------------------------- */
 
@@ -178,19 +179,19 @@ apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
 
 /** At most this many threads of the child may block at once; those that use no
  *  worker (HTTP/2) do not count. Unlimited unless set. */
-void adm_child_limit_blocked(adm_child_t *child, uint32_t max);
+void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
 
 /** For a server that accepts fewer connections the more of its threads are busy:
  *  one for each parked request, and @a per_worker for each worker held, running
  *  or blocked. A request finds room to wait while this child takes no more than
  *  @a budget, or all children of its generation no more than @a server_budget.
  *  HTTP/2 does not count. Unlimited unless set. */
-void adm_child_limit_connections(adm_child_t *child, uint32_t budget,
-                                 uint32_t server_budget, uint32_t per_worker);
+void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
+                                  uint32_t server_budget, uint32_t per_worker);
 
 /** @return whether one more request may be parked in this child. Looks at the
  *  other children only when this one has used its own budget. No lock. */
-bool adm_child_has_room(const adm_child_t *child);
+bool adm_worker_has_room(const adm_child_t *child);
 
 /** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
 void adm_child_stop(adm_child_t *child);
@@ -207,17 +208,17 @@ bool adm_child_is_self(const adm_child_t *child);
  * have ended, hand out what a raised limit allows.
  *
  * Cheap when there is nothing to do; the full round is made when a death was
- * announced, when the last is a second old, or when @a now_or_never is true.
+ * announced, when the last is a second old, or when @a by_force is true.
  * System calls only for orphaned programs. Hold no lock. Waits briefly, and once
  * a round, for zones whose lock is held; those are visited a slice later.
  *
  * @return how many tickets of dead children were taken back.
  */
-uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never);
+uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force);
 
 /** The same before figures are shown: a full round, but one in 100 ms at most
  *  over all children, however many look. */
-uint32_t adm_audit_to_show(adm_child_t *child, adm_usec_t now);
+uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now);
 
 /* ---- permits ----------------------------------------------------------- */
 
@@ -248,9 +249,9 @@ enum {
  *                          let it run
  *         anything else    the request cannot be counted: let it run
  */
-apr_status_t adm_zone_enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
-                            uint32_t queue_length, adm_usec_t now,
-                            adm_ticket_t *ticket);
+apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
+                              unsigned flags, uint32_t queue_length,
+                              adm_usec_t now, adm_ticket_t *ticket);
 
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */
@@ -431,7 +432,7 @@ void adm_recycle_take_place(adm_child_t *child, adm_usec_t now);
 void adm_recycle_count(adm_segment_t *segment);
 
 /** @return whether anybody waits in any zone. */
-bool adm_segment_has_waiters(const adm_segment_t *segment);
+bool adm_view_has_waiters(const adm_segment_t *segment);
 
 /* ---- what an administrator sees ------------------------------------------ */
 
@@ -469,8 +470,8 @@ typedef struct adm_zone_stats_t {
 
 /** Copy a zone's figures under its lock, for which it waits briefly.
  *  @return APR_SUCCESS, ADM_ZONE_BUSY, ADM_ZONE_RETIRED and other faults. */
-apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
-                            adm_zone_stats_t *stats);
+apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                           adm_zone_stats_t *stats);
 
 /** The last ten minutes, the newest second last. */
 #define ADM_HISTORY_SECONDS 600
@@ -481,8 +482,8 @@ typedef struct adm_history_t {
     uint64_t rejected[ADM_HISTORY_SECONDS]; /* for any reason, until its end */
 } adm_history_t;
 
-/** Copy what a zone remembers. Waits and returns as adm_zone_stats(). */
-apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
+/** Copy what a zone remembers. Waits and returns as adm_view_zone(). */
+apr_status_t adm_view_history(adm_child_t *child, adm_zone_t zone,
                               adm_usec_t now, adm_history_t *history);
 
 typedef struct adm_server_stats_t {
@@ -498,7 +499,7 @@ typedef struct adm_server_stats_t {
 } adm_server_stats_t;
 
 /** Sum up the living children. */
-void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats);
+void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats);
 
 /** What is worth a line in the error log, but not one a request. */
 typedef enum adm_event_t {
@@ -524,6 +525,6 @@ bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
  * Verify every invariant of docs/shared-memory.md. Nobody else may be at work.
  * @return NULL, or what is wrong, in static memory.
  */
-const char *adm_segment_check(adm_segment_t *segment);
+const char *adm_check(adm_segment_t *segment);
 
 #endif

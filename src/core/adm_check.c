@@ -1,11 +1,13 @@
 /* adm_check.c - verify the invariants of docs/shared-memory.md.
+ * Called by tests.
  *
- * For tests: looks at everything, takes no lock, and so needs a segment at
- * which nobody is at work.
+ * Looks at everything, takes no lock, and so needs a segment at which nobody is
+ * at work.
  */
 #include <stdlib.h>
 
 #include "adm_layout.h"
+#include "adm_segment.h"
 
 typedef struct census_t {
     uint32_t active, queued, orphans, free, left;
@@ -163,7 +165,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     return wrong ? wrong : check_free(segment, zone, census.free);
 }
 
-const char *adm_segment_check(adm_segment_t *segment)
+const char *adm_check(adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->zones_used);
     uint32_t idx;

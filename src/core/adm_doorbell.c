@@ -1,9 +1,11 @@
 /* adm_doorbell.c - which of a child's parked tickets were granted.
+ * Called by adm_zone and adm_ticket; waited for by the child's dispatcher.
  *
  * A bit a ticket, a bit for each word of bits, and one word to sleep on. Only
  * ever set by others and cleared by the child, so that nothing in here can be
  * left half done: a bit too many is a look too many.
  */
+#include "adm_doorbell.h"
 #include "adm_layout.h"
 #include "adm_wait.h"
 
@@ -20,13 +22,13 @@ void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
     atomic_fetch_or(&doorbell->slots[word], UINT64_C(1) << slot % 64);
     atomic_fetch_or(&doorbell->summary[word / 64], UINT64_C(1) << word % 64);
     atomic_fetch_add(&doorbell->rings, 1);
-    adm_wake(&doorbell->rings);
+    adm_wait_wake(&doorbell->rings);
 }
 
 void adm_doorbell_ring(adm_child_t *child)
 {
     atomic_fetch_add(&child->doorbell->rings, 1);
-    adm_wake(&child->doorbell->rings);
+    adm_wait_wake(&child->doorbell->rings);
 }
 
 static uint64_t take_lowest(uint64_t *bits)
@@ -87,7 +89,7 @@ uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
     uint32_t count = drain(doorbell, slots, max);
 
     if (count == 0) {
-        adm_sleep(&doorbell->rings, rings, until(data));
+        adm_wait_sleep(&doorbell->rings, rings, until(data));
         count = drain(doorbell, slots, max);
     }
     return count;

@@ -1,4 +1,6 @@
-/* adm_fault.c - kill or stop this process at a named point. Test library only. */
+/* adm_fault.c - kill or stop this process at a named point. Test library only.
+ * Called through ADM_FAULT() by every floor.
+ */
 #include "adm_fault.h"
 
 #ifdef ADM_FAULTS

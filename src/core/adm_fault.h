@@ -1,4 +1,5 @@
 /* adm_fault.h - named points where tests kill or stop the process.
+ * Used by every floor; armed by t/crash.
  *
  * Empty unless compiled with ADM_FAULTS, which only the test library is. A
  * point stands wherever a kill would leave something for others to mend; the

@@ -1,12 +1,14 @@
 /* adm_history.c - a zone's last ten minutes, second by second.
+ * Called by adm_zone, under the zone's lock; by adm_view with a copy.
  *
  * Written when something changes, by whoever changed it: nobody has to sample,
  * and an idle zone costs nothing.
  */
+#include "adm_history.h"
 #include "adm_layout.h"
 
 /* The clock may begin at zero, but ten minutes ago must not be before that. */
-static uint32_t second_of(adm_usec_t time)
+uint32_t adm_history_second_of(adm_usec_t time)
 {
     return (uint32_t)(time / ADM_USEC_PER_SEC) + ADM_HISTORY_SECONDS;
 }
@@ -16,17 +18,17 @@ static adm_second_rec_t *slot_of(adm_history_rec_t *history, uint32_t second)
     return &history->seconds[second % ADM_HISTORY_SECONDS];
 }
 
-static adm_history_rec_t *history_of(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone)
-{
-    return &segment->history_recs[zone - segment->zone_recs];
-}
-
 static uint16_t larger(uint16_t most, uint32_t number)
 {
     uint32_t larger = most > number ? most : number;
 
     return larger < UINT16_MAX ? (uint16_t)larger : UINT16_MAX;
+}
+
+adm_history_rec_t *adm_history_of(const adm_segment_t *segment,
+                                  const adm_zone_rec_t *zone)
+{
+    return &segment->history_recs[zone - segment->zone_recs];
 }
 
 /* From the noted second, whose end is noted, to this one. */
@@ -44,7 +46,7 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
 }
 
 /* Also to read a page of a history costs one. */
-static bool is_untouched(const adm_zone_rec_t *zone)
+bool adm_history_is_untouched(const adm_zone_rec_t *zone)
 {
     return zone->noted_second == 0;
 }
@@ -52,16 +54,17 @@ static bool is_untouched(const adm_zone_rec_t *zone)
 void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              adm_usec_t now)
 {
-    adm_history_rec_t *history = history_of(segment, zone);
+    adm_history_rec_t *history = adm_history_of(segment, zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     uint64_t rejected = zone->rejected_full + zone->rejected_timeout
                         + zone->rejected_reserve + zone->rejected_parking;
     uint64_t rejected_since;
-    uint32_t second = second_of(now);
+    uint32_t second = adm_history_second_of(now);
     adm_second_rec_t *slot;
 
-    if (is_untouched(zone) && active == 0 && queued == 0 && rejected == 0) {
+    if (adm_history_is_untouched(zone) && active == 0 && queued == 0
+        && rejected == 0) {
         return;
     }
     rejected_since = rejected - history->rejected;
@@ -71,7 +74,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     /* Somebody's clock reading may be older than what is noted already. */
     if (second > zone->noted_second) {
-        if (!is_untouched(zone)) {
+        if (!adm_history_is_untouched(zone)) {
             note_seconds(history, zone->noted_second, second);
         }
         zone->noted_second = second;
@@ -88,17 +91,17 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    if (is_untouched(zone)) {
+    if (adm_history_is_untouched(zone)) {
         return;
     }
-    *history_of(segment, zone) = (adm_history_rec_t){ 0 };
+    *adm_history_of(segment, zone) = (adm_history_rec_t){ 0 };
     zone->noted_second = 0; /* last: whoever is killed has not cleared it */
 }
 
 /* Backwards, from now to ten minutes ago: what is rejected in a second was not
  * before it. */
-static void copy_out(adm_history_rec_t *rec, uint32_t noted_second,
-                     uint32_t last_second, adm_history_t *history)
+void adm_history_copy_out(adm_history_rec_t *rec, uint32_t noted_second,
+                          uint32_t last_second, adm_history_t *history)
 {
     uint64_t rejected = rec->rejected;
     uint32_t i, second = last_second;
@@ -114,33 +117,4 @@ static void copy_out(adm_history_rec_t *rec, uint32_t noted_second,
         history->rejected[i - 1] = rejected;
         rejected -= slot ? slot->rejected : 0;
     }
-}
-
-apr_status_t adm_zone_history(adm_child_t *child, adm_zone_t zone,
-                              adm_usec_t now, adm_history_t *history)
-{
-    adm_segment_t *segment = child->segment;
-    apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
-    adm_history_rec_t copy = { 0 };
-    uint32_t noted_second;
-
-    if (!rec) {
-        return rv;
-    }
-    if (rec->applied_incarnation != zone.incarnation) {
-        adm_zone_unlock(segment, rec, now);
-        return ADM_ZONE_RETIRED;
-    }
-    noted_second = rec->noted_second;
-    if (!is_untouched(rec)) {
-        copy = *history_of(segment, rec);
-    }
-    adm_zone_unlock(segment, rec, now);
-    /* Somebody's clock reading may be newer. */
-    copy_out(&copy, noted_second,
-             second_of(now) > noted_second ? second_of(now) : noted_second,
-             history);
-    return APR_SUCCESS;
 }

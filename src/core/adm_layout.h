@@ -1,4 +1,5 @@
 /* adm_layout.h - private: every struct in the segment.
+ * Included by every file of the core that knows the segment.
  *
  *   [ header | zones | histories | children | doorbells | chunks | tickets ]
  *
@@ -292,13 +293,13 @@ struct adm_child_t {
     pid_t pid;
     atomic_bool is_stopping;
     uint32_t blocked_max;       /* of rec->workers_blocked */
-    uint32_t connection_budget; /* adm_child_limit_connections() */
+    uint32_t connection_budget; /* adm_worker_limit_connections() */
     uint32_t server_budget;
     uint32_t connections_per_worker;
     /* What the last audit saw. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;
-    _Atomic int64_t next_audit;
+    _Atomic int64_t next_round;
 };
 
 /* ---- access by number: NULL for numbers that cannot be -------------------- */
@@ -330,149 +331,11 @@ static inline adm_ticket_rec_t *adm_ticket_at(const adm_segment_t *segment,
                                             : NULL;
 }
 
-/* ---- between the files of the core ---------------------------------------- */
-
-/* Tickets granted in one critical section, to be woken after it. */
-#define ADM_WAKES_MAX 32
-
-typedef struct adm_wakes_t {
-    uint32_t count; /* ADM_WAKES_MAX: there may be more to grant */
-    struct {
-        uint32_t ticket_idx;
-        uint32_t child_idx;
-        uint32_t bell; /* as in the ticket */
-    } granted[ADM_WAKES_MAX];
-} adm_wakes_t;
-
-/* adm_segment.c */
-
-/** @return whether the header is what this process's parent wrote. */
-bool adm_segment_is_ours(const adm_segment_t *segment);
-
-/* adm_zone.c */
-
-/** Take a zone's lock, but wait for it no longer than @a patience; 0: not at all.
- *  Rebuilds the zone first if its last owner died inside, and ends the tickets
- *  that were left to whoever locks next.
- *  @return the zone, or NULL with the reason in @a rv. */
-adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
-                                  adm_usec_t patience, apr_status_t *rv);
-
-/** The same, with the patience of a request. */
-static inline adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment,
-                                            uint32_t zone_idx, apr_status_t *rv)
-{
-    return adm_zone_lock_for(segment, zone_idx, ADM_LOCK_LONG_USEC, rv);
-}
-
-/** Hand free permits to the first in line, unlock, wake those who got one;
- *  again if there were many. Every way out of a zone's lock goes through
- *  here, so that no free permit is left beside a waiter. */
-void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
-                     adm_usec_t now);
-
-/** Count why a waiter has left. */
-void adm_zone_count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason);
-
-/** End a ticket in whatever state it is: state, counts, list, free list. */
-void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                                uint32_t ticket_idx);
-
-/* adm_stuck.c: a zone whose lock cannot be had */
-
-/** Take the lock of a zone that somebody else holds, within @a patience; much
- *  less when others have waited for long. */
-adm_lock_result_t adm_stuck_acquire(adm_zone_rec_t *zone, adm_usec_t patience);
-
-/** The request has left its ticket and cannot lock the zone: let whoever locks
- *  it next end the ticket. @a how: an adm_reason_t or ADM_LEFT_. */
-void adm_stuck_leave(adm_ticket_t *ticket, uint32_t how, adm_usec_t now);
-
-/** End the tickets that were left so. */
-void adm_stuck_end_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
-
-/* adm_ticket.c: which tickets a zone has */
-
-/** Take an unused ticket of the zone. @return its number; 0: table full. */
-uint32_t adm_ticket_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
-void adm_ticket_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx);
-
-/** Last in line, out of the line. */
-void adm_ticket_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                              uint32_t ticket_idx);
-void adm_ticket_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                              uint32_t ticket_idx);
-
-/** Derive every cache of the zone from its tickets. */
-void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
-
 /** Number of a zone from its record. */
 static inline uint32_t adm_zone_idx(const adm_segment_t *segment,
                                     const adm_zone_rec_t *zone)
 {
     return (uint32_t)(zone - segment->zone_recs) + 1;
 }
-
-/* adm_child.c */
-
-/** Take one of the workers that zones may occupy. @return whether there was
- *  one. @a by_force: take it in any case. */
-bool adm_child_take_worker(adm_child_t *child, bool by_force);
-void adm_child_return_worker(adm_child_t *child);
-
-/** @return whether there is room for what this child takes and @a more. */
-bool adm_child_has_connections(const adm_child_t *child, uint32_t more);
-
-/** The calling process is a fork: it is nobody's child any more. */
-void adm_child_forget_self(void);
-bool adm_child_is_registered_here(void);
-
-/** Mark the children that died without anybody's notice, but @a own_idx. */
-void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
-
-/* adm_reap.c */
-
-/** Find dead children, take back what they held; but for zones whose lock is held
- *  for long. @return how many tickets. */
-uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
-                  adm_usec_t now);
-
-/** From now on the ticket holds its permit for its program alone. */
-void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            adm_ticket_rec_t *ticket, adm_usec_t now);
-
-/* adm_recycle.c */
-uint32_t adm_recycle_away(const adm_segment_t *segment);
-
-/* adm_doorbell.c */
-void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
-                            uint32_t slot);
-
-/* adm_program.c */
-
-/** What a reaper has to know of an orphaned ticket. */
-typedef struct adm_orphan_t {
-    uint32_t zone_idx;
-    uint32_t ticket_idx;
-    uint64_t arrival;
-    adm_usec_t since; /* it ran since */
-    adm_usec_t until; /* it is given up then */
-    unsigned programs;
-    pid_t pid; /* of the last one; 0: not known */
-} adm_orphan_t;
-
-/** Look for the programs of an orphaned ticket. Makes system calls. @return
- *  false if there is none now. */
-bool adm_program_exists(const adm_segment_t *segment,
-                        const adm_orphan_t *orphan);
-
-/* adm_stats.c */
-/** Note the zone's active and queued in its history, if they changed. */
-void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                             adm_usec_t now);
-void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
-
-void adm_durations_add(adm_durations_t *durations, adm_usec_t duration);
 
 #endif

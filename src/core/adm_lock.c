@@ -1,4 +1,6 @@
-/* adm_lock.c - a robust lock in shared memory that tells "the owner died". */
+/* adm_lock.c - a robust lock in shared memory that tells "the owner died".
+ * Called by adm_zone, adm_child, adm_segment (init) and adm_round (is_held).
+ */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_mutex_clocklock() */
 #endif

@@ -1,4 +1,5 @@
 /* adm_lock.h - a robust lock in shared memory that tells "the owner died".
+ * Called by adm_zone, adm_child, adm_segment (init) and adm_round (is_held).
  *
  * APR's process mutexes swallow that event, and it is the one this module is
  * built on. Only children lock; see docs/shared-memory.md, lock rules.

@@ -1,15 +1,16 @@
 /* adm_reap.c - take back what the dead held.
+ * Called by adm_round.
  *
  * Any number of children may do this at once, and each may be killed at it:
  * every step is done under the lock of one zone and says of itself in the
  * tickets that it is done.
  */
+#include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
-
-#define AUDIT_INTERVAL_USEC ADM_USEC_PER_SEC
-#define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
-#define SHOWN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
+#include "adm_program.h"
+#include "adm_reap.h"
+#include "adm_zone.h"
 
 /* An orphan's program counts as gone when it was missed for so long: it may
  * just be between fork and exec, without its token. */
@@ -17,18 +18,10 @@
 /* Where a daemon starts programs, it may not have come to that yet. */
 #define MISSED_DAEMON_USEC (500 * ADM_USEC_PER_MSEC)
 
-/* ---- a round ----------------------------------------------------------------------- */
-
-/* One look at all zones. Somebody may have been stopped with the lock of one:
- * that must not keep this process from the others. */
-typedef struct round_t {
-    adm_segment_t *segment;
-    adm_usec_t now;
-    bool is_incomplete; /* a zone was skipped, because its lock was held */
-} round_t;
+/* ---- one look at all zones ------------------------------------------------ */
 
 /* Who merely is at work there is waited for; but only once in vain. */
-static adm_zone_rec_t *lock_in_round(round_t *round, uint32_t zone_idx)
+static adm_zone_rec_t *lock_in_round(adm_reap_round_t *round, uint32_t zone_idx)
 {
     adm_usec_t patience = round->is_incomplete ? 0 : ADM_LOCK_BRIEF_USEC;
     apr_status_t rv;
@@ -41,17 +34,10 @@ static adm_zone_rec_t *lock_in_round(round_t *round, uint32_t zone_idx)
     return zone;
 }
 
-/* Whether unlocking the zone may do something. What a dead owner left wrong does
- * not matter: `queued` is too low only by its own ticket, which will be reaped. */
-static bool has_work(const adm_zone_rec_t *zone)
-{
-    return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
-}
-
 /* Whoever locks a zone is told if its last owner died, and whoever unlocks it
  * hands out: a limit may have been raised. */
-static void visit_zones(round_t *round,
-                        bool (*is_wanted)(const adm_zone_rec_t *))
+void adm_reap_visit_zones(adm_reap_round_t *round,
+                          bool (*is_wanted)(const adm_zone_rec_t *))
 {
     adm_segment_t *segment = round->segment;
     uint32_t used = atomic_load(&segment->header->zones_used);
@@ -69,22 +55,7 @@ static void visit_zones(round_t *round,
     }
 }
 
-/* ---- dead children --------------------------------------------------------------- */
-
-void adm_reap_orphan_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            adm_ticket_rec_t *ticket, adm_usec_t now)
-{
-    unsigned orphans = atomic_load(&zone->orphans);
-
-    atomic_store(&ticket->missed_since, 0);
-    ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
-    /* T7_orphan, T10_abandon */
-    atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
-    ADM_FAULT(reap_orphaned);
-    /* Not before: an ACTIVE ticket of nobody would never be reaped. */
-    ticket->child_idx = 0;
-    atomic_store(&zone->orphans, orphans + 1);
-}
+/* ---- dead children -------------------------------------------------------- */
 
 static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                uint32_t ticket_idx, adm_usec_t now)
@@ -93,7 +64,7 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     if (atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
         && atomic_load(&ticket->programs) > 0) {
-        adm_reap_orphan_locked(segment, zone, ticket, now);
+        adm_zone_orphan_ticket_locked(segment, zone, ticket, now);
     }
     else {
         adm_zone_end_ticket_locked(segment, zone, ticket_idx);
@@ -105,8 +76,8 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 /* Reap the tickets of one child in one chunk, if the record is still that of
  * the same dead child: with the zone locked no new owner of the record can
  * have a ticket here. */
-static uint32_t reap_chunk(round_t *round, uint32_t chunk, uint32_t child_idx,
-                           uint64_t life)
+static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
+                           uint32_t child_idx, uint64_t life)
 {
     adm_segment_t *segment = round->segment;
     uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
@@ -155,7 +126,8 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
 
 /* The record is what makes others look for the dead one's tickets and for the
  * lock that it may have died with: it stays until every zone was visited. */
-static uint32_t reap_child(round_t *round, uint32_t child_idx, uint64_t life)
+static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
+                           uint64_t life)
 {
     adm_segment_t *segment = round->segment;
     uint32_t chunk, count = 0;
@@ -163,7 +135,7 @@ static uint32_t reap_child(round_t *round, uint32_t child_idx, uint64_t life)
     for (chunk = 0; chunk < used_chunks(segment); chunk++) {
         count += reap_chunk(round, chunk, child_idx, life);
     }
-    visit_zones(round, NULL);
+    adm_reap_visit_zones(round, NULL);
     ADM_FAULT(reap_done);
     if (!round->is_incomplete) {
         free_record(segment, adm_child_at(segment, child_idx), life);
@@ -171,7 +143,7 @@ static uint32_t reap_child(round_t *round, uint32_t child_idx, uint64_t life)
     return count;
 }
 
-static uint32_t reap(round_t *round, const adm_child_t *self)
+uint32_t adm_reap_all(adm_reap_round_t *round, const adm_child_t *self)
 {
     adm_segment_t *segment = round->segment;
     uint32_t used = atomic_load(&segment->header->children_used);
@@ -191,12 +163,12 @@ static uint32_t reap(round_t *round, const adm_child_t *self)
 uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
                   adm_usec_t now)
 {
-    round_t round = { .segment = segment, .now = now };
+    adm_reap_round_t round = { .segment = segment, .now = now };
 
-    return reap(&round, self);
+    return adm_reap_all(&round, self);
 }
 
-/* ---- orphans: the child is dead, its program may live ------------------------------ */
+/* ---- orphans: the child is dead, its program may live --------------------- */
 
 static pid_t known_pid(const adm_ticket_rec_t *ticket)
 {
@@ -205,7 +177,7 @@ static pid_t known_pid(const adm_ticket_rec_t *ticket)
     return pid != ADM_PROGRAM_CLOSED ? (pid_t)pid : 0;
 }
 
-static uint32_t collect_orphans(round_t *round, uint32_t zone_idx,
+static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
                                 uint32_t chunk,
                                 adm_orphan_t orphans[ADM_CHUNK_TICKETS])
 {
@@ -249,7 +221,7 @@ static bool close_to_programs(adm_ticket_rec_t *ticket,
            || adm_program_pid(none) == ADM_PROGRAM_CLOSED;
 }
 
-static void end_orphan(round_t *round, const adm_orphan_t *orphan)
+static void end_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
 {
     adm_segment_t *segment = round->segment;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
@@ -280,7 +252,7 @@ static bool is_missed(adm_ticket_rec_t *ticket, const adm_orphan_t *orphan,
     return now - since >= (orphan->pid ? MISSED_USEC : MISSED_DAEMON_USEC);
 }
 
-static void visit_orphan(round_t *round, const adm_orphan_t *orphan)
+static void visit_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
 {
     adm_segment_t *segment = round->segment;
     adm_usec_t now = round->now;
@@ -294,20 +266,7 @@ static void visit_orphan(round_t *round, const adm_orphan_t *orphan)
     }
 }
 
-static bool has_orphans(const adm_segment_t *segment)
-{
-    uint32_t used = atomic_load(&segment->header->zones_used);
-    uint32_t idx;
-
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
-        if (atomic_load(&adm_zone_at(segment, idx)->orphans)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void visit_orphans(round_t *round)
+void adm_reap_orphans(adm_reap_round_t *round)
 {
     adm_segment_t *segment = round->segment;
     adm_orphan_t orphans[ADM_CHUNK_TICKETS];
@@ -325,66 +284,4 @@ static void visit_orphans(round_t *round)
             visit_orphan(round, &orphans[i]);
         }
     }
-}
-
-/* ---- the audit ------------------------------------------------------------------------ */
-
-/* Whether this thread is the one to make the round that is due by the clock. */
-static bool takes_the_round(adm_child_t *child, adm_usec_t now)
-{
-    int64_t due = atomic_load(&child->next_audit);
-
-    return now >= due
-           && atomic_compare_exchange_strong(&child->next_audit, &due,
-                                             now + AUDIT_INTERVAL_USEC);
-}
-
-/* True for one of all children in each interval. */
-static bool is_due(_Atomic int64_t *next, adm_usec_t now, adm_usec_t interval)
-{
-    int64_t due = atomic_load(next);
-
-    /* A time further in the future is corrupt: treat it as due. */
-    return (now >= due || due > now + interval)
-           && atomic_compare_exchange_strong(next, &due, now + interval);
-}
-
-uint32_t adm_audit(adm_child_t *child, adm_usec_t now, bool now_or_never)
-{
-    adm_segment_t *segment = child->segment;
-    round_t round = { .segment = segment, .now = now };
-    uint32_t deaths = atomic_load(&segment->header->deaths);
-    uint32_t loads = atomic_load(&segment->header->loads);
-    bool has_news = deaths != atomic_load(&child->deaths_seen)
-                    || loads != atomic_load(&child->loads_seen);
-    uint32_t count;
-
-    if (adm_lock_is_held_here()
-        || !(takes_the_round(child, now) || has_news || now_or_never)) {
-        return 0;
-    }
-    /* W3_slice_looks_around */
-    atomic_store(&child->deaths_seen, deaths);
-    atomic_store(&child->loads_seen, loads);
-    count = reap(&round, child);
-    if (has_orphans(segment)) {
-        /* Looking for programs is dear: one child at a time. */
-        if (is_due(&segment->header->next_orphan_round, now,
-                   ORPHAN_INTERVAL_USEC)) {
-            visit_orphans(&round);
-        }
-        atomic_store(&child->next_audit, now + ORPHAN_INTERVAL_USEC);
-    }
-    visit_zones(&round, has_work);
-    if (round.is_incomplete && !has_orphans(segment)) {
-        atomic_store(&child->next_audit, now + ADM_WAIT_SLICE_USEC);
-    }
-    return count;
-}
-
-uint32_t adm_audit_to_show(adm_child_t *child, adm_usec_t now)
-{
-    return adm_audit(child, now,
-                     is_due(&child->segment->header->next_shown_round, now,
-                            SHOWN_INTERVAL_USEC));
 }

@@ -1,10 +1,12 @@
 /* adm_recycle.c - whose turn it is to end.
+ * Called by the module, and by adm_view.
  *
  * A turn is one word that names the child that took it. A child that was killed
  * while it had one blocks nobody: a turn of somebody who is dead, or who should
  * have ended long ago, can be taken over.
  */
 #include "adm_layout.h"
+#include "adm_recycle.h"
 
 /* Somebody who took a turn ends at once, and prefork's parent replaces it in
  * one of its rounds of maintenance: it sees a death in one of them and starts a
@@ -15,7 +17,7 @@
 #define ROUND_USEC (2 * ADM_USEC_PER_SEC)
 #define LAST_ROUNDS_USEC (3 * ADM_USEC_PER_SEC)
 
-/* ---- quotas ---------------------------------------------------------------------- */
+/* ---- quotas --------------------------------------------------------------- */
 
 uint32_t adm_recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
 {
@@ -29,7 +31,7 @@ uint32_t adm_recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
     return min + (uint32_t)(fraction * width >> 32);
 }
 
-/* ---- turns ------------------------------------------------------------------------- */
+/* ---- turns ---------------------------------------------------------------- */
 
 /* Who took it and when, in one word: the child's place, the low bits of its
  * sequence number, and milliseconds that wrap after 49 days. 0 is free. */
@@ -158,17 +160,4 @@ uint32_t adm_recycle_away(const adm_segment_t *segment)
         away += atomic_load(&segment->header->turns[n]) != 0;
     }
     return away;
-}
-
-bool adm_segment_has_waiters(const adm_segment_t *segment)
-{
-    uint32_t used = atomic_load(&segment->header->zones_used);
-    uint32_t idx;
-
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
-        if (atomic_load(&adm_zone_at(segment, idx)->queued)) {
-            return true;
-        }
-    }
-    return false;
 }

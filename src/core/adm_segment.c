@@ -1,9 +1,9 @@
 /* adm_segment.c - make the segment and configure its zones.
+ * Called by the root parent.
  *
- * What runs in the root parent is here. It takes no lock and believes nothing
- * that it reads from the segment: names, numbers and sizes are in its private
- * memory, and a value read from the segment decides at most whether a retired
- * zone's place is used again.
+ * It takes no lock and believes nothing that it reads from the segment: names,
+ * numbers and sizes are in its private memory, and a value read from the
+ * segment decides at most whether a retired zone's place is used again.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include <apr_strings.h>
 
 #include "adm_layout.h"
+#include "adm_lock.h"
+#include "adm_segment.h"
 
 /* Retired zones keep their place for this many loads, so that old children do
  * not find another zone in it. */
@@ -29,7 +31,7 @@ typedef struct adm_zone_name_t {
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
                "atomics of 64 bits work between processes");
 
-uint32_t adm_layout_version(void)
+uint32_t adm_segment_version(void)
 {
     return ADM_LAYOUT_VERSION << 24
            | (sizeof(adm_segment_t) + sizeof(adm_zone_name_t)
@@ -39,7 +41,7 @@ uint32_t adm_layout_version(void)
               + sizeof(adm_ticket_rec_t));
 }
 
-/* ---- create ---------------------------------------------------------------- */
+/* ---- create --------------------------------------------------------------- */
 
 /* Each part of the segment begins on a page of its own, so that unused room at
  * the end of one costs nothing. */
@@ -165,7 +167,7 @@ bool adm_segment_is_ours(const adm_segment_t *segment)
            && header->chunks == segment->chunks;
 }
 
-/* ---- configure --------------------------------------------------------------- */
+/* ---- configure ------------------------------------------------------------ */
 
 void adm_segment_begin_load(adm_segment_t *segment)
 {
@@ -270,9 +272,9 @@ static apr_status_t find_place(adm_segment_t *segment, const char *name,
     return rv;
 }
 
-apr_status_t adm_zone_configure(adm_segment_t *segment, const char *name,
-                                uint32_t limit, uint32_t queue_length,
-                                adm_zone_t *zone)
+apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
+                                   uint32_t limit, uint32_t queue_length,
+                                   adm_zone_t *zone)
 {
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;

@@ -1,257 +1,420 @@
-/* adm_ticket.c - which tickets a zone has, and in which list each is.
- *
- * All of it under the zone's lock. The lists are caches: when a link cannot be
- * right, or an owner died, they are derived again from the tickets.
+/* adm_ticket.c - one request: enter, wait, leave.
+ * Called by the module.
  */
+#include "adm_doorbell.h"
 #include "adm_fault.h"
+#include "adm_figures.h"
 #include "adm_layout.h"
+#include "adm_limit.h"
+#include "adm_stuck.h"
+#include "adm_wait.h"
+#include "adm_worker.h"
+#include "adm_zone.h"
 
-static uint32_t chunk_first_ticket(uint32_t chunk)
+/* A private bit of adm_ticket_t.flags. */
+enum { IS_PARKED = 0x400 };
+
+/* ---- enter ---------------------------------------------------------------- */
+
+/* A dry run admits everybody; those beyond the limit are the would-be line. */
+static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                                     uint32_t queue_length, adm_usec_t now,
+                                     adm_ticket_t *ticket)
 {
-    return chunk * ADM_CHUNK_TICKETS + 1;
-}
+    uint32_t limit = atomic_load(&zone->limit);
+    uint32_t active = atomic_load(&zone->active);
+    uint32_t line = active > limit ? active - limit : 0;
+    apr_status_t rv = adm_zone_begin_ticket_locked(child, zone,
+                                                   ADM_TICKET_ACTIVE, now,
+                                                   ticket);
 
-/* ---- unused tickets ---------------------------------------------------------- */
-
-/* Chunks are claimed roughly in order; nobody looks beyond chunks_used. */
-static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
-{
-    atomic_uint *used = &segment->header->chunks_used;
-    uint32_t seen = atomic_load(used);
-
-    while (seen <= chunk
-           && !atomic_compare_exchange_weak(used, &seen, chunk + 1)) {
+    ticket->queued_ahead = line;
+    if (rv != APR_SUCCESS || active < limit) {
+        return rv;
     }
+    if (line >= queue_length) {
+        zone->rejected_full++;
+        return ADM_DRY_FULL;
+    }
+    zone->admitted_after_wait++;
+    adm_figures_note_queued_locked(zone, line + 1);
+    return ADM_DRY_QUEUED;
 }
 
-/* Claim a free chunk for the zone. Its tickets become the fresh ones. */
-static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
+                                  adm_usec_t now, uint64_t *counter,
+                                  apr_status_t rv)
 {
-    uint32_t idx = adm_zone_idx(segment, zone);
-    uint32_t chunk = atomic_load(&segment->header->chunks_used);
+    (*counter)++;
+    ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead, now);
+    return rv;
+}
 
-    for (; chunk < segment->chunks; chunk++) {
-        uint32_t nobody = 0;
+static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                                 bool has_worker, uint32_t queue_length,
+                                 adm_usec_t now, adm_ticket_t *ticket)
+{
+    uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
+    apr_status_t rv;
 
-        if (atomic_compare_exchange_strong(&segment->chunk_recs[chunk].zone_idx,
-                                           &nobody, idx)) {
-            ADM_FAULT(chunk_claimed);
-            note_chunk_used(segment, chunk);
-            zone->fresh_idx = chunk_first_ticket(chunk);
-            zone->fresh_end_idx = zone->fresh_idx + ADM_CHUNK_TICKETS;
-            return true;
+    atomic_store_explicit(&zone->queue_length, queue_length,
+                          memory_order_relaxed);
+    if (ticket->flags & ADM_DRY_RUN) {
+        return enter_dry_locked(child, zone, queue_length, now, ticket);
+    }
+    ticket->queued_ahead = queued;
+    if (queued == 0 && adm_limit_has_free_permit(zone)) {
+        if (!has_worker) {
+            return reject_locked(zone, ticket, now, &zone->rejected_reserve,
+                                 ADM_RESERVED);
+        }
+        return adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now,
+                                            ticket);
+    }
+    if (!(ticket->flags & ADM_MAY_WAIT) || queued >= queue_length) {
+        return reject_locked(zone, ticket, now, &zone->rejected_full,
+                             ADM_QUEUE_FULL);
+    }
+    if (ticket->flags & ADM_BLOCKS_WORKER) {
+        rv = has_worker ? adm_worker_begin_blocking(ticket) : ADM_RESERVED;
+        if (rv != APR_SUCCESS) {
+            return reject_locked(zone, ticket, now,
+                                 rv == ADM_NO_ROOM ? &zone->rejected_parking
+                                                   : &zone->rejected_reserve,
+                                 rv);
         }
     }
-    return false;
+    rv = adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now,
+                                      ticket);
+    if (rv != APR_SUCCESS) {
+        adm_worker_end_blocking(ticket);
+        return rv;
+    }
+    adm_figures_note_queued_locked(zone, queued + 1);
+    return ADM_QUEUED;
 }
 
-static bool is_free(const adm_segment_t *segment, uint32_t ticket_idx)
+static bool has_ticket(apr_status_t rv)
 {
-    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-
-    return ticket && atomic_load(&ticket->state) == ADM_TICKET_FREE;
+    return rv == APR_SUCCESS || rv == ADM_QUEUED || rv == ADM_DRY_QUEUED
+           || rv == ADM_DRY_FULL;
 }
 
-uint32_t adm_ticket_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+/* What the child counts of its own tickets, once it is known how it went. */
+static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 {
-    uint32_t idx = zone->free_idx;
+    bool is_parking = rv == ADM_QUEUED && !(ticket->flags & ADM_BLOCKS_WORKER);
 
-    if (idx && !is_free(segment, idx)) {
-        /* Somebody wrote into the list. The tickets know better. */
-        adm_ticket_rebuild_locked(segment, zone);
-        idx = zone->free_idx;
-    }
-    if (idx) {
-        zone->free_idx = adm_ticket_at(segment, idx)->next_idx;
-        return idx;
-    }
-    if (zone->fresh_idx == 0 && !claim_chunk_locked(segment, zone)) {
-        return 0;
-    }
-    idx = zone->fresh_idx;
-    if (!is_free(segment, idx)) {
-        return 0;
-    }
-    zone->fresh_idx = idx + 1 < zone->fresh_end_idx ? idx + 1 : 0;
-    return idx;
-}
-
-void adm_ticket_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx)
-{
-    adm_ticket_at(segment, ticket_idx)->next_idx = zone->free_idx;
-    zone->free_idx = ticket_idx;
-}
-
-/* ---- the line ----------------------------------------------------------------- */
-
-void adm_ticket_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                              uint32_t ticket_idx)
-{
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *last = adm_ticket_at(segment, zone->tail_idx);
-
-    ticket->prev_idx = zone->tail_idx;
-    ticket->next_idx = 0;
-    if (last) {
-        last->next_idx = ticket_idx;
+    if (!has_ticket(rv) || is_parking) {
+        adm_worker_give_back(ticket);
     }
     else {
-        zone->head_idx = ticket_idx;
+        adm_worker_settle(ticket);
     }
-    zone->tail_idx = ticket_idx;
-}
-
-void adm_ticket_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                              uint32_t ticket_idx)
-{
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *prev = adm_ticket_at(segment, ticket->prev_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, ticket->next_idx);
-
-    if (prev) {
-        prev->next_idx = ticket->next_idx;
-    }
-    else {
-        zone->head_idx = ticket->next_idx;
-    }
-    if (next) {
-        next->prev_idx = ticket->prev_idx;
-    }
-    else {
-        zone->tail_idx = ticket->prev_idx;
+    if (has_ticket(rv)) {
+        atomic_store(&ticket->held, 1);
     }
 }
 
-/* ---- rebuild -------------------------------------------------------------------- */
-
-/* Merge two lists linked by next_idx and sorted by arrival. */
-static uint32_t merge_by_arrival(adm_segment_t *segment, uint32_t a, uint32_t b)
+apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
+                              unsigned flags, uint32_t queue_length,
+                              adm_usec_t now, adm_ticket_t *ticket)
 {
-    uint32_t first = 0;
-    uint32_t *link = &first;
+    adm_segment_t *segment = child->segment;
+    adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+    apr_status_t rv;
+    bool has_worker = !(flags & ADM_NO_WORKER_LEFT);
 
-    while (a && b) {
-        uint32_t *least = adm_ticket_at(segment, a)->arrival
-                                  <= adm_ticket_at(segment, b)->arrival
-                              ? &a
-                              : &b;
-
-        *link = *least;
-        link = &adm_ticket_at(segment, *least)->next_idx;
-        *least = *link;
+    if (rec && !adm_limit_has_free_permit(rec)) {
+        adm_round(child, now, false); /* the dead may hold what is missing */
     }
-    *link = a ? a : b;
-    return first;
+    ticket->child = child;
+    ticket->zone_idx = zone.idx;
+    ticket->flags = flags;
+    if (flags & ADM_USES_WORKER) {
+        has_worker = adm_worker_take(child, (flags & ADM_DRY_RUN) != 0);
+        ticket->flags |= has_worker ? ADM_HAS_WORKER : 0;
+    }
+    if (flags & ADM_BLOCKS_WORKER) {
+        adm_worker_look_for_room(ticket);
+    }
+    rec = adm_zone_lock(segment, zone.idx, &rv);
+    if (rec) {
+        ADM_FAULT(enter_locked);
+        rv = rec->applied_incarnation == zone.incarnation
+                 ? enter_locked(child, rec, has_worker, queue_length, now,
+                                ticket)
+                 : ADM_ZONE_RETIRED;
+        adm_zone_unlock(segment, rec, now);
+        ADM_FAULT(enter_unlocked);
+    }
+    note_entered(ticket, rv);
+    return rv;
 }
 
-/* Bottom-up merge sort as tickets come in: run n holds 2^n of them or none. */
-#define SORT_RUNS 32
+/* ---- wait ----------------------------------------------------------------- */
 
-static void sort_in(adm_segment_t *segment, uint32_t runs[SORT_RUNS],
-                    uint32_t ticket_idx)
+static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
 {
-    uint32_t sorted = ticket_idx;
-    unsigned n;
-
-    adm_ticket_at(segment, ticket_idx)->next_idx = 0;
-    for (n = 0; n < SORT_RUNS - 1 && runs[n]; n++) {
-        sorted = merge_by_arrival(segment, runs[n], sorted);
-        runs[n] = 0;
-    }
-    runs[n] = sorted;
+    return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
-static void link_line(adm_segment_t *segment, adm_zone_rec_t *zone,
-                      const uint32_t runs[SORT_RUNS])
+bool adm_ticket_is_granted(const adm_ticket_t *ticket)
 {
-    uint32_t idx = 0, prev_idx = 0;
-    unsigned n;
-
-    for (n = 0; n < SORT_RUNS; n++) {
-        idx = merge_by_arrival(segment, runs[n], idx);
-    }
-    zone->head_idx = idx;
-    while (idx) {
-        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-
-        ticket->prev_idx = prev_idx;
-        prev_idx = idx;
-        idx = ticket->next_idx;
-    }
-    zone->tail_idx = prev_idx;
+    return atomic_load(&rec_of(ticket)->state) == ADM_TICKET_ACTIVE;
 }
 
-typedef struct recount_t {
-    uint32_t active, queued, orphans;
-    bool has_left;
-    uint64_t last_arrival;
-    adm_usec_t busy_since;
-    uint32_t runs[SORT_RUNS];
-} recount_t;
-
-static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t idx, recount_t *counts)
+bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-    uint32_t state = atomic_load(&ticket->state);
+    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
+                                             ticket->zone_idx);
 
-    if (state == ADM_TICKET_WAITING) {
-        counts->queued++;
-        sort_in(segment, counts->runs, idx);
+    return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
+}
+
+bool adm_ticket_is_stuck(const adm_ticket_t *ticket, adm_usec_t now)
+{
+    adm_segment_t *segment = ticket->child->segment;
+    adm_zone_rec_t *zone;
+    apr_status_t rv;
+
+    if (!adm_ticket_seems_stuck(ticket, now)) {
+        return false;
     }
-    else if (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED) {
-        if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
-            counts->busy_since = ticket->since_usec;
+    /* Or nobody has tried since. */
+    zone = adm_zone_lock_for(segment, ticket->zone_idx, ADM_LOCK_BRIEF_USEC,
+                             &rv);
+    if (zone) {
+        adm_zone_unlock(segment, zone, now);
+    }
+    return rv == ADM_ZONE_BUSY && !adm_ticket_is_granted(ticket);
+}
+
+apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
+{
+    adm_ticket_rec_t *rec = rec_of(ticket);
+
+    for (;;) {
+        adm_usec_t now = adm_now();
+        adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
+
+        switch (atomic_load(&rec->state)) {
+        case ADM_TICKET_ACTIVE: /* W2_slice_sees_grant, if nobody woke it */
+            adm_worker_end_blocking(ticket);
+            return APR_SUCCESS;
+        case ADM_TICKET_WAITING:
+            break;
+        default:
+            return ADM_BAD_SEGMENT; /* taken away: the segment is torn */
         }
-        counts->active++;
-        counts->orphans += state == ADM_TICKET_ORPHANED;
+        if (adm_child_is_stopping(ticket->child)) {
+            return ADM_STOPPING;
+        }
+        if (now >= until) {
+            return APR_TIMEUP;
+        }
+        if (adm_ticket_is_stuck(ticket, now)) {
+            return ADM_ZONE_BUSY;
+        }
+        ADM_FAULT(wait_sleeping);
+        /* A slice only: nobody wakes a child that is to stop, nor the waiter
+         * whose granter was killed. W1_sleep: */
+        adm_wait_sleep(&rec->state, ADM_TICKET_WAITING,
+                       slice < until ? slice : until);
     }
-    else {
-        atomic_store(&ticket->state, ADM_TICKET_FREE);
-        adm_ticket_put_locked(segment, zone, idx);
+}
+
+void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
+{
+    adm_child_t *child = ticket->child;
+
+    adm_worker_give_back(ticket);
+    ticket->flags |= IS_PARKED;
+    atomic_fetch_add(&child->rec->parked, 1);
+    atomic_store(&rec_of(ticket)->bell, slot + 1);
+    /* Whoever granted before it could see the bell did not ring it. */
+    if (adm_ticket_is_granted(ticket)) {
+        adm_doorbell_ring_slot(child->segment, child->idx, slot);
+    }
+}
+
+static void end_parking(adm_ticket_t *ticket)
+{
+    if (ticket->flags & IS_PARKED) {
+        ticket->flags &= ~(uint32_t)IS_PARKED;
+        atomic_store(&rec_of(ticket)->bell, 0);
+        atomic_fetch_sub(&ticket->child->rec->parked, 1);
+    }
+}
+
+void adm_ticket_unpark(adm_ticket_t *ticket)
+{
+    end_parking(ticket);
+    /* A permit without a worker would be wasted: mostly whoever handed it over
+     * has left one, or is about to. If somebody else was faster, or it was an
+     * HTTP/2 stream, one more is held than the cap says. */
+    adm_worker_force(ticket);
+}
+
+/* ---- leave ---------------------------------------------------------------- */
+
+/* Lock the zone of a ticket that is this child's. NULL with APR_SUCCESS if it
+ * is not, which only a torn segment can bring about. */
+static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
+                                     apr_status_t *rv)
+{
+    adm_segment_t *segment = ticket->child->segment;
+    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_zone_rec_t *zone = adm_zone_lock(segment, ticket->zone_idx, rv);
+
+    if (zone
+        && (rec->child_idx != ticket->child->idx
+            || rec->arrival != ticket->arrival)) {
+        adm_zone_unlock(segment, zone, now);
+        zone = NULL;
+    }
+    return zone;
+}
+
+static void end_own_ticket(adm_ticket_t *ticket)
+{
+    adm_worker_end_blocking(ticket);
+    adm_worker_give_back(ticket);
+}
+
+static void adm_ticket_leave_stuck(adm_ticket_t *ticket, uint32_t how,
+                                   adm_usec_t now)
+{
+    adm_segment_t *segment = ticket->child->segment;
+    adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
+    adm_ticket_rec_t *rec = adm_ticket_at(segment, ticket->idx);
+    apr_status_t rv;
+
+    if (!zone || !rec) {
         return;
     }
-    if (atomic_load(&ticket->bell) & ADM_BELL_LEFT) {
-        counts->has_left = true; /* of an orphan: one look too many */
-    }
-    if (ticket->arrival > counts->last_arrival) {
-        counts->last_arrival = ticket->arrival;
+    /* T11_leave_noted. The ticket first: `has_left` alone is found by others,
+     * and by nobody else if this child is killed in between: it is reaped. */
+    atomic_store(&rec->bell, ADM_BELL_LEFT | how);
+    ADM_FAULT(left_noted);
+    atomic_store(&zone->has_left, 1);
+    /* Whoever had the lock may have been looking already, and may be the last
+     * one for long. */
+    zone = adm_zone_lock_for(segment, ticket->zone_idx, 0, &rv);
+    if (zone) {
+        adm_zone_unlock(segment, zone, now);
     }
 }
 
-void adm_ticket_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
+                               adm_usec_t now)
 {
-    recount_t counts = { 0 };
-    uint32_t zone_idx = adm_zone_idx(segment, zone);
-    uint32_t chunk, n;
+    adm_zone_rec_t *zone;
+    apr_status_t rv;
 
-    ADM_FAULT(rebuild_begun);
-    zone->free_idx = 0; /* R1_rebuild_begun */
-    zone->fresh_idx = 0;
-    /* All chunks: one claimed just before its owner was killed may lie beyond
-     * chunks_used. */
-    for (chunk = 0; chunk < segment->chunks; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
-            continue;
+    if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
+        return APR_SUCCESS;
+    }
+    end_parking(ticket);
+    zone = lock_own_zone(ticket, now, &rv);
+    if ((zone || rv != APR_SUCCESS) && reason <= ADM_REASON_STUCK
+        && adm_ticket_is_granted(ticket)) {
+        if (zone) {
+            adm_zone_unlock(ticket->child->segment, zone, now);
         }
-        note_chunk_used(segment, chunk);
-        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            recount_ticket(segment, zone, chunk_first_ticket(chunk) + n,
-                           &counts);
+        adm_worker_end_blocking(ticket);
+        return APR_EBUSY;
+    }
+    if (zone) {
+        adm_figures_count_reason_locked(zone, reason);
+        ticket->drain_usec = adm_limit_drain_time(zone,
+                                                  atomic_load(&zone->queued),
+                                                  now);
+        adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
+        adm_zone_unlock(ticket->child->segment, zone, now);
+    }
+    else if (rv != APR_SUCCESS) {
+        adm_ticket_leave_stuck(ticket, reason, now);
+    }
+    atomic_store(&ticket->held, 0);
+    end_own_ticket(ticket);
+    return APR_SUCCESS;
+}
+
+/* Who was granted at the last moment runs on the thread that it has. */
+static apr_status_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
+{
+    if (adm_ticket_cancel(ticket, ADM_REASON_PARKING, now) == APR_EBUSY) {
+        adm_worker_force(ticket);
+        return APR_SUCCESS;
+    }
+    return ADM_NO_ROOM;
+}
+
+apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
+{
+    if ((ticket->flags & ADM_USES_WORKER)
+        && !(ticket->flags & ADM_HAS_WORKER)) {
+        if (!adm_worker_take(ticket->child, false)) {
+            return turn_away(ticket, now);
         }
+        ticket->flags |= ADM_HAS_WORKER;
     }
-    ADM_FAULT(rebuild_counted);
-    /* R2_rebuild_counted */
-    link_line(segment, zone, counts.runs);
-    zone->busy_since_usec = counts.busy_since;
-    atomic_store(&zone->active, counts.active);
-    atomic_store(&zone->queued, counts.queued);
-    atomic_store(&zone->orphans, counts.orphans);
-    if (counts.has_left) {
-        atomic_store(&zone->has_left, 1); /* whoever cleared it was killed */
+    adm_worker_look_for_room(ticket);
+    if (adm_worker_begin_blocking(ticket) != APR_SUCCESS) {
+        return turn_away(ticket, now);
     }
-    if (zone->next_arrival <= counts.last_arrival) {
-        zone->next_arrival = counts.last_arrival + 1;
+    adm_worker_settle(ticket);
+    return APR_SUCCESS;
+}
+
+/* End one's own ticket: its permit is free, or stays with its program. */
+static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
+{
+    adm_segment_t *segment;
+    adm_zone_rec_t *zone;
+    apr_status_t rv;
+
+    if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
+        || !atomic_exchange(&ticket->held, 0)) {
+        return;
     }
+    segment = ticket->child->segment;
+    end_parking(ticket);
+    zone = lock_own_zone(ticket, now, &rv);
+    if (zone) {
+        bool is_granted = adm_ticket_is_granted(ticket);
+
+        if (is_granted) {
+            adm_figures_note_served_locked(zone,
+                                           now - rec_of(ticket)->since_usec);
+        }
+        else {
+            zone->gone++;
+        }
+        if (is_granted && is_abandoned) {
+            adm_zone_orphan_ticket_locked(segment, zone, rec_of(ticket), now);
+        }
+        else {
+            adm_zone_end_ticket_locked(segment, zone, ticket->idx);
+        }
+        adm_zone_unlock(segment, zone, now);
+    }
+    else if (rv != APR_SUCCESS) {
+        adm_ticket_leave_stuck(ticket,
+                               is_abandoned ? ADM_LEFT_ABANDONED
+                                            : ADM_LEFT_RELEASED,
+                               now);
+    }
+    end_own_ticket(ticket);
+}
+
+void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
+{
+    leave(ticket, now, false);
+}
+
+void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now)
+{
+    leave(ticket, now, true);
 }

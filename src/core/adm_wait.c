@@ -1,15 +1,9 @@
-/* adm_wait.c - the only file that sleeps. */
+/* adm_wait.c - the only file that sleeps.
+ * Called by adm_ticket, adm_doorbell and adm_zone (wake), with no lock held.
+ */
 #include <time.h>
 
 #include "adm_wait.h"
-
-adm_usec_t adm_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
-}
 
 static struct timespec timespec_of(adm_usec_t duration)
 {
@@ -33,7 +27,7 @@ static struct timespec timespec_of(adm_usec_t duration)
 
 /* Not the _PRIVATE operations: the word is shared between processes. */
 
-void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
 {
     adm_usec_t left = until - adm_now();
     struct timespec timeout;
@@ -45,7 +39,7 @@ void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
     syscall(FUTEX, word, FUTEX_WAIT, value, &timeout, NULL, 0);
 }
 
-void adm_wake(atomic_uint *word)
+void adm_wait_wake(atomic_uint *word)
 {
     syscall(FUTEX, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -54,7 +48,7 @@ void adm_wake(atomic_uint *word)
 
 #define NAP_USEC (2 * ADM_USEC_PER_MSEC)
 
-void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
 {
     while (atomic_load(word) == value) {
         adm_usec_t left = until - adm_now();
@@ -68,7 +62,7 @@ void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
     }
 }
 
-void adm_wake(atomic_uint *word)
+void adm_wait_wake(atomic_uint *word)
 {
     (void)word;
 }

@@ -1,4 +1,5 @@
 /* adm_wait.h - sleep and wake on one word of shared memory.
+ * Called by adm_ticket, adm_doorbell and adm_zone (wake), with no lock held.
  *
  * A futex on Linux. Elsewhere, or with ADM_NO_FUTEX, short naps: correct, only
  * slower to wake, and with nothing in shared memory that a killed process
@@ -12,12 +13,12 @@
 #include "adm.h"
 
 /**
- * Sleep while *word == value, until somebody calls adm_wake() or @a until.
+ * Sleep while *word == value, until somebody calls adm_wait_wake() or @a until.
  * May return early without reason: look at the word again.
  */
-void adm_sleep(atomic_uint *word, unsigned value, adm_usec_t until);
+void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until);
 
 /** Wake whoever sleeps on the word. Async-signal-safe. */
-void adm_wake(atomic_uint *word);
+void adm_wait_wake(atomic_uint *word);
 
 #endif

@@ -92,7 +92,7 @@ admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
         if (now >= deadline) {
             return end_wait(ticket, ADM_REASON_TIMEOUT, ADMISSION_TIMEOUT);
         }
-        adm_audit(ticket->child, now, false);
+        adm_round(ticket->child, now, false);
     }
 }
 

@@ -140,7 +140,7 @@ static void write_history(request_rec *r, const admission_zone_t *zone)
     adm_history_t history;
 
     ap_rputs(",\"history\":{", r);
-    if (adm_zone_history(admission_child(), zone->handle, adm_now(), &history)
+    if (adm_view_history(admission_child(), zone->handle, adm_now(), &history)
         == APR_SUCCESS) {
         write_array(r, "active", history.active, ADM_HISTORY_SECONDS);
         ap_rputs(",", r);

@@ -154,16 +154,16 @@ const int admission_server_fields_count = sizeof(admission_server_fields)
 void admission_look_at_server(adm_server_stats_t *server)
 {
     /* Whoever looks must not see what the dead hold. */
-    adm_audit_to_show(admission_child(), adm_now());
-    adm_server_stats(admission_segment(), server);
+    adm_round_to_show(admission_child(), adm_now());
+    adm_view_server(admission_segment(), server);
 }
 
 void admission_look_at(const admission_zone_t *zone, admission_view_t *view)
 {
     *view = (admission_view_t){ .zone = zone };
     view->stats.limit = (uint32_t)zone->limit;
-    view->is_busy = adm_zone_stats(admission_child(), zone->handle, adm_now(),
-                                   &view->stats)
+    view->is_busy = adm_view_zone(admission_child(), zone->handle, adm_now(),
+                                  &view->stats)
                     == ADM_ZONE_BUSY;
 }
 

@@ -137,7 +137,7 @@ static void warn_of_small_segment(server_rec *s)
 static apr_status_t find_segment(server_rec *s)
 {
     const char *key = apr_psprintf(s->process->pool, "mod_admission.segment.%u",
-                                   adm_layout_version());
+                                   adm_segment_version());
     adm_segment_t **retained = ap_retained_data_get(key);
     adm_sizes_t sizes = choose_sizes();
     apr_status_t rv;
@@ -168,10 +168,10 @@ static void configure_zones(server_rec *s)
     adm_segment_begin_load(segment);
     for (i = 0; i < zones->nelts; i++) {
         admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
-        apr_status_t rv = adm_zone_configure(segment, zone->name,
-                                             (uint32_t)zone->limit,
-                                             (uint32_t)zone->queue_length,
-                                             &zone->handle);
+        apr_status_t rv = adm_segment_configure(segment, zone->name,
+                                                (uint32_t)zone->limit,
+                                                (uint32_t)zone->queue_length,
+                                                &zone->handle);
 
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
@@ -304,7 +304,7 @@ void admission_child_status(server_rec *s, pid_t pid, ap_generation_t gen,
      * it. Who has ended does not answer any more. */
     if (status == MPM_CHILD_EXITED && segment && kill(pid, 0) != 0
         && errno == ESRCH) {
-        adm_segment_child_ended(segment, pid);
+        adm_child_ended(segment, pid);
     }
 }
 
@@ -331,9 +331,9 @@ static void limit_blocked_threads(server_rec *s)
     int reserved = admission_reserved_share(s, threads);
 
     if (admission_parks()) {
-        adm_child_limit_blocked(child, reserved < threads
-                                           ? (uint32_t)(threads - reserved)
-                                           : 1);
+        adm_worker_limit_blocked(child, reserved < threads
+                                            ? (uint32_t)(threads - reserved)
+                                            : 1);
         admission_park_limit_connections(s, child);
     }
 }

@@ -345,7 +345,7 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
             wake_slot(slots[i]);
         }
         if (adm_now() >= next_round()) {
-            adm_audit(child, adm_now(), false);
+            adm_round(child, adm_now(), false);
             visit_all();
         }
     }

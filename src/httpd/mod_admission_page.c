@@ -248,7 +248,7 @@ static void write_fact(request_rec *r, const char *name, apr_int64_t value)
 static void look_back(const admission_view_t *view, adm_history_t *history)
 {
     memset(history, 0, sizeof(*history));
-    adm_zone_history(admission_child(), view->zone->handle, adm_now(), history);
+    adm_view_history(admission_child(), view->zone->handle, adm_now(), history);
 }
 
 static void write_whole(request_rec *r, apr_pool_t *p, int number,

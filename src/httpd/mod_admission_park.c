@@ -74,7 +74,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .socket = -1,
         .epoll = -1
     };
-    return adm_child_has_room(admission_child())
+    return adm_worker_has_room(admission_child())
                    && admission_lot_enter(visit, patience_of(r))
                ? SUSPENDED
                : DECLINED;
@@ -394,9 +394,9 @@ static uint32_t as_budget(apr_int64_t connections)
 
 void admission_park_limit_connections(server_rec *s, adm_child_t *child)
 {
-    adm_child_limit_connections(child, as_budget(child_budget(s)),
-                                as_budget(server_budget(s)),
-                                as_budget(connections_per_worker()));
+    adm_worker_limit_connections(child, as_budget(child_budget(s)),
+                                 as_budget(server_budget(s)),
+                                 as_budget(connections_per_worker()));
 }
 
 static apr_int64_t descriptors_allowed(void)

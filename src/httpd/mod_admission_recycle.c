@@ -100,7 +100,7 @@ static int is_postponed(adm_usec_t now)
         recycling.wanted_since = now;
     }
     return now - recycling.wanted_since < POSTPONE_MAX_USEC
-           && adm_segment_has_waiters(admission_segment());
+           && adm_view_has_waiters(admission_segment());
 }
 
 /* prefork clears the connection's pool right before it looks at the number. */

@@ -228,7 +228,7 @@ static void log_rejection(request_rec *r, const admission_zone_t *zone,
                   "zone %s: rejected, %s", zone->name, reason_of_event[event]);
     if (!adm_zone_may_log(admission_segment(), zone->handle, event, now,
                           LOG_INTERVAL)
-        || adm_zone_stats(admission_child(), zone->handle, now, &stats)
+        || adm_view_zone(admission_child(), zone->handle, now, &stats)
                != APR_SUCCESS) {
         return;
     }
@@ -449,9 +449,9 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
     known->visit = make_visit(r, zone);
     ticket = &known->visit->ticket;
     ap_set_module_config(r->request_config, &admission_module, known);
-    rv = adm_zone_enter(admission_child(), zone->handle, flags,
-                        (uint32_t)admission_queue_length(conf), adm_now(),
-                        ticket);
+    rv = adm_ticket_enter(admission_child(), zone->handle, flags,
+                          (uint32_t)admission_queue_length(conf), adm_now(),
+                          ticket);
     note_entered(r, zone, ticket->queued_ahead);
     switch (rv) {
     case APR_SUCCESS:

@@ -84,8 +84,8 @@ static void print_list(request_rec *r, const char *name,
 {
     int i;
 
-    ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "",
-              "</dt>\n", NULL);
+    ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "", "</dt>\n",
+              NULL);
     for (i = 0; i < fields_of(view); i++) {
         ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
                    admission_zone_fields[i].name,

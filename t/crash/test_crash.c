@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../unit/test_support.h"
+#include "adm_zone.h"
 
 static adm_zone_t zone;
 static adm_child_t *survivor;
@@ -31,7 +32,7 @@ static void audit_for_seconds(adm_child_t *child)
     int round;
 
     for (round = 0; round < 3; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
 }
 
@@ -98,7 +99,7 @@ static int raise_limit(void *unused)
     NEED(child != NULL);
     arm();
     atomic_store(&rec_of_zone(zone)->limit, 1);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     return 0;
 }
 
@@ -344,9 +345,9 @@ static void survive_scene(const scene_t *scene)
     int round;
 
     for (round = 0; round < 4; round++) {
-        adm_audit(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
-    ck_assert_ptr_null(adm_segment_check(segment));
+    ck_assert_ptr_null(adm_check(segment));
 
     /* The permit is where it belongs. */
     ck_assert_uint_eq(active_in(zone), scene->is_held || is_in_line);

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "../unit/test_support.h"
+#include "adm_worker.h"
+#include "adm_zone.h"
 
 static adm_zone_t zone;
 static adm_child_t *survivor;
@@ -104,7 +106,7 @@ static int step_audit(void)
 {
     victim = join();
     begin_steps();
-    adm_audit(victim, adm_now() + 2 * ORPHAN_HOLD_USEC, true);
+    adm_round(victim, adm_now() + 2 * ORPHAN_HOLD_USEC, true);
     return 0;
 }
 
@@ -257,7 +259,7 @@ static void leave_something_behind(const scene_t *scene)
     end = end_of(pid);
     ck_assert_int_eq(end, -SIGKILL);
     if (scene->is_orphaned) {
-        adm_audit(survivor, adm_now(), true);
+        adm_round(survivor, adm_now(), true);
         ck_assert_uint_eq(orphans_in(zone), 1);
     }
 }
@@ -291,9 +293,9 @@ static void assert_repaired(const scene_t *scene, unsigned change)
     uint32_t idx, children = 0;
 
     for (round = 0; round < 4; round++) {
-        adm_audit(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
-    wrong = adm_segment_check(segment);
+    wrong = adm_check(segment);
     ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
                   wrong);
     ck_assert_msg(active_in(zone) == (scene->is_held || is_in_line)
@@ -319,7 +321,7 @@ static void assert_repaired(const scene_t *scene, unsigned change)
     }
     ck_assert_msg(children == 1, "%s: after change %u: a record is left",
                   scene->name, change);
-    wrong = adm_segment_check(segment);
+    wrong = adm_check(segment);
     ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
                   wrong);
 }
@@ -370,7 +372,7 @@ static int step_take_worker(void)
 {
     victim = join();
     begin_steps();
-    return adm_child_take_worker(victim, false) ? 1 : 2;
+    return adm_worker_take(victim, false) ? 1 : 2;
 }
 
 /* Let it go on to its end. @return its exit code. */
@@ -407,7 +409,7 @@ START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
             return;
         }
         is_stopped = steps_to_change(pid, change);
-        is_taken = adm_child_take_worker(survivor, false);
+        is_taken = adm_worker_take(survivor, false);
         ck_assert_msg(!is_stopped || !is_taken || end_of_steps(pid) == 2,
                       "both got the last worker: change %u", change);
         if (is_stopped && !is_taken) {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "adm_child.h"
 #include "fuzz_segment.h"
 
 void begin_world(world_t *world)

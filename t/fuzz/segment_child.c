@@ -24,8 +24,8 @@ static void begin_story(story_t *story)
     begin_world(&story->world);
     segment = story->world.segment;
     adm_segment_begin_load(segment);
-    adm_zone_configure(segment, "a", 2, 8, &story->zones[0]);
-    adm_zone_configure(segment, "b", 1, 0, &story->zones[1]);
+    adm_segment_configure(segment, "a", 2, 8, &story->zones[0]);
+    adm_segment_configure(segment, "b", 1, 0, &story->zones[1]);
     adm_segment_end_load(segment, 16, 0);
     MUST(adm_child_register(&story->child, segment, 1, story->world.pool)
          == APR_SUCCESS);
@@ -51,8 +51,8 @@ static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
         return;
     }
     *ticket = (adm_ticket_t){ 0 };
-    adm_zone_enter(story->child, story->zones[n % 2], n / 2 % 32, n / 64 * 4,
-                   adm_now(), ticket);
+    adm_ticket_enter(story->child, story->zones[n % 2], n / 2 % 32, n / 64 * 4,
+                     adm_now(), ticket);
 }
 
 /* What only a request can do that has a ticket. */
@@ -107,11 +107,11 @@ static void look(story_t *story, input_t *input)
     adm_server_stats_t server;
     adm_history_t history;
 
-    adm_zone_stats(story->child, zone, adm_now(), &stats);
-    adm_zone_history(story->child, zone, adm_now(), &history);
-    adm_server_stats(segment, &server);
-    adm_segment_has_waiters(segment);
-    adm_segment_check(segment);
+    adm_view_zone(story->child, zone, adm_now(), &stats);
+    adm_view_history(story->child, zone, adm_now(), &history);
+    adm_view_server(segment, &server);
+    adm_view_has_waiters(segment);
+    adm_check(segment);
     adm_zone_may_log(segment, zone, take_byte(input) % ADM_EVENTS, adm_now(),
                      1);
 }
@@ -160,7 +160,7 @@ static void take_step(story_t *story, input_t *input)
         MUST(adm_doorbell_wait(story->child, at_once, NULL, slots, 8) <= 8);
         break;
     case 8:
-        adm_audit(story->child, adm_now(), true);
+        adm_round(story->child, adm_now(), true);
         break;
     case 9:
         look(story, input);

@@ -18,13 +18,14 @@ static void configure(const world_t *world, input_t *input)
     name[5] = (char)('0' + take_byte(input) % 8);
     limit = take_word(input);
     queue_length = take_word(input);
-    rv = adm_zone_configure(world->segment, name, limit, queue_length, &zone);
+    rv = adm_segment_configure(world->segment, name, limit, queue_length,
+                               &zone);
     MUST(rv == APR_SUCCESS || rv == ADM_NO_ZONE);
     if (rv == APR_SUCCESS) {
         MUST(zone.idx >= 1 && zone.idx <= ZONES);
         /* Where a zone is depends on its name alone. */
-        MUST(adm_zone_configure(world->segment, name, limit, queue_length,
-                                &again)
+        MUST(adm_segment_configure(world->segment, name, limit, queue_length,
+                                   &again)
              == APR_SUCCESS);
         MUST(again.idx == zone.idx && again.incarnation == zone.incarnation);
     }
@@ -69,7 +70,7 @@ static void take_step(const world_t *world, input_t *input)
                              (adm_usec_t)take_word(input));
         break;
     case 4:
-        adm_segment_child_ended(segment, choose_pid(world, input));
+        adm_child_ended(segment, choose_pid(world, input));
         break;
     case 5:
         adm_segment_count_unlimited(segment);

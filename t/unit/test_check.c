@@ -1,4 +1,4 @@
-/* test_check.c - adm_segment_check() finds each kind of damage. */
+/* test_check.c - adm_check() finds each kind of damage. */
 #include "test_support.h"
 
 /* One inside (ticket 1), three in line (2, 3, 4), one unused (5), fresh ones
@@ -194,9 +194,9 @@ END_TEST
 START_TEST(a_damage_is_found)
 {
     build_zone();
-    ck_assert_ptr_null(adm_segment_check(segment));
+    ck_assert_ptr_null(adm_check(segment));
     damages[_i].make();
-    ck_assert_pstr_eq(adm_segment_check(segment), damages[_i].complaint);
+    ck_assert_pstr_eq(adm_check(segment), damages[_i].complaint);
 }
 END_TEST
 

@@ -2,6 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "adm_child.h"
+#include "adm_doorbell.h"
 #include "test_support.h"
 
 static uint64_t life_of(uint32_t idx)
@@ -133,7 +135,7 @@ START_TEST(the_parents_note_makes_a_child_dead)
     kill_noticed(pid);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_DEAD);
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), deaths + 1);
-    adm_segment_child_ended(segment, pid);
+    adm_child_ended(segment, pid);
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), deaths + 1);
     assert_segment_consistent();
 }
@@ -146,8 +148,8 @@ START_TEST(the_end_of_an_unknown_process_is_ignored)
 
     start_children(&pid, 1);
     life = life_of(1);
-    adm_segment_child_ended(segment, pid + 1);
-    adm_segment_child_ended(segment, 0);
+    adm_child_ended(segment, pid + 1);
+    adm_child_ended(segment, 0);
     ck_assert_uint_eq(life_of(1), life);
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), 0);
     kill_unnoticed(pid);
@@ -266,7 +268,7 @@ START_TEST(many_that_register_and_die_at_once_leave_the_table_free)
     for (n = 0; n < STARTERS; n++) {
         ck_assert_int_eq(end_of(starters[n]), 0);
     }
-    adm_audit(join(), adm_now(), true);
+    adm_round(join(), adm_now(), true);
     for (n = 0; n < 2 * STARTERS; n++) {
         ck_assert_int_ne(adm_life_state(life_of(n + 1)), ADM_LIFE_DEAD);
     }

@@ -139,12 +139,12 @@ static void assert_all_gone(adm_child_t *child)
     adm_server_stats_t stats;
     unsigned n;
 
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     for (n = 0; n < ZONES; n++) {
         ck_assert_uint_eq(active_in(zones[n]), 0);
         ck_assert_uint_eq(queued_in(zones[n]), 0);
     }
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_uint_eq(stats.workers_held, 0);
     ck_assert_uint_eq(stats.blocked, 0);
     ck_assert_uint_eq(stats.parked, 0);
@@ -187,7 +187,7 @@ static int churn_until_killed(void *context)
         if (enter(child, zone, &ticket) == ADM_QUEUED) {
             while (adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_MSEC)
                    == APR_TIMEUP) {
-                adm_audit(child, adm_now(), false);
+                adm_round(child, adm_now(), false);
             }
         }
         leave(&ticket);
@@ -292,7 +292,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
     if (rand_r(&seed) % 50 == 0) {
         model->limit = (unsigned)rand_r(&seed) % 10;
         zone_called("random", model->limit, TICKETS);
-        adm_audit(child, adm_now(), false);
+        adm_round(child, adm_now(), false);
     }
     else if (model->is_out[who]) {
         bool may_run = !model->queued && model->active < model->limit;
@@ -335,7 +335,7 @@ START_TEST(a_random_story_ends_as_the_model_says)
     for (n = 0; n < STEPS; n++) {
         model_step(&model, child, zone);
         compare(&model, zone);
-        ck_assert_ptr_null(adm_segment_check(segment));
+        ck_assert_ptr_null(adm_check(segment));
     }
     assert_segment_consistent();
 }

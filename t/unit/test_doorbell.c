@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "adm_doorbell.h"
 #include "test_support.h"
 
 static adm_zone_t zone;
@@ -17,7 +18,7 @@ static uint32_t parked(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats.parked;
 }
 

@@ -21,7 +21,7 @@ static void enter_at(adm_usec_t now, adm_ticket_t *ticket)
 
 static void look_at(adm_usec_t now)
 {
-    ck_assert_int_eq(adm_zone_history(child, zone, now, &history), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_history(child, zone, now, &history), APR_SUCCESS);
 }
 
 /* How many were inside, so many seconds before the last look. */
@@ -224,10 +224,10 @@ START_TEST(a_zone_that_is_no_more_has_no_history)
 {
     make_zone();
     zone.incarnation++;
-    ck_assert_int_eq(adm_zone_history(child, zone, second, &history),
+    ck_assert_int_eq(adm_view_history(child, zone, second, &history),
                      ADM_ZONE_RETIRED);
     zone.idx = 0;
-    ck_assert_int_eq(adm_zone_history(child, zone, second, &history),
+    ck_assert_int_eq(adm_view_history(child, zone, second, &history),
                      APR_EINVAL);
     assert_segment_consistent();
 }

@@ -183,7 +183,7 @@ START_TEST(the_line_closes_up_behind_who_leaves_it)
     enter_many(child, zone, waiting, 3, ADM_QUEUED);
     ck_assert_int_eq(cancel(&waiting[_i], ADM_REASON_GONE), APR_SUCCESS);
     ck_assert_uint_eq(queued_in(zone), 2);
-    ck_assert_ptr_null(adm_segment_check(segment));
+    ck_assert_ptr_null(adm_check(segment));
     leave(&inside);
     for (n = 0; n < 3; n++) {
         if (n != _i) {

@@ -49,7 +49,7 @@ static pid_t orphan_a_program(adm_usec_t bound)
     program = (pid_t)atomic_load(&shared[1]);
     WAIT_FOR(is_cat(program));
     kill_noticed(victim);
-    adm_audit(child, adm_now(), false);
+    adm_round(child, adm_now(), false);
     return program;
 }
 
@@ -63,15 +63,15 @@ START_TEST(a_permit_outlives_its_child_with_the_program)
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
     for (round = 0; round < 5; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert(!adm_ticket_is_granted(&waiting));
-    ck_assert_ptr_null(adm_segment_check(segment));
+    ck_assert_ptr_null(adm_check(segment));
 
     end_program();
     WAIT_FOR(!is_cat(program));
     for (round = 0; round < 3; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert(adm_ticket_is_granted(&waiting));
     ck_assert_uint_eq(orphans_in(zone), 0);
@@ -84,9 +84,9 @@ START_TEST(a_program_keeps_the_permit_no_longer_than_the_bound)
     adm_usec_t before = adm_now();
     pid_t program = orphan_a_program(3600 * ADM_USEC_PER_SEC);
 
-    adm_audit(child, before + 3599 * ADM_USEC_PER_SEC, true);
+    adm_round(child, before + 3599 * ADM_USEC_PER_SEC, true);
     ck_assert_uint_eq(active_in(zone), 1);
-    adm_audit(child, adm_now() + 3600 * ADM_USEC_PER_SEC, true);
+    adm_round(child, adm_now() + 3600 * ADM_USEC_PER_SEC, true);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(orphans_in(zone), 0);
     ck_assert(is_cat(program));
@@ -100,7 +100,7 @@ START_TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
 {
     pid_t program = orphan_a_program(0);
 
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
     end_program();
     WAIT_FOR(!is_cat(program));
@@ -127,7 +127,7 @@ START_TEST(a_ticket_in_line_is_never_orphaned)
     }
     WAIT_FOR(atomic_load(shared) == 1);
     kill_noticed(victim);
-    adm_audit(child, adm_now(), false);
+    adm_round(child, adm_now(), false);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(orphans_in(zone), 0);
     assert_segment_consistent();
@@ -398,14 +398,14 @@ START_TEST(a_permit_outlives_its_child_with_the_daemons_program)
     }
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
     for (round = 0; round < 5; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiting));
     end_program();
     WAIT_FOR(!is_cat(program));
     for (round = 0; round < 3; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert(adm_ticket_is_granted(&waiting));
     if (!_i) {
@@ -457,7 +457,7 @@ START_TEST(a_program_about_to_exec_is_given_time)
     kill_noticed(victim);
     now = adm_now();
     for (round = 0; round < 10; round++) {
-        adm_audit(child, now, true); /* ten children, at the same moment */
+        adm_round(child, now, true); /* ten children, at the same moment */
     }
     ck_assert_uint_eq(orphans_in(zone), 1);
     atomic_store(&shared[1], 1);
@@ -485,7 +485,7 @@ START_TEST(a_daemons_program_that_hides_its_environment_keeps_the_permit)
     kill_noticed(victim);
     ck_assert(setuid(65534) == 0); /* as children of httpd are */
     for (round = 0; round < 5; round++) {
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert_uint_eq(orphans_in(zone), 1);
     end_program();

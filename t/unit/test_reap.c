@@ -3,6 +3,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "adm_pool.h"
+#include "adm_reap.h"
+#include "adm_zone.h"
 #include "test_support.h"
 
 static adm_zone_t zone;
@@ -42,10 +45,10 @@ START_TEST(permits_of_a_killed_child_come_back)
     child = join();
     kill_noticed(start_holder(HELD));
     ck_assert_uint_eq(active_in(zone), HELD);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), false), HELD);
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), HELD);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(stats_of(child, zone).reclaimed, HELD);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), true), 0);
+    ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -61,7 +64,7 @@ START_TEST(places_in_line_of_a_killed_child_close_up)
     pid = start_holder(50);
     ck_assert_int_eq(enter(child, zone, &last), ADM_QUEUED);
     kill_noticed(pid);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 50);
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), 50);
     ck_assert_uint_eq(queued_in(zone), 2);
     assert_segment_consistent();
 }
@@ -77,7 +80,7 @@ START_TEST(permits_of_a_killed_child_go_to_the_line)
     pid = start_holder(1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
     kill_noticed(pid);
-    adm_audit(child, adm_now(), false);
+    adm_round(child, adm_now(), false);
     ck_assert(adm_ticket_is_granted(&waiting));
     assert_segment_consistent();
 }
@@ -102,8 +105,8 @@ START_TEST(deaths_that_nobody_announced_are_found_once_a_second)
     zone = zone_with(1, 10);
     child = join(); /* looks around, and again in a second */
     kill_unnoticed(start_holder(1));
-    ck_assert_uint_eq(adm_audit(child, now, false), 0);
-    ck_assert_uint_eq(adm_audit(child, adm_now() + 2 * ADM_USEC_PER_SEC, false),
+    ck_assert_uint_eq(adm_round(child, now, false), 0);
+    ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false),
                       1);
     ck_assert_uint_eq(active_in(zone), 0);
     assert_segment_consistent();
@@ -132,7 +135,7 @@ START_TEST(the_living_keep_what_they_have)
     victim = start_holder(1);
     other = start_holder(1);
     kill_noticed(victim);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
     ck_assert_uint_eq(active_in(zone), 2);
     kill_unnoticed(other);
     assert_segment_consistent();
@@ -166,7 +169,7 @@ static int audit_at_once(void *unused)
     atomic_fetch_add(&shared[1], 1);
     while (atomic_load(&shared[2]) == 0) {
     }
-    atomic_fetch_add(&shared[3], adm_audit(other, adm_now(), true));
+    atomic_fetch_add(&shared[3], adm_round(other, adm_now(), true));
     return 0;
 }
 
@@ -188,12 +191,12 @@ START_TEST(two_reapers_free_each_ticket_once)
         WAIT_FOR(atomic_load(&shared[1]) == 2);
         kill_noticed(victim);
         atomic_store(&shared[2], 1);
-        count = adm_audit(child, adm_now(), true);
+        count = adm_round(child, adm_now(), true);
         ck_assert_int_eq(end_of(one), 0);
         ck_assert_int_eq(end_of(other), 0);
         ck_assert_uint_eq(count + atomic_load(&shared[3]), HELD);
         ck_assert_uint_eq(active_in(zone), 0);
-        adm_audit(child, adm_now(), true);
+        adm_round(child, adm_now(), true);
     }
     ck_assert_uint_eq(stats_of(child, zone).reclaimed, 20 * HELD);
     assert_segment_consistent();
@@ -237,7 +240,7 @@ START_TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
     heir = getpid();
     atomic_store(&adm_child_at(segment, 2)->life,
                  adm_life(heir, 1, ADM_LIFE_LIVE));
-    ck_assert_uint_eq(adm_ticket_take_locked(segment, rec), 1);
+    ck_assert_uint_eq(adm_pool_take_locked(segment, rec), 1);
     atomic_store(&ticket->state, ADM_TICKET_ACTIVE);
     atomic_store(&rec->active, 1);
     adm_zone_unlock(segment, rec, adm_now());
@@ -260,10 +263,10 @@ START_TEST(an_audit_below_a_critical_section_does_nothing)
     child = join();
     kill_noticed(start_holder(1));
     rec = adm_zone_lock(segment, zone.idx, &rv);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), true), 0);
+    ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
     adm_zone_unlock(segment, rec, adm_now());
     ck_assert_uint_eq(active_in(zone), 1);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -273,7 +276,7 @@ static void *audit_in_thread(void *count)
     unsigned n;
 
     for (n = 0; n < 50; n++) {
-        *(uint32_t *)count += adm_audit(child, adm_now(), true);
+        *(uint32_t *)count += adm_round(child, adm_now(), true);
     }
     return NULL;
 }

@@ -7,7 +7,7 @@ static uint32_t away(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats.away;
 }
 
@@ -15,7 +15,7 @@ static uint64_t recycled(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats.recycled;
 }
 
@@ -109,10 +109,10 @@ START_TEST(a_new_child_takes_the_place_of_one_that_ended)
     adm_server_stats_t stats;
 
     ck_assert_int_eq(play(take_turn_and_end, &now), 0);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert(!adm_recycle_take_turn(child, 1, now + second));
     adm_recycle_take_place(child, now + 2 * second);
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_uint_eq(stats.away, 0);
     ck_assert_int_eq(stats.away_max_usec, 2 * second);
     ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
@@ -138,7 +138,7 @@ START_TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
 
     ck_assert_int_ne(play(take_turn_and_get_killed, &now), 0);
     ck_assert(!adm_recycle_take_turn(child, 1, now + second));
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     adm_recycle_take_place(child, now + 2 * second);
     ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
     assert_segment_consistent();
@@ -195,13 +195,13 @@ START_TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
 
     ck_assert_int_eq(play(take_turn_and_end, &first), 0);
     ck_assert_int_eq(play(take_turn_and_end, &next), 0);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     adm_recycle_take_place(child, 102 * second);
     /* Takes the first place of the table again. */
     ck_assert_int_eq(play(take_turn_and_end, &last), 0);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     adm_recycle_take_place(child, 104 * second);
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_int_eq(stats.away_max_usec, 3 * second);
     ck_assert_uint_eq(stats.away, 1);
     assert_segment_consistent();
@@ -275,11 +275,11 @@ START_TEST(waiters_of_any_zone_are_seen)
 
     zone_with(1, 1);
     zone = zone_with(0, 1);
-    ck_assert(!adm_segment_has_waiters(segment));
+    ck_assert(!adm_view_has_waiters(segment));
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
-    ck_assert(adm_segment_has_waiters(segment));
+    ck_assert(adm_view_has_waiters(segment));
     leave(&waiting);
-    ck_assert(!adm_segment_has_waiters(segment));
+    ck_assert(!adm_view_has_waiters(segment));
     assert_segment_consistent();
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* test_reserve.c - zones together occupy no more workers than the cap. */
 
+#include "adm_worker.h"
 #include "test_support.h"
 
 enum {
@@ -27,7 +28,7 @@ static uint32_t workers(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats.workers_held;
 }
 
@@ -35,7 +36,7 @@ static adm_server_stats_t server_now(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats;
 }
 
@@ -243,7 +244,7 @@ START_TEST(a_child_blocks_no_more_threads_than_it_may)
     adm_ticket_t first, second;
 
     make_zone(0, 10);
-    adm_child_limit_blocked(child, 1);
+    adm_worker_limit_blocked(child, 1);
     ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &second), ADM_RESERVED);
     ck_assert_uint_eq(queued_in(zone), 1);
@@ -261,14 +262,14 @@ START_TEST(a_worker_that_just_asks_stands_for_no_connections)
     adm_ticket_t inside, first, second;
 
     make_zone(1, 10);
-    adm_child_limit_connections(child, 4, 4, 3);
+    adm_worker_limit_connections(child, 4, 4, 3);
     ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
-    ck_assert(adm_child_take_worker(child, false));
-    ck_assert(adm_child_has_room(child));
-    adm_child_return_worker(child);
+    ck_assert(adm_worker_take(child, false));
+    ck_assert(adm_worker_has_room(child));
+    adm_worker_return(child);
     ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
     adm_ticket_park(&first, 0);
-    ck_assert(!adm_child_has_room(child));
+    ck_assert(!adm_worker_has_room(child));
     adm_ticket_release(&inside, adm_now());
     adm_ticket_unpark(&first);
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 1);
@@ -286,7 +287,7 @@ START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
     adm_ticket_t first, second;
 
     make_zone(0, 10);
-    adm_child_limit_blocked(child, 1);
+    adm_worker_limit_blocked(child, 1);
     ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
     ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
@@ -302,7 +303,7 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     adm_ticket_t elsewhere, here;
 
     make_zone(0, 10);
-    adm_child_limit_blocked(child, 1);
+    adm_worker_limit_blocked(child, 1);
     ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &elsewhere),
                      ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
@@ -325,7 +326,7 @@ START_TEST(who_is_granted_before_it_is_turned_away_runs)
     ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
     ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
     ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
-    adm_child_limit_blocked(child, 0);
+    adm_worker_limit_blocked(child, 0);
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
     adm_ticket_release(&inside, adm_now());
     ck_assert(adm_ticket_is_granted(&first));
@@ -345,14 +346,14 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     int i;
 
     make_zone(0, 10);
-    adm_child_limit_connections(child, 10, 10, 3);
+    adm_worker_limit_connections(child, 10, 10, 3);
     for (i = 0; i < 4; i++) {
         ck_assert_int_eq(ask(PARKS, &parked[i]), ADM_QUEUED);
         adm_ticket_park(&parked[i], (uint32_t)i);
     }
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_QUEUED);
-    ck_assert(!adm_child_has_room(child));
+    ck_assert(!adm_worker_has_room(child));
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 2);
     ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_NO_ROOM);
     assert_workers(2);
@@ -394,16 +395,16 @@ START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
     int room = _i ? 6 : 3, generation, i;
 
     make_zone(0, 10);
-    adm_child_limit_connections(child, 2, 6, 3);
+    adm_worker_limit_connections(child, 2, 6, 3);
     generation = (int)atomic_load(&child->rec->generation) - _i;
     start(park_three_and_stay, &generation);
     WAIT_FOR(atomic_load(shared) == 1);
     for (i = 0; i < room; i++) {
-        ck_assert(adm_child_has_room(child));
+        ck_assert(adm_worker_has_room(child));
         ck_assert_int_eq(ask(PARKS, &tickets[i]), ADM_QUEUED);
         adm_ticket_park(&tickets[i], (uint32_t)i);
     }
-    ck_assert(!adm_child_has_room(child));
+    ck_assert(!adm_worker_has_room(child));
     for (i = 0; i < room; i++) {
         adm_ticket_cancel(&tickets[i], ADM_REASON_GONE, adm_now());
     }
@@ -439,7 +440,7 @@ START_TEST(the_workers_of_a_killed_child_are_free_again)
     assert_workers(2);
     ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
     (_i ? kill_noticed : kill_unnoticed)(victim);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     assert_workers(0);
     ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
     ck_assert_int_eq(ask(RUNS, &tickets[1]), APR_SUCCESS);
@@ -478,10 +479,10 @@ static int take_and_return(void *unused)
     while (atomic_load(&shared[1]) < RUNNERS) {
     }
     for (n = 0; n < RUNS_EACH; n++) {
-        if (adm_child_take_worker(child, false)) {
+        if (adm_worker_take(child, false)) {
             NEED(atomic_fetch_add(shared, 1) + 1 <= CAP);
             atomic_fetch_sub(shared, 1);
-            adm_child_return_worker(child);
+            adm_worker_return(child);
         }
     }
     return 0;
@@ -501,7 +502,7 @@ START_TEST(processes_that_take_workers_at_once_keep_to_the_cap)
         failed |= end_of(runners[n]);
     }
     ck_assert_int_eq(failed, 0);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     assert_workers(0);
     assert_segment_consistent();
 }

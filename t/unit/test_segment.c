@@ -9,7 +9,7 @@
 START_TEST(a_new_segment_is_consistent)
 {
     ck_assert_uint_gt(adm_segment_bytes(segment), 0);
-    ck_assert_uint_ne(adm_layout_version(), 0);
+    ck_assert_uint_ne(adm_segment_version(), 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -98,9 +98,9 @@ START_TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
     zone = zone_called("one", 1, 1);
     zone_called("other", 1, 1);
     child = join();
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     stats_of(child, zone);
-    adm_zone_history(child, zone, adm_now(), &history);
+    adm_view_history(child, zone, adm_now(), &history);
     ck_assert_uint_eq(pages_of_histories(), 0);
     enter(child, zone, &ticket);
     ck_assert_uint_ge(pages_of_histories(), 1);
@@ -140,7 +140,7 @@ START_TEST(a_header_of_another_version_is_refused)
     ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
                      ADM_BAD_SEGMENT);
     ck_assert_ptr_null(child);
-    ck_assert_str_eq(adm_segment_check(segment), "the header is not ours");
+    ck_assert_str_eq(adm_check(segment), "the header is not ours");
 }
 END_TEST
 
@@ -244,7 +244,7 @@ START_TEST(thousands_of_names_keep_their_places)
             adm_zone_t zone;
 
             snprintf(name, sizeof(name), "www%u.example", n);
-            ck_assert_int_eq(adm_zone_configure(segment, name, 1, 1, &zone),
+            ck_assert_int_eq(adm_segment_configure(segment, name, 1, 1, &zone),
                              APR_SUCCESS);
             ck_assert(load == 0 || zone.idx == places[n]);
             places[n] = zone.idx;
@@ -266,7 +266,7 @@ static void load_without_zones(unsigned count)
 
 static apr_status_t configure(const char *name, adm_zone_t *zone)
 {
-    return adm_zone_configure(segment, name, 1, 1, zone);
+    return adm_segment_configure(segment, name, 1, 1, zone);
 }
 
 START_TEST(a_full_zone_table_is_told)
@@ -396,7 +396,7 @@ START_TEST(the_old_handle_of_a_place_says_retired)
     young = zone_called("young", 1, 1);
     ck_assert_uint_eq(young.idx, old.idx);
     ck_assert_int_eq(enter(child, old, &ticket), ADM_ZONE_RETIRED);
-    ck_assert_int_eq(adm_zone_stats(child, old, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats),
                      ADM_ZONE_RETIRED);
     ck_assert_int_eq(enter(child, young, &ticket), APR_SUCCESS);
     assert_segment_consistent();

@@ -1,4 +1,5 @@
 /* test_stats.c - the figures an administrator sees. */
+#include "adm_figures.h"
 #include "test_support.h"
 
 static const adm_usec_t msec = ADM_USEC_PER_MSEC;
@@ -29,7 +30,7 @@ START_TEST(a_bucket_counts_durations_below_a_power_of_two)
     for (n = 0; n < sizeof(examples) / sizeof(examples[0]); n++) {
         adm_durations_t durations = { 0 };
 
-        adm_durations_add(&durations, examples[n].duration);
+        adm_figures_add_duration(&durations, examples[n].duration);
         ck_assert_msg(durations.bucket[examples[n].bucket] == 1,
                       "%lld usec are not in bucket %u",
                       (long long)examples[n].duration, examples[n].bucket);
@@ -42,9 +43,9 @@ START_TEST(durations_have_a_count_a_sum_and_a_maximum)
 {
     adm_durations_t durations = { 0 };
 
-    adm_durations_add(&durations, 30);
-    adm_durations_add(&durations, 50);
-    adm_durations_add(&durations, 20);
+    adm_figures_add_duration(&durations, 30);
+    adm_figures_add_duration(&durations, 50);
+    adm_figures_add_duration(&durations, 20);
     ck_assert_uint_eq(durations.count, 3);
     ck_assert_uint_eq(durations.sum_usec, 100);
     ck_assert_uint_eq(durations.max_usec, 50);
@@ -56,7 +57,7 @@ START_TEST(a_duration_below_zero_counts_as_none)
 {
     adm_durations_t durations = { 0 };
 
-    adm_durations_add(&durations, -5);
+    adm_figures_add_duration(&durations, -5);
     ck_assert_uint_eq(durations.count, 1);
     ck_assert_uint_eq(durations.sum_usec, 0);
     ck_assert_uint_eq(durations.bucket[0], 1);
@@ -77,7 +78,7 @@ START_TEST(a_zones_figures_tell_its_story)
     enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting[0]);
     enter_as(child, zone, ADM_MAY_WAIT, 3000, &waiting[1]);
     enter_as(child, zone, ADM_MAY_WAIT, 4000, &rejected);
-    ck_assert_int_eq(adm_zone_stats(child, zone, 5000, &stats), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats), APR_SUCCESS);
     ck_assert_uint_eq(stats.limit, 1);
     ck_assert_uint_eq(stats.queue_length, 2);
     ck_assert_uint_eq(stats.active, 1);
@@ -102,7 +103,7 @@ START_TEST(waiting_and_service_are_timed)
     enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting);
     adm_ticket_release(&inside, 9000);
     adm_ticket_release(&waiting, 10000);
-    ck_assert_int_eq(adm_zone_stats(child, zone, 20000, &stats), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats), APR_SUCCESS);
     ck_assert_uint_eq(stats.wait.count, 1);
     ck_assert_uint_eq(stats.wait.sum_usec, 7000);
     ck_assert_uint_eq(stats.service.count, 2);
@@ -120,7 +121,7 @@ START_TEST(an_unknown_zone_has_no_figures)
     adm_zone_t nowhere = { 0, 0 };
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_zone_stats(join(), nowhere, 0, &stats), APR_EINVAL);
+    ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats), APR_EINVAL);
     assert_segment_consistent();
 }
 END_TEST
@@ -131,7 +132,7 @@ START_TEST(a_new_server_has_nothing_to_tell)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_uint_eq(stats.workers_held, 0);
     ck_assert_uint_eq(stats.blocked, 0);
     ck_assert_uint_eq(stats.parked, 0);
@@ -160,7 +161,7 @@ START_TEST(the_servers_figures_are_those_of_all_children)
         adm_ticket_park(&parked[n], n);
     }
     adm_segment_count_unlimited(segment);
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_uint_eq(stats.worker_cap, 7);
     ck_assert_uint_eq(stats.workers_held, 4);
     ck_assert_uint_eq(stats.blocked, 2);

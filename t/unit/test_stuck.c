@@ -40,7 +40,7 @@ static void let_go_on(pid_t pid)
 {
     kill(pid, SIGCONT);
     ck_assert_int_eq(end_of(pid), 0);
-    adm_segment_child_ended(segment, pid);
+    adm_child_ended(segment, pid);
 }
 
 /* As if others had tried for long: nobody waits long any more. */
@@ -60,7 +60,7 @@ static void assert_all_is_back(void)
 {
     adm_ticket_t next;
 
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
@@ -105,15 +105,15 @@ START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
     set_scene(1);
     point = points_inside[_i];
     stopped = start_stopped();
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert_int_eq(enter(child, other_zone, &inside), APR_SUCCESS);
     ck_assert_int_eq(enter(child, other_zone, &waiting), ADM_QUEUED);
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
-    ck_assert_int_eq(adm_zone_stats(child, other_zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, other_zone, adm_now(), &stats),
                      APR_SUCCESS);
-    ck_assert_int_eq(adm_zone_stats(child, zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats),
                      ADM_ZONE_BUSY);
     ck_assert_int_eq(play(register_and_use_another_zone, NULL), 0);
     if (_i % 2) {
@@ -200,7 +200,7 @@ START_TEST(a_round_hands_out_what_was_given_back_before_the_death)
     get_stuck();
     leave(&inside);
     kill_unnoticed(stopped);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
     assert_all_is_back();
@@ -265,7 +265,7 @@ START_TEST(a_program_that_lives_on_keeps_the_permit)
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiting));
     for (round = 0; round < 3; round++) { /* there is none */
-        adm_audit(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
@@ -296,7 +296,7 @@ START_TEST(a_ticket_used_again_was_not_left)
     let_go_on(stopped);
     ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
     atomic_store(&rec_of_zone(zone)->has_left, 1);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&next));
     ck_assert_uint_eq(active_in(zone), 1);
     leave(&next);
@@ -328,13 +328,13 @@ START_TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
     WAIT_FOR((idx = atomic_load(shared)) != 0);
     stopped = start_stopped();
     kill_noticed(holder);
-    ck_assert_uint_eq(adm_audit(child, adm_now(), false), 1);
+    ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
     ck_assert_uint_eq(active_in(other_zone), 0);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_int_eq(life_of(idx), ADM_LIFE_DEAD); /* it is not forgotten */
     let_go_on(stopped);
     /* Not only after a whole second. */
-    ck_assert_uint_ge(adm_audit(child, adm_now() + ADM_WAIT_SLICE_USEC, false),
+    ck_assert_uint_ge(adm_round(child, adm_now() + ADM_WAIT_SLICE_USEC, false),
                       1);
     ck_assert_int_eq(life_of(idx), ADM_LIFE_FREE);
     assert_all_is_back();

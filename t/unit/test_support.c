@@ -9,6 +9,7 @@
 
 #include <apr_general.h>
 
+#include "adm_child.h"
 #include "test_support.h"
 
 /* Generous: slow machines and valgrind only lengthen failing tests. */
@@ -127,8 +128,8 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     adm_zone_t zone = { 0, 0 };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_zone_configure(segment, name, limit, queue_length,
-                                        &zone),
+    ck_assert_int_eq(adm_segment_configure(segment, name, limit, queue_length,
+                                           &zone),
                      APR_SUCCESS);
     end_load(1000000);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
@@ -168,8 +169,9 @@ apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
                       adm_usec_t now, adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
-    return adm_zone_enter(child, zone, flags,
-                          queue_lengths[zone.idx % ZONES_AT_MOST], now, ticket);
+    return adm_ticket_enter(child, zone, flags,
+                            queue_lengths[zone.idx % ZONES_AT_MOST], now,
+                            ticket);
 }
 
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
@@ -216,7 +218,7 @@ adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone)
 {
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_zone_stats(child, zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats),
                      APR_SUCCESS);
     return stats;
 }
@@ -271,7 +273,7 @@ void kill_unnoticed(pid_t pid)
 void kill_noticed(pid_t pid)
 {
     kill_unnoticed(pid);
-    adm_segment_child_ended(segment, pid);
+    adm_child_ended(segment, pid);
 }
 
 int stay(void)

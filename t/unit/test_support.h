@@ -112,7 +112,7 @@ adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 /** Every test ends with this. */
 #define assert_segment_consistent()                              \
     do {                                                         \
-        const char *wrong = adm_segment_check(segment);          \
+        const char *wrong = adm_check(segment);                  \
         ck_assert_msg(wrong == NULL, "inconsistent: %s", wrong); \
     } while (0)
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdint.h>
 
+#include "adm_zone.h"
 #include "test_support.h"
 
 /* ---- the clock, the word ------------------------------------------------- */
@@ -21,7 +22,7 @@ END_TEST
 START_TEST(a_word_that_changed_already_lets_nobody_sleep)
 {
     atomic_store(shared, 1);
-    adm_sleep(shared, 0, NEVER);
+    adm_wait_sleep(shared, 0, NEVER);
     ck_assert_uint_eq(atomic_load(shared), 1);
     assert_segment_consistent();
 }
@@ -29,9 +30,9 @@ END_TEST
 
 START_TEST(a_time_that_is_over_lets_nobody_sleep)
 {
-    adm_sleep(shared, 0, adm_now());
-    adm_sleep(shared, 0, 0);
-    adm_sleep(shared, 0, INT64_MIN / 2);
+    adm_wait_sleep(shared, 0, adm_now());
+    adm_wait_sleep(shared, 0, 0);
+    adm_wait_sleep(shared, 0, INT64_MIN / 2);
     assert_segment_consistent();
 }
 END_TEST
@@ -41,7 +42,7 @@ START_TEST(sleep_ends_with_its_time)
     adm_usec_t until = adm_now() + 2 * ADM_USEC_PER_MSEC;
 
     while (adm_now() < until) {
-        adm_sleep(shared, 0, until);
+        adm_wait_sleep(shared, 0, until);
     }
     ck_assert_uint_eq(atomic_load(shared), 0);
     assert_segment_consistent();
@@ -53,7 +54,7 @@ static int sleep_on_word(void *unused)
     (void)unused;
     atomic_store(&shared[1], 1);
     while (atomic_load(shared) == 0) {
-        adm_sleep(shared, 0, NEVER);
+        adm_wait_sleep(shared, 0, NEVER);
     }
     return 0;
 }
@@ -69,7 +70,7 @@ START_TEST(a_wake_up_reaches_another_process)
 
     WAIT_FOR(atomic_load(&shared[1]) == 1);
     atomic_store(shared, 1);
-    adm_wake(shared);
+    adm_wait_wake(shared);
     ck_assert_int_eq(end_of(sleeper), 0);
     assert_segment_consistent();
 }
@@ -84,7 +85,7 @@ START_TEST(a_wake_up_reaches_all_who_sleep)
         pthread_create(&threads[n], NULL, sleep_in_thread, NULL);
     }
     atomic_store(shared, 1);
-    adm_wake(shared);
+    adm_wait_wake(shared);
     for (n = 0; n < 4; n++) {
         pthread_join(threads[n], NULL);
     }
@@ -307,7 +308,7 @@ static uint32_t blocked(void)
 {
     adm_server_stats_t stats;
 
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     return stats.blocked;
 }
 

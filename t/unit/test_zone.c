@@ -1,6 +1,7 @@
 /* test_zone.c - entering a zone, its line, its limit. */
 #include <signal.h>
 
+#include "adm_zone.h"
 #include "test_support.h"
 
 /* ---- permits ------------------------------------------------------------- */
@@ -96,7 +97,7 @@ START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
                               adm_now(), &one_more),
                      ADM_NO_TICKET);
     leave(&one_more);
-    adm_server_stats(segment, &stats);
+    adm_view_server(segment, &stats);
     ck_assert_uint_eq(stats.workers_held, 0);
     ck_assert_uint_eq(active_in(other), 0);
     leave(&inside[7]);
@@ -229,14 +230,14 @@ START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
     adm_child_t *child = join();
     adm_ticket_t patient = { 0 }, choosy = { 0 };
 
-    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
-                                    &patient),
+    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
+                                      &patient),
                      ADM_QUEUED);
-    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 1, adm_now(),
-                                    &choosy),
+    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 1, adm_now(),
+                                      &choosy),
                      ADM_QUEUE_FULL);
-    ck_assert_int_eq(adm_zone_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
-                                    &choosy),
+    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
+                                      &choosy),
                      ADM_QUEUED);
     assert_segment_consistent();
 }
@@ -253,7 +254,7 @@ START_TEST(a_raised_limit_lets_in_the_first_of_the_line)
     ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
     enter_many(child, zone, waiting, 4, ADM_QUEUED);
     zone_called("one", 3, 10);
-    adm_audit(child, adm_now(), false); /* the load is news */
+    adm_round(child, adm_now(), false); /* the load is news */
     ck_assert(adm_ticket_is_granted(&waiting[0]));
     ck_assert(adm_ticket_is_granted(&waiting[1]));
     ck_assert(!adm_ticket_is_granted(&waiting[2]));
@@ -286,19 +287,19 @@ START_TEST(a_round_to_show_figures_is_made_once_in_100_ms)
     adm_ticket_t waiting[3];
 
     enter_many(child, zone, waiting, 3, ADM_QUEUED);
-    adm_audit(child, now, true);
+    adm_round(child, now, true);
     atomic_store(&segment->zone_recs[zone.idx - 1].limit, 1);
-    adm_audit_to_show(child, now);
+    adm_round_to_show(child, now);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
     atomic_store(&segment->zone_recs[zone.idx - 1].limit, 2);
-    adm_audit_to_show(child, now + 99 * ADM_USEC_PER_MSEC);
+    adm_round_to_show(child, now + 99 * ADM_USEC_PER_MSEC);
     ck_assert(!adm_ticket_is_granted(&waiting[1]));
-    adm_audit_to_show(child, now + 100 * ADM_USEC_PER_MSEC);
+    adm_round_to_show(child, now + 100 * ADM_USEC_PER_MSEC);
     ck_assert(adm_ticket_is_granted(&waiting[1]));
     atomic_store(&segment->header->next_shown_round,
                  now + 3600 * ADM_USEC_PER_SEC);
     atomic_store(&segment->zone_recs[zone.idx - 1].limit, 3);
-    adm_audit_to_show(child, now + 200 * ADM_USEC_PER_MSEC);
+    adm_round_to_show(child, now + 200 * ADM_USEC_PER_MSEC);
     ck_assert(adm_ticket_is_granted(&waiting[2])); /* nobody meant that time */
     assert_segment_consistent();
 }
@@ -315,7 +316,7 @@ START_TEST(a_limit_raised_by_hundreds_lets_in_hundreds)
 
     enter_many(child, zone, waiting, WAITING, ADM_QUEUED);
     zone_called("one", WAITING - 1, 2 * WAITING);
-    adm_audit(child, adm_now(), false);
+    adm_round(child, adm_now(), false);
     for (n = 0; n < WAITING - 1; n++) {
         ck_assert(adm_ticket_is_granted(&waiting[n]));
     }
@@ -353,7 +354,7 @@ START_TEST(a_limit_of_zero_lets_nobody_in)
 
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
     ck_assert_int_eq(enter(child, zone, &one_more), ADM_QUEUE_FULL);
-    adm_audit(child, adm_now(), true);
+    adm_round(child, adm_now(), true);
     ck_assert(!adm_ticket_is_granted(&waiting));
     assert_segment_consistent();
 }
@@ -437,7 +438,7 @@ static void clean_up_in_handler(int signal_number)
     (void)signal_number;
     entered_below = enter(child_below, zone_below, &ticket);
     adm_zone_count_exempt(child_below, zone_below);
-    adm_audit(child_below, adm_now(), true);
+    adm_round(child_below, adm_now(), true);
     leave(held_below);
 }
 

@@ -1,26 +1,10 @@
-/* adm_stats.c - figures, and consistent copies of them. */
+/* adm_view.c - consistent copies of what the segment says.
+ * Called by the module.
+ */
+#include "adm_history.h"
 #include "adm_layout.h"
-
-/* Bucket n: below 2^n milliseconds. */
-static unsigned bucket_of(uint64_t duration_usec)
-{
-    uint64_t msec = duration_usec / ADM_USEC_PER_MSEC;
-    unsigned bucket = msec ? 64 - (unsigned)__builtin_clzll(msec) : 0;
-
-    return bucket < ADM_HISTOGRAM_BUCKETS ? bucket : ADM_HISTOGRAM_BUCKETS - 1;
-}
-
-void adm_durations_add(adm_durations_t *durations, adm_usec_t duration)
-{
-    uint64_t usec = duration > 0 ? (uint64_t)duration : 0;
-
-    durations->count++;
-    durations->sum_usec += usec;
-    if (usec > durations->max_usec) {
-        durations->max_usec = usec;
-    }
-    durations->bucket[bucket_of(usec)]++;
-}
+#include "adm_recycle.h"
+#include "adm_zone.h"
 
 static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone, adm_usec_t now)
@@ -31,8 +15,8 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
-apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
-                            adm_zone_stats_t *stats)
+apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                           adm_zone_stats_t *stats)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
@@ -70,7 +54,38 @@ apr_status_t adm_zone_stats(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     return APR_SUCCESS;
 }
 
-void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats)
+apr_status_t adm_view_history(adm_child_t *child, adm_zone_t zone,
+                              adm_usec_t now, adm_history_t *history)
+{
+    adm_segment_t *segment = child->segment;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_history_rec_t copy = { 0 };
+    uint32_t noted_second;
+
+    if (!rec) {
+        return rv;
+    }
+    if (rec->applied_incarnation != zone.incarnation) {
+        adm_zone_unlock(segment, rec, now);
+        return ADM_ZONE_RETIRED;
+    }
+    noted_second = rec->noted_second;
+    if (!adm_history_is_untouched(rec)) {
+        copy = *adm_history_of(segment, rec);
+    }
+    adm_zone_unlock(segment, rec, now);
+    /* Somebody's clock reading may be newer. */
+    adm_history_copy_out(&copy, noted_second,
+                         adm_history_second_of(now) > noted_second
+                             ? adm_history_second_of(now)
+                             : noted_second,
+                         history);
+    return APR_SUCCESS;
+}
+
+void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
 {
     uint32_t used = atomic_load(&segment->header->children_used);
     uint32_t idx;
@@ -94,16 +109,15 @@ void adm_server_stats(adm_segment_t *segment, adm_server_stats_t *stats)
     }
 }
 
-bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
-                      adm_event_t event, adm_usec_t now, adm_usec_t interval)
+bool adm_view_has_waiters(const adm_segment_t *segment)
 {
-    adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
-    _Atomic int64_t *logged_at = rec ? &rec->logged_at[event]
-                                     : &segment->header->logged_at[event];
-    int64_t last = atomic_load(logged_at);
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
 
-    /* One of those who come at the same time wins. A time in the future is
-     * corrupt: treat it as due. */
-    return (last == 0 || now - last >= interval || last > now + interval)
-           && atomic_compare_exchange_strong(logged_at, &last, now);
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        if (atomic_load(&adm_zone_at(segment, idx)->queued)) {
+            return true;
+        }
+    }
+    return false;
 }

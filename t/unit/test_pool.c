@@ -1,6 +1,8 @@
-/* test_ticket.c - a zone's tickets: unused ones, the line, and how both are
+/* test_pool.c - a zone's tickets: unused ones, the line, and how both are
  * derived again. Looks into the segment. */
 
+#include "adm_pool.h"
+#include "adm_zone.h"
 #include "test_support.h"
 
 /* A zone of 3 inside and 5 in line (tickets 1..8), two unused ones behind. */
@@ -26,7 +28,7 @@ static void rebuild(void)
     adm_zone_rec_t *rec = adm_zone_lock(segment, zone.idx, &rv);
 
     ck_assert_ptr_nonnull(rec);
-    adm_ticket_rebuild_locked(segment, rec);
+    adm_pool_rebuild_locked(segment, rec);
     adm_zone_unlock(segment, rec, adm_now());
 }
 
@@ -174,9 +176,9 @@ START_TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
     }
     damage_links(rec_of_zone(zone));
     rebuild();
-    ck_assert_ptr_null(adm_segment_check(segment));
+    ck_assert_ptr_null(adm_check(segment));
     zone_called("one", 1, 2 * LENGTH);
-    adm_audit(child, adm_now(), false);
+    adm_round(child, adm_now(), false);
     for (n = 0; n < LENGTH; n++) {
         if (n % 3) {
             ck_assert(adm_ticket_is_granted(&line[n]));
@@ -261,5 +263,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("ticket", add_stories);
+    return run_stories("pool", add_stories);
 }

@@ -1,0 +1,163 @@
+/* adm_pool.c - which tickets a zone has.
+ * Called by adm_zone, under the zone's lock.
+ *
+ * The lists are caches: when a link cannot be right, or an owner died, they are
+ * derived again from the tickets.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_pool.h"
+#include "adm_queue.h"
+
+static uint32_t chunk_first_ticket(uint32_t chunk)
+{
+    return chunk * ADM_CHUNK_TICKETS + 1;
+}
+
+/* ---- unused tickets ------------------------------------------------------- */
+
+/* Chunks are claimed roughly in order; nobody looks beyond chunks_used. */
+static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
+{
+    atomic_uint *used = &segment->header->chunks_used;
+    uint32_t seen = atomic_load(used);
+
+    while (seen <= chunk
+           && !atomic_compare_exchange_weak(used, &seen, chunk + 1)) {
+    }
+}
+
+/* Claim a free chunk for the zone. Its tickets become the fresh ones. */
+static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    uint32_t idx = adm_zone_idx(segment, zone);
+    uint32_t chunk = atomic_load(&segment->header->chunks_used);
+
+    for (; chunk < segment->chunks; chunk++) {
+        uint32_t nobody = 0;
+
+        if (atomic_compare_exchange_strong(&segment->chunk_recs[chunk].zone_idx,
+                                           &nobody, idx)) {
+            ADM_FAULT(chunk_claimed);
+            note_chunk_used(segment, chunk);
+            zone->fresh_idx = chunk_first_ticket(chunk);
+            zone->fresh_end_idx = zone->fresh_idx + ADM_CHUNK_TICKETS;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_free(const adm_segment_t *segment, uint32_t ticket_idx)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+
+    return ticket && atomic_load(&ticket->state) == ADM_TICKET_FREE;
+}
+
+uint32_t adm_pool_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    uint32_t idx = zone->free_idx;
+
+    if (idx && !is_free(segment, idx)) {
+        /* Somebody wrote into the list. The tickets know better. */
+        adm_pool_rebuild_locked(segment, zone);
+        idx = zone->free_idx;
+    }
+    if (idx) {
+        zone->free_idx = adm_ticket_at(segment, idx)->next_idx;
+        return idx;
+    }
+    if (zone->fresh_idx == 0 && !claim_chunk_locked(segment, zone)) {
+        return 0;
+    }
+    idx = zone->fresh_idx;
+    if (!is_free(segment, idx)) {
+        return 0;
+    }
+    zone->fresh_idx = idx + 1 < zone->fresh_end_idx ? idx + 1 : 0;
+    return idx;
+}
+
+void adm_pool_put_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                         uint32_t ticket_idx)
+{
+    adm_ticket_at(segment, ticket_idx)->next_idx = zone->free_idx;
+    zone->free_idx = ticket_idx;
+}
+
+/* ---- rebuild -------------------------------------------------------------- */
+
+typedef struct recount_t {
+    uint32_t active, queued, orphans;
+    bool has_left;
+    uint64_t last_arrival;
+    adm_usec_t busy_since;
+    uint32_t runs[ADM_QUEUE_RUNS];
+} recount_t;
+
+static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t idx, recount_t *counts)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    uint32_t state = atomic_load(&ticket->state);
+
+    if (state == ADM_TICKET_WAITING) {
+        counts->queued++;
+        adm_queue_sort_in(segment, counts->runs, idx);
+    }
+    else if (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED) {
+        if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
+            counts->busy_since = ticket->since_usec;
+        }
+        counts->active++;
+        counts->orphans += state == ADM_TICKET_ORPHANED;
+    }
+    else {
+        atomic_store(&ticket->state, ADM_TICKET_FREE);
+        adm_pool_put_locked(segment, zone, idx);
+        return;
+    }
+    if (atomic_load(&ticket->bell) & ADM_BELL_LEFT) {
+        counts->has_left = true; /* of an orphan: one look too many */
+    }
+    if (ticket->arrival > counts->last_arrival) {
+        counts->last_arrival = ticket->arrival;
+    }
+}
+
+void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    recount_t counts = { 0 };
+    uint32_t zone_idx = adm_zone_idx(segment, zone);
+    uint32_t chunk, n;
+
+    ADM_FAULT(rebuild_begun);
+    zone->free_idx = 0; /* R1_rebuild_begun */
+    zone->fresh_idx = 0;
+    /* All chunks: one claimed just before its owner was killed may lie beyond
+     * chunks_used. */
+    for (chunk = 0; chunk < segment->chunks; chunk++) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
+            continue;
+        }
+        note_chunk_used(segment, chunk);
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            recount_ticket(segment, zone, chunk_first_ticket(chunk) + n,
+                           &counts);
+        }
+    }
+    ADM_FAULT(rebuild_counted);
+    /* R2_rebuild_counted */
+    adm_queue_link_locked(segment, zone, counts.runs);
+    zone->busy_since_usec = counts.busy_since;
+    atomic_store(&zone->active, counts.active);
+    atomic_store(&zone->queued, counts.queued);
+    atomic_store(&zone->orphans, counts.orphans);
+    if (counts.has_left) {
+        atomic_store(&zone->has_left, 1); /* whoever cleared it was killed */
+    }
+    if (zone->next_arrival <= counts.last_arrival) {
+        zone->next_arrival = counts.last_arrival + 1;
+    }
+}

@@ -1,0 +1,117 @@
+/* adm_round.c - what has to be looked at now and then.
+ * Called by adm_ticket before it joins a queue, and by the module.
+ */
+#include <unistd.h>
+
+#include "adm_child.h"
+#include "adm_layout.h"
+#include "adm_lock.h"
+#include "adm_reap.h"
+#include "adm_segment.h"
+
+#define ROUND_INTERVAL_USEC ADM_USEC_PER_SEC
+#define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
+#define SHOWN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
+
+static bool has_orphans(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        if (atomic_load(&adm_zone_at(segment, idx)->orphans)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether this thread is the one to make the round that is due by the clock. */
+static bool takes_the_round(adm_child_t *child, adm_usec_t now)
+{
+    int64_t due = atomic_load(&child->next_round);
+
+    return now >= due
+           && atomic_compare_exchange_strong(&child->next_round, &due,
+                                             now + ROUND_INTERVAL_USEC);
+}
+
+/* Whether unlocking the zone may do something. What a dead owner left wrong does
+ * not matter: `queued` is too low only by its own ticket, which will be reaped. */
+static bool has_work(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
+}
+
+/* True for one of all children in each interval. */
+static bool is_due(_Atomic int64_t *next, adm_usec_t now, adm_usec_t interval)
+{
+    int64_t due = atomic_load(next);
+
+    /* A time further in the future is corrupt: treat it as due. */
+    return (now >= due || due > now + interval)
+           && atomic_compare_exchange_strong(next, &due, now + interval);
+}
+
+uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
+{
+    adm_segment_t *segment = child->segment;
+    adm_reap_round_t round = { .segment = segment, .now = now };
+    uint32_t deaths = atomic_load(&segment->header->deaths);
+    uint32_t loads = atomic_load(&segment->header->loads);
+    bool has_news = deaths != atomic_load(&child->deaths_seen)
+                    || loads != atomic_load(&child->loads_seen);
+    uint32_t count;
+
+    if (adm_lock_is_held_here()
+        || !(takes_the_round(child, now) || has_news || by_force)) {
+        return 0;
+    }
+    /* W3_slice_looks_around */
+    atomic_store(&child->deaths_seen, deaths);
+    atomic_store(&child->loads_seen, loads);
+    count = adm_reap_all(&round, child);
+    if (has_orphans(segment)) {
+        /* Looking for programs is dear: one child at a time. */
+        if (is_due(&segment->header->next_orphan_round, now,
+                   ORPHAN_INTERVAL_USEC)) {
+            adm_reap_orphans(&round);
+        }
+        atomic_store(&child->next_round, now + ORPHAN_INTERVAL_USEC);
+    }
+    adm_reap_visit_zones(&round, has_work);
+    if (round.is_incomplete && !has_orphans(segment)) {
+        atomic_store(&child->next_round, now + ADM_WAIT_SLICE_USEC);
+    }
+    return count;
+}
+
+uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
+{
+    return adm_round(child, now,
+                     is_due(&child->segment->header->next_shown_round, now,
+                            SHOWN_INTERVAL_USEC));
+}
+
+/* ---- a new child ---------------------------------------------------------- */
+
+apr_status_t adm_child_register(adm_child_t **registered,
+                                adm_segment_t *segment, uint32_t generation,
+                                apr_pool_t *pool)
+{
+    adm_child_t *child;
+    pid_t pid = getpid();
+
+    if (!adm_segment_is_ours(segment)) {
+        return ADM_BAD_SEGMENT;
+    }
+    adm_child_mark_namesakes(segment, pid);
+    adm_reap(segment, NULL, adm_now());
+    child = adm_child_claim(segment, pid, generation, pool);
+    if (!child) {
+        return ADM_NO_CHILD;
+    }
+    *registered = child;
+    adm_round(child, adm_now(), true);
+    return APR_SUCCESS;
+}

@@ -1,0 +1,14 @@
+/* adm_segment.h - the segment, as the parent made it.
+ * Called by adm_round and adm_check.
+ *
+ * The rest of it is in adm.h.
+ */
+#ifndef ADM_SEGMENT_H
+#define ADM_SEGMENT_H
+
+#include "adm_layout.h"
+
+/** @return whether the header is what this process's parent wrote. */
+bool adm_segment_is_ours(const adm_segment_t *segment);
+
+#endif

@@ -1,0 +1,182 @@
+/* adm_worker.c - the reserve: how many workers zones may occupy.
+ * Called by adm_ticket.
+ */
+#include "adm_layout.h"
+#include "adm_worker.h"
+
+/* ---- the reserve of the server -------------------------------------------- */
+
+/* No less than what is held, and no more than that and what others are just
+ * asking for. */
+static uint32_t workers_asked(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t idx, asked = 0;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+        adm_child_rec_t *rec = adm_child_at(segment, idx);
+
+        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
+            asked += atomic_load(&rec->workers_asked);
+        }
+    }
+    return asked;
+}
+
+void adm_worker_return(adm_child_t *child)
+{
+    atomic_fetch_sub(&child->rec->workers_held, 1);
+    atomic_fetch_sub(&child->segment->header->workers_held, 1);
+    atomic_fetch_sub(&child->rec->workers_asked, 1);
+}
+
+/* Who asks says so first, in its own record: of two that ask at once, the one
+ * that comes second to the common count sees the first one there. And the
+ * common count is raised before the own one and lowered after it, so that a
+ * kill in between leaves it too high: that costs a look at the records, and
+ * nothing else. */
+bool adm_worker_take(adm_child_t *child, bool by_force)
+{
+    adm_header_rec_t *header = child->segment->header;
+    uint32_t cap = atomic_load_explicit(&header->worker_cap,
+                                        memory_order_relaxed);
+    uint32_t held;
+
+    atomic_fetch_add(&child->rec->workers_asked, 1);
+    held = atomic_fetch_add(&header->workers_held, 1) + 1;
+    atomic_fetch_add(&child->rec->workers_held, 1);
+    if (held > cap && !by_force && workers_asked(child->segment) > cap) {
+        adm_worker_return(child);
+        return false;
+    }
+    return true;
+}
+
+/* ---- what a child may block ----------------------------------------------- */
+
+void adm_worker_limit_blocked(adm_child_t *child, uint32_t max)
+{
+    child->blocked_max = max;
+}
+
+void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
+                                  uint32_t server_budget, uint32_t per_worker)
+{
+    child->connection_budget = budget;
+    child->server_budget = server_budget;
+    child->connections_per_worker = per_worker;
+}
+
+/* Not those of a burst that are about to be parked, or rejected. */
+static uint64_t connections_of(const adm_child_t *child,
+                               const adm_child_rec_t *rec)
+{
+    uint64_t workers = atomic_load(&rec->workers_settled);
+
+    return workers * child->connections_per_worker + atomic_load(&rec->parked);
+}
+
+/* Children of an older generation accept no more connections. */
+static uint64_t connections_of_generation(const adm_child_t *child)
+{
+    const adm_segment_t *segment = child->segment;
+    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t generation = atomic_load(&child->rec->generation);
+    uint64_t connections = 0;
+    uint32_t idx;
+
+    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+        const adm_child_rec_t *rec = adm_child_at(segment, idx);
+
+        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE
+            && atomic_load(&rec->generation) == generation) {
+            connections += connections_of(child, rec);
+        }
+    }
+    return connections;
+}
+
+bool adm_worker_has_connections(const adm_child_t *child, uint32_t more)
+{
+    return connections_of(child, child->rec) + more <= child->connection_budget
+           || connections_of_generation(child) + more <= child->server_budget;
+}
+
+bool adm_worker_has_room(const adm_child_t *child)
+{
+    return adm_worker_has_connections(child, 1);
+}
+
+/* ---- the worker of a ticket ----------------------------------------------- */
+
+/* Asked before the zone is locked: it may look at all children. */
+void adm_worker_look_for_room(adm_ticket_t *ticket)
+{
+    if ((ticket->flags & ADM_USES_WORKER)
+        && !adm_worker_has_connections(ticket->child,
+                                       ticket->child->connections_per_worker)) {
+        ticket->flags |= ADM_FINDS_NO_ROOM;
+    }
+}
+
+/* A child must not block its last threads: somebody in its line may have been
+ * granted already and need one to go on. @return APR_SUCCESS, ADM_NO_ROOM,
+ * ADM_RESERVED. */
+apr_status_t adm_worker_begin_blocking(adm_ticket_t *ticket)
+{
+    adm_child_t *child = ticket->child;
+
+    if (ticket->flags & ADM_FINDS_NO_ROOM) {
+        return ADM_NO_ROOM;
+    }
+    if ((ticket->flags & ADM_USES_WORKER)
+        && atomic_fetch_add(&child->rec->workers_blocked, 1)
+               >= child->blocked_max) {
+        atomic_fetch_sub(&child->rec->workers_blocked, 1);
+        return ADM_RESERVED;
+    }
+    atomic_fetch_add(&child->rec->blocked, 1);
+    ticket->flags |= ADM_IS_BLOCKED;
+    return APR_SUCCESS;
+}
+
+void adm_worker_end_blocking(adm_ticket_t *ticket)
+{
+    if (ticket->flags & ADM_IS_BLOCKED) {
+        ticket->flags &= ~(uint32_t)ADM_IS_BLOCKED;
+        atomic_fetch_sub(&ticket->child->rec->blocked, 1);
+        if (ticket->flags & ADM_USES_WORKER) {
+            atomic_fetch_sub(&ticket->child->rec->workers_blocked, 1);
+        }
+    }
+}
+
+void adm_worker_settle(adm_ticket_t *ticket)
+{
+    if ((ticket->flags & ADM_HAS_WORKER) && !(ticket->flags & ADM_IS_SETTLED)) {
+        ticket->flags |= ADM_IS_SETTLED;
+        atomic_fetch_add(&ticket->child->rec->workers_settled, 1);
+    }
+}
+
+void adm_worker_give_back(adm_ticket_t *ticket)
+{
+    if (ticket->flags & ADM_IS_SETTLED) {
+        ticket->flags &= ~(uint32_t)ADM_IS_SETTLED;
+        atomic_fetch_sub(&ticket->child->rec->workers_settled, 1);
+    }
+    if (ticket->flags & ADM_HAS_WORKER) {
+        ticket->flags &= ~(uint32_t)ADM_HAS_WORKER;
+        adm_worker_return(ticket->child);
+    }
+}
+
+void adm_worker_force(adm_ticket_t *ticket)
+{
+    if ((ticket->flags & ADM_USES_WORKER)
+        && !(ticket->flags & ADM_HAS_WORKER)) {
+        adm_worker_take(ticket->child, true);
+        ticket->flags |= ADM_HAS_WORKER;
+    }
+    adm_worker_settle(ticket);
+}
