@@ -6,23 +6,35 @@ use Test::More;
 
 use Project;
 
-use constant { LINES_IN_FILE => 700, LINES_IN_FUNCTION => 100 };
+use constant { LINES_IN_FILE => 500, LINES_IN_FUNCTION => 60 };
+
+# To be parted. A line that is no longer needed here is wrong, too.
+my %longer = (
+    'src/core/adm.h'                    => 700,
+    'src/httpd/mod_admission_config.c'  => 700,
+    'src/httpd/mod_admission_request.c' => 700,
+    'src/httpd/mod_admission_page.c'    => 700,
+    'src/httpd/mod_admission_park.c'    => 700,
+    't/unit/test_orphan.c'              => 700,
+    't/unit/test_reserve.c'             => 700,
+    't/unit/test_zone.c'                => 700,
+);
 
 my @sources = (files(qr/\.(?:c|h|t|pm)\z/, qw(src t demo bench)),
                files(qr//, qw(quickstart demo/run configure.ac Makefile.am)));
 
 sub too_long_file {
     my ($path) = @_;
-    my $lines = slurp($path) =~ tr/\n//;
+    my $lines = lines($path);
 
-    return $lines < LINES_IN_FILE ? () : "$path: $lines lines";
+    return $lines <= ($longer{$path} // LINES_IN_FILE) ? () : "$path: $lines lines";
 }
 
 sub too_long_functions {
     my ($path) = @_;
 
     return map { "$path: $_->[0]: $_->[1] lines" }
-           grep { $_->[1] >= LINES_IN_FUNCTION } functions($path);
+           grep { $_->[1] > LINES_IN_FUNCTION } functions($path);
 }
 
 # A function with its brace elsewhere would not be measured.
@@ -37,9 +49,11 @@ sub misplaced_braces {
 my @c_files = grep { /\.[ch]\z/ } @sources;
 
 ok scalar(map { functions($_) } @c_files), 'there are functions';
-none 'a file has less than ' . LINES_IN_FILE . ' lines',
+none 'a file has at most ' . LINES_IN_FILE . ' lines',
     map { too_long_file($_) } @sources;
-none 'a function has less than ' . LINES_IN_FUNCTION . ' lines',
+none 'a file that may be longer is',
+    grep { lines($_) <= LINES_IN_FILE } sort keys %longer;
+none 'a function has at most ' . LINES_IN_FUNCTION . ' lines',
     map { too_long_functions($_) } @c_files;
 none 'the brace of a function has a line of its own',
     map { misplaced_braces($_) } @c_files;
