@@ -1,9 +1,9 @@
-/* adm_clock.c - what time it is.
+/* adm_clock.c - what time it is, and what is due.
  * Called by every floor.
  */
 #include <time.h>
 
-#include "adm.h"
+#include "adm_clock.h"
 
 adm_usec_t adm_now(void)
 {
@@ -11,4 +11,13 @@ adm_usec_t adm_now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
+bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)
+{
+    int64_t due = atomic_load(next);
+
+    /* Twice the interval: whoever was last may have read the clock later. */
+    return (now >= due || due > now + 2 * interval)
+           && atomic_compare_exchange_strong(next, &due, now + interval);
 }

@@ -20,7 +20,8 @@
  * the module finds the old one's after a reload. History: 1 first layout;
  * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
  * park, settled workers; stuck_since and has_left of a zone, ADM_BELL_LEFT; a
- * second of a zone's history takes 8 bytes, pages share their rounds. */
+ * second of a zone's history takes 8 bytes, pages share their rounds; next_log
+ * for logged_at. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -68,9 +69,9 @@ typedef struct adm_header_rec_t {
     _Atomic int64_t forgotten_fork; /* the last one of those who lost their
                                      * place among the spawners */
     _Atomic uint64_t unlimited;
-    _Atomic int64_t next_orphan_round;     /* one child at a time looks */
-    _Atomic int64_t next_shown_round;      /* one of those that show figures */
-    _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
+    _Atomic int64_t next_orphan_round; /* one child at a time looks */
+    _Atomic int64_t next_shown_round;  /* one of those that show figures */
+    _Atomic int64_t next_log[ADM_EVENTS];
 
     /* Recycling; written by children; atomic. */
     atomic_uint spawned; /* children that asked for a quota */
@@ -94,7 +95,7 @@ typedef struct adm_zone_rec_t {
                                  * then on; whoever gets it stores 0 */
     atomic_uint has_left; /* 1: tickets may be ADM_BELL_LEFT; whoever has the
                            * lock stores 0, then ends them */
-    _Atomic int64_t logged_at[ADM_EVENTS]; /* 0: never */
+    _Atomic int64_t next_log[ADM_EVENTS];
 
     /* Zone lock. */
     uint32_t applied_incarnation; /* that the statistics belong to */

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "adm_child.h"
+#include "adm_clock.h"
 #include "adm_layout.h"
 #include "adm_lock.h"
 #include "adm_reap.h"
@@ -26,31 +27,11 @@ static bool has_orphans(const adm_segment_t *segment)
     return false;
 }
 
-/* Whether this thread is the one to make the round that is due by the clock. */
-static bool takes_the_round(adm_child_t *child, adm_usec_t now)
-{
-    int64_t due = atomic_load(&child->next_round);
-
-    return now >= due
-           && atomic_compare_exchange_strong(&child->next_round, &due,
-                                             now + ROUND_INTERVAL_USEC);
-}
-
 /* Whether unlocking the zone may do something. What a dead owner left wrong does
  * not matter: `queued` is too low only by its own ticket, which will be reaped. */
 static bool has_work(const adm_zone_rec_t *zone)
 {
     return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
-}
-
-/* True for one of all children in each interval. */
-static bool is_due(_Atomic int64_t *next, adm_usec_t now, adm_usec_t interval)
-{
-    int64_t due = atomic_load(next);
-
-    /* A time further in the future is corrupt: treat it as due. */
-    return (now >= due || due > now + interval)
-           && atomic_compare_exchange_strong(next, &due, now + interval);
 }
 
 uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
@@ -64,7 +45,8 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     uint32_t count;
 
     if (adm_lock_is_held_here()
-        || !(takes_the_round(child, now) || has_news || by_force)) {
+        || !(adm_due(&child->next_round, now, ROUND_INTERVAL_USEC) || has_news
+             || by_force)) {
         return 0;
     }
     /* W3_slice_looks_around */
@@ -73,8 +55,8 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     count = adm_reap_all(&round, child);
     if (has_orphans(segment)) {
         /* Looking for programs is dear: one child at a time. */
-        if (is_due(&segment->header->next_orphan_round, now,
-                   ORPHAN_INTERVAL_USEC)) {
+        if (adm_due(&segment->header->next_orphan_round, now,
+                    ORPHAN_INTERVAL_USEC)) {
             adm_reap_orphans(&round);
         }
         atomic_store(&child->next_round, now + ORPHAN_INTERVAL_USEC);
@@ -89,8 +71,8 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
 uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
 {
     return adm_round(child, now,
-                     is_due(&child->segment->header->next_shown_round, now,
-                            SHOWN_INTERVAL_USEC));
+                     adm_due(&child->segment->header->next_shown_round, now,
+                             SHOWN_INTERVAL_USEC));
 }
 
 /* ---- a new child ---------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
  * one store of a ticket's state, followed by the caches that it changes.
  */
+#include "adm_clock.h"
 #include "adm_doorbell.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
@@ -352,12 +353,8 @@ bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
                       adm_event_t event, adm_usec_t now, adm_usec_t interval)
 {
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
-    _Atomic int64_t *logged_at = rec ? &rec->logged_at[event]
-                                     : &segment->header->logged_at[event];
-    int64_t last = atomic_load(logged_at);
 
-    /* One of those who come at the same time wins. A time in the future is
-     * corrupt: treat it as due. */
-    return (last == 0 || now - last >= interval || last > now + interval)
-           && atomic_compare_exchange_strong(logged_at, &last, now);
+    return adm_due(rec ? &rec->next_log[event]
+                       : &segment->header->next_log[event],
+                   now, interval);
 }
