@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "adm_layout.h"
+#include "adm_limit.h"
 #include "adm_segment.h"
 
 typedef struct census_t {
@@ -154,7 +155,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (census.left && !atomic_load(&zone->has_left)) {
         return "a ticket was left, and its zone does not say so";
     }
-    if (census.queued && census.active < atomic_load(&zone->limit)) {
+    if (census.queued && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }
     if (census.active + census.queued

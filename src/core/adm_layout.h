@@ -21,7 +21,7 @@
  * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
  * park, settled workers; stuck_since and has_left of a zone, ADM_BELL_LEFT; a
  * second of a zone's history takes 8 bytes, pages share their rounds; next_log
- * for logged_at. */
+ * for logged_at; limits by their source. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -80,14 +80,30 @@ typedef struct adm_header_rec_t {
     _Atomic uint64_t turns[ADM_TURNS_MAX]; /* who is away; adm_recycle.c */
 } adm_header_rec_t;
 
+/* Who says how many requests of a zone may run at once, each in a word of its
+ * own: 0 says nothing, else the limit and one. The least holds; adm_limit.c. */
+enum adm_limit_source_t {
+    ADM_LIMIT_CONFIGURED, /* MaxConcurrent. Written by the parent */
+    ADM_LIMIT_LIVE,       /* an administrator, while the server runs */
+    ADM_LIMIT_AUTO,       /* what was measured */
+    ADM_LIMIT_SHARE,      /* this server's part of a limit of many */
+    ADM_LIMIT_PAUSED,     /* nobody: 0, or nothing */
+    ADM_LIMIT_SOURCES
+};
+
 /* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
  * so that they can be read without it. Statistics start anew with each
  * incarnation. */
 typedef struct adm_zone_rec_t {
     adm_lock_t lock;
 
+    /* Written without the lock, each by its one source; cleared by the parent
+     * with a new incarnation. */
+    atomic_uint limits[ADM_LIMIT_SOURCES];
+    atomic_uint has_other_limits; /* whether any but the configured one was
+                                   * ever said */
+
     /* Written by the parent without the lock. */
-    atomic_uint limit;
     atomic_uint incarnation;
 
     /* Written by children without the lock; atomic. */

@@ -1,15 +1,41 @@
 /* adm_limit.c - how many may run in a zone.
- * Called by adm_zone and adm_ticket.
+ * Called by adm_zone and adm_ticket, and by the parent to configure.
  */
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "law.h"
 
-/* The limit in sequence with `queued`: see adm_zone_begin_ticket_locked(). */
-bool adm_limit_has_free_permit(const adm_zone_rec_t *zone)
+void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
+                   uint32_t limit)
 {
-    return atomic_load_explicit(&zone->active, memory_order_relaxed)
-           < atomic_load(&zone->limit);
+    if (source != ADM_LIMIT_CONFIGURED) {
+        atomic_store(&zone->has_other_limits, 1);
+    }
+    atomic_store(&zone->limits[source], limit + 1); /* none becomes 0 */
+}
+
+void adm_limit_forget(adm_zone_rec_t *zone)
+{
+    unsigned source;
+
+    for (source = 0; source < ADM_LIMIT_SOURCES; source++) {
+        atomic_store(&zone->limits[source], 0);
+    }
+    atomic_store(&zone->has_other_limits, 0);
+}
+
+uint32_t adm_limit_least(const adm_zone_rec_t *zone)
+{
+    uint32_t least = UINT32_MAX;
+    unsigned source;
+
+    for (source = 0; source < ADM_LIMIT_SOURCES; source++) {
+        /* A source that says nothing becomes the largest number. */
+        uint32_t limit = atomic_load(&zone->limits[source]) - 1;
+
+        least = limit < least ? limit : least;
+    }
+    return least;
 }
 
 /* What requests took lately. While none has ended: at least what the oldest has
@@ -28,7 +54,6 @@ static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
                                 adm_usec_t now)
 {
-    uint32_t limit = atomic_load(&zone->limit);
-
-    return (adm_usec_t)law_wait_usec(queued, service_time(zone, now), limit);
+    return (adm_usec_t)law_wait_usec(queued, service_time(zone, now),
+                                     adm_limit_effective(zone));
 }

@@ -13,6 +13,7 @@
 #include <apr_strings.h>
 
 #include "adm_layout.h"
+#include "adm_limit.h"
 #include "adm_lock.h"
 #include "adm_segment.h"
 
@@ -244,6 +245,7 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     }
     memcpy(entry->name, name, length + 1);
     entry->incarnation++;
+    adm_limit_forget(&segment->zone_recs[entry->place]);
     apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
 }
 
@@ -285,7 +287,7 @@ apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
     }
     entry->last_load = segment->load;
     rec = &segment->zone_recs[entry->place];
-    atomic_store(&rec->limit, limit);
+    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
     atomic_store(&rec->queue_length, queue_length);
     atomic_store(&rec->incarnation, entry->incarnation);
 

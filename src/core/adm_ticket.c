@@ -21,7 +21,7 @@ static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
                                      uint32_t queue_length, adm_usec_t now,
                                      adm_ticket_t *ticket)
 {
-    uint32_t limit = atomic_load(&zone->limit);
+    uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load(&zone->active);
     uint32_t line = active > limit ? active - limit : 0;
     apr_status_t rv = adm_zone_begin_ticket_locked(child, zone,

@@ -3,6 +3,7 @@
  */
 #include "adm_history.h"
 #include "adm_layout.h"
+#include "adm_limit.h"
 #include "adm_recycle.h"
 #include "adm_zone.h"
 
@@ -31,7 +32,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         return ADM_ZONE_RETIRED;
     }
     *stats = (adm_zone_stats_t){
-        .limit = atomic_load(&rec->limit),
+        .limit = adm_limit_effective(rec),
         .queue_length = atomic_load(&rec->queue_length),
         .active = atomic_load(&rec->active),
         .orphans = atomic_load(&rec->orphans),

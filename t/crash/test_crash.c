@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../unit/test_support.h"
+#include "adm_limit.h"
 #include "adm_zone.h"
 
 static adm_zone_t zone;
@@ -98,7 +99,7 @@ static int raise_limit(void *unused)
     (void)unused;
     NEED(child != NULL);
     arm();
-    atomic_store(&rec_of_zone(zone)->limit, 1);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
     return 0;
 }

@@ -1,4 +1,5 @@
 /* test_check.c - adm_check() finds each kind of damage. */
+#include "adm_limit.h"
 #include "test_support.h"
 
 /* One inside (ticket 1), three in line (2, 3, 4), one unused (5), fresh ones
@@ -87,7 +88,7 @@ static void orphans_too_high(void)
 
 static void limit_above_line(void)
 {
-    atomic_store(&rec->limit, 2);
+    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, 2);
 }
 
 static void arrivals_behind(void)

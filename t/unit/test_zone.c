@@ -1,6 +1,7 @@
 /* test_zone.c - entering a zone, its line, its limit. */
 #include <signal.h>
 
+#include "adm_limit.h"
 #include "adm_zone.h"
 #include "test_support.h"
 
@@ -288,17 +289,17 @@ START_TEST(a_round_to_show_figures_is_made_once_in_100_ms)
 
     enter_many(child, zone, waiting, 3, ADM_QUEUED);
     adm_round(child, now, true);
-    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 1);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round_to_show(child, now);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
-    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 2);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 2);
     adm_round_to_show(child, now + 99 * ADM_USEC_PER_MSEC);
     ck_assert(!adm_ticket_is_granted(&waiting[1]));
     adm_round_to_show(child, now + 100 * ADM_USEC_PER_MSEC);
     ck_assert(adm_ticket_is_granted(&waiting[1]));
     atomic_store(&segment->header->next_shown_round,
                  now + 3600 * ADM_USEC_PER_SEC);
-    atomic_store(&segment->zone_recs[zone.idx - 1].limit, 3);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 3);
     adm_round_to_show(child, now + 200 * ADM_USEC_PER_MSEC);
     ck_assert(adm_ticket_is_granted(&waiting[2])); /* nobody meant that time */
     assert_segment_consistent();

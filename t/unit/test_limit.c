@@ -1,0 +1,95 @@
+/* test_limit.c - how many may run: the least of what the sources say. */
+#include "adm_limit.h"
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+static void make_zone(uint32_t limit)
+{
+    zone = zone_with(limit, 10);
+    child = join();
+}
+
+static void say(enum adm_limit_source_t source, uint32_t limit)
+{
+    adm_limit_set(rec_of_zone(zone), source, limit);
+}
+
+static void assert_limit(uint32_t expected)
+{
+    ck_assert_uint_eq(adm_limit_effective(rec_of_zone(zone)), expected);
+    ck_assert_uint_eq(stats_of(child, zone).limit, expected);
+}
+
+START_TEST(what_is_configured_holds_where_nothing_else_is_said)
+{
+    make_zone(5);
+    assert_limit(5);
+    make_zone(0);
+    assert_limit(0);
+}
+END_TEST
+
+START_TEST(the_least_holds_whoever_says_it)
+{
+    make_zone(5);
+    say(ADM_LIMIT_LIVE, 8);
+    assert_limit(5);
+    say(ADM_LIMIT_AUTO, 3);
+    assert_limit(3);
+    say(ADM_LIMIT_SHARE, 2);
+    assert_limit(2);
+    say(ADM_LIMIT_SHARE, ADM_LIMIT_NONE);
+    say(ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
+    assert_limit(5);
+}
+END_TEST
+
+START_TEST(a_paused_zone_gives_no_permit_until_it_goes_on)
+{
+    adm_ticket_t ticket;
+
+    make_zone(5);
+    say(ADM_LIMIT_PAUSED, 0);
+    assert_limit(0);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    say(ADM_LIMIT_PAUSED, ADM_LIMIT_NONE);
+    adm_round(child, adm_now(), true);
+    ck_assert(adm_ticket_is_granted(&ticket));
+    leave(&ticket);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_in_the_place_of_another_inherits_no_limit)
+{
+    unsigned loads;
+
+    make_segment(1, 8, 256);
+    zone = zone_called("first", 5, 10);
+    child = join();
+    say(ADM_LIMIT_LIVE, 2);
+    zone_called("first", 6, 10);
+    assert_limit(2);
+    for (loads = 0; loads < 4; loads++) {
+        set_worker_cap(100);
+    }
+    zone = zone_called("second", 4, 10);
+    assert_limit(4);
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   what_is_configured_holds_where_nothing_else_is_said);
+    tcase_add_test(stories, the_least_holds_whoever_says_it);
+    tcase_add_test(stories, a_paused_zone_gives_no_permit_until_it_goes_on);
+    tcase_add_test(stories, a_zone_in_the_place_of_another_inherits_no_limit);
+}
+
+int main(void)
+{
+    return run_stories("limit", add_stories);
+}
