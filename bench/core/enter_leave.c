@@ -85,11 +85,12 @@ static adm_child_t *join(adm_segment_t *segment)
     return child;
 }
 
-static apr_status_t enter(adm_child_t *child, adm_zone_t zone, unsigned flags,
-                          adm_ticket_t *ticket)
+static apr_status_t enter(adm_child_t *child, adm_zone_t zone,
+                          adm_entry_t entry, adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
-    return adm_ticket_enter(child, zone, flags, 2 * WAITING, adm_now(), ticket);
+    entry.queue_length = 2 * WAITING;
+    return adm_ticket_enter(child, zone, &entry, adm_now(), ticket);
 }
 
 static void fill_line(adm_child_t *child, adm_zone_t zone, unsigned waiting)
@@ -98,7 +99,9 @@ static void fill_line(adm_child_t *child, adm_zone_t zone, unsigned waiting)
     unsigned n;
 
     for (n = 0; n < waiting; n++) {
-        need(enter(child, zone, ADM_MAY_WAIT, &tickets[n]) == ADM_QUEUED,
+        need(enter(child, zone, (adm_entry_t){ .wait = ADM_WAIT_PARKED },
+                   &tickets[n])
+                 == ADM_QUEUED,
              "not in line");
     }
 }
@@ -109,7 +112,7 @@ typedef struct setting_t {
     char name[40];
     adm_child_t *child;
     adm_zone_t zone;
-    unsigned flags;
+    adm_entry_t entry;
     double nsec[ROUNDS];
 } setting_t;
 
@@ -117,12 +120,12 @@ typedef struct setting_t {
 static setting_t settings[20];
 static unsigned setting_count;
 
-static void add(adm_child_t *child, adm_zone_t zone, unsigned flags,
+static void add(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
                 const char *format, unsigned number)
 {
     setting_t *setting = &settings[setting_count++];
 
-    *setting = (setting_t){ .child = child, .zone = zone, .flags = flags };
+    *setting = (setting_t){ .child = child, .zone = zone, .entry = entry };
     snprintf(setting->name, sizeof(setting->name), format, number);
 }
 
@@ -133,7 +136,7 @@ static void add_line_elsewhere(unsigned waiting)
     adm_zone_t zone = add_zone(segment, "free", 10);
 
     fill_line(child, add_zone(segment, "full", 0), waiting);
-    add(child, zone, 0, "%u wait in another zone", waiting);
+    add(child, zone, (adm_entry_t){ 0 }, "%u wait in another zone", waiting);
 }
 
 /* A dry run is the request that gets in beside a line. */
@@ -144,7 +147,8 @@ static void add_line_here(unsigned waiting)
     adm_zone_t zone = add_zone(segment, "full", 0);
 
     fill_line(child, zone, waiting);
-    add(child, zone, ADM_DRY_RUN, "%u wait in this zone", waiting);
+    add(child, zone, (adm_entry_t){ .dry_run = true }, "%u wait in this zone",
+        waiting);
 }
 
 static void add_zones(unsigned zones)
@@ -160,9 +164,11 @@ static void add_zones(unsigned zones)
         snprintf(name, sizeof(name), "zone %u", n);
         zone = add_zone(segment, name, 10);
     }
-    add(child, zone, 0, zones == 1 ? "%u zone" : "%u zones", zones);
+    add(child, zone, (adm_entry_t){ 0 }, zones == 1 ? "%u zone" : "%u zones",
+        zones);
     if (zones == 1) {
-        add(child, zone, ADM_USES_WORKER, "%u zone, and a worker taken", zones);
+        add(child, zone, (adm_entry_t){ .worker = ADM_WORKER_ONE },
+            "%u zone, and a worker taken", zones);
     }
 }
 
@@ -188,7 +194,7 @@ static double measure(const setting_t *setting)
     unsigned n;
 
     for (n = 0; n < PAIRS; n++) {
-        enter(setting->child, setting->zone, setting->flags, &ticket);
+        enter(setting->child, setting->zone, setting->entry, &ticket);
         adm_ticket_release(&ticket, adm_now());
     }
     return (now_nsec() - begin) / PAIRS;
@@ -253,7 +259,9 @@ static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
     for (n = player; n < HAND_OVERS; n += 2) {
         adm_ticket_t ticket;
         adm_zone_stats_t stats;
-        bool has_waited = enter(child, zone, ADM_MAY_WAIT, &ticket)
+        bool has_waited = enter(child, zone,
+                                (adm_entry_t){ .wait = ADM_WAIT_PARKED },
+                                &ticket)
                           == ADM_QUEUED;
 
         adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC);

@@ -77,8 +77,13 @@ typedef struct adm_ticket_t {
     uint32_t zone_idx;
     uint32_t idx;
     uint64_t arrival;
-    uint32_t flags;   /* as given to adm_ticket_enter(), and private ones */
-    atomic_uint held; /* 1 from enter to release or cancel */
+    bool uses_worker; /* as it entered */
+    bool has_worker;  /* private, as the next two: what it holds of its child */
+    bool is_blocked;
+    bool is_parked;
+    bool is_settled;    /* runs or blocks with its worker */
+    bool finds_no_room; /* no connections are left to block with */
+    atomic_uint held;      /* 1 from enter to release or cancel */
     uint32_t queued_ahead; /* length of the line at arrival */
     adm_usec_t drain_usec; /* of a rejected one, estimate: when the line will
                             * have drained */
@@ -222,18 +227,31 @@ uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now);
 
 /* ---- permits ----------------------------------------------------------- */
 
-enum {
-    ADM_MAY_WAIT = 1,       /* else: a permit at once or none */
-    ADM_USES_WORKER = 2,    /* running takes one of the server's workers */
-    ADM_BLOCKS_WORKER = 4,  /* waiting takes one, too */
-    ADM_DRY_RUN = 8,        /* always runs; counts as if it did not */
-    ADM_NO_WORKER_LEFT = 16 /* the caller knows that none may be taken */
-};
+/** How a request waits. */
+typedef enum adm_wait_t {
+    ADM_WAIT_NEVER,   /* a permit at once or none */
+    ADM_WAIT_BLOCKED, /* on its thread, which holds the worker if it takes one */
+    ADM_WAIT_PARKED   /* without one; adm_ticket_park() or adm_ticket_block() */
+} adm_wait_t;
+
+/** What running takes of the server's workers. */
+typedef enum adm_worker_t {
+    ADM_WORKER_NONE,
+    ADM_WORKER_ONE,
+    ADM_WORKER_DENIED /* none, and the caller knows that it may have none */
+} adm_worker_t;
+
+/** What a request that enters a zone says of itself. */
+typedef struct adm_entry_t {
+    adm_wait_t wait;
+    adm_worker_t worker;
+    uint32_t queue_length; /* how many may wait in the zone, as it sees it */
+    bool dry_run;          /* always runs; counts as if it did not */
+} adm_entry_t;
 
 /**
  * Ask for a permit. The free-permit path takes one lock and no system call.
  *
- * @param queue_length  how many may wait in the zone, as this request sees it
  * @param ticket  stands for the request from now on, if the result is one of
  *                those marked *; then give it back with adm_ticket_release()
  *                or, while it waits, adm_ticket_cancel().
@@ -250,8 +268,8 @@ enum {
  *         anything else    the request cannot be counted: let it run
  */
 apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
-                              unsigned flags, uint32_t queue_length,
-                              adm_usec_t now, adm_ticket_t *ticket);
+                              const adm_entry_t *entry, adm_usec_t now,
+                              adm_ticket_t *ticket);
 
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */

@@ -11,14 +11,11 @@
 #include "adm_worker.h"
 #include "adm_zone.h"
 
-/* A private bit of adm_ticket_t.flags. */
-enum { IS_PARKED = 0x400 };
-
 /* ---- enter ---------------------------------------------------------------- */
 
 /* A dry run admits everybody; those beyond the limit are the would-be line. */
 static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                                     uint32_t queue_length, adm_usec_t now,
+                                     const adm_entry_t *entry, adm_usec_t now,
                                      adm_ticket_t *ticket)
 {
     uint32_t limit = adm_limit_effective(zone);
@@ -32,7 +29,7 @@ static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
     if (rv != APR_SUCCESS || active < limit) {
         return rv;
     }
-    if (line >= queue_length) {
+    if (line >= entry->queue_length) {
         zone->rejected_full++;
         return ADM_DRY_FULL;
     }
@@ -51,16 +48,17 @@ static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
 }
 
 static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                                 bool has_worker, uint32_t queue_length,
-                                 adm_usec_t now, adm_ticket_t *ticket)
+                                 const adm_entry_t *entry, adm_usec_t now,
+                                 adm_ticket_t *ticket)
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
+    bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
     apr_status_t rv;
 
-    atomic_store_explicit(&zone->queue_length, queue_length,
+    atomic_store_explicit(&zone->queue_length, entry->queue_length,
                           memory_order_relaxed);
-    if (ticket->flags & ADM_DRY_RUN) {
-        return enter_dry_locked(child, zone, queue_length, now, ticket);
+    if (entry->dry_run) {
+        return enter_dry_locked(child, zone, entry, now, ticket);
     }
     ticket->queued_ahead = queued;
     if (queued == 0 && adm_limit_has_free_permit(zone)) {
@@ -71,11 +69,11 @@ static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
         return adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now,
                                             ticket);
     }
-    if (!(ticket->flags & ADM_MAY_WAIT) || queued >= queue_length) {
+    if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
         return reject_locked(zone, ticket, now, &zone->rejected_full,
                              ADM_QUEUE_FULL);
     }
-    if (ticket->flags & ADM_BLOCKS_WORKER) {
+    if (entry->wait == ADM_WAIT_BLOCKED) {
         rv = has_worker ? adm_worker_begin_blocking(ticket) : ADM_RESERVED;
         if (rv != APR_SUCCESS) {
             return reject_locked(zone, ticket, now,
@@ -101,9 +99,10 @@ static bool has_ticket(apr_status_t rv)
 }
 
 /* What the child counts of its own tickets, once it is known how it went. */
-static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
+static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
+                         apr_status_t rv)
 {
-    bool is_parking = rv == ADM_QUEUED && !(ticket->flags & ADM_BLOCKS_WORKER);
+    bool is_parking = rv == ADM_QUEUED && entry->wait == ADM_WAIT_PARKED;
 
     if (!has_ticket(rv) || is_parking) {
         adm_worker_give_back(ticket);
@@ -117,38 +116,36 @@ static void note_entered(adm_ticket_t *ticket, apr_status_t rv)
 }
 
 apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
-                              unsigned flags, uint32_t queue_length,
-                              adm_usec_t now, adm_ticket_t *ticket)
+                              const adm_entry_t *entry, adm_usec_t now,
+                              adm_ticket_t *ticket)
 {
     adm_segment_t *segment = child->segment;
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
     apr_status_t rv;
-    bool has_worker = !(flags & ADM_NO_WORKER_LEFT);
 
     if (rec && !adm_limit_has_free_permit(rec)) {
         adm_round(child, now, false); /* the dead may hold what is missing */
     }
     ticket->child = child;
     ticket->zone_idx = zone.idx;
-    ticket->flags = flags;
-    if (flags & ADM_USES_WORKER) {
-        has_worker = adm_worker_take(child, (flags & ADM_DRY_RUN) != 0);
-        ticket->flags |= has_worker ? ADM_HAS_WORKER : 0;
-    }
-    if (flags & ADM_BLOCKS_WORKER) {
+    ticket->uses_worker = entry->worker == ADM_WORKER_ONE;
+    ticket->has_worker = ticket->uses_worker
+                         && adm_worker_take(child, entry->dry_run);
+    ticket->is_settled = false;
+    ticket->finds_no_room = false;
+    if (entry->wait == ADM_WAIT_BLOCKED) {
         adm_worker_look_for_room(ticket);
     }
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (rec) {
         ADM_FAULT(enter_locked);
         rv = rec->applied_incarnation == zone.incarnation
-                 ? enter_locked(child, rec, has_worker, queue_length, now,
-                                ticket)
+                 ? enter_locked(child, rec, entry, now, ticket)
                  : ADM_ZONE_RETIRED;
         adm_zone_unlock(segment, rec, now);
         ADM_FAULT(enter_unlocked);
     }
-    note_entered(ticket, rv);
+    note_entered(ticket, entry, rv);
     return rv;
 }
 
@@ -229,7 +226,7 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
     adm_child_t *child = ticket->child;
 
     adm_worker_give_back(ticket);
-    ticket->flags |= IS_PARKED;
+    ticket->is_parked = true;
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&rec_of(ticket)->bell, slot + 1);
     /* Whoever granted before it could see the bell did not ring it. */
@@ -240,8 +237,8 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
 
 static void end_parking(adm_ticket_t *ticket)
 {
-    if (ticket->flags & IS_PARKED) {
-        ticket->flags &= ~(uint32_t)IS_PARKED;
+    if (ticket->is_parked) {
+        ticket->is_parked = false;
         atomic_store(&rec_of(ticket)->bell, 0);
         atomic_fetch_sub(&ticket->child->rec->parked, 1);
     }
@@ -353,12 +350,11 @@ static apr_status_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
 
 apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 {
-    if ((ticket->flags & ADM_USES_WORKER)
-        && !(ticket->flags & ADM_HAS_WORKER)) {
+    if (ticket->uses_worker && !ticket->has_worker) {
         if (!adm_worker_take(ticket->child, false)) {
             return turn_away(ticket, now);
         }
-        ticket->flags |= ADM_HAS_WORKER;
+        ticket->has_worker = true;
     }
     adm_worker_look_for_room(ticket);
     if (adm_worker_begin_blocking(ticket) != APR_SUCCESS) {

@@ -112,10 +112,10 @@ bool adm_worker_has_room(const adm_child_t *child)
 /* Asked before the zone is locked: it may look at all children. */
 void adm_worker_look_for_room(adm_ticket_t *ticket)
 {
-    if ((ticket->flags & ADM_USES_WORKER)
+    if (ticket->uses_worker
         && !adm_worker_has_connections(ticket->child,
                                        ticket->child->connections_per_worker)) {
-        ticket->flags |= ADM_FINDS_NO_ROOM;
+        ticket->finds_no_room = true;
     }
 }
 
@@ -126,26 +126,26 @@ apr_status_t adm_worker_begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
 
-    if (ticket->flags & ADM_FINDS_NO_ROOM) {
+    if (ticket->finds_no_room) {
         return ADM_NO_ROOM;
     }
-    if ((ticket->flags & ADM_USES_WORKER)
+    if (ticket->uses_worker
         && atomic_fetch_add(&child->rec->workers_blocked, 1)
                >= child->blocked_max) {
         atomic_fetch_sub(&child->rec->workers_blocked, 1);
         return ADM_RESERVED;
     }
     atomic_fetch_add(&child->rec->blocked, 1);
-    ticket->flags |= ADM_IS_BLOCKED;
+    ticket->is_blocked = true;
     return APR_SUCCESS;
 }
 
 void adm_worker_end_blocking(adm_ticket_t *ticket)
 {
-    if (ticket->flags & ADM_IS_BLOCKED) {
-        ticket->flags &= ~(uint32_t)ADM_IS_BLOCKED;
+    if (ticket->is_blocked) {
+        ticket->is_blocked = false;
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
-        if (ticket->flags & ADM_USES_WORKER) {
+        if (ticket->uses_worker) {
             atomic_fetch_sub(&ticket->child->rec->workers_blocked, 1);
         }
     }
@@ -153,30 +153,29 @@ void adm_worker_end_blocking(adm_ticket_t *ticket)
 
 void adm_worker_settle(adm_ticket_t *ticket)
 {
-    if ((ticket->flags & ADM_HAS_WORKER) && !(ticket->flags & ADM_IS_SETTLED)) {
-        ticket->flags |= ADM_IS_SETTLED;
+    if (ticket->has_worker && !ticket->is_settled) {
+        ticket->is_settled = true;
         atomic_fetch_add(&ticket->child->rec->workers_settled, 1);
     }
 }
 
 void adm_worker_give_back(adm_ticket_t *ticket)
 {
-    if (ticket->flags & ADM_IS_SETTLED) {
-        ticket->flags &= ~(uint32_t)ADM_IS_SETTLED;
+    if (ticket->is_settled) {
+        ticket->is_settled = false;
         atomic_fetch_sub(&ticket->child->rec->workers_settled, 1);
     }
-    if (ticket->flags & ADM_HAS_WORKER) {
-        ticket->flags &= ~(uint32_t)ADM_HAS_WORKER;
+    if (ticket->has_worker) {
+        ticket->has_worker = false;
         adm_worker_return(ticket->child);
     }
 }
 
 void adm_worker_force(adm_ticket_t *ticket)
 {
-    if ((ticket->flags & ADM_USES_WORKER)
-        && !(ticket->flags & ADM_HAS_WORKER)) {
+    if (ticket->uses_worker && !ticket->has_worker) {
         adm_worker_take(ticket->child, true);
-        ticket->flags |= ADM_HAS_WORKER;
+        ticket->has_worker = true;
     }
     adm_worker_settle(ticket);
 }

@@ -8,21 +8,12 @@
 
 #include "adm_layout.h"
 
-/* Bits of adm_ticket_t.flags, beside those of adm.h: what the ticket holds of
- * its child. */
-enum {
-    ADM_HAS_WORKER = 0x100,
-    ADM_IS_BLOCKED = 0x200,
-    ADM_FINDS_NO_ROOM = 0x800,
-    ADM_IS_SETTLED = 0x1000
-};
-
-/** Give back a worker that adm_worker_take() gave. */
-void adm_worker_return(adm_child_t *child);
-
 /** Take one of the workers that zones may occupy. @return whether there was
  *  one. @a by_force: take it in any case. */
 bool adm_worker_take(adm_child_t *child, bool by_force);
+
+/** Give back a worker that adm_worker_take() gave. */
+void adm_worker_return(adm_child_t *child);
 
 /** @return whether there is room for what this child takes and @a more. */
 bool adm_worker_has_connections(const adm_child_t *child, uint32_t more);

@@ -414,27 +414,33 @@ static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
     return admission_after_wait(r, admission_block(r, ticket, deadline), began);
 }
 
-static unsigned entry_flags(request_rec *r, const admission_dir_conf_t *conf,
+static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
                             const kin_t *kin, admission_request_t *known)
 {
-    unsigned flags = admission_is_dry_run(conf) ? ADM_DRY_RUN : 0;
+    adm_entry_t entry = { .queue_length = (uint32_t)admission_queue_length(
+                              conf),
+                          .dry_run = admission_is_dry_run(conf) };
 
     if (kin->holds_any) {
         /* Whoever holds a permit must not wait for another one; and its worker
          * is counted already. */
-        return flags;
-    }
-    if (!kin->was_rejected) {
-        /* The error page for a full zone must not join its line. */
-        flags |= ADM_MAY_WAIT;
+        return entry;
     }
     if (!r->connection->master) {
-        return flags | ADM_USES_WORKER
-               | (admission_may_park(r) ? 0 : ADM_BLOCKS_WORKER);
+        entry.worker = ADM_WORKER_ONE;
+        entry.wait = admission_may_park(r) ? ADM_WAIT_PARKED : ADM_WAIT_BLOCKED;
     }
-    known->counts_for_http2 = admission_http2_enter();
-    return flags | ADM_BLOCKS_WORKER
-           | (known->counts_for_http2 ? 0 : ADM_NO_WORKER_LEFT);
+    else {
+        known->counts_for_http2 = admission_http2_enter();
+        entry.worker = known->counts_for_http2 ? ADM_WORKER_NONE
+                                               : ADM_WORKER_DENIED;
+        entry.wait = ADM_WAIT_BLOCKED;
+    }
+    if (kin->was_rejected) {
+        /* The error page for a full zone must not join its line. */
+        entry.wait = ADM_WAIT_NEVER;
+    }
+    return entry;
 }
 
 static int admit(request_rec *r, const admission_dir_conf_t *conf,
@@ -442,15 +448,14 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
 {
     admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
     adm_ticket_t *ticket;
-    unsigned flags = entry_flags(r, conf, kin, known);
+    adm_entry_t entry = entry_of(r, conf, kin, known);
     apr_status_t rv;
 
     known->zone = zone;
     known->visit = make_visit(r, zone);
     ticket = &known->visit->ticket;
     ap_set_module_config(r->request_config, &admission_module, known);
-    rv = adm_ticket_enter(admission_child(), zone->handle, flags,
-                          (uint32_t)admission_queue_length(conf), adm_now(),
+    rv = adm_ticket_enter(admission_child(), zone->handle, &entry, adm_now(),
                           ticket);
     note_entered(r, zone, ticket->queued_ahead);
     switch (rv) {
@@ -464,7 +469,7 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
         admission_note(r, ADMISSION_NOTE_STATUS, "dry-full");
         return run_with_permit(r, known);
     case ADM_QUEUED:
-        return wait_and_run(r, conf, known, !(flags & ADM_BLOCKS_WORKER));
+        return wait_and_run(r, conf, known, entry.wait == ADM_WAIT_PARKED);
     case ADM_QUEUE_FULL:
         leave_without_permit(known);
         return reject(r, conf, ADM_EVENT_FULL, ticket->drain_usec);

@@ -79,8 +79,7 @@ static int step_enter_with_worker(void)
 {
     victim = join();
     begin_steps();
-    enter_as(victim, zone, ADM_USES_WORKER | ADM_BLOCKS_WORKER | ADM_MAY_WAIT,
-             adm_now(), &ticket);
+    enter_as(victim, zone, BLOCKS, adm_now(), &ticket);
     leave(&ticket);
     return 0;
 }

@@ -46,13 +46,22 @@ static void register_again(story_t *story)
 static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
 {
     uint8_t n = take_byte(input);
+    adm_entry_t entry;
 
     if (atomic_load(&ticket->held)) {
         return;
     }
     *ticket = (adm_ticket_t){ 0 };
-    adm_ticket_enter(story->child, story->zones[n % 2], n / 2 % 32, n / 64 * 4,
-                     adm_now(), ticket);
+    entry = (adm_entry_t){ .wait = n & 2 ? n & 8 ? ADM_WAIT_BLOCKED
+                                                 : ADM_WAIT_PARKED
+                                         : ADM_WAIT_NEVER,
+                           .worker = n & 4    ? ADM_WORKER_ONE
+                                     : n & 32 ? ADM_WORKER_DENIED
+                                              : ADM_WORKER_NONE,
+                           .queue_length = n / 64 * 4,
+                           .dry_run = (n & 16) != 0 };
+    adm_ticket_enter(story->child, story->zones[n % 2], &entry, adm_now(),
+                     ticket);
 }
 
 /* What only a request can do that has a ticket. */

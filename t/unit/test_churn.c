@@ -62,11 +62,11 @@ static apr_status_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
 static int visit(adm_child_t *child, unsigned *dice)
 {
     unsigned n = (unsigned)rand_r(dice) % ZONES;
-    unsigned flags = ADM_USES_WORKER
-                     | ((unsigned)rand_r(dice) % 4 ? ADM_MAY_WAIT : 0)
-                     | ((unsigned)rand_r(dice) % 2 ? ADM_BLOCKS_WORKER : 0);
+    adm_entry_t hurried_or_not[] = { RUNS, PARKS,  PARKS,  PARKS,
+                                     RUNS, BLOCKS, BLOCKS, BLOCKS };
+    adm_entry_t entry = hurried_or_not[(unsigned)rand_r(dice) % 8];
     adm_ticket_t ticket;
-    apr_status_t rv = enter_as(child, zones[n], flags, adm_now(), &ticket);
+    apr_status_t rv = enter_as(child, zones[n], entry, adm_now(), &ticket);
 
     if (rv == ADM_QUEUED) {
         rv = wait_for_turn(&ticket, (unsigned)rand_r(dice));

@@ -15,8 +15,7 @@ static void make_zone(void)
 
 static void enter_at(adm_usec_t now, adm_ticket_t *ticket)
 {
-    ck_assert_int_eq(enter_as(child, zone, ADM_MAY_WAIT, now, ticket),
-                     APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, WAITS, now, ticket), APR_SUCCESS);
 }
 
 static void look_at(adm_usec_t now)
@@ -136,8 +135,8 @@ START_TEST(the_line_and_the_rejected_are_remembered)
     zone = zone_with(1, 1);
     child = join();
     enter_at(1000 * second, &inside);
-    enter_as(child, zone, ADM_MAY_WAIT, 1001 * second, &waiting);
-    enter_as(child, zone, ADM_MAY_WAIT, 1002 * second, &rejected);
+    enter_as(child, zone, WAITS, 1001 * second, &waiting);
+    enter_as(child, zone, WAITS, 1002 * second, &rejected);
     look_at(1003 * second);
     ck_assert_uint_eq(history.queued[ADM_HISTORY_SECONDS - 1], 1);
     ck_assert_uint_eq(history.queued[ADM_HISTORY_SECONDS - 3], 1);
@@ -181,9 +180,9 @@ START_TEST(more_are_rejected_in_a_second_than_16_bits_count)
     child = join();
     enter_at(1000 * second, &inside);
     for (n = 0; n < 70000; n++) {
-        enter_as(child, zone, ADM_MAY_WAIT, 1001 * second, &rejected);
+        enter_as(child, zone, WAITS, 1001 * second, &rejected);
     }
-    enter_as(child, zone, ADM_MAY_WAIT, 1003 * second, &rejected);
+    enter_as(child, zone, WAITS, 1003 * second, &rejected);
     look_at(1003 * second);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 1], 70001);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 2], 70000);

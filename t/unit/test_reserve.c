@@ -3,12 +3,6 @@
 #include "adm_worker.h"
 #include "test_support.h"
 
-enum {
-    RUNS = ADM_USES_WORKER,
-    PARKS = ADM_USES_WORKER | ADM_MAY_WAIT,
-    BLOCKS = ADM_USES_WORKER | ADM_MAY_WAIT | ADM_BLOCKS_WORKER
-};
-
 static adm_zone_t zone;
 static adm_child_t *child;
 
@@ -19,9 +13,9 @@ static void make_zone(uint32_t limit, uint32_t cap)
     child = join();
 }
 
-static apr_status_t ask(unsigned flags, adm_ticket_t *ticket)
+static apr_status_t ask(adm_entry_t entry, adm_ticket_t *ticket)
 {
-    return enter_as(child, zone, flags, adm_now(), ticket);
+    return enter_as(child, zone, entry, adm_now(), ticket);
 }
 
 static uint32_t workers(void)
@@ -192,10 +186,11 @@ END_TEST
 
 START_TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
 {
+    const adm_entry_t dry = { .worker = ADM_WORKER_ONE, .dry_run = true };
     adm_ticket_t ticket;
 
     make_zone(1, 0);
-    ck_assert_int_eq(ask(RUNS | ADM_DRY_RUN, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(dry, &ticket), APR_SUCCESS);
     assert_workers(1);
     leave(&ticket);
     assert_workers(0);
@@ -208,7 +203,7 @@ START_TEST(a_request_that_needs_no_worker_ignores_the_cap)
     adm_ticket_t ticket;
 
     make_zone(1, 0);
-    ck_assert_int_eq(ask(0, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(HURRIES, &ticket), APR_SUCCESS);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -216,10 +211,11 @@ END_TEST
 
 START_TEST(a_caller_that_has_no_worker_left_is_believed)
 {
+    const adm_entry_t denied = { .worker = ADM_WORKER_DENIED };
     adm_ticket_t ticket;
 
     make_zone(1, 10);
-    ck_assert_int_eq(ask(ADM_NO_WORKER_LEFT, &ticket), ADM_RESERVED);
+    ck_assert_int_eq(ask(denied, &ticket), ADM_RESERVED);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -304,8 +300,7 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
 
     make_zone(0, 10);
     adm_worker_limit_blocked(child, 1);
-    ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &elsewhere),
-                     ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &elsewhere), ADM_QUEUED);
     ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
     ck_assert_uint_eq(blocked(), 2);
     ck_assert_uint_eq(workers_blocked(), 1);
@@ -365,8 +360,7 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     }
     ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_QUEUED);
     /* HTTP/2 has threads of its own. */
-    ck_assert_int_eq(ask(ADM_MAY_WAIT | ADM_BLOCKS_WORKER, &parked[0]),
-                     ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &parked[0]), ADM_QUEUED);
     assert_segment_consistent();
 }
 END_TEST

@@ -74,10 +74,10 @@ START_TEST(a_zones_figures_tell_its_story)
     adm_ticket_t inside, waiting[2], rejected;
     adm_zone_stats_t stats;
 
-    enter_as(child, zone, ADM_MAY_WAIT, 1000, &inside);
-    enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting[0]);
-    enter_as(child, zone, ADM_MAY_WAIT, 3000, &waiting[1]);
-    enter_as(child, zone, ADM_MAY_WAIT, 4000, &rejected);
+    enter_as(child, zone, WAITS, 1000, &inside);
+    enter_as(child, zone, WAITS, 2000, &waiting[0]);
+    enter_as(child, zone, WAITS, 3000, &waiting[1]);
+    enter_as(child, zone, WAITS, 4000, &rejected);
     ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats), APR_SUCCESS);
     ck_assert_uint_eq(stats.limit, 1);
     ck_assert_uint_eq(stats.queue_length, 2);
@@ -99,8 +99,8 @@ START_TEST(waiting_and_service_are_timed)
     adm_ticket_t inside, waiting;
     adm_zone_stats_t stats;
 
-    enter_as(child, zone, ADM_MAY_WAIT, 1000, &inside);
-    enter_as(child, zone, ADM_MAY_WAIT, 2000, &waiting);
+    enter_as(child, zone, WAITS, 1000, &inside);
+    enter_as(child, zone, WAITS, 2000, &waiting);
     adm_ticket_release(&inside, 9000);
     adm_ticket_release(&waiting, 10000);
     ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats), APR_SUCCESS);
@@ -151,12 +151,10 @@ START_TEST(the_servers_figures_are_those_of_all_children)
 
     set_worker_cap(7);
     for (n = 0; n < 2; n++) {
-        enter_as(children[n], zone, ADM_USES_WORKER, adm_now(), &inside[n]);
+        enter_as(children[n], zone, RUNS, adm_now(), &inside[n]);
     }
     for (n = 0; n < 2; n++) {
-        enter_as(children[n], zone,
-                 ADM_USES_WORKER | ADM_BLOCKS_WORKER | ADM_MAY_WAIT, adm_now(),
-                 &waiting[n]);
+        enter_as(children[n], zone, BLOCKS, adm_now(), &waiting[n]);
         enter(children[n], zone, &parked[n]);
         adm_ticket_park(&parked[n], n);
     }

@@ -215,7 +215,7 @@ START_TEST(the_next_request_finds_what_was_given_back)
     leave(&inside);
     leave(&waiting);
     kill_unnoticed(stopped);
-    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &next), APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &next), APR_SUCCESS);
     leave(&next);
     assert_all_is_back();
 }

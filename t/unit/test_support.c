@@ -162,16 +162,15 @@ adm_child_t *join(void)
 
 apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)
 {
-    return enter_as(child, zone, ADM_MAY_WAIT, adm_now(), ticket);
+    return enter_as(child, zone, WAITS, adm_now(), ticket);
 }
 
-apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
+apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
                       adm_usec_t now, adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
-    return adm_ticket_enter(child, zone, flags,
-                            queue_lengths[zone.idx % ZONES_AT_MOST], now,
-                            ticket);
+    entry.queue_length = queue_lengths[zone.idx % ZONES_AT_MOST];
+    return adm_ticket_enter(child, zone, &entry, now, ticket);
 }
 
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,

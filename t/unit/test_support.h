@@ -90,8 +90,19 @@ adm_child_t *join(void);
 /** Ask for a permit, ready to wait. */
 apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
 
-/** Ask for a permit with these flags, at this time. */
-apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, unsigned flags,
+/* How a request enters: these take a worker while they run. */
+#define RUNS ((adm_entry_t){ .worker = ADM_WORKER_ONE })
+#define PARKS \
+    ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_PARKED })
+#define BLOCKS \
+    ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_BLOCKED })
+/* And these take none. */
+#define HURRIES ((adm_entry_t){ .wait = ADM_WAIT_NEVER })
+#define WAITS ((adm_entry_t){ .wait = ADM_WAIT_PARKED })
+#define BLOCKS_ELSEWHERE ((adm_entry_t){ .wait = ADM_WAIT_BLOCKED })
+
+/** Ask for a permit in this way, at this time, with the places of the zone. */
+apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
                       adm_usec_t now, adm_ticket_t *ticket);
 
 /** Enter @a count times and expect the same answer each time. */

@@ -317,10 +317,7 @@ static void block_a_worker(void)
     zone = zone_with(1, 10);
     child = join();
     ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter_as(child, zone,
-                              ADM_MAY_WAIT | ADM_USES_WORKER
-                                  | ADM_BLOCKS_WORKER,
-                              adm_now(), &waiting),
+    ck_assert_int_eq(enter_as(child, zone, BLOCKS, adm_now(), &waiting),
                      ADM_QUEUED);
     ck_assert_uint_eq(blocked(), 1);
 }

@@ -92,10 +92,7 @@ START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
     other = zone_called("other", 1000, 0);
     child = join();
     enter_many(child, one, inside, ADM_CHUNK_TICKETS, APR_SUCCESS);
-    ck_assert_int_eq(enter_as(child, other,
-                              ADM_USES_WORKER | ADM_BLOCKS_WORKER
-                                  | ADM_MAY_WAIT,
-                              adm_now(), &one_more),
+    ck_assert_int_eq(enter_as(child, other, BLOCKS, adm_now(), &one_more),
                      ADM_NO_TICKET);
     leave(&one_more);
     adm_view_server(segment, &stats);
@@ -164,8 +161,9 @@ START_TEST(who_will_not_wait_is_turned_away_beside_an_empty_line)
     adm_child_t *child = join();
     adm_ticket_t inside, hasty;
 
-    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter_as(child, zone, 0, adm_now(), &hasty),
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &inside),
+                     APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &hasty),
                      ADM_QUEUE_FULL);
     ck_assert_uint_eq(queued_in(zone), 0);
     assert_segment_consistent();
@@ -178,7 +176,7 @@ START_TEST(who_is_turned_away_learns_how_long_the_line_takes)
     adm_child_t *child = join();
     adm_ticket_t inside[2], waiting, one_more;
 
-    enter_as(child, zone, 0, 1000, &inside[0]);
+    enter_as(child, zone, HURRIES, 1000, &inside[0]);
     adm_ticket_release(&inside[0], 9000); /* served for 8000 */
     enter_many(child, zone, inside, 2, APR_SUCCESS);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
@@ -195,10 +193,10 @@ START_TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
     adm_child_t *child = join();
     adm_ticket_t inside[2], waiting, one_more;
 
-    enter_as(child, zone, 0, 1000, &inside[0]);
-    enter_as(child, zone, 0, 7000, &inside[1]);
-    enter_as(child, zone, ADM_MAY_WAIT, 8000, &waiting);
-    ck_assert_int_eq(enter_as(child, zone, ADM_MAY_WAIT, 9000, &one_more),
+    enter_as(child, zone, HURRIES, 1000, &inside[0]);
+    enter_as(child, zone, HURRIES, 7000, &inside[1]);
+    enter_as(child, zone, WAITS, 8000, &waiting);
+    ck_assert_int_eq(enter_as(child, zone, WAITS, 9000, &one_more),
                      ADM_QUEUE_FULL);
     ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
     /* Also those in line whose time is up. */
@@ -215,15 +213,25 @@ START_TEST(what_ran_before_the_zone_was_idle_does_not_tell)
     adm_ticket_t gone, inside, one_more;
 
     /* Granted, and never begun: the client had left. */
-    enter_as(child, zone, 0, 1000, &gone);
+    enter_as(child, zone, HURRIES, 1000, &gone);
     adm_ticket_cancel(&gone, ADM_REASON_GONE, 2000);
-    enter_as(child, zone, 0, 50000, &inside);
-    ck_assert_int_eq(enter_as(child, zone, 0, 53000, &one_more),
+    enter_as(child, zone, HURRIES, 50000, &inside);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, 53000, &one_more),
                      ADM_QUEUE_FULL);
     ck_assert_int_eq(one_more.drain_usec, 3000);
     assert_segment_consistent();
 }
 END_TEST
+
+static apr_status_t enter_with_places(adm_child_t *child, adm_zone_t zone,
+                                      uint32_t queue_length,
+                                      adm_ticket_t *ticket)
+{
+    adm_entry_t entry = { .wait = ADM_WAIT_PARKED,
+                          .queue_length = queue_length };
+
+    return adm_ticket_enter(child, zone, &entry, adm_now(), ticket);
+}
 
 START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
 {
@@ -231,15 +239,10 @@ START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
     adm_child_t *child = join();
     adm_ticket_t patient = { 0 }, choosy = { 0 };
 
-    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
-                                      &patient),
-                     ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 1, adm_now(),
-                                      &choosy),
+    ck_assert_int_eq(enter_with_places(child, zone, 2, &patient), ADM_QUEUED);
+    ck_assert_int_eq(enter_with_places(child, zone, 1, &choosy),
                      ADM_QUEUE_FULL);
-    ck_assert_int_eq(adm_ticket_enter(child, zone, ADM_MAY_WAIT, 2, adm_now(),
-                                      &choosy),
-                     ADM_QUEUED);
+    ck_assert_int_eq(enter_with_places(child, zone, 2, &choosy), ADM_QUEUED);
     assert_segment_consistent();
 }
 END_TEST
@@ -363,6 +366,8 @@ END_TEST
 
 /* ---- dry runs, exempt requests ------------------------------------------- */
 
+static const adm_entry_t dry_run = { .dry_run = true };
+
 START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
 {
     adm_zone_t zone = zone_with(1, 2);
@@ -375,8 +380,7 @@ START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
     unsigned n;
 
     for (n = 0; n < 5; n++) {
-        ck_assert_int_eq(enter_as(child, zone, ADM_DRY_RUN | ADM_MAY_WAIT,
-                                  adm_now(), &tickets[n]),
+        ck_assert_int_eq(enter_as(child, zone, dry_run, adm_now(), &tickets[n]),
                          expected[n]);
         ck_assert(adm_ticket_is_granted(&tickets[n]));
     }
@@ -400,8 +404,8 @@ START_TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
     adm_child_t *child = join();
     adm_ticket_t dry[2], waiting;
 
-    enter_as(child, zone, ADM_DRY_RUN, adm_now(), &dry[0]);
-    enter_as(child, zone, ADM_DRY_RUN, adm_now(), &dry[1]);
+    enter_as(child, zone, dry_run, adm_now(), &dry[0]);
+    enter_as(child, zone, dry_run, adm_now(), &dry[1]);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
     leave(&dry[0]);
     ck_assert(!adm_ticket_is_granted(&waiting));
