@@ -85,8 +85,8 @@ static adm_child_t *join(adm_segment_t *segment)
     return child;
 }
 
-static apr_status_t enter(adm_child_t *child, adm_zone_t zone,
-                          adm_entry_t entry, adm_ticket_t *ticket)
+static adm_outcome_t enter(adm_child_t *child, adm_zone_t zone,
+                           adm_entry_t entry, adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
     entry.queue_length = 2 * WAITING;
@@ -101,7 +101,7 @@ static void fill_line(adm_child_t *child, adm_zone_t zone, unsigned waiting)
     for (n = 0; n < waiting; n++) {
         need(enter(child, zone, (adm_entry_t){ .wait = ADM_WAIT_PARKED },
                    &tickets[n])
-                 == ADM_QUEUED,
+                 == ADM_WAITING,
              "not in line");
     }
 }
@@ -262,7 +262,7 @@ static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
         bool has_waited = enter(child, zone,
                                 (adm_entry_t){ .wait = ADM_WAIT_PARKED },
                                 &ticket)
-                          == ADM_QUEUED;
+                          == ADM_WAITING;
 
         adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC);
         court->nsec[n] = has_waited ? now_nsec() - court->left_at : 0;

@@ -24,11 +24,9 @@
 #include <apr_errno.h>
 #include <apr_pools.h>
 
-/** Microseconds on a clock that never jumps. */
-typedef int64_t adm_usec_t;
-
-#define ADM_USEC_PER_SEC INT64_C(1000000)
-#define ADM_USEC_PER_MSEC INT64_C(1000)
+#include "adm_figures.h"
+#include "adm_outcome.h"
+#include "adm_time.h"
 
 /** A blocked waiter looks around this often (client gone, dead children). */
 #define ADM_WAIT_SLICE_USEC (250 * ADM_USEC_PER_MSEC)
@@ -38,24 +36,16 @@ typedef int64_t adm_usec_t;
 #define ADM_LOCK_LONG_USEC ADM_USEC_PER_SEC
 #define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
 
-/** What a function may return besides APR_SUCCESS and system errors. */
-#define ADM_QUEUED (APR_OS_START_USERERR + 3100)     /* in line, must wait */
-#define ADM_QUEUE_FULL (APR_OS_START_USERERR + 3101) /* no permit, no place */
-#define ADM_RESERVED (APR_OS_START_USERERR + 3102)   /* last workers are kept */
-#define ADM_NO_ROOM (APR_OS_START_USERERR + 3113)    /* connections are kept */
-#define ADM_STOPPING (APR_OS_START_USERERR + 3103)   /* this child goes down */
-#define ADM_NO_TICKET (APR_OS_START_USERERR + 3104)  /* ticket table is full */
-#define ADM_NO_ZONE (APR_OS_START_USERERR + 3105)    /* zone table is full */
-#define ADM_NO_CHILD (APR_OS_START_USERERR + 3106)   /* child table is full */
+/** What goes wrong, besides the system's errors. */
+#define ADM_NO_TICKET (APR_OS_START_USERERR + 3104) /* ticket table is full */
+#define ADM_NO_ZONE (APR_OS_START_USERERR + 3105)   /* zone table is full */
+#define ADM_NO_CHILD (APR_OS_START_USERERR + 3106)  /* child table is full */
 #define ADM_ZONE_RETIRED \
     (APR_OS_START_USERERR + 3107)                   /* no longer configured */
 #define ADM_LOCK_LOST (APR_OS_START_USERERR + 3108) /* lock beyond repair */
 #define ADM_BAD_SEGMENT \
     (APR_OS_START_USERERR + 3109) /* other version, or torn */
 #define ADM_INTERRUPTED (APR_OS_START_USERERR + 3110) /* own critical section */
-#define ADM_DRY_QUEUED \
-    (APR_OS_START_USERERR + 3111)                  /* runs; would have waited */
-#define ADM_DRY_FULL (APR_OS_START_USERERR + 3112) /* runs; would be rejected */
 #define ADM_ZONE_BUSY (APR_OS_START_USERERR + 3113) /* lock held for too long */
 
 /** A segment, as this process sees it. Private memory, inherited by fork. */
@@ -81,9 +71,10 @@ typedef struct adm_ticket_t {
     bool has_worker;  /* private, as the next two: what it holds of its child */
     bool is_blocked;
     bool is_parked;
-    bool is_settled;    /* runs or blocks with its worker */
-    bool finds_no_room; /* no connections are left to block with */
+    bool is_settled;       /* runs or blocks with its worker */
+    bool finds_no_room;    /* no connections are left to block with */
     atomic_uint held;      /* 1 from enter to release or cancel */
+    apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
     uint32_t queued_ahead; /* length of the line at arrival */
     adm_usec_t drain_usec; /* of a rejected one, estimate: when the line will
                             * have drained */
@@ -198,7 +189,7 @@ void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
  *  other children only when this one has used its own budget. No lock. */
 bool adm_worker_has_room(const adm_child_t *child);
 
-/** From now on waits of this child end with ADM_STOPPING. Async-signal-safe. */
+/** From now on waits of this child end with ADM_STOPPED. Async-signal-safe. */
 void adm_child_stop(adm_child_t *child);
 
 /** @return whether adm_child_stop() was called. */
@@ -252,24 +243,24 @@ typedef struct adm_entry_t {
 /**
  * Ask for a permit. The free-permit path takes one lock and no system call.
  *
- * @param ticket  stands for the request from now on, if the result is one of
- *                those marked *; then give it back with adm_ticket_release()
- *                or, while it waits, adm_ticket_cancel().
+ * @param ticket  stands for the request from now on if the outcome is to run
+ *                with a permit or ADM_WAITING; then give it back with
+ *                adm_ticket_release() or, while it waits, adm_ticket_cancel().
  *
- * @return APR_SUCCESS    * a permit
- *         ADM_QUEUED     * in line; wait with adm_ticket_wait()
- *         ADM_DRY_QUEUED * dry run: runs, would have waited
- *         ADM_DRY_FULL   * dry run: runs, would have been rejected
- *         ADM_QUEUE_FULL   no permit, and no place or no wish to wait
- *         ADM_RESERVED     the workers left are reserved for other requests
- *         ADM_NO_ROOM      the connections left are kept for other requests
- *         ADM_ZONE_BUSY    somebody was stopped while holding the zone's lock:
- *                          let it run
- *         anything else    the request cannot be counted: let it run
+ * @return ADM_ADMITTED    a permit
+ *         ADM_WAITING     queued; wait with adm_ticket_wait()
+ *         ADM_DRY_QUEUED  dry run: runs, would have waited
+ *         ADM_DRY_FULL    dry run: runs, would have been rejected
+ *         ADM_FULL        no permit, and no place or no wish to wait
+ *         ADM_RESERVE     the workers left are reserved for other requests
+ *         ADM_PARKING     the connections left are kept for other requests
+ *         ADM_UNLIMITED   it cannot be counted, for the reason in
+ *                         @a ticket's fault, such as ADM_ZONE_BUSY, somebody
+ *                         was stopped while holding the zone's lock: let it run
  */
-apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
-                              const adm_entry_t *entry, adm_usec_t now,
-                              adm_ticket_t *ticket);
+adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
+                               const adm_entry_t *entry, adm_usec_t now,
+                               adm_ticket_t *ticket);
 
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */
@@ -282,20 +273,21 @@ void adm_segment_count_unlimited(adm_segment_t *segment);
  * Sleep until the ticket is granted, the child stops or @a until is reached.
  * Blocks the calling thread.
  *
- * @return APR_SUCCESS (granted), APR_TIMEUP, ADM_STOPPING, ADM_ZONE_BUSY
- *         (adm_ticket_is_stuck(): nobody will grant it), or ADM_BAD_SEGMENT
- *         where somebody took the ticket away. In the last two cases cancel it
- *         and let the request run.
+ * @return ADM_WAITED (granted), ADM_WAITING (it is @a until), ADM_STOPPED, or
+ *         ADM_UNLIMITED for the reason in @a ticket's fault: ADM_ZONE_BUSY,
+ *         nobody will grant it (adm_ticket_is_stuck()); ADM_BAD_SEGMENT,
+ *         somebody took it away. Then cancel it so, and let the request run.
  */
-apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
+adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
 
 /**
  * A ticket that was to wait without a worker must hold one after all.
  *
- * @return APR_SUCCESS, or ADM_NO_ROOM when there is none for it: then the
- *         ticket has ended and counts as rejected.
+ * @return ADM_WAITING: go on with adm_ticket_wait(); or ADM_PARKING when there is
+ *         no room for it: then the ticket has ended and counts as rejected; or
+ *         ADM_WAITED, it was granted just now.
  */
-apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
+adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
 
 /** @return whether the ticket holds a permit. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
@@ -305,28 +297,20 @@ bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now);
 
 /** @return whether nobody hands out permits of the ticket's zone: its lock has
- *  been out of reach for ADM_LOCK_LONG_USEC, and is so now. Waits briefly. */
-bool adm_ticket_is_stuck(const adm_ticket_t *ticket, adm_usec_t now);
-
-typedef enum adm_reason_t {
-    ADM_REASON_TIMEOUT, /* counted as rejected */
-    ADM_REASON_RESERVE, /* no worker to go on with; counted as rejected */
-    ADM_REASON_PARKING, /* nor room to park; counted as rejected */
-    ADM_REASON_STUCK, /* as adm_ticket_is_stuck() says: runs without a limit */
-    ADM_REASON_GONE,  /* the client left */
-    ADM_REASON_STOPPING /* this child goes down */
-} adm_reason_t;
+ *  been out of reach for ADM_LOCK_LONG_USEC, and is so now. Then it is the
+ *  ticket's fault. Waits briefly. */
+bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now);
 
 /**
- * Leave the line. A ticket granted meanwhile is kept when the reason counts as a
- * rejection or is a stuck zone, else it is released. If the zone cannot be
+ * Leave the queue. A ticket granted meanwhile is kept if @a outcome is to refuse
+ * the request or to let it run, else it is released. If the zone cannot be
  * locked, whoever locks it next ends the ticket.
  *
- * @return APR_SUCCESS  the ticket has ended
- *         APR_EBUSY    it was granted just now and still holds its permit
+ * @return @a outcome: the ticket has ended and is counted so; or ADM_WAITED: it
+ *         was granted just now and still holds its permit.
  */
-apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
-                               adm_usec_t now);
+adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
+                                adm_usec_t now);
 
 /**
  * Give the permit back; it goes to the first in line. Any thread of the child
@@ -454,36 +438,15 @@ bool adm_view_has_waiters(const adm_segment_t *segment);
 
 /* ---- what an administrator sees ------------------------------------------ */
 
-/** Bucket n counts durations below 2^n milliseconds, the last all others. */
-#define ADM_HISTOGRAM_BUCKETS 18
-
-typedef struct adm_durations_t {
-    uint64_t count;
-    uint64_t sum_usec;
-    uint64_t max_usec;
-    uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
-} adm_durations_t;
-
-/** One consistent copy of a zone's figures. */
+/** One consistent copy of what a zone is and counts. */
 typedef struct adm_zone_stats_t {
     uint32_t limit;
     uint32_t queue_length; /* as the last request saw it */
     uint32_t active;       /* permits given out */
     uint32_t orphans;      /* of these, held by programs whose child is dead */
     uint32_t queued;
-    uint32_t queued_max;
     adm_usec_t oldest_wait_usec;
-    uint64_t admitted;
-    uint64_t admitted_after_wait;
-    uint64_t exempt;
-    uint64_t rejected_full;
-    uint64_t rejected_timeout;
-    uint64_t rejected_reserve;
-    uint64_t rejected_parking;
-    uint64_t gone;
-    uint64_t reclaimed;
-    adm_durations_t wait;
-    adm_durations_t service;
+    adm_figures_t figures;
 } adm_zone_stats_t;
 
 /** Copy a zone's figures under its lock, for which it waits briefly.
@@ -519,23 +482,13 @@ typedef struct adm_server_stats_t {
 /** Sum up the living children. */
 void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats);
 
-/** What is worth a line in the error log, but not one a request. */
-typedef enum adm_event_t {
-    ADM_EVENT_FULL,
-    ADM_EVENT_TIMEOUT,
-    ADM_EVENT_RESERVE,
-    ADM_EVENT_PARKING,
-    ADM_EVENT_UNLIMITED,
-    ADM_EVENT_EXEMPT_FAILED,
-    ADM_EVENTS
-} adm_event_t;
-
 /**
- * @return whether no process of the server was told so of this zone and event
- * within @a interval. Idx 0 of @a zone: an event of no zone in particular.
+ * @return whether no process of the server was told so of this zone and outcome
+ * within @a interval. Idx 0 of @a zone: of no zone in particular.
  */
 bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
-                      adm_event_t event, adm_usec_t now, adm_usec_t interval);
+                      adm_outcome_t outcome, adm_usec_t now,
+                      adm_usec_t interval);
 
 /* ---- for tests ------------------------------------------------------------ */
 

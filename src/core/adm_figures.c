@@ -2,7 +2,6 @@
  * Called by adm_zone and adm_ticket, under the zone's lock.
  */
 #include "adm_figures.h"
-#include "adm_layout.h"
 #include "law.h"
 
 /* Bucket n: below 2^n milliseconds. */
@@ -26,37 +25,16 @@ void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration)
     durations->bucket[bucket_of(usec)]++;
 }
 
-void adm_figures_note_queued_locked(adm_zone_rec_t *zone, uint32_t queued)
+void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued)
 {
-    if (queued > zone->queued_max) {
-        zone->queued_max = queued;
+    if (queued > figures->queued_max) {
+        figures->queued_max = queued;
     }
 }
 
-void adm_figures_note_served_locked(adm_zone_rec_t *zone, adm_usec_t served)
+void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served)
 {
-    adm_figures_add_duration(&zone->service, served);
-    zone->service_mean_usec = law_wait_mean(zone->service_mean_usec,
-                                            zone->service.count, served);
-}
-
-void adm_figures_count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason)
-{
-    switch (reason) {
-    case ADM_REASON_TIMEOUT:
-        zone->rejected_timeout++;
-        break;
-    case ADM_REASON_RESERVE:
-        zone->rejected_reserve++;
-        break;
-    case ADM_REASON_PARKING:
-        zone->rejected_parking++;
-        break;
-    case ADM_REASON_GONE:
-        zone->gone++;
-        break;
-    case ADM_REASON_STUCK:
-    case ADM_REASON_STOPPING:
-        break;
-    }
+    adm_figures_add_duration(&figures->service, served);
+    figures->service_mean_usec = law_wait_mean(figures->service_mean_usec,
+                                               figures->service.count, served);
 }

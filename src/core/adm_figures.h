@@ -1,21 +1,59 @@
 /* adm_figures.h - what a zone counts.
- * Called by adm_zone and adm_ticket, under the zone's lock.
+ * Included by adm.h. Written by adm_zone, adm_ticket and adm_reap, under the
+ * zone's lock; read by all in a copy.
  */
 #ifndef ADM_FIGURES_H
 #define ADM_FIGURES_H
 
-#include "adm_layout.h"
+#include "adm_outcome.h"
+#include "adm_time.h"
+
+/** Bucket n counts durations below 2^n milliseconds, the last all others. */
+#define ADM_HISTOGRAM_BUCKETS 18
+
+typedef struct adm_durations_t {
+    uint64_t count;
+    uint64_t sum_usec;
+    uint64_t max_usec;
+    uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
+} adm_durations_t;
+
+/** What a zone counts; all of it begins at zero with the zone. */
+typedef struct adm_figures_t {
+    uint64_t outcomes[ADM_OUTCOMES]; /* requests, by what became of them; those
+                                      * let through are counted of the server */
+    uint64_t reclaimed;              /* tickets taken back from dead children */
+    uint64_t service_mean_usec;      /* moving mean, for estimates */
+    adm_durations_t wait;            /* of those that waited and got a permit */
+    adm_durations_t service;         /* how long a permit was held */
+    uint32_t queued_max;
+} adm_figures_t;
+
+/** @return how many got a permit. */
+static inline uint64_t adm_figures_admitted(const adm_figures_t *figures)
+{
+#define ADM_IF_RUN(value, name, action, is_rejected, reason) \
+    +((action) == ADM_RUN ? figures->outcomes[ADM_##value] : 0)
+    return 0 ADM_OUTCOME_LIST(ADM_IF_RUN);
+#undef ADM_IF_RUN
+}
+
+/** @return how many were rejected, or would have been but for a dry run. */
+static inline uint64_t adm_figures_rejected(const adm_figures_t *figures)
+{
+#define ADM_IF_REJECTED(value, name, action, is_rejected, reason) \
+    +((is_rejected) ? figures->outcomes[ADM_##value] : 0)
+    return 0 ADM_OUTCOME_LIST(ADM_IF_REJECTED);
+#undef ADM_IF_REJECTED
+}
 
 /** Count a duration; a negative one as 0. */
 void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration);
 
 /** The queue is this long now. */
-void adm_figures_note_queued_locked(adm_zone_rec_t *zone, uint32_t queued);
+void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued);
 
 /** A request has ended that held a permit for so long. */
-void adm_figures_note_served_locked(adm_zone_rec_t *zone, adm_usec_t served);
-
-/** A waiter has left for this reason. */
-void adm_figures_count_reason_locked(adm_zone_rec_t *zone, adm_reason_t reason);
+void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served);
 
 #endif

@@ -57,8 +57,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_history_rec_t *history = adm_history_of(segment, zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
-    uint64_t rejected = zone->rejected_full + zone->rejected_timeout
-                        + zone->rejected_reserve + zone->rejected_parking;
+    uint64_t rejected = adm_figures_rejected(&zone->figures);
     uint64_t rejected_since;
     uint32_t second = adm_history_second_of(now);
     adm_second_rec_t *slot;

@@ -18,10 +18,10 @@
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
- * 2 busy_since_usec, ADM_EVENT_EXEMPT_FAILED, rejections for want of room to
- * park, settled workers; stuck_since and has_left of a zone, ADM_BELL_LEFT; a
- * second of a zone's history takes 8 bytes, pages share their rounds; next_log
- * for logged_at; limits by their source. */
+ * 2 stuck_since, has_left and busy_since_usec of a zone, ADM_BELL_LEFT, settled
+ * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
+ * next_log for logged_at; limits by their source; figures in one struct, which
+ * counts by outcome. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -71,7 +71,7 @@ typedef struct adm_header_rec_t {
     _Atomic uint64_t unlimited;
     _Atomic int64_t next_orphan_round; /* one child at a time looks */
     _Atomic int64_t next_shown_round;  /* one of those that show figures */
-    _Atomic int64_t next_log[ADM_EVENTS];
+    _Atomic int64_t next_log[ADM_OUTCOMES];
 
     /* Recycling; written by children; atomic. */
     atomic_uint spawned; /* children that asked for a quota */
@@ -111,7 +111,7 @@ typedef struct adm_zone_rec_t {
                                  * then on; whoever gets it stores 0 */
     atomic_uint has_left; /* 1: tickets may be ADM_BELL_LEFT; whoever has the
                            * lock stores 0, then ends them */
-    _Atomic int64_t next_log[ADM_EVENTS];
+    _Atomic int64_t next_log[ADM_OUTCOMES];
 
     /* Zone lock. */
     uint32_t applied_incarnation; /* that the statistics belong to */
@@ -124,26 +124,13 @@ typedef struct adm_zone_rec_t {
     uint32_t fresh_idx;           /* next ticket never used of the newest
                                    * chunk; 0 none */
     uint32_t fresh_end_idx;       /* the one after the last of these */
-    uint32_t queued_max;
-    atomic_uint queue_length; /* that the last request came with; the parent
+    atomic_uint queue_length;     /* that the last request came with; the parent
                                * sets it at each load, without the lock */
-    uint32_t noted_second;    /* the last one in the zone's history */
+    uint32_t noted_second;        /* the last one in the zone's history */
     uint64_t next_arrival;
-    uint64_t service_mean_usec; /* moving mean, for estimates */
-    int64_t busy_since_usec;    /* `active` is above 0 since; no request that
-                                 * holds a permit began before */
-
-    uint64_t admitted;
-    uint64_t admitted_after_wait;
-    uint64_t exempt;
-    uint64_t rejected_full;
-    uint64_t rejected_timeout;
-    uint64_t rejected_reserve;
-    uint64_t rejected_parking;
-    uint64_t gone;
-    uint64_t reclaimed;
-    adm_durations_t wait;
-    adm_durations_t service;
+    int64_t busy_since_usec; /* `active` is above 0 since; no request that
+                              * holds a permit began before */
+    adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
 /* One second of a zone. Zone lock. Limit and queue length are below 2^16, and

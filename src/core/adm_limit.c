@@ -42,15 +42,15 @@ uint32_t adm_limit_least(const adm_zone_rec_t *zone)
  * taken so far. */
 static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    if (zone->service.count) {
-        return zone->service_mean_usec;
+    if (zone->figures.service.count) {
+        return zone->figures.service_mean_usec;
     }
     return atomic_load(&zone->active) && now > zone->busy_since_usec
                ? (uint64_t)(now - zone->busy_since_usec)
                : 0;
 }
 
-/* How long a line of this length takes. */
+/* How long a queue of this length takes. */
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
                                 adm_usec_t now)
 {

@@ -69,7 +69,7 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     else {
         adm_zone_end_ticket_locked(segment, zone, ticket_idx);
         ADM_FAULT(reap_freed);
-        zone->reclaimed++;
+        zone->figures.reclaimed++;
     }
 }
 
@@ -235,7 +235,7 @@ static void end_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
         && close_to_programs(ticket, orphan)) {
         adm_zone_end_ticket_locked(segment, zone, orphan->ticket_idx);
         ADM_FAULT(orphan_freed);
-        zone->reclaimed++;
+        zone->figures.reclaimed++;
     }
     adm_zone_unlock(segment, zone, round->now);
 }

@@ -13,114 +13,120 @@
 
 /* ---- enter ---------------------------------------------------------------- */
 
+static bool has_ticket(adm_outcome_t outcome)
+{
+    return outcome == ADM_WAITING || adm_outcome_action(outcome) == ADM_RUN;
+}
+
+/* It has been decided, for now: a waiting ticket is counted at its end. */
+static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
+                                    adm_outcome_t outcome, adm_usec_t now)
+{
+    zone->figures.outcomes[outcome]++;
+    if (adm_outcome_action(outcome) == ADM_REFUSE) {
+        ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
+                                                  now);
+    }
+    return outcome;
+}
+
+static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
+{
+    ticket->fault = fault;
+    return ADM_UNLIMITED;
+}
+
 /* A dry run admits everybody; those beyond the limit are the would-be line. */
-static apr_status_t enter_dry_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                                     const adm_entry_t *entry, adm_usec_t now,
-                                     adm_ticket_t *ticket)
+static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
+                                        const adm_entry_t *entry,
+                                        adm_ticket_t *ticket)
 {
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load(&zone->active);
-    uint32_t line = active > limit ? active - limit : 0;
-    apr_status_t rv = adm_zone_begin_ticket_locked(child, zone,
-                                                   ADM_TICKET_ACTIVE, now,
-                                                   ticket);
 
-    ticket->queued_ahead = line;
-    if (rv != APR_SUCCESS || active < limit) {
-        return rv;
+    ticket->queued_ahead = active > limit ? active - limit : 0;
+    if (active < limit) {
+        return ADM_ADMITTED;
     }
-    if (line >= entry->queue_length) {
-        zone->rejected_full++;
+    if (ticket->queued_ahead >= entry->queue_length) {
         return ADM_DRY_FULL;
     }
-    zone->admitted_after_wait++;
-    adm_figures_note_queued_locked(zone, line + 1);
+    adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
     return ADM_DRY_QUEUED;
 }
 
-static apr_status_t reject_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
-                                  adm_usec_t now, uint64_t *counter,
-                                  apr_status_t rv)
-{
-    (*counter)++;
-    ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead, now);
-    return rv;
-}
-
-static apr_status_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                                 const adm_entry_t *entry, adm_usec_t now,
-                                 adm_ticket_t *ticket)
+static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
+                                    const adm_entry_t *entry,
+                                    adm_ticket_t *ticket)
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
+
+    ticket->queued_ahead = queued;
+    if (queued == 0 && adm_limit_has_free_permit(zone)) {
+        return has_worker ? ADM_ADMITTED : ADM_RESERVE;
+    }
+    if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
+        return ADM_FULL;
+    }
+    if (entry->wait != ADM_WAIT_BLOCKED) {
+        return ADM_WAITING;
+    }
+    return has_worker ? adm_worker_begin_blocking(ticket) : ADM_RESERVE;
+}
+
+static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                                  const adm_entry_t *entry, adm_usec_t now,
+                                  adm_ticket_t *ticket)
+{
+    adm_outcome_t outcome = entry->dry_run
+                                ? dry_outcome_locked(zone, entry, ticket)
+                                : outcome_locked(zone, entry, ticket);
+    enum adm_ticket_state_t state = outcome == ADM_WAITING ? ADM_TICKET_WAITING
+                                                           : ADM_TICKET_ACTIVE;
     apr_status_t rv;
 
     atomic_store_explicit(&zone->queue_length, entry->queue_length,
                           memory_order_relaxed);
-    if (entry->dry_run) {
-        return enter_dry_locked(child, zone, entry, now, ticket);
+    if (!has_ticket(outcome)) {
+        return decided_locked(zone, ticket, outcome, now);
     }
-    ticket->queued_ahead = queued;
-    if (queued == 0 && adm_limit_has_free_permit(zone)) {
-        if (!has_worker) {
-            return reject_locked(zone, ticket, now, &zone->rejected_reserve,
-                                 ADM_RESERVED);
-        }
-        return adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now,
-                                            ticket);
-    }
-    if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
-        return reject_locked(zone, ticket, now, &zone->rejected_full,
-                             ADM_QUEUE_FULL);
-    }
-    if (entry->wait == ADM_WAIT_BLOCKED) {
-        rv = has_worker ? adm_worker_begin_blocking(ticket) : ADM_RESERVED;
-        if (rv != APR_SUCCESS) {
-            return reject_locked(zone, ticket, now,
-                                 rv == ADM_NO_ROOM ? &zone->rejected_parking
-                                                   : &zone->rejected_reserve,
-                                 rv);
-        }
-    }
-    rv = adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_WAITING, now,
-                                      ticket);
+    rv = adm_zone_begin_ticket_locked(child, zone, state, now, ticket);
     if (rv != APR_SUCCESS) {
         adm_worker_end_blocking(ticket);
-        return rv;
+        return not_counted(ticket, rv);
     }
-    adm_figures_note_queued_locked(zone, queued + 1);
-    return ADM_QUEUED;
-}
-
-static bool has_ticket(apr_status_t rv)
-{
-    return rv == APR_SUCCESS || rv == ADM_QUEUED || rv == ADM_DRY_QUEUED
-           || rv == ADM_DRY_FULL;
+    if (outcome == ADM_WAITING) {
+        adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
+        return outcome;
+    }
+    return decided_locked(zone, ticket, outcome, now);
 }
 
 /* What the child counts of its own tickets, once it is known how it went. */
 static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
-                         apr_status_t rv)
+                         adm_outcome_t outcome)
 {
-    bool is_parking = rv == ADM_QUEUED && entry->wait == ADM_WAIT_PARKED;
+    bool is_parking = outcome == ADM_WAITING && entry->wait == ADM_WAIT_PARKED;
 
-    if (!has_ticket(rv) || is_parking) {
+    if (!has_ticket(outcome) || is_parking) {
         adm_worker_give_back(ticket);
     }
     else {
         adm_worker_settle(ticket);
     }
-    if (has_ticket(rv)) {
+    if (has_ticket(outcome)) {
         atomic_store(&ticket->held, 1);
     }
 }
 
-apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
-                              const adm_entry_t *entry, adm_usec_t now,
-                              adm_ticket_t *ticket)
+adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
+                               const adm_entry_t *entry, adm_usec_t now,
+                               adm_ticket_t *ticket)
 {
     adm_segment_t *segment = child->segment;
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+    adm_outcome_t outcome;
     apr_status_t rv;
 
     if (rec && !adm_limit_has_free_permit(rec)) {
@@ -139,14 +145,17 @@ apr_status_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (rec) {
         ADM_FAULT(enter_locked);
-        rv = rec->applied_incarnation == zone.incarnation
-                 ? enter_locked(child, rec, entry, now, ticket)
-                 : ADM_ZONE_RETIRED;
+        outcome = rec->applied_incarnation == zone.incarnation
+                      ? enter_locked(child, rec, entry, now, ticket)
+                      : not_counted(ticket, ADM_ZONE_RETIRED);
         adm_zone_unlock(segment, rec, now);
         ADM_FAULT(enter_unlocked);
     }
-    note_entered(ticket, entry, rv);
-    return rv;
+    else {
+        outcome = not_counted(ticket, rv);
+    }
+    note_entered(ticket, entry, outcome);
+    return outcome;
 }
 
 /* ---- wait ----------------------------------------------------------------- */
@@ -169,25 +178,24 @@ bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
     return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
 }
 
-bool adm_ticket_is_stuck(const adm_ticket_t *ticket, adm_usec_t now)
+bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone;
-    apr_status_t rv;
 
     if (!adm_ticket_seems_stuck(ticket, now)) {
         return false;
     }
     /* Or nobody has tried since. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, ADM_LOCK_BRIEF_USEC,
-                             &rv);
+                             &ticket->fault);
     if (zone) {
         adm_zone_unlock(segment, zone, now);
     }
-    return rv == ADM_ZONE_BUSY && !adm_ticket_is_granted(ticket);
+    return ticket->fault == ADM_ZONE_BUSY && !adm_ticket_is_granted(ticket);
 }
 
-apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
+adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
 
@@ -198,20 +206,21 @@ apr_status_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
         switch (atomic_load(&rec->state)) {
         case ADM_TICKET_ACTIVE: /* W2_slice_sees_grant, if nobody woke it */
             adm_worker_end_blocking(ticket);
-            return APR_SUCCESS;
+            return ADM_WAITED;
         case ADM_TICKET_WAITING:
             break;
         default:
-            return ADM_BAD_SEGMENT; /* taken away: the segment is torn */
+            /* Taken away: the segment is torn. */
+            return not_counted(ticket, ADM_BAD_SEGMENT);
         }
         if (adm_child_is_stopping(ticket->child)) {
-            return ADM_STOPPING;
+            return ADM_STOPPED;
         }
         if (now >= until) {
-            return APR_TIMEUP;
+            return ADM_WAITING;
         }
         if (adm_ticket_is_stuck(ticket, now)) {
-            return ADM_ZONE_BUSY;
+            return ADM_UNLIMITED;
         }
         ADM_FAULT(wait_sleeping);
         /* A slice only: nobody wakes a child that is to stop, nor the waiter
@@ -303,27 +312,28 @@ static void adm_ticket_leave_stuck(adm_ticket_t *ticket, uint32_t how,
     }
 }
 
-apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
-                               adm_usec_t now)
+adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
+                                adm_usec_t now)
 {
     adm_zone_rec_t *zone;
     apr_status_t rv;
 
     if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
-        return APR_SUCCESS;
+        return outcome;
     }
     end_parking(ticket);
     zone = lock_own_zone(ticket, now, &rv);
-    if ((zone || rv != APR_SUCCESS) && reason <= ADM_REASON_STUCK
+    if ((zone || rv != APR_SUCCESS)
+        && adm_outcome_action(outcome) != ADM_HANG_UP
         && adm_ticket_is_granted(ticket)) {
         if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);
         }
         adm_worker_end_blocking(ticket);
-        return APR_EBUSY;
+        return ADM_WAITED;
     }
     if (zone) {
-        adm_figures_count_reason_locked(zone, reason);
+        zone->figures.outcomes[outcome]++;
         ticket->drain_usec = adm_limit_drain_time(zone,
                                                   atomic_load(&zone->queued),
                                                   now);
@@ -331,24 +341,24 @@ apr_status_t adm_ticket_cancel(adm_ticket_t *ticket, adm_reason_t reason,
         adm_zone_unlock(ticket->child->segment, zone, now);
     }
     else if (rv != APR_SUCCESS) {
-        adm_ticket_leave_stuck(ticket, reason, now);
+        adm_ticket_leave_stuck(ticket, outcome, now);
     }
     atomic_store(&ticket->held, 0);
     end_own_ticket(ticket);
-    return APR_SUCCESS;
+    return outcome;
 }
 
 /* Who was granted at the last moment runs on the thread that it has. */
-static apr_status_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
+static adm_outcome_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
 {
-    if (adm_ticket_cancel(ticket, ADM_REASON_PARKING, now) == APR_EBUSY) {
+    if (adm_ticket_cancel(ticket, ADM_PARKING, now) == ADM_WAITED) {
         adm_worker_force(ticket);
-        return APR_SUCCESS;
+        return ADM_WAITING;
     }
-    return ADM_NO_ROOM;
+    return ADM_PARKING;
 }
 
-apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
+adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 {
     if (ticket->uses_worker && !ticket->has_worker) {
         if (!adm_worker_take(ticket->child, false)) {
@@ -357,11 +367,11 @@ apr_status_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
         ticket->has_worker = true;
     }
     adm_worker_look_for_room(ticket);
-    if (adm_worker_begin_blocking(ticket) != APR_SUCCESS) {
+    if (adm_worker_begin_blocking(ticket) != ADM_WAITING) {
         return turn_away(ticket, now);
     }
     adm_worker_settle(ticket);
-    return APR_SUCCESS;
+    return ADM_WAITING;
 }
 
 /* End one's own ticket: its permit is free, or stays with its program. */
@@ -382,11 +392,11 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
         bool is_granted = adm_ticket_is_granted(ticket);
 
         if (is_granted) {
-            adm_figures_note_served_locked(zone,
-                                           now - rec_of(ticket)->since_usec);
+            adm_figures_note_served(&zone->figures,
+                                    now - rec_of(ticket)->since_usec);
         }
         else {
-            zone->gone++;
+            zone->figures.outcomes[ADM_GONE]++;
         }
         if (is_granted && is_abandoned) {
             adm_zone_orphan_ticket_locked(segment, zone, rec_of(ticket), now);

@@ -37,19 +37,8 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         .active = atomic_load(&rec->active),
         .orphans = atomic_load(&rec->orphans),
         .queued = atomic_load(&rec->queued),
-        .queued_max = rec->queued_max,
         .oldest_wait_usec = oldest_wait_locked(segment, rec, now),
-        .admitted = rec->admitted,
-        .admitted_after_wait = rec->admitted_after_wait,
-        .exempt = rec->exempt,
-        .rejected_full = rec->rejected_full,
-        .rejected_timeout = rec->rejected_timeout,
-        .rejected_reserve = rec->rejected_reserve,
-        .rejected_parking = rec->rejected_parking,
-        .gone = rec->gone,
-        .reclaimed = rec->reclaimed,
-        .wait = rec->wait,
-        .service = rec->service
+        .figures = rec->figures
     };
     adm_zone_unlock(segment, rec, now);
     return APR_SUCCESS;

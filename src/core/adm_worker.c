@@ -120,24 +120,23 @@ void adm_worker_look_for_room(adm_ticket_t *ticket)
 }
 
 /* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on. @return APR_SUCCESS, ADM_NO_ROOM,
- * ADM_RESERVED. */
-apr_status_t adm_worker_begin_blocking(adm_ticket_t *ticket)
+ * granted already and need one to go on. */
+adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
 
     if (ticket->finds_no_room) {
-        return ADM_NO_ROOM;
+        return ADM_PARKING;
     }
     if (ticket->uses_worker
         && atomic_fetch_add(&child->rec->workers_blocked, 1)
                >= child->blocked_max) {
         atomic_fetch_sub(&child->rec->workers_blocked, 1);
-        return ADM_RESERVED;
+        return ADM_RESERVE;
     }
     atomic_fetch_add(&child->rec->blocked, 1);
     ticket->is_blocked = true;
-    return APR_SUCCESS;
+    return ADM_WAITING;
 }
 
 void adm_worker_end_blocking(adm_ticket_t *ticket)

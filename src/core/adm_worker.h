@@ -22,9 +22,10 @@ bool adm_worker_has_connections(const adm_child_t *child, uint32_t more);
  *  it may look at all children. */
 void adm_worker_look_for_room(adm_ticket_t *ticket);
 
-/** The ticket's thread is about to wait. @return false if too many threads
- *  or connections of this child wait already; then nothing has changed. */
-apr_status_t adm_worker_begin_blocking(adm_ticket_t *ticket);
+/** The ticket's thread is about to wait. @return ADM_WAITING; or ADM_PARKING or
+ *  ADM_RESERVE if too many connections or threads of this child wait already:
+ *  then nothing has changed. */
+adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket);
 
 /** It waits no longer. Does nothing for a ticket that did not. */
 void adm_worker_end_blocking(adm_ticket_t *ticket);

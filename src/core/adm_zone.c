@@ -24,19 +24,7 @@
 static void begin_incarnation_locked(adm_segment_t *segment,
                                      adm_zone_rec_t *zone, uint32_t incarnation)
 {
-    zone->queued_max = 0;
-    zone->service_mean_usec = 0;
-    zone->admitted = 0;
-    zone->admitted_after_wait = 0;
-    zone->exempt = 0;
-    zone->rejected_full = 0;
-    zone->rejected_timeout = 0;
-    zone->rejected_reserve = 0;
-    zone->rejected_parking = 0;
-    zone->gone = 0;
-    zone->reclaimed = 0;
-    zone->wait = (adm_durations_t){ 0 };
-    zone->service = (adm_durations_t){ 0 };
+    zone->figures = (adm_figures_t){ 0 };
     adm_history_clear_locked(segment, zone);
     zone->applied_incarnation = incarnation;
 }
@@ -59,8 +47,8 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         adm_zone_orphan_ticket_locked(segment, zone, ticket, now);
         return;
     }
-    if (how <= ADM_REASON_STOPPING) {
-        adm_figures_count_reason_locked(zone, (adm_reason_t)how);
+    if (how < ADM_OUTCOMES) {
+        zone->figures.outcomes[how]++;
     }
     adm_zone_end_ticket_locked(segment, zone, ticket_idx);
 }
@@ -176,9 +164,8 @@ static void grant_first_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_queue_unlink_locked(segment, zone, idx);
     add_to(&zone->queued, -1);
     add_active_locked(zone, now);
-    zone->admitted++;
-    zone->admitted_after_wait++;
-    adm_figures_add_duration(&zone->wait, waited);
+    zone->figures.outcomes[ADM_WAITED]++;
+    adm_figures_add_duration(&zone->figures.wait, waited);
 
     wakes->granted[wakes->count].ticket_idx = idx;
     wakes->granted[wakes->count].child_idx = ticket->child_idx;
@@ -280,7 +267,6 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     ADM_FAULT(enter_stored);
     if (state == ADM_TICKET_ACTIVE) {
         add_active_locked(zone, now);
-        zone->admitted++;
     }
     else {
         adm_queue_append_locked(segment, zone, idx);
@@ -344,17 +330,20 @@ void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone)
                                             ADM_LOCK_BRIEF_USEC, &rv);
 
     if (rec) {
-        rec->exempt += rec->applied_incarnation == zone.incarnation;
+        if (rec->applied_incarnation == zone.incarnation) {
+            rec->figures.outcomes[ADM_EXEMPT]++;
+        }
         adm_zone_unlock(child->segment, rec, adm_now());
     }
 }
 
 bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
-                      adm_event_t event, adm_usec_t now, adm_usec_t interval)
+                      adm_outcome_t outcome, adm_usec_t now,
+                      adm_usec_t interval)
 {
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
 
-    return adm_due(rec ? &rec->next_log[event]
-                       : &segment->header->next_log[event],
+    return adm_due(rec ? &rec->next_log[outcome]
+                       : &segment->header->next_log[outcome],
                    now, interval);
 }

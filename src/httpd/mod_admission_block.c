@@ -54,43 +54,30 @@ int admission_client_has_gone(const request_rec *r)
 
 /* ---- the wait ------------------------------------------------------------------------- */
 
-static admission_outcome_t end_wait(adm_ticket_t *ticket, adm_reason_t reason,
-                                    admission_outcome_t outcome)
-{
-    /* Granted at the last moment: then be it so. */
-    return adm_ticket_cancel(ticket, reason, adm_now()) == APR_EBUSY
-               ? ADMISSION_GRANTED
-               : outcome;
-}
-
-admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
-                                    adm_usec_t deadline)
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline)
 {
     for (;;) {
         adm_usec_t now = adm_now();
         adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
-        apr_status_t rv = adm_ticket_wait(ticket,
-                                          slice < deadline ? slice : deadline);
+        adm_outcome_t outcome = adm_ticket_wait(ticket, slice < deadline
+                                                            ? slice
+                                                            : deadline);
 
         /* Also at the grant, so that nothing is started for nobody. */
         if (admission_client_has_gone(r)) {
-            return end_wait(ticket, ADM_REASON_GONE, ADMISSION_GONE);
+            return adm_ticket_cancel(ticket, ADM_GONE, adm_now());
         }
-        if (rv == APR_SUCCESS) {
-            return ADMISSION_GRANTED;
+        if (outcome == ADM_WAITED) {
+            return outcome;
         }
-        if (rv == ADM_STOPPING) {
-            return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_STOPPING);
-        }
-        if (rv == ADM_BAD_SEGMENT) {
-            return end_wait(ticket, ADM_REASON_STOPPING, ADMISSION_LOST);
-        }
-        if (rv == ADM_ZONE_BUSY) {
-            return end_wait(ticket, ADM_REASON_STUCK, ADMISSION_STUCK);
+        if (outcome != ADM_WAITING) {
+            return adm_ticket_cancel(ticket, outcome, adm_now());
         }
         now = adm_now();
         if (now >= deadline) {
-            return end_wait(ticket, ADM_REASON_TIMEOUT, ADMISSION_TIMEOUT);
+            /* Granted at the last moment: then be it so. */
+            return adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now());
         }
         adm_round(ticket->child, now, false);
     }

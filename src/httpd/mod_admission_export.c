@@ -167,8 +167,8 @@ static void write_zone(request_rec *r, apr_pool_t *p,
                    admission_zone_fields[i].json,
                    admission_zone_fields[i].of_zone(&view));
     }
-    write_durations(r, "wait", &view.stats.wait);
-    write_durations(r, "service", &view.stats.service);
+    write_durations(r, "wait", &view.stats.figures.wait);
+    write_durations(r, "service", &view.stats.figures.service);
     if (with_history) {
         write_history(r, zone);
     }
@@ -370,11 +370,11 @@ static void write_histograms(request_rec *r, const char *name, const char *help,
 
     write_head(r, name, "histogram", help);
     for (i = 0; i < table->zones->nelts && !r->connection->aborted; i++) {
-        const adm_zone_stats_t *stats = &table->views[i].stats;
+        const adm_figures_t *figures = &table->views[i].stats.figures;
 
-        if (stats->wait.count > 0 || stats->service.count > 0) {
+        if (figures->wait.count > 0 || figures->service.count > 0) {
             write_histogram(r, name, label_of(table, i),
-                            is_wait ? &stats->wait : &stats->service);
+                            is_wait ? &figures->wait : &figures->service);
         }
     }
 }

@@ -277,8 +277,8 @@ static void write_whole(request_rec *r, apr_pool_t *p, int number,
                "</dl>\n<details id=\"times%d\"><summary>How long requests "
                "waited and ran</summary>\n",
                number);
-    draw_histogram(r, p, "Waited, and got a permit", &view->stats.wait);
-    draw_histogram(r, p, "Ran", &view->stats.service);
+    draw_histogram(r, p, "Waited, and got a permit", &view->stats.figures.wait);
+    draw_histogram(r, p, "Ran", &view->stats.figures.service);
     ap_rputs("</details></section>\n", r);
 }
 
@@ -305,9 +305,7 @@ enum { REJECTS, WAITS, RUNS, IDLE, STATES };
 static unsigned char state_of(const admission_view_t *view)
 {
     const adm_zone_stats_t *stats = &view->stats;
-    int has_rejected = stats->rejected_full + stats->rejected_timeout
-                           + stats->rejected_reserve
-                       > 0;
+    int has_rejected = adm_figures_rejected(&stats->figures) > 0;
     adm_history_t history;
 
     if (has_rejected) {

@@ -176,7 +176,7 @@ static int checked_result(request_rec *r, int rv)
 }
 
 static int run_handler(request_rec *r, const admission_parking_t *parking,
-                       admission_outcome_t outcome)
+                       adm_outcome_t outcome)
 {
     const char *old_handler = r->handler;
     int rv;
@@ -191,7 +191,7 @@ static int run_handler(request_rec *r, const admission_parking_t *parking,
 
 /* What ap_process_async_request() does around and behind a handler. */
 static void finish_request(const admission_parking_t *parking,
-                           admission_outcome_t outcome)
+                           adm_outcome_t outcome)
 {
     request_rec *r = parking->r;
     conn_rec *c = parking->c;
@@ -215,68 +215,46 @@ static void finish_request(const admission_parking_t *parking,
 }
 
 /* How the wait has ended. The client is asked first: nothing is started for
- * nobody. @return whether it has. */
-static int has_ended(admission_visit_t *visit, admission_outcome_t *outcome)
+ * nobody. @return ADM_WAITING: it has not. */
+static adm_outcome_t outcome_of(admission_visit_t *visit)
 {
     const admission_parking_t *parking = visit->parking;
     adm_ticket_t *ticket = &visit->ticket;
     adm_usec_t now = adm_now();
 
-    *outcome = ADMISSION_GRANTED;
     if (admission_client_has_gone(parking->r)) {
-        adm_ticket_cancel(ticket, ADM_REASON_GONE, now);
-        *outcome = ADMISSION_GONE;
+        return adm_ticket_cancel(ticket, ADM_GONE, now);
     }
-    else if (adm_ticket_is_granted(ticket)) {
-        return 1;
+    if (adm_ticket_is_granted(ticket)) {
+        return ADM_WAITED;
     }
-    else if (adm_child_is_stopping(ticket->child)) {
-        adm_ticket_cancel(ticket, ADM_REASON_STOPPING, now);
-        *outcome = ADMISSION_STOPPING;
+    if (adm_child_is_stopping(ticket->child)) {
+        return adm_ticket_cancel(ticket, ADM_STOPPED, now);
     }
-    else if (adm_ticket_is_stuck(ticket, now)) {
-        if (adm_ticket_cancel(ticket, ADM_REASON_STUCK, now) == APR_SUCCESS) {
-            *outcome = ADMISSION_STUCK;
-        }
+    if (adm_ticket_is_stuck(ticket, now)) {
+        return adm_ticket_cancel(ticket, ADM_UNLIMITED, now);
     }
-    else if (now >= parking->deadline) {
-        if (adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, now) == APR_SUCCESS) {
-            *outcome = ADMISSION_TIMEOUT;
-        }
-    }
-    else {
-        return 0;
-    }
-    return 1;
-}
-
-/* It cannot be parked again. Nor must it block: the child may need every thread
- * for those who were granted before it. */
-static admission_outcome_t turn_away(admission_visit_t *visit)
-{
-    int was_late = visit->parking->is_last_chance;
-    apr_status_t rv = adm_ticket_cancel(&visit->ticket,
-                                        was_late ? ADM_REASON_RESERVE
-                                                 : ADM_REASON_PARKING,
-                                        adm_now());
-
-    if (rv == APR_EBUSY) {
-        return ADMISSION_GRANTED;
-    }
-    return was_late ? ADMISSION_RESERVED : ADMISSION_NO_ROOM;
+    return now >= parking->deadline
+               ? adm_ticket_cancel(ticket, ADM_TIMEOUT, now)
+               : ADM_WAITING;
 }
 
 static int go_on(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
-    admission_outcome_t outcome;
+    adm_outcome_t outcome = outcome_of(visit);
 
-    if (!has_ended(visit, &outcome)) {
+    if (outcome == ADM_WAITING) {
         if (!parking->is_last_chance
             && admission_lot_enter(visit, patience_of(parking->r))) {
             return wait_for_wake_up(parking->c);
         }
-        outcome = turn_away(visit);
+        /* It cannot be parked again. Nor must it block: the child may need
+         * every thread for those who were granted before it. */
+        outcome = adm_ticket_cancel(&visit->ticket,
+                                    parking->is_last_chance ? ADM_RESERVE
+                                                            : ADM_PARKING,
+                                    adm_now());
     }
     admission_lot_leave(parking);
     finish_request(parking, outcome);

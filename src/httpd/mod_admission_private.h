@@ -243,22 +243,10 @@ int admission_log_transaction(request_rec *r);
 
 /* ---- waiting: mod_admission_block.c with, _park.c without a worker ------------------ */
 
-/** How a wait ended. */
-typedef enum admission_outcome_t {
-    ADMISSION_GRANTED,
-    ADMISSION_TIMEOUT,
-    ADMISSION_RESERVED, /* no worker to go on with */
-    ADMISSION_NO_ROOM,  /* nor room to park */
-    ADMISSION_GONE,     /* the client */
-    ADMISSION_STUCK,    /* nobody hands out the zone's permits: it runs */
-    ADMISSION_STOPPING, /* this child */
-    ADMISSION_LOST      /* the ticket was taken away: a fault of ours */
-} admission_outcome_t;
-
 /** Wait for the permit and hold the worker meanwhile. The ticket has ended
- *  unless the outcome is ADMISSION_GRANTED. */
-admission_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
-                                    adm_usec_t deadline);
+ *  unless the outcome is ADM_WAITED. */
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline);
 
 /** @return whether nobody is there any more to read the answer. */
 int admission_client_has_gone(const request_rec *r);
@@ -269,7 +257,7 @@ int admission_may_half_close(const request_rec *r);
 
 /** Go on with a request whose wait has ended: run it with its permit, or say
  *  why not. @return what a handler returns. */
-int admission_after_wait(request_rec *r, admission_outcome_t outcome,
+int admission_after_wait(request_rec *r, adm_outcome_t outcome,
                          adm_usec_t began);
 
 /** @return whether requests of this server wait without a worker at all. */

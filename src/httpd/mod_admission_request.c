@@ -202,63 +202,51 @@ static void set_retry_after(request_rec *r, const admission_dir_conf_t *conf,
     }
 }
 
-static const char *const status_of_event[] = {
-    [ADM_EVENT_FULL] = "full",
-    [ADM_EVENT_TIMEOUT] = "timeout",
-    [ADM_EVENT_RESERVE] = "reserve",
-    [ADM_EVENT_PARKING] = "parking"
-};
-
-static const char *const reason_of_event[] = {
-    [ADM_EVENT_FULL] = "the queue is full",
-    [ADM_EVENT_TIMEOUT] = "waited too long",
-    [ADM_EVENT_RESERVE] = "the last workers are reserved",
-    [ADM_EVENT_PARKING] = "no room is left to park it, raise "
-                          "AsyncRequestWorkerFactor or the limit of open files"
-};
-
 /* Once a minute, zone and reason, whatever the number of children. */
 static void log_rejection(request_rec *r, const admission_zone_t *zone,
-                          adm_event_t event)
+                          adm_outcome_t outcome)
 {
     adm_zone_stats_t stats;
+    const uint64_t *so_far;
     adm_usec_t now = adm_now();
 
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
-                  "zone %s: rejected, %s", zone->name, reason_of_event[event]);
-    if (!adm_zone_may_log(admission_segment(), zone->handle, event, now,
+                  "zone %s: rejected, %s", zone->name,
+                  adm_outcome_reason(outcome));
+    if (!adm_zone_may_log(admission_segment(), zone->handle, outcome, now,
                           LOG_INTERVAL)
         || adm_view_zone(admission_child(), zone->handle, now, &stats)
                != APR_SUCCESS) {
         return;
     }
+    so_far = stats.figures.outcomes;
     ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
                   "zone %s: request rejected, %s (%u of %u active, %u of %u "
                   "queued; so far %" APR_UINT64_T_FMT " rejected full, "
                   "%" APR_UINT64_T_FMT " timeout, %" APR_UINT64_T_FMT
                   " reserve, %" APR_UINT64_T_FMT
                   " parking); not logged again for a minute",
-                  zone->name, reason_of_event[event], stats.active, stats.limit,
-                  stats.queued, stats.queue_length, stats.rejected_full,
-                  stats.rejected_timeout, stats.rejected_reserve,
-                  stats.rejected_parking);
+                  zone->name, adm_outcome_reason(outcome), stats.active,
+                  stats.limit, stats.queued, stats.queue_length,
+                  so_far[ADM_FULL] + so_far[ADM_DRY_FULL], so_far[ADM_TIMEOUT],
+                  so_far[ADM_RESERVE], so_far[ADM_PARKING]);
 }
 
 /* It will not run. The ErrorDocument sees the environment with REDIRECT_
  * before. */
-static void mark_rejected(request_rec *r, const char *status)
+static void mark_rejected(request_rec *r, adm_outcome_t outcome)
 {
     admission_request_of(r)->was_rejected = 1;
-    admission_note(r, ADMISSION_NOTE_STATUS, status);
+    admission_note(r, ADMISSION_NOTE_STATUS, adm_outcome_name(outcome));
     admission_copy_notes(r->subprocess_env, r->notes);
 }
 
 static int reject(request_rec *r, const admission_dir_conf_t *conf,
-                  adm_event_t event, adm_usec_t drain)
+                  adm_outcome_t outcome, adm_usec_t drain)
 {
     set_retry_after(r, conf, drain);
-    mark_rejected(r, status_of_event[event]);
-    log_rejection(r, admission_request_of(r)->zone, event);
+    mark_rejected(r, outcome);
+    log_rejection(r, admission_request_of(r)->zone, outcome);
     return admission_reject_status(conf);
 }
 
@@ -266,7 +254,7 @@ static int reject(request_rec *r, const admission_dir_conf_t *conf,
  * well, and the child would wait for it. */
 static int end_with_child(request_rec *r)
 {
-    mark_rejected(r, "stopped");
+    mark_rejected(r, ADM_STOPPED);
     r->connection->keepalive = AP_CONN_CLOSE;
     r->status = HTTP_SERVICE_UNAVAILABLE;
     return DONE;
@@ -276,7 +264,7 @@ static int end_with_child(request_rec *r)
  * request", as other servers write it. */
 static int give_up_client(request_rec *r)
 {
-    mark_rejected(r, "gone");
+    mark_rejected(r, ADM_GONE);
     r->connection->keepalive = AP_CONN_CLOSE;
     r->connection->aborted = 1;
     r->status = 499;
@@ -322,9 +310,9 @@ static void note_unlimited(request_rec *r, const admission_zone_t *zone,
 {
     adm_segment_t *segment = admission_segment();
 
-    admission_note(r, ADMISSION_NOTE_STATUS, "unlimited");
+    admission_note(r, ADMISSION_NOTE_STATUS, adm_outcome_name(ADM_UNLIMITED));
     adm_segment_count_unlimited(segment);
-    if (adm_zone_may_log(segment, zone->handle, ADM_EVENT_UNLIMITED, adm_now(),
+    if (adm_zone_may_log(segment, zone->handle, ADM_UNLIMITED, adm_now(),
                          LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
                       "zone %s: %s, requests run without a limit; not logged "
@@ -360,40 +348,39 @@ static int run_with_permit(request_rec *r, admission_request_t *known)
     return rv;
 }
 
-int admission_after_wait(request_rec *r, admission_outcome_t outcome,
+/* What is done with a request once it is known what becomes of it. */
+static int conclude(request_rec *r, const admission_dir_conf_t *conf,
+                    admission_request_t *known, adm_outcome_t outcome)
+{
+    const adm_ticket_t *ticket = &known->visit->ticket;
+
+    if (adm_outcome_action(outcome) == ADM_RUN) {
+        admission_note(r, ADMISSION_NOTE_STATUS, adm_outcome_name(outcome));
+        return run_with_permit(r, known);
+    }
+    leave_without_permit(known);
+    switch (outcome) {
+    case ADM_UNLIMITED:
+        note_unlimited(r, known->zone, ticket->fault);
+        return run_handlers_behind(r);
+    case ADM_GONE:
+        return give_up_client(r);
+    case ADM_STOPPED:
+        return end_with_child(r);
+    default:
+        return reject(r, conf, outcome, ticket->drain_usec);
+    }
+}
+
+int admission_after_wait(request_rec *r, adm_outcome_t outcome,
                          adm_usec_t began)
 {
     const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
                                                             &admission_module);
-    admission_request_t *known = admission_request_of(r);
-    adm_usec_t drain;
 
     admission_note_number(r, ADMISSION_NOTE_WAIT_MS,
                           (adm_now() - began) / ADM_USEC_PER_MSEC);
-    if (outcome == ADMISSION_GRANTED) {
-        admission_note(r, ADMISSION_NOTE_STATUS, "queued");
-        return run_with_permit(r, known);
-    }
-    drain = known->visit->ticket.drain_usec;
-    leave_without_permit(known);
-    switch (outcome) {
-    case ADMISSION_RESERVED:
-        return reject(r, conf, ADM_EVENT_RESERVE, drain);
-    case ADMISSION_NO_ROOM:
-        return reject(r, conf, ADM_EVENT_PARKING, drain);
-    case ADMISSION_GONE:
-        return give_up_client(r);
-    case ADMISSION_STOPPING:
-        return end_with_child(r);
-    case ADMISSION_LOST:
-        note_unlimited(r, known->zone, ADM_BAD_SEGMENT);
-        return run_handlers_behind(r);
-    case ADMISSION_STUCK:
-        note_unlimited(r, known->zone, ADM_ZONE_BUSY);
-        return run_handlers_behind(r);
-    default:
-        return reject(r, conf, ADM_EVENT_TIMEOUT, drain);
-    }
+    return conclude(r, conf, admission_request_of(r), outcome);
 }
 
 static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
@@ -407,8 +394,10 @@ static int wait_and_run(request_rec *r, const admission_dir_conf_t *conf,
         if (admission_park(r, known->visit, deadline) == SUSPENDED) {
             return SUSPENDED;
         }
-        if (adm_ticket_block(ticket, began) != APR_SUCCESS) {
-            return admission_after_wait(r, ADMISSION_NO_ROOM, began);
+        adm_outcome_t outcome = adm_ticket_block(ticket, began);
+
+        if (outcome != ADM_WAITING) {
+            return admission_after_wait(r, outcome, began);
         }
     }
     return admission_after_wait(r, admission_block(r, ticket, deadline), began);
@@ -447,43 +436,19 @@ static int admit(request_rec *r, const admission_dir_conf_t *conf,
                  admission_zone_t *zone, const kin_t *kin)
 {
     admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
-    adm_ticket_t *ticket;
     adm_entry_t entry = entry_of(r, conf, kin, known);
-    apr_status_t rv;
+    adm_outcome_t outcome;
 
     known->zone = zone;
     known->visit = make_visit(r, zone);
-    ticket = &known->visit->ticket;
     ap_set_module_config(r->request_config, &admission_module, known);
-    rv = adm_ticket_enter(admission_child(), zone->handle, &entry, adm_now(),
-                          ticket);
-    note_entered(r, zone, ticket->queued_ahead);
-    switch (rv) {
-    case APR_SUCCESS:
-        admission_note(r, ADMISSION_NOTE_STATUS, "admitted");
-        return run_with_permit(r, known);
-    case ADM_DRY_QUEUED:
-        admission_note(r, ADMISSION_NOTE_STATUS, "dry-queued");
-        return run_with_permit(r, known);
-    case ADM_DRY_FULL:
-        admission_note(r, ADMISSION_NOTE_STATUS, "dry-full");
-        return run_with_permit(r, known);
-    case ADM_QUEUED:
+    outcome = adm_ticket_enter(admission_child(), zone->handle, &entry,
+                               adm_now(), &known->visit->ticket);
+    note_entered(r, zone, known->visit->ticket.queued_ahead);
+    if (outcome == ADM_WAITING) {
         return wait_and_run(r, conf, known, entry.wait == ADM_WAIT_PARKED);
-    case ADM_QUEUE_FULL:
-        leave_without_permit(known);
-        return reject(r, conf, ADM_EVENT_FULL, ticket->drain_usec);
-    case ADM_RESERVED:
-        leave_without_permit(known);
-        return reject(r, conf, ADM_EVENT_RESERVE, ticket->drain_usec);
-    case ADM_NO_ROOM:
-        leave_without_permit(known);
-        return reject(r, conf, ADM_EVENT_PARKING, ticket->drain_usec);
-    default:
-        leave_without_permit(known);
-        note_unlimited(r, zone, rv);
-        return run_handlers_behind(r);
     }
+    return conclude(r, conf, known, outcome);
 }
 
 /* Handlers that only find out which request is meant, and run that. */
@@ -511,8 +476,8 @@ static int is_exempt(request_rec *r, const admission_dir_conf_t *conf,
     }
     rv = ap_expr_exec(r, conf->exempt, &error);
     if (rv < 0
-        && adm_zone_may_log(admission_segment(), zone->handle,
-                            ADM_EVENT_EXEMPT_FAILED, adm_now(), LOG_INTERVAL)) {
+        && adm_zone_may_log(admission_segment(), zone->handle, ADM_EXEMPT,
+                            adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
             "zone %s: AdmissionExempt could not be evaluated, the "
@@ -548,7 +513,7 @@ int admission_handler(request_rec *r)
     }
     if (is_exempt(r, conf, zone)) {
         admission_note(r, ADMISSION_NOTE_ZONE, zone->name);
-        admission_note(r, ADMISSION_NOTE_STATUS, "exempt");
+        admission_note(r, ADMISSION_NOTE_STATUS, adm_outcome_name(ADM_EXEMPT));
         adm_zone_count_exempt(admission_child(), zone->handle);
         return DECLINED;
     }

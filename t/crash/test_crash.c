@@ -45,7 +45,7 @@ static int enter_and_leave(void *unused)
     (void)unused;
     NEED(child != NULL);
     arm();
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
     return 0;
 }
@@ -58,8 +58,8 @@ static int enter_and_wait(void *unused)
     (void)unused;
     NEED(child != NULL);
     arm();
-    NEED(enter(child, zone, &ticket) == ADM_QUEUED);
-    NEED(adm_ticket_wait(&ticket, NEVER) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_WAITING);
+    NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
     return 0;
 }
 
@@ -70,9 +70,9 @@ static int enter_and_cancel(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == ADM_QUEUED);
+    NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
-    adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     return 0;
 }
 
@@ -84,7 +84,7 @@ static int hand_over(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();
@@ -142,22 +142,22 @@ static int do_everything(void *unused)
 {
     adm_child_t *child;
     adm_ticket_t ticket;
-    apr_status_t rv;
+    adm_outcome_t outcome;
 
     (void)unused;
     arm();
     child = join();
     NEED(child != NULL);
     audit_for_seconds(child);
-    rv = enter(child, zone, &ticket);
-    NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
-    if (rv == ADM_QUEUED) {
+    outcome = enter(child, zone, &ticket);
+    NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
+    if (outcome == ADM_WAITING) {
         adm_ticket_wait(&ticket, adm_now() + 1);
-        adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+        adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
     leave(&ticket);
-    rv = enter(child, zone, &ticket);
-    NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+    outcome = enter(child, zone, &ticket);
+    NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     leave_without_lock(child, &ticket);
     return 0;
 }
@@ -169,7 +169,7 @@ static int die_with_permit(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     kill(getpid(), SIGKILL);
     return 0;
 }
@@ -181,7 +181,7 @@ static int die_with_program(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket);
     kill(getpid(), SIGKILL);
     return 0;
@@ -195,10 +195,10 @@ static int enter_again_with_program(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(enter(child, zone, &running) == APR_SUCCESS);
+    NEED(enter(child, zone, &running) == ADM_ADMITTED);
     adm_program_announce(&running);
     arm();
-    NEED(enter(child, zone, &waiting) == ADM_QUEUED);
+    NEED(enter(child, zone, &waiting) == ADM_WAITING);
     return 0;
 }
 
@@ -319,10 +319,10 @@ static void play_scene(const scene_t *scene)
     zone = zone_called("stage", scene->limit, 10);
     survivor = join();
     if (scene->is_held) {
-        ck_assert_int_eq(enter(survivor, zone, &held), APR_SUCCESS);
+        ck_assert_int_eq(enter(survivor, zone, &held), ADM_ADMITTED);
     }
     if (scene->is_awaited) {
-        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
     }
     if (scene->before) {
         ck_assert_int_eq(play(scene->before, NULL), -SIGKILL);
@@ -331,7 +331,7 @@ static void play_scene(const scene_t *scene)
     victim = start(scene->victim, NULL);
     if (scene->is_parallel) {
         WAIT_FOR(atomic_load(&shared[0]) == 1);
-        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
     }
     ck_assert_msg(was_killed(end_of(victim)), "%s was not reached",
                   scene->name);
@@ -359,14 +359,14 @@ static void survive_scene(const scene_t *scene)
     }
     if (is_in_line) {
         ck_assert(adm_ticket_is_granted(&awaited));
-        ck_assert_int_eq(adm_ticket_wait(&awaited, 0), APR_SUCCESS);
+        ck_assert_int_eq(adm_ticket_wait(&awaited, 0), ADM_WAITED);
         leave(&awaited);
     }
 
     /* The next one finds a zone as if nothing had been. */
     ck_assert_uint_eq(active_in(zone), 0);
     zone_called("stage", 1, 10);
-    ck_assert_int_eq(enter(survivor, zone, &next), APR_SUCCESS);
+    ck_assert_int_eq(enter(survivor, zone, &next), ADM_ADMITTED);
     leave(&next);
 }
 

@@ -71,7 +71,7 @@ static int step_cancel(void)
     victim = join();
     enter(victim, zone, &ticket);
     begin_steps();
-    adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     return 0;
 }
 
@@ -273,10 +273,10 @@ static void set_scene(const scene_t *scene)
                          scene->is_orphaned ? ORPHAN_HOLD_USEC : 0);
     survivor = join();
     if (scene->is_held) {
-        ck_assert_int_eq(enter(survivor, zone, &held), APR_SUCCESS);
+        ck_assert_int_eq(enter(survivor, zone, &held), ADM_ADMITTED);
     }
     if (scene->is_awaited) {
-        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+        ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
     }
     if (!scene->is_orphaned) {
         leave_something_behind(scene);
@@ -310,7 +310,7 @@ static void assert_repaired(const scene_t *scene, unsigned change)
                       scene->name, change);
         leave(&awaited);
     }
-    ck_assert_msg(enter(survivor, zone, &next) == APR_SUCCESS,
+    ck_assert_msg(enter(survivor, zone, &next) == ADM_ADMITTED,
                   "%s: after change %u: the next one cannot enter", scene->name,
                   change);
     leave(&next);
@@ -348,7 +348,7 @@ START_TEST(a_death_at_any_store_is_mended)
             leave_something_behind(scene);
         }
         if (scene->is_followed) {
-            ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_QUEUED);
+            ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
         }
         was_killed = steps_to_change(pid, change);
         if (was_killed) {

@@ -65,6 +65,9 @@ static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
 }
 
 /* What only a request can do that has a ticket. */
+static const adm_outcome_t left_as[] = { ADM_TIMEOUT, ADM_RESERVE, ADM_GONE,
+                                         ADM_STOPPED };
+
 static void go_on(adm_ticket_t *ticket, input_t *input)
 {
     adm_usec_t now = adm_now();
@@ -78,7 +81,7 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
         adm_ticket_block(ticket, now);
         break;
     case 2:
-        adm_ticket_cancel(ticket, take_byte(input) % 4, now);
+        adm_ticket_cancel(ticket, left_as[take_byte(input) % 4], now);
         break;
     case 3:
         adm_ticket_park(ticket, take_word(input));
@@ -121,7 +124,7 @@ static void look(story_t *story, input_t *input)
     adm_view_server(segment, &server);
     adm_view_has_waiters(segment);
     adm_check(segment);
-    adm_zone_may_log(segment, zone, take_byte(input) % ADM_EVENTS, adm_now(),
+    adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(),
                      1);
 }
 

@@ -52,6 +52,15 @@ none 'a row of the manual begins with the help text',
     grep { exists $meaning{$_}
            && index($meaning{$_}, $help{$_} =~ s/\.$//r) != 0 } sort keys %help;
 
+# The words of ADMISSION_STATUS: one list in the core.
+my @outcomes = slurp('src/core/adm_outcome.h') =~ /^\s+row\(\w+,\s+"([^"]+)"/gm;
+my @explained = map { /^\| (`[a-z`, -]+) \|/ ? $1 =~ /`([a-z-]+)`/g : () }
+                lines('docs/manual/mod_admission.md');
+my %is_explained = map { $_ => 1 } @explained;
+
+ok @outcomes, 'there are outcomes';
+none 'the manual has a row for each outcome', grep { !$is_explained{$_} } @outcomes;
+
 for my $path (sort keys %uses) {
     my $code = without_comments(slurp($path));
 

@@ -24,10 +24,10 @@ static void build_zone(void)
 
     zone = zone_with(1, 10);
     rec = rec_of_zone(zone);
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    enter_many(child, zone, waiting, 3, ADM_QUEUED);
-    ck_assert_int_eq(enter(child, zone, &unused), ADM_QUEUED);
-    adm_ticket_cancel(&unused, ADM_REASON_GONE, adm_now());
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    enter_many(child, zone, waiting, 3, ADM_WAITING);
+    ck_assert_int_eq(enter(child, zone, &unused), ADM_WAITING);
+    adm_ticket_cancel(&unused, ADM_GONE, adm_now());
 }
 
 static void other_magic(void)

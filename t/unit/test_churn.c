@@ -32,27 +32,26 @@ static unsigned seed_given(void)
 /* ---- visits -------------------------------------------------------------- */
 
 /* Wait as a worker does, or as a dispatcher would; give up now and then. */
-static apr_status_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
+static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
 {
-    apr_status_t rv;
+    adm_outcome_t outcome;
 
     switch (dice % 8) {
     case 0:
-        return adm_ticket_cancel(ticket, ADM_REASON_GONE, adm_now());
+        return adm_ticket_cancel(ticket, ADM_GONE, adm_now());
     case 1:
-        rv = adm_ticket_wait(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 200);
-        if (rv == APR_TIMEUP) {
-            rv = adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT, adm_now());
-            return rv == APR_EBUSY ? APR_SUCCESS : APR_TIMEUP;
-        }
-        return rv;
+        outcome = adm_ticket_wait(ticket,
+                                  adm_now() + (adm_usec_t)(dice >> 8) % 200);
+        return outcome == ADM_WAITING
+                   ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now())
+                   : outcome;
     case 2:
         adm_ticket_park(ticket, (dice >> 8) % ADM_PARK_SLOTS);
         while (!adm_ticket_is_granted(ticket)) {
             pause_briefly();
         }
         adm_ticket_unpark(ticket);
-        return APR_SUCCESS;
+        return ADM_WAITED;
     default:
         return adm_ticket_wait(ticket, NEVER);
     }
@@ -66,19 +65,20 @@ static int visit(adm_child_t *child, unsigned *dice)
                                      RUNS, BLOCKS, BLOCKS, BLOCKS };
     adm_entry_t entry = hurried_or_not[(unsigned)rand_r(dice) % 8];
     adm_ticket_t ticket;
-    apr_status_t rv = enter_as(child, zones[n], entry, adm_now(), &ticket);
+    adm_outcome_t outcome = enter_as(child, zones[n], entry, adm_now(),
+                                     &ticket);
 
-    if (rv == ADM_QUEUED) {
-        rv = wait_for_turn(&ticket, (unsigned)rand_r(dice));
-        if (rv != APR_SUCCESS || !atomic_load(&ticket.held)) {
+    if (outcome == ADM_WAITING) {
+        outcome = wait_for_turn(&ticket, (unsigned)rand_r(dice));
+        if (outcome != ADM_WAITED || !atomic_load(&ticket.held)) {
             adm_ticket_release(&ticket, adm_now());
             return 0;
         }
     }
-    if (rv == ADM_QUEUE_FULL) {
+    if (outcome == ADM_FULL) {
         return 0;
     }
-    NEED(rv == APR_SUCCESS);
+    NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITED);
     NEED(atomic_fetch_add(inside(n), 1) + 1 <= LIMIT);
     atomic_fetch_sub(inside(n), 1);
     leave(&ticket);
@@ -184,9 +184,9 @@ static int churn_until_killed(void *context)
         adm_ticket_t ticket;
         adm_zone_t zone = zones[(unsigned)rand_r(&dice) % ZONES];
 
-        if (enter(child, zone, &ticket) == ADM_QUEUED) {
+        if (enter(child, zone, &ticket) == ADM_WAITING) {
             while (adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_MSEC)
-                   == APR_TIMEUP) {
+                   == ADM_WAITING) {
                 adm_round(child, adm_now(), false);
             }
         }
@@ -298,7 +298,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
         bool may_run = !model->queued && model->active < model->limit;
 
         ck_assert_int_eq(enter(child, zone, ticket),
-                         may_run ? APR_SUCCESS : ADM_QUEUED);
+                         may_run ? ADM_ADMITTED : ADM_WAITING);
         model->is_out[who] = false;
         model->active += may_run;
         if (!may_run) {
@@ -306,9 +306,8 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
         }
     }
     else if (model_is_in_line(model, who)) {
-        ck_assert_int_eq(adm_ticket_cancel(ticket, ADM_REASON_TIMEOUT,
-                                           adm_now()),
-                         APR_SUCCESS);
+        ck_assert_int_eq(adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()),
+                         ADM_TIMEOUT);
         model_leave_line(model, who);
         model->is_out[who] = true;
     }

@@ -286,8 +286,8 @@ static void park_behind_one(unsigned count)
 
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    enter_many(child, zone, waiting, count, ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    enter_many(child, zone, waiting, count, ADM_WAITING);
     for (n = 0; n < count; n++) {
         adm_ticket_park(&waiting[n], 100 + n);
     }
@@ -310,8 +310,8 @@ START_TEST(a_grant_that_came_before_the_parking_rings_too)
 {
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_WAITING);
     leave(&inside);
     adm_ticket_park(&waiting[0], 7);
     ck_assert_uint_eq(rung(10), 1);
@@ -324,8 +324,8 @@ START_TEST(the_last_slot_can_be_parked)
 {
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_WAITING);
     adm_ticket_park(&waiting[0], ADM_PARK_SLOTS - 1);
     leave(&inside);
     ck_assert_uint_eq(rung(10), 1);
@@ -343,7 +343,7 @@ START_TEST(an_unparked_ticket_rings_no_more)
     ck_assert_uint_eq(parked(), 0);
     leave(&inside);
     ck_assert_uint_eq(rung(10), 0);
-    ck_assert_int_eq(adm_ticket_wait(&waiting[0], 0), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting[0], 0), ADM_WAITED);
     assert_segment_consistent();
 }
 END_TEST
@@ -354,16 +354,15 @@ START_TEST(a_parked_ticket_that_ends_is_parked_no_more)
     park_behind_one(1);
     switch (_i) {
     case 0:
-        adm_ticket_cancel(&waiting[0], ADM_REASON_GONE, adm_now());
+        adm_ticket_cancel(&waiting[0], ADM_GONE, adm_now());
         break;
     case 1:
         leave(&waiting[0]);
         break;
     default:
         leave(&inside);
-        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_REASON_TIMEOUT,
-                                           adm_now()),
-                         APR_EBUSY);
+        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, adm_now()),
+                         ADM_WAITED);
         break;
     }
     ck_assert_uint_eq(parked(), 0);
@@ -376,8 +375,8 @@ START_TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
     adm_ticket_t next;
 
     park_behind_one(1);
-    adm_ticket_cancel(&waiting[0], ADM_REASON_GONE, adm_now());
-    ck_assert_int_eq(enter(child, zone, &next), ADM_QUEUED);
+    adm_ticket_cancel(&waiting[0], ADM_GONE, adm_now());
+    ck_assert_int_eq(enter(child, zone, &next), ADM_WAITING);
     ck_assert_uint_eq(next.idx, waiting[0].idx);
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&next));
@@ -399,7 +398,7 @@ static int give_permits_back(void *unused)
     NEED(other != NULL);
     for (n = 1; n <= RACES; n++) {
         NEED_SOON(atomic_load(&shared[1]) == n - 1);
-        NEED(enter(other, zone, &ticket) == APR_SUCCESS);
+        NEED(enter(other, zone, &ticket) == ADM_ADMITTED);
         atomic_store(&shared[0], n);
         while (queued_in(zone) == 0) {
         }
@@ -421,7 +420,7 @@ START_TEST(a_grant_that_meets_the_parking_rings)
         uint32_t slot = n % ADM_PARK_SLOTS, count;
 
         WAIT_FOR(atomic_load(&shared[0]) == n);
-        ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+        ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
         adm_ticket_park(&ticket, slot);
         do {
             count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 1);

@@ -4,9 +4,9 @@
 
 #include "test_support.h"
 
-static apr_status_t cancel(adm_ticket_t *ticket, adm_reason_t reason)
+static adm_outcome_t cancel(adm_ticket_t *ticket, adm_outcome_t outcome)
 {
-    return adm_ticket_cancel(ticket, reason, adm_now());
+    return adm_ticket_cancel(ticket, outcome, adm_now());
 }
 
 /* ---- release ------------------------------------------------------------- */
@@ -17,8 +17,8 @@ START_TEST(a_permit_given_back_goes_to_the_first_in_line)
     adm_child_t *child = join();
     adm_ticket_t inside, waiting[2];
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    enter_many(child, zone, waiting, 2, ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    enter_many(child, zone, waiting, 2, ADM_WAITING);
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
     ck_assert(!adm_ticket_is_granted(&waiting[1]));
@@ -34,11 +34,11 @@ START_TEST(a_permit_given_back_beside_an_empty_line_is_free)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(ticket.held, 0);
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     assert_segment_consistent();
 }
 END_TEST
@@ -49,7 +49,7 @@ START_TEST(a_second_release_gives_nothing_back)
     adm_child_t *child = join();
     adm_ticket_t inside[2];
 
-    enter_many(child, zone, inside, 2, APR_SUCCESS);
+    enter_many(child, zone, inside, 2, ADM_ADMITTED);
     leave(&inside[0]);
     leave(&inside[0]);
     ck_assert_uint_eq(active_in(zone), 1);
@@ -63,9 +63,9 @@ START_TEST(a_second_release_does_not_end_the_tickets_next_owner)
     adm_child_t *child = join();
     adm_ticket_t old, young;
 
-    ck_assert_int_eq(enter(child, zone, &old), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &old), ADM_ADMITTED);
     leave(&old);
-    ck_assert_int_eq(enter(child, zone, &young), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &young), ADM_ADMITTED);
     ck_assert_uint_eq(young.idx, old.idx);
     atomic_store(&old.held, 1); /* even if it thought that it still held */
     leave(&old);
@@ -89,10 +89,10 @@ START_TEST(a_waiting_ticket_that_is_released_leaves_the_line)
     adm_child_t *child = join();
     adm_ticket_t waiting;
 
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     leave(&waiting);
     ck_assert_uint_eq(queued_in(zone), 0);
-    ck_assert_uint_eq(stats_of(child, zone).gone, 1);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_GONE], 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -110,8 +110,8 @@ START_TEST(any_thread_may_give_a_permit_back)
     adm_ticket_t inside, waiting;
     pthread_t thread;
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     pthread_create(&thread, NULL, leave_in_thread, &inside);
     pthread_join(thread, NULL);
     ck_assert(adm_ticket_is_granted(&waiting));
@@ -128,7 +128,7 @@ START_TEST(of_many_threads_that_give_it_back_the_first_one_counts)
     pthread_t threads[THREADS];
     unsigned round, n;
 
-    enter_many(child, zone, inside, PERMITS, APR_SUCCESS);
+    enter_many(child, zone, inside, PERMITS, ADM_ADMITTED);
     for (round = 0; round < 20; round++) {
         for (n = 0; n < THREADS; n++) {
             pthread_create(&threads[n], NULL, leave_in_thread, &inside[round]);
@@ -147,7 +147,7 @@ static int leave_in_fork(void *tickets)
     adm_ticket_t *both = tickets;
 
     leave(&both[0]);
-    cancel(&both[1], ADM_REASON_GONE);
+    cancel(&both[1], ADM_GONE);
     NEED(!adm_child_is_self(both[0].child));
     return 0;
 }
@@ -158,8 +158,8 @@ START_TEST(a_forked_process_gives_nothing_back)
     adm_child_t *child = join();
     adm_ticket_t tickets[2];
 
-    ck_assert_int_eq(enter(child, zone, &tickets[0]), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &tickets[0]), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_WAITING);
     ck_assert_int_eq(play(leave_in_fork, tickets), 0);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
@@ -179,9 +179,9 @@ START_TEST(the_line_closes_up_behind_who_leaves_it)
     adm_ticket_t inside, waiting[3];
     int n;
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    enter_many(child, zone, waiting, 3, ADM_QUEUED);
-    ck_assert_int_eq(cancel(&waiting[_i], ADM_REASON_GONE), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    enter_many(child, zone, waiting, 3, ADM_WAITING);
+    ck_assert_int_eq(cancel(&waiting[_i], ADM_GONE), ADM_GONE);
     ck_assert_uint_eq(queued_in(zone), 2);
     ck_assert_ptr_null(adm_check(segment));
     leave(&inside);
@@ -202,31 +202,31 @@ START_TEST(the_only_one_in_line_can_leave_it)
     adm_child_t *child = join();
     adm_ticket_t waiting;
 
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
-    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    ck_assert_int_eq(cancel(&waiting, ADM_TIMEOUT), ADM_TIMEOUT);
     ck_assert_uint_eq(queued_in(zone), 0);
-    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_SUCCESS);
+    ck_assert_int_eq(cancel(&waiting, ADM_TIMEOUT), ADM_TIMEOUT);
     leave(&waiting);
-    ck_assert_uint_eq(stats_of(child, zone).rejected_timeout, 1);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_TIMEOUT], 1);
     assert_segment_consistent();
 }
 END_TEST
 
-START_TEST(each_reason_has_its_own_count)
+START_TEST(each_outcome_has_its_own_count)
 {
     adm_zone_t zone = zone_with(0, 1);
     adm_child_t *child = join();
     adm_ticket_t ticket;
     adm_zone_stats_t stats;
-    int reason;
+    adm_outcome_t outcome;
 
-    for (reason = ADM_REASON_TIMEOUT; reason <= ADM_REASON_STOPPING; reason++) {
-        ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
-        ck_assert_int_eq(cancel(&ticket, (adm_reason_t)reason), APR_SUCCESS);
+    for (outcome = ADM_TIMEOUT; outcome <= ADM_STOPPED; outcome++) {
+        ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
+        ck_assert_int_eq(cancel(&ticket, outcome), outcome);
     }
     stats = stats_of(child, zone);
-    ck_assert_uint_eq(stats.rejected_timeout, 1);
-    ck_assert_uint_eq(stats.gone, 1);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 1);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_GONE], 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -237,12 +237,12 @@ START_TEST(a_timeout_that_comes_after_the_grant_keeps_the_permit)
     adm_child_t *child = join();
     adm_ticket_t inside, waiting;
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     leave(&inside);
-    ck_assert_int_eq(cancel(&waiting, ADM_REASON_TIMEOUT), APR_EBUSY);
+    ck_assert_int_eq(cancel(&waiting, ADM_TIMEOUT), ADM_WAITED);
     ck_assert(adm_ticket_is_granted(&waiting));
-    ck_assert_uint_eq(stats_of(child, zone).rejected_timeout, 0);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_TIMEOUT], 0);
     leave(&waiting);
     ck_assert_uint_eq(active_in(zone), 0);
     assert_segment_consistent();
@@ -252,16 +252,15 @@ END_TEST
 /* Loop test: the client left, the child stops. */
 START_TEST(who_leaves_after_the_grant_passes_the_permit_on)
 {
-    static const adm_reason_t reasons[] = { ADM_REASON_GONE,
-                                            ADM_REASON_STOPPING };
+    static const adm_outcome_t outcomes[] = { ADM_GONE, ADM_STOPPED };
     adm_zone_t zone = zone_with(1, 2);
     adm_child_t *child = join();
     adm_ticket_t inside, waiting[2];
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    enter_many(child, zone, waiting, 2, ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    enter_many(child, zone, waiting, 2, ADM_WAITING);
     leave(&inside);
-    ck_assert_int_eq(cancel(&waiting[0], reasons[_i]), APR_SUCCESS);
+    ck_assert_int_eq(cancel(&waiting[0], outcomes[_i]), outcomes[_i]);
     ck_assert(adm_ticket_is_granted(&waiting[1]));
     assert_segment_consistent();
 }
@@ -298,7 +297,7 @@ static int give_permit_back(void *context)
         adm_ticket_t ticket;
 
         NEED_SOON(atomic_load(&shared[1]) == n - 1);
-        NEED(enter(child, race->zone, &ticket) == APR_SUCCESS);
+        NEED(enter(child, race->zone, &ticket) == ADM_ADMITTED);
         atomic_store(&shared[0], n);
         while (atomic_load(&shared[2]) != n) {
             sched_yield(); /* a nap would be too long for the race */
@@ -318,27 +317,27 @@ START_TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
 
     for (n = 1; n <= RACES; n++) {
         adm_ticket_t ticket;
-        apr_status_t rv;
+        adm_outcome_t outcome;
 
         WAIT_FOR(atomic_load(&shared[0]) == n);
-        ck_assert_int_eq(enter(child, race.zone, &ticket), ADM_QUEUED);
+        ck_assert_int_eq(enter(child, race.zone, &ticket), ADM_WAITING);
         atomic_store(&shared[2], n);
         spin(n * 13 % race.max_spin);
-        rv = cancel(&ticket, ADM_REASON_TIMEOUT);
-        if (rv == APR_EBUSY) {
+        outcome = cancel(&ticket, ADM_TIMEOUT);
+        if (outcome == ADM_WAITED) {
             ck_assert(adm_ticket_is_granted(&ticket));
             granted++;
             leave(&ticket);
         }
         else {
-            ck_assert_int_eq(rv, APR_SUCCESS);
+            ck_assert_int_eq(outcome, ADM_TIMEOUT);
         }
         WAIT_FOR(active_in(race.zone) == 0);
         atomic_store(&shared[1], n);
     }
     ck_assert_int_eq(end_of(other), 0);
     printf("# %u of %d cancels came after the grant\n", granted, RACES);
-    ck_assert_uint_eq(stats_of(child, race.zone).rejected_timeout,
+    ck_assert_uint_eq(stats_of(child, race.zone).figures.outcomes[ADM_TIMEOUT],
                       RACES - granted);
     assert_segment_consistent();
 }
@@ -359,7 +358,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_forked_process_gives_nothing_back);
     tcase_add_loop_test(stories, the_line_closes_up_behind_who_leaves_it, 0, 3);
     tcase_add_test(stories, the_only_one_in_line_can_leave_it);
-    tcase_add_test(stories, each_reason_has_its_own_count);
+    tcase_add_test(stories, each_outcome_has_its_own_count);
     tcase_add_test(stories,
                    a_timeout_that_comes_after_the_grant_keeps_the_permit);
     tcase_add_loop_test(stories,

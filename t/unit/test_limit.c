@@ -53,7 +53,7 @@ START_TEST(a_paused_zone_gives_no_permit_until_it_goes_on)
     make_zone(5);
     say(ADM_LIMIT_PAUSED, 0);
     assert_limit(0);
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
     say(ADM_LIMIT_PAUSED, ADM_LIMIT_NONE);
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&ticket));

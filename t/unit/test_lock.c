@@ -93,7 +93,7 @@ END_TEST
 /* Not atomic: the lock has to make it so. */
 static uint32_t *counter_in(adm_zone_rec_t *zone)
 {
-    return &zone->queued_max;
+    return &zone->figures.queued_max;
 }
 
 static int count_up(void *zone)

@@ -30,7 +30,7 @@ static int start_and_stay(void *unused)
     (void)unused;
     child = join();
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[1], (unsigned)start_program(&ticket));
     atomic_store(&shared[0], 1);
     return stay();
@@ -61,7 +61,7 @@ START_TEST(a_permit_outlives_its_child_with_the_program)
 
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(orphans_in(zone), 1);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     for (round = 0; round < 5; round++) {
         adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
@@ -114,7 +114,7 @@ START_TEST(a_ticket_in_line_is_never_orphaned)
     pid_t victim;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     victim = fork();
     if (victim == 0) {
         adm_ticket_t waiting;
@@ -191,7 +191,7 @@ static pid_t announce_beside_a_daemon(adm_ticket_t *ticket)
     daemon = start(be_daemon, NULL);
     zone = zone_with(1, 1);
     child = join();
-    ck_assert_int_eq(enter(child, zone, ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
     adm_program_announce(ticket);
     return daemon;
 }
@@ -201,7 +201,7 @@ START_TEST(without_a_daemon_known_nothing_is_known)
     adm_ticket_t ticket;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket);
     ck_assert(!adm_program_has_ended(&ticket));
     assert_segment_consistent();
@@ -217,7 +217,7 @@ START_TEST(a_daemon_is_known_from_the_first_program_it_starts)
     daemon = start(be_daemon, NULL);
     zone = zone_with(1, 1);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), 0);
     program = start_by_daemon(&ticket);
     ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), daemon);
@@ -353,8 +353,8 @@ START_TEST(the_program_of_another_request_is_not_taken_for_ours)
     daemon = start(be_daemon, NULL);
     zone = zone_with(2, 1);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &other), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &other), ADM_ADMITTED);
     adm_program_announce(&ticket);
     start_by_daemon(&other);
     WAIT_FOR(adm_program_has_ended(&ticket)); /* once the other shows itself */
@@ -371,7 +371,7 @@ static int announce_and_stay(void *unused)
     (void)unused;
     child = join();
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket);
     start_by_daemon(&ticket);
     atomic_store(&shared[0], 1);
@@ -396,7 +396,7 @@ START_TEST(a_permit_outlives_its_child_with_the_daemons_program)
     if (_i) {
         kill_unnoticed(daemon);
     }
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     for (round = 0; round < 5; round++) {
         adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
@@ -436,7 +436,7 @@ static int announce_and_stay_only(void *unused)
     (void)unused;
     child = join();
     NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_token(&ticket, token_for_daemon());
     adm_program_announce(&ticket);
     atomic_store(&shared[2], 1);

@@ -14,11 +14,11 @@ static void fill_zone(void)
 {
     zone = zone_with(3, 10);
     child = join();
-    enter_many(child, zone, inside, 3, APR_SUCCESS);
-    enter_many(child, zone, waiting, 5, ADM_QUEUED);
-    enter_many(child, zone, unused, 2, ADM_QUEUED);
-    adm_ticket_cancel(&unused[0], ADM_REASON_GONE, adm_now());
-    adm_ticket_cancel(&unused[1], ADM_REASON_GONE, adm_now());
+    enter_many(child, zone, inside, 3, ADM_ADMITTED);
+    enter_many(child, zone, waiting, 5, ADM_WAITING);
+    enter_many(child, zone, unused, 2, ADM_WAITING);
+    adm_ticket_cancel(&unused[0], ADM_GONE, adm_now());
+    adm_ticket_cancel(&unused[1], ADM_GONE, adm_now());
 }
 
 /* Run the rebuild under the lock, as the next owner would. */
@@ -51,9 +51,9 @@ START_TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
     adm_ticket_t ticket;
 
     fill_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
     ck_assert_uint_eq(ticket.idx, unused[1].idx);
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
     ck_assert_uint_eq(ticket.idx, unused[0].idx);
     assert_segment_consistent();
 }
@@ -65,10 +65,10 @@ START_TEST(a_zone_takes_one_chunk_after_the_other)
     adm_ticket_t tickets[ADM_CHUNK_TICKETS + 1], ticket;
 
     child = join();
-    enter_many(child, one, tickets, ADM_CHUNK_TICKETS, APR_SUCCESS);
-    ck_assert_int_eq(enter(child, other, &ticket), APR_SUCCESS);
+    enter_many(child, one, tickets, ADM_CHUNK_TICKETS, ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, other, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, one, &tickets[ADM_CHUNK_TICKETS]),
-                     APR_SUCCESS);
+                     ADM_ADMITTED);
     ck_assert_uint_eq((ticket.idx - 1) / ADM_CHUNK_TICKETS, 1);
     ck_assert_uint_eq((tickets[ADM_CHUNK_TICKETS].idx - 1) / ADM_CHUNK_TICKETS,
                       2);
@@ -167,12 +167,12 @@ START_TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
     zone = zone_called("one", 0, 2 * LENGTH);
     child = join();
     /* Tickets in another order than arrivals. */
-    enter_many(child, zone, line, LENGTH, ADM_QUEUED);
+    enter_many(child, zone, line, LENGTH, ADM_WAITING);
     for (n = 0; n < LENGTH; n += 3) {
-        adm_ticket_cancel(&line[n], ADM_REASON_GONE, adm_now());
+        adm_ticket_cancel(&line[n], ADM_GONE, adm_now());
     }
     for (n = 0; n < LENGTH; n += 3) {
-        ck_assert_int_eq(enter(child, zone, &line[n]), ADM_QUEUED);
+        ck_assert_int_eq(enter(child, zone, &line[n]), ADM_WAITING);
     }
     damage_links(rec_of_zone(zone));
     rebuild();
@@ -239,7 +239,7 @@ START_TEST(a_torn_free_list_does_not_stop_a_zone)
 
     fill_zone();
     rec_of_zone(zone)->free_idx = torn[_i];
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
     assert_segment_consistent();
 }
 END_TEST

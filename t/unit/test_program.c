@@ -35,7 +35,7 @@ START_TEST(a_ticket_without_program_has_none_that_lives)
     adm_ticket_t ticket;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert(!adm_program_was_announced(&ticket));
     ck_assert(adm_program_has_ended(&ticket));
     assert_segment_consistent();
@@ -48,7 +48,7 @@ START_TEST(the_fork_notes_the_pid_of_an_announced_program)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pid = start_program(&ticket);
     ck_assert(adm_program_was_announced(&ticket));
     WAIT_FOR(
@@ -66,7 +66,7 @@ START_TEST(a_fork_that_nobody_announced_is_not_noted)
     pid_t announced, other;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     announced = start_program(&ticket);
     WAIT_FOR(is_cat(announced));
     other = fork();
@@ -89,7 +89,7 @@ START_TEST(a_program_has_not_ended_while_it_lives)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pid = start_program(&ticket);
     WAIT_FOR(is_cat(pid));
     ck_assert(!adm_program_has_ended(&ticket));
@@ -116,7 +116,7 @@ START_TEST(another_thread_may_ask_whether_the_program_lives)
     void *has_ended;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pid = start_program(&ticket);
     WAIT_FOR(is_cat(pid));
     pthread_create(&thread, NULL, has_ended_in_thread, &ticket);
@@ -134,7 +134,7 @@ START_TEST(of_two_programs_it_cannot_be_known)
     pid_t pids[2];
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pids[0] = start_program(&ticket);
     pids[1] = start_program(&ticket);
     end_program();
@@ -151,11 +151,11 @@ START_TEST(the_next_owner_of_a_ticket_has_no_program)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pid = start_program(&ticket);
     WAIT_FOR(is_cat(pid));
     leave(&ticket);
-    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     ck_assert_uint_eq(next.idx, ticket.idx);
     ck_assert(!adm_program_was_announced(&next));
     end_program();
@@ -171,10 +171,10 @@ START_TEST(an_announcement_without_fork_does_not_reach_a_later_ticket)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket);
     leave(&ticket);
-    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     ck_assert_uint_eq(next.idx, ticket.idx);
     pid = fork(); /* of a module that knows nothing of tickets */
     if (pid == 0) {
@@ -193,7 +193,7 @@ START_TEST(a_released_ticket_announces_nothing)
     adm_ticket_t ticket;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
     adm_program_announce(&ticket);
     ck_assert(!adm_program_was_announced(&ticket));
@@ -208,7 +208,7 @@ START_TEST(a_program_starts_with_no_signal_blocked)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     sigfillset(&most);
     pthread_sigmask(SIG_SETMASK, &most, NULL);
     pid = start_program(&ticket);

@@ -22,9 +22,9 @@ static int take_and_stay(void *wanted)
 
     NEED(other != NULL);
     for (n = 0; n < *(unsigned *)wanted; n++) {
-        apr_status_t rv = enter(other, zone, &tickets[n]);
+        adm_outcome_t outcome = enter(other, zone, &tickets[n]);
 
-        NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+        NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     }
     atomic_fetch_add(shared, 1);
     return stay();
@@ -47,7 +47,7 @@ START_TEST(permits_of_a_killed_child_come_back)
     ck_assert_uint_eq(active_in(zone), HELD);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), HELD);
     ck_assert_uint_eq(active_in(zone), 0);
-    ck_assert_uint_eq(stats_of(child, zone).reclaimed, HELD);
+    ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, HELD);
     ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
     assert_segment_consistent();
 }
@@ -60,9 +60,9 @@ START_TEST(places_in_line_of_a_killed_child_close_up)
 
     zone = zone_with(0, HELD);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &first), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &first), ADM_WAITING);
     pid = start_holder(50);
-    ck_assert_int_eq(enter(child, zone, &last), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &last), ADM_WAITING);
     kill_noticed(pid);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), 50);
     ck_assert_uint_eq(queued_in(zone), 2);
@@ -78,7 +78,7 @@ START_TEST(permits_of_a_killed_child_go_to_the_line)
     zone = zone_with(1, 10);
     child = join();
     pid = start_holder(1);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     kill_noticed(pid);
     adm_round(child, adm_now(), false);
     ck_assert(adm_ticket_is_granted(&waiting));
@@ -93,7 +93,7 @@ START_TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
     zone = zone_with(1, 10);
     child = join();
     kill_noticed(start_holder(1));
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     assert_segment_consistent();
 }
 END_TEST
@@ -131,7 +131,7 @@ START_TEST(the_living_keep_what_they_have)
 
     zone = zone_with(3, 0);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &own), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &own), ADM_ADMITTED);
     victim = start_holder(1);
     other = start_holder(1);
     kill_noticed(victim);
@@ -198,7 +198,7 @@ START_TEST(two_reapers_free_each_ticket_once)
         ck_assert_uint_eq(active_in(zone), 0);
         adm_round(child, adm_now(), true);
     }
-    ck_assert_uint_eq(stats_of(child, zone).reclaimed, 20 * HELD);
+    ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 20 * HELD);
     assert_segment_consistent();
 }
 END_TEST

@@ -276,7 +276,7 @@ START_TEST(waiters_of_any_zone_are_seen)
     zone_with(1, 1);
     zone = zone_with(0, 1);
     ck_assert(!adm_view_has_waiters(segment));
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     ck_assert(adm_view_has_waiters(segment));
     leave(&waiting);
     ck_assert(!adm_view_has_waiters(segment));

@@ -13,7 +13,7 @@ static void make_zone(uint32_t limit, uint32_t cap)
     child = join();
 }
 
-static apr_status_t ask(adm_entry_t entry, adm_ticket_t *ticket)
+static adm_outcome_t ask(adm_entry_t entry, adm_ticket_t *ticket)
 {
     return enter_as(child, zone, entry, adm_now(), ticket);
 }
@@ -56,11 +56,11 @@ START_TEST(the_cap_is_reached_and_not_exceeded)
     adm_ticket_t tickets[3];
 
     make_zone(10, 2);
-    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
-    ck_assert_int_eq(ask(BLOCKS, &tickets[1]), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &tickets[2]), ADM_RESERVED);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(BLOCKS, &tickets[1]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &tickets[2]), ADM_RESERVE);
     ck_assert_uint_eq(active_in(zone), 2);
-    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 1);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_RESERVE], 1);
     assert_workers(2);
     assert_segment_consistent();
 }
@@ -71,10 +71,10 @@ START_TEST(a_worker_comes_back_with_the_permit)
     adm_ticket_t ticket;
 
     make_zone(10, 1);
-    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
     leave(&ticket);
     assert_workers(0);
-    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
     assert_segment_consistent();
 }
 END_TEST
@@ -84,8 +84,8 @@ START_TEST(who_is_turned_away_takes_no_worker)
     adm_ticket_t ticket, other;
 
     make_zone(1, 5);
-    ck_assert_int_eq(ask(RUNS, &ticket), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &other), ADM_QUEUE_FULL);
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &other), ADM_FULL);
     assert_workers(1);
     assert_segment_consistent();
 }
@@ -96,9 +96,9 @@ START_TEST(who_waits_without_a_worker_takes_none)
     adm_ticket_t ticket, other;
 
     make_zone(0, 0);
-    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_WAITING);
     assert_workers(0);
-    ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVED);
+    ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVE);
     ck_assert_uint_eq(queued_in(zone), 1);
     assert_segment_consistent();
 }
@@ -109,9 +109,9 @@ START_TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
     adm_ticket_t ticket;
 
     make_zone(0, 1);
-    ck_assert_int_eq(ask(BLOCKS, &ticket), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &ticket), ADM_WAITING);
     assert_workers(1);
-    adm_ticket_cancel(&ticket, ADM_REASON_TIMEOUT, adm_now());
+    adm_ticket_cancel(&ticket, ADM_TIMEOUT, adm_now());
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -122,10 +122,10 @@ START_TEST(who_blocks_one_keeps_it_for_the_run)
     adm_ticket_t inside, waiting;
 
     make_zone(1, 2);
-    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
-    ck_assert_int_eq(ask(BLOCKS, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(ask(BLOCKS, &waiting), ADM_WAITING);
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
     assert_workers(1);
     leave(&waiting);
     assert_workers(0);
@@ -138,8 +138,8 @@ START_TEST(who_was_parked_takes_a_worker_to_run)
     adm_ticket_t inside, waiting;
 
     make_zone(1, 1);
-    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
-    ck_assert_int_eq(ask(PARKS, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(ask(PARKS, &waiting), ADM_WAITING);
     adm_ticket_park(&waiting, 3);
     leave(&inside);
     assert_workers(0);
@@ -156,11 +156,11 @@ START_TEST(who_cannot_be_parked_blocks_a_worker)
     adm_ticket_t ticket;
 
     make_zone(0, 1);
-    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), APR_SUCCESS);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_WAITING);
     assert_workers(1);
     ck_assert_uint_eq(blocked(), 1);
-    adm_ticket_cancel(&ticket, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     assert_workers(0);
     ck_assert_uint_eq(blocked(), 0);
     assert_segment_consistent();
@@ -172,13 +172,13 @@ START_TEST(who_can_neither_be_parked_nor_block_is_turned_away)
     adm_ticket_t ticket;
 
     make_zone(0, 0);
-    ck_assert_int_eq(ask(PARKS, &ticket), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_NO_ROOM);
+    ck_assert_int_eq(ask(PARKS, &ticket), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_block(&ticket, adm_now()), ADM_PARKING);
     ck_assert_uint_eq(ticket.held, 0);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(blocked(), 0);
-    ck_assert_uint_eq(stats_of(child, zone).rejected_parking, 1);
-    ck_assert_uint_eq(stats_of(child, zone).rejected_reserve, 0);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_PARKING], 1);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_RESERVE], 0);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -190,7 +190,7 @@ START_TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
     adm_ticket_t ticket;
 
     make_zone(1, 0);
-    ck_assert_int_eq(ask(dry, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(dry, &ticket), ADM_ADMITTED);
     assert_workers(1);
     leave(&ticket);
     assert_workers(0);
@@ -203,7 +203,7 @@ START_TEST(a_request_that_needs_no_worker_ignores_the_cap)
     adm_ticket_t ticket;
 
     make_zone(1, 0);
-    ck_assert_int_eq(ask(HURRIES, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(ask(HURRIES, &ticket), ADM_ADMITTED);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -215,7 +215,7 @@ START_TEST(a_caller_that_has_no_worker_left_is_believed)
     adm_ticket_t ticket;
 
     make_zone(1, 10);
-    ck_assert_int_eq(ask(denied, &ticket), ADM_RESERVED);
+    ck_assert_int_eq(ask(denied, &ticket), ADM_RESERVE);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -227,7 +227,8 @@ START_TEST(a_retired_zone_gives_the_worker_back)
 
     make_zone(1, 10);
     zone.incarnation++;
-    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ZONE_RETIRED);
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_UNLIMITED);
+    ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
     assert_workers(0);
     assert_segment_consistent();
 }
@@ -241,13 +242,13 @@ START_TEST(a_child_blocks_no_more_threads_than_it_may)
 
     make_zone(0, 10);
     adm_worker_limit_blocked(child, 1);
-    ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
-    ck_assert_int_eq(ask(BLOCKS, &second), ADM_RESERVED);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_RESERVE);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert_uint_eq(blocked(), 1);
     assert_workers(1);
-    adm_ticket_cancel(&first, ADM_REASON_GONE, adm_now());
-    ck_assert_int_eq(ask(BLOCKS, &second), ADM_QUEUED);
+    adm_ticket_cancel(&first, ADM_GONE, adm_now());
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_WAITING);
     assert_segment_consistent();
 }
 END_TEST
@@ -259,18 +260,18 @@ START_TEST(a_worker_that_just_asks_stands_for_no_connections)
 
     make_zone(1, 10);
     adm_worker_limit_connections(child, 4, 4, 3);
-    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
+    ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
     ck_assert(adm_worker_take(child, false));
     ck_assert(adm_worker_has_room(child));
     adm_worker_return(child);
-    ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
+    ck_assert_int_eq(ask(PARKS, &first), ADM_WAITING);
     adm_ticket_park(&first, 0);
     ck_assert(!adm_worker_has_room(child));
     adm_ticket_release(&inside, adm_now());
     adm_ticket_unpark(&first);
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 1);
-    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
-    adm_ticket_cancel(&second, ADM_REASON_GONE, adm_now());
+    ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
+    adm_ticket_cancel(&second, ADM_GONE, adm_now());
     adm_ticket_release(&first, adm_now());
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 0);
     assert_workers(0);
@@ -284,9 +285,9 @@ START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
 
     make_zone(0, 10);
     adm_worker_limit_blocked(child, 1);
-    ck_assert_int_eq(ask(BLOCKS, &first), ADM_QUEUED);
-    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_PARKING);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert_uint_eq(blocked(), 1);
     assert_workers(1);
@@ -300,14 +301,14 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
 
     make_zone(0, 10);
     adm_worker_limit_blocked(child, 1);
-    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &elsewhere), ADM_QUEUED);
-    ck_assert_int_eq(ask(BLOCKS, &here), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &elsewhere), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &here), ADM_WAITING);
     ck_assert_uint_eq(blocked(), 2);
     ck_assert_uint_eq(workers_blocked(), 1);
-    adm_ticket_cancel(&elsewhere, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&elsewhere, ADM_GONE, adm_now());
     ck_assert_uint_eq(blocked(), 1);
     ck_assert_uint_eq(workers_blocked(), 1);
-    adm_ticket_cancel(&here, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&here, ADM_GONE, adm_now());
     ck_assert_uint_eq(workers_blocked(), 0);
     assert_segment_consistent();
 }
@@ -318,14 +319,14 @@ START_TEST(who_is_granted_before_it_is_turned_away_runs)
     adm_ticket_t first, second, inside;
 
     make_zone(1, 1);
-    ck_assert_int_eq(ask(RUNS, &inside), APR_SUCCESS);
-    ck_assert_int_eq(ask(PARKS, &first), ADM_QUEUED);
-    ck_assert_int_eq(ask(PARKS, &second), ADM_QUEUED);
+    ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(ask(PARKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
     adm_worker_limit_blocked(child, 0);
-    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_NO_ROOM);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_PARKING);
     adm_ticket_release(&inside, adm_now());
     ck_assert(adm_ticket_is_granted(&first));
-    ck_assert_int_eq(adm_ticket_block(&first, adm_now()), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_block(&first, adm_now()), ADM_WAITING);
     ck_assert(adm_ticket_is_granted(&first));
     assert_workers(1);
     adm_ticket_release(&first, adm_now());
@@ -343,24 +344,24 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     make_zone(0, 10);
     adm_worker_limit_connections(child, 10, 10, 3);
     for (i = 0; i < 4; i++) {
-        ck_assert_int_eq(ask(PARKS, &parked[i]), ADM_QUEUED);
+        ck_assert_int_eq(ask(PARKS, &parked[i]), ADM_WAITING);
         adm_ticket_park(&parked[i], (uint32_t)i);
     }
-    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_QUEUED);
-    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[0]), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &blocked_ones[1]), ADM_WAITING);
     ck_assert(!adm_worker_has_room(child));
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 2);
-    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_NO_ROOM);
+    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_PARKING);
     assert_workers(2);
     /* Nor who wanted to be parked and cannot be. */
-    ck_assert_int_eq(ask(PARKS, &one_more), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_block(&one_more, adm_now()), ADM_NO_ROOM);
+    ck_assert_int_eq(ask(PARKS, &one_more), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_block(&one_more, adm_now()), ADM_PARKING);
     for (i = 0; i < 3; i++) {
-        adm_ticket_cancel(&parked[i], ADM_REASON_GONE, adm_now());
+        adm_ticket_cancel(&parked[i], ADM_GONE, adm_now());
     }
-    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_WAITING);
     /* HTTP/2 has threads of its own. */
-    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &parked[0]), ADM_QUEUED);
+    ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &parked[0]), ADM_WAITING);
     assert_segment_consistent();
 }
 END_TEST
@@ -374,7 +375,7 @@ static int park_three_and_stay(void *generation)
     NEED(child != NULL);
     atomic_store(&child->rec->generation, (uint32_t) * (const int *)generation);
     for (i = 0; i < 3; i++) {
-        NEED(ask(PARKS, &tickets[i]) == ADM_QUEUED);
+        NEED(ask(PARKS, &tickets[i]) == ADM_WAITING);
         adm_ticket_park(&tickets[i], (uint32_t)i);
     }
     atomic_store(shared, 1);
@@ -395,12 +396,12 @@ START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
     WAIT_FOR(atomic_load(shared) == 1);
     for (i = 0; i < room; i++) {
         ck_assert(adm_worker_has_room(child));
-        ck_assert_int_eq(ask(PARKS, &tickets[i]), ADM_QUEUED);
+        ck_assert_int_eq(ask(PARKS, &tickets[i]), ADM_WAITING);
         adm_ticket_park(&tickets[i], (uint32_t)i);
     }
     ck_assert(!adm_worker_has_room(child));
     for (i = 0; i < room; i++) {
-        adm_ticket_cancel(&tickets[i], ADM_REASON_GONE, adm_now());
+        adm_ticket_cancel(&tickets[i], ADM_GONE, adm_now());
     }
     assert_segment_consistent();
 }
@@ -415,9 +416,9 @@ static int take_and_stay(void *unused)
     (void)unused;
     child = join();
     NEED(child != NULL);
-    NEED(ask(RUNS, &tickets[0]) == APR_SUCCESS);
-    NEED(ask(RUNS, &tickets[1]) == APR_SUCCESS);
-    NEED(ask(RUNS, &tickets[2]) == ADM_RESERVED);
+    NEED(ask(RUNS, &tickets[0]) == ADM_ADMITTED);
+    NEED(ask(RUNS, &tickets[1]) == ADM_ADMITTED);
+    NEED(ask(RUNS, &tickets[2]) == ADM_RESERVE);
     atomic_store(shared, 1);
     return stay();
 }
@@ -432,13 +433,13 @@ START_TEST(the_workers_of_a_killed_child_are_free_again)
     victim = start(take_and_stay, NULL);
     WAIT_FOR(atomic_load(shared) == 1);
     assert_workers(2);
-    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVE);
     (_i ? kill_noticed : kill_unnoticed)(victim);
     adm_round(child, adm_now(), true);
     assert_workers(0);
-    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &tickets[1]), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &tickets[1]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVE);
     assert_segment_consistent();
 }
 END_TEST
@@ -450,9 +451,9 @@ START_TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
 
     make_zone(10, 2);
     atomic_store(&segment->header->workers_held, 5);
-    ck_assert_int_eq(ask(RUNS, &tickets[0]), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &tickets[1]), APR_SUCCESS);
-    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVED);
+    ck_assert_int_eq(ask(RUNS, &tickets[0]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &tickets[1]), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVE);
     ck_assert_uint_eq(workers(), 2);
     assert_segment_consistent();
 }

@@ -46,8 +46,9 @@ START_TEST(tickets_are_rounded_up_to_whole_chunks)
     make_segment(1, 1, 1);
     zone = zone_with(1000, 0);
     child = join();
-    enter_many(child, zone, tickets, ADM_CHUNK_TICKETS, APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &one_more), ADM_NO_TICKET);
+    enter_many(child, zone, tickets, ADM_CHUNK_TICKETS, ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &one_more), ADM_UNLIMITED);
+    ck_assert_int_eq(one_more.fault, ADM_NO_TICKET);
     assert_segment_consistent();
 }
 END_TEST
@@ -149,10 +150,10 @@ START_TEST(two_segments_are_told_apart_by_their_tokens)
     char first[ADM_TOKEN_LENGTH], second[ADM_TOKEN_LENGTH];
     adm_ticket_t ticket;
 
-    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), ADM_ADMITTED);
     adm_program_token(&ticket, first);
     make_segment(8, 8, 256);
-    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(join(), zone_with(1, 1), &ticket), ADM_ADMITTED);
     adm_program_token(&ticket, second);
     ck_assert_str_ne(first, second);
     assert_segment_consistent();
@@ -192,9 +193,9 @@ START_TEST(a_zone_found_again_keeps_who_is_inside)
     adm_ticket_t inside, next;
     adm_child_t *child = join();
 
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     zone = zone_called("one", 1, 1);
-    ck_assert_int_eq(enter(child, zone, &next), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_WAITING);
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&next));
     assert_segment_consistent();
@@ -223,7 +224,7 @@ START_TEST(new_numbers_hold_at_once_for_everybody)
     adm_zone_stats_t stats;
 
     zone_called("one", 7, 9);
-    ck_assert_int_eq(enter(child, zone, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     stats = stats_of(child, zone);
     ck_assert_uint_eq(stats.limit, 7);
     ck_assert_uint_eq(stats.queue_length, 9);
@@ -337,7 +338,7 @@ START_TEST(a_retired_zone_in_use_keeps_its_place)
     make_segment(1, 1, 64);
     old = zone_called("old", _i == 0 ? 1 : 0, 1);
     ck_assert_int_eq(enter(join(), old, &ticket),
-                     _i == 0 ? APR_SUCCESS : ADM_QUEUED);
+                     _i == 0 ? ADM_ADMITTED : ADM_WAITING);
     load_without_zones(5);
     adm_segment_begin_load(segment);
     ck_assert_int_eq(configure("young", &young), ADM_NO_ZONE);
@@ -395,10 +396,11 @@ START_TEST(the_old_handle_of_a_place_says_retired)
     load_without_zones(2);
     young = zone_called("young", 1, 1);
     ck_assert_uint_eq(young.idx, old.idx);
-    ck_assert_int_eq(enter(child, old, &ticket), ADM_ZONE_RETIRED);
+    ck_assert_int_eq(enter(child, old, &ticket), ADM_UNLIMITED);
+    ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
     ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats),
                      ADM_ZONE_RETIRED);
-    ck_assert_int_eq(enter(child, young, &ticket), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, young, &ticket), ADM_ADMITTED);
     assert_segment_consistent();
 }
 END_TEST
@@ -413,21 +415,21 @@ START_TEST(figures_begin_anew_with_the_next_zone_of_a_place)
     make_segment(1, 1, 64);
     child = join();
     old = zone_called("old", 1, 1);
-    ck_assert_int_eq(enter(child, old, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, old, &waiting), ADM_QUEUED);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
-                     APR_SUCCESS);
+    ck_assert_int_eq(enter(child, old, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, old, &waiting), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
+                     ADM_TIMEOUT);
     leave(&inside);
     adm_zone_count_exempt(child, old);
     load_without_zones(2);
     young = zone_called("young", 3, 4);
     stats = stats_of(child, young);
     ck_assert_uint_eq(stats.limit, 3);
-    ck_assert_uint_eq(stats.admitted, 0);
-    ck_assert_uint_eq(stats.exempt, 0);
-    ck_assert_uint_eq(stats.rejected_timeout, 0);
-    ck_assert_uint_eq(stats.queued_max, 0);
-    ck_assert_uint_eq(stats.service.count, 0);
+    ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 0);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_EXEMPT], 0);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 0);
+    ck_assert_uint_eq(stats.figures.queued_max, 0);
+    ck_assert_uint_eq(stats.figures.service.count, 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -443,7 +445,7 @@ START_TEST(an_exempt_request_of_a_retired_zone_is_not_the_new_ones)
     load_without_zones(2);
     young = zone_called("young", 1, 1);
     adm_zone_count_exempt(child, old);
-    ck_assert_uint_eq(stats_of(child, young).exempt, 0);
+    ck_assert_uint_eq(stats_of(child, young).figures.outcomes[ADM_EXEMPT], 0);
     assert_segment_consistent();
 }
 END_TEST

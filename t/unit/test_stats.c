@@ -83,11 +83,11 @@ START_TEST(a_zones_figures_tell_its_story)
     ck_assert_uint_eq(stats.queue_length, 2);
     ck_assert_uint_eq(stats.active, 1);
     ck_assert_uint_eq(stats.queued, 2);
-    ck_assert_uint_eq(stats.queued_max, 2);
+    ck_assert_uint_eq(stats.figures.queued_max, 2);
     ck_assert_int_eq(stats.oldest_wait_usec, 3000);
-    ck_assert_uint_eq(stats.admitted, 1);
-    ck_assert_uint_eq(stats.admitted_after_wait, 0);
-    ck_assert_uint_eq(stats.rejected_full, 1);
+    ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 1);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 0);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_FULL], 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -104,13 +104,13 @@ START_TEST(waiting_and_service_are_timed)
     adm_ticket_release(&inside, 9000);
     adm_ticket_release(&waiting, 10000);
     ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats), APR_SUCCESS);
-    ck_assert_uint_eq(stats.wait.count, 1);
-    ck_assert_uint_eq(stats.wait.sum_usec, 7000);
-    ck_assert_uint_eq(stats.service.count, 2);
-    ck_assert_uint_eq(stats.service.sum_usec, 8000 + 1000);
-    ck_assert_uint_eq(stats.service.max_usec, 8000);
-    ck_assert_uint_eq(stats.admitted, 2);
-    ck_assert_uint_eq(stats.admitted_after_wait, 1);
+    ck_assert_uint_eq(stats.figures.wait.count, 1);
+    ck_assert_uint_eq(stats.figures.wait.sum_usec, 7000);
+    ck_assert_uint_eq(stats.figures.service.count, 2);
+    ck_assert_uint_eq(stats.figures.service.sum_usec, 8000 + 1000);
+    ck_assert_uint_eq(stats.figures.service.max_usec, 8000);
+    ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 2);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
     ck_assert_int_eq(stats.oldest_wait_usec, 0);
     assert_segment_consistent();
 }

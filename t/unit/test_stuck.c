@@ -15,13 +15,13 @@ static int stop_inside(void *unused)
 {
     adm_child_t *self = join();
     adm_ticket_t ticket;
-    apr_status_t rv;
+    adm_outcome_t outcome;
 
     (void)unused;
     NEED(self != NULL);
     adm_fault_arm_stop(point, 1);
-    rv = enter(self, zone, &ticket);
-    NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
+    outcome = enter(self, zone, &ticket);
+    NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     leave(&ticket);
     return 0;
 }
@@ -63,7 +63,7 @@ static void assert_all_is_back(void)
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(queued_in(zone), 0);
-    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     leave(&next);
     ck_assert_int_eq(atomic_load(&rec_of_zone(zone)->stuck_since), 0);
     assert_segment_consistent();
@@ -83,7 +83,7 @@ static int register_and_use_another_zone(void *unused)
 
     (void)unused;
     NEED(self != NULL);
-    NEED(enter(self, other_zone, &ticket) == APR_SUCCESS);
+    NEED(enter(self, other_zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
     return 0;
 }
@@ -106,8 +106,8 @@ START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
     point = points_inside[_i];
     stopped = start_stopped();
     adm_round(child, adm_now(), true);
-    ck_assert_int_eq(enter(child, other_zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, other_zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, other_zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, other_zone, &waiting), ADM_WAITING);
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
@@ -135,13 +135,15 @@ START_TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
     set_scene(1);
     stopped = start_stopped();
     began = adm_now();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ZONE_BUSY);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_UNLIMITED);
+    ck_assert_int_eq(ticket.fault, ADM_ZONE_BUSY);
     first = adm_now() - began;
     ck_assert_int_ge(first, ADM_LOCK_LONG_USEC);
     ck_assert_uint_eq(ticket.held, 0);
     /* From then on nobody does. */
     began = adm_now();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ZONE_BUSY);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_UNLIMITED);
+    ck_assert_int_eq(ticket.fault, ADM_ZONE_BUSY);
     ck_assert_int_lt(adm_now() - began, ADM_LOCK_LONG_USEC);
     kill_unnoticed(stopped);
     assert_all_is_back();
@@ -153,8 +155,8 @@ START_TEST(an_old_sign_of_a_stuck_zone_means_nothing)
     adm_ticket_t inside, waiting;
 
     set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
     ck_assert(adm_ticket_seems_stuck(&waiting, adm_now()));
     ck_assert(!adm_ticket_is_stuck(&waiting, adm_now()));
@@ -176,8 +178,8 @@ static pid_t stopped;
 static void get_stuck(void)
 {
     set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     stopped = start_stopped();
     seem_stuck_for(ADM_LOCK_LONG_USEC);
 }
@@ -215,7 +217,8 @@ START_TEST(the_next_request_finds_what_was_given_back)
     leave(&inside);
     leave(&waiting);
     kill_unnoticed(stopped);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &next), APR_SUCCESS);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &next),
+                     ADM_ADMITTED);
     leave(&next);
     assert_all_is_back();
 }
@@ -226,12 +229,12 @@ START_TEST(who_leaves_the_line_is_counted_later)
     adm_zone_stats_t stats;
 
     get_stuck();
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
+                     ADM_TIMEOUT);
     ck_assert_uint_eq(waiting.held, 0);
     let_go_on(stopped);
     stats = stats_of(child, zone);
-    ck_assert_uint_eq(stats.rejected_timeout, 1);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 1);
     leave(&inside);
     assert_all_is_back();
 }
@@ -240,14 +243,14 @@ END_TEST
 START_TEST(who_was_granted_before_keeps_its_permit)
 {
     set_scene(1);
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     leave(&inside);
     stopped = start_stopped();
     seem_stuck_for(ADM_LOCK_LONG_USEC);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STUCK, adm_now()),
-                     APR_EBUSY);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
+                     ADM_WAITED);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_WAITED);
     let_go_on(stopped);
     leave(&waiting);
     assert_all_is_back();
@@ -276,9 +279,10 @@ END_TEST
 START_TEST(who_waits_is_told_that_nobody_hands_out)
 {
     get_stuck();
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_ZONE_BUSY);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STUCK, adm_now()),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_UNLIMITED);
+    ck_assert_int_eq(waiting.fault, ADM_ZONE_BUSY);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
+                     ADM_UNLIMITED);
     leave(&inside);
     let_go_on(stopped);
     assert_all_is_back();
@@ -294,7 +298,7 @@ START_TEST(a_ticket_used_again_was_not_left)
     leave(&waiting);
     leave(&inside);
     let_go_on(stopped);
-    ck_assert_int_eq(enter(child, zone, &next), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     atomic_store(&rec_of_zone(zone)->has_left, 1);
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&next));
@@ -312,8 +316,8 @@ static int hold_in_both_zones(void *idx)
     adm_ticket_t here, there;
 
     NEED(self != NULL);
-    NEED(enter(self, zone, &here) == APR_SUCCESS);
-    NEED(enter(self, other_zone, &there) == APR_SUCCESS);
+    NEED(enter(self, zone, &here) == ADM_ADMITTED);
+    NEED(enter(self, other_zone, &there) == ADM_ADMITTED);
     atomic_store((atomic_uint *)idx, self->idx);
     return stay();
 }

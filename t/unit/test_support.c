@@ -160,13 +160,13 @@ adm_child_t *join(void)
     return rv == APR_SUCCESS ? child : NULL;
 }
 
-apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)
+adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)
 {
     return enter_as(child, zone, WAITS, adm_now(), ticket);
 }
 
-apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
-                      adm_usec_t now, adm_ticket_t *ticket)
+adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
+                       adm_usec_t now, adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
     entry.queue_length = queue_lengths[zone.idx % ZONES_AT_MOST];
@@ -174,7 +174,7 @@ apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
 }
 
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
-                uint32_t count, apr_status_t expected)
+                uint32_t count, adm_outcome_t expected)
 {
     uint32_t i;
 

@@ -88,7 +88,7 @@ void set_worker_cap(uint32_t cap);
 adm_child_t *join(void);
 
 /** Ask for a permit, ready to wait. */
-apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
+adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
 
 /* How a request enters: these take a worker while they run. */
 #define RUNS ((adm_entry_t){ .worker = ADM_WORKER_ONE })
@@ -102,12 +102,12 @@ apr_status_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
 #define BLOCKS_ELSEWHERE ((adm_entry_t){ .wait = ADM_WAIT_BLOCKED })
 
 /** Ask for a permit in this way, at this time, with the places of the zone. */
-apr_status_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
-                      adm_usec_t now, adm_ticket_t *ticket);
+adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
+                       adm_usec_t now, adm_ticket_t *ticket);
 
 /** Enter @a count times and expect the same answer each time. */
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
-                uint32_t count, apr_status_t expected);
+                uint32_t count, adm_outcome_t expected);
 
 void leave(adm_ticket_t *ticket);
 

@@ -104,15 +104,15 @@ static void stand_in_line(void)
 {
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
 
 START_TEST(a_permit_granted_before_the_wait_is_found)
 {
     stand_in_line();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
     assert_segment_consistent();
 }
 END_TEST
@@ -120,8 +120,8 @@ END_TEST
 START_TEST(a_wait_ends_with_its_time)
 {
     stand_in_line();
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_TIMEUP);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, adm_now() + 1000), APR_TIMEUP);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, adm_now() + 1000), ADM_WAITING);
     ck_assert_uint_eq(queued_in(zone), 1);
     assert_segment_consistent();
 }
@@ -133,7 +133,7 @@ START_TEST(a_child_that_stops_waits_no_longer)
     ck_assert(!adm_child_is_stopping(child));
     adm_child_stop(child);
     ck_assert(adm_child_is_stopping(child));
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_STOPPING);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_STOPPED);
     assert_segment_consistent();
 }
 END_TEST
@@ -147,10 +147,10 @@ START_TEST(who_lost_its_ticket_is_told_so)
     rec = adm_zone_lock(segment, waiting.zone_idx, &rv);
     adm_zone_end_ticket_locked(segment, rec, waiting.idx);
     adm_zone_unlock(segment, rec, adm_now());
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_BAD_SEGMENT);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_STOPPING,
-                                       adm_now()),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_UNLIMITED);
+    ck_assert_int_eq(waiting.fault, ADM_BAD_SEGMENT);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
+                     ADM_UNLIMITED);
     assert_segment_consistent();
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(a_wait_that_sleeps_ends_when_the_child_stops)
     WAIT_FOR(atomic_load(shared) == 1);
     adm_child_stop(child);
     pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, ADM_STOPPING);
+    ck_assert_int_eq((intptr_t)result, ADM_STOPPED);
     assert_segment_consistent();
 }
 END_TEST
@@ -188,7 +188,7 @@ START_TEST(a_wait_that_sleeps_ends_with_the_grant)
     WAIT_FOR(atomic_load(shared) == 1);
     leave(&inside);
     pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, APR_SUCCESS);
+    ck_assert_int_eq((intptr_t)result, ADM_WAITED);
     assert_segment_consistent();
 }
 END_TEST
@@ -201,7 +201,7 @@ static int grant_and_die(void *context)
 
     (void)context;
     NEED(other != NULL);
-    NEED(enter(other, zone, &ticket) == APR_SUCCESS);
+    NEED(enter(other, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[1], 1);
     NEED_SOON(atomic_load(&shared[0]) == 1);
     adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
@@ -220,11 +220,11 @@ START_TEST(a_wake_up_that_never_comes_is_noticed)
     child = join();
     other = start(grant_and_die, NULL);
     WAIT_FOR(atomic_load(&shared[1]) == 1);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_QUEUED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     pthread_create(&thread, NULL, wait_for_permit, &until);
     ck_assert_int_eq(end_of(other), -SIGKILL);
     pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, APR_SUCCESS);
+    ck_assert_int_eq((intptr_t)result, ADM_WAITED);
     leave(&waiting);
     assert_segment_consistent();
 }
@@ -237,9 +237,9 @@ static int wait_in_process(void *unused)
 
     (void)unused;
     NEED(other != NULL);
-    NEED(enter(other, zone, &ticket) == ADM_QUEUED);
+    NEED(enter(other, zone, &ticket) == ADM_WAITING);
     atomic_store(shared, 1);
-    NEED(adm_ticket_wait(&ticket, NEVER) == APR_SUCCESS);
+    NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
     leave(&ticket);
     return 0;
 }
@@ -250,7 +250,7 @@ START_TEST(a_grant_reaches_another_process)
 
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     other = start(wait_in_process, NULL);
     WAIT_FOR(atomic_load(shared) == 1);
     leave(&inside);
@@ -274,10 +274,10 @@ static int pass_permit(void *unused)
     NEED(player != NULL);
     for (n = 0; n < HAND_OVERS / 2; n++) {
         adm_ticket_t ticket;
-        apr_status_t rv = enter(player, zone, &ticket);
+        adm_outcome_t outcome = enter(player, zone, &ticket);
 
-        NEED(rv == APR_SUCCESS || rv == ADM_QUEUED);
-        NEED(adm_ticket_wait(&ticket, NEVER) == APR_SUCCESS);
+        NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
+        NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
         atomic_fetch_add(shared, 1);
         while (queued_in(zone) == 0 && atomic_load(shared) < HAND_OVERS - 1) {
             sched_yield();
@@ -316,9 +316,9 @@ static void block_a_worker(void)
 {
     zone = zone_with(1, 10);
     child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), APR_SUCCESS);
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter_as(child, zone, BLOCKS, adm_now(), &waiting),
-                     ADM_QUEUED);
+                     ADM_WAITING);
     ck_assert_uint_eq(blocked(), 1);
 }
 
@@ -326,7 +326,7 @@ START_TEST(who_waits_in_a_worker_is_blocked_until_granted)
 {
     block_a_worker();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), APR_SUCCESS);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
     ck_assert_uint_eq(blocked(), 0);
     leave(&waiting);
     ck_assert_uint_eq(blocked(), 0);
@@ -337,7 +337,7 @@ END_TEST
 START_TEST(who_leaves_the_line_is_blocked_no_more)
 {
     block_a_worker();
-    adm_ticket_cancel(&waiting, ADM_REASON_GONE, adm_now());
+    adm_ticket_cancel(&waiting, ADM_GONE, adm_now());
     ck_assert_uint_eq(blocked(), 0);
     assert_segment_consistent();
 }
@@ -347,8 +347,8 @@ START_TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
 {
     block_a_worker();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_REASON_TIMEOUT, adm_now()),
-                     APR_EBUSY);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
+                     ADM_WAITED);
     ck_assert_uint_eq(blocked(), 0);
     assert_segment_consistent();
 }

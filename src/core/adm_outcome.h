@@ -1,0 +1,67 @@
+/* adm_outcome.h - what can become of a request, a line each.
+ * Included by adm.h, and so by all.
+ *
+ * The list makes the values, the counters of a zone, the words in notes and
+ * labels and the sentences in the log. A new outcome is a line here and a row of
+ * the manual.
+ */
+#ifndef ADM_OUTCOME_H
+#define ADM_OUTCOME_H
+
+#include <stdbool.h>
+
+/** What the caller does with a request. */
+typedef enum adm_action_t {
+    ADM_RUN,      /* with its permit */
+    ADM_RUN_FREE, /* without one */
+    ADM_REFUSE,   /* answer that the zone is full */
+    ADM_HANG_UP   /* nobody waits for an answer */
+} adm_action_t;
+
+/* value, name, what to do, whether it counts as rejected (a dry run counts what
+ * would have been), what the log says */
+/* clang-format off */
+#define ADM_OUTCOME_LIST(row)                                                  \
+    row(ADMITTED,   "admitted",   ADM_RUN,      false, NULL)                   \
+    row(WAITED,     "queued",     ADM_RUN,      false, NULL)                   \
+    row(DRY_QUEUED, "dry-queued", ADM_RUN,      false, NULL)                   \
+    row(DRY_FULL,   "dry-full",   ADM_RUN,      true,  NULL)                   \
+    row(EXEMPT,     "exempt",     ADM_RUN_FREE, false, NULL)                   \
+    row(UNLIMITED,  "unlimited",  ADM_RUN_FREE, false, NULL)                   \
+    row(FULL,       "full",       ADM_REFUSE,   true,  "the queue is full")    \
+    row(TIMEOUT,    "timeout",    ADM_REFUSE,   true,  "waited too long")      \
+    row(RESERVE,    "reserve",    ADM_REFUSE,   true,                          \
+        "the last workers are reserved")                                       \
+    row(PARKING,    "parking",    ADM_REFUSE,   true,                          \
+        "no room is left to park it, raise AsyncRequestWorkerFactor or the "   \
+        "limit of open files")                                                 \
+    row(GONE,       "gone",       ADM_HANG_UP,  false, NULL)                   \
+    row(STOPPED,    "stopped",    ADM_HANG_UP,  false, NULL)
+
+typedef enum adm_outcome_t {
+#define ADM_OUTCOME_VALUE(value, name, action, is_rejected, reason) ADM_##value,
+    ADM_OUTCOME_LIST(ADM_OUTCOME_VALUE)
+#undef ADM_OUTCOME_VALUE
+    ADM_OUTCOMES,              /* how many there are */
+    ADM_WAITING = ADM_OUTCOMES /* none yet */
+} adm_outcome_t;
+/* clang-format on */
+
+/** @return its word in notes, labels and fields. */
+const char *adm_outcome_name(adm_outcome_t outcome);
+
+/** @return what to do with the request. */
+static inline adm_action_t adm_outcome_action(adm_outcome_t outcome)
+{
+#define ADM_OUTCOME_ACTION(value, name, action, is_rejected, reason) action,
+    static const unsigned char actions[] = { ADM_OUTCOME_LIST(
+        ADM_OUTCOME_ACTION) };
+#undef ADM_OUTCOME_ACTION
+
+    return (adm_action_t)actions[outcome];
+}
+
+/** @return why it was rejected, for the log; NULL where it was not. */
+const char *adm_outcome_reason(adm_outcome_t outcome);
+
+#endif
