@@ -267,7 +267,7 @@ static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
         adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC);
         court->nsec[n] = has_waited ? now_nsec() - court->left_at : 0;
         do {
-            adm_view_zone(child, zone, adm_now(), &stats);
+            adm_view_zone(child, zone, adm_now(), &stats, NULL);
         } while (stats.queued == 0 && n + 1 < HAND_OVERS && n + 2 < HAND_OVERS);
         usleep(20); /* the other one is asleep by then */
         court->left_at = now_nsec();

@@ -16,11 +16,25 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
+static void copy_seconds_locked(adm_segment_t *segment,
+                                const adm_zone_rec_t *zone,
+                                adm_history_rec_t *seconds)
+{
+    if (adm_history_is_untouched(zone)) {
+        *seconds = (adm_history_rec_t){ 0 };
+    }
+    else {
+        *seconds = *adm_history_of(segment, zone);
+    }
+}
+
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
-                           adm_zone_stats_t *stats)
+                           adm_zone_stats_t *stats, adm_history_t *history)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
+    adm_history_rec_t seconds;
+    uint32_t noted_second;
     adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
                                             ADM_LOCK_BRIEF_USEC, &rv);
 
@@ -40,38 +54,19 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         .oldest_wait_usec = oldest_wait_locked(segment, rec, now),
         .figures = rec->figures
     };
-    adm_zone_unlock(segment, rec, now);
-    return APR_SUCCESS;
-}
-
-apr_status_t adm_view_history(adm_child_t *child, adm_zone_t zone,
-                              adm_usec_t now, adm_history_t *history)
-{
-    adm_segment_t *segment = child->segment;
-    apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
-    adm_history_rec_t copy = { 0 };
-    uint32_t noted_second;
-
-    if (!rec) {
-        return rv;
-    }
-    if (rec->applied_incarnation != zone.incarnation) {
-        adm_zone_unlock(segment, rec, now);
-        return ADM_ZONE_RETIRED;
-    }
     noted_second = rec->noted_second;
-    if (!adm_history_is_untouched(rec)) {
-        copy = *adm_history_of(segment, rec);
+    if (history) {
+        copy_seconds_locked(segment, rec, &seconds);
     }
     adm_zone_unlock(segment, rec, now);
-    /* Somebody's clock reading may be newer. */
-    adm_history_copy_out(&copy, noted_second,
-                         adm_history_second_of(now) > noted_second
-                             ? adm_history_second_of(now)
-                             : noted_second,
-                         history);
+    if (history) {
+        /* Somebody's clock reading may be newer. */
+        adm_history_copy_out(&seconds, noted_second,
+                             adm_history_second_of(now) > noted_second
+                                 ? adm_history_second_of(now)
+                                 : noted_second,
+                             history);
+    }
     return APR_SUCCESS;
 }
 

@@ -135,17 +135,13 @@ static void write_durations(request_rec *r, const char *key,
     ap_rputs("]}", r);
 }
 
-static void write_history(request_rec *r, const admission_zone_t *zone)
+static void write_history(request_rec *r, const adm_history_t *history)
 {
-    adm_history_t history;
 
     ap_rputs(",\"history\":{", r);
-    if (adm_view_history(admission_child(), zone->handle, adm_now(), &history)
-        == APR_SUCCESS) {
-        write_array(r, "active", history.active, ADM_HISTORY_SECONDS);
-        ap_rputs(",", r);
-        write_array(r, "queued", history.queued, ADM_HISTORY_SECONDS);
-    }
+    write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
+    ap_rputs(",", r);
+    write_array(r, "queued", history->queued, ADM_HISTORY_SECONDS);
     ap_rputs("}", r);
 }
 
@@ -153,9 +149,10 @@ static void write_zone(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone, int with_history)
 {
     admission_view_t view;
+    adm_history_t history = { 0 };
     int i;
 
-    admission_look_at(zone, &view);
+    admission_look_at(zone, &view, with_history ? &history : NULL);
     ap_rputs("{\"name\":", r);
     write_string(r, admission_utf8(p, zone->name));
     if (view.is_busy) {
@@ -170,7 +167,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
     if (with_history) {
-        write_history(r, zone);
+        write_history(r, &history);
     }
     ap_rputs("}", r);
 }
@@ -235,7 +232,7 @@ static int make_table(apr_pool_t *p, const apr_array_header_t *zones,
                                                      const admission_zone_t *);
         size_t length = strlen(zone->name);
 
-        admission_look_at(zone, &table->views[i]);
+        admission_look_at(zone, &table->views[i], NULL);
         longest = length > longest ? length : longest;
     }
     /* A byte becomes two in UTF-8 and two when it is escaped, never both. */

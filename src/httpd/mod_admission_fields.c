@@ -160,12 +160,13 @@ void admission_look_at_server(adm_server_stats_t *server)
     adm_view_server(admission_segment(), server);
 }
 
-void admission_look_at(const admission_zone_t *zone, admission_view_t *view)
+void admission_look_at(const admission_zone_t *zone, admission_view_t *view,
+                       adm_history_t *history)
 {
     *view = (admission_view_t){ .zone = zone };
     view->stats.limit = (uint32_t)zone->limit;
     view->is_busy = adm_view_zone(admission_child(), zone->handle, adm_now(),
-                                  &view->stats)
+                                  &view->stats, history)
                     == ADM_ZONE_BUSY;
 }
 

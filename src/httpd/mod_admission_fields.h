@@ -43,9 +43,11 @@ extern const int admission_server_fields_count;
 /** Look at the server, dead children taken care of: before the zones. */
 void admission_look_at_server(adm_server_stats_t *server);
 
-/** Look at one zone. There can be thousands: an output looks at one, writes it
- *  and forgets it, so that a slow reader holds no memory. */
-void admission_look_at(const admission_zone_t *zone, admission_view_t *view);
+/** Look at one zone; @a history: at its last ten minutes, too, or NULL. There can
+ *  be thousands: an output looks at one, writes it and forgets it, so that a slow
+ *  reader holds no memory. */
+void admission_look_at(const admission_zone_t *zone, admission_view_t *view,
+                       adm_history_t *history);
 
 /** @return @a only, as an array in @a p; all zones if it is NULL. */
 const apr_array_header_t *

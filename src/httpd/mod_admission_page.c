@@ -245,16 +245,10 @@ static void write_fact(request_rec *r, const char *name, apr_int64_t value)
                value);
 }
 
-static void look_back(const admission_view_t *view, adm_history_t *history)
-{
-    memset(history, 0, sizeof(*history));
-    adm_view_history(admission_child(), view->zone->handle, adm_now(), history);
-}
-
 static void write_whole(request_rec *r, apr_pool_t *p, int number,
-                        const admission_view_t *view)
+                        const admission_view_t *view,
+                        const adm_history_t *history)
 {
-    adm_history_t history;
     int i;
 
     ap_rvputs(r, "<section><h2>",
@@ -265,8 +259,7 @@ static void write_whole(request_rec *r, apr_pool_t *p, int number,
         ap_rputs("</section>\n", r);
         return;
     }
-    look_back(view, &history);
-    say_what_is_wrong(r, p, view, &history);
+    say_what_is_wrong(r, p, view, history);
     frame_history(r);
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
@@ -282,12 +275,11 @@ static void write_whole(request_rec *r, apr_pool_t *p, int number,
     ap_rputs("</details></section>\n", r);
 }
 
-static void write_line(request_rec *r, apr_pool_t *p, int number,
+static void write_line(request_rec *r, apr_pool_t *p,
                        const admission_view_t *view)
 {
     const char *name = admission_utf8(p, view->zone->name);
 
-    (void)number;
     ap_rvputs(r, "<li><a href=\"?zone=", ap_escape_urlencoded(p, name), "\">",
               ap_escape_html(p, name), "</a>", NULL);
     if (view->stats.active > 0 || view->stats.queued > 0) {
@@ -302,20 +294,23 @@ static void write_line(request_rec *r, apr_pool_t *p, int number,
 /* What of a zone is shown first. */
 enum { REJECTS, WAITS, RUNS, IDLE, STATES };
 
-static unsigned char state_of(const admission_view_t *view)
+/* A history is 5 KB to copy: only where it decides. */
+static unsigned char state_of(const admission_zone_t *zone)
 {
-    const adm_zone_stats_t *stats = &view->stats;
-    int has_rejected = adm_figures_rejected(&stats->figures) > 0;
-    adm_history_t history;
+    admission_view_t view;
+    adm_history_t history = { 0 };
+    int has_rejected;
 
+    admission_look_at(zone, &view, NULL);
+    has_rejected = adm_figures_rejected(&view.stats.figures) > 0;
     if (has_rejected) {
-        look_back(view, &history);
+        admission_look_at(zone, &view, &history);
         has_rejected = rejected_within(&history, 60) > 0;
     }
-    return has_rejected        ? REJECTS
-           : stats->queued > 0 ? WAITS
-           : stats->active > 0 ? RUNS
-                               : IDLE;
+    return has_rejected            ? REJECTS
+           : view.stats.queued > 0 ? WAITS
+           : view.stats.active > 0 ? RUNS
+                                   : IDLE;
 }
 
 /* The numbers of the zones, those first that want to be looked at. @return how
@@ -327,10 +322,7 @@ static int sort_zones(apr_pool_t *p, const apr_array_header_t *zones,
     int i, state, idle = 0, sorted = 0;
 
     for (i = 0; i < zones->nelts && zones->nelts > WHOLE_ZONES_MAX; i++) {
-        admission_view_t view;
-
-        admission_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *), &view);
-        states[i] = state_of(&view);
+        states[i] = state_of(APR_ARRAY_IDX(zones, i, admission_zone_t *));
         idle += states[i] == IDLE;
     }
     for (state = 0; state < STATES; state++) {
@@ -355,15 +347,21 @@ static void write_zones(request_rec *r, const apr_array_header_t *zones)
     apr_pool_create(&p, r->pool);
     for (i = 0; i < end && !r->connection->aborted; i++) {
         admission_view_t view;
+        adm_history_t history = { 0 };
 
         apr_pool_clear(p);
         admission_look_at(APR_ARRAY_IDX(zones, order[i], admission_zone_t *),
-                          &view);
+                          &view, i < whole ? &history : NULL);
         if (i == whole) {
             ap_rvputs(r, "<section><h2>", whole ? "Other zones" : "Zones",
                       "</h2>\n<ul>\n", NULL);
         }
-        (i < whole ? write_whole : write_line)(r, p, order[i], &view);
+        if (i < whole) {
+            write_whole(r, p, order[i], &view, &history);
+        }
+        else {
+            write_line(r, p, &view);
+        }
     }
     if (end > whole) {
         ap_rputs("</ul>\n", r);

@@ -215,7 +215,7 @@ static void log_rejection(request_rec *r, const admission_zone_t *zone,
                   adm_outcome_reason(outcome));
     if (!adm_zone_may_log(admission_segment(), zone->handle, outcome, now,
                           LOG_INTERVAL)
-        || adm_view_zone(admission_child(), zone->handle, now, &stats)
+        || adm_view_zone(admission_child(), zone->handle, now, &stats, NULL)
                != APR_SUCCESS) {
         return;
     }

@@ -26,7 +26,8 @@ static void print_lines(request_rec *r, const adm_server_stats_t *server)
                    field->of_server(server));
     }
     for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
-        admission_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *), &view);
+        admission_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *), &view,
+                          NULL);
         ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
         for (i = 0; i < fields_of(&view); i++) {
             const admission_field_t *field = &admission_zone_fields[i];
@@ -107,7 +108,8 @@ static void print_zones(request_rec *r,
         admission_view_t view;
 
         apr_pool_clear(p);
-        admission_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *), &view);
+        admission_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *), &view,
+                          NULL);
         print(r, ap_escape_html(p, view.zone->name), &view);
     }
     apr_pool_destroy(p);

@@ -119,8 +119,8 @@ static void look(story_t *story, input_t *input)
     adm_server_stats_t server;
     adm_history_t history;
 
-    adm_view_zone(story->child, zone, adm_now(), &stats);
-    adm_view_history(story->child, zone, adm_now(), &history);
+    adm_view_zone(story->child, zone, adm_now(), &stats, NULL);
+    adm_view_zone(story->child, zone, adm_now(), &stats, &history);
     adm_view_server(segment, &server);
     adm_view_has_waiters(segment);
     adm_check(segment);

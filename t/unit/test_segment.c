@@ -91,6 +91,7 @@ static size_t pages_of_histories(void)
 START_TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
 {
     static adm_history_t history;
+    adm_zone_stats_t stats;
     adm_child_t *child;
     adm_ticket_t ticket;
     adm_zone_t zone;
@@ -101,7 +102,7 @@ START_TEST(the_history_of_a_zone_costs_nothing_until_it_is_used)
     child = join();
     adm_round(child, adm_now(), true);
     stats_of(child, zone);
-    adm_view_history(child, zone, adm_now(), &history);
+    adm_view_zone(child, zone, adm_now(), &stats, &history);
     ck_assert_uint_eq(pages_of_histories(), 0);
     enter(child, zone, &ticket);
     ck_assert_uint_ge(pages_of_histories(), 1);
@@ -398,7 +399,7 @@ START_TEST(the_old_handle_of_a_place_says_retired)
     ck_assert_uint_eq(young.idx, old.idx);
     ck_assert_int_eq(enter(child, old, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
-    ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats, NULL),
                      ADM_ZONE_RETIRED);
     ck_assert_int_eq(enter(child, young, &ticket), ADM_ADMITTED);
     assert_segment_consistent();

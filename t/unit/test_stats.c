@@ -78,7 +78,8 @@ START_TEST(a_zones_figures_tell_its_story)
     enter_as(child, zone, WAITS, 2000, &waiting[0]);
     enter_as(child, zone, WAITS, 3000, &waiting[1]);
     enter_as(child, zone, WAITS, 4000, &rejected);
-    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats, NULL),
+                     APR_SUCCESS);
     ck_assert_uint_eq(stats.limit, 1);
     ck_assert_uint_eq(stats.queue_length, 2);
     ck_assert_uint_eq(stats.active, 1);
@@ -103,7 +104,8 @@ START_TEST(waiting_and_service_are_timed)
     enter_as(child, zone, WAITS, 2000, &waiting);
     adm_ticket_release(&inside, 9000);
     adm_ticket_release(&waiting, 10000);
-    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats, NULL),
+                     APR_SUCCESS);
     ck_assert_uint_eq(stats.figures.wait.count, 1);
     ck_assert_uint_eq(stats.figures.wait.sum_usec, 7000);
     ck_assert_uint_eq(stats.figures.service.count, 2);
@@ -121,7 +123,8 @@ START_TEST(an_unknown_zone_has_no_figures)
     adm_zone_t nowhere = { 0, 0 };
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats), APR_EINVAL);
+    ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats, NULL),
+                     APR_EINVAL);
     assert_segment_consistent();
 }
 END_TEST

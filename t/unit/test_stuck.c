@@ -111,9 +111,9 @@ START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
-    ck_assert_int_eq(adm_view_zone(child, other_zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, other_zone, adm_now(), &stats, NULL),
                      APR_SUCCESS);
-    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL),
                      ADM_ZONE_BUSY);
     ck_assert_int_eq(play(register_and_use_another_zone, NULL), 0);
     if (_i % 2) {

@@ -217,7 +217,7 @@ adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone)
 {
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats),
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL),
                      APR_SUCCESS);
     return stats;
 }
