@@ -15,7 +15,7 @@ adm_usec_t adm_now(void)
 
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)
 {
-    int64_t due = atomic_load(next);
+    adm_usec_t due = atomic_load(next);
 
     /* Twice the interval: whoever was last may have read the clock later. */
     return (now >= due || due > now + 2 * interval)

@@ -38,8 +38,8 @@
 /* A process that starts programs for children, such as mod_cgid's daemon.
  * Written by what it forks; atomic. */
 typedef struct adm_spawner_rec_t {
-    atomic_int pid;            /* 0: none */
-    _Atomic int64_t last_fork; /* when it started something last */
+    atomic_int pid;               /* 0: none */
+    _Atomic adm_usec_t last_fork; /* when it started something last */
 } adm_spawner_rec_t;
 
 typedef struct adm_header_rec_t {
@@ -55,7 +55,7 @@ typedef struct adm_header_rec_t {
     atomic_uint worker_cap;
     atomic_uint zones_used; /* places 1..zones_used were configured once */
     atomic_uint loads;      /* how many; children look again when it moves */
-    _Atomic int64_t orphan_hold_usec;
+    _Atomic adm_usec_t orphan_hold_usec;
 
     /* Written by the parent and by children; atomic. */
     atomic_uint deaths; /* announced deaths; reapers look again when it moves */
@@ -66,17 +66,17 @@ typedef struct adm_header_rec_t {
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     adm_spawner_rec_t spawners[ADM_SPAWNERS];
-    _Atomic int64_t forgotten_fork; /* the last one of those who lost their
+    _Atomic adm_usec_t forgotten_fork; /* the last one of those who lost their
                                      * place among the spawners */
     _Atomic uint64_t unlimited;
-    _Atomic int64_t next_orphan_round; /* one child at a time looks */
-    _Atomic int64_t next_shown_round;  /* one of those that show figures */
-    _Atomic int64_t next_log[ADM_OUTCOMES];
+    _Atomic adm_usec_t next_orphan_round; /* one child at a time looks */
+    _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
+    _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 
     /* Recycling; written by children; atomic. */
     atomic_uint spawned; /* children that asked for a quota */
     _Atomic uint64_t recycled;
-    _Atomic int64_t away_max_usec;
+    _Atomic adm_usec_t away_max_usec;
     _Atomic uint64_t turns[ADM_TURNS_MAX]; /* who is away; adm_recycle.c */
 } adm_header_rec_t;
 
@@ -107,11 +107,12 @@ typedef struct adm_zone_rec_t {
     atomic_uint incarnation;
 
     /* Written by children without the lock; atomic. */
-    _Atomic int64_t stuck_since; /* somebody waited for the lock in vain, from
+    _Atomic adm_usec_t
+        stuck_since;      /* somebody waited for the lock in vain, from
                                  * then on; whoever gets it stores 0 */
     atomic_uint has_left; /* 1: tickets may be ADM_BELL_LEFT; whoever has the
                            * lock stores 0, then ends them */
-    _Atomic int64_t next_log[ADM_OUTCOMES];
+    _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 
     /* Zone lock. */
     uint32_t applied_incarnation; /* that the statistics belong to */
@@ -128,7 +129,7 @@ typedef struct adm_zone_rec_t {
                                * sets it at each load, without the lock */
     uint32_t noted_second;        /* the last one in the zone's history */
     uint64_t next_arrival;
-    int64_t busy_since_usec; /* `active` is above 0 since; no request that
+    adm_usec_t busy_since_usec; /* `active` is above 0 since; no request that
                               * holds a permit began before */
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
@@ -163,15 +164,15 @@ enum adm_ticket_state_t {
 
 /* Written under the zone lock unless noted. */
 typedef struct adm_ticket_rec_t {
-    atomic_uint state;  /* the truth, and the word its waiter sleeps on */
-    uint32_t child_idx; /* who holds it or waits */
-    uint64_t arrival;   /* place in the order of arrival of its zone */
-    int64_t since_usec; /* WAITING: in line since. Later: runs since */
-    int64_t until_usec; /* ORPHANED: is given up then */
-    _Atomic int64_t missed_since; /* ORPHANED: its program was not seen since
+    atomic_uint state;     /* the truth, and the word its waiter sleeps on */
+    uint32_t child_idx;    /* who holds it or waits */
+    uint64_t arrival;      /* place in the order of arrival of its zone */
+    adm_usec_t since_usec; /* WAITING: in line since. Later: runs since */
+    adm_usec_t until_usec; /* ORPHANED: is given up then */
+    _Atomic adm_usec_t missed_since; /* ORPHANED: its program was not seen since
                               * then; 0: it was. Without the lock, by reapers */
-    uint32_t prev_idx;            /* in the line */
-    uint32_t next_idx;            /* in the line, or in the free list */
+    uint32_t prev_idx;               /* in the line */
+    uint32_t next_idx;               /* in the line, or in the free list */
     atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
                            * from ADM_BELL_LEFT on: its request has left it.
                            * Written by the owning child without the lock */
@@ -303,7 +304,7 @@ struct adm_child_t {
     /* What the last audit saw. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;
-    _Atomic int64_t next_round;
+    _Atomic adm_usec_t next_round;
 };
 
 /* ---- access by number: NULL for numbers that cannot be -------------------- */

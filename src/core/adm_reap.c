@@ -244,7 +244,7 @@ static void end_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
 static bool is_missed(adm_ticket_rec_t *ticket, const adm_orphan_t *orphan,
                       adm_usec_t now)
 {
-    int64_t since = 0;
+    adm_usec_t since = 0;
 
     if (atomic_compare_exchange_strong(&ticket->missed_since, &since, now)) {
         return false; /* the first time */

@@ -101,8 +101,8 @@ bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
 
 static void note_absence(adm_segment_t *segment, adm_usec_t absence)
 {
-    _Atomic int64_t *longest = &segment->header->away_max_usec;
-    int64_t seen = atomic_load(longest);
+    _Atomic adm_usec_t *longest = &segment->header->away_max_usec;
+    adm_usec_t seen = atomic_load(longest);
 
     while (absence > seen
            && !atomic_compare_exchange_weak(longest, &seen, absence)) {

@@ -11,7 +11,7 @@
 /* For how long the lock has been out of reach, as far as anybody tried. */
 adm_usec_t adm_stuck_busy_for(const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    int64_t since = atomic_load(&zone->stuck_since);
+    adm_usec_t since = atomic_load(&zone->stuck_since);
 
     return since > 0 && since < now ? now - since : 0;
 }
@@ -21,7 +21,7 @@ adm_lock_result_t adm_stuck_acquire(adm_zone_rec_t *zone, adm_usec_t patience)
     adm_usec_t now = adm_now();
     adm_usec_t left = ADM_LOCK_LONG_USEC - adm_stuck_busy_for(zone, now);
     adm_lock_result_t result;
-    int64_t never = 0;
+    adm_usec_t never = 0;
 
     if (left < ADM_LOCK_BRIEF_USEC) {
         left = ADM_LOCK_BRIEF_USEC;
