@@ -10,7 +10,11 @@
 #include <http_core.h>
 
 #include "fuzz.h"
-#include "mod_admission_private.h"
+#include "config/mod_admission_conf.h"
+#include "config/mod_admission_directives.h"
+#include "config/mod_admission_zones.h"
+#include "request/mod_admission_counts.h"
+#include "server/mod_admission_capacity.h"
 
 #define DEEPEST 16
 #define MOST_ARGUMENTS 64
@@ -46,9 +50,9 @@ static void check_dir_conf(const admission_dir_conf_t *conf)
     MUST(is_within(conf->dry_run, 0, 1));
     MUST(conf->retry != ADMISSION_RETRY_FIXED
          || is_within(conf->retry_seconds, 1, 86400));
-    MUST(admission_queue_length(conf) >= 0);
-    MUST(admission_queue_timeout(conf) > 0);
-    MUST(admission_reject_status(conf) >= 400);
+    MUST(admission_conf_queue_length(conf) >= 0);
+    MUST(admission_conf_queue_timeout(conf) > 0);
+    MUST(admission_conf_reject_status(conf) >= 400);
 }
 
 static void check_server_conf(server_rec *s)
@@ -60,7 +64,7 @@ static void check_server_conf(server_rec *s)
     MUST(is_within(conf->parking, 0, 1));
     MUST(is_within(conf->recycle_together, 1, ADM_TURNS_MAX));
     MUST(conf->recycle_min >= 0 && conf->recycle_min <= conf->recycle_max);
-    MUST(admission_reserved_workers(s, 400) >= 0);
+    MUST(admission_capacity_reserved(s, 400) >= 0);
 }
 
 static void check_zones(void)
@@ -94,9 +98,9 @@ static server_rec *make_server(apr_pool_t *p, const char *name)
     s->module_config = apr_pcalloc(p, sizeof(void *));
     s->lookup_defaults = apr_pcalloc(p, sizeof(void *));
     ap_set_module_config(s->module_config, &admission_module,
-                         admission_create_server_conf(p, s));
+                         admission_conf_create_server(p, s));
     ap_set_module_config(s->lookup_defaults, &admission_module,
-                         admission_create_dir_conf(p, NULL));
+                         admission_conf_create_dir(p, NULL));
     return s;
 }
 
@@ -133,7 +137,7 @@ static void open_section(reader_t *reader, const char *name, const char *args)
     }
     else {
         inner->server = outer->server;
-        inner->conf = admission_create_dir_conf(reader->pool, NULL);
+        inner->conf = admission_conf_create_dir(reader->pool, NULL);
     }
     reader->depth++;
 }
@@ -143,7 +147,7 @@ static void close_section(reader_t *reader)
     section_t *inner = &reader->sections[reader->depth];
 
     if (reader->depth > 0) {
-        check_dir_conf(admission_merge_dir_conf(reader->pool, inner[-1].conf,
+        check_dir_conf(admission_conf_merge_dir(reader->pool, inner[-1].conf,
                                                 inner->conf));
         reader->depth--;
     }
@@ -304,10 +308,10 @@ void fuzz_directives(const uint8_t *data, size_t size)
     s = make_server(reader.pool, NULL);
     reader.sections[0] = (section_t){ .server = s,
                                       .conf = server_wide_conf(s) };
-    admission_pre_config(reader.pool, reader.pool, reader.pool);
+    admission_zones_begin(reader.pool);
     read_text(&reader, apr_pstrmemdup(reader.pool, (const char *)data, size));
     ask_which_count(&reader);
-    if (admission_check_config(reader.pool, reader.pool, reader.pool, s)
+    if (admission_zones_settle(reader.pool, reader.pool, reader.pool, s)
         == OK) {
         check_zones();
     }

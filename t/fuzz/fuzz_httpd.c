@@ -8,15 +8,20 @@
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
+#include <http_log.h>
+#include <ap_mpm.h>
 #include <http_main.h>
 #include <http_protocol.h>
 
-#include "mod_admission_private.h"
+#include "config/mod_admission_conf.h"
+#include "config/mod_admission_directives.h"
+#include "request/mod_admission_include.h"
+#include "server/mod_admission_process.h"
 
 module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
-                                                   admission_create_dir_conf,
-                                                   admission_merge_dir_conf,
-                                                   admission_create_server_conf,
+                                                   admission_conf_create_dir,
+                                                   admission_conf_merge_dir,
+                                                   admission_conf_create_server,
                                                    NULL,
                                                    admission_directives,
                                                    NULL,
@@ -138,21 +143,38 @@ int ap_exists_config_define(const char *name)
     return 0;
 }
 
-void admission_room_pre_config(apr_pool_t *pconf)
+adm_segment_t *admission_process_segment(void)
 {
-    (void)pconf;
+    return NULL;
 }
 
-admission_room_t admission_room(server_rec *s)
+apr_status_t ap_mpm_query(int query, int *result)
 {
-    (void)s;
-    return (admission_room_t){ 0 };
+    (void)query;
+    *result = 20;
+    return APR_SUCCESS;
 }
 
-int admission_would_park(server_rec *s)
+int ap_expr_exec(request_rec *r, const ap_expr_info_t *expression,
+                 const char **error)
 {
-    (void)s;
-    return 0;
+    (void)r;
+    (void)expression;
+    *error = NULL;
+    return 1;
+}
+
+void ap_log_rerror_(const char *file, int line, int module_index, int level,
+                    apr_status_t status, const request_rec *r,
+                    const char *format, ...)
+{
+    (void)file;
+    (void)line;
+    (void)module_index;
+    (void)level;
+    (void)status;
+    (void)r;
+    (void)format;
 }
 
 const char *ap_scan_http_token(const char *text)
@@ -163,7 +185,7 @@ const char *ap_scan_http_token(const char *text)
     return text;
 }
 
-int admission_may_exec(request_rec *r)
+int admission_include_may_exec(request_rec *r)
 {
     (void)r;
     return 0;
@@ -185,4 +207,11 @@ void ap_log_error_(const char *file, int line, int module_index, int level,
     va_start(arguments, format);
     apr_vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+}
+
+void ap_str_tolower(char *text)
+{
+    for (; *text; text++) {
+        *text = (char)apr_tolower(*text);
+    }
 }

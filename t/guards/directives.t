@@ -9,7 +9,7 @@ use Project;
 
 my @fields = qw(Description Syntax Default Context Status Module Compatibility);
 
-my @directives = without_comments(slurp('src/httpd/mod_admission_config.c'))
+my @directives = without_comments(slurp('src/httpd/config/mod_admission_directives.c'))
                  =~ /\bAP_INIT_\w+\(\s*"(\w+)"/g;
 my %section = slurp('docs/manual/mod_admission.md')
               =~ /^##\s+(\w+)\s+Directive\s*\n(.*?)(?=^##\s|\z)/gms;

@@ -11,9 +11,10 @@ use Project;
 my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
 my %prefix = (server => 'Admission', zone => 'Admission[n]');
 my %uses = (
-    'src/httpd/mod_admission_status.c' => 'server-status and ?auto',
-    'src/httpd/mod_admission_page.c'   => 'the live page',
-    'src/httpd/mod_admission_export.c' => '?json and ?prometheus',
+    'src/httpd/view/mod_admission_server_status.c' => 'server-status and ?auto',
+    'src/httpd/view/mod_admission_page.c'          => 'the live page',
+    'src/httpd/view/mod_admission_json.c'          => '?json',
+    'src/httpd/view/mod_admission_prometheus.c'    => '?prometheus',
 );
 
 # The row of the manual without its meaning, which may say more than the help

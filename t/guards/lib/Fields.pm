@@ -19,7 +19,7 @@ my %SUFFIX = (GAUGE => '', MILLIS => '_seconds', COUNTER => '_total');
 # the project is what makes this simple: a table ends in column one.
 sub fields_of {
     my ($what) = @_;
-    my $code = without_comments(slurp('src/httpd/mod_admission_fields.c'));
+    my $code = without_comments(slurp('src/httpd/view/mod_admission_fields.c'));
     my ($table) = $code =~ /\badmission_${what}_fields\[\] = \{(.*?)^\};/ms;
 
     $table =~ s/"\s*"//g;    # the parts of one text

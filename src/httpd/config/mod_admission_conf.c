@@ -1,0 +1,99 @@
+/* mod_admission_conf.c - create, merge, and what applies by default. */
+#include "config/mod_admission_conf.h"
+
+#define DEFAULT_QUEUE_LENGTH 100
+#define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
+
+/* ---- create and merge ---------------------------------------------------- */
+
+void *admission_conf_create_dir(apr_pool_t *p, char *path)
+{
+    admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
+
+    (void)path;
+    *conf = (admission_dir_conf_t){ .queue_length = ADMISSION_UNSET,
+                                    .queue_timeout = ADMISSION_UNSET,
+                                    .reject_status = ADMISSION_UNSET,
+                                    .retry = ADMISSION_RETRY_UNSET,
+                                    .dry_run = ADMISSION_UNSET };
+    return conf;
+}
+
+#define PICK(field, unset) \
+    conf->field = add->field != (unset) ? add->field : base->field
+
+void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
+{
+    const admission_dir_conf_t *base = base_conf, *add = add_conf;
+    admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
+
+    PICK(limit, NULL);
+    PICK(queue_length, ADMISSION_UNSET);
+    PICK(queue_timeout, ADMISSION_UNSET);
+    PICK(handlers, NULL);
+    PICK(exempt, NULL);
+    PICK(reject_status, ADMISSION_UNSET);
+    conf->retry_seconds = add->retry != ADMISSION_RETRY_UNSET
+                              ? add->retry_seconds
+                              : base->retry_seconds;
+    PICK(retry, ADMISSION_RETRY_UNSET);
+    PICK(dry_run, ADMISSION_UNSET);
+    return conf;
+}
+
+void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
+{
+    admission_server_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
+
+    (void)s;
+    conf->reserve = ADMISSION_UNSET;
+    conf->parking = ADMISSION_UNSET;
+    conf->recycle_together = ADMISSION_UNSET;
+    return conf;
+}
+
+/* ---- what applies -------------------------------------------------------- */
+
+admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf)
+{
+    return conf->limit ? conf->limit->zone : NULL;
+}
+
+/* Where the request's sections say nothing, what others of its zone say. */
+int admission_conf_queue_length(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+
+    return conf->queue_length != ADMISSION_UNSET ? conf->queue_length
+           : zone                                ? zone->queue_length
+                                                 : DEFAULT_QUEUE_LENGTH;
+}
+
+apr_interval_time_t
+admission_conf_queue_timeout(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+
+    return conf->queue_timeout != ADMISSION_UNSET ? conf->queue_timeout
+           : zone                                 ? zone->queue_timeout
+                  : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
+}
+
+int admission_conf_reject_status(const admission_dir_conf_t *conf)
+{
+    return conf->reject_status != ADMISSION_UNSET ? conf->reject_status
+                                                  : DEFAULT_REJECT_STATUS;
+}
+
+int admission_conf_is_dry_run(const admission_dir_conf_t *conf)
+{
+    return conf->dry_run == 1;
+}
+
+int admission_conf_parks(server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    return conf->parking != 0;
+}

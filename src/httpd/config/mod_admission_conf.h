@@ -1,0 +1,106 @@
+/* mod_admission_conf.h - what the configuration says, and its defaults. */
+#ifndef MOD_ADMISSION_CONF_H
+#define MOD_ADMISSION_CONF_H
+
+#include <httpd.h>
+#include <http_config.h>
+
+#include <ap_expr.h>
+
+#include "adm.h"
+
+extern module AP_MODULE_DECLARE_DATA admission_module;
+
+/* One number a call site, never used again; docs/log-messages.md has them. */
+#define ADMLOGNO(n) "ADM" #n ": "
+
+/** The handler of the status pages. */
+#define ADMISSION_STATUS_HANDLER "admission-status"
+
+/** A zone of this configuration. */
+typedef struct admission_zone_t {
+    const char *name;
+    const char *place; /* file:line of the MaxConcurrent that made it */
+    int limit;
+    int queue_length; /* where no request says otherwise */
+    apr_interval_time_t queue_timeout;
+    int says_queue; /* one of its sections does, not only their surroundings */
+    int dry_run;
+    adm_zone_t handle; /* idx 0: the zone table was full */
+} admission_zone_t;
+
+/** MaxConcurrent and AdmissionZone of one section: shared by all that inherit
+ *  them. */
+typedef struct admission_section_t {
+    int number;            /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
+    const char *zone_name; /* of AdmissionZone; NULL: the section's own */
+    const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
+    const char *section;   /* as in the zone's name; NULL: no usable one */
+    int is_regex;          /* it has a regular expression in it */
+    int is_ambiguous;      /* another one of the server has the same: no name */
+    const server_rec *server;
+    const struct admission_dir_conf_t *own; /* what the section says besides */
+    admission_zone_t *zone; /* set by admission_zones_settle() */
+} admission_section_t;
+
+#define ADMISSION_NO_NUMBER (-1)
+
+/** What no directive has set. */
+#define ADMISSION_UNSET (-1)
+#define ADMISSION_DEFAULT_QUEUE_TIMEOUT apr_time_from_sec(30)
+
+typedef enum admission_retry_t {
+    ADMISSION_RETRY_UNSET = -1,
+    ADMISSION_RETRY_AUTO,
+    ADMISSION_RETRY_OFF,
+    ADMISSION_RETRY_FIXED
+} admission_retry_t;
+
+/** Per-directory configuration. Merging copies pointers and numbers only. */
+typedef struct admission_dir_conf_t {
+    admission_section_t *limit;         /* NULL: unset */
+    int queue_length;                   /* -1: unset */
+    apr_interval_time_t queue_timeout;  /* -1: unset */
+    const apr_array_header_t *handlers; /* of const char *; NULL: unset */
+    const ap_expr_info_t *exempt;       /* NULL: unset */
+    int reject_status;                  /* -1: unset */
+    admission_retry_t retry;
+    int retry_seconds; /* of ADMISSION_RETRY_FIXED */
+    int dry_run;       /* -1: unset */
+} admission_dir_conf_t;
+
+/** Of the main server. */
+typedef struct admission_server_conf_t {
+    int reserve; /* -1: unset */
+    int reserve_is_percent;
+    int parking;     /* -1: unset */
+    int recycle_min; /* connections; 0: off */
+    int recycle_max;
+    int recycle_together; /* -1: unset */
+} admission_server_conf_t;
+
+/** httpd's functions for the configuration of sections and servers. */
+void *admission_conf_create_dir(apr_pool_t *p, char *path);
+
+void *admission_conf_merge_dir(apr_pool_t *p, void *base, void *add);
+
+void *admission_conf_create_server(apr_pool_t *p, server_rec *s);
+
+/** @return the zone of this configuration; NULL where nothing is limited. */
+admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf);
+
+/** What applies to a request with this configuration: its own sections, else what
+ *  others of its zone say, else the default. */
+int admission_conf_queue_length(const admission_dir_conf_t *conf);
+
+apr_interval_time_t
+admission_conf_queue_timeout(const admission_dir_conf_t *conf);
+
+int admission_conf_reject_status(const admission_dir_conf_t *conf);
+
+int admission_conf_is_dry_run(const admission_dir_conf_t *conf);
+
+/** @return whether AdmissionParking is On. */
+int admission_conf_parks(server_rec *s);
+
+#endif

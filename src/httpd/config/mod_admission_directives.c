@@ -1,0 +1,376 @@
+/* mod_admission_directives.c - the directives.
+ *
+ * A directive only notes what it says; which zones that makes is settled in
+ * mod_admission_zones.c when everything has been read.
+ */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "config/mod_admission_conf.h"
+#include "config/mod_admission_directives.h"
+#include "config/mod_admission_parse.h"
+#include "config/mod_admission_sections.h"
+
+APLOG_USE_MODULE(admission);
+
+#define MAX_LIMIT 65535
+#define MAX_QUEUE 65535
+#define MAX_RECYCLE 1000000000
+
+/* Not for .htaccess: it is read at each request, and its authors must not make
+ * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
+static const char *wrong_context(cmd_parms *cmd)
+{
+    return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
+}
+
+static const char *name_limit(apr_pool_t *p, int number)
+{
+    return number ? apr_itoa(p, number) : "off";
+}
+
+static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
+                                      const char *arg)
+{
+    const char *error = wrong_context(cmd);
+    int number = strcasecmp(arg, "off") == 0
+                     ? 0
+                     : admission_parse_number(arg, 1, MAX_LIMIT);
+    admission_section_t *limit;
+
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "MaxConcurrent: '%s' is not a number from 1 to %d "
+                            "or 'off'",
+                            arg, MAX_LIMIT);
+    }
+    limit = admission_sections_note(cmd, dir_conf);
+    if (limit->number == ADMISSION_NO_NUMBER) {
+        limit->number = number;
+        limit->place = admission_sections_place(cmd);
+    }
+    if (limit->number != number) {
+        return apr_psprintf(cmd->pool,
+                            "MaxConcurrent: '%s' differs from '%s' in %s; one "
+                            "section has one number",
+                            arg, name_limit(cmd->pool, limit->number),
+                            limit->place);
+    }
+    return NULL;
+}
+
+static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
+                             const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_interval_time_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT;
+    const char *error = wrong_context(cmd);
+    int number = admission_parse_number(length, 0, MAX_QUEUE);
+
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not a length from 0, for "
+                            "no queue, to %d",
+                            length, MAX_QUEUE);
+    }
+    if (option
+        && (strncasecmp(option, "timeout=", 8) != 0
+            || !admission_parse_time(option + 8, apr_time_from_msec(1),
+                                     &timeout))) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not timeout=time with a "
+                            "time from 1ms to 24h in ms, s, min or h, such as "
+                            "timeout=30s; a length of 0 is for no queue",
+                            option);
+    }
+    conf->queue_length = number;
+    conf->queue_timeout = timeout;
+    return NULL;
+}
+
+static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
+                                char *const argv[])
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_array_header_t *handlers;
+    const char *error = wrong_context(cmd);
+    int i;
+
+    if (error) {
+        return error;
+    }
+    if (argc == 0) {
+        return "AdmissionHandlers: must be followed by 'dynamic', 'all' or "
+               "names of handlers";
+    }
+    handlers = apr_array_make(cmd->pool, argc, sizeof(const char *));
+    for (i = 0; i < argc; i++) {
+        const char *star = strchr(argv[i], '*');
+
+        if (*argv[i] == '\0' || (star && star[1])) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionHandlers: '%s' is not 'dynamic', "
+                                "'all' or the name of a handler, which may end "
+                                "with one '*'",
+                                argv[i]);
+        }
+        APR_ARRAY_PUSH(handlers, const char *) = argv[i];
+    }
+    conf->handlers = handlers;
+    return NULL;
+}
+
+static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    const char *error = wrong_context(cmd);
+    const char *c;
+
+    if (error) {
+        return error;
+    }
+    for (c = arg; *c && !apr_iscntrl(*c); c++) {
+    }
+    if (*arg == '\0' || *c || c - arg > 255) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionZone: '%s' is not a name of 1 to 255 "
+                            "characters without control characters",
+                            arg);
+    }
+    admission_sections_note(cmd, dir_conf)->zone_name = arg;
+    return NULL;
+}
+
+static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+    const char *text = args;
+
+    if (error) {
+        return error;
+    }
+    if (*args == '"' || *args == '\'') {
+        text = ap_getword_conf(cmd->pool, &args);
+        if (*args) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionExempt: '%s' follows the expression; "
+                                "one expression is allowed",
+                                args);
+        }
+    }
+    if (*text == '\0') {
+        return "AdmissionExempt: '' is not an expression; see 'Expressions in "
+               "Apache HTTP Server'";
+    }
+    conf->exempt = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
+    if (error) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionExempt: '%s' is not an expression that "
+                            "httpd allows: %s",
+                            text, error);
+    }
+    return NULL;
+}
+
+/* "retry-after=..." */
+static int parse_retry(const char *option, admission_dir_conf_t *conf)
+{
+    apr_interval_time_t time;
+    const char *value;
+
+    if (strncasecmp(option, "retry-after=", 12) != 0) {
+        return 0;
+    }
+    value = option + 12;
+    if (strcasecmp(value, "auto") == 0) {
+        conf->retry = ADMISSION_RETRY_AUTO;
+    }
+    else if (strcasecmp(value, "off") == 0) {
+        conf->retry = ADMISSION_RETRY_OFF;
+    }
+    else if (admission_parse_time(value, apr_time_from_sec(1), &time)) {
+        conf->retry = ADMISSION_RETRY_FIXED;
+        conf->retry_seconds = (int)apr_time_sec(time);
+    }
+    else {
+        return 0;
+    }
+    return 1;
+}
+
+static const char *set_reject(cmd_parms *cmd, void *dir_conf,
+                              const char *status, const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+    int number = admission_parse_number(status, 400, 599);
+
+    if (error) {
+        return error;
+    }
+    if (number == HTTP_UNAUTHORIZED
+        || number == HTTP_PROXY_AUTHENTICATION_REQUIRED) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' has to tell the client how "
+                            "to log in, which a rejection does not; allowed is "
+                            "any other error status from 400 to 599, such as "
+                            "503 or 429",
+                            status);
+    }
+    /* A status that httpd does not know would be sent as 500. */
+    if (number < 0
+        || (number != HTTP_INTERNAL_SERVER_ERROR
+            && ap_index_of_response(number)
+                   == ap_index_of_response(HTTP_INTERNAL_SERVER_ERROR))) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not an error status that "
+                            "httpd knows, from 400 to 599, such as 503 or 429",
+                            status);
+    }
+    conf->reject_status = number;
+    if (option && !parse_retry(option, conf)) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not retry-after=auto, "
+                            "retry-after=off or retry-after=time with a time "
+                            "from 1s to 24h in s, min or h",
+                            option);
+    }
+    return NULL;
+}
+
+/* Not httpd's own kind of directive for this: its message lacks the value. */
+static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
+{
+    if (strcasecmp(arg, "on") != 0 && strcasecmp(arg, "off") != 0) {
+        return apr_psprintf(cmd->pool, "%s: '%s' is not On or Off",
+                            cmd->cmd->name, arg);
+    }
+    *flag = strcasecmp(arg, "on") == 0;
+    return NULL;
+}
+
+static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = wrong_context(cmd);
+
+    return error ? error : parse_flag(cmd, arg, &conf->dry_run);
+}
+
+static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    apr_size_t length = strlen(arg);
+    int is_percent = length && arg[length - 1] == '%';
+    int number = admission_parse_number(
+        is_percent ? apr_pstrmemdup(cmd->pool, arg, length - 1) : arg, 0,
+        is_percent ? 99 : MAX_LIMIT);
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReserve: '%s' is not a number of workers "
+                            "from 0 to %d nor a share from 0%% to 99%%",
+                            arg, MAX_LIMIT);
+    }
+    conf->reserve = number;
+    conf->reserve_is_percent = is_percent;
+    return NULL;
+}
+
+static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    (void)dir_conf;
+    return error ? error : parse_flag(cmd, arg, &conf->parking);
+}
+
+static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
+                               const char *range, const char *option)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    int is_off = strcasecmp(range, "off") == 0;
+    int min = 0, max = 0, together = ADMISSION_UNSET;
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    if (!is_off
+        && !admission_parse_range(cmd->pool, range, MAX_RECYCLE, &min, &max)) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionRecycle: '%s' is not a number of "
+                            "connections from 1 to %d, nor a range min-max of "
+                            "such numbers, nor 'off'",
+                            range, MAX_RECYCLE);
+    }
+    if (is_off && option) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionRecycle: '%s' follows 'off', behind "
+                            "which nothing is allowed",
+                            option);
+    }
+    if (option) {
+        together = strncasecmp(option, "together=", 9) == 0
+                       ? admission_parse_number(option + 9, 1, ADM_TURNS_MAX)
+                       : ADMISSION_UNSET;
+        if (together == ADMISSION_UNSET) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionRecycle: '%s' is not together=number "
+                                "with a number from 1 to %d",
+                                option, ADM_TURNS_MAX);
+        }
+    }
+    conf->recycle_min = min;
+    conf->recycle_max = max;
+    conf->recycle_together = together;
+    return NULL;
+}
+
+#define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
+
+const command_rec admission_directives[] = {
+    AP_INIT_TAKE1("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
+                  "how many counted requests run here at once, or 'off'"),
+    AP_INIT_TAKE12("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
+                   "how many may wait, and timeout=time"),
+    AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
+                      "which requests count: 'dynamic', 'all' or handlers"),
+    AP_INIT_TAKE1("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
+                  "name of the zone; sections of one name share one limit"),
+    AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
+                     "expression: where it is true, a request runs at once"),
+    AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
+                   "status for rejected requests, and "
+                   "retry-after=auto|off|time"),
+    AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
+                  "On or Off; On: decide and count as if, change nothing"),
+    AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
+                  "workers that zones may never occupy, a number or percent"),
+    AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
+                   "min[-max] connections a child serves, and "
+                   "together=number; or 'off'"),
+    AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
+                  "On or Off; On: wait without a worker where the MPM can"),
+    { .name = NULL }
+};

@@ -1,0 +1,66 @@
+/* mod_admission_parse.c - numbers and times as an administrator writes them. */
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+
+#include "config/mod_admission_parse.h"
+
+#define MAX_TIME apr_time_from_sec(86400)
+
+/* @return a whole number from min to max, or -1. */
+int admission_parse_number(const char *text, int min, int max)
+{
+    char *end;
+    apr_int64_t number = apr_strtoi64(text, &end, 10);
+
+    return apr_isdigit(*text) && *end == '\0' && number >= min && number <= max
+               ? (int)number
+               : -1;
+}
+
+/* A time in httpd's notation, from min up to a day. */
+int admission_parse_time(const char *text, apr_interval_time_t min,
+                         apr_interval_time_t *time)
+{
+    static const char *const units[] = { "", "ms", "s", "mi", "min", "h" };
+    const char *unit = text;
+    apr_size_t i;
+
+    while (apr_isdigit(*unit)) {
+        unit++;
+    }
+    /* httpd's parser looks at the first letters only. */
+    for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+        if (unit > text && strcmp(unit, units[i]) == 0) {
+            return ap_timeout_parameter_parse(text, time, "s") == APR_SUCCESS
+                   && *time >= min && *time <= MAX_TIME;
+        }
+    }
+    return 0;
+}
+
+/* "1000-2000", or "1000" for both. */
+int admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
+                          int *max)
+{
+    const char *dash = strchr(text, '-');
+
+    *min = admission_parse_number(dash ? apr_pstrmemdup(p, text, dash - text)
+                                       : text,
+                                  1, most);
+    *max = dash ? admission_parse_number(dash + 1, 1, most) : *min;
+    return *min > 0 && *max >= *min;
+}
+
+/* type/subtype, and not one that a module has taken for a handler that runs
+ * programs. */
+int admission_parse_is_media_type(const char *name)
+{
+    const char *slash = ap_scan_http_token(name);
+    const char *subtype = *slash == '/' ? slash + 1 : slash;
+    const char *end = ap_scan_http_token(subtype);
+
+    return slash > name && subtype > slash && end > subtype && *end == '\0'
+           && strncasecmp(name, "application/x-httpd-", 20) != 0
+           && strcasecmp(name, "text/x-server-parsed-html") != 0;
+}

@@ -1,0 +1,212 @@
+/* mod_admission_said.c - what the configuration files say, also in directives of
+ * other modules. Never what .htaccess says: that is not in httpd's tree.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+
+#include "config/mod_admission_parse.h"
+#include "config/mod_admission_said.h"
+#include "config/mod_admission_zones.h"
+
+APLOG_USE_MODULE(admission);
+
+/* ---- the tree of directives ---------------------------------------------- */
+
+double admission_said_number(const char *name, double otherwise)
+{
+    const ap_directive_t *directive;
+
+    /* At the top of the files; the last one counts. */
+    for (directive = ap_conftree; directive; directive = directive->next) {
+        if (strcasecmp(directive->directive, name) == 0) {
+            otherwise = strtod(directive->args, NULL);
+        }
+    }
+    return otherwise;
+}
+
+/* In the order of the files; a section stands before what is in it. */
+const ap_directive_t *admission_said_next(const ap_directive_t *directive)
+{
+    if (directive->first_child) {
+        return directive->first_child;
+    }
+    while (directive && !directive->next) {
+        directive = directive->parent;
+    }
+    return directive ? directive->next : NULL;
+}
+
+int admission_said_is(const ap_directive_t *directive, const char *name)
+{
+    return strcasecmp(directive->directive, name) == 0;
+}
+
+/* The first word of the arguments, "" where there is none. */
+const char *admission_said_argument(apr_pool_t *p,
+                                    const ap_directive_t *directive)
+{
+    const char *args = directive->args ? directive->args : "";
+
+    return ap_getword_conf(p, &args);
+}
+
+static int has_word(apr_pool_t *p, const ap_directive_t *directive,
+                    const char *word)
+{
+    const char *args = directive->args ? directive->args : "";
+
+    while (*args) {
+        if (strcasecmp(ap_getword_conf(p, &args), word) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
+{
+    const ap_directive_t *directive;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (admission_said_is(directive, name)
+            && (!word || has_word(p, directive, word))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- names of AdmissionHandlers ------------------------------------------ */
+
+/* Handlers that modules set by themselves, without a directive that names
+ * them. */
+static int is_set_by_modules(const char *name, apr_size_t length)
+{
+    static const char *const names[] = { "cgi-script",      "proxy-server",
+                                         "dav-handler",     "lua-map-handler",
+                                         "default-handler", DIR_MAGIC_TYPE };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (strncmp(names[i], name, length) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* The handler or type that a directive gives to files, as httpd will write it
+ * into the request; NULL if it gives none. */
+static const char *given_by(apr_pool_t *p, const ap_directive_t *directive)
+{
+    const char *word;
+
+    if (!admission_said_is(directive, "SetHandler")
+        && !admission_said_is(directive, "AddHandler")
+        && !admission_said_is(directive, "AddType")
+        && !admission_said_is(directive, "ForceType")) {
+        return NULL;
+    }
+    word = admission_said_argument(p, directive);
+    if (strncmp(word, "proxy:unix", 10) != 0) {
+        ap_str_tolower((char *)word);
+    }
+    return word;
+}
+
+/* Expressions and rules can give any name: who writes them knows which. */
+static int can_be_given(apr_pool_t *p, const ap_directive_t *directive,
+                        const char *name, apr_size_t length)
+{
+    const char *given = given_by(p, directive);
+
+    if (given) {
+        return strncmp(given, name, length) == 0 || strstr(given, "%{") != NULL;
+    }
+    return admission_said_is(directive, "RewriteRule") && directive->args
+           && strstr(directive->args, apr_pstrmemdup(p, name, length)) != NULL;
+}
+
+/* Of a whole name the terminating zero is compared, too. Media types of files
+ * are in TypesConfig. */
+static int is_given(apr_pool_t *p, const char *name)
+{
+    apr_size_t length = strlen(name);
+    const ap_directive_t *directive;
+
+    length = name[length - 1] == '*' ? length - 1 : length + 1;
+    if (admission_parse_is_media_type(name)
+        || is_set_by_modules(name, length)) {
+        return 1;
+    }
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (can_be_given(p, directive, name, length)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void warn_of_handlers(apr_pool_t *p, server_rec *s,
+                             const ap_directive_t *directive)
+{
+    const char *args = directive->args;
+
+    while (*args) {
+        const char *name = ap_getword_conf(p, &args);
+
+        if (strcasecmp(name, "all") == 0 || strcasecmp(name, "dynamic") == 0
+            || *name == '\0' || is_given(p, name)) {
+            continue;
+        }
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0005)
+                     "AdmissionHandlers: '%s' in %s:%d is a handler that no "
+                     "SetHandler, AddHandler, AddType or ForceType of the "
+                     "configuration gives, so nothing counts by it; case "
+                     "matters, httpd writes names in lower case",
+                     name, directive->filename, directive->line_num);
+    }
+}
+
+/* ---- directives without a zone ------------------------------------------- */
+
+static int needs_zone(const ap_directive_t *directive)
+{
+    static const char *const names[] = { "AdmissionQueue", "AdmissionHandlers",
+                                         "AdmissionExempt", "AdmissionReject",
+                                         "AdmissionDryRun" };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (admission_said_is(directive, names[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+void admission_said_warn(apr_pool_t *p, server_rec *s)
+{
+    int has_zones = admission_zones()->nelts > 0;
+    const ap_directive_t *directive;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (!has_zones && needs_zone(directive)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
+                         "%s in %s:%d has no effect: no MaxConcurrent of the "
+                         "configuration sets a limit",
+                         directive->directive, directive->filename,
+                         directive->line_num);
+            return;
+        }
+        if (admission_said_is(directive, "AdmissionHandlers")) {
+            warn_of_handlers(p, s, directive);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/* mod_admission_said.h - what the configuration files say, in all directives. */
+#ifndef MOD_ADMISSION_SAID_H
+#define MOD_ADMISSION_SAID_H
+
+#include "config/mod_admission_conf.h"
+
+/** @return the directive behind this one, in the order of the files: a section,
+ *  then what is in it. NULL: it is the last. Begin with ap_conftree. */
+const ap_directive_t *admission_said_next(const ap_directive_t *directive);
+
+/** @return whether the directive has this name. */
+int admission_said_is(const ap_directive_t *directive, const char *name);
+
+/** @return its first argument; "" where there is none. */
+const char *admission_said_argument(apr_pool_t *p,
+                                    const ap_directive_t *directive);
+
+/** @return whether a directive of this name stands anywhere, with this word among
+ *  its arguments; NULL: any. */
+int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
+
+/** @return a number that another module's directive says outside of sections,
+ *  the last one; @a otherwise where none does. */
+double admission_said_number(const char *directive, double otherwise);
+
+/** Log a warning of each directive of ours that has no effect: handlers that
+ *  nothing gives, a queue without a limit. */
+void admission_said_warn(apr_pool_t *p, server_rec *s);
+
+#endif

@@ -1,0 +1,132 @@
+/* mod_admission_sections.c - which sections set a limit, and their names. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+
+#include "config/mod_admission_sections.h"
+
+/* ---- names --------------------------------------------------------------- */
+
+static int is_section(const ap_directive_t *directive, const char *name)
+{
+    return strcasecmp(directive->directive, name) == 0;
+}
+
+/* <LocationMatch x> says the same as <Location ~ x>. */
+static int is_match(const ap_directive_t *section)
+{
+    apr_size_t length = strlen(section->directive);
+
+    return length > 5
+           && strcasecmp(section->directive + length - 5, "Match") == 0;
+}
+
+/* "/cgi-bin/" of <Location "/cgi-bin/">, "~x" of <Location ~ x>, with the kind
+ * of the section in front where that is not a <Location>. NULL for <If> and its
+ * like: no text names them. */
+static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
+                                int *is_regex)
+{
+    const char *args = apr_pstrdup(p, section->args ? section->args : "");
+    char *bracket = strrchr(args, '>');
+    apr_size_t kind = strlen(section->directive + 1);
+    const char *arg, *tilde = "";
+
+    if (bracket && bracket[1] == '\0') {
+        *bracket = '\0';
+    }
+    arg = ap_getword_conf(p, &args);
+    if (is_match(section)) {
+        kind -= 5;
+        tilde = "~";
+    }
+    else if (strcmp(arg, "~") == 0) {
+        arg = ap_getword_conf(p, &args);
+        tilde = "~";
+    }
+    *is_regex |= *tilde != '\0';
+    if (kind == 8 && strncasecmp(section->directive, "<Location", 9) == 0) {
+        return apr_pstrcat(p, tilde, arg, NULL);
+    }
+    if (is_section(section, "<If") || is_section(section, "<ElseIf")
+        || is_section(section, "<Else")) {
+        return NULL;
+    }
+    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
+                        tilde, arg);
+}
+
+/* The path of sections around a directive, outermost first; "*" outside of
+ * any; NULL if one of them has no name. <IfModule> and its like are not among
+ * them: httpd reads on in their place. */
+static const char *name_place(apr_pool_t *p, const ap_directive_t *directive,
+                              int *is_regex)
+{
+    const ap_directive_t *section;
+    const char *name = NULL;
+
+    for (section = directive->parent; section; section = section->parent) {
+        const char *outer;
+
+        if (is_section(section, "<VirtualHost")) {
+            continue;
+        }
+        outer = name_section(p, section, is_regex);
+        if (!outer) {
+            return NULL;
+        }
+        name = name ? apr_pstrcat(p, outer, " ", name, NULL) : outer;
+    }
+    return name ? name : "*";
+}
+
+const char *admission_sections_server(apr_pool_t *p, const server_rec *s)
+{
+    if (s->server_hostname) {
+        return s->server_hostname;
+    }
+    return s->is_virtual && s->addrs
+               ? apr_psprintf(p, "%s:%d", s->addrs->virthost,
+                              (int)s->addrs->host_port)
+               : "main";
+}
+
+/* ---- what the directives say --------------------------------------------- */
+
+/* Of the configuration being read: admission_section_t *, admission_zone_t *. */
+static apr_array_header_t *limits;
+
+void admission_sections_begin(apr_pool_t *pconf)
+{
+    limits = apr_array_make(pconf, 8, sizeof(admission_section_t *));
+}
+
+const apr_array_header_t *admission_sections_all(void)
+{
+    return limits;
+}
+
+const char *admission_sections_place(const cmd_parms *cmd)
+{
+    return apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename,
+                        cmd->directive->line_num);
+}
+
+admission_section_t *admission_sections_note(cmd_parms *cmd,
+                                             admission_dir_conf_t *conf)
+{
+    admission_section_t *limit = conf->limit;
+
+    if (!limit) {
+        limit = apr_pcalloc(cmd->pool, sizeof(*limit));
+        limit->number = ADMISSION_NO_NUMBER;
+        limit->place = admission_sections_place(cmd);
+        limit->section = name_place(cmd->pool, cmd->directive,
+                                    &limit->is_regex);
+        limit->server = cmd->server;
+        limit->own = conf;
+        conf->limit = limit;
+        APR_ARRAY_PUSH(limits, admission_section_t *) = limit;
+    }
+    return limit;
+}

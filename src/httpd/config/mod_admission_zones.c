@@ -1,0 +1,220 @@
+/* mod_admission_zones.c - which zones a configuration has.
+ *
+ * Settled in check_config, when every ServerName is known; also what
+ * `configtest` and DUMP_ADMISSION run.
+ */
+#include <httpd.h>
+#include <apr_hash.h>
+#include <apr_strings.h>
+#include <http_log.h>
+
+#include "config/mod_admission_sections.h"
+#include "config/mod_admission_zones.h"
+
+APLOG_USE_MODULE(admission);
+
+static apr_array_header_t *zones;
+
+static apr_hash_t *zones_by_name;
+
+const apr_array_header_t *admission_zones(void)
+{
+    return zones;
+}
+
+void admission_zones_begin(apr_pool_t *pconf)
+{
+    admission_sections_begin(pconf);
+    zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    zones_by_name = apr_hash_make(pconf);
+}
+
+static admission_zone_t *find_zone(const char *name)
+{
+    return apr_hash_get(zones_by_name, name, APR_HASH_KEY_STRING);
+}
+
+static int makes_zone(const admission_section_t *limit)
+{
+    return limit->number > 0;
+}
+
+/* AdmissionZone without MaxConcurrent: the limit is said elsewhere. */
+static int joins_zone(const admission_section_t *limit)
+{
+    return limit->number == ADMISSION_NO_NUMBER;
+}
+
+/* A regular expression twice in one server is not one place. */
+static void mark_ambiguous(apr_pool_t *p)
+{
+    apr_hash_t *seen = apr_hash_make(p);
+    int i;
+
+    for (i = 0; i < admission_sections_all()->nelts; i++) {
+        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
+                                                   admission_section_t *);
+        admission_section_t *first;
+        const char *place;
+
+        if (!makes_zone(limit) || !limit->is_regex || limit->zone_name
+            || !limit->section) {
+            continue;
+        }
+        place = apr_psprintf(p, "%pp %s", (const void *)limit->server,
+                             limit->section);
+        first = apr_hash_get(seen, place, APR_HASH_KEY_STRING);
+        if (first) {
+            first->is_ambiguous = limit->is_ambiguous = 1;
+        }
+        else {
+            apr_hash_set(seen, place, APR_HASH_KEY_STRING, limit);
+        }
+    }
+}
+
+static const char *name_zone(apr_pool_t *p, const admission_section_t *limit)
+{
+    if (limit->zone_name) {
+        return limit->zone_name;
+    }
+    if (!limit->section || limit->is_ambiguous) {
+        return NULL;
+    }
+    return apr_pstrcat(p, admission_sections_server(p, limit->server), ":",
+                       limit->section, NULL);
+}
+
+/* What applies in the limit's section as far as the files tell: its own, else
+ * the server's. */
+static const admission_dir_conf_t *
+apparent_conf(apr_pool_t *p, const admission_section_t *limit)
+{
+    admission_dir_conf_t *outer =
+        ap_get_module_config(limit->server->lookup_defaults, &admission_module);
+
+    return admission_conf_merge_dir(p, outer, (void *)limit->own);
+}
+
+static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
+                                  const admission_section_t *limit)
+{
+    const admission_dir_conf_t *conf = apparent_conf(p, limit);
+    admission_zone_t *zone = apr_pcalloc(p, sizeof(*zone));
+
+    zone->name = name;
+    zone->place = limit->place;
+    zone->limit = limit->number;
+    zone->queue_length = admission_conf_queue_length(conf);
+    zone->says_queue = limit->own->queue_length >= 0;
+    zone->queue_timeout = admission_conf_queue_timeout(conf);
+    zone->dry_run = admission_conf_is_dry_run(conf);
+    APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
+    apr_hash_set(zones_by_name, name, APR_HASH_KEY_STRING, zone);
+    return zone;
+}
+
+static int refuse(server_rec *s, const char *message)
+{
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, "%s", message);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+/* A zone has one line: what one section says of it holds for those that say
+ * nothing. */
+static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
+{
+    if (own->queue_length < 0) {
+        return OK;
+    }
+    if (zone->says_queue
+        && (zone->queue_length != own->queue_length
+            || zone->queue_timeout != own->queue_timeout)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    zone->queue_length = own->queue_length;
+    zone->queue_timeout = own->queue_timeout;
+    zone->says_queue = 1;
+    return OK;
+}
+
+static int settle_limit(apr_pool_t *p, server_rec *s,
+                        admission_section_t *limit)
+{
+    const char *name = name_zone(p, limit);
+    admission_zone_t *zone;
+
+    if (!name) {
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
+                                      "MaxConcurrent: '%d' in %s stands in "
+                                      "a section without a name of its "
+                                      "own (<If>, or a regular expression "
+                                      "used twice); AdmissionZone must "
+                                      "give one",
+                                      limit->number, limit->place));
+    }
+    zone = find_zone(name);
+    if (!zone) {
+        zone = add_zone(p, name, limit);
+    }
+    else if (zone->limit != limit->number) {
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
+                                      "MaxConcurrent: zone '%s' has %d in "
+                                      "%s and %d in %s; one zone has one "
+                                      "number, and AdmissionZone gives a "
+                                      "section a zone of its own",
+                                      zone->name, zone->limit, zone->place,
+                                      limit->number, limit->place));
+    }
+    else if (settle_queue(zone, limit->own) != OK) {
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
+                                      "AdmissionQueue: zone '%s' has two "
+                                      "different lines in %s and %s; one "
+                                      "zone has one line, and "
+                                      "AdmissionZone gives a section a "
+                                      "zone of its own",
+                                      zone->name, zone->place, limit->place));
+    }
+    limit->zone = zone;
+    return OK;
+}
+
+static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *limit)
+{
+    limit->zone = find_zone(limit->zone_name);
+    if (!limit->zone) {
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0003)
+                                      "AdmissionZone: '%s' in %s is the "
+                                      "name of no zone; MaxConcurrent "
+                                      "must stand beside it, here or in "
+                                      "another section of that name",
+                                      limit->zone_name, limit->place));
+    }
+    return OK;
+}
+
+int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
+                           apr_pool_t *ptemp, server_rec *s)
+{
+    int i, rv = OK;
+
+    (void)plog;
+    mark_ambiguous(ptemp);
+    for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
+        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
+                                                   admission_section_t *);
+
+        if (makes_zone(limit)) {
+            rv = settle_limit(pconf, s, limit);
+        }
+    }
+    for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
+        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
+                                                   admission_section_t *);
+
+        if (joins_zone(limit)) {
+            rv = join_zone(pconf, s, limit);
+        }
+    }
+    return rv;
+}

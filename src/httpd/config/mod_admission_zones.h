@@ -1,0 +1,19 @@
+/* mod_admission_zones.h - the zones of a configuration. */
+#ifndef MOD_ADMISSION_ZONES_H
+#define MOD_ADMISSION_ZONES_H
+
+#include "config/mod_admission_conf.h"
+
+/** The zones of this configuration, in the order of the files; of
+ *  admission_zone_t *. Complete after admission_zones_settle(). */
+const apr_array_header_t *admission_zones(void);
+
+/** Forget the zones of the configuration before. */
+void admission_zones_begin(apr_pool_t *pconf);
+
+/** Which zones the sections make: the hook check_config. @return OK, or an error
+ *  that was logged. */
+int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
+                           apr_pool_t *ptemp, server_rec *s);
+
+#endif

@@ -1,0 +1,150 @@
+/* mod_admission_admit.c - the handler hook: decide, wait, tell, act. */
+#include <httpd.h>
+#include <http_config.h>
+
+#include "request/mod_admission_admit.h"
+#include "request/mod_admission_block.h"
+#include "request/mod_admission_counts.h"
+#include "request/mod_admission_http2.h"
+#include "request/mod_admission_park.h"
+#include "request/mod_admission_run.h"
+#include "request/mod_admission_tell.h"
+#include "request/mod_admission_visit.h"
+#include "request/mod_admission_wait.h"
+#include "server/mod_admission_process.h"
+
+/* ---- decide -------------------------------------------------------------- */
+
+static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
+                            const admission_kin_t *kin,
+                            admission_request_t *known)
+{
+    adm_entry_t entry = { .queue_length = (uint32_t)admission_conf_queue_length(
+                              conf),
+                          .dry_run = admission_conf_is_dry_run(conf) };
+
+    if (kin->holds_any) {
+        /* A request that holds a permit must not wait for another one; and its
+         * worker is counted already. */
+        return entry;
+    }
+    if (!r->connection->master) {
+        entry.worker = ADM_WORKER_ONE;
+        entry.wait = admission_park_is_possible(r) ? ADM_WAIT_PARKED
+                                                   : ADM_WAIT_BLOCKED;
+    }
+    else {
+        entry.worker = admission_http2_enter(known) ? ADM_WORKER_NONE
+                                                    : ADM_WORKER_DENIED;
+        entry.wait = ADM_WAIT_BLOCKED;
+    }
+    if (kin->was_rejected) {
+        /* The error page for a full zone must not join its queue. */
+        entry.wait = ADM_WAIT_NEVER;
+    }
+    return entry;
+}
+
+/* ADM_WAITING: the ticket is queued, to wait in the way of @a how. */
+static void enter(request_rec *r, const admission_dir_conf_t *conf,
+                  const admission_kin_t *kin, admission_verdict_t *verdict,
+                  adm_wait_t *how)
+{
+    admission_request_t *known = admission_visit_note(r, verdict->zone);
+    adm_entry_t entry = entry_of(r, conf, kin, known);
+    adm_ticket_t *ticket;
+
+    known->visit = admission_visit_make(r, verdict->zone);
+    ticket = &known->visit->ticket;
+    verdict->outcome = adm_ticket_enter(admission_process_child(),
+                                        verdict->zone->handle, &entry,
+                                        adm_now(), ticket);
+    verdict->queued_ahead = ticket->queued_ahead;
+    verdict->drain_usec = ticket->drain_usec;
+    verdict->fault = ticket->fault;
+    *how = entry.wait;
+}
+
+/* @return whether the request runs without asking its zone. */
+static int is_let_through(request_rec *r, const admission_dir_conf_t *conf,
+                          admission_verdict_t *verdict)
+{
+    if (!admission_process_child()) {
+        verdict->outcome = ADM_UNLIMITED;
+        verdict->fault = ADM_NO_CHILD;
+        return 1;
+    }
+    if (admission_counts_exempt(r, conf, verdict->zone)) {
+        adm_zone_count_exempt(admission_process_child(), verdict->zone->handle);
+        verdict->outcome = ADM_EXEMPT;
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- wait ---------------------------------------------------------------- */
+
+/* @return SUSPENDED: mod_admission_park.c goes on. */
+static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
+                           adm_wait_t how, admission_verdict_t *verdict)
+{
+    admission_visit_t *visit = admission_visit_request(r)->visit;
+    adm_usec_t began = adm_now();
+    adm_usec_t deadline = began + admission_conf_queue_timeout(conf);
+    adm_outcome_t outcome = ADM_WAITING;
+
+    if (how == ADM_WAIT_PARKED) {
+        if (admission_park(r, visit, deadline) == SUSPENDED) {
+            return SUSPENDED;
+        }
+        outcome = adm_ticket_block(&visit->ticket, began);
+    }
+    if (outcome == ADM_WAITING) {
+        outcome = admission_block(r, &visit->ticket, deadline);
+    }
+    admission_wait_end(r, outcome, began, verdict);
+    return OK;
+}
+
+/* ---- the hook ------------------------------------------------------------ */
+
+/* Tell, then act. */
+static int conclude(request_rec *r, const admission_verdict_t *verdict)
+{
+    admission_tell(r, verdict);
+    return admission_run(r, verdict);
+}
+
+int admission_admit(request_rec *r)
+{
+    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
+                                                            &admission_module);
+    admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+    adm_wait_t how = ADM_WAIT_NEVER;
+    admission_kin_t kin;
+
+    if (!verdict.zone || admission_counts_detour(r)
+        || !admission_counts(conf, r)) {
+        return DECLINED;
+    }
+    if (is_let_through(r, conf, &verdict)) {
+        admission_visit_note(r, verdict.zone);
+        return conclude(r, &verdict);
+    }
+    kin = admission_visit_kin(r, verdict.zone);
+    if (kin.visit_of_zone) {
+        admission_visit_share(r, kin.visit_of_zone);
+        return DECLINED;
+    }
+    if (kin.was_rejected_by_zone) {
+        /* Rejected and counted once: httpd's own text takes the place of the
+         * error page. */
+        return admission_conf_reject_status(conf);
+    }
+    enter(r, conf, &kin, &verdict, &how);
+    if (verdict.outcome == ADM_WAITING
+        && wait_for_permit(r, conf, how, &verdict) == SUSPENDED) {
+        return SUSPENDED;
+    }
+    return conclude(r, &verdict);
+}

@@ -1,0 +1,11 @@
+/* mod_admission_admit.h - the handler hook. */
+#ifndef MOD_ADMISSION_ADMIT_H
+#define MOD_ADMISSION_ADMIT_H
+
+#include <httpd.h>
+
+/** Decide, wait, tell, act. @return what a handler returns; DECLINED: the request
+ *  does not count. */
+int admission_admit(request_rec *r);
+
+#endif

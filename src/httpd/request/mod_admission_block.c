@@ -1,0 +1,28 @@
+/* mod_admission_block.c - wait for a permit and hold the worker meanwhile. */
+#include <httpd.h>
+
+#include "request/mod_admission_block.h"
+
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline)
+{
+    for (;;) {
+        adm_usec_t slice = adm_now() + ADM_WAIT_SLICE_USEC;
+        adm_outcome_t woken = adm_ticket_wait(ticket, slice < deadline
+                                                          ? slice
+                                                          : deadline);
+        adm_outcome_t outcome = admission_wait_outcome(r, ticket, deadline);
+
+        if (outcome == ADM_WAITED && woken == ADM_WAITING) {
+            continue; /* granted just now: let the core know that it is seen */
+        }
+        if (outcome != ADM_WAITING) {
+            return outcome;
+        }
+        if (woken != ADM_WAITING) {
+            /* Taken away. */
+            return adm_ticket_cancel(ticket, woken, adm_now());
+        }
+        adm_round(ticket->child, adm_now(), false);
+    }
+}

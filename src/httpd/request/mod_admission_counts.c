@@ -1,0 +1,122 @@
+/* mod_admission_counts.c - which requests count. */
+#include <httpd.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "config/mod_admission_parse.h"
+#include "request/mod_admission_counts.h"
+#include "request/mod_admission_include.h"
+#include "server/mod_admission_process.h"
+
+APLOG_USE_MODULE(admission);
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+/* A file without a handler is served by its type, which httpd then takes for
+ * the handler's name. So AddType and ForceType can name any handler, and only a
+ * media type is that of a file. */
+static int is_file_of_its_type(const request_rec *r)
+{
+    apr_size_t length = strlen(r->handler);
+
+    return r->content_type && strncmp(r->content_type, r->handler, length) == 0
+           && (r->content_type[length] == '\0' || r->content_type[length] == ';'
+               || r->content_type[length] == ' ')
+           && admission_parse_is_media_type(r->handler);
+}
+
+/* What httpd serves cheaply itself, and what an administrator needs when
+ * everything else is full. */
+static int is_cheap(const request_rec *r)
+{
+    static const char *const handlers[] = {
+        AP_DEFAULT_HANDLER_NAME, "default-handler",
+        DIR_MAGIC_TYPE,          "send-as-is",
+        "httpd/send-as-is",      "server-status",
+        "server-info",           "balancer-manager",
+        "ldap-status",           "md-status",
+        ADMISSION_STATUS_HANDLER
+    };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
+        if (strcmp(r->handler, handlers[i]) == 0) {
+            return 1;
+        }
+    }
+    return is_file_of_its_type(r);
+}
+
+/* A rule can have a request proxied and set another handler besides. */
+static int is_dynamic(request_rec *r)
+{
+    return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
+           || admission_include_may_exec(r);
+}
+
+static int is_named(const char *handler, const char *name)
+{
+    apr_size_t length = strlen(name);
+
+    if (length && name[length - 1] == '*') {
+        return strncmp(handler, name, length - 1) == 0;
+    }
+    return strcmp(handler, name) == 0;
+}
+
+int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
+{
+    int i;
+
+    if (!conf->handlers) {
+        return is_dynamic(r);
+    }
+    for (i = 0; i < conf->handlers->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(conf->handlers, i, const char *);
+
+        if (strcasecmp(name, "all") == 0
+            || (strcasecmp(name, "dynamic") == 0
+                    ? is_dynamic(r)
+                    : is_named(r->handler, name))) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Handlers that only find out which request is meant, and run that. */
+int admission_counts_detour(request_rec *r)
+{
+    if (strcmp(r->handler, "redirect-handler") == 0) {
+        /* Else it is no redirect of mod_rewrite, but a file whose handler
+         * somebody has called so. */
+        return r->filename && strncmp(r->filename, "redirect:", 9) == 0;
+    }
+    /* A type map can have the page itself in it. */
+    return (strcmp(r->handler, "type-map") == 0
+            || strcmp(r->handler, "application/x-type-map") == 0)
+           && !admission_include_may_exec(r);
+}
+
+int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                            const admission_zone_t *zone)
+{
+    const char *error = NULL;
+    int rv;
+
+    if (!conf->exempt) {
+        return 0;
+    }
+    rv = ap_expr_exec(r, conf->exempt, &error);
+    if (rv < 0
+        && adm_zone_may_log(admission_process_segment(), zone->handle,
+                            ADM_EXEMPT, adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+            "zone %s: AdmissionExempt could not be evaluated, the "
+            "request is not exempt: %s; not logged again for a minute",
+            zone->name, error);
+    }
+    return rv > 0;
+}

@@ -1,0 +1,18 @@
+/* mod_admission_counts.h - which requests count. */
+#ifndef MOD_ADMISSION_COUNTS_H
+#define MOD_ADMISSION_COUNTS_H
+
+#include "config/mod_admission_conf.h"
+
+/** @return whether a request with this handler counts. */
+int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
+
+/** @return whether the handler only finds out which request is meant, and runs
+ *  that. */
+int admission_counts_detour(request_rec *r);
+
+/** @return whether AdmissionExempt is true of the request. */
+int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                            const admission_zone_t *zone);
+
+#endif

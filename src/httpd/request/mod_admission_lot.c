@@ -1,0 +1,429 @@
+/* mod_admission_lot.c - the parked requests of this child.
+ *
+ * While a request is parked, its socket's descriptor number stands for an
+ * epoll set that holds the real socket: quiet while the client only waits,
+ * readable when it hangs up, and made readable by asking whether the client can
+ * be written to, which it can. Two descriptors a waiter.
+ *
+ * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
+ * who were granted a permit, whose time is up, or at whom a look is due.
+ */
+#include "request/mod_admission_lot.h"
+#include "request/mod_admission_mpm.h"
+
+#ifdef __linux__
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <apr_portable.h>
+#include <apr_thread_proc.h>
+#include <http_core.h>
+
+/* The dispatcher visits all parked requests this often, whatever happens. */
+#define ROUND_USEC ADM_USEC_PER_SEC
+
+/* Not more often than this for the sake of deadlines. */
+#define TICK_USEC (50 * ADM_USEC_PER_MSEC)
+
+/* And this often while nobody is parked. */
+#define IDLE_USEC (10 * ADM_USEC_PER_SEC)
+
+/* The mutex is held for a few system calls at most, and never together with
+ * another lock. */
+static struct {
+    pthread_mutex_t mutex;
+    adm_child_t *child;
+    admission_visit_t **visits; /* by slot */
+    uint32_t *free_slots;
+    uint32_t free_count;
+    uint32_t size; /* slots */
+    uint32_t used; /* slots that were ever used are below */
+    apr_int64_t descriptors;
+    adm_usec_t next_round;
+    apr_thread_t *dispatcher;
+    atomic_bool is_closing;
+} lot = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+int admission_lot_is_open(const adm_child_t *child)
+{
+    return lot.child && lot.child == child;
+}
+
+/* ---- slots --------------------------------------------------------------- */
+
+static int take_slot_locked(admission_visit_t *visit)
+{
+    uint32_t slot;
+
+    if (lot.free_count == 0) {
+        return 0;
+    }
+    slot = lot.free_slots[--lot.free_count];
+    lot.visits[slot] = visit;
+    visit->parking->slot = slot;
+    if (slot >= lot.used) {
+        lot.used = slot + 1;
+    }
+    return 1;
+}
+
+static void free_slot_locked(const admission_parking_t *parking)
+{
+    lot.visits[parking->slot] = NULL;
+    lot.free_slots[lot.free_count++] = parking->slot;
+}
+
+/* ---- descriptors --------------------------------------------------------- */
+
+/* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
+ * always do. */
+static uint32_t events_of(const admission_parking_t *parking)
+{
+    /* Of a half-closed client the event would stand for as long as it waits. */
+    return parking->may_half_close ? 0 : EPOLLRDHUP;
+}
+
+/* The system gives the lowest free number: so it tells how many are left for
+ * those who cannot do without. */
+static int leaves_some(const admission_parking_t *parking)
+{
+    return parking->socket < lot.descriptors
+           && parking->epoll < lot.descriptors;
+}
+
+static int set_watch(int epoll, int operation, int socket, uint32_t events)
+{
+    struct epoll_event event = { .events = events };
+
+    return epoll_ctl(epoll, operation, socket, &event) == 0;
+}
+
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0) {
+        close(*descriptor);
+        *descriptor = -1;
+    }
+}
+
+static void close_descriptors(admission_parking_t *parking)
+{
+    close_descriptor(&parking->socket);
+    close_descriptor(&parking->epoll);
+}
+
+/* The wake-up needs a client that can be written to. Nothing is written while
+ * it is parked, so that what holds now will hold then. */
+static int is_writable(int socket)
+{
+    struct pollfd client = { .fd = socket, .events = POLLOUT };
+
+    return poll(&client, 1, 0) == 1 && (client.revents & POLLOUT);
+}
+
+/* The number by which the MPM polls the connection; -1 if it is closed. */
+static int number_of(conn_rec *c)
+{
+    apr_os_sock_t number;
+
+    return apr_os_sock_get(&number, ap_get_conn_socket(c)) == APR_SUCCESS
+               ? number
+               : -1;
+}
+
+static int open_descriptors(admission_parking_t *parking)
+{
+    parking->number = number_of(parking->c);
+    if (parking->number < 0 || !is_writable(parking->number)) {
+        return 0;
+    }
+    parking->socket = fcntl(parking->number, F_DUPFD_CLOEXEC, 0);
+    parking->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (parking->socket >= 0 && parking->epoll >= 0 && leaves_some(parking)
+        && set_watch(parking->epoll, EPOLL_CTL_ADD, parking->socket,
+                     events_of(parking))) {
+        return 1;
+    }
+    close_descriptors(parking);
+    return 0;
+}
+
+/* Let one descriptor take the other's number. Cannot fail: both are open. */
+static void take_number(int *descriptor, int number)
+{
+    while (dup3(*descriptor, number, O_CLOEXEC) < 0 && errno == EINTR) {
+    }
+    close_descriptor(descriptor);
+}
+
+/* The socket gets its number back, unless the MPM has closed that. */
+static void restore_socket_locked(admission_parking_t *parking)
+{
+    if (parking->state == ADMISSION_PARKED
+        && number_of(parking->c) == parking->number) {
+        take_number(&parking->socket, parking->number);
+    }
+    close_descriptors(parking);
+}
+
+static void wake_locked(admission_parking_t *parking)
+{
+    if (parking->state == ADMISSION_PARKED && parking->is_woken) {
+        set_watch(parking->number, EPOLL_CTL_MOD, parking->socket,
+                  events_of(parking) | EPOLLOUT);
+    }
+}
+
+/* ---- in and out ---------------------------------------------------------- */
+
+/* @return whether the dispatcher must be told: it sleeps too long. */
+static int schedule_locked(admission_parking_t *parking, adm_usec_t patience)
+{
+    adm_usec_t now = adm_now();
+    adm_usec_t first = now + ROUND_USEC;
+
+    parking->look_at = now + patience;
+    if (parking->deadline < parking->look_at) {
+        parking->look_at = parking->deadline;
+    }
+    if (parking->look_at < first) {
+        first = parking->look_at;
+    }
+    if (first >= lot.next_round) {
+        return 0;
+    }
+    lot.next_round = first;
+    return 1;
+}
+
+int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
+{
+    admission_parking_t *parking = visit->parking;
+    int has_slot, has_to_ring = 0;
+
+    if (!open_descriptors(parking)) {
+        return 0;
+    }
+    pthread_mutex_lock(&lot.mutex);
+    has_slot = parking->state == ADMISSION_LOOKING || take_slot_locked(visit);
+    if (has_slot) {
+        parking->state = ADMISSION_LEAVING;
+        parking->is_woken = 0;
+        has_to_ring = schedule_locked(parking, patience);
+    }
+    pthread_mutex_unlock(&lot.mutex);
+    if (!has_slot) {
+        close_descriptors(parking);
+        return 0;
+    }
+    if (has_to_ring) {
+        adm_doorbell_ring(lot.child);
+    }
+    adm_ticket_park(&visit->ticket, parking->slot);
+    return 1;
+}
+
+void admission_lot_swap_out(admission_parking_t *parking)
+{
+    pthread_mutex_lock(&lot.mutex);
+    if (parking->state == ADMISSION_LEAVING) {
+        take_number(&parking->epoll, parking->number);
+        parking->state = ADMISSION_PARKED;
+        wake_locked(parking); /* it was granted already */
+    }
+    pthread_mutex_unlock(&lot.mutex);
+}
+
+void admission_lot_swap_in(admission_parking_t *parking)
+{
+    pthread_mutex_lock(&lot.mutex);
+    restore_socket_locked(parking);
+    parking->state = ADMISSION_LOOKING;
+    pthread_mutex_unlock(&lot.mutex);
+}
+
+void admission_lot_leave(admission_parking_t *parking)
+{
+    pthread_mutex_lock(&lot.mutex);
+    if (parking->state != ADMISSION_NOT_PARKED) {
+        restore_socket_locked(parking);
+        free_slot_locked(parking);
+        parking->state = ADMISSION_NOT_PARKED;
+    }
+    pthread_mutex_unlock(&lot.mutex);
+}
+
+/* ---- the dispatcher ------------------------------------------------------ */
+
+static void wake_slot(uint32_t slot)
+{
+    admission_visit_t *visit;
+
+    pthread_mutex_lock(&lot.mutex);
+    visit = slot < lot.size ? lot.visits[slot] : NULL;
+    /* The bell may be that of the slot's last ticket. */
+    if (visit && !visit->parking->is_woken
+        && adm_ticket_is_granted(&visit->ticket)) {
+        visit->parking->is_woken = 1;
+        wake_locked(visit->parking);
+    }
+    pthread_mutex_unlock(&lot.mutex);
+}
+
+/* @return when this one wants to be visited next. */
+static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
+                               adm_usec_t next)
+{
+    admission_parking_t *parking = visit->parking;
+
+    if (parking->is_woken) {
+        return next;
+    }
+    if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
+        || adm_ticket_seems_stuck(&visit->ticket, now)
+        || adm_child_is_stopping(lot.child)) {
+        parking->is_woken = 1;
+        wake_locked(parking);
+        return next;
+    }
+    return parking->look_at < next ? parking->look_at : next;
+}
+
+/* Deadlines, and grants whose bell was never rung: its ringer was killed. */
+static void visit_all(void)
+{
+    adm_usec_t now = adm_now();
+    adm_usec_t next;
+    uint32_t slot;
+
+    pthread_mutex_lock(&lot.mutex);
+    next = now + (lot.free_count == lot.size ? IDLE_USEC : ROUND_USEC);
+    for (slot = 0; slot < lot.used; slot++) {
+        if (lot.visits[slot]) {
+            next = visit_locked(lot.visits[slot], now, next);
+        }
+    }
+    lot.next_round = next > now + TICK_USEC ? next : now + TICK_USEC;
+    pthread_mutex_unlock(&lot.mutex);
+}
+
+static adm_usec_t next_round(void)
+{
+    adm_usec_t next;
+
+    pthread_mutex_lock(&lot.mutex);
+    next = lot.next_round;
+    pthread_mutex_unlock(&lot.mutex);
+    return next;
+}
+
+/* Whoever changes the answer rings the doorbell afterwards. */
+static adm_usec_t sleep_until(void *unused)
+{
+    (void)unused;
+    return atomic_load(&lot.is_closing) ? 0 : next_round();
+}
+
+#define BELLS_AT_ONCE 256
+
+static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
+{
+    adm_child_t *child = data;
+    uint32_t slots[BELLS_AT_ONCE];
+
+    (void)thread;
+    while (!atomic_load(&lot.is_closing)) {
+        uint32_t i, count = adm_doorbell_wait(child, sleep_until, NULL, slots,
+                                              BELLS_AT_ONCE);
+
+        for (i = 0; i < count; i++) {
+            wake_slot(slots[i]);
+        }
+        admission_mpm_keep_accepting();
+        if (adm_now() >= next_round()) {
+            adm_round(child, adm_now(), false);
+            visit_all();
+        }
+    }
+    return NULL;
+}
+
+static apr_status_t close_lot(void *child)
+{
+    apr_status_t rv;
+
+    atomic_store(&lot.is_closing, true);
+    adm_doorbell_ring(child);
+    apr_thread_join(&rv, lot.dispatcher);
+    return APR_SUCCESS;
+}
+
+static void make_room(uint32_t slots, apr_pool_t *pchild)
+{
+    uint32_t slot;
+
+    lot.size = slots;
+    lot.visits = apr_pcalloc(pchild, slots * sizeof(*lot.visits));
+    lot.free_slots = apr_pcalloc(pchild, slots * sizeof(*lot.free_slots));
+    for (slot = slots; slot > 0; slot--) {
+        lot.free_slots[lot.free_count++] = slot - 1; /* lowest on top */
+    }
+}
+
+apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
+                                apr_int64_t descriptors, apr_pool_t *pchild)
+{
+    sigset_t all, old;
+    apr_status_t rv;
+
+    lot.descriptors = descriptors;
+    make_room(slots, pchild);
+    /* Signals are for the threads of the MPM. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    rv = apr_thread_create(&lot.dispatcher, NULL, dispatch, child, pchild);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rv == APR_SUCCESS) {
+        lot.child = child;
+        apr_pool_pre_cleanup_register(pchild, child, close_lot);
+    }
+    return rv;
+}
+
+#else /* nobody parks, see admission_mpm_choose() */
+
+int admission_lot_is_open(const adm_child_t *child)
+{
+    return 0;
+}
+
+int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
+{
+    return 0;
+}
+
+void admission_lot_swap_out(admission_parking_t *parking)
+{
+}
+
+void admission_lot_swap_in(admission_parking_t *parking)
+{
+}
+
+void admission_lot_leave(admission_parking_t *parking)
+{
+}
+
+apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
+                                apr_int64_t descriptors, apr_pool_t *pchild)
+{
+    return APR_ENOTIMPL;
+}
+
+#endif

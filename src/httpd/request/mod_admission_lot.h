@@ -1,0 +1,64 @@
+/* mod_admission_lot.h - the parked requests of this child. Linux only.
+ *
+ * Between mod_admission_park.c, which knows the MPM, and mod_admission_lot.c,
+ * which knows descriptors and the dispatcher thread.
+ */
+#ifndef MOD_ADMISSION_LOT_H
+#define MOD_ADMISSION_LOT_H
+
+#include "request/mod_admission_visit.h"
+
+typedef enum admission_parked_t {
+    ADMISSION_NOT_PARKED,
+    ADMISSION_LEAVING, /* its worker is about to leave, the socket is itself */
+    ADMISSION_PARKED,  /* the socket's number stands for the epoll set */
+    ADMISSION_LOOKING  /* a worker looks whether it goes on; keeps its slot */
+} admission_parked_t;
+
+/** Where and why a visit is parked. In its connection's pool. */
+typedef struct admission_parking_t {
+    conn_rec *c;
+    request_rec *r;
+    const char *handler; /* httpd resets r->handler when the handler returns */
+    adm_usec_t began;
+    adm_usec_t deadline; /* of the wait in line */
+    int may_half_close;  /* the end of what the client sends says nothing */
+    int is_last_chance;  /* the MPM closes the connection otherwise */
+
+    /* Of the lot. Guarded by its mutex; `state` is written only by the thread
+     * that has the connection, and may be read by that without. */
+    admission_parked_t state;
+    uint32_t slot;
+    adm_usec_t look_at; /* wake the connection then in any case */
+    int is_woken;
+    int number; /* the descriptor that the MPM knows */
+    int socket; /* the real socket meanwhile */
+    int epoll;  /* until it takes the number */
+} admission_parking_t;
+
+/** Make room and start the dispatcher. A child, once. Nobody is parked with a
+ *  descriptor of the number @a descriptors or above. */
+apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
+                                apr_int64_t descriptors, apr_pool_t *pchild);
+
+/** @return whether this process has a lot: not one that it was forked from. */
+int admission_lot_is_open(const adm_child_t *child);
+
+/**
+ * NOT_PARKED or LOOKING -> LEAVING: everything that can fail is done here.
+ *
+ * @param patience  look at it again after this time at the latest
+ * @return whether it worked; if not, a state of LOOKING stays.
+ */
+int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
+
+/** LEAVING -> PARKED: the worker leaves. */
+void admission_lot_swap_out(admission_parking_t *parking);
+
+/** PARKED or LEAVING -> LOOKING: a worker is back. */
+void admission_lot_swap_in(admission_parking_t *parking);
+
+/** -> NOT_PARKED, from any state. */
+void admission_lot_leave(admission_parking_t *parking);
+
+#endif

@@ -1,0 +1,162 @@
+/* mod_admission_mpm.c - let the MPM wait for a connection without a worker. */
+#include <httpd.h>
+#include <unistd.h>
+
+#include <ap_mpm.h>
+#include <http_config.h>
+#include <http_connection.h>
+#include <http_core.h>
+#include <scoreboard.h>
+
+#include "request/mod_admission_mpm.h"
+
+/* An older MPM answers "not implemented" to the number. */
+#ifndef AP_MPMQ_CAN_WAITIO
+#define AP_MPMQ_CAN_WAITIO 19
+#endif
+
+#define HAS_WAITIO AP_MODULE_MAGIC_AT_LEAST(20120211, 137)
+#define HAS_COMPLETION (MODULE_MAGIC_NUMBER_MAJOR == 20120211)
+
+/* The state of a connection whose next request is read. httpd 2.4.63 has it
+ * under another name, with the same number. */
+#define READ_REQUEST CONN_STATE_READ_REQUEST_LINE
+
+typedef enum way_t { NO_WAY, BY_WAITIO, BY_COMPLETION } way_t;
+
+static way_t way; /* set by the parent, for all children */
+
+/* ---- the choice ---------------------------------------------------------- */
+
+static int mpm_says(int query)
+{
+    int answer = 0;
+
+    return ap_mpm_query(query, &answer) == APR_SUCCESS && answer;
+}
+
+static way_t find_way(void)
+{
+    if (HAS_WAITIO && mpm_says(AP_MPMQ_CAN_WAITIO)
+        && !ap_exists_config_define("ADMISSION_COMPLETION")) {
+        return BY_WAITIO;
+    }
+    /* Other asynchronous MPMs may do something else in that state. */
+    if (HAS_COMPLETION && mpm_says(AP_MPMQ_IS_ASYNC)
+        && strcmp(ap_show_mpm(), "event") == 0) {
+        return BY_COMPLETION;
+    }
+    return NO_WAY;
+}
+
+const char *admission_mpm_choose(void)
+{
+    static const char *const names[] = {
+        [BY_WAITIO] = "asynchronous wait", [BY_COMPLETION] = "write completion"
+    };
+
+#ifdef __linux__
+    way = find_way();
+#endif
+    return names[way];
+}
+
+/* ---- wait ---------------------------------------------------------------- */
+
+void admission_mpm_wait(conn_rec *c)
+{
+    c->cs->sense = CONN_SENSE_WANT_READ;
+#if HAS_WAITIO
+    if (way == BY_WAITIO) {
+        c->cs->state = CONN_STATE_ASYNC_WAITIO;
+        return;
+    }
+#endif
+#if HAS_COMPLETION
+    c->cs->state = CONN_STATE_WRITE_COMPLETION;
+    /* Up to httpd 2.4.39 the sense alone is not enough. */
+    c->data_in_output_filters = 1;
+#endif
+}
+
+int admission_mpm_is_waiting(const conn_rec *c)
+{
+    return c->cs->state != CONN_STATE_LINGER;
+}
+
+/* ---- go on --------------------------------------------------------------- */
+
+static void end_completion(conn_rec *c)
+{
+#if HAS_COMPLETION
+    c->data_in_output_filters = 0;
+    if (c->cs->state == CONN_STATE_WRITE_COMPLETION) {
+        c->cs->state = READ_REQUEST; /* the MPM calls process_connection */
+    }
+#endif
+}
+
+int admission_mpm_resume(conn_rec *c)
+{
+    if (way == BY_COMPLETION) {
+        end_completion(c);
+    }
+    /* No scoreboard handle: the connection is gone already. */
+    if (c->cs->state != CONN_STATE_LINGER || !c->sbh) {
+        return 1;
+    }
+    /* httpd 2.4.37 has set a timeout of microseconds in place of seconds. */
+    apr_socket_timeout_set(ap_get_conn_socket(c), c->base_server->timeout);
+    c->cs->state = READ_REQUEST;
+    return 0;
+}
+
+void admission_mpm_begin_handler(conn_rec *c)
+{
+    c->cs->state = CONN_STATE_HANDLER;
+}
+
+int admission_mpm_is_suspended(const conn_rec *c)
+{
+    return c->cs->state == CONN_STATE_SUSPENDED;
+}
+
+/* ---- the listener -------------------------------------------------------- */
+
+static void nothing(void *baton)
+{
+    (void)baton;
+}
+
+static process_score *own_score(void)
+{
+    static process_score *own;
+    pid_t pid = getpid();
+    int i, places = 0;
+
+    if (own && own->pid == pid) {
+        return own;
+    }
+    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &places);
+    for (i = 0; i < places; i++) {
+        process_score *score = ap_get_scoreboard_process(i);
+
+        if (score && score->pid == pid) {
+            own = score;
+            return own;
+        }
+    }
+    return NULL;
+}
+
+void admission_mpm_keep_accepting(void)
+{
+    const process_score *score = own_score();
+
+    /* A timer that is due at once wakes the listener, which then looks whether
+     * workers are idle. It takes no worker. */
+    if (way == BY_COMPLETION && score && score->not_accepting
+        && !score->quiescing) {
+        ap_mpm_register_timed_callback(0, nothing, NULL);
+    }
+}

@@ -1,0 +1,49 @@
+/* mod_admission_mpm.h - let the MPM wait for a connection without a worker.
+ *
+ * The only file that names connection states and versions of httpd. Two ways,
+ * chosen when the server starts, so that one binary serves every httpd:
+ *
+ *   WAITIO       httpd 2.4.63 and later: CONN_STATE_ASYNC_WAITIO
+ *   completion   before: WRITE_COMPLETION with nothing to write that wants to
+ *                read; the MPM polls the socket and then calls us again
+ */
+#ifndef MOD_ADMISSION_MPM_H
+#define MOD_ADMISSION_MPM_H
+
+#include <httpd.h>
+
+/**
+ * Choose the way. The parent, at each configuration load, and DUMP_ADMISSION.
+ * `-D ADMISSION_COMPLETION` forces the older one.
+ *
+ * @return a name for the log; NULL: this MPM cannot wait.
+ */
+const char *admission_mpm_choose(void);
+
+/** process_connection returned SUSPENDED: let the MPM wait until the socket is
+ *  readable. It then runs the suspend hooks. */
+void admission_mpm_wait(conn_rec *c);
+
+/** In the suspend hook. @return whether the MPM is about to wait, and not to
+ *  close the connection. */
+int admission_mpm_is_waiting(const conn_rec *c);
+
+/**
+ * In the resume hook: prepare the connection for process_connection.
+ *
+ * @return 0 when the MPM closes the connection after this call: its timeout has
+ *         passed, and an answer is all that can still be done.
+ */
+int admission_mpm_resume(conn_rec *c);
+
+/** @return whether a handler of this connection returned SUSPENDED. */
+int admission_mpm_is_suspended(const conn_rec *c);
+
+/** The connection is handed to a handler, as at its first call. */
+void admission_mpm_begin_handler(conn_rec *c);
+
+/** Wake a listener that has stopped accepting although workers are idle: httpd
+ *  before 2.4.53 does not when the busy ones were suspended. Any thread. */
+void admission_mpm_keep_accepting(void);
+
+#endif

@@ -1,0 +1,19 @@
+/* mod_admission_release.h - when a permit comes back. */
+#ifndef MOD_ADMISSION_RELEASE_H
+#define MOD_ADMISSION_RELEASE_H
+
+#include "adm.h"
+
+#include <httpd.h>
+
+void admission_release_register_filter(void);
+
+/** The handler has returned @a rv: release at once, or as soon as the program that
+ *  it started has ended. @return whether it was released at once. */
+int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                    int rv);
+
+/** The request has been destroyed, and with it what httpd could end. */
+void admission_release_after_request(adm_ticket_t *ticket);
+
+#endif

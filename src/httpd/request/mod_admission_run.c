@@ -1,0 +1,97 @@
+/* mod_admission_run.c - act on a verdict. */
+#include <httpd.h>
+#include <apr_hooks.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include "request/mod_admission_http2.h"
+#include "request/mod_admission_program.h"
+#include "request/mod_admission_release.h"
+#include "request/mod_admission_run.h"
+#include "request/mod_admission_visit.h"
+
+APLOG_USE_MODULE(admission);
+
+static int (*own_hook)(request_rec *r);
+
+void admission_run_behind(int (*hook)(request_rec *r))
+{
+    own_hook = hook;
+}
+
+/* Run the handlers behind ours, as httpd would have done. Not ap_run_handler():
+ * the ones before ours must not run twice. Never DECLINED: httpd would run them
+ * again, then without a permit. */
+static int run_handlers_behind(request_rec *r)
+{
+    apr_array_header_t *hooks = ap_hook_get_handler();
+    ap_LINK_handler_t *hook = (ap_LINK_handler_t *)hooks->elts;
+    int i, rv = DECLINED;
+
+    for (i = 0; i < hooks->nelts && hook[i].pFunc != own_hook; i++) {
+    }
+    for (i++; i < hooks->nelts && rv == DECLINED; i++) {
+        rv = hook[i].pFunc(r);
+    }
+    if (rv == DECLINED) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0205)
+                      "handler \"%s\" not found for: %s", r->handler,
+                      r->filename);
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    return rv;
+}
+
+static int run_with_permit(request_rec *r, admission_request_t *known)
+{
+    int rv;
+
+    admission_program_export_token(r, &known->visit->ticket);
+    rv = run_handlers_behind(r);
+    if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
+        known->visit = NULL;
+    }
+    return rv;
+}
+
+/* Nobody reads the answer, or it must not be made: what an ErrorDocument may
+ * need, such as mod_cgid's daemon, ends with the child, which would wait for it.
+ * 499 is for the log: "client closed the request", as other servers write it. */
+static int hang_up(request_rec *r, adm_outcome_t outcome)
+{
+    r->connection->keepalive = AP_CONN_CLOSE;
+    if (outcome == ADM_GONE) {
+        r->connection->aborted = 1;
+        r->status = 499;
+    }
+    else {
+        r->status = HTTP_SERVICE_UNAVAILABLE;
+    }
+    return DONE;
+}
+
+static int act(request_rec *r, admission_request_t *known,
+               const admission_verdict_t *verdict)
+{
+    adm_action_t action = adm_outcome_action(verdict->outcome);
+
+    if (action == ADM_RUN) {
+        return run_with_permit(r, known);
+    }
+    known->visit = NULL; /* its ticket has ended */
+    if (action == ADM_RUN_FREE) {
+        return run_handlers_behind(r);
+    }
+    return action == ADM_REFUSE ? admission_conf_reject_status(
+               ap_get_module_config(r->per_dir_config, &admission_module))
+                                : hang_up(r, verdict->outcome);
+}
+
+int admission_run(request_rec *r, const admission_verdict_t *verdict)
+{
+    admission_request_t *known = admission_visit_request(r);
+    int rv = act(r, known, verdict);
+
+    admission_http2_leave(known);
+    return rv;
+}

@@ -1,0 +1,15 @@
+/* mod_admission_run.h - act on a verdict. */
+#ifndef MOD_ADMISSION_RUN_H
+#define MOD_ADMISSION_RUN_H
+
+#include "request/mod_admission_tell.h"
+
+/** Our own handler hook: the handlers behind it are the rest. Once, when hooks
+ *  are registered. */
+void admission_run_behind(int (*hook)(request_rec *r));
+
+/** Run the request, with its permit or without, or refuse it. What it holds is
+ *  given back in time. @return what a handler returns. */
+int admission_run(request_rec *r, const admission_verdict_t *verdict);
+
+#endif

@@ -1,0 +1,133 @@
+/* mod_admission_visit.c - what is known of a request, and what it holds. */
+#include <httpd.h>
+#include <http_config.h>
+
+#include "request/mod_admission_release.h"
+#include "request/mod_admission_visit.h"
+
+admission_request_t *admission_visit_request(const request_rec *r)
+{
+    return ap_get_module_config(r->request_config, &admission_module);
+}
+
+admission_request_t *admission_visit_note(request_rec *r,
+                                          const admission_zone_t *zone)
+{
+    admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
+
+    known->zone = zone;
+    ap_set_module_config(r->request_config, &admission_module, known);
+    return known;
+}
+
+void admission_visit_share(request_rec *r, admission_visit_t *visit)
+{
+    admission_visit_note(r, NULL)->visit = visit;
+}
+
+/* Of this request: the one that made it by a subrequest or a redirect. */
+static const request_rec *parent_of(const request_rec *r)
+{
+    return r->main ? r->main : r->prev;
+}
+
+admission_visit_t *admission_visit_first(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &admission_module);
+}
+
+static int is_held(const admission_visit_t *visit)
+{
+    return visit && atomic_load(&visit->ticket.held);
+}
+
+admission_visit_t *admission_visit_of(const request_rec *r)
+{
+    for (; r; r = parent_of(r)) {
+        admission_request_t *known = admission_visit_request(r);
+
+        if (known && is_held(known->visit)) {
+            return known->visit;
+        }
+    }
+    return NULL;
+}
+
+static const request_rec *root_of(const request_rec *r)
+{
+    while (parent_of(r)) {
+        r = parent_of(r);
+    }
+    return r;
+}
+
+admission_kin_t admission_visit_kin(const request_rec *r,
+                                    const admission_zone_t *zone)
+{
+    const request_rec *root = root_of(r);
+    const request_rec *ancestor;
+    admission_visit_t *visit;
+    admission_kin_t kin = { 0 };
+
+    for (visit = admission_visit_first(r->connection); visit;
+         visit = visit->next) {
+        if (is_held(visit) && visit->root == root) {
+            kin.holds_any = 1;
+            if (visit->zone == zone) {
+                kin.visit_of_zone = visit;
+            }
+        }
+    }
+    for (ancestor = parent_of(r); ancestor; ancestor = parent_of(ancestor)) {
+        admission_request_t *known = admission_visit_request(ancestor);
+
+        if (known && known->was_rejected) {
+            kin.was_rejected = 1;
+            kin.was_rejected_by_zone |= known->zone == zone;
+        }
+    }
+    return kin;
+}
+
+/* ---- visits -------------------------------------------------------------- */
+
+/* The connection ends: nothing of its requests can be left. */
+static apr_status_t end_visit_with_connection(void *data)
+{
+    admission_visit_t *visit = data;
+
+    admission_release_after_request(&visit->ticket);
+    return APR_SUCCESS;
+}
+
+/* One that ended, or a new one: as many as were held at once. Registered for
+ * release before it is ever acquired. */
+static admission_visit_t *find_visit(conn_rec *c)
+{
+    admission_visit_t *first = admission_visit_first(c);
+    admission_visit_t *visit;
+
+    for (visit = first; visit; visit = visit->next) {
+        if (!is_held(visit)) {
+            return visit;
+        }
+    }
+    visit = apr_pcalloc(c->pool, sizeof(*visit));
+    visit->next = first;
+    ap_set_module_config(c->conn_config, &admission_module, visit);
+    /* A process that is forked from this one holds nothing. */
+    apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
+                              apr_pool_cleanup_null);
+    return visit;
+}
+
+admission_visit_t *admission_visit_make(request_rec *r,
+                                        const admission_zone_t *zone)
+{
+    admission_visit_t *visit = find_visit(r->connection);
+
+    memset(&visit->ticket, 0, sizeof(visit->ticket));
+    visit->zone = zone;
+    visit->root = root_of(r);
+    return visit;
+}

@@ -1,0 +1,61 @@
+/* mod_admission_visit.h - what is known of a request, and what it holds. */
+#ifndef MOD_ADMISSION_VISIT_H
+#define MOD_ADMISSION_VISIT_H
+
+#include "config/mod_admission_conf.h"
+
+/** A request's stay in a zone. Lives in the connection's pool and is used
+ *  again for later requests: it may end after the request's own pool. */
+typedef struct admission_visit_t {
+    adm_ticket_t ticket;
+    const admission_zone_t *zone;
+    const request_rec *root; /* the request that the client sent; compared, not
+                              * followed: the ticket may outlive it */
+    struct admission_parking_t *parking; /* NULL: never parked */
+    struct admission_visit_t *next;      /* of the connection's */
+} admission_visit_t;
+
+/** What is known of one request_rec. In its request_config. */
+typedef struct admission_request_t {
+    const admission_zone_t *zone; /* that it asked; NULL: a guest */
+    admission_visit_t *visit;     /* its own or an ancestor's; NULL: none */
+    int was_rejected;
+    int counts_for_http2; /* admission_http2_leave() is due */
+} admission_request_t;
+
+/** What the client's request holds already, in whichever of its parts: also a
+ *  part that has run, whose program has not ended yet. */
+typedef struct admission_kin_t {
+    admission_visit_t *visit_of_zone; /* NULL: none in this zone */
+    int holds_any;
+    int was_rejected;         /* an ancestor: this is its error page */
+    int was_rejected_by_zone; /* by this very zone */
+} admission_kin_t;
+
+/** @return what is known of this very request_rec; NULL: nothing. */
+admission_request_t *admission_visit_request(const request_rec *r);
+
+/** Note that the request asks this zone. @return what is known of it, for the
+ *  caller to fill in. */
+admission_request_t *admission_visit_note(request_rec *r,
+                                          const admission_zone_t *zone);
+
+/** The permit that another part of the request holds serves this one, too. */
+void admission_visit_share(request_rec *r, admission_visit_t *visit);
+
+/** @return the visit with whose permit this request runs; NULL: none. */
+admission_visit_t *admission_visit_of(const request_rec *r);
+
+/** @return the first visit of a connection, of which some may have ended. */
+admission_visit_t *admission_visit_first(const conn_rec *c);
+
+/** @return a visit for a request that enters the zone, registered for release
+ *  when its connection ends. */
+admission_visit_t *admission_visit_make(request_rec *r,
+                                        const admission_zone_t *zone);
+
+/** @return what the other parts of the client's request hold. */
+admission_kin_t admission_visit_kin(const request_rec *r,
+                                    const admission_zone_t *zone);
+
+#endif

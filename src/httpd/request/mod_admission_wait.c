@@ -1,0 +1,89 @@
+/* mod_admission_wait.c - how a wait ends, with a worker or without. */
+#include <httpd.h>
+#include <poll.h>
+
+#include <apr_portable.h>
+#include <http_core.h>
+#include <http_protocol.h>
+
+#include "request/mod_admission_wait.h"
+
+/* ---- the client ---------------------------------------------------------- */
+
+int admission_wait_may_half_close(const request_rec *r)
+{
+    while (r->main) {
+        r = r->main; /* a subrequest has no protocol of its own */
+    }
+    /* Proxies say "Connection: close" with each request, and close the whole
+     * connection when their own client leaves: nobody reads the answer then. */
+    return r->proto_num < HTTP_VERSION(1, 1)
+           && !apr_table_get(r->headers_in, "Connection");
+}
+
+/* Sees a closed connection behind unread data, and under TLS. Where the system
+ * cannot tell, the client counts as there. */
+static int has_hung_up(const request_rec *r)
+{
+#ifdef POLLRDHUP
+    apr_socket_t *socket = ap_get_conn_socket(r->connection);
+    struct pollfd client = { .events = admission_wait_may_half_close(r)
+                                           ? 0
+                                           : POLLRDHUP };
+
+    return socket && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
+           && poll(&client, 1, 0) == 1
+           && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+#else
+    (void)r;
+    return 0;
+#endif
+}
+
+int admission_wait_client_has_gone(const request_rec *r)
+{
+    const conn_rec *c = r->connection;
+
+    /* An HTTP/2 stream has no socket of its own; the thread of the connection
+     * marks it. */
+    return c->master ? c->aborted || c->master->aborted
+                     : c->aborted || has_hung_up(r);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
+                                     adm_usec_t deadline)
+{
+    adm_usec_t now = adm_now();
+
+    /* First, also at the grant: nothing is started for nobody. */
+    if (admission_wait_client_has_gone(r)) {
+        return adm_ticket_cancel(ticket, ADM_GONE, now);
+    }
+    if (adm_ticket_is_granted(ticket)) {
+        return ADM_WAITED;
+    }
+    if (adm_child_is_stopping(ticket->child)) {
+        return adm_ticket_cancel(ticket, ADM_STOPPED, now);
+    }
+    if (adm_ticket_is_stuck(ticket, now)) {
+        return adm_ticket_cancel(ticket, ADM_UNLIMITED, now);
+    }
+    return now >= deadline ? adm_ticket_cancel(ticket, ADM_TIMEOUT, now)
+                           : ADM_WAITING;
+}
+
+void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
+                        admission_verdict_t *verdict)
+{
+    const admission_request_t *known = admission_visit_request(r);
+    const adm_ticket_t *ticket = &known->visit->ticket;
+
+    *verdict = (admission_verdict_t){ .outcome = outcome,
+                                      .zone = known->zone,
+                                      .queued_ahead = ticket->queued_ahead,
+                                      .waited_usec = adm_now() - began,
+                                      .drain_usec = ticket->drain_usec,
+                                      .fault = ticket->fault };
+}

@@ -1,0 +1,142 @@
+/* mod_admission_advice.c - what cannot work as it is configured: warnings at
+ * start, and `httpd -t -D DUMP_ADMISSION`.
+ */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+
+#include "config/mod_admission_said.h"
+#include "config/mod_admission_zones.h"
+#include "server/mod_admission_advice.h"
+#include "server/mod_admission_capacity.h"
+#include "server/mod_admission_process.h"
+#include "server/mod_admission_room.h"
+
+APLOG_USE_MODULE(admission);
+
+/* What cannot work as it is written, although each number is allowed. */
+static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
+                                    int workers, int free_for_zones)
+{
+    if (zone->limit > workers) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0103)
+                     "zone %s (%s): MaxConcurrent %d can never be reached, "
+                     "MaxRequestWorkers is %d",
+                     zone->name, zone->place, zone->limit, workers);
+    }
+    else if (zone->limit > free_for_zones) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0104)
+                     "zone %s (%s): MaxConcurrent %d can never be reached, "
+                     "AdmissionReserve leaves zones %d of %d workers",
+                     zone->name, zone->place, zone->limit, free_for_zones,
+                     workers);
+    }
+    else if (zone->queue_length && !admission_room_would_park(s)
+             && zone->limit + zone->queue_length > free_for_zones) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0105)
+                     "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
+                     "need %d workers, AdmissionReserve leaves zones %d of %d: "
+                     "requests beyond that are rejected; lower AdmissionQueue "
+                     "or raise MaxRequestWorkers",
+                     zone->name, zone->place, zone->limit, zone->queue_length,
+                     zone->limit + zone->queue_length, free_for_zones, workers);
+    }
+}
+
+static void warn_of_the_impossible(server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    int workers = admission_capacity_workers();
+    int reserved = admission_capacity_reserved(s, workers);
+    int i;
+
+    if (zones->nelts && reserved >= workers) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0106)
+                     "AdmissionReserve leaves no worker to any zone: it is as "
+                     "much as MaxRequestWorkers, %d, or more",
+                     workers);
+        return;
+    }
+    if (zones->nelts && ap_find_linked_module("mod_cgi.c")
+        && admission_capacity_is_threaded()) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
+            "mod_cgi is loaded with a threaded MPM: a program whose "
+            "request no zone counts inherits blocked signals, httpd "
+            "needs three seconds and a worker to end it; load mod_cgid "
+            "instead");
+    }
+    for (i = 0; i < zones->nelts; i++) {
+        warn_of_impossible_zone(s, APR_ARRAY_IDX(zones, i, admission_zone_t *),
+                                workers, workers - reserved);
+    }
+}
+
+static void warn_of_settings(apr_pool_t *p, server_rec *s)
+{
+    admission_said_warn(p, s);
+    admission_room_warn(s);
+    warn_of_the_impossible(s);
+}
+
+/* ---- when httpd asks ----------------------------------------------------- */
+
+int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp, server_rec *s)
+{
+    (void)pconf;
+    (void)plog;
+    if (admission_process_segment()) {
+        warn_of_settings(ptemp, s);
+    }
+    return OK;
+}
+
+static void dump_room(apr_file_t *out, server_rec *s)
+{
+    admission_room_t room = admission_room(s);
+
+    if (room.requests) {
+        apr_file_printf(out,
+                        "  room to park: %" APR_INT64_T_FMT
+                        " requests in %d children at start, %" APR_INT64_T_FMT
+                        " in %d at most\n",
+                        room.requests_at_start, room.children_at_start,
+                        room.requests, room.children);
+    }
+}
+
+static void dump_zones(apr_file_t *out, server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    const char *way = admission_room_would_park(s) ? "parked" : "blocked";
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        apr_file_printf(out,
+                        "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
+                        "ms waiting %s%s (%s)\n",
+                        zone->name, zone->limit, zone->queue_length,
+                        apr_time_as_msec(zone->queue_timeout), way,
+                        zone->dry_run ? " dry run" : "", zone->place);
+    }
+}
+
+void admission_advice_test_config(apr_pool_t *pconf, server_rec *s)
+{
+    apr_file_t *out = NULL;
+
+    if (ap_exists_config_define("DUMP_ADMISSION")) {
+        apr_file_open_stdout(&out, pconf);
+        apr_file_printf(out, "Admission zones:\n");
+        dump_room(out, s);
+        dump_zones(out, s);
+    }
+    else if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) {
+        warn_of_settings(pconf, s);
+    }
+}

@@ -1,0 +1,14 @@
+/* mod_admission_advice.h - what cannot work as it is configured. */
+#ifndef MOD_ADMISSION_ADVICE_H
+#define MOD_ADMISSION_ADVICE_H
+
+#include <httpd.h>
+
+/** Warn at start. */
+int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp, server_rec *s);
+
+/** `httpd -t`: the same warnings; with -D DUMP_ADMISSION, all zones. */
+void admission_advice_test_config(apr_pool_t *pconf, server_rec *s);
+
+#endif

@@ -1,0 +1,278 @@
+/* mod_admission_fields.c - every fact that the module shows, once. */
+#include "config/mod_admission_zones.h"
+#include "server/mod_admission_capacity.h"
+#include "server/mod_admission_process.h"
+#include "view/mod_admission_fields.h"
+
+#define MSEC(usec) ((apr_int64_t)((usec) / ADM_USEC_PER_MSEC))
+
+static apr_int64_t mean_msec(const adm_durations_t *durations)
+{
+    return durations->count ? MSEC(durations->sum_usec / durations->count) : 0;
+}
+
+#define OF_ZONE(name, expression)                         \
+    static apr_int64_t name(const admission_view_t *view) \
+    {                                                     \
+        return (apr_int64_t)(expression);                 \
+    }
+
+#define OUTCOME(value) view->stats.figures.outcomes[ADM_##value]
+
+OF_ZONE(limit, view->stats.limit)
+
+OF_ZONE(active, view->stats.active)
+
+OF_ZONE(orphans, view->stats.orphans)
+
+OF_ZONE(queued, view->stats.queued)
+
+OF_ZONE(queue_length, view->stats.queue_length)
+
+OF_ZONE(queue_timeout, apr_time_as_msec(view->zone->queue_timeout))
+
+OF_ZONE(queued_max, view->stats.figures.queued_max)
+
+OF_ZONE(oldest_wait, MSEC(view->stats.oldest_wait_usec))
+
+OF_ZONE(admitted, adm_figures_admitted(&view->stats.figures))
+
+OF_ZONE(after_wait, OUTCOME(WAITED) + OUTCOME(DRY_QUEUED))
+
+OF_ZONE(exempt, OUTCOME(EXEMPT))
+
+OF_ZONE(rejected_full, OUTCOME(FULL) + OUTCOME(DRY_FULL))
+
+OF_ZONE(rejected_timeout, OUTCOME(TIMEOUT))
+
+OF_ZONE(rejected_reserve, OUTCOME(RESERVE))
+
+OF_ZONE(rejected_parking, OUTCOME(PARKING))
+
+OF_ZONE(gone, OUTCOME(GONE))
+
+OF_ZONE(reclaimed, view->stats.figures.reclaimed)
+
+OF_ZONE(wait_mean, mean_msec(&view->stats.figures.wait))
+
+OF_ZONE(wait_max, MSEC(view->stats.figures.wait.max_usec))
+
+OF_ZONE(service_mean, mean_msec(&view->stats.figures.service))
+
+OF_ZONE(dry_run, view->zone->dry_run)
+
+#define GAUGE ADMISSION_GAUGE
+#define MILLIS ADMISSION_GAUGE_MSEC
+#define COUNTER ADMISSION_COUNTER
+
+const admission_field_t admission_zone_fields[] = {
+    { "Limit", "Limit", "limit", "limit", NULL,
+      "Requests of the zone that may run at once.", GAUGE, limit, NULL },
+    { "Active", "Active", "active", "active", NULL,
+      "Requests of the zone that hold a permit.", GAUGE, active, NULL },
+    { "Orphans", "Orphans", "orphans", "orphans", NULL,
+      "Permits held by programs whose httpd child is dead.", GAUGE, orphans,
+      NULL },
+    { "Queued", "Queued", "queued", "queued", NULL, "Requests that wait.",
+      GAUGE, queued, NULL },
+    { "QueueLength", "of", "queueLength", "queue_length", NULL,
+      "Requests that may wait.", GAUGE, queue_length, NULL },
+    { "QueueTimeoutMs", "for ms", "queueTimeoutMs", "queue_timeout", NULL,
+      "How long a request may wait.", MILLIS, queue_timeout, NULL },
+    { "QueuedMax", "Max", "queuedMax", "queued_max", NULL,
+      "Most requests that ever waited at once.", GAUGE, queued_max, NULL },
+    { "OldestWaitMs", "Oldest wait ms", "oldestWaitMs", "oldest_wait", NULL,
+      "How long the first in line has waited.", MILLIS, oldest_wait, NULL },
+    { "Admitted", "Admitted", "admitted", "admitted", NULL,
+      "Requests that got a permit.", COUNTER, admitted, NULL },
+    { "AdmittedAfterWait", "after wait", "admittedAfterWait",
+      "admitted_after_wait", NULL, "Of these, how many had to wait.", COUNTER,
+      after_wait, NULL },
+    { "Exempt", "Exempt", "exempt", "exempt", NULL,
+      "Requests that ran without a permit because of AdmissionExempt.", COUNTER,
+      exempt, NULL },
+    { "RejectedFull", "Rejected full", "rejectedFull", "rejected", "full",
+      "Requests that were rejected.", COUNTER, rejected_full, NULL },
+    { "RejectedTimeout", "timeout", "rejectedTimeout", "rejected", "timeout",
+      "Requests that were rejected.", COUNTER, rejected_timeout, NULL },
+    { "RejectedReserve", "reserve", "rejectedReserve", "rejected", "reserve",
+      "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
+    { "RejectedParking", "parking", "rejectedParking", "rejected", "parking",
+      "Requests that were rejected.", COUNTER, rejected_parking, NULL },
+    { "Gone", "Gone", "gone", "gone", NULL,
+      "Requests whose client left while they waited.", COUNTER, gone, NULL },
+    { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
+      "Permits and places taken back from dead children.", COUNTER, reclaimed,
+      NULL },
+    { "WaitMeanMs", "Wait mean ms", "waitMeanMs", "wait_mean", NULL,
+      "Mean wait of those who waited and got a permit.", MILLIS, wait_mean,
+      NULL },
+    { "WaitMaxMs", "max", "waitMaxMs", "wait_max", NULL,
+      "Longest wait of those who got a permit.", MILLIS, wait_max, NULL },
+    { "ServiceMeanMs", "Service mean ms", "serviceMeanMs", "service_mean", NULL,
+      "Mean time that a permit was held.", MILLIS, service_mean, NULL },
+    { "DryRun", "Dry run", "dryRun", "dry_run", NULL,
+      "Whether the zone only counts.", GAUGE, dry_run, NULL }
+};
+
+const int admission_zone_fields_count = sizeof(admission_zone_fields)
+                                        / sizeof(*admission_zone_fields);
+
+#define OF_SERVER(name, expression)                           \
+    static apr_int64_t name(const adm_server_stats_t *server) \
+    {                                                         \
+        (void)server;                                         \
+        return (apr_int64_t)(expression);                     \
+    }
+
+static apr_int64_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? (apr_int64_t)(a - b) : 0;
+}
+
+OF_SERVER(zones, admission_zones()->nelts)
+
+OF_SERVER(workers, admission_capacity_workers())
+
+OF_SERVER(reserve, admission_capacity_workers() - (int)server->worker_cap)
+
+OF_SERVER(reserve_free, difference(server->worker_cap, server->workers_held))
+
+OF_SERVER(running, difference(server->workers_held, server->workers_blocked))
+
+OF_SERVER(blocked, server->blocked)
+
+OF_SERVER(parked, server->parked)
+
+OF_SERVER(unlimited, server->unlimited)
+
+OF_SERVER(recycled, server->recycled)
+
+OF_SERVER(away, server->away)
+
+OF_SERVER(away_max, MSEC(server->away_max_usec))
+
+const admission_field_t admission_server_fields[] = {
+    { "Zones", "Zones", "zones", "zones", NULL, "Zones of the configuration.",
+      GAUGE, NULL, zones },
+    { "Workers", "Workers", "workers", "workers", NULL,
+      "Requests that the server can run at once.", GAUGE, NULL, workers },
+    { "Reserve", "reserved", "reserve", "reserve", NULL,
+      "Workers that zones may not occupy.", GAUGE, NULL, reserve },
+    { "ReserveFree", "free for zones", "reserveFree", "reserve_free", NULL,
+      "Workers that zones may still occupy.", GAUGE, NULL, reserve_free },
+    { "Running", "running", "running", "running", NULL,
+      "Workers that run requests of zones.", GAUGE, NULL, running },
+    { "Blocked", "blocked", "blocked", "blocked", NULL,
+      "Waiting requests that hold a thread.", GAUGE, NULL, blocked },
+    { "Parked", "Parked", "parked", "parked", NULL,
+      "Requests that wait without a worker.", GAUGE, NULL, parked },
+    { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
+      "Requests let through without a limit because of a fault.", COUNTER, NULL,
+      unlimited },
+    { "ChildrenRecycled", "Children recycled", "childrenRecycled",
+      "children_recycled", NULL, "Children ended by AdmissionRecycle.", COUNTER,
+      NULL, recycled },
+    { "ChildrenAway", "away", "childrenAway", "children_away", NULL,
+      "Recycled children not replaced yet.", GAUGE, NULL, away },
+    { "ChildrenAwayMaxMs", "longest ms", "childrenAwayMaxMs",
+      "children_away_max", NULL,
+      "Longest time from the end of a recycled child to its replacement.",
+      MILLIS, NULL, away_max }
+};
+
+const int admission_server_fields_count = sizeof(admission_server_fields)
+                                          / sizeof(*admission_server_fields);
+
+void admission_fields_look_at_server(adm_server_stats_t *server)
+{
+    /* Whoever looks must not see what the dead hold. */
+    adm_round_to_show(admission_process_child(), adm_now());
+    adm_view_server(admission_process_segment(), server);
+}
+
+void admission_fields_look_at(const admission_zone_t *zone,
+                              admission_view_t *view, adm_history_t *history)
+{
+    *view = (admission_view_t){ .zone = zone };
+    view->stats.limit = (uint32_t)zone->limit;
+    view->is_busy = adm_view_zone(admission_process_child(), zone->handle,
+                                  adm_now(), &view->stats, history)
+                    == ADM_ZONE_BUSY;
+}
+
+const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
+                                                 const admission_zone_t *only)
+{
+    apr_array_header_t *zones;
+
+    if (!only) {
+        return admission_zones();
+    }
+    zones = apr_array_make(p, 1, sizeof(only));
+    APR_ARRAY_PUSH(zones, const admission_zone_t *) = only;
+    return zones;
+}
+
+/* @return the length of the character of UTF-8 at @a text; 0: there is none. */
+static int utf8_length(const unsigned char *text)
+{
+    unsigned first = text[0], second = text[1];
+    int length = first < 0x80                     ? 1
+                 : first >= 0xc2 && first <= 0xdf ? 2
+                 : first >= 0xe0 && first <= 0xef ? 3
+                 : first >= 0xf0 && first <= 0xf4 ? 4
+                                                  : 0;
+    int i;
+
+    /* Longer than need be, half a pair, beyond the last character. */
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
+        || (first == 0xf0 && second < 0x90)
+        || (first == 0xf4 && second > 0x8f)) {
+        return 0;
+    }
+    for (i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+int admission_fields_is_utf8(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    int length = 1;
+
+    while (*c && length) {
+        length = utf8_length(c);
+        c += length;
+    }
+    return length != 0;
+}
+
+/* A character of ISO-8859-1. @return where the next one goes. */
+char *admission_fields_put_latin1(char *end, unsigned char c)
+{
+    if (c >= 0x80) {
+        *end++ = (char)(0xc0 | c >> 6);
+        c = 0x80 | (c & 0x3f);
+    }
+    *end++ = (char)c;
+    return end;
+}
+
+const char *admission_fields_utf8(apr_pool_t *p, const char *text)
+{
+    char *utf8, *end;
+
+    if (admission_fields_is_utf8(text)) {
+        return text;
+    }
+    utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
+    for (; *text; text++) {
+        end = admission_fields_put_latin1(end, (unsigned char)*text);
+    }
+    *end = '\0';
+    return utf8;
+}

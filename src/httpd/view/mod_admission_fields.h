@@ -1,0 +1,68 @@
+/* mod_admission_fields.h - every fact that the module shows, once.
+ *
+ * The HTML table, ?auto, JSON and Prometheus all come from these tables; the
+ * manual lists the same fields. t/guards/fields.t compares the manual with
+ * them, t/httpd/505-fields.t what a running server shows.
+ */
+#ifndef MOD_ADMISSION_FIELDS_H
+#define MOD_ADMISSION_FIELDS_H
+
+#include "config/mod_admission_conf.h"
+
+typedef enum admission_kind_t {
+    ADMISSION_GAUGE,      /* goes up and down */
+    ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
+    ADMISSION_COUNTER     /* only grows while the server runs */
+} admission_kind_t;
+
+/** What one look at a zone sees. */
+typedef struct admission_view_t {
+    const admission_zone_t *zone;
+    adm_zone_stats_t stats;
+    int is_busy; /* its lock could not be had: there are no figures */
+} admission_view_t;
+
+typedef struct admission_field_t {
+    const char *name;   /* in ?auto, behind "Admission[n]" or "Admission" */
+    const char *title;  /* in tables */
+    const char *json;   /* key */
+    const char *metric; /* Prometheus, without unit and "_total" */
+    const char *reason; /* value of the label "reason"; NULL: no label */
+    const char *help;
+    admission_kind_t kind;
+    apr_int64_t (*of_zone)(const admission_view_t *view);
+    apr_int64_t (*of_server)(const adm_server_stats_t *server);
+} admission_field_t;
+
+extern const admission_field_t admission_zone_fields[];
+
+extern const int admission_zone_fields_count;
+
+extern const admission_field_t admission_server_fields[];
+
+extern const int admission_server_fields_count;
+
+/** Look at the server, dead children taken care of: before the zones. */
+void admission_fields_look_at_server(adm_server_stats_t *server);
+
+/** Look at one zone; @a history: at its last ten minutes, too, or NULL. There can
+ *  be thousands: an output looks at one, writes it and forgets it, so that a slow
+ *  reader holds no memory. */
+void admission_fields_look_at(const admission_zone_t *zone,
+                              admission_view_t *view, adm_history_t *history);
+
+/** @return @a only, as an array in @a p; all zones if it is NULL. */
+const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
+                                                 const admission_zone_t *only);
+
+/** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
+ *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
+const char *admission_fields_utf8(apr_pool_t *p, const char *text);
+
+/** @return whether the text is UTF-8. */
+int admission_fields_is_utf8(const char *text);
+
+/** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
+char *admission_fields_put_latin1(char *end, unsigned char c);
+
+#endif

@@ -1,0 +1,208 @@
+/* mod_admission_handler.c - SetHandler admission-status: what was asked for. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "config/mod_admission_said.h"
+#include "server/mod_admission_process.h"
+#include "view/mod_admission_fields.h"
+#include "view/mod_admission_handler.h"
+#include "view/mod_admission_json.h"
+#include "view/mod_admission_page.h"
+#include "view/mod_admission_prometheus.h"
+
+APLOG_USE_MODULE(admission);
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+/* ---- who may ask --------------------------------------------------------- */
+
+/* Each SetHandler admission-status of the configuration; of ap_directive_t *. */
+static apr_array_header_t *status_directives;
+
+int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                   apr_pool_t *ptemp, server_rec *s)
+{
+    const ap_directive_t *directive;
+
+    (void)plog;
+    (void)s;
+    status_directives = apr_array_make(pconf, 2, sizeof(ap_directive_t *));
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (admission_said_is(directive, "SetHandler")
+            && strcasecmp(admission_said_argument(ptemp, directive),
+                          ADMISSION_STATUS_HANDLER)
+                   == 0) {
+            APR_ARRAY_PUSH(status_directives,
+                           const ap_directive_t *) = directive;
+        }
+    }
+    return OK;
+}
+
+/* httpd parses the argument of SetHandler as an expression, which knows where
+ * it stands. The files of the configuration are never read as .htaccess. */
+static int is_open(const request_rec *r)
+{
+    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+    const ap_expr_info_t *handler = core->expr_handler;
+    int i;
+
+    for (i = 0; handler && i < status_directives->nelts; i++) {
+        const ap_directive_t *directive = APR_ARRAY_IDX(status_directives, i,
+                                                        const ap_directive_t *);
+
+        if (handler->line_number == (unsigned)directive->line_num
+            && strcmp(handler->filename, directive->filename) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Authors of .htaccess must not read what all others do here. */
+static int refuse_page(request_rec *r)
+{
+    static _Atomic adm_usec_t logged_at;
+    adm_usec_t last = atomic_load(&logged_at), now = adm_now();
+
+    if ((!last || now - last >= LOG_INTERVAL)
+        && atomic_compare_exchange_strong(&logged_at, &last, now)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
+                      "%s: the handler " ADMISSION_STATUS_HANDLER " does not "
+                      "come from a SetHandler of the server's configuration, "
+                      "refused; not logged again by this child for a minute",
+                      r->uri);
+    }
+    return HTTP_FORBIDDEN;
+}
+
+/* ---- what is asked for --------------------------------------------------- */
+
+/* What the client asks for, behind the question mark. */
+typedef struct query_t {
+    const char *output; /* "": the page */
+    const char *zone;   /* NULL: all */
+    int with_history;
+} query_t;
+
+static int refuse(request_rec *r, int status, const char *message)
+{
+    r->status = status;
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    ap_rvputs(r, message, "\n", NULL);
+    return OK;
+}
+
+/* @return what is wrong with it; NULL: nothing. */
+static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
+{
+    *query = (query_t){ .output = "" };
+    while (*args) {
+        const char *value = ap_getword(p, &args, '&');
+        const char *key = ap_getword(p, &value, '=');
+
+        if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0) {
+            char *name = apr_pstrdup(p, value);
+
+            if (query->zone) {
+                return "zone= and history= name one zone, and once.";
+            }
+            if (ap_unescape_urlencoded(name) != OK) {
+                return "The name of the zone is not encoded as in a URL.";
+            }
+            query->zone = name;
+            query->with_history = *key == 'h';
+        }
+        else if (*query->output == '\0') {
+            query->output = key;
+        }
+        else {
+            return "An answer has one form: json, prometheus, or the page.";
+        }
+    }
+    return query->with_history && strcmp(query->output, "json") != 0
+               ? "history= belongs to json: ?json&history=NAME."
+               : NULL;
+}
+
+/* By its name as written, or as it is shown. */
+static const admission_zone_t *find_zone(apr_pool_t *p, const char *name)
+{
+    const apr_array_header_t *zones = admission_fields_zones(p, NULL);
+    const admission_zone_t *shown_so = NULL;
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+        const char *utf8 = admission_fields_utf8(p, zone->name);
+
+        if (strcmp(zone->name, name) == 0) {
+            return zone;
+        }
+        if (utf8 != zone->name && strcmp(utf8, name) == 0) {
+            shown_so = zone;
+        }
+    }
+    return shown_so;
+}
+
+static int write_output(request_rec *r, const query_t *query,
+                        const admission_zone_t *only)
+{
+    if (strcmp(query->output, "json") == 0) {
+        return admission_json_write(r, only, query->with_history);
+    }
+    if (strcmp(query->output, "prometheus") == 0) {
+        return admission_prometheus_write(r, only);
+    }
+    return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, only);
+}
+
+int admission_handler_status(request_rec *r)
+{
+    const char *args = r->args ? r->args : "";
+    const admission_zone_t *only = NULL;
+    const char *wrong;
+    query_t query;
+
+    if (strcmp(r->handler, ADMISSION_STATUS_HANDLER) != 0) {
+        return DECLINED;
+    }
+    if (!is_open(r)) {
+        return refuse_page(r);
+    }
+    r->allowed |= AP_METHOD_BIT << M_GET;
+    if (r->method_number != M_GET) {
+        return HTTP_METHOD_NOT_ALLOWED;
+    }
+    if (strcmp(args, "style") == 0) {
+        return admission_page_style(r);
+    }
+    if (strcmp(args, "script") == 0) {
+        return admission_page_script(r);
+    }
+    if (!admission_process_child()) {
+        return HTTP_SERVICE_UNAVAILABLE;
+    }
+    wrong = read_query(r->pool, args, &query);
+    if (wrong) {
+        return refuse(r, HTTP_BAD_REQUEST, wrong);
+    }
+    if (query.zone) {
+        only = find_zone(r->pool, query.zone);
+        if (!only) {
+            return refuse(r, HTTP_NOT_FOUND,
+                          apr_pstrcat(r->pool, "No zone is called '",
+                                      admission_fields_utf8(r->pool,
+                                                            query.zone),
+                                      "'.", NULL));
+        }
+    }
+    return write_output(r, &query, only);
+}

@@ -1,0 +1,131 @@
+/* mod_admission_json.c - the facts for programs: JSON.
+ *
+ * Made from the field tables. Version 1; keys are only ever added.
+ */
+#include <httpd.h>
+#include <http_protocol.h>
+
+#include "server/mod_admission_process.h"
+#include "view/mod_admission_fields.h"
+#include "view/mod_admission_json.h"
+
+#define JSON_VERSION 2
+
+static int is_plain(char c)
+{
+    return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+}
+
+static void write_string(request_rec *r, const char *utf8)
+{
+    ap_rputc('"', r);
+    for (;; utf8++) {
+        const char *plain = utf8;
+
+        while (is_plain(*utf8)) {
+            utf8++;
+        }
+        ap_rwrite(plain, (int)(utf8 - plain), r);
+        if (*utf8 == '\0') {
+            break;
+        }
+        ap_rprintf(r, "\\u%04x", (unsigned char)*utf8);
+    }
+    ap_rputc('"', r);
+}
+
+static void write_array(request_rec *r, const char *key,
+                        const uint32_t *numbers, int count)
+{
+    int i;
+
+    ap_rvputs(r, "\"", key, "\":[", NULL);
+    for (i = 0; i < count; i++) {
+        ap_rprintf(r, i ? ",%u" : "%u", numbers[i]);
+    }
+    ap_rputs("]", r);
+}
+
+static void write_durations(request_rec *r, const char *key,
+                            const adm_durations_t *durations)
+{
+    int i;
+
+    ap_rprintf(r,
+               ",\"%s\":{\"count\":%" APR_UINT64_T_FMT
+               ",\"sumMs\":%" APR_UINT64_T_FMT ",\"below2PowNMs\":[",
+               key, durations->count,
+               durations->sum_usec / (apr_uint64_t)ADM_USEC_PER_MSEC);
+    /* Bucket n counts what took less than 2^n ms, the last all others. */
+    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
+        ap_rprintf(r, i ? ",%" APR_UINT64_T_FMT : "%" APR_UINT64_T_FMT,
+                   durations->bucket[i]);
+    }
+    ap_rputs("]}", r);
+}
+
+static void write_history(request_rec *r, const adm_history_t *history)
+{
+
+    ap_rputs(",\"history\":{", r);
+    write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
+    ap_rputs(",", r);
+    write_array(r, "queued", history->queued, ADM_HISTORY_SECONDS);
+    ap_rputs("}", r);
+}
+
+static void write_zone(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone, int with_history)
+{
+    admission_view_t view;
+    adm_history_t history = { 0 };
+    int i;
+
+    admission_fields_look_at(zone, &view, with_history ? &history : NULL);
+    ap_rputs("{\"name\":", r);
+    write_string(r, admission_fields_utf8(p, zone->name));
+    if (view.is_busy) {
+        ap_rputs(",\"busy\":true}", r);
+        return;
+    }
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        ap_rprintf(r, ",\"%s\":%" APR_INT64_T_FMT,
+                   admission_zone_fields[i].json,
+                   admission_zone_fields[i].of_zone(&view));
+    }
+    write_durations(r, "wait", &view.stats.figures.wait);
+    write_durations(r, "service", &view.stats.figures.service);
+    if (with_history) {
+        write_history(r, &history);
+    }
+    ap_rputs("}", r);
+}
+
+int admission_json_write(request_rec *r, const admission_zone_t *only,
+                         int with_history)
+{
+    const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
+    adm_server_stats_t stats;
+    apr_pool_t *p; /* of one zone */
+    int i;
+
+    admission_fields_look_at_server(&stats);
+    ap_set_content_type(r, "application/json");
+    ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
+    for (i = 0; i < admission_server_fields_count; i++) {
+        ap_rprintf(r, "%s\"%s\":%" APR_INT64_T_FMT, i ? "," : "",
+                   admission_server_fields[i].json,
+                   admission_server_fields[i].of_server(&stats));
+    }
+    ap_rputs("},\"zones\":[", r);
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        apr_pool_clear(p);
+        ap_rputs(i ? "," : "", r);
+        write_zone(r, p, APR_ARRAY_IDX(zones, i, const admission_zone_t *),
+                   with_history);
+    }
+    apr_pool_destroy(p);
+    ap_rputs("]}", r);
+    return OK;
+}

@@ -1,0 +1,14 @@
+/* mod_admission_page.h - the live page for people. */
+#ifndef MOD_ADMISSION_PAGE_H
+#define MOD_ADMISSION_PAGE_H
+
+#include "config/mod_admission_conf.h"
+
+/** Write the page, of all zones or of one. */
+int admission_page_write(request_rec *r, const admission_zone_t *only);
+
+/** Write its style, its script. */
+int admission_page_style(request_rec *r);
+int admission_page_script(request_rec *r);
+
+#endif

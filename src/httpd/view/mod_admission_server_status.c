@@ -1,0 +1,138 @@
+/* mod_admission_server_status.c - our part of the server-status page. */
+#include <httpd.h>
+#include <http_protocol.h>
+#include <mod_status.h>
+
+#include "server/mod_admission_process.h"
+#include "view/mod_admission_fields.h"
+#include "view/mod_admission_server_status.h"
+
+static int fields_of(const admission_view_t *view)
+{
+    return view->is_busy ? 0 : admission_zone_fields_count;
+}
+
+static void print_lines(request_rec *r, const adm_server_stats_t *server)
+{
+    const apr_array_header_t *zones = admission_fields_zones(r->pool, NULL);
+    admission_view_t view;
+    int i, n;
+
+    for (i = 0; i < admission_server_fields_count; i++) {
+        const admission_field_t *field = &admission_server_fields[i];
+
+        ap_rprintf(r, "Admission%s: %" APR_INT64_T_FMT "\n", field->name,
+                   field->of_server(server));
+    }
+    for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
+        admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
+                                 &view, NULL);
+        ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
+        for (i = 0; i < fields_of(&view); i++) {
+            const admission_field_t *field = &admission_zone_fields[i];
+
+            ap_rprintf(r, "Admission[%d]%s: %" APR_INT64_T_FMT "\n", n,
+                       field->name, field->of_zone(&view));
+        }
+    }
+}
+
+static void print_server(request_rec *r, const adm_server_stats_t *server)
+{
+    int i;
+
+    ap_rputs("<hr />\n<h1>Admission control</h1>\n<dl><dt>", r);
+    for (i = 0; i < admission_server_fields_count; i++) {
+        const admission_field_t *field = &admission_server_fields[i];
+
+        ap_rprintf(r, "%s%s: %" APR_INT64_T_FMT, i ? ", " : "", field->title,
+                   field->of_server(server));
+    }
+    ap_rputs("</dt></dl>\n", r);
+}
+
+static void print_row(request_rec *r, const char *name,
+                      const admission_view_t *view)
+{
+    int i;
+
+    ap_rvputs(r, "<tr><td>", name, view->zone->dry_run ? " (dry run)" : "",
+              view->is_busy ? " (busy)" : "", "</td>", NULL);
+    for (i = 0; i < fields_of(view); i++) {
+        ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
+                   admission_zone_fields[i].of_zone(view));
+    }
+    ap_rputs("</tr>\n", r);
+}
+
+static void print_head(request_rec *r)
+{
+    int i;
+
+    ap_rputs("<table border=\"0\"><tr><th>Zone</th>", r);
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        ap_rvputs(r, "<th>", admission_zone_fields[i].title, "</th>", NULL);
+    }
+    ap_rputs("</tr>\n", r);
+}
+
+/* Without tables: a list a zone. */
+static void print_list(request_rec *r, const char *name,
+                       const admission_view_t *view)
+{
+    int i;
+
+    ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "", "</dt>\n",
+              NULL);
+    for (i = 0; i < fields_of(view); i++) {
+        ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
+                   admission_zone_fields[i].name,
+                   admission_zone_fields[i].of_zone(view));
+    }
+    ap_rputs("</dl>\n", r);
+}
+
+static void print_zones(request_rec *r,
+                        void (*print)(request_rec *r, const char *name,
+                                      const admission_view_t *view))
+{
+    const apr_array_header_t *zones = admission_fields_zones(r->pool, NULL);
+    apr_pool_t *p; /* of one zone */
+    int i;
+
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        admission_view_t view;
+
+        apr_pool_clear(p);
+        admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
+                                 &view, NULL);
+        print(r, ap_escape_html(p, view.zone->name), &view);
+    }
+    apr_pool_destroy(p);
+}
+
+int admission_server_status(request_rec *r, int flags)
+{
+    adm_server_stats_t server;
+
+    if (!admission_process_child()) {
+        return DECLINED;
+    }
+    /* Copies: no lock is held while something is written. */
+    admission_fields_look_at_server(&server);
+    if (flags & AP_STATUS_SHORT) {
+        print_lines(r, &server);
+        return OK;
+    }
+    print_server(r, &server);
+    if (flags & AP_STATUS_NOTABLE) {
+        print_zones(r, print_list);
+    }
+    else {
+        print_head(r);
+        print_zones(r, print_row);
+        ap_rputs("</table>\n", r);
+    }
+    return OK;
+}

@@ -1,0 +1,10 @@
+/* mod_admission_server_status.h - our part of the server-status page. */
+#ifndef MOD_ADMISSION_SERVER_STATUS_H
+#define MOD_ADMISSION_SERVER_STATUS_H
+
+#include <httpd.h>
+
+/** server-status: HTML table, ?auto. */
+int admission_server_status(request_rec *r, int flags);
+
+#endif

@@ -1,0 +1,38 @@
+# The macros of tools/adm.gdb read the segment of a running child.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{PATH};
+plan skip_all => 'only root may look into another process' if $> != 0;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+CONF
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my $waits = $httpd->ask('/cgi-bin/heavy?id=waits');
+    $httpd->zone_becomes('/cgi-bin/', 'one waits', Queued => 1);
+    my ($pid) = $httpd->children;
+    my $macros = ($ENV{ADMISSION_SRCDIR} // "$FindBin::Bin/../..") . '/tools/adm.gdb';
+    my $said = `gdb -nx -batch -p $pid -x '$macros' -ex adm-zones -ex adm-tickets -ex adm-children 2>&1`;
+
+    like $said, qr/^zone 1: limit 1 active 1 queued 1 orphans 0 first 2$/m, 'adm-zones';
+    like $said, qr/^ticket 1: zone 1 state 2 child \d+ arrival 0 program \d+$/m, 'adm-tickets';
+    like $said, qr/^ticket 2: zone 1 state 1 child \d+ arrival 1 program 0$/m, '... all of them';
+    like $said, qr/^child \d+: pid $pid state 2 workers \d+ blocked \d+ parked \d+$/m,
+        'adm-children';
+    unlike $said, qr/^(?:No symbol|There is no member|Undefined)/m, 'no name is out of date'
+        or diag $said;
+    $httpd->open_gate('go');
+    answers($hold, $waits);
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
