@@ -28,8 +28,14 @@
 #include "adm_outcome.h"
 #include "adm_time.h"
 
-/** A blocked waiter looks around this often (client gone, dead children). */
-#define ADM_WAIT_SLICE_USEC (250 * ADM_USEC_PER_MSEC)
+/** A blocked waiter looks around this often (client gone, dead children, permits
+ *  that nobody uses). */
+#define ADM_WAIT_SLICE_USEC (150 * ADM_USEC_PER_MSEC)
+
+/** Who was handed a permit and has not begun by then may lose it to another waiter
+ *  that can run. Each permit that is lost so makes the zone's next lease longer by
+ *  as much, up to ten times, until a winner begins. */
+#define ADM_LEASE_USEC (100 * ADM_USEC_PER_MSEC)
 
 /** A request waits for the lock of a zone no longer than this. When a lock has
  *  been out of reach for so long, nobody waits for it longer than briefly. */
@@ -273,8 +279,8 @@ void adm_segment_count_unlimited(adm_segment_t *segment);
  * Sleep until the ticket is granted, the child stops or @a until is reached.
  * Blocks the calling thread.
  *
- * @return ADM_WAITED (granted), ADM_WAITING (it is @a until), ADM_STOPPED, or
- *         ADM_UNLIMITED for the reason in @a ticket's fault: ADM_ZONE_BUSY,
+ * @return ADM_WAITED (granted, and begun), ADM_WAITING (it is @a until),
+ *         ADM_STOPPED, or ADM_UNLIMITED for the reason in @a ticket's fault: ADM_ZONE_BUSY,
  *         nobody will grant it (adm_ticket_is_stuck()); ADM_BAD_SEGMENT,
  *         somebody took it away. Then cancel it so, and let the request run.
  */
@@ -289,7 +295,16 @@ adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
  */
 adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
 
-/** @return whether the ticket holds a permit. One atomic load. */
+/**
+ * Begin to run, if the ticket was granted. The calling thread is the one that
+ * will: before that the permit is only on lease, and may be passed on.
+ *
+ * @return whether it runs now, or ran already; else it waits, at its old place.
+ */
+bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now);
+
+/** @return whether the ticket holds a permit, which it may lose as long as it has
+ *  not begun. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
 /** @return whether the lock of the ticket's zone seems to be held by a process
@@ -325,6 +340,24 @@ void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
  * only that the permit is free when the program has ended, or its time is up.
  */
 void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
+
+/* ---- leases -------------------------------------------------------------- */
+
+/** Tell whether a parked ticket of this child could begin if it was granted. A
+ *  hint: other children's waiters go first while it could not. */
+void adm_child_note_room(adm_child_t *child, bool has_idle_worker);
+
+/**
+ * Pass on what was handed over in this zone and is not used: when the lease is
+ * over, or its child has no room. Takes the zone's lock only if there may be some.
+ *
+ * @return when to look again; 0: nothing is waited for.
+ */
+adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t zone, adm_usec_t now);
+
+/** The same for all zones, for a process that needs not be a child. It must be
+ *  one that may take locks: never the parent. */
+adm_usec_t adm_lease_round(adm_segment_t *segment, adm_usec_t now);
 
 /* ---- parked tickets: waiting without a thread ---------------------------- */
 

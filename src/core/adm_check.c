@@ -11,10 +11,18 @@
 #include "adm_segment.h"
 
 typedef struct census_t {
-    uint32_t active, queued, orphans, free, left;
+    uint32_t active, queued, orphans, granted, free, left;
     uint64_t last_arrival;
     adm_usec_t since_min; /* of those who hold permits */
 } census_t;
+
+/* Until that is settled since_usec is when its wait began. */
+static bool has_just_begun(const adm_ticket_rec_t *ticket)
+{
+    adm_usec_t begun = atomic_load(&ticket->begun_usec);
+
+    return begun != 0 && begun > ticket->since_usec;
+}
 
 static const char *count_ticket(const adm_segment_t *segment,
                                 const adm_ticket_rec_t *ticket,
@@ -30,6 +38,9 @@ static const char *count_ticket(const adm_segment_t *segment,
     case ADM_TICKET_WAITING:
         census->queued++;
         break;
+    case ADM_TICKET_GRANTED:
+        census->granted++;
+        /* fall through */
     case ADM_TICKET_ACTIVE:
         census->active++;
         break;
@@ -40,7 +51,9 @@ static const char *count_ticket(const adm_segment_t *segment,
     default:
         return "a ticket has no known state";
     }
-    if (state != ADM_TICKET_WAITING && ticket->since_usec < census->since_min) {
+    if ((state == ADM_TICKET_ORPHANED
+         || (state == ADM_TICKET_ACTIVE && !has_just_begun(ticket)))
+        && ticket->since_usec < census->since_min) {
         census->since_min = ticket->since_usec;
     }
     if (ticket->arrival > census->last_arrival) {
@@ -112,6 +125,37 @@ static const char *check_line(const adm_segment_t *segment,
                                       : "the line's tail is not its last";
 }
 
+/* Those that have begun may still be on it. */
+static const char *check_grants(const adm_segment_t *segment,
+                                const adm_zone_rec_t *zone, uint32_t active,
+                                uint32_t granted)
+{
+    uint32_t idx = zone->granted_idx, prev_idx = 0, length = 0, seen = 0;
+
+    while (idx && length <= active) {
+        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+        uint32_t state = ticket ? atomic_load(&ticket->state) : ADM_TICKET_FREE;
+
+        if (state != ADM_TICKET_GRANTED && state != ADM_TICKET_ACTIVE) {
+            return "what is listed as granted holds no permit";
+        }
+        if (ticket->prev_idx != prev_idx) {
+            return "the grants are not linked both ways";
+        }
+        seen += state == ADM_TICKET_GRANTED;
+        prev_idx = idx;
+        idx = ticket->next_idx;
+        length++;
+    }
+    if (length > active) {
+        return "more grants are listed than permits are out";
+    }
+    if (seen && atomic_load(&zone->lease_until) == 0) {
+        return "nobody looks after a grant";
+    }
+    return seen == granted ? NULL : "a grant is not listed";
+}
+
 static const char *check_free(const adm_segment_t *segment,
                               const adm_zone_rec_t *zone, uint32_t free)
 {
@@ -163,6 +207,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
         return "the next arrival would not be the last";
     }
     wrong = check_line(segment, zone, census.queued);
+    if (!wrong) {
+        wrong = check_grants(segment, zone, census.active, census.granted);
+    }
     return wrong ? wrong : check_free(segment, zone, census.free);
 }
 

@@ -37,6 +37,7 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     atomic_store(&rec->workers_blocked, 0);
     atomic_store(&rec->workers_settled, 0);
     atomic_store(&rec->parked, 0);
+    atomic_store(&rec->room, ADM_ROOM_IDLE);
     for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
         atomic_store(&doorbell->summary[n], 0);
     }
@@ -134,6 +135,28 @@ void adm_child_stop(adm_child_t *child)
 bool adm_child_is_stopping(const adm_child_t *child)
 {
     return atomic_load(&child->is_stopping);
+}
+
+/* ---- room for what is granted --------------------------------------------- */
+
+void adm_child_note_room(adm_child_t *child, bool has_idle_worker)
+{
+    unsigned room = has_idle_worker ? ADM_ROOM_IDLE : ADM_ROOM_FULL;
+
+    if (atomic_load_explicit(&child->rec->room, memory_order_relaxed) != room) {
+        atomic_store(&child->rec->room, room);
+    }
+}
+
+void adm_child_note_alive(adm_child_t *child)
+{
+    unsigned silent = ADM_ROOM_SILENT;
+
+    if (atomic_load_explicit(&child->rec->room, memory_order_relaxed)
+        == silent) {
+        atomic_compare_exchange_strong(&child->rec->room, &silent,
+                                       ADM_ROOM_IDLE);
+    }
 }
 
 /* ---- death ---------------------------------------------------------------- */

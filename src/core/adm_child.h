@@ -19,6 +19,9 @@ void adm_child_forget_self(void);
 /** @return whether the calling process is a registered child, and not a fork. */
 bool adm_child_is_registered_here(void);
 
+/** The calling thread goes on with a ticket, so the child is not silent. */
+void adm_child_note_alive(adm_child_t *child);
+
 /** Mark those dead that had this pid before the calling process. */
 void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid);
 

@@ -16,7 +16,10 @@
                     point(rebuild_counted) point(reap_freed)                   \
                         point(reap_orphaned) point(reap_done)                  \
                             point(orphan_freed) point(child_claimed)           \
-                                point(left_noted) point(left_taken)
+                                point(left_noted) point(left_taken)            \
+                                    point(begin_stored) point(pass_marked)     \
+                                        point(pass_stored)                     \
+                                            point(grant_settled)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,

@@ -23,6 +23,7 @@ typedef struct adm_figures_t {
     uint64_t outcomes[ADM_OUTCOMES]; /* requests, by what became of them; those
                                       * let through are counted of the server */
     uint64_t reclaimed;              /* tickets taken back from dead children */
+    uint64_t grants_passed_on;       /* permits that were won and not used */
     uint64_t service_mean_usec;      /* moving mean, for estimates */
     adm_durations_t wait;            /* of those that waited and got a permit */
     adm_durations_t service;         /* how long a permit was held */

@@ -21,7 +21,7 @@
  * 2 stuck_since, has_left and busy_since_usec of a zone, ADM_BELL_LEFT, settled
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
- * counts by outcome. */
+ * counts by outcome; ADM_TICKET_GRANTED, leases. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -116,11 +116,12 @@ typedef struct adm_zone_rec_t {
 
     /* Zone lock. */
     uint32_t applied_incarnation; /* that the statistics belong to */
-    atomic_uint active;           /* tickets ACTIVE or ORPHANED */
+    atomic_uint active;           /* tickets GRANTED, ACTIVE or ORPHANED */
     atomic_uint queued;           /* tickets WAITING */
     atomic_uint orphans;          /* tickets ORPHANED */
     uint32_t head_idx;            /* first in line */
     uint32_t tail_idx;            /* last in line */
+    uint32_t granted_idx;         /* the grants, linked as the line is */
     uint32_t free_idx;            /* unused tickets, linked by next_idx */
     uint32_t fresh_idx;           /* next ticket never used of the newest
                                    * chunk; 0 none */
@@ -131,6 +132,10 @@ typedef struct adm_zone_rec_t {
     uint64_t next_arrival;
     adm_usec_t busy_since_usec; /* `active` is above 0 since; no request that
                               * holds a permit began before */
+    _Atomic adm_usec_t lease_until; /* end of the first lease; 0: no grants. May
+                                     * be that of one that has begun since */
+    _Atomic adm_usec_t guarded_until; /* until then no other guard is rung */
+    uint32_t passed_in_row;           /* permits, since a winner began */
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
@@ -159,7 +164,8 @@ enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
     ADM_TICKET_WAITING = 1,
     ADM_TICKET_ACTIVE = 2,
-    ADM_TICKET_ORPHANED = 3
+    ADM_TICKET_ORPHANED = 3,
+    ADM_TICKET_GRANTED = 4
 };
 
 /* Written under the zone lock unless noted. */
@@ -167,12 +173,20 @@ typedef struct adm_ticket_rec_t {
     atomic_uint state;     /* the truth, and the word its waiter sleeps on */
     uint32_t child_idx;    /* who holds it or waits */
     uint64_t arrival;      /* place in the order of arrival of its zone */
-    adm_usec_t since_usec; /* WAITING: in line since. Later: runs since */
-    adm_usec_t until_usec; /* ORPHANED: is given up then */
-    _Atomic adm_usec_t missed_since; /* ORPHANED: its program was not seen since
-                              * then; 0: it was. Without the lock, by reapers */
-    uint32_t prev_idx;               /* in the line */
-    uint32_t next_idx;               /* in the line, or in the free list */
+    adm_usec_t since_usec; /* in line since; once a permit is used, and that is
+                            * settled: runs since */
+    adm_usec_t
+        until_usec; /* GRANTED: end of its lease. ORPHANED: given up then */
+    union {
+        /* GRANTED, ACTIVE: when it began, if it did. Without the lock, by the
+         * owning child. */
+        _Atomic adm_usec_t begun_usec;
+        /* ORPHANED: its program was not seen since then; 0: it was. Without
+         * the lock, by reapers. */
+        _Atomic adm_usec_t missed_since;
+    };
+    uint32_t prev_idx;    /* in the line, or among the grants */
+    uint32_t next_idx;    /* in the line, among the grants, in the free list */
     atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
                            * from ADM_BELL_LEFT on: its request has left it.
                            * Written by the owning child without the lock */
@@ -235,6 +249,13 @@ static inline pid_t adm_life_pid(uint64_t life)
 
 enum { ADM_LEFT_RELEASED = 0x100, ADM_LEFT_ABANDONED = 0x101 };
 
+/* Whether a child can begin what it is granted: a hint. */
+enum adm_room_t {
+    ADM_ROOM_IDLE = 0,  /* nothing is known against it */
+    ADM_ROOM_FULL = 1,  /* no worker is idle */
+    ADM_ROOM_SILENT = 2 /* a lease of it has run out */
+};
+
 typedef struct adm_child_rec_t {
     _Atomic uint64_t life; /* compare and swap, by anybody */
     adm_lock_t alive;      /* held by the child's main thread while it lives */
@@ -248,6 +269,9 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_settled; /* of workers_held: run or block, do not just
                                   * ask */
     atomic_uint parked;
+
+    /* Written by the child, and by whoever passes on a grant of it; atomic. */
+    atomic_uint room;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
 
 #define ADM_BELL_WORDS (ADM_PARK_SLOTS / 64)

@@ -5,6 +5,7 @@
  * derived again from the tickets.
  */
 #include "adm_fault.h"
+#include "adm_grant.h"
 #include "adm_layout.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
@@ -96,6 +97,23 @@ typedef struct recount_t {
     uint32_t runs[ADM_QUEUE_RUNS];
 } recount_t;
 
+/* Among the grants, if it is one, or if the figures do not know yet that it was. */
+static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t idx, uint32_t state)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+    if (state == ADM_TICKET_GRANTED
+        || (state == ADM_TICKET_ACTIVE
+            && atomic_load(&ticket->begun_usec) > ticket->since_usec)) {
+        adm_grant_add_locked(segment, zone, idx);
+    }
+    else {
+        ticket->prev_idx = 0;
+        ticket->next_idx = 0;
+    }
+}
+
 static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx, recount_t *counts)
 {
@@ -106,12 +124,14 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         counts->queued++;
         adm_queue_sort_in(segment, counts->runs, idx);
     }
-    else if (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED) {
+    else if (state == ADM_TICKET_GRANTED || state == ADM_TICKET_ACTIVE
+             || state == ADM_TICKET_ORPHANED) {
         if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
             counts->busy_since = ticket->since_usec;
         }
         counts->active++;
         counts->orphans += state == ADM_TICKET_ORPHANED;
+        recount_permit(segment, zone, idx, state);
     }
     else {
         atomic_store(&ticket->state, ADM_TICKET_FREE);
@@ -135,6 +155,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     ADM_FAULT(rebuild_begun);
     zone->free_idx = 0; /* R1_rebuild_begun */
     zone->fresh_idx = 0;
+    zone->granted_idx = 0;
     /* All chunks: one claimed just before its owner was killed may lie beyond
      * chunks_used. */
     for (chunk = 0; chunk < segment->chunks; chunk++) {

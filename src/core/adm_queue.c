@@ -21,6 +21,34 @@ void adm_queue_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     zone->tail_idx = ticket_idx;
 }
 
+void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             uint32_t ticket_idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    adm_ticket_rec_t *next = adm_ticket_at(segment, zone->head_idx);
+    uint32_t left = segment->sizes.tickets; /* if the line goes round */
+
+    ticket->prev_idx = 0;
+    ticket->next_idx = zone->head_idx;
+    for (; next && next->arrival < ticket->arrival && left; left--) {
+        ticket->prev_idx = ticket->next_idx;
+        ticket->next_idx = next->next_idx;
+        next = adm_ticket_at(segment, next->next_idx);
+    }
+    if (ticket->prev_idx) {
+        adm_ticket_at(segment, ticket->prev_idx)->next_idx = ticket_idx;
+    }
+    else {
+        zone->head_idx = ticket_idx;
+    }
+    if (next) {
+        next->prev_idx = ticket_idx;
+    }
+    else {
+        zone->tail_idx = ticket_idx;
+    }
+}
+
 void adm_queue_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {

@@ -13,6 +13,10 @@
 void adm_queue_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 
+/** Put a ticket back where it stood by its arrival: near the first. */
+void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             uint32_t ticket_idx);
+
 /** Take a ticket out of the queue, wherever in it. */
 void adm_queue_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);

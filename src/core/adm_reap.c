@@ -64,7 +64,7 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     if (atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
         && atomic_load(&ticket->programs) > 0) {
-        adm_zone_orphan_ticket_locked(segment, zone, ticket, now);
+        adm_zone_orphan_ticket_locked(segment, zone, ticket_idx, now);
     }
     else {
         adm_zone_end_ticket_locked(segment, zone, ticket_idx);
@@ -93,7 +93,8 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
             adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
             uint32_t state = atomic_load(&ticket->state);
 
-            if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_ACTIVE)
+            if ((state == ADM_TICKET_WAITING || state == ADM_TICKET_GRANTED
+                 || state == ADM_TICKET_ACTIVE)
                 && ticket->child_idx == child_idx) {
                 reap_ticket_locked(segment, zone, idx, round->now);
                 count++;

@@ -1,9 +1,11 @@
 /* adm_ticket.c - one request: enter, wait, leave.
  * Called by the module.
  */
+#include "adm_child.h"
 #include "adm_doorbell.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_stuck.h"
@@ -97,6 +99,7 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
         return not_counted(ticket, rv);
     }
     if (outcome == ADM_WAITING) {
+        adm_child_note_alive(child);
         adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
         return outcome;
     }
@@ -167,7 +170,65 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
 
 bool adm_ticket_is_granted(const adm_ticket_t *ticket)
 {
-    return atomic_load(&rec_of(ticket)->state) == ADM_TICKET_ACTIVE;
+    unsigned state = atomic_load(&rec_of(ticket)->state);
+
+    return state == ADM_TICKET_GRANTED || state == ADM_TICKET_ACTIVE;
+}
+
+/* The winner's own step, without the lock: whoever passes the permit on compares
+ * as well. @return whether the ticket holds a permit that stays with it. */
+static bool begin(adm_ticket_rec_t *rec, adm_usec_t now)
+{
+    unsigned granted = atomic_load(&rec->state);
+
+    if (granted != ADM_TICKET_GRANTED) {
+        return granted == ADM_TICKET_ACTIVE;
+    }
+    atomic_store(&rec->begun_usec, now);
+    /* T13_begin */
+    if (atomic_compare_exchange_strong(&rec->state, &granted,
+                                       ADM_TICKET_ACTIVE)) {
+        ADM_FAULT(begin_stored);
+        return true;
+    }
+    return false; /* passed on just now */
+}
+
+bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
+{
+    adm_child_t *child = ticket->child;
+    adm_zone_t zone = { .idx = ticket->zone_idx };
+    adm_ticket_rec_t *rec = rec_of(ticket);
+
+    adm_child_note_alive(child);
+    if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
+        adm_lease_look(child, zone, now); /* another's may be for this one */
+    }
+    return begin(rec, now);
+}
+
+/* A slice only: nobody wakes a child that is to stop, nor the waiter whose
+ * granter was killed, nor one who could have a permit that is not used. */
+static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
+                               adm_usec_t until)
+{
+    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
+                                             ticket->zone_idx);
+    adm_usec_t lease = zone ? atomic_load(&zone->lease_until) : 0;
+    adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
+
+    if (lease > now && lease < slice) {
+        slice = lease;
+    }
+    return slice < until ? slice : until;
+}
+
+/* Only a torn segment can bring that about. */
+static bool is_taken_away(const adm_ticket_rec_t *rec)
+{
+    unsigned state = atomic_load(&rec->state);
+
+    return state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED;
 }
 
 bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
@@ -201,16 +262,13 @@ adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
 
     for (;;) {
         adm_usec_t now = adm_now();
-        adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
 
-        switch (atomic_load(&rec->state)) {
-        case ADM_TICKET_ACTIVE: /* W2_slice_sees_grant, if nobody woke it */
+        if (adm_ticket_begin(ticket, now)) {
+            /* W2_slice_sees_grant, if nobody woke it */
             adm_worker_end_blocking(ticket);
             return ADM_WAITED;
-        case ADM_TICKET_WAITING:
-            break;
-        default:
-            /* Taken away: the segment is torn. */
+        }
+        if (is_taken_away(rec)) {
             return not_counted(ticket, ADM_BAD_SEGMENT);
         }
         if (adm_child_is_stopping(ticket->child)) {
@@ -223,23 +281,24 @@ adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
             return ADM_UNLIMITED;
         }
         ADM_FAULT(wait_sleeping);
-        /* A slice only: nobody wakes a child that is to stop, nor the waiter
-         * whose granter was killed. W1_sleep: */
+        /* W1_sleep */
         adm_wait_sleep(&rec->state, ADM_TICKET_WAITING,
-                       slice < until ? slice : until);
+                       end_of_slice(ticket, now, until));
     }
 }
 
 void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
 {
     adm_child_t *child = ticket->child;
+    const adm_zone_rec_t *zone = adm_zone_at(child->segment, ticket->zone_idx);
 
     adm_worker_give_back(ticket);
     ticket->is_parked = true;
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&rec_of(ticket)->bell, slot + 1);
-    /* Whoever granted before it could see the bell did not ring it. */
-    if (adm_ticket_is_granted(ticket)) {
+    /* Whoever granted before it could see the bell did not ring it; nor did who
+     * looked for a guard. */
+    if (adm_ticket_is_granted(ticket) || atomic_load(&zone->lease_until)) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);
     }
 }
@@ -256,6 +315,7 @@ static void end_parking(adm_ticket_t *ticket)
 void adm_ticket_unpark(adm_ticket_t *ticket)
 {
     end_parking(ticket);
+    adm_child_note_room(ticket->child, true); /* a worker came for it */
     /* A permit without a worker would be wasted: mostly whoever handed it over
      * has left one, or is about to. If somebody else was faster, or it was an
      * HTTP/2 stream, one more is held than the cap says. */
@@ -325,7 +385,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     zone = lock_own_zone(ticket, now, &rv);
     if ((zone || rv != APR_SUCCESS)
         && adm_outcome_action(outcome) != ADM_HANG_UP
-        && adm_ticket_is_granted(ticket)) {
+        && begin(rec_of(ticket), now)) {
         if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);
         }
@@ -389,9 +449,12 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
     end_parking(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
-        bool is_granted = adm_ticket_is_granted(ticket);
+        bool is_granted = begin(rec_of(ticket), now);
 
         if (is_granted) {
+            if (zone->granted_idx) {
+                adm_hand_over_settle_ticket_locked(segment, zone, ticket->idx);
+            }
             adm_figures_note_served(&zone->figures,
                                     now - rec_of(ticket)->since_usec);
         }
@@ -399,7 +462,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
             zone->figures.outcomes[ADM_GONE]++;
         }
         if (is_granted && is_abandoned) {
-            adm_zone_orphan_ticket_locked(segment, zone, rec_of(ticket), now);
+            adm_zone_orphan_ticket_locked(segment, zone, ticket->idx, now);
         }
         else {
             adm_zone_end_ticket_locked(segment, zone, ticket->idx);

@@ -1,6 +1,7 @@
 /* adm_view.c - consistent copies of what the segment says.
  * Called by the module.
  */
+#include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
@@ -45,6 +46,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         adm_zone_unlock(segment, rec, now);
         return ADM_ZONE_RETIRED;
     }
+    adm_hand_over_settle_locked(segment, rec, now);
     *stats = (adm_zone_stats_t){
         .limit = adm_limit_effective(rec),
         .queue_length = atomic_load(&rec->queue_length),

@@ -5,17 +5,16 @@
  * one store of a ticket's state, followed by the caches that it changes.
  */
 #include "adm_clock.h"
-#include "adm_doorbell.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_grant.h"
+#include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
-#include "adm_limit.h"
 #include "adm_lock.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
 #include "adm_stuck.h"
-#include "adm_wait.h"
 #include "adm_zone.h"
 
 /* ---- the lock ------------------------------------------------------------- */
@@ -40,11 +39,12 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     uint32_t how = bell & ~ADM_BELL_LEFT;
 
     if (!(bell & ADM_BELL_LEFT)
-        || (state != ADM_TICKET_WAITING && state != ADM_TICKET_ACTIVE)) {
+        || (state != ADM_TICKET_WAITING && state != ADM_TICKET_GRANTED
+            && state != ADM_TICKET_ACTIVE)) {
         return;
     }
     if (state == ADM_TICKET_ACTIVE && how == ADM_LEFT_ABANDONED) {
-        adm_zone_orphan_ticket_locked(segment, zone, ticket, now);
+        adm_zone_orphan_ticket_locked(segment, zone, ticket_idx, now);
         return;
     }
     if (how < ADM_OUTCOMES) {
@@ -121,101 +121,6 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     return zone;
 }
 
-static void add_to(atomic_uint *cache, int difference)
-{
-    /* Only the lock's owner writes: a load and a store, no locked operation. */
-    unsigned value = atomic_load_explicit(cache, memory_order_relaxed);
-
-    atomic_store_explicit(cache, value + (unsigned)difference,
-                          memory_order_relaxed);
-}
-
-/* ---- hand-over ------------------------------------------------------------ */
-
-typedef struct adm_wakes_t {
-    uint32_t count; /* ADM_WAKES_MAX: there may be more to grant */
-    struct {
-        uint32_t ticket_idx;
-        uint32_t child_idx;
-        uint32_t bell; /* as in the ticket */
-    } granted[ADM_WAKES_MAX];
-} adm_wakes_t;
-
-/* A ticket has become ACTIVE. */
-static void add_active_locked(adm_zone_rec_t *zone, adm_usec_t since)
-{
-    if (atomic_load_explicit(&zone->active, memory_order_relaxed) == 0
-        || since < zone->busy_since_usec) {
-        zone->busy_since_usec = since;
-    }
-    add_to(&zone->active, 1);
-}
-
-static void grant_first_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                               adm_ticket_rec_t *ticket, adm_usec_t now,
-                               adm_wakes_t *wakes)
-{
-    uint32_t idx = zone->head_idx;
-    adm_usec_t waited = now - ticket->since_usec;
-
-    ticket->since_usec = now;
-    atomic_store(&ticket->state, ADM_TICKET_ACTIVE); /* T3_grant */
-    ADM_FAULT(grant_stored);
-    adm_queue_unlink_locked(segment, zone, idx);
-    add_to(&zone->queued, -1);
-    add_active_locked(zone, now);
-    zone->figures.outcomes[ADM_WAITED]++;
-    adm_figures_add_duration(&zone->figures.wait, waited);
-
-    wakes->granted[wakes->count].ticket_idx = idx;
-    wakes->granted[wakes->count].child_idx = ticket->child_idx;
-    wakes->granted[wakes->count].bell = atomic_load(&ticket->bell);
-    wakes->count++;
-}
-
-static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                         adm_usec_t now, adm_wakes_t *wakes)
-{
-    bool is_rebuilt = false;
-
-    wakes->count = 0;
-    while (zone->head_idx && wakes->count < ADM_WAKES_MAX
-           && adm_limit_has_free_permit(zone)) {
-        adm_ticket_rec_t *ticket = adm_ticket_at(segment, zone->head_idx);
-
-        if (ticket && atomic_load(&ticket->state) == ADM_TICKET_WAITING) {
-            grant_first_locked(segment, zone, ticket, now, wakes);
-        }
-        else if (!is_rebuilt) {
-            /* Somebody wrote into the line. The tickets know better. */
-            adm_pool_rebuild_locked(segment, zone);
-            is_rebuilt = true;
-        }
-        else {
-            return;
-        }
-    }
-}
-
-static void wake_granted(adm_segment_t *segment, const adm_wakes_t *wakes)
-{
-    uint32_t i;
-
-    for (i = 0; i < wakes->count; i++) {
-        uint32_t bell = wakes->granted[i].bell;
-
-        if (bell) {
-            adm_doorbell_ring_slot(segment, wakes->granted[i].child_idx,
-                                   bell - 1);
-        }
-        else {
-            uint32_t idx = wakes->granted[i].ticket_idx;
-
-            adm_wait_wake(&adm_ticket_at(segment, idx)->state); /* W4_wake */
-        }
-    }
-}
-
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now)
 {
@@ -225,12 +130,15 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     do {
         end_left_locked(segment, zone);
-        grant_locked(segment, zone, now, &wakes);
+        wakes.count = 0;
+        if (adm_hand_over_is_due(zone)) {
+            adm_hand_over_locked(segment, zone, now, &wakes);
+        }
         adm_history_note_locked(segment, zone, now);
         adm_lock_release(&zone->lock);
         if (wakes.count) {
             ADM_FAULT(grant_unlocked);
-            wake_granted(segment, &wakes);
+            adm_hand_over_wake(segment, &wakes);
         }
     } while (wakes.count == ADM_WAKES_MAX
              && adm_zone_lock_for(segment, zone_idx, ADM_LOCK_BRIEF_USEC, &rv));
@@ -266,7 +174,9 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->state, state, memory_order_release);
     ADM_FAULT(enter_stored);
     if (state == ADM_TICKET_ACTIVE) {
-        add_active_locked(zone, now);
+        rec->prev_idx = 0; /* on no list */
+        rec->next_idx = 0;
+        adm_count_permit_locked(zone, now);
     }
     else {
         adm_queue_append_locked(segment, zone, idx);
@@ -279,10 +189,12 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
 }
 
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                                   adm_ticket_rec_t *ticket, adm_usec_t now)
+                                   uint32_t ticket_idx, adm_usec_t now)
 {
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     unsigned orphans = atomic_load(&zone->orphans);
 
+    adm_hand_over_settle_ticket_locked(segment, zone, ticket_idx);
     atomic_store(&ticket->missed_since, 0);
     ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
     /* T7_orphan, T10_abandon */
@@ -299,20 +211,27 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     uint32_t state = atomic_load(&ticket->state);
 
+    if (state == ADM_TICKET_ACTIVE && zone->granted_idx) {
+        adm_hand_over_settle_ticket_locked(segment, zone, ticket_idx);
+    }
     /* T4_cancel, T5_release, T6_reap, T8_cancel_granted, T9_orphan_ends */
     atomic_store(&ticket->state, ADM_TICKET_FREE);
     switch (state) {
     case ADM_TICKET_WAITING:
         ADM_FAULT(cancel_stored);
         adm_queue_unlink_locked(segment, zone, ticket_idx);
-        add_to(&zone->queued, -1);
+        adm_count_locked(&zone->queued, -1);
         break;
     case ADM_TICKET_ORPHANED:
-        add_to(&zone->orphans, -1);
+        adm_count_locked(&zone->orphans, -1);
         /* fall through */
+    case ADM_TICKET_GRANTED:
     case ADM_TICKET_ACTIVE:
         ADM_FAULT(leave_stored);
-        add_to(&zone->active, -1);
+        if (state == ADM_TICKET_GRANTED) {
+            adm_grant_remove_locked(segment, zone, ticket_idx);
+        }
+        adm_count_locked(&zone->active, -1);
         ADM_FAULT(leave_unlinked);
         break;
     default:

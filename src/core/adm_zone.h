@@ -6,9 +6,6 @@
 
 #include "adm_layout.h"
 
-/* Tickets granted in one critical section, to be woken after it. */
-#define ADM_WAKES_MAX 32
-
 /** Take a zone's lock, but wait for it no longer than @a patience; 0: not at all.
  *  Rebuilds the zone first if its last owner died inside, and ends the tickets
  *  that were left to whoever locks next.
@@ -16,9 +13,10 @@
 adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
                                   adm_usec_t patience, apr_status_t *rv);
 
-/** Hand free permits to the first in line, unlock, wake those who got one;
- *  again if there were many. Every way out of a zone's lock goes through
- *  here, so that no free permit is left beside a waiter. */
+/** Settle the grants, pass on those whose lease is over, hand free permits to
+ *  the first in line that can run, unlock, wake those who got one; again if there
+ *  were many. Every way out of a zone's lock goes through here, so that no free
+ *  permit is left beside a waiter. */
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now);
 
@@ -31,7 +29,7 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
 
 /** From now on the ticket holds its permit for its program alone. */
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                                   adm_ticket_rec_t *ticket, adm_usec_t now);
+                                   uint32_t ticket_idx, adm_usec_t now);
 
 /** End a ticket in whatever state it is: state, counts, list, free list. */
 void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,

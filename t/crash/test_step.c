@@ -94,6 +94,24 @@ static int step_park(void)
     return 0;
 }
 
+/* Hands over, and gets the permit back because it is not used. */
+static int step_pass_on(void)
+{
+    adm_ticket_t again;
+
+    victim = join();
+    enter(victim, zone, &ticket);
+    begin_steps();
+    leave(&ticket);
+    enter(victim, zone, &again);
+    adm_lease_look(victim, zone, adm_now() + ADM_USEC_PER_SEC);
+    if (!adm_ticket_begin(&again, adm_now())) {
+        return 1;
+    }
+    leave(&again);
+    return 0;
+}
+
 static int step_register(void)
 {
     begin_steps();
@@ -166,6 +184,7 @@ static const scene_t scenes[] = {
     { "cancels behind another", step_cancel, NULL, .is_held = true,
       .is_awaited = true },
     { "parks", step_park, NULL, .is_held = true },
+    { "passes on", step_pass_on, NULL, .is_followed = true },
     { "registers", step_register, NULL, .is_held = true, .is_awaited = true },
     { "registers and reaps a runner", step_register, die_waiting,
       .is_held = false },

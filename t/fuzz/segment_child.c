@@ -73,7 +73,7 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
     adm_usec_t now = adm_now();
     char token[ADM_TOKEN_LENGTH];
 
-    switch (take_byte(input) % 12) {
+    switch (take_byte(input) % 13) {
     case 0:
         adm_ticket_wait(ticket, now);
         break;
@@ -105,6 +105,9 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
     case 9:
         adm_ticket_abandon(ticket, now);
         break;
+    case 10:
+        adm_ticket_begin(ticket, now);
+        break;
     default:
         adm_ticket_release(ticket, now);
         break;
@@ -124,6 +127,9 @@ static void look(story_t *story, input_t *input)
     adm_view_server(segment, &server);
     adm_view_has_waiters(segment);
     adm_check(segment);
+    adm_child_note_room(story->child, take_byte(input) % 2);
+    adm_lease_look(story->child, zone, adm_now() + ADM_USEC_PER_SEC);
+    adm_lease_round(segment, adm_now());
     adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(),
                      1);
 }

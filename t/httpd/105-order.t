@@ -27,9 +27,9 @@ CONF
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => 1 + $waiters },
         'all are answered';
-    is_deeply [ $httpd->record ],
+    is_in_order($httpd, '/cgi-bin/', [ $httpd->record ],
         [ map { ("start $_", "end $_") } 0 .. $waiters ],
-        'one after the other, in order of arrival';
+        'one after the other, in order of arrival');
     $httpd->zone_becomes('/cgi-bin/', 'the counts tell the story',
                          Active => 0, Queued => 0, QueuedMax => $waiters,
                          Admitted => 1 + $waiters,

@@ -10,21 +10,6 @@ use Time::HiRes qw(time);
 my $zone        = '/cgi-bin/';
 my $TWO_SECONDS = 2;
 
-# Stops a process; returns when none of its threads runs any more.
-sub halt {
-    my ($httpd, $pid) = @_;
-    kill STOP => $pid;
-    $httpd->soon(sub {
-        !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
-    }) or die "child $pid does not stop\n";
-}
-
-sub threads {
-    my ($pid) = @_;
-    opendir my $tasks, "/proc/$pid/task" or return;
-    return grep { /^\d+$/ } readdir $tasks;
-}
-
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, children => 2, conf => <<'CONF');
@@ -77,8 +62,9 @@ CONF
     is_deeply statuses(answers($hold, @first, @last, @new)), { 200 => 31 },
         'everybody else is answered';
     my @order = map { /^start (\D+)/ } $httpd->record;
-    is_deeply \@order, [ 'go-runs', ('first') x 10, ('last') x 10, ('new') x 10 ],
-        'in the order of arrival; no program ran for the dead';
+    is_in_order($httpd, $zone, \@order,
+                [ 'go-runs', ('first') x 10, ('last') x 10, ('new') x 10 ],
+                'in the order of arrival; no program ran for the dead');
     is $watch->most, 1, 'one at a time';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
 

@@ -16,6 +16,12 @@
 #ifndef FORKS
 #define FORKS KILLS /* how many of the killed may be replaced */
 #endif
+#ifndef TAKEN
+#define TAKEN 0 /* how often a waiter's child loses its last idle worker */
+#endif
+#ifndef LATE
+#define LATE 0 /* how often the lease of one that could begin is over */
+#endif
 
 #define RECORDS SLOTS /* so that a new process needs a dead one's record */
 #define TICKETS (SLOTS + KILLS)
@@ -27,8 +33,9 @@
 /* States of a ticket. */
 #define FREE 0
 #define WAITING 1
-#define ACTIVE 2
-#define ORPHANED 3
+#define GRANTED 2
+#define ACTIVE 3
+#define ORPHANED 4
 
 /* The truth. */
 byte state[TICKETS];
@@ -57,6 +64,7 @@ byte next_arrival;
 
 byte life[RECORDS];
 byte owner[RECORDS]; /* pid and sequence: names one process for ever */
+bit has_room[RECORDS]; /* hint: it has an idle worker */
 
 /* ---- the kernel ---------------------------------------------------------- */
 
@@ -82,7 +90,15 @@ bit is_left[PROCESSES]; /* its request ended before its program */
 bit has_token[PROCESSES]; /* it is past exec */
 #endif
 
+/* The idle worker of a child whose request waits without one. */
+#define IDLE 0
+#define TAKEN_A_WHILE 1 /* by a request that is not counted */
+#define TAKEN_FOR_GOOD 2 /* as good as stopped */
+byte worker[SLOTS];
+
 byte kills = KILLS; /* that are still to come */
+byte takes = TAKEN;
+byte late = LATE;
 
 /* Slots differ in nothing before their first step, so let them begin, or be
  * killed, in order: this many have. */
@@ -93,9 +109,12 @@ byte begun;
 byte holder[TICKETS]; /* the process that entered */
 
 /* Scratch of single steps; no part of a state. */
-hidden byte k, n, waiting;
+hidden byte k, n, waiting, is_waiting;
 hidden byte is_within_limit, is_in_order, caches_are_right, nobody_is_stuck,
-            all_is_back;
+            all_is_back, no_permit_is_idle;
+
+#define holds_permit(t) (state[t] == GRANTED || state[t] == ACTIVE \
+                         || state[t] == ORPHANED)
 
 /* P1: no more permits are out than the limit allows. */
 inline check_permits()
@@ -104,7 +123,7 @@ inline check_permits()
     n = 0;
     do
     :: k < TICKETS ->
-        n = n + (state[k] == ACTIVE || state[k] == ORPHANED);
+        n = n + holds_permit(k);
         k++
     :: else -> break
     od;
@@ -112,7 +131,8 @@ inline check_permits()
     assert(is_within_limit)
 }
 
-/* P3: nobody alive came before this ticket and still waits. */
+/* P3: nobody alive came before this ticket, still waits and, as far as is known,
+ * can run; unless nobody can. */
 inline check_order(ticket)
 {
     k = 0;
@@ -122,6 +142,7 @@ inline check_order(ticket)
         is_in_order = (is_in_order
                        && !(state[k] == WAITING && k != ticket
                             && !is_dead[holder[k]]
+                            && (has_room[child[k]] || !has_room[child[ticket]])
                             && arrival[k] < arrival[ticket]));
         k++
     :: else -> break
@@ -138,7 +159,7 @@ inline check_caches()
     caches_are_right = true;
     do
     :: k < TICKETS ->
-        n = n + (state[k] == ACTIVE || state[k] == ORPHANED);
+        n = n + holds_permit(k);
         waiting = waiting + (state[k] == WAITING);
         caches_are_right = (caches_are_right
                             && (state[k] == FREE) == ((unused >> k) & 1));
@@ -162,7 +183,8 @@ inline check_caches()
 /* ---- the caches ---------------------------------------------------------- */
 
 #ifdef STOPS
-#define was_left(t) (left[t] && (state[t] == WAITING || state[t] == ACTIVE))
+#define was_left(t) (left[t] && (state[t] == WAITING || state[t] == GRANTED \
+                                 || state[t] == ACTIVE))
 #define says_left has_left
 #else
 #define says_left false
@@ -213,7 +235,29 @@ inline unlink_from_line(ticket)
     fi
 }
 
-/* The caches follow what was stored. What was before, they know. */
+#ifdef BREAK_PLACE_LOST
+#define goes_before(a, b) false
+#else
+#define goes_before(a, b) (arrival[a] < arrival[b])
+#endif
+
+/* By arrival: last, or first if its permit was passed on. */
+inline put_in_line(ticket)
+{
+    n = length;
+    do
+    :: n > 0 && goes_before(ticket, line[n - 1]) ->
+        line[n] = line[n - 1];
+        n--
+    :: else -> break
+    od;
+    line[n] = ticket;
+    length++;
+    queued++
+}
+
+/* The caches follow what was stored. What was before, they know, but of one that
+ * waits: it has just come, or its permit was passed on. */
 inline follow(ticket)
 {
     if
@@ -225,10 +269,11 @@ inline follow(ticket)
         fi;
         put_unused(ticket)
     :: state[ticket] == WAITING ->
-        line[length] = ticket;
-        length++;
-        queued++
-    :: state[ticket] == ACTIVE ->
+        put_in_line(ticket);
+        active_count = active_count - is_passed_on;
+        is_passed_on = false
+    :: state[ticket] == GRANTED || state[ticket] == ACTIVE ->
+        /* The winner may have begun meanwhile: that takes no lock. */
         unlink_from_line(ticket);
         active_count++
     :: state[ticket] == ORPHANED
@@ -304,11 +349,12 @@ inline recount()
 #define is_held_by(t, r) false
 #else
 #define is_held_by(t, r) (child[t] == r \
-                          && (state[t] == WAITING || state[t] == ACTIVE))
+                          && (state[t] == WAITING || state[t] == GRANTED \
+                              || state[t] == ACTIVE))
 #endif
 
 #define claimable(r) (life[r] == NOBODY && alive[r] == 0)
-#define is_quiet_slot(s) (idle[s] || gone[s])
+#define is_quiet_slot(s) (idle[s] || gone[s] || worker[s] == TAKEN_FOR_GOOD)
 
 /* The models differ in size: % SIZE, for saying a thing twice is harmless. */
 #define any_reapable (reapable(0) || reapable(1 % RECORDS) \
@@ -318,6 +364,35 @@ inline recount()
 #define any_ended (ended(0) || ended(1 % TICKETS) || ended(2 % TICKETS) \
                    || ended(3 % TICKETS) || ended(4 % TICKETS) \
                    || ended(5 % TICKETS))
+/* Granted, and its child cannot begin: the lease is over sooner or later, or the
+ * child itself says so. A winner that is only late is no work for a look. */
+#ifdef BREAK_NO_LEASE
+#define is_stuck(t) false
+#else
+#define is_stuck(t) (state[t] == GRANTED \
+                     && (!has_room[child[t]] || alive[child[t]] == 0 \
+                         || worker[alive[child[t]] - 1] != IDLE))
+#endif
+#define can_run(t) (state[t] == WAITING && has_room[child[t]])
+
+#define any_stuck (is_stuck(0) || is_stuck(1 % TICKETS) \
+                   || is_stuck(2 % TICKETS) || is_stuck(3 % TICKETS) \
+                   || is_stuck(4 % TICKETS) || is_stuck(5 % TICKETS))
+#define any_granted (state[0] == GRANTED || state[1 % TICKETS] == GRANTED \
+                     || state[2 % TICKETS] == GRANTED \
+                     || state[3 % TICKETS] == GRANTED \
+                     || state[4 % TICKETS] == GRANTED \
+                     || state[5 % TICKETS] == GRANTED)
+#define keeps_it_idle(t) (state[t] == GRANTED && alive[child[t]] != 0 \
+                          && worker[alive[child[t]] - 1] != IDLE)
+#define any_kept_idle (keeps_it_idle(0) || keeps_it_idle(1 % TICKETS) \
+                       || keeps_it_idle(2 % TICKETS) \
+                       || keeps_it_idle(3 % TICKETS) \
+                       || keeps_it_idle(4 % TICKETS) \
+                       || keeps_it_idle(5 % TICKETS))
+#define any_can_run (can_run(0) || can_run(1 % TICKETS) \
+                     || can_run(2 % TICKETS) || can_run(3 % TICKETS) \
+                     || can_run(4 % TICKETS) || can_run(5 % TICKETS))
 #define any_held_by(r) (is_held_by(0, r) || is_held_by(1 % TICKETS, r) \
                         || is_held_by(2 % TICKETS, r) \
                         || is_held_by(3 % TICKETS, r) \
@@ -327,7 +402,8 @@ inline recount()
                   && is_quiet_slot(2 % SLOTS) && is_quiet_slot(3 % SLOTS))
 
 #define can_grant (length > 0 && active_count < limit)
-#define zone_has_work (zone_lock == 0 && (owner_died || can_grant \
+#define passes_on (any_stuck && any_can_run)
+#define zone_has_work (zone_lock == 0 && (owner_died || can_grant || passes_on \
                                           || says_left))
 #define has_work (any_reapable || any_ended || zone_has_work)
 
@@ -336,16 +412,24 @@ inline check_the_end()
 {
     /* P5: nobody has the lock. */
     assert(zone_lock == 0);
-    /* P2: nobody waits. */
+    /* P9: no permit is idle beside somebody who could use it. */
+    no_permit_is_idle = is_quiet || !any_kept_idle;
+    assert(no_permit_is_idle);
+    /* P2: nobody waits but for a worker. */
     nobody_is_stuck = is_quiet;
     assert(nobody_is_stuck);
     /* P4: if anybody lives, all permits and records are back. */
     k = 0;
     n = 0;
+    is_waiting = false;
     do
-    :: k < SLOTS -> n = n + !gone[k]; k++
+    :: k < SLOTS ->
+        n = n + !gone[k];
+        is_waiting = is_waiting || worker[k] == TAKEN_FOR_GOOD;
+        k++
     :: else -> break
     od;
+    n = (is_waiting -> 0 : n); /* for a worker, and rightly holds what it has */
     all_is_back = n == 0 || (!owner_died && active_count == 0 && queued == 0);
     k = 0;
     do

@@ -4,6 +4,8 @@
  * waits, runs a program, leaves. KILLS of them are killed, each at any step;
  * a killed one may be replaced by a new process, which makes a request, too.
  * With STOPS whoever finds the lock held may give up on it when it leaves.
+ * A child has one worker, which a request that waits does not hold: TAKEN times
+ * others take it, for a while or for good.
  * docs/model.md says what is left out and why that is sound.
  *
  * The labels T1_... name the transitions; src/core carries the same names.
@@ -63,6 +65,23 @@
 #define state_of_abandoned ORPHANED
 #endif
 
+#define may_be_late (late > 0 && any_granted && any_can_run)
+
+/* Of this child, whose request waits. */
+#define can_begin (worker[me] == IDLE)
+
+#ifdef BREAK_NO_HINT
+#define is_next(t) true
+#else
+#define is_next(t) has_room[child[t]]
+#endif
+
+#ifdef BREAK_HINT_STAYS
+#define hint_is_wrong (has_room[rec] && !can_begin)
+#else
+#define hint_is_wrong (has_room[rec] != can_begin)
+#endif
+
 #ifdef BREAK_HAND_OVER_AT_RELEASE
 #define hands_over (op == RELEASE && can_grant)
 #else
@@ -109,6 +128,42 @@ inline kill_process(s)
 #define OR_KILLED \
     :: d_step { kills > 0 && me <= begun -> kill_process(me) } goto dead
 
+/* While its request waits others may take the child's worker. What has no worker
+ * can tell so, and looks around: that is its dispatcher. */
+#if TAKEN + LATE > 0
+#define WITHOUT_WORKER \
+    :: atomic { \
+        takes > 0 && worker[me] == IDLE -> \
+        takes--; \
+        if \
+        :: worker[me] = TAKEN_A_WHILE \
+        :: worker[me] = TAKEN_FOR_GOOD \
+        fi; \
+        sleeper[t] = 0; \
+        goto wait \
+    } \
+    :: atomic { \
+        worker[me] == TAKEN_A_WHILE -> \
+        worker[me] = IDLE; \
+        sleeper[t] = 0; \
+        goto wait \
+    } \
+    :: atomic { \
+        hint_is_wrong -> \
+        has_room[rec] = can_begin; \
+        sleeper[t] = 0; \
+        goto wait \
+    } \
+    :: atomic { \
+        !can_begin && state[t] == GRANTED && has_work -> \
+        sleeper[t] = 0; \
+        back = TO_WAIT; \
+        goto look_around \
+    }
+#else
+#define WITHOUT_WORKER
+#endif
+
 #define self process[me]
 
 proctype slot(byte me)
@@ -124,6 +179,7 @@ proctype slot(byte me)
 #ifdef STOPS
     byte todo;        /* tickets that were left, a bit each */
 #endif
+    bit is_passed_on; /* x had a permit */
 
     /* The first processes are registered from the start; that saves states.
      * Their successors have to register. */
@@ -184,6 +240,7 @@ C3_claim_undone:
         back = TO_REQUEST;
 C4_live:
         life[rec] = LIVE;
+        has_room[rec] = true;
         if
         :: has_work -> goto look_around
         :: else -> goto request
@@ -213,9 +270,11 @@ request:
 
     /* ---- wait ---- */
 wait:
+end_wait: /* for a worker that is taken for good; P2 looks at the rest */
 #ifdef BREAK_NO_COMPARE
     if
     :: state[t] == ACTIVE -> goto granted
+    :: state[t] == GRANTED -> state[t] = ACTIVE; goto granted
     :: state[t] == WAITING
     fi;
     sleeper[t] = me + 1;
@@ -225,21 +284,32 @@ wait:
     if
     :: atomic { state[t] == ACTIVE -> goto granted }
     :: atomic {
+        state[t] == GRANTED && can_begin ->
+#ifdef BREAK_BEGIN_BY_STORE
+        goto begin
+#endif
+T13_begin:
+        state[t] = ACTIVE;
+        goto granted
+    }
+    :: atomic {
         state[t] == WAITING ->
 W1_sleep:
         sleeper[t] = me + 1
     }
+    WITHOUT_WORKER
     OR_KILLED
     fi;
 #endif
+end_asleep:
     if
     :: sleeper[t] != me + 1 -> goto wait
 #ifndef NO_SLICE
     :: atomic {
-        state[t] == ACTIVE ->
+        state[t] == GRANTED && can_begin ->
 W2_slice_sees_grant:
         sleeper[t] = 0;
-        goto granted
+        goto wait
     }
     :: atomic {
         has_work || looks_for_nothing ->
@@ -255,8 +325,17 @@ W3_slice_looks_around:
         op = CANCEL;
         goto critical
     }
+    WITHOUT_WORKER
     OR_KILLED
     fi;
+#ifdef BREAK_BEGIN_BY_STORE
+    goto wait;
+begin:
+    if
+    :: state[t] = ACTIVE
+    OR_KILLED
+    fi;
+#endif
 
     /* ---- run ---- */
 granted:
@@ -326,7 +405,9 @@ critical:
     /* Whoever has the lock may be stopped for long. Other ops are not lost: a
      * request that cannot enter runs uncounted, a reaper comes again. */
     :: atomic {
-        zone_lock != 0 && op == CANCEL && state[t] == ACTIVE -> goto granted
+        zone_lock != 0 && op == CANCEL && state[t] == GRANTED && can_begin ->
+        state[t] = ACTIVE;
+        goto granted
     }
     :: atomic {
         zone_lock != 0 && (op == CANCEL || op == RELEASE
@@ -394,13 +475,13 @@ T4_cancel:
         state[t] = FREE
     }
     :: atomic {
-        op == CANCEL && state[t] == ACTIVE ->
+        op == CANCEL && state[t] == GRANTED ->
         x = t;
 T8_cancel_granted:
         state[t] = FREE
     }
     :: atomic {
-        op == CANCEL && state[t] == ACTIVE ->
+        op == CANCEL && state[t] == GRANTED ->
         /* a timeout, but too late: it runs */
         op = ENTER;
         x = NONE
@@ -504,7 +585,13 @@ T6_reap:
             fi
         :: is_swept && !has_more_to_reap && hands_over ->
             d_step {
-                x = line[0];
+                k = 0;
+                do
+                :: k < length && !is_next(line[k]) -> k++
+                :: else -> break
+                od;
+                x = (k < length -> line[k] : line[0]);
+                k = 0;
                 wakes = wakes | (1 << x)
             }
 #ifdef BREAK_WAKE_FIRST
@@ -513,11 +600,41 @@ T6_reap:
 #endif
 T3_grant:
             d_step {
-                state[x] = ACTIVE;
+                state[x] = GRANTED;
                 check_permits();
                 check_order(x)
             }
-        :: else ->
+        :: is_swept && !has_more_to_reap && !hands_over && passes_on ->
+            d_step {
+                x = 0;
+                do
+                :: !is_stuck(x) -> x++
+                :: else -> break
+                od;
+                has_room[child[x]] = false;
+                is_passed_on = true
+            }
+T14_pass_on:
+            state[x] = WAITING
+#if LATE > 0
+        :: is_swept && !has_more_to_reap && !hands_over && may_be_late ->
+            /* The lease of one that is about to begin. */
+            d_step {
+                x = 0;
+                do
+                :: state[x] != GRANTED -> x++
+                :: else -> break
+                od;
+                late--;
+                has_room[child[x]] = false;
+                is_passed_on = true
+            }
+#ifdef BREAK_PASS_ON_BY_STORE
+            goto pass_on
+#endif
+            state[x] = WAITING
+#endif
+        :: is_swept && !has_more_to_reap && !hands_over && !passes_on ->
             d_step {
                 check_caches();
                 x = 0;
@@ -583,8 +700,15 @@ unnamed:
 #endif
 #ifdef BREAK_WAKE_FIRST
 grant:
-    state[x] = ACTIVE;
+    state[x] = GRANTED;
     goto stored;
+#endif
+#ifdef BREAK_PASS_ON_BY_STORE
+pass_on:
+    if
+    :: state[x] = WAITING; goto stored
+    OR_KILLED
+    fi;
 #endif
 
     /* ---- look around: at the children, the orphans, the zone ---- */
@@ -726,6 +850,8 @@ end_rest:
 dead:
     atomic {
         idle[me] = false;
+        worker[me] = IDLE;
+        is_passed_on = false;
         t = 0;
         is_impatient = false;
         op = 0;
@@ -773,6 +899,7 @@ init {
             life[i] = LIVE;
             owner[i] = i;
             alive[i] = i + 1;
+            has_room[i] = true;
             i++
         :: else -> break
         od;

@@ -102,15 +102,16 @@ START_TEST(waiting_and_service_are_timed)
 
     enter_as(child, zone, WAITS, 1000, &inside);
     enter_as(child, zone, WAITS, 2000, &waiting);
-    adm_ticket_release(&inside, 9000);
+    adm_ticket_release(&inside, 8500);
+    ck_assert(adm_ticket_begin(&waiting, 9000));
     adm_ticket_release(&waiting, 10000);
     ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats, NULL),
                      APR_SUCCESS);
     ck_assert_uint_eq(stats.figures.wait.count, 1);
     ck_assert_uint_eq(stats.figures.wait.sum_usec, 7000);
     ck_assert_uint_eq(stats.figures.service.count, 2);
-    ck_assert_uint_eq(stats.figures.service.sum_usec, 8000 + 1000);
-    ck_assert_uint_eq(stats.figures.service.max_usec, 8000);
+    ck_assert_uint_eq(stats.figures.service.sum_usec, 7500 + 1000);
+    ck_assert_uint_eq(stats.figures.service.max_usec, 7500);
     ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 2);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
     ck_assert_int_eq(stats.oldest_wait_usec, 0);

@@ -1,6 +1,7 @@
 /* test_zone.c - entering a zone, its line, its limit. */
 #include <signal.h>
 
+#include "adm_hand_over.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
 #include "test_support.h"

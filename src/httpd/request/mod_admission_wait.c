@@ -61,7 +61,7 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
     if (admission_wait_client_has_gone(r)) {
         return adm_ticket_cancel(ticket, ADM_GONE, now);
     }
-    if (adm_ticket_is_granted(ticket)) {
+    if (adm_ticket_begin(ticket, now)) {
         return ADM_WAITED;
     }
     if (adm_child_is_stopping(ticket->child)) {

@@ -26,7 +26,8 @@ use AdmissionTest::Config;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
-our @EXPORT = qw(answers combos for_each_combo in_two_seconds new_httpd start_httpd statuses
+our @EXPORT = qw(answers combos for_each_combo in_two_seconds is_in_order new_httpd
+                 start_httpd statuses
                  start_program wait_for wait_for_answers);
 
 sub import {
@@ -115,6 +116,18 @@ sub in_two_seconds {
     return ok $took < 2, sprintf '... in two seconds: %.2f s', $took
         if $ENV{ADMISSION_TIMED};
     note sprintf 'recovered after %.2f s', $took;
+}
+
+# An assertion that all came in this order. A process that is not on the processor
+# for 100 ms after it won a permit loses it to the next one, and comes later: where
+# the zone says that this happened, they came in any order.
+sub is_in_order {
+    my ($httpd, $zone, $got, $expected, $what) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    return is_deeply $got, $expected, $what
+        if !$httpd->zone($zone)->{GrantsPassedOn};
+    return is_deeply [ sort @$got ], [ sort @$expected ], "$what, where all were in time";
 }
 
 sub statuses {

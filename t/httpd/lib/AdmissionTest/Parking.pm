@@ -13,7 +13,7 @@ use Test::More;
 use AdmissionTest;
 use AdmissionTest::Config;
 
-our @EXPORT = qw(ask_line descriptors for_each_parking_combo httpd_with_files
+our @EXPORT = qw(ask_line descriptors for_each_parking_combo halt httpd_with_files
                  new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
@@ -112,6 +112,21 @@ sub httpd_with_files {
     close $script or die "$dir/httpd: $!\n";
     chmod 0755, "$dir/httpd";
     return $dir;
+}
+
+# Stops a process; returns when none of its threads runs any more.
+sub halt {
+    my ($httpd, $pid) = @_;
+    kill STOP => $pid;
+    $httpd->soon(sub {
+        !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
+    }) or die "child $pid does not stop\n";
+}
+
+sub threads {
+    my ($pid) = @_;
+    opendir my $tasks, "/proc/$pid/task" or return;
+    return grep { /^\d+$/ } readdir $tasks;
 }
 
 # How many descriptors a process has open.

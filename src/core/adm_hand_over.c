@@ -1,0 +1,229 @@
+/* adm_hand_over.c - who gets a free permit, and who loses one that it does not use.
+ * Called by adm_zone, and by adm_ticket and adm_view to settle what has begun.
+ *
+ * Under the zone's lock, but for the wake-ups.
+ */
+#include "adm_doorbell.h"
+#include "adm_fault.h"
+#include "adm_figures.h"
+#include "adm_grant.h"
+#include "adm_hand_over.h"
+#include "adm_layout.h"
+#include "adm_limit.h"
+#include "adm_pool.h"
+#include "adm_queue.h"
+#include "adm_wait.h"
+
+/* The longest lease is as many times the usual one. */
+#define LEASES_MAX 10
+
+/* Where every process is slow a permit must not run from one to the next. */
+static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
+{
+    adm_usec_t begins = adm_now(); /* the caller's may be from before a round */
+    uint32_t row = zone->passed_in_row < LEASES_MAX ? zone->passed_in_row
+                                                    : LEASES_MAX - 1;
+
+    return (now > begins ? now : begins)
+           + ADM_LEASE_USEC * (1 + (adm_usec_t)row);
+}
+
+static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                uint32_t idx, adm_usec_t now,
+                                adm_wakes_t *wakes)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    uint32_t n = wakes->count++;
+
+    ticket->until_usec = lease_until_locked(zone, now);
+    atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
+    ADM_FAULT(grant_stored);
+    adm_queue_unlink_locked(segment, zone, idx);
+    adm_count_locked(&zone->queued, -1);
+    adm_count_permit_locked(zone, now);
+    adm_grant_add_locked(segment, zone, idx);
+    if (atomic_load(&zone->lease_until) == 0) {
+        atomic_store(&zone->lease_until, ticket->until_usec);
+    }
+    wakes->granted[n].ticket_idx = idx;
+    wakes->granted[n].child_idx = ticket->child_idx;
+    wakes->granted[n].bell = atomic_load(&ticket->bell);
+}
+
+/* It waits again, where it stood. @return false if it has begun just now. */
+static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                           uint32_t idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    unsigned granted = ADM_TICKET_GRANTED;
+
+    /* T14_pass_on */
+    if (!atomic_compare_exchange_strong(&ticket->state, &granted,
+                                        ADM_TICKET_WAITING)) {
+        return false;
+    }
+    ADM_FAULT(pass_stored);
+    adm_grant_remove_locked(segment, zone, idx);
+    adm_count_locked(&zone->active, -1);
+    adm_queue_insert_locked(segment, zone, idx);
+    adm_count_locked(&zone->queued, 1);
+    zone->figures.grants_passed_on++;
+    zone->passed_in_row++;
+    return true;
+}
+
+void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
+                                        adm_zone_rec_t *zone,
+                                        uint32_t ticket_idx)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    adm_usec_t begun = atomic_load(&ticket->begun_usec);
+
+    if (!adm_grant_remove_locked(segment, zone, ticket_idx)) {
+        return; /* it is already, or it entered with a permit */
+    }
+    ADM_FAULT(grant_settled);
+    zone->passed_in_row = 0;
+    zone->figures.outcomes[ADM_WAITED]++;
+    adm_figures_add_duration(&zone->figures.wait, begun - ticket->since_usec);
+    ticket->since_usec = begun;
+}
+
+/* With a loop over the grants, if there are any. */
+static uint32_t settle_all_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                  adm_usec_t now)
+{
+    uint32_t left = segment->sizes.tickets; /* if the list goes round */
+    uint32_t idx = zone->granted_idx, next_idx, due_idx = 0;
+    adm_usec_t first = 0;
+
+    for (; idx && left; left--, idx = next_idx) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        next_idx = ticket ? ticket->next_idx : 0;
+        if (ticket && atomic_load(&ticket->state) == ADM_TICKET_ACTIVE) {
+            adm_hand_over_settle_ticket_locked(segment, zone, idx);
+        }
+        else if (ticket && atomic_load(&ticket->state) == ADM_TICKET_GRANTED) {
+            if (first == 0 || ticket->until_usec < first) {
+                first = ticket->until_usec;
+            }
+            if (adm_grant_is_due(segment, ticket, now)) {
+                due_idx = idx; /* of several the one granted first */
+            }
+        }
+        else {
+            /* Somebody wrote into the list. The tickets know better. */
+            adm_pool_rebuild_locked(segment, zone);
+            return 0;
+        }
+    }
+    if (atomic_load_explicit(&zone->lease_until, memory_order_relaxed)
+        != first) {
+        atomic_store(&zone->lease_until, first);
+    }
+    return due_idx;
+}
+
+uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
+                                     adm_zone_rec_t *zone, adm_usec_t now)
+{
+    return zone->granted_idx
+                   || atomic_load_explicit(&zone->lease_until,
+                                           memory_order_relaxed)
+               ? settle_all_locked(segment, zone, now)
+               : 0;
+}
+
+static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                         adm_usec_t now, adm_wakes_t *wakes)
+{
+    uint32_t due_idx = adm_hand_over_settle_locked(segment, zone, now);
+    bool is_rebuilt = false, can_run;
+
+    wakes->count = 0;
+    while (zone->head_idx && wakes->count < ADM_WAKES_MAX) {
+        bool is_free = adm_limit_has_free_permit(zone);
+        uint32_t idx;
+
+        if (!is_free) {
+            if (!due_idx) {
+                return;
+            }
+            /* Before the search: else the permit would come straight back. */
+            adm_grant_mark_child(segment, adm_ticket_at(segment, due_idx));
+            ADM_FAULT(pass_marked);
+        }
+        idx = adm_grant_find_winner_locked(segment, zone, &can_run);
+        if (!idx && !is_rebuilt) {
+            /* Somebody wrote into the line. The tickets know better. */
+            adm_pool_rebuild_locked(segment, zone);
+            is_rebuilt = true;
+        }
+        else if (!idx || (!is_free && !can_run)) {
+            return;
+        }
+        else if (is_free) {
+            grant_ticket_locked(segment, zone, idx, now, wakes);
+        }
+        else {
+            pass_on_locked(segment, zone, due_idx);
+            due_idx = adm_hand_over_settle_locked(segment, zone, now);
+        }
+    }
+}
+
+/* Somebody has to see that a lease is over: the dispatcher of another child, which
+ * may sleep for longer. Who blocks looks soon in any case. */
+static void appoint_guard_locked(const adm_segment_t *segment,
+                                 adm_zone_rec_t *zone, adm_usec_t now,
+                                 adm_wakes_t *wakes)
+{
+    const adm_ticket_rec_t *guard;
+
+    adm_usec_t until = atomic_load(&zone->guarded_until);
+
+    wakes->guard_child_idx = 0;
+    if (zone->head_idx == 0 || (now < until && until <= now + ADM_LEASE_USEC)) {
+        return;
+    }
+    atomic_store(&zone->guarded_until, now + ADM_LEASE_USEC);
+    guard = adm_grant_find_guard_locked(segment, zone,
+                                        wakes->granted[0].child_idx);
+    if (guard) {
+        wakes->guard_child_idx = guard->child_idx;
+        wakes->guard_bell = atomic_load(&guard->bell);
+    }
+}
+
+void adm_hand_over_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                          adm_usec_t now, adm_wakes_t *wakes)
+{
+    grant_locked(segment, zone, now, wakes);
+    if (wakes->count) {
+        appoint_guard_locked(segment, zone, now, wakes);
+    }
+}
+
+void adm_hand_over_wake(adm_segment_t *segment, const adm_wakes_t *wakes)
+{
+    uint32_t i;
+
+    for (i = 0; i < wakes->count; i++) {
+        uint32_t bell = wakes->granted[i].bell;
+
+        if (bell) {
+            adm_doorbell_ring_slot(segment, wakes->granted[i].child_idx,
+                                   bell - 1);
+        }
+        else {
+            uint32_t idx = wakes->granted[i].ticket_idx;
+
+            adm_wait_wake(&adm_ticket_at(segment, idx)->state); /* W4_wake */
+        }
+    }
+    if (wakes->guard_child_idx && wakes->guard_bell) {
+        adm_doorbell_ring_slot(segment, wakes->guard_child_idx,
+                               wakes->guard_bell - 1);
+    }
+}

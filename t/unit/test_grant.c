@@ -1,0 +1,149 @@
+/* test_grant.c - how a grant ends: it begins, or its waiter leaves. */
+#include <pthread.h>
+
+#include "adm_pool.h"
+#include "test_hand_over.h"
+
+/* ---- the end of a grant that has not begun -------------------------------- */
+
+START_TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    adm_ticket_cancel(&waiting[0], ADM_GONE, granted_at);
+    waiting[0].child = NULL;
+    assert_permit_is_with(1);
+    ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_GONE], 1);
+    ck_assert_uint_eq(admitted(), 1);
+}
+END_TEST
+
+START_TEST(a_timeout_that_comes_too_late_begins)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, granted_at),
+                     ADM_WAITED);
+    look_after(10 * LEASE);
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(admitted(), 2);
+}
+END_TEST
+
+START_TEST(a_wait_ends_when_the_winner_begins)
+{
+    adm_zone_stats_t stats;
+    adm_usec_t since;
+
+    make_children();
+    park_in(one, 0);
+    since = rec_of_ticket(&waiting[0])->since_usec;
+    hand_over();
+    ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 0);
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at + 5000));
+    stats = stats_of(one, zone);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
+    ck_assert_uint_eq(stats.figures.wait.sum_usec, granted_at + 5000 - since);
+    adm_ticket_release(&waiting[0], granted_at + 6000);
+    stats = stats_of(one, zone);
+    ck_assert_uint_eq(stats.figures.service.max_usec, 1000);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
+{
+    adm_zone_rec_t *rec;
+
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    rec = rec_of_zone(zone);
+    rec->granted_idx = 0;
+    adm_pool_rebuild_locked(segment, rec);
+    assert_permit_is_with(0);
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at + 5000));
+    adm_pool_rebuild_locked(segment, rec);
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 1);
+    adm_pool_rebuild_locked(segment, rec);
+    ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_list_of_grants_that_somebody_wrote_into_is_made_again)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    rec_of_zone(zone)->granted_idx = waiting[1].idx;
+    look_after(LEASE);
+    look_after(LEASE);
+    assert_permit_is_with(1);
+}
+END_TEST
+
+/* ---- two at once --------------------------------------------------------- */
+
+static atomic_uint begun;
+
+static void *begin_first(void *unused)
+{
+    (void)unused;
+    if (adm_ticket_begin(&waiting[0], granted_at)) {
+        atomic_fetch_add(&begun, 1);
+    }
+    return NULL;
+}
+
+START_TEST(of_the_winner_and_who_passes_on_one_wins)
+{
+    pthread_t winner;
+    unsigned n;
+
+    make_children();
+    for (n = 0; n < 500; n++) {
+        atomic_store(&begun, 0);
+        park_in(one, 0);
+        park_in(two, 1);
+        hand_over();
+        ck_assert_int_eq(pthread_create(&winner, NULL, begin_first, NULL), 0);
+        if (n % 2) {
+            pause_briefly();
+        }
+        look_after(LEASE);
+        pthread_join(winner, NULL);
+        assert_permit_is_with(atomic_load(&begun) ? 0 : 1);
+        leave(&waiting[0]);
+        leave(&waiting[1]);
+        ck_assert_int_eq(enter(one, zone, &inside), ADM_ADMITTED);
+    }
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(
+        stories,
+        who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted);
+    tcase_add_test(stories, a_timeout_that_comes_too_late_begins);
+    tcase_add_test(stories, a_wait_ends_when_the_winner_begins);
+    tcase_add_test(stories,
+                   a_rebuild_knows_what_was_granted_and_what_has_begun);
+    tcase_add_test(stories,
+                   a_list_of_grants_that_somebody_wrote_into_is_made_again);
+    tcase_add_test(stories, of_the_winner_and_who_passes_on_one_wins);
+}
+
+int main(void)
+{
+    return run_stories("grant", add_stories);
+}

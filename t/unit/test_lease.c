@@ -1,0 +1,413 @@
+/* test_lease.c - permits that are handed over and not used. */
+#include "test_hand_over.h"
+
+/* ---- the lease ----------------------------------------------------------- */
+
+START_TEST(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    assert_permit_is_with(0);
+    look_after(LEASE - 1);
+    assert_permit_is_with(0);
+    look_after(LEASE);
+    assert_permit_is_with(1);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    ck_assert_uint_eq(passed_on(), 1);
+    ck_assert(!adm_ticket_begin(&waiting[0], granted_at + LEASE));
+    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
+}
+END_TEST
+
+START_TEST(a_permit_that_is_used_stays)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
+    look_after(100 * LEASE);
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(passed_on(), 0);
+    leave(&waiting[0]);
+    assert_permit_is_with(1);
+}
+END_TEST
+
+START_TEST(a_permit_that_nobody_else_can_use_stays)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(0);
+    look_after(10 * LEASE);
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(passed_on(), 0);
+    ck_assert(adm_ticket_begin(&waiting[0], adm_now()));
+}
+END_TEST
+
+START_TEST(who_comes_later_and_can_run_gets_it_at_once)
+{
+    adm_ticket_t later;
+
+    make_children();
+    park_in(one, 0);
+    hand_over();
+    ck_assert_int_eq(enter_as(two, zone, WAITS, granted_at + LEASE, &later),
+                     ADM_WAITING);
+    ck_assert(adm_ticket_is_granted(&later));
+    ck_assert(!adm_ticket_is_granted(&waiting[0]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(any_visit_of_the_zone_passes_it_on)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    park_in(two, 2);
+    hand_over();
+    adm_ticket_cancel(&waiting[2], ADM_GONE, granted_at + LEASE);
+    waiting[2].child = NULL;
+    assert_permit_is_with(1);
+}
+END_TEST
+
+START_TEST(a_round_looks_at_all_zones_and_says_when_to_look_again)
+{
+    make_children();
+    ck_assert_int_eq(adm_lease_round(segment, adm_now()), 0);
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    ck_assert_int_eq(adm_lease_round(segment, granted_at), granted_at + LEASE);
+    ck_assert_int_eq(adm_lease_round(segment, granted_at + LEASE),
+                     granted_at + LEASE + 2 * LEASE);
+    assert_permit_is_with(1);
+    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
+    ck_assert_int_eq(adm_lease_round(segment, granted_at + 3 * LEASE), 0);
+}
+END_TEST
+
+START_TEST(where_winners_are_late_leases_are_longer)
+{
+    adm_usec_t time;
+
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(1);
+    adm_child_note_room(one, true);
+    time = LEASE + 2 * LEASE;
+    look_after(time - 1);
+    assert_permit_is_with(1);
+    look_after(time);
+    assert_permit_is_with(0);
+    adm_child_note_room(two, true);
+    time += 3 * LEASE;
+    look_after(time - 1);
+    assert_permit_is_with(0);
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at + time));
+    adm_ticket_release(&waiting[0], granted_at + time);
+    adm_child_note_room(one, true);
+    park_in(one, 0);
+    look_after(time + LEASE);
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(passed_on(), 3);
+}
+END_TEST
+
+START_TEST(beyond_a_lowered_limit_nothing_is_handed_on)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    zone_called("busy", 0, 10);
+    look_after(LEASE);
+    ck_assert(!adm_ticket_is_granted(&waiting[0]));
+    ck_assert(!adm_ticket_is_granted(&waiting[1]));
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- order --------------------------------------------------------------- */
+
+START_TEST(who_lost_a_permit_keeps_its_place)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    park_in(two, 2);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(1);
+    adm_ticket_unpark(&waiting[0]); /* a worker comes, too late */
+    ck_assert(!adm_ticket_begin(&waiting[0], adm_now()));
+    adm_ticket_park(&waiting[0], 0);
+    leave(&waiting[1]);
+    assert_permit_is_with(0);
+}
+END_TEST
+
+START_TEST(a_silent_child_wins_nothing_while_another_can_run)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    park_in(two, 2);
+    park_in(two, 3);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(2);
+    leave(&waiting[2]);
+    waiting[2].child = NULL;
+    assert_permit_is_with(3);
+    leave(&waiting[3]);
+    waiting[3].child = NULL;
+    assert_permit_is_with(0);
+    ck_assert_uint_eq(passed_on(), 1);
+}
+END_TEST
+
+START_TEST(several_that_lost_their_permits_wait_in_their_order)
+{
+    adm_ticket_t too;
+
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    park_in(one, 2);
+    zone_called("busy", 3, 10);
+    look_after(0);
+    hand_over();
+    ck_assert_uint_eq(active_in(zone), 3);
+    ck_assert_int_eq(enter(two, zone, &too), ADM_WAITING);
+    ck_assert_int_eq(enter(two, zone, &waiting[3]), ADM_WAITING);
+    look_after(LEASE);
+    ck_assert_uint_eq(passed_on(), 2);
+    ck_assert_uint_eq(active_in(zone), 3);
+    ck_assert_uint_eq(queued_in(zone), 2);
+    ck_assert(adm_ticket_is_granted(&too));
+    ck_assert(adm_ticket_is_granted(&waiting[3]));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- who can run --------------------------------------------------------- */
+
+START_TEST(a_child_that_is_full_is_passed_over)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    adm_child_note_room(one, false);
+    hand_over();
+    assert_permit_is_with(1);
+    ck_assert_uint_eq(passed_on(), 0);
+}
+END_TEST
+
+START_TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    adm_child_note_room(one, false);
+    adm_lease_look(one, zone, granted_at + 1);
+    assert_permit_is_with(1);
+    ck_assert_uint_eq(passed_on(), 1);
+}
+END_TEST
+
+START_TEST(who_blocks_in_a_full_child_can_run)
+{
+    make_children();
+    park_in(one, 0);
+    wait_in(one, 1);
+    park_in(two, 2);
+    adm_child_note_room(one, false);
+    adm_child_note_room(two, false);
+    hand_over();
+    assert_permit_is_with(1);
+}
+END_TEST
+
+START_TEST(a_full_child_is_better_than_a_silent_one)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(1);
+    adm_child_note_room(two, false);
+    park_in(two, 2);
+    leave(&waiting[1]);
+    waiting[1].child = NULL;
+    assert_permit_is_with(2);
+}
+END_TEST
+
+START_TEST(a_child_that_has_room_again_gets_the_permit_that_stands_idle)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(two, 1);
+    adm_child_note_room(two, false);
+    hand_over();
+    look_after(LEASE);
+    assert_permit_is_with(0); /* neither can run */
+    adm_ticket_unpark(&waiting[1]);
+    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
+    assert_permit_is_with(1);
+}
+END_TEST
+
+/* ---- who notices --------------------------------------------------------- */
+
+static uint32_t rung(adm_child_t *child)
+{
+    uint32_t slots[ADM_CHUNK_TICKETS] = { 0 };
+    uint32_t count = adm_doorbell_wait(child, at_once, NULL, slots, 64);
+
+    ck_assert_uint_le(count, 1);
+    return count ? slots[0] : UINT32_MAX;
+}
+
+START_TEST(another_childs_dispatcher_is_told_of_a_grant)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    park_in(two, 2);
+    hand_over();
+    ck_assert_uint_eq(rung(one), 0);
+    ck_assert_uint_eq(rung(two), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(it_is_told_once_in_the_time_of_a_lease)
+{
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    park_in(two, 2);
+    hand_over();
+    ck_assert_uint_eq(rung(two), 2);
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
+    adm_ticket_release(&waiting[0], granted_at + LEASE / 2);
+    ck_assert(adm_ticket_is_granted(&waiting[1]));
+    ck_assert_uint_eq(rung(two), UINT32_MAX);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_is_told_looks_until_somebody_else_would_be)
+{
+    adm_usec_t until;
+
+    make_children();
+    park_in(one, 0);
+    park_in(one, 1);
+    park_in(two, 2);
+    hand_over();
+    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
+    ck_assert_uint_eq(active_in(zone), 1);
+    passed_on(); /* settles it */
+    ck_assert_int_eq(rec_of_zone(zone)->lease_until, 0);
+    until = adm_lease_look(two, zone, granted_at + 1);
+    ck_assert_int_eq(until, rec_of_zone(zone)->guarded_until);
+    ck_assert_int_gt(until, granted_at);
+    ck_assert_int_eq(adm_lease_look(two, zone, until), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_parks_beside_a_grant_looks_after_it)
+{
+    make_children();
+    park_in(one, 0);
+    hand_over();
+    park_in(two, 1);
+    ck_assert_uint_eq(rung(two), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int block_and_leave(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    if (enter_as(child, zone, BLOCKS, adm_now(), &ticket) != ADM_WAITING
+        || adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC)
+               != ADM_WAITED) {
+        return 1;
+    }
+    leave(&ticket);
+    return 0;
+}
+
+START_TEST(who_blocks_sees_for_itself)
+{
+    pid_t other;
+
+    set_worker_cap(10);
+    make_children();
+    park_in(one, 0);
+    other = start(block_and_leave, NULL);
+    WAIT_FOR(queued_in(zone) == 2);
+    hand_over();
+    ck_assert_int_eq(end_of(other), 0);
+    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(
+        stories, a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over);
+    tcase_add_test(stories, a_permit_that_is_used_stays);
+    tcase_add_test(stories, a_permit_that_nobody_else_can_use_stays);
+    tcase_add_test(stories, who_comes_later_and_can_run_gets_it_at_once);
+    tcase_add_test(stories, any_visit_of_the_zone_passes_it_on);
+    tcase_add_test(stories,
+                   a_round_looks_at_all_zones_and_says_when_to_look_again);
+    tcase_add_test(stories, where_winners_are_late_leases_are_longer);
+    tcase_add_test(stories, beyond_a_lowered_limit_nothing_is_handed_on);
+    tcase_add_test(stories, who_lost_a_permit_keeps_its_place);
+    tcase_add_test(stories, a_silent_child_wins_nothing_while_another_can_run);
+    tcase_add_test(stories,
+                   several_that_lost_their_permits_wait_in_their_order);
+    tcase_add_test(stories, a_child_that_is_full_is_passed_over);
+    tcase_add_test(stories,
+                   a_child_that_says_it_is_full_gives_its_permit_away_at_once);
+    tcase_add_test(stories, who_blocks_in_a_full_child_can_run);
+    tcase_add_test(stories, a_full_child_is_better_than_a_silent_one);
+    tcase_add_test(
+        stories, a_child_that_has_room_again_gets_the_permit_that_stands_idle);
+    tcase_add_test(stories, another_childs_dispatcher_is_told_of_a_grant);
+    tcase_add_test(stories, it_is_told_once_in_the_time_of_a_lease);
+    tcase_add_test(stories, who_is_told_looks_until_somebody_else_would_be);
+    tcase_add_test(stories, who_parks_beside_a_grant_looks_after_it);
+    tcase_add_test(stories, who_blocks_sees_for_itself);
+}
+
+int main(void)
+{
+    return run_stories("lease", add_stories);
+}
