@@ -11,7 +11,7 @@ my @server_fields = qw(
 my @zone_fields = qw(
     Name Limit Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
     Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
-    RejectedReserve Gone Reclaimed WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
+    RejectedReserve Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
 );
 
 for_each_combo(sub {

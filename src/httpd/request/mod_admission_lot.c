@@ -8,6 +8,7 @@
  * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
  * who were granted a permit, whose time is up, or at whom a look is due.
  */
+#include "request/mod_admission_lease.h"
 #include "request/mod_admission_lot.h"
 #include "request/mod_admission_mpm.h"
 
@@ -261,19 +262,31 @@ void admission_lot_leave(admission_parking_t *parking)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
-static void wake_slot(uint32_t slot)
+/* Its ticket was granted, or another one of the zone. */
+static void answer_bell(uint32_t slot)
 {
     admission_visit_t *visit;
+    adm_zone_t zone = { 0 };
+    int is_granted = 0;
 
     pthread_mutex_lock(&lot.mutex);
     visit = slot < lot.size ? lot.visits[slot] : NULL;
     /* The bell may be that of the slot's last ticket. */
-    if (visit && !visit->parking->is_woken
-        && adm_ticket_is_granted(&visit->ticket)) {
-        visit->parking->is_woken = 1;
-        wake_locked(visit->parking);
+    if (visit) {
+        zone = visit->zone->handle;
+        is_granted = adm_ticket_is_granted(&visit->ticket);
+        if (is_granted && !visit->parking->is_woken) {
+            visit->parking->is_woken = 1;
+            wake_locked(visit->parking);
+        }
     }
     pthread_mutex_unlock(&lot.mutex);
+    if (is_granted) {
+        admission_lease_expect_begin(zone, adm_now());
+    }
+    else if (zone.idx) {
+        admission_lease_watch(zone, adm_now());
+    }
 }
 
 /* @return when this one wants to be visited next. */
@@ -282,6 +295,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
 {
     admission_parking_t *parking = visit->parking;
 
+    admission_lease_watch(visit->zone->handle, now);
     if (parking->is_woken) {
         return next;
     }
@@ -313,6 +327,32 @@ static void visit_all(void)
     pthread_mutex_unlock(&lot.mutex);
 }
 
+/* Whether one that was woken still waits for a worker to come. */
+static int is_kept_waiting(void)
+{
+    int is_kept = 0;
+    uint32_t slot;
+
+    pthread_mutex_lock(&lot.mutex);
+    for (slot = 0; slot < lot.used && !is_kept; slot++) {
+        const admission_visit_t *visit = lot.visits[slot];
+
+        is_kept = visit && visit->parking->is_woken
+                  && visit->parking->state == ADMISSION_PARKED;
+    }
+    pthread_mutex_unlock(&lot.mutex);
+    return is_kept;
+}
+
+static void visit_zones(adm_child_t *child, adm_usec_t now)
+{
+    if (admission_lease_next(now + 1) <= now) {
+        adm_child_note_room(child, !is_kept_waiting()
+                                       || admission_lease_has_idle_worker());
+        admission_lease_visit(child, now);
+    }
+}
+
 static adm_usec_t next_round(void)
 {
     adm_usec_t next;
@@ -327,7 +367,8 @@ static adm_usec_t next_round(void)
 static adm_usec_t sleep_until(void *unused)
 {
     (void)unused;
-    return atomic_load(&lot.is_closing) ? 0 : next_round();
+    return atomic_load(&lot.is_closing) ? 0
+                                        : admission_lease_next(next_round());
 }
 
 #define BELLS_AT_ONCE 256
@@ -343,13 +384,14 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
                                               BELLS_AT_ONCE);
 
         for (i = 0; i < count; i++) {
-            wake_slot(slots[i]);
+            answer_bell(slots[i]);
         }
         admission_mpm_keep_accepting();
         if (adm_now() >= next_round()) {
             adm_round(child, adm_now(), false);
             visit_all();
         }
+        visit_zones(child, adm_now());
     }
     return NULL;
 }

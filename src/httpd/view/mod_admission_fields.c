@@ -52,6 +52,7 @@ OF_ZONE(rejected_parking, OUTCOME(PARKING))
 OF_ZONE(gone, OUTCOME(GONE))
 
 OF_ZONE(reclaimed, view->stats.figures.reclaimed)
+OF_ZONE(grants_passed_on, view->stats.figures.grants_passed_on)
 
 OF_ZONE(wait_mean, mean_msec(&view->stats.figures.wait))
 
@@ -104,6 +105,9 @@ const admission_field_t admission_zone_fields[] = {
     { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
       "Permits and places taken back from dead children.", COUNTER, reclaimed,
       NULL },
+    { "GrantsPassedOn", "Passed on", "grantsPassedOn", "grants_passed_on", NULL,
+      "Permits that a waiter won, could not use and lost to another.", COUNTER,
+      grants_passed_on, NULL },
     { "WaitMeanMs", "Wait mean ms", "waitMeanMs", "wait_mean", NULL,
       "Mean wait of those who waited and got a permit.", MILLIS, wait_mean,
       NULL },
