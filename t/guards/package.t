@@ -1,0 +1,24 @@
+# What the packages say of the module is what the module says of itself.
+use strict;
+use warnings;
+
+use Test::More;
+
+use Project;
+
+my ($version) = slurp('configure.ac') =~ /^AC_INIT\(\[mod_admission\], \[(.+?)\]\)/m;
+
+ok $version, 'configure.ac has a version';
+is +(slurp('debian/changelog') =~ /\((.+?)\)/)[0], $version, 'debian has the same';
+is +(slurp('packaging/mod_admission.spec') =~ /^Version:\s*(\S+)/m)[0], $version,
+    'the spec has the same';
+is +(slurp('CHANGES') =~ /^Changes with mod_admission (\S+)/m)[0], $version,
+    'CHANGES begins with the same';
+
+my @needed = map { /^build\s+\S+\s+\S+\s+(\S+)$/ ? $1 : () } lines('quickstart');
+my ($requires) = slurp('packaging/mod_admission.spec') =~ /^((?:BuildRequires:.*\n)+)/m;
+none 'what a build needs, the spec requires, but for what every system has',
+    grep { !/^(?:glibc-devel|findutils|diffutils|tar)$/ && $requires !~ /^BuildRequires:\s*\Q$_\E$/m }
+    @needed;
+
+done_testing;
