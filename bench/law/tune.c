@@ -1,0 +1,225 @@
+/* tune.c - how close `MaxConcurrent auto` comes to the best fixed limit.
+ *
+ *     tune [scenario [part ...]]     a table in Markdown
+ *     tune -t scenario seed [part]   one run, second by second
+ *
+ * In the simulated server of t/unit/test_world.c; deterministic. A part is a
+ * number of law_tune_part_t that is switched off.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_scenario.h"
+
+enum { SEEDS = 3 };
+
+/* A limit may thrash for so much of the time, and still count as calm. */
+#define CALM 0.01
+
+static const uint32_t grid[] = { 1,  2,  3,  4,  5,  6,  8,  10,  12, 16,
+                                 20, 26, 32, 40, 50, 64, 80, 100, 150 };
+
+/* What a limit gives in the windows of a scenario. */
+typedef struct windows_t {
+    double number[SCENARIO_WINDOWS];
+} windows_t;
+
+typedef struct best_t {
+    windows_t limit;
+    windows_t rate;
+} best_t;
+
+static int windows_of(const scenario_t *scenario)
+{
+    return scenario->windows[1].until ? 2 : 1;
+}
+
+static windows_t look(const scenario_t *scenario, const world_result_t *result,
+                      double (*at)(const world_result_t *, int, int))
+{
+    windows_t windows = { { 0 } };
+    int w;
+
+    for (w = 0; w < windows_of(scenario); w++) {
+        windows.number[w] = at(result, scenario->windows[w].from,
+                               scenario->windows[w].until);
+    }
+    return windows;
+}
+
+/* The smallest limit that comes within half a percent of the best rate. */
+static void note_best(best_t *best, int w, uint32_t limit, double rate)
+{
+    if (rate > 1.005 * best->rate.number[w]) {
+        best->limit.number[w] = limit;
+        best->rate.number[w] = rate;
+    }
+}
+
+/* @a calm: of those that hardly ever thrash. */
+static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
+{
+    static world_result_t result;
+    windows_t rate, thrash;
+    size_t i;
+    int w;
+
+    memset(any, 0, sizeof(*any));
+    memset(calm, 0, sizeof(*calm));
+    for (i = 0; i < sizeof(grid) / sizeof(*grid); i++) {
+        scenario_run_fixed(scenario, 1, grid[i], &result);
+        rate = look(scenario, &result, world_rate);
+        thrash = look(scenario, &result, world_thrash);
+        for (w = 0; w < windows_of(scenario); w++) {
+            note_best(any, w, grid[i], rate.number[w]);
+            if (thrash.number[w] <= CALM) {
+                note_best(calm, w, grid[i], rate.number[w]);
+            }
+        }
+    }
+}
+
+/* The worst seed: its rate over that of a fixed limit with the same seed. */
+static void lower(const scenario_t *scenario, uint64_t seed,
+                  const windows_t *rate, const best_t *best, windows_t *least)
+{
+    static world_result_t fixed;
+    windows_t other;
+    double part;
+    int w;
+
+    for (w = 0; w < windows_of(scenario); w++) {
+        scenario_run_fixed(scenario, seed, (uint32_t)best->limit.number[w],
+                           &fixed);
+        other = look(scenario, &fixed, world_rate);
+        part = rate->number[w] / other.number[w];
+        if (seed == 1 || part < least->number[w]) {
+            least->number[w] = part;
+        }
+    }
+}
+
+static void print_windows(const scenario_t *scenario, const char *format,
+                          const windows_t *windows)
+{
+    printf(" | ");
+    printf(format, windows->number[0]);
+    if (windows_of(scenario) == 2) {
+        printf(", ");
+        printf(format, windows->number[1]);
+    }
+}
+
+static void print_row(const scenario_t *scenario, uint32_t off)
+{
+    static world_result_t result;
+    windows_t rate, limit, limits = { { 0 } }, over_any, over_calm;
+    best_t any, calm;
+    double thrash = 0;
+    int seed, w, slowest = 0, changes = 0, after;
+
+    find_best(scenario, &any, &calm);
+    for (seed = 1; seed <= SEEDS; seed++) {
+        scenario_run(scenario, seed, off, &result);
+        rate = look(scenario, &result, world_rate);
+        limit = look(scenario, &result, world_limit);
+        lower(scenario, seed, &rate, &any, &over_any);
+        lower(scenario, seed, &rate, &calm, &over_calm);
+        for (w = 0; w < windows_of(scenario); w++) {
+            limits.number[w] += limit.number[w] / SEEDS;
+        }
+        thrash = result.thrash > thrash ? result.thrash : thrash;
+        changes = result.changes > changes ? result.changes : changes;
+        after = world_seconds_to(&result, calm.rate.number[0], 0,
+                                 scenario->windows[0].until);
+        slowest = after < 0 || slowest < 0 ? -1
+                  : after > slowest        ? after
+                                           : slowest;
+    }
+    printf("| %s | %s", scenario->name, scenario->what);
+    print_windows(scenario, "%.0f", &any.limit);
+    print_windows(scenario, "%.0f", &calm.limit);
+    print_windows(scenario, "%.1f", &limits);
+    print_windows(scenario, "%.2f", &over_any);
+    print_windows(scenario, "%.2f", &over_calm);
+    if (slowest < 0) {
+        printf(" | - | %.1f | %d |\n", thrash, changes);
+    }
+    else {
+        printf(" | %d | %.1f | %d |\n", slowest, thrash, changes);
+    }
+    fflush(stdout);
+}
+
+typedef struct story_t {
+    law_tune_t tune;
+    law_tune_rules_t rules;
+    uint64_t shown;
+    double stall;
+} story_t;
+
+static uint32_t tell(void *self, const law_tune_sample_t *sample)
+{
+    story_t *story = self;
+    uint32_t limit = law_tune(&story->tune, &story->rules, sample);
+    const law_tune_t *tune = &story->tune;
+
+    if (sample->stall_permille > story->stall) {
+        story->stall = sample->stall_permille;
+    }
+    if (sample->now_usec >= story->shown + 1000000) {
+        story->shown = sample->now_usec;
+        printf("%6.1f limit %3u target %3u cap %3u %-10s mode %u rate %6.1f "
+               "busy %.2f stall %.2f need %.0f+-%.0f waited %.2f\n",
+               (double)sample->now_usec / 1e6 - 1000, limit,
+               tune->search.target, tune->memory_cap,
+               law_tune_field_reason(tune->reason), tune->search.mode,
+               tune->search.reference.rate, tune->busy, story->stall / 1000,
+               tune->memory.mean_kb / 1024, tune->memory.recent_kb / 1024,
+               tune->search.waited);
+        story->stall = 0;
+    }
+    return limit;
+}
+
+static void print_story(const scenario_t *scenario, uint64_t seed, uint32_t off)
+{
+    story_t story = { .rules = { 1, 200, off } };
+    static world_result_t result;
+
+    world_run(&scenario->world, seed, scenario_seconds(scenario), tell, &story,
+              &result);
+    printf("thrash %.2f s, touched at most %.2f\n", result.thrash,
+           result.most_touched);
+}
+
+int main(int argc, char **argv)
+{
+    const scenario_t *scenario;
+    uint32_t off = 0;
+    int i;
+
+    if (argc > 3 && strcmp(argv[1], "-t") == 0) {
+        scenario = scenario_called(argv[2]);
+        if (!scenario) {
+            return 1;
+        }
+        print_story(scenario, strtoul(argv[3], NULL, 0),
+                    argc > 4 ? strtoul(argv[4], NULL, 0) : 0);
+        return 0;
+    }
+    for (i = 2; i < argc; i++) {
+        off |= strtoul(argv[i], NULL, 0);
+    }
+    printf("| scenario | load | best fixed | best without thrash | auto "
+           "| over best | over best without thrash | s to 95 %% | thrash, s "
+           "| changes |\n|---|---|---|---|---|---|---|---|---|---|\n");
+    for (scenario = scenarios; scenario->name; scenario++) {
+        if (argc < 2 || strcmp(argv[1], scenario->name) == 0
+            || strcmp(argv[1], "all") == 0) {
+            print_row(scenario, off);
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,290 @@
+/* law_tune.c - the law of `MaxConcurrent auto`: a limit that finds itself.
+ * Called by the agent, once a glance.
+ *
+ * Whatever the state and the sample contain, the limit is between the bounds
+ * and every number of the state stays finite.
+ */
+#include "law_tune.h"
+
+#include "law_tune_brake.h"
+#include "law_tune_epoch.h"
+#include "law_tune_memory.h"
+#include "law_tune_number.h"
+#include "law_tune_search.h"
+
+/* 20 glances a second find a program's growth in time; decisions need enough
+ * requests in each tick. */
+#define TICK_SEC 0.25
+/* Rounding must not make a tick one glance longer. */
+#define TICK_SLACK_SEC 1e-3
+
+/* Larger numbers are garbage: a century, and more than any httpd has. */
+#define USEC_MOST (UINT64_C(1) << 52)
+#define COUNT_MOST LAW_TUNE_MOST
+#define KB_MOST (UINT64_C(1) << 42)
+
+/* What starts has not shown its size yet: at most twice what runs. */
+#define RAMP 2
+
+/* The cap falls at once and rises in steps of a sixteenth: the noise of its
+ * inputs must not end every measurement. */
+#define CAP_STEP(cap) ((cap) < 16 ? 1 : (cap) / 16)
+
+/* ---- what comes in -------------------------------------------------------------- */
+
+static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
+{
+    law_tune_rules_t clean = *rules;
+
+    clean.min = law_tune_between(clean.min, 1, COUNT_MOST);
+    clean.max = law_tune_between(clean.max, 1, COUNT_MOST);
+    if (clean.min > clean.max) {
+        clean.min = clean.max;
+        clean.max = law_tune_between(rules->min, 1, COUNT_MOST);
+    }
+    return clean;
+}
+
+static uint64_t at_most(uint64_t number, uint64_t most)
+{
+    return number < most ? number : most;
+}
+
+static law_tune_sample_t clean_sample(const law_tune_sample_t *sample)
+{
+    law_tune_sample_t clean = *sample;
+
+    clean.now_usec = at_most(clean.now_usec, USEC_MOST);
+    clean.active = at_most(clean.active, COUNT_MOST);
+    clean.service_usec = at_most(clean.service_usec, USEC_MOST);
+    clean.waited_permille = at_most(clean.waited_permille, 1000);
+    clean.programs = clean.rss_kb ? at_most(clean.programs, COUNT_MOST) : 0;
+    clean.cores = law_tune_between(clean.cores, 1, COUNT_MOST);
+    clean.busy_permille = at_most(clean.busy_permille, 1000);
+    clean.own_permille = at_most(clean.own_permille, clean.busy_permille);
+    clean.total_kb = at_most(clean.total_kb, KB_MOST);
+    clean.available_kb = at_most(clean.available_kb, KB_MOST);
+    clean.stall_permille = at_most(clean.stall_permille, 1000);
+    return clean;
+}
+
+/* ---- the state --------------------------------------------------------------------- */
+
+static bool is_sane(const law_tune_t *tune, double now)
+{
+    return tune->version == LAW_TUNE_VERSION && tune->reason < LAW_TUNE_REASONS
+           && law_tune_is_within(&tune->now, 0, now)
+           && law_tune_is_within(&tune->since, 0, now)
+           && law_tune_is_within(&tune->budget_kb, 0, LAW_TUNE_HUGE)
+           && law_tune_is_within(&tune->busy, 0, 1)
+           && law_tune_epoch_tick_is_sane(&tune->tick)
+           && law_tune_memory_is_sane(&tune->memory, now)
+           && law_tune_brake_is_sane(&tune->brake, now)
+           && law_tune_search_is_sane(&tune->search, now);
+}
+
+static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
+                  double now)
+{
+    memset(tune, 0, sizeof(*tune));
+    tune->version = LAW_TUNE_VERSION;
+    tune->limit = tune->tick_limit = limit;
+    tune->now = tune->since = now;
+    tune->memory.inflation = 1;
+    law_tune_search_begin(&tune->search, mode, limit, now);
+}
+
+void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
+                       uint32_t largest_kb)
+{
+    begin(tune, LAW_TUNE_MODE_HOLD, law_tune_between(limit, 1, COUNT_MOST), 0);
+    if (need_kb > 0) {
+        tune->memory.ended = 1;
+        tune->memory.mean_kb = tune->memory.recent_kb = need_kb;
+        tune->memory.largest_kb = law_tune_larger(need_kb, largest_kb);
+    }
+}
+
+static void make_sane(law_tune_t *tune, const law_tune_rules_t *rules,
+                      const law_tune_sample_t *sample, double now)
+{
+    if (tune->version == 0) {
+        begin(tune, LAW_TUNE_MODE_FIRST, rules->min, now);
+    }
+    else if (!is_sane(tune, now)) {
+        begin(tune, LAW_TUNE_MODE_HOLD,
+              law_tune_between(sample->limit, rules->min, rules->max), now);
+    }
+    else if (tune->now <= 0) {
+        /* It was remembered, without a clock. */
+        tune->now = tune->since = now;
+        law_tune_search_begin(&tune->search, tune->search.mode,
+                              tune->search.target, now);
+    }
+}
+
+/* ---- one tick ------------------------------------------------------------------------ */
+
+static void gather(law_tune_tick_t *tick, const law_tune_sample_t *sample,
+                   double sec)
+{
+    tick->sec += sec;
+    tick->served += sample->served;
+    tick->service_sec += (double)sample->service_usec / 1e6;
+    tick->service_square += (double)sample->service_square_ms2 / 1e6;
+    tick->waited_sec += sec * sample->waited_permille / 1000;
+    tick->busy_sec += sec * sample->busy_permille / 1000;
+    tick->own_sec += sec * sample->own_permille / 1000;
+    tick->stall_sec += sec * sample->stall_permille / 1000;
+}
+
+static void show(law_tune_t *tune, uint32_t limit, law_tune_reason_t reason)
+{
+    if (limit != tune->limit) {
+        tune->since = tune->now;
+    }
+    tune->limit = limit;
+    tune->reason = reason;
+}
+
+static uint32_t ramped(const law_tune_sample_t *sample,
+                       const law_tune_rules_t *rules, uint32_t limit)
+{
+    uint32_t most = law_tune_larger(sample->cores, RAMP * sample->active);
+
+    if (rules->off & LAW_TUNE_NO_RAMP || limit <= most) {
+        return limit;
+    }
+    return law_tune_larger(most, rules->min);
+}
+
+/* @return whether the brake decides this tick. */
+static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
+                      const law_tune_sample_t *sample, double stall)
+{
+    switch (law_tune_brake(&tune->brake, sample, stall, tune->limit, rules,
+                           tune->now)) {
+    case LAW_TUNE_BRAKE_BEGINS:
+        law_tune_memory_was_wrong(&tune->memory, sample);
+        return true;
+    case LAW_TUNE_BRAKE_ON:
+        return true;
+    case LAW_TUNE_BRAKE_ENDS:
+        law_tune_search_resume(&tune->search,
+                               law_tune_between(tune->brake.limit, rules->min,
+                                                rules->max),
+                               tune->now);
+        return false;
+    default:
+        return false;
+    }
+}
+
+static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
+                   const law_tune_sample_t *sample, uint32_t cap, bool is_new)
+{
+    law_tune_view_t view = { tune->now, rules->min,    rules->max,
+                             cap,       sample->cores, rules->off };
+    double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
+    uint32_t limit;
+
+    if (!(rules->off & LAW_TUNE_NO_BRAKE)
+        && is_braked(tune, rules, sample, stall)) {
+        limit = law_tune_between(tune->brake.limit, rules->min, cap);
+        show(tune, limit, LAW_TUNE_BRAKE);
+    }
+    else if (tune->search.mode == LAW_TUNE_MODE_FIRST) {
+        show(tune, rules->min, LAW_TUNE_START);
+    }
+    else {
+        law_tune_search(&tune->search, &tune->tick, tune->tick_limit, &view);
+        limit = law_tune_between(tune->search.target, rules->min, cap);
+        limit = ramped(sample, rules, limit);
+        if (limit > tune->tick_limit && !(rules->off & LAW_TUNE_NO_BRAKE)
+            && law_tune_brake_forbids(&tune->brake, stall)) {
+            limit = law_tune_larger(tune->tick_limit, rules->min);
+        }
+        show(tune, limit, is_new ? LAW_TUNE_NEW : tune->search.reason);
+    }
+    tune->tick_limit = tune->limit;
+    tune->busy = law_tune_clamp(law_tune_ratio(tune->tick.busy_sec,
+                                               tune->tick.sec),
+                                0, 1);
+    memset(&tune->tick, 0, sizeof(tune->tick));
+}
+
+/* Between ticks the limit only falls, or returns to what the tick decided. */
+static void guard(law_tune_t *tune, const law_tune_rules_t *rules, uint32_t cap,
+                  bool is_new)
+{
+    uint32_t limit = law_tune_between(tune->tick_limit, rules->min, cap);
+
+    if (is_new) {
+        show(tune, limit, LAW_TUNE_NEW);
+    }
+    else if (limit < tune->tick_limit) {
+        show(tune, limit, LAW_TUNE_MEMORY);
+    }
+    else if (limit != tune->limit) {
+        show(tune, limit, tune->search.reason);
+    }
+}
+
+/* ---- one sample ------------------------------------------------------------------------ */
+
+/* What memory leaves, between the bounds: the minimum is the administrator's. */
+static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
+                       const law_tune_sample_t *sample, bool is_new)
+{
+    uint32_t cap = rules->max;
+
+    tune->budget_kb = law_tune_memory_budget(sample);
+    if (!(rules->off & LAW_TUNE_NO_FORECAST)) {
+        cap = law_tune_memory_cap(&tune->memory, sample, tune->budget_kb, cap);
+    }
+    tune->memory_cap = cap;
+    cap = law_tune_between(cap, 0,
+                           law_tune_brake_ceiling(&tune->brake, rules->max,
+                                                  tune->now));
+    cap = law_tune_between(is_new ? 0 : cap, rules->min, rules->max);
+    if (cap < tune->cap || cap >= tune->cap + CAP_STEP(tune->cap)
+        || rules->off & LAW_TUNE_NO_STEPS) {
+        tune->cap = cap;
+    }
+    return law_tune_between(tune->cap, rules->min, rules->max);
+}
+
+uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
+                  const law_tune_sample_t *given_sample)
+{
+    const law_tune_rules_t rules = clean_rules(given_rules);
+    const law_tune_sample_t sample = clean_sample(given_sample);
+    double now = (double)sample.now_usec / 1e6;
+    double sec;
+    uint32_t cap;
+    bool is_new, is_known;
+
+    make_sane(tune, &rules, &sample, now);
+    sec = now - tune->now;
+    tune->now = now;
+    gather(&tune->tick, &sample, sec);
+    law_tune_memory_learn(&tune->memory, &sample, sec);
+    is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
+    is_new = !(rules.off & LAW_TUNE_NO_GATE)
+             && law_tune_memory_is_surprised(&tune->memory, &sample, now);
+    cap = cap_of(tune, &rules, &sample, is_new);
+
+    if (tune->search.mode == LAW_TUNE_MODE_FIRST
+        && (is_known || rules.off & LAW_TUNE_NO_GATE)) {
+        law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
+                              law_tune_between(sample.cores, rules.min, cap),
+                              now);
+    }
+    if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {
+        decide(tune, &rules, &sample, cap, is_new);
+    }
+    else {
+        guard(tune, &rules, cap, is_new);
+    }
+    return tune->limit;
+}

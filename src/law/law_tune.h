@@ -1,0 +1,36 @@
+/* law_tune.h - the law of `MaxConcurrent auto`: a limit that finds itself.
+ * Called by an agent; see docs/auto.md.
+ *
+ * Pure functions: no clock, no memory but what is given, no lock, no system
+ * call. The state may be any bytes; it must not change during a call, so an
+ * agent that keeps it in shared memory works on a copy.
+ */
+#ifndef LAW_TUNE_H
+#define LAW_TUNE_H
+
+#include "law_tune_field.h"
+#include "law_tune_state.h"
+
+/** How often an agent should call law_tune() while requests run. It decides
+ *  every 250 ms and in between only lowers the limit when memory demands it. */
+#define LAW_TUNE_GLANCE_USEC 50000
+
+/**
+ * One step.
+ *
+ * @a tune is the state of the zone. All zeros: a zone of which nothing is
+ * known. Bytes that the law did not write: it starts again and holds the limit
+ * that is in force.
+ *
+ * @return the limit from now on, from @a rules->min to @a rules->max. Its
+ * reason is in @a tune->reason.
+ */
+uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *rules,
+                  const law_tune_sample_t *sample);
+
+/** Begin with what was found before a restart, instead of at the minimum.
+ *  @a need_kb and @a largest_kb may be 0 for unknown. */
+void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
+                       uint32_t largest_kb);
+
+#endif

@@ -1,0 +1,101 @@
+/* law_tune_field.c - what an `auto` zone shows beside its limit.
+ * Called by whatever shows a zone.
+ */
+#include <stddef.h>
+
+#include "law_tune_field.h"
+
+#include "law_tune_number.h"
+
+static const char *const names[LAW_TUNE_FIELDS] = {
+    [LAW_TUNE_FIELD_REASON] = "LimitReason",
+    [LAW_TUNE_FIELD_SINCE_SEC] = "LimitSinceS",
+    [LAW_TUNE_FIELD_MEMORY] = "LimitMemory",
+    [LAW_TUNE_FIELD_PROGRAM_MB] = "ProgramMB",
+    [LAW_TUNE_FIELD_LARGEST_MB] = "ProgramLargestMB",
+    [LAW_TUNE_FIELD_BUDGET_MB] = "MemoryBudgetMB",
+    [LAW_TUNE_FIELD_BUSY] = "ProcessorsBusy",
+    [LAW_TUNE_FIELD_TRIAL] = "LimitTrial",
+    [LAW_TUNE_FIELD_BRAKES] = "LimitBrakes",
+    [LAW_TUNE_FIELD_RATE] = "LimitRate",
+};
+
+static const char *const reasons[LAW_TUNE_REASONS] = {
+    [LAW_TUNE_START] = "start",
+    [LAW_TUNE_MEMORY] = "memory",
+    [LAW_TUNE_PROCESSORS] = "processors",
+    [LAW_TUNE_THROUGHPUT] = "throughput",
+    [LAW_TUNE_IDLE] = "idle",
+    [LAW_TUNE_NEW] = "new",
+    [LAW_TUNE_BRAKE] = "brake",
+    [LAW_TUNE_BOUNDS] = "bounds",
+};
+
+const char *law_tune_field_name(law_tune_field_t field)
+{
+    return (unsigned)field < LAW_TUNE_FIELDS ? names[field] : NULL;
+}
+
+const char *law_tune_field_reason(uint64_t reason)
+{
+    return reason < LAW_TUNE_REASONS ? reasons[reason] : "unknown";
+}
+
+/* A number of the state, whatever its bits are. */
+static uint64_t whole(const double *number, double scale)
+{
+    return law_tune_is_within(number, 0, LAW_TUNE_HUGE)
+               ? (uint64_t)(*number * scale + 0.5)
+               : 0;
+}
+
+static uint64_t seconds_since(const double *then, uint64_t now_usec)
+{
+    uint64_t now = now_usec / 1000000;
+    uint64_t since = whole(then, 1);
+
+    return since < now ? now - since : 0;
+}
+
+static uint64_t need_kb(const law_tune_memory_t *memory)
+{
+    uint64_t mean = whole(&memory->mean_kb, 1);
+    uint64_t recent = whole(&memory->recent_kb, 1);
+
+    return mean > recent ? mean : recent;
+}
+
+static bool is_trial(const law_tune_search_t *search)
+{
+    return search->mode == LAW_TUNE_MODE_UP
+           || search->mode == LAW_TUNE_MODE_DOWN;
+}
+
+uint64_t law_tune_field(const law_tune_t *tune, law_tune_field_t field,
+                        uint64_t now_usec)
+{
+    switch (field) {
+    case LAW_TUNE_FIELD_REASON:
+        return tune->reason;
+    case LAW_TUNE_FIELD_SINCE_SEC:
+        return seconds_since(&tune->since, now_usec);
+    case LAW_TUNE_FIELD_MEMORY:
+        return tune->memory_cap;
+    case LAW_TUNE_FIELD_PROGRAM_MB:
+        return need_kb(&tune->memory) / 1024;
+    case LAW_TUNE_FIELD_LARGEST_MB:
+        return whole(&tune->memory.largest_kb, 1) / 1024;
+    case LAW_TUNE_FIELD_BUDGET_MB:
+        return whole(&tune->budget_kb, 1) / 1024;
+    case LAW_TUNE_FIELD_BUSY:
+        return whole(&tune->busy, 1000);
+    case LAW_TUNE_FIELD_TRIAL:
+        return is_trial(&tune->search) ? tune->search.target : 0;
+    case LAW_TUNE_FIELD_BRAKES:
+        return tune->brake.times;
+    case LAW_TUNE_FIELD_RATE:
+        return whole(&tune->search.reference.rate, 1000);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,255 @@
+/* law_tune_memory.c - how many programs the memory has room for.
+ * Called by law_tune.
+ *
+ * Pressure gives no warning: between "all fits" and "everything stalls" lies
+ * less than a tenth of a second. So the room is computed from the peaks of the
+ * programs that have ended, before more are started.
+ */
+#include "law_tune_memory.h"
+
+#include "law_tune_number.h"
+
+/* Kept free: a twentieth, because available memory is an estimate of the kernel
+ * and other processes breathe; 50 MiB on small machines. */
+#define RESERVE_PART 20
+#define RESERVE_LEAST_KB (50 * 1024.0)
+
+/* The slow mean spans 50 programs, enough for a spread; the quick one 10, so
+ * that a change of what is served is seen in one round of programs. */
+#define SLOW_WEIGHT 0.01
+#define QUICK_WEIGHT 0.1
+
+/* Of c programs the sum exceeds c means by more than three standard deviations
+ * once in 700 times. The square of it: the law takes no roots. */
+#define DEVIATIONS_SQUARED 9
+
+/* A new kind of program is one a quarter larger than the largest known. */
+#define NEW_KIND 1.25
+/* It grows if it has gained 2 % within the last second. */
+#define GROWS 1.02
+#define FLAT_SEC 1.0
+/* One of a new kind that is not past its growth is taken for 1.5 times what it
+ * has: it is most likely seen in the second half of its growth. */
+#define NEW_KIND_GROWTH 1.5
+
+/* What is above the mean of the peaks fades by half in 10 minutes. */
+#define FADE_PER_SEC 0.0012
+/* An inflated need returns to what is measured by 0.2 % a second: 10 % in 50 s. */
+#define DEFLATE_PER_SEC 0.002
+#define INFLATE 1.1
+#define INFLATION_MOST 3.0
+
+static double weight_of(double count, double all, double least)
+{
+    /* The first ones have equal weight, later ones that of a moving mean. */
+    double moving = law_tune_clamp(count * least, 0, 1);
+
+    return law_tune_clamp(law_tune_larger(law_tune_ratio(count, all), moving),
+                          0, 1);
+}
+
+void law_tune_memory_learn(law_tune_memory_t *memory,
+                           const law_tune_sample_t *sample, double sec)
+{
+    double count = sample->ended;
+    double mean, spread, shift, weight;
+
+    memory->inflation = law_tune_clamp(memory->inflation
+                                           - DEFLATE_PER_SEC * sec,
+                                       1, INFLATION_MOST);
+    memory->largest_kb = memory->mean_kb
+                         + (memory->largest_kb - memory->mean_kb)
+                               * law_tune_clamp(1 - FADE_PER_SEC * sec, 0, 1);
+    if (sample->ended == 0) {
+        return;
+    }
+    mean = law_tune_clamp((double)sample->peak_kb / count, 1, UINT32_MAX);
+    spread = law_tune_larger((double)sample->peak_square_kb2 / count
+                                 - mean * mean,
+                             0);
+    memory->ended = law_tune_clamp(memory->ended + count, 0, LAW_TUNE_HUGE);
+
+    weight = weight_of(count, memory->ended, QUICK_WEIGHT);
+    memory->recent_kb += weight * (mean - memory->recent_kb);
+    weight = weight_of(count, memory->ended, SLOW_WEIGHT);
+    shift = mean - memory->mean_kb;
+    memory->mean_kb += weight * shift;
+    memory->variance = (1 - weight)
+                           * (memory->variance + weight * shift * shift)
+                       + weight * spread;
+    memory->largest_kb = law_tune_larger(
+        memory->largest_kb,
+        law_tune_larger(memory->mean_kb, sample->peak_largest_kb));
+}
+
+static double sum_of_live(const law_tune_sample_t *sample)
+{
+    double sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < sample->programs; i++) {
+        sum += sample->rss_kb[i];
+    }
+    return sum;
+}
+
+static double largest_live(const law_tune_sample_t *sample)
+{
+    double largest = 0;
+    uint32_t i;
+
+    for (i = 0; i < sample->programs; i++) {
+        largest = law_tune_larger(largest, sample->rss_kb[i]);
+    }
+    return largest;
+}
+
+double law_tune_memory_budget(const law_tune_sample_t *sample)
+{
+    double reserve = law_tune_larger((double)sample->total_kb / RESERVE_PART,
+                                     RESERVE_LEAST_KB);
+    double all = law_tune_clamp((double)sample->available_kb, 0, LAW_TUNE_HUGE)
+                 + sum_of_live(sample);
+
+    return law_tune_clamp(all - reserve, 0, LAW_TUNE_HUGE);
+}
+
+double law_tune_memory_need(const law_tune_memory_t *memory)
+{
+    return law_tune_larger(memory->mean_kb, memory->recent_kb)
+           * memory->inflation;
+}
+
+/* The programs may exceed their means together, or one of them may be the
+ * largest known. */
+static bool has_room(const law_tune_memory_t *memory, double base_kb,
+                     double count, double budget_kb)
+{
+    double left = budget_kb - base_kb;
+    double one = memory->largest_kb * memory->inflation
+                 - law_tune_memory_need(memory);
+    double together = DEVIATIONS_SQUARED * memory->variance * memory->inflation
+                      * memory->inflation * count;
+
+    return left >= 0 && left >= one && left * left >= together;
+}
+
+/* What runs, when it has grown as far as it is expected to. */
+static double expected_of_live(const law_tune_memory_t *memory,
+                               const law_tune_sample_t *sample)
+{
+    double need = law_tune_memory_need(memory);
+    double sum = 0, rss;
+    uint32_t i;
+
+    for (i = 0; i < sample->programs; i++) {
+        rss = sample->rss_kb[i];
+        if (rss > NEW_KIND * memory->largest_kb) {
+            rss *= NEW_KIND_GROWTH;
+        }
+        sum += law_tune_larger(rss, need);
+    }
+    return sum;
+}
+
+uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
+                             const law_tune_sample_t *sample, double budget_kb,
+                             uint32_t most)
+{
+    double need = law_tune_memory_need(memory);
+    uint32_t fits = 0, limit = most;
+    uint32_t half;
+
+    if (memory->ended < 1) {
+        return most;
+    }
+    while (fits < limit) {
+        half = fits + (limit - fits + 1) / 2;
+        if (has_room(memory, half * need, half, budget_kb)) {
+            fits = half;
+        }
+        else {
+            limit = half - 1;
+        }
+    }
+    /* One program's worth of error is none: those that run vary. */
+    if (!has_room(memory, expected_of_live(memory, sample), sample->programs,
+                  budget_kb + need)) {
+        fits = law_tune_between(fits, 0, sample->programs);
+    }
+    return fits;
+}
+
+bool law_tune_memory_is_known(law_tune_memory_t *memory,
+                              const law_tune_sample_t *sample, double now)
+{
+    double largest = largest_live(sample);
+
+    if (memory->ended >= 1) {
+        return true;
+    }
+    if (largest > GROWS * memory->flat_kb || largest <= 0) {
+        memory->flat_kb = largest;
+        memory->flat_since = now;
+        /* Requests end, but no program was ever seen: there are none. */
+        return largest <= 0 && sample->served > 0;
+    }
+    if (now - memory->flat_since < FLAT_SEC) {
+        return false;
+    }
+    memory->ended = 1;
+    memory->mean_kb = memory->recent_kb = memory->largest_kb = largest;
+    return true;
+}
+
+bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
+                                  const law_tune_sample_t *sample, double now)
+{
+    double largest = largest_live(sample);
+
+    if (memory->ended < 1) {
+        return false;
+    }
+    if (largest > NEW_KIND * memory->largest_kb
+        && largest > GROWS * memory->kind_kb) {
+        memory->kind_kb = largest;
+        memory->kind_until = now + FLAT_SEC;
+    }
+    if (memory->kind_kb <= 0) {
+        return false;
+    }
+    if (now < memory->kind_until) {
+        return true;
+    }
+    memory->largest_kb = law_tune_larger(memory->largest_kb, memory->kind_kb);
+    memory->recent_kb = law_tune_larger(memory->recent_kb, memory->kind_kb);
+    memory->kind_kb = 0;
+    return false;
+}
+
+void law_tune_memory_was_wrong(law_tune_memory_t *memory,
+                               const law_tune_sample_t *sample)
+{
+    /* A tenth below the budget: close to it the forecast was right. */
+    if (sample->active * law_tune_memory_need(memory)
+        <= 0.9 * law_tune_memory_budget(sample)) {
+        memory->inflation = law_tune_clamp(memory->inflation * INFLATE, 1,
+                                           INFLATION_MOST);
+    }
+}
+
+bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now)
+{
+    const double kb = UINT32_MAX;
+
+    return law_tune_is_within(&memory->ended, 0, LAW_TUNE_HUGE)
+           && law_tune_is_within(&memory->mean_kb, 0, kb)
+           && law_tune_is_within(&memory->variance, 0, kb * kb)
+           && law_tune_is_within(&memory->recent_kb, 0, kb)
+           && law_tune_is_within(&memory->largest_kb, 0, kb)
+           && law_tune_is_within(&memory->inflation, 1, INFLATION_MOST)
+           && law_tune_is_within(&memory->flat_kb, 0, kb)
+           && law_tune_is_within(&memory->flat_since, 0, now)
+           && law_tune_is_within(&memory->kind_kb, 0, kb)
+           && law_tune_is_within(&memory->kind_until, 0, now + FLAT_SEC);
+}

@@ -1,0 +1,477 @@
+/* law_tune_search.c - which limit serves most.
+ * Called by law_tune.
+ *
+ * It compares what limits yield, in epochs of the zone's own throughput while
+ * requests wait. Latency is no guide: under a lasting overload every baseline
+ * of it learns the overload.
+ */
+#include "law_tune_search.h"
+
+#include "law_tune_epoch.h"
+#include "law_tune_number.h"
+
+/* A tick counts when somebody waits for most of it: only then is it the limit
+ * that decides how much is served. */
+#define SATURATED 0.8
+/* Nobody waits: less than this of the last seconds. */
+#define IDLE 0.2
+#define IDLE_SEC 3
+
+/* Processors count as busy a little below 1: the samples' edges blur. */
+#define BUSY 0.97
+/* Busy processors end the climb when httpd has at least half of them: on a
+ * machine that others fill it takes up to its half, and no more. */
+#define OWN_PART 0.5
+
+/* A climb is in steps that few requests can tell apart: +50 % is seen with 30. */
+#define STEP 1.5
+#define LONG_STEP 2.0
+/* A step has to bring this part of what it adds, to go on; near the plateau
+ * little is left to gain, so a trial is content with less. */
+#define CLIMB_PAYS 0.4
+#define TRIAL_PAYS 0.1
+#define CLEARLY_PAYS 0.6
+#define NEVER_CLEAR 1e9
+/* Above the product of rate and undisturbed service time: idle hands while one
+ * permit passes to the next. */
+#define PLATEAU_ROOM 1.25
+
+#define UP_TRIAL 1.25
+#define DOWN_TRIAL 0.8
+#define UP_WAIT 5.0
+#define UP_WAIT_MOST 160.0
+#define DOWN_WAIT 15.0
+#define DOWN_WAIT_MOST 300.0
+
+static const law_tune_need_t coarse = { 8, 0.02 };
+static const law_tune_need_t fine = { 20, 0.004 };
+/* Fewer requests cannot tell 3 % apart. */
+static const law_tune_need_t careful = { 400, 0.001 };
+
+/* ---- small questions ---------------------------------------------------------- */
+
+static bool is_pressed(const law_tune_yield_t *yield,
+                       const law_tune_view_t *view)
+{
+    if (view->off & LAW_TUNE_NO_BUSY || yield->busy < BUSY) {
+        return false;
+    }
+    return view->off & LAW_TUNE_NO_OWN || yield->own >= OWN_PART;
+}
+
+/* Until what began under another limit has ended: 5 s are enough for a mean,
+ * and a tick has to pass. */
+static double skip_for(double service)
+{
+    return law_tune_clamp(1.2 * service, 0.25, 5);
+}
+
+static double skip(const law_tune_search_t *search)
+{
+    double service = search->least_service;
+
+    return skip_for(search->reference.limit ? search->reference.service
+                                            : service);
+}
+
+/* So few cannot keep as many processors at work as httpd does now. */
+static uint32_t least_for(const law_tune_yield_t *yield,
+                          const law_tune_view_t *view)
+{
+    uint32_t least = law_tune_ceiling(yield->own * view->cores - 0.2);
+
+    return law_tune_larger(least, view->min);
+}
+
+static law_tune_reason_t reason_of_cap(const law_tune_view_t *view)
+{
+    return view->cap >= view->max || view->cap <= view->min ? LAW_TUNE_BOUNDS
+                                                            : LAW_TUNE_MEMORY;
+}
+
+static void note_service(law_tune_search_t *search,
+                         const law_tune_yield_t *yield)
+{
+    if (yield->service > 0
+        && (search->least_service <= 0
+            || yield->service < search->least_service)) {
+        search->least_service = yield->service;
+    }
+}
+
+/* ---- from mode to mode --------------------------------------------------------- */
+
+static void settle(law_tune_search_t *search, law_tune_reason_t reason,
+                   double now)
+{
+    search->mode = LAW_TUNE_MODE_HOLD;
+    search->reason = reason;
+    search->hold = search->target;
+    search->reference.limit = search->lower.limit = 0;
+    search->next_up = now + search->up_wait;
+    search->next_down = now + law_tune_clamp(search->down_wait, 0, 10);
+    law_tune_epoch_begin(&search->epoch, now, skip(search));
+}
+
+static void try_limit(law_tune_search_t *search, law_tune_mode_t mode,
+                      uint32_t limit, double now)
+{
+    search->mode = mode;
+    search->target = limit;
+    law_tune_epoch_begin(&search->epoch, now, skip(search));
+}
+
+/* Back to what was held, as if nothing had been tried. */
+static void give_up(law_tune_search_t *search, double now)
+{
+    search->mode = LAW_TUNE_MODE_HOLD;
+    search->target = search->hold;
+    law_tune_epoch_begin(&search->epoch, now, skip(search));
+}
+
+/* ---- climb ---------------------------------------------------------------------- */
+
+static uint32_t plateau(const law_tune_search_t *search,
+                        const law_tune_yield_t *yield,
+                        const law_tune_view_t *view)
+{
+    const law_tune_yield_t *lower = &search->lower;
+    double rate = law_tune_larger(yield->rate, lower->rate);
+    double service = lower->service;
+
+    if (view->off & LAW_TUNE_NO_PLATEAU) {
+        return lower->limit;
+    }
+    if (search->least_service > 0 && search->least_service < service) {
+        service = search->least_service;
+    }
+    return law_tune_between(law_tune_ceiling(PLATEAU_ROOM * rate * service),
+                            lower->limit, yield->limit);
+}
+
+static void step_up(law_tune_search_t *search, const law_tune_yield_t *yield,
+                    const law_tune_view_t *view)
+{
+    bool far = yield->busy < 0.5 && view->cap / 3 >= search->target;
+    uint32_t next = law_tune_ceiling((far ? LONG_STEP : STEP) * search->target);
+
+    search->lower = *yield;
+    search->target = law_tune_between(next, search->target + 1, view->cap);
+    law_tune_epoch_begin(&search->epoch, view->now, skip_for(yield->service));
+}
+
+static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
+                       const law_tune_view_t *view)
+{
+    const law_tune_yield_t *lower = &search->lower;
+
+    note_service(search, yield);
+    if (lower->limit && yield->limit > lower->limit
+        && law_tune_epoch_pays(lower, yield) < CLIMB_PAYS) {
+        search->target = plateau(search, yield, view);
+        settle(search,
+               is_pressed(yield, view) ? LAW_TUNE_PROCESSORS
+                                       : LAW_TUNE_THROUGHPUT,
+               view->now);
+    }
+    else if (is_pressed(yield, view)) {
+        settle(search, LAW_TUNE_PROCESSORS, view->now);
+        search->reference = *yield;
+    }
+    else if (search->target >= view->cap) {
+        settle(search, reason_of_cap(view), view->now);
+        search->reference = *yield;
+    }
+    else {
+        step_up(search, yield, view);
+    }
+}
+
+static void climb(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    law_tune_yield_t yield;
+
+    search->reason = LAW_TUNE_START;
+    if (search->waited < IDLE) {
+        settle(search, LAW_TUNE_IDLE, view->now);
+        return;
+    }
+    if (law_tune_epoch_is_over(&search->epoch, search->target, &coarse)) {
+        yield = law_tune_epoch_yield(&search->epoch, search->target);
+        judge_step(search, &yield, view);
+    }
+}
+
+/* ---- hold ------------------------------------------------------------------------- */
+
+static bool is_off_by(double now, double before, double low, double high)
+{
+    return now < low * before || now > high * before;
+}
+
+/* The world has changed: what earlier trials told is worth nothing. */
+static void notice_change(law_tune_search_t *search,
+                          const law_tune_yield_t *yield, double now)
+{
+    const law_tune_yield_t *was = &search->reference;
+    bool other_service = is_off_by(yield->service, was->service, 0.7, 1.4);
+
+    if (!other_service && !is_off_by(yield->rate, was->rate, 0.75, 1.33)
+        && yield->busy <= was->busy + 0.15 && yield->busy >= was->busy - 0.15) {
+        return;
+    }
+    search->up_wait = UP_WAIT;
+    search->down_wait = DOWN_WAIT;
+    search->next_up = law_tune_clamp(search->next_up, 0, now);
+    search->next_down = law_tune_clamp(search->next_down, 0, now + 5);
+    if (other_service) {
+        search->least_service = yield->service;
+    }
+    search->best_rate = 0;
+    search->reference = *yield;
+}
+
+/* The reference moves: three epochs make most of it. */
+static void move_reference(law_tune_search_t *search,
+                           const law_tune_yield_t *yield)
+{
+    law_tune_yield_t *is = &search->reference;
+
+    if (is->limit != yield->limit) {
+        *is = *yield;
+        return;
+    }
+    is->rate += 0.3 * (yield->rate - is->rate);
+    is->service += 0.3 * (yield->service - is->service);
+    is->busy += 0.3 * (yield->busy - is->busy);
+    is->own += 0.3 * (yield->own - is->own);
+}
+
+static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    const law_tune_yield_t *is = &search->reference;
+    bool pressed = is_pressed(is, view);
+    uint32_t least = least_for(is, view);
+    uint32_t next;
+
+    if (!pressed && search->hold < view->cap && view->now >= search->next_up) {
+        next = law_tune_ceiling(UP_TRIAL * search->hold);
+        try_limit(search, LAW_TUNE_MODE_UP,
+                  law_tune_between(next, search->hold + 1, view->cap),
+                  view->now);
+    }
+    else if (view->now >= search->next_down && search->hold > least
+             && (pressed || search->reason == LAW_TUNE_THROUGHPUT)) {
+        next = (uint32_t)(DOWN_TRIAL * search->hold);
+        try_limit(search, LAW_TUNE_MODE_DOWN,
+                  law_tune_between(next, least, search->hold - 1), view->now);
+    }
+}
+
+static void hold(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    law_tune_yield_t yield;
+
+    if (search->waited < IDLE) {
+        search->reason = LAW_TUNE_IDLE;
+        law_tune_epoch_begin(&search->epoch, view->now, 0);
+        return;
+    }
+    if (!law_tune_epoch_is_over(&search->epoch, search->target, &fine)) {
+        return;
+    }
+    yield = law_tune_epoch_yield(&search->epoch, search->target);
+    law_tune_epoch_begin(&search->epoch, view->now, 0);
+    note_service(search, &yield);
+    if (search->reference.limit == yield.limit) {
+        notice_change(search, &yield, view->now);
+    }
+    move_reference(search, &yield);
+    search->reason = is_pressed(&yield, view)      ? LAW_TUNE_PROCESSORS
+                     : search->target >= view->cap ? reason_of_cap(view)
+                                                   : LAW_TUNE_THROUGHPUT;
+    if (!(view->off & LAW_TUNE_NO_TRIALS)) {
+        start_trial(search, view);
+    }
+}
+
+/* ---- trials ------------------------------------------------------------------------ */
+
+/* @return whether it can be judged: with care, or early where it is @a clear. */
+static bool is_judged(law_tune_search_t *search, const law_tune_view_t *view,
+                      double clear)
+{
+    const law_tune_epoch_t *epoch = &search->epoch;
+    law_tune_yield_t yield;
+
+    if (search->waited < IDLE) {
+        give_up(search, view->now);
+        return false;
+    }
+    if (law_tune_epoch_is_over(epoch, search->target, &careful)) {
+        return true;
+    }
+    yield = law_tune_epoch_yield(epoch, search->target);
+    return law_tune_epoch_is_over(epoch, search->target, &fine)
+           && law_tune_epoch_pays(&search->reference, &yield) >= clear;
+}
+
+static void up(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    law_tune_yield_t yield;
+
+    if (!is_judged(search, view, CLEARLY_PAYS)) {
+        return;
+    }
+    yield = law_tune_epoch_yield(&search->epoch, search->target);
+    if (law_tune_epoch_pays(&search->reference, &yield) >= TRIAL_PAYS) {
+        search->lower = search->reference;
+        search->up_wait = UP_WAIT;
+        search->best_rate = 0;
+        search->mode = LAW_TUNE_MODE_CLIMB;
+        search->reason = LAW_TUNE_START;
+        judge_step(search, &yield, view);
+        return;
+    }
+    search->target = search->hold;
+    search->up_wait = law_tune_clamp(2 * search->up_wait, 0, UP_WAIT_MOST);
+    settle(search, LAW_TUNE_THROUGHPUT, view->now);
+}
+
+static void down(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    law_tune_yield_t was = search->reference;
+    law_tune_yield_t yield;
+    bool same;
+
+    if (!is_judged(search, view, NEVER_CLEAR)) {
+        return;
+    }
+    yield = law_tune_epoch_yield(&search->epoch, search->target);
+    /* Of the best there was, else many small losses add up. */
+    search->best_rate = was.rate = law_tune_larger(was.rate, search->best_rate);
+    /* Processor time is known better than the rate. */
+    same = was.own >= 0.9
+               ? yield.own >= was.own - 0.01 && yield.rate >= 0.95 * was.rate
+               : yield.rate >= 0.97 * was.rate;
+    if (same) {
+        settle(search, search->reason, view->now);
+        search->reference = yield;
+        search->next_down = view->now + 3;
+        search->next_up = law_tune_larger(search->next_up, view->now + 30);
+        return;
+    }
+    search->target = search->hold;
+    search->down_wait = law_tune_clamp(2 * search->down_wait, 0,
+                                       DOWN_WAIT_MOST);
+    settle(search, search->reason, view->now);
+    search->reference = was;
+    search->next_down = view->now + search->down_wait;
+}
+
+/* ---- the tick ------------------------------------------------------------------------ */
+
+void law_tune_search_begin(law_tune_search_t *search, law_tune_mode_t mode,
+                           uint32_t limit, double now)
+{
+    memset(search, 0, sizeof(*search));
+    search->mode = mode;
+    search->reason = LAW_TUNE_START;
+    search->target = search->hold = limit;
+    search->waited = 1; /* not idle until that is seen */
+    search->up_wait = UP_WAIT;
+    search->down_wait = DOWN_WAIT;
+    search->next_up = now + UP_WAIT;
+    search->next_down = now + DOWN_WAIT;
+    law_tune_epoch_begin(&search->epoch, now, skip_for(0));
+}
+
+void law_tune_search_resume(law_tune_search_t *search, uint32_t limit,
+                            double now)
+{
+    search->mode = LAW_TUNE_MODE_HOLD;
+    search->target = search->hold = limit;
+    search->taken = 0;
+    search->best_rate = 0;
+    search->reference.limit = search->lower.limit = 0;
+    search->next_up = now + 2;
+    search->next_down = now + 60;
+    law_tune_epoch_begin(&search->epoch, now, 1);
+}
+
+/* Memory takes, and gives back what it took. */
+static void follow_cap(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    uint32_t target = search->target;
+
+    if (target > view->cap) {
+        search->taken = law_tune_larger(search->taken, search->hold);
+        search->target = view->cap;
+    }
+    else if (search->taken > target && search->mode == LAW_TUNE_MODE_HOLD
+             && view->cap > target) {
+        search->target = law_tune_between(search->taken, 0, view->cap);
+    }
+    else {
+        return;
+    }
+    law_tune_epoch_begin(&search->epoch, view->now, skip(search));
+    if (search->mode == LAW_TUNE_MODE_CLIMB
+        && search->target > search->lower.limit) {
+        return;
+    }
+    search->hold = search->target;
+    search->mode = LAW_TUNE_MODE_HOLD;
+    search->reason = reason_of_cap(view);
+    search->reference.limit = 0;
+    if (search->taken <= search->target) {
+        search->taken = 0;
+    }
+}
+
+void law_tune_search(law_tune_search_t *search, const law_tune_tick_t *tick,
+                     uint32_t in_force, const law_tune_view_t *view)
+{
+    double waited = law_tune_clamp(law_tune_ratio(tick->waited_sec, tick->sec),
+                                   0, 1);
+
+    search->waited += law_tune_clamp(tick->sec / IDLE_SEC, 0, 1)
+                      * (waited - search->waited);
+    if ((waited >= SATURATED || view->off & LAW_TUNE_NO_CHOICE)
+        && in_force == search->target) {
+        law_tune_epoch_add(&search->epoch, tick, view->now);
+    }
+    follow_cap(search, view);
+    switch (search->mode) {
+    case LAW_TUNE_MODE_CLIMB:
+        climb(search, view);
+        break;
+    case LAW_TUNE_MODE_UP:
+        up(search, view);
+        break;
+    case LAW_TUNE_MODE_DOWN:
+        down(search, view);
+        break;
+    default:
+        hold(search, view);
+        break;
+    }
+}
+
+bool law_tune_search_is_sane(const law_tune_search_t *search, double now)
+{
+    return search->mode < LAW_TUNE_MODES && search->reason < LAW_TUNE_REASONS
+           && search->target >= 1 && search->target <= LAW_TUNE_MOST
+           && search->hold >= 1 && search->hold <= LAW_TUNE_MOST
+           && search->taken <= LAW_TUNE_MOST
+           && law_tune_is_within(&search->waited, 0, 1)
+           && law_tune_epoch_is_sane(&search->epoch, now)
+           && law_tune_epoch_yield_is_sane(&search->reference)
+           && law_tune_epoch_yield_is_sane(&search->lower)
+           && law_tune_is_within(&search->best_rate, 0, LAW_TUNE_HUGE)
+           && law_tune_is_within(&search->least_service, 0, LAW_TUNE_HUGE)
+           && law_tune_is_within(&search->next_up, 0, now + UP_WAIT_MOST)
+           && law_tune_is_within(&search->up_wait, UP_WAIT, UP_WAIT_MOST)
+           && law_tune_is_within(&search->next_down, 0, now + DOWN_WAIT_MOST)
+           && law_tune_is_within(&search->down_wait, DOWN_WAIT, DOWN_WAIT_MOST);
+}

@@ -1,0 +1,391 @@
+/* test_law_tune.c - the law of `MaxConcurrent auto`, step by step. */
+#include <math.h>
+#include <string.h>
+
+#include "law_tune.h"
+#include "test_support.h"
+
+#define MB 1024u
+
+/* A machine of 2 processors and 1 GB that a zone keeps busy. */
+typedef struct bench_t {
+    law_tune_t tune;
+    law_tune_rules_t rules;
+    law_tune_sample_t sample;
+    uint32_t rss_kb[64];
+} bench_t;
+
+static void begin(bench_t *bench, uint32_t min, uint32_t max)
+{
+    memset(bench, 0, sizeof(*bench));
+    bench->rules = (law_tune_rules_t){ min, max, 0 };
+    bench->sample.now_usec = 1000 * ADM_USEC_PER_SEC;
+    bench->sample.cores = 2;
+    bench->sample.total_kb = bench->sample.available_kb = 1024 * MB;
+    bench->sample.waited_permille = 1000;
+    bench->sample.rss_kb = bench->rss_kb;
+}
+
+/* A glance later. What was counted is gone, what is measured stays. */
+static uint32_t look(bench_t *bench)
+{
+    law_tune_sample_t *sample = &bench->sample;
+
+    sample->now_usec += LAW_TUNE_GLANCE_USEC;
+    sample->limit = law_tune(&bench->tune, &bench->rules, sample);
+    sample->served = sample->ended = sample->peak_largest_kb = 0;
+    sample->service_usec = sample->service_square_ms2 = 0;
+    sample->peak_kb = sample->peak_square_kb2 = 0;
+    return sample->limit;
+}
+
+static uint32_t look_for(bench_t *bench, double seconds)
+{
+    int glances = (int)(seconds * ADM_USEC_PER_SEC / LAW_TUNE_GLANCE_USEC + .5);
+
+    while (glances-- > 0) {
+        look(bench);
+    }
+    return bench->sample.limit;
+}
+
+/* So many programs run, each of so many MB. */
+static void run_programs(bench_t *bench, uint32_t count, uint32_t mb)
+{
+    uint32_t i;
+
+    bench->sample.active = bench->sample.programs = count;
+    for (i = 0; i < count; i++) {
+        bench->rss_kb[i] = mb * MB;
+    }
+    bench->sample.available_kb = count * mb >= 1024
+                                     ? 0
+                                     : (uint64_t)(1024 - count * mb) * MB;
+}
+
+/* A request of half a second has ended, and its program. */
+static void end_program_of(bench_t *bench, uint32_t mb)
+{
+    law_tune_sample_t *sample = &bench->sample;
+    uint64_t kb = (uint64_t)mb * MB;
+
+    sample->served++;
+    sample->service_usec += ADM_USEC_PER_SEC / 2;
+    sample->service_square_ms2 += 500 * 500;
+    sample->ended++;
+    sample->peak_kb += kb;
+    sample->peak_square_kb2 += kb * kb;
+    sample->peak_largest_kb = kb;
+}
+
+/* ---- memory ------------------------------------------------------------------- */
+
+START_TEST(the_first_program_runs_alone_until_its_size_is_known)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    ck_assert_uint_eq(look(&bench), 1);
+    run_programs(&bench, 1, 50);
+    ck_assert_uint_eq(look_for(&bench, 0.5), 1);
+    run_programs(&bench, 1, 200);
+    ck_assert_uint_eq(look_for(&bench, 0.9), 1);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_REASON, 0),
+                      LAW_TUNE_START);
+    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_PROGRAM_MB, 0),
+                      200);
+}
+END_TEST
+
+START_TEST(a_zone_without_programs_does_not_wait_for_their_size)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    look_for(&bench, 1);
+    bench.sample.served = 1;
+    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
+}
+END_TEST
+
+START_TEST(memory_has_room_for_as_many_as_their_peaks_say)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    bench.rules.off = LAW_TUNE_NO_RAMP;
+    law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
+    /* 1024 MB less a reserve of 51: 4 of 206. */
+    ck_assert_uint_eq(look_for(&bench, 0.5), 4);
+    ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_MEMORY);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_MEMORY, 0), 4);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_BUDGET_MB, 0),
+                      972);
+}
+END_TEST
+
+START_TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 20, 10 * MB, 12 * MB);
+    run_programs(&bench, 20, 10);
+    ck_assert_uint_eq(look_for(&bench, 1), 20);
+    bench.rss_kb[0] = 30 * MB;
+    ck_assert_uint_eq(look(&bench), 1);
+    ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_NEW);
+    bench.rss_kb[0] = 200 * MB;
+    ck_assert_uint_eq(look_for(&bench, 0.9), 1);
+    /* It has stopped growing: now its size is that of the next ones. */
+    ck_assert_uint_ge(look_for(&bench, 0.5), 3);
+    ck_assert_uint_ge(law_tune_field(&bench.tune, LAW_TUNE_FIELD_LARGEST_MB, 0),
+                      199);
+}
+END_TEST
+
+/* ---- the brake ------------------------------------------------------------------ */
+
+/* Eight programs of 200 MB in a control group of 1,024 MB, four of which were
+ * started at 0: what the sensors said in samples of 50 ms. */
+static const struct {
+    uint32_t used_mb;
+    uint32_t stall_permille;
+} cliff[] = {
+    { 715, 0 },     { 720, 0 },     { 850, 0 },    { 1010, 0 },
+    { 1024, 30 },   { 1024, 990 },  { 1024, 990 }, { 1024, 1000 },
+    { 1024, 1000 }, { 1024, 1000 },
+};
+
+static void replay_cliff(bench_t *bench, size_t i)
+{
+    bench->sample.active = 8;
+    bench->sample.available_kb = (uint64_t)(1024 - cliff[i].used_mb) * MB;
+    bench->sample.stall_permille = cliff[i].stall_permille;
+}
+
+START_TEST(at_the_cliff_the_brake_acts_within_a_tick)
+{
+    bench_t bench;
+    size_t i;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 8, 0, 0);
+    bench.sample.active = 8;
+    look_for(&bench, 1);
+    for (i = 0; i < sizeof(cliff) / sizeof(*cliff); i++) {
+        replay_cliff(&bench, i);
+        look(&bench);
+        if (cliff[i].stall_permille < 100) {
+            ck_assert_uint_eq(bench.sample.limit, 8);
+        }
+    }
+    ck_assert_uint_eq(bench.sample.limit, 5);
+    ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_BRAKE);
+    /* Each second less, down to the minimum, as long as the stalls last. */
+    ck_assert_uint_eq(look_for(&bench, 1), 4);
+    bench.sample.active = 4;
+    ck_assert_uint_eq(look_for(&bench, 1), 2);
+    ck_assert_uint_eq(look_for(&bench, 10), 1);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_BRAKES, 0), 1);
+}
+END_TEST
+
+START_TEST(a_forecast_keeps_away_from_the_cliff)
+{
+    bench_t bench;
+    size_t i;
+
+    begin(&bench, 1, 50);
+    bench.rules.off = LAW_TUNE_NO_BRAKE;
+    law_tune_remember(&bench.tune, 8, 206 * MB, 206 * MB);
+    for (i = 0; i < 4; i++) {
+        replay_cliff(&bench, i);
+        run_programs(&bench, 4, cliff[i].used_mb / 4);
+        look_for(&bench, 0.25);
+        ck_assert_uint_le(bench.sample.limit, 4);
+    }
+}
+END_TEST
+
+START_TEST(the_limit_comes_back_after_a_brake)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 20, 0, 0);
+    bench.sample.active = 20;
+    look_for(&bench, 1);
+    bench.sample.available_kb = 0;
+    bench.sample.stall_permille = 900;
+    ck_assert_uint_eq(look_for(&bench, 0.5), 14);
+    bench.sample.stall_permille = 0;
+    bench.sample.active = 14;
+    ck_assert_uint_eq(look_for(&bench, 1.5), 14);
+    /* Half way to where it failed, less one. */
+    ck_assert_uint_eq(look_for(&bench, 1.5), 17);
+}
+END_TEST
+
+START_TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 20, 10 * MB, 10 * MB);
+    run_programs(&bench, 20, 10);
+    look_for(&bench, 1);
+    bench.sample.stall_permille = 500;
+    look_for(&bench, 5);
+    ck_assert_uint_lt(bench.sample.limit, 20);
+    ck_assert_uint_eq(look_for(&bench, 10), 20);
+    /* Until memory is scarce. */
+    bench.sample.available_kb = 10 * MB;
+    look_for(&bench, 1);
+    ck_assert_uint_lt(bench.sample.limit, 20);
+}
+END_TEST
+
+/* ---- bounds and garbage ------------------------------------------------------------ */
+
+START_TEST(the_minimum_wins_over_memory)
+{
+    bench_t bench;
+
+    begin(&bench, 3, 50);
+    law_tune_remember(&bench.tune, 10, 900 * MB, 900 * MB);
+    ck_assert_uint_eq(look_for(&bench, 1), 3);
+    bench.sample.stall_permille = 1000;
+    bench.sample.active = 10;
+    ck_assert_uint_eq(look_for(&bench, 10), 3);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_MEMORY, 0), 1);
+}
+END_TEST
+
+START_TEST(an_idle_zone_keeps_what_was_found)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 20, 10 * MB, 10 * MB);
+    bench.rules.off = LAW_TUNE_NO_RAMP;
+    bench.sample.waited_permille = 0;
+    ck_assert_uint_eq(look_for(&bench, 3600), 20);
+    ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_IDLE);
+    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_SINCE_SEC,
+                                     bench.sample.now_usec),
+                      3600);
+}
+END_TEST
+
+START_TEST(crossed_bounds_and_zeros_are_survived)
+{
+    bench_t bench;
+
+    begin(&bench, 9, 4);
+    ck_assert_uint_eq(look_for(&bench, 1), 4);
+    memset(&bench.rules, 0, sizeof(bench.rules));
+    ck_assert_uint_eq(look_for(&bench, 1), 1);
+    memset(&bench, 0, sizeof(bench));
+    ck_assert_uint_eq(look_for(&bench, 1), 1);
+}
+END_TEST
+
+START_TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
+{
+    static const double lies[] = { NAN, -NAN, INFINITY, -INFINITY, -1, 1e300 };
+    bench_t bench;
+    double *numbers = &bench.tune.search.best_rate;
+    size_t i;
+
+    begin(&bench, 1, 50);
+    for (i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
+        bench.sample.active = 17;
+        law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
+        *numbers = lies[i];
+        bench.sample.limit = 17;
+        ck_assert_uint_eq(look(&bench), 17);
+        ck_assert_uint_eq(look_for(&bench, 0.5), 17);
+    }
+}
+END_TEST
+
+START_TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    bench.rules.off = LAW_TUNE_NO_RAMP;
+    law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
+    look_for(&bench, 1);
+    end_program_of(&bench, 0);
+    ck_assert_uint_le(look_for(&bench, 1), 9);
+}
+END_TEST
+
+START_TEST(the_ramp_is_twice_what_runs_and_never_above)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 64);
+    law_tune_remember(&bench.tune, 64, 1 * MB, 1 * MB);
+    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
+    run_programs(&bench, 2, 1);
+    ck_assert_uint_eq(look_for(&bench, 0.25), 4);
+    run_programs(&bench, 4, 1);
+    ck_assert_uint_eq(look_for(&bench, 0.25), 8);
+}
+END_TEST
+
+/* ---- words ---------------------------------------------------------------------------- */
+
+START_TEST(everything_that_is_shown_has_a_name)
+{
+    uint32_t i, other;
+
+    for (i = 0; i < LAW_TUNE_FIELDS; i++) {
+        ck_assert_ptr_nonnull(law_tune_field_name(i));
+        for (other = 0; other < i; other++) {
+            ck_assert_str_ne(law_tune_field_name(i),
+                             law_tune_field_name(other));
+        }
+    }
+    ck_assert_ptr_null(law_tune_field_name(LAW_TUNE_FIELDS));
+    for (i = 0; i < LAW_TUNE_REASONS; i++) {
+        ck_assert_str_ne(law_tune_field_reason(i), "unknown");
+    }
+    ck_assert_str_eq(law_tune_field_reason(LAW_TUNE_REASONS), "unknown");
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   the_first_program_runs_alone_until_its_size_is_known);
+    tcase_add_test(stories,
+                   a_zone_without_programs_does_not_wait_for_their_size);
+    tcase_add_test(stories, memory_has_room_for_as_many_as_their_peaks_say);
+    tcase_add_test(
+        stories,
+        a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance);
+    tcase_add_test(stories, at_the_cliff_the_brake_acts_within_a_tick);
+    tcase_add_test(stories, a_forecast_keeps_away_from_the_cliff);
+    tcase_add_test(stories, the_limit_comes_back_after_a_brake);
+    tcase_add_test(stories,
+                   stalls_that_are_not_ours_do_not_keep_the_limit_down);
+    tcase_add_test(stories, the_minimum_wins_over_memory);
+    tcase_add_test(stories, an_idle_zone_keeps_what_was_found);
+    tcase_add_test(stories, crossed_bounds_and_zeros_are_survived);
+    tcase_add_test(stories,
+                   a_state_that_is_garbage_goes_on_with_the_limit_in_force);
+    tcase_add_test(stories,
+                   one_program_that_is_lied_about_does_not_raise_the_limit);
+    tcase_add_test(stories, the_ramp_is_twice_what_runs_and_never_above);
+    tcase_add_test(stories, everything_that_is_shown_has_a_name);
+}
+
+int main(void)
+{
+    return run_stories("law_tune", add_stories);
+}

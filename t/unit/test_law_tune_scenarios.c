@@ -1,0 +1,144 @@
+/* test_law_tune_scenarios.c - `MaxConcurrent auto` on a simulated server.
+ *
+ * Each scenario has bounds that the law keeps with every seed. A law with one of
+ * its parts switched off breaks the bounds of the scenario that the part is for.
+ */
+#include "test_scenario.h"
+#include "test_support.h"
+
+enum { SEEDS = 2 };
+
+#define MAY(condition, ...)                   \
+    do {                                      \
+        if (!(condition)) {                   \
+            snprintf(why, size, __VA_ARGS__); \
+            return false;                     \
+        }                                     \
+    } while (0)
+
+/* @return whether the bounds of one window are kept. */
+static bool keeps_window(const scenario_t *scenario, uint64_t seed, int w,
+                         const world_result_t *result, char *why, size_t size)
+{
+    static world_result_t best;
+    const scenario_window_t *window = &scenario->windows[w];
+    double limit = world_limit(result, window->from, window->until);
+    double rate = world_rate(result, window->from, window->until);
+    double best_rate;
+    int after;
+
+    scenario_run_fixed(scenario, seed, window->best, &best);
+    best_rate = world_rate(&best, window->from, window->until);
+    MAY(rate >= scenario->part[w] * best_rate, "rate %.2f of %.2f", rate,
+        best_rate);
+    MAY(limit <= scenario->most[w], "mean limit %.1f", limit);
+    if (w == 0 && scenario->seconds_to >= 0) {
+        after = world_seconds_to(result, best_rate, 0, window->until);
+        MAY(after >= 0 && after <= scenario->seconds_to, "95 %% after %d s",
+            after);
+    }
+    return true;
+}
+
+static bool keeps_bounds(const scenario_t *scenario, uint64_t seed,
+                         uint32_t off, char *why, size_t size)
+{
+    static world_result_t result;
+
+    scenario_run(scenario, seed, off, &result);
+    MAY(result.thrash <= scenario->thrash, "%.2f s of thrash", result.thrash);
+    MAY(result.changes <= scenario->changes, "%d changes of the limit",
+        result.changes);
+    return keeps_window(scenario, seed, 0, &result, why, size)
+           && (!scenario->windows[1].until
+               || keeps_window(scenario, seed, 1, &result, why, size));
+}
+
+START_TEST(the_law_keeps_the_bounds_of_each_scenario)
+{
+    const scenario_t *scenario;
+    char why[100];
+    uint64_t seed;
+
+    for (scenario = scenarios; scenario->name; scenario++) {
+        for (seed = 1; seed <= SEEDS; seed++) {
+            ck_assert_msg(keeps_bounds(scenario, seed, 0, why, sizeof(why)),
+                          "%s, seed %d: %s", scenario->name, (int)seed, why);
+        }
+    }
+}
+END_TEST
+
+/* Each part of the law, and a scenario that needs it. */
+static const struct {
+    law_tune_part_t part;
+    const char *scenario;
+} needs[] = {
+    { LAW_TUNE_NO_FORECAST, "memory-16" },
+    { LAW_TUNE_NO_GATE, "day-night" },
+    { LAW_TUNE_NO_BRAKE, "blind" },
+    { LAW_TUNE_NO_PLATEAU, "backend" },
+    { LAW_TUNE_NO_BUSY, "long" },
+    { LAW_TUNE_NO_OWN, "hogs" },
+    { LAW_TUNE_NO_TRIALS, "mixed" },
+    { LAW_TUNE_NO_RAMP, "flood" },
+    { LAW_TUNE_NO_CHOICE, "open" },
+    { LAW_TUNE_NO_OTHERS, "others-stall" },
+    { LAW_TUNE_NO_STEPS, "memory-many" },
+};
+
+START_TEST(a_law_without_one_of_its_parts_breaks_a_bound)
+{
+    char why[100];
+    uint64_t seed;
+    bool kept = true;
+
+    for (seed = 1; seed <= SEEDS; seed++) {
+        kept = kept
+               && keeps_bounds(scenario_called(needs[_i].scenario), seed,
+                               needs[_i].part, why, sizeof(why));
+    }
+    ck_assert_msg(!kept, "%s goes well without part %#x", needs[_i].scenario,
+                  needs[_i].part);
+}
+END_TEST
+
+/* Both nets gone: what the forecast alone and the brake alone still prevent. */
+START_TEST(without_forecast_and_brake_the_server_stands_still)
+{
+    const scenario_t *scenario = scenario_called("day-night");
+    static world_result_t result;
+
+    scenario_run(scenario, 1, LAW_TUNE_NO_FORECAST | LAW_TUNE_NO_BRAKE,
+                 &result);
+    ck_assert_double_gt(result.thrash, 60);
+    ck_assert_double_lt(world_rate(&result, 180, 220), 5);
+}
+END_TEST
+
+START_TEST(one_seed_is_one_run)
+{
+    const scenario_t *scenario = scenario_called("memory-mix");
+    static world_result_t one, other;
+
+    scenario_run(scenario, 7, 0, &one);
+    scenario_run(scenario, 7, 0, &other);
+    ck_assert_mem_eq(&one, &other, sizeof(one));
+    scenario_run(scenario, 8, 0, &other);
+    ck_assert_mem_ne(&one, &other, sizeof(one));
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, the_law_keeps_the_bounds_of_each_scenario);
+    tcase_add_loop_test(stories, a_law_without_one_of_its_parts_breaks_a_bound,
+                        0, sizeof(needs) / sizeof(*needs));
+    tcase_add_test(stories, without_forecast_and_brake_the_server_stands_still);
+    tcase_add_test(stories, one_seed_is_one_run);
+}
+
+int main(void)
+{
+    return run_stories("law_tune_scenarios", add_stories);
+}
