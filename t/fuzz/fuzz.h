@@ -22,6 +22,9 @@ void fuzz_segment_parent(const uint8_t *data, size_t size);
 /** What a child does, on a segment that another child writes into. */
 void fuzz_segment_child(const uint8_t *data, size_t size);
 
+/** The law of `auto`, on samples and a state of any bytes. */
+void fuzz_tune(const uint8_t *data, size_t size);
+
 /** Bytes not used yet; zeros follow the last one. */
 typedef struct input_t {
     const uint8_t *next;
