@@ -12,7 +12,7 @@
 
 #include "test_scenario.h"
 
-enum { SEEDS = 3 };
+enum { SEEDS = 10 };
 
 /* A limit may thrash for so much of the time, and still count as calm. */
 #define CALM 0.01
@@ -170,14 +170,15 @@ static uint32_t tell(void *self, const law_tune_sample_t *sample)
     }
     if (sample->now_usec >= story->shown + 1000000) {
         story->shown = sample->now_usec;
-        printf("%6.1f limit %3u target %3u cap %3u %-10s mode %u rate %6.1f "
-               "busy %.2f stall %.2f need %.0f+-%.0f waited %.2f\n",
-               (double)sample->now_usec / 1e6 - 1000, limit,
-               tune->search.target, tune->memory_cap,
-               law_tune_field_reason(tune->reason), tune->search.mode,
-               tune->search.reference.rate, tune->busy, story->stall / 1000,
-               tune->memory.mean_kb / 1024, tune->memory.recent_kb / 1024,
-               tune->search.waited);
+        printf(
+            "%6.1f limit %3u target %3u cap %3u %-10s mode %u rate %6.1f "
+            "busy %.2f stall %.2f need %.0f/%.0f x%.2f ceil %u waited %.2f\n",
+            (double)sample->now_usec / 1e6 - 1000, limit, tune->search.target,
+            tune->memory_cap, law_tune_field_reason(tune->reason),
+            tune->search.mode, tune->search.reference.rate, tune->busy,
+            story->stall / 1000, tune->memory.mean_kb / 1024,
+            tune->memory.recent_kb / 1024, tune->memory.inflation,
+            tune->brake.ceiling, tune->search.waited);
         story->stall = 0;
     }
     return limit;

@@ -158,10 +158,19 @@ static uint32_t ramped(const law_tune_sample_t *sample,
     return law_tune_larger(most, rules->min);
 }
 
+/* @return whether what programs need is known: then the forecast learns from a
+ * brake, and no other memory of it is needed. */
+static bool is_forecast(const law_tune_t *tune, const law_tune_rules_t *rules)
+{
+    return tune->memory.ended >= 1 && !(rules->off & LAW_TUNE_NO_FORECAST);
+}
+
 /* @return whether the brake decides this tick. */
 static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
                       const law_tune_sample_t *sample, double stall)
 {
+    uint32_t limit;
+
     switch (law_tune_brake(&tune->brake, sample, stall, tune->limit, rules,
                            tune->now)) {
     case LAW_TUNE_BRAKE_BEGINS:
@@ -170,9 +179,10 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     case LAW_TUNE_BRAKE_ON:
         return true;
     case LAW_TUNE_BRAKE_ENDS:
+        limit = is_forecast(tune, rules) ? tune->brake.before
+                                         : tune->brake.limit;
         law_tune_search_resume(&tune->search,
-                               law_tune_between(tune->brake.limit, rules->min,
-                                                rules->max),
+                               law_tune_between(limit, rules->min, rules->max),
                                tune->now);
         return false;
     default:
@@ -180,33 +190,44 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     }
 }
 
+/* @return the limit that brake, size of the first program or search ask for. */
+static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
+                       const law_tune_view_t *view, double stall,
+                       law_tune_reason_t *reason)
+{
+    const law_tune_rules_t rules = { view->min, view->max, view->off };
+
+    if (!(rules.off & LAW_TUNE_NO_BRAKE)
+        && is_braked(tune, &rules, sample, stall)) {
+        *reason = LAW_TUNE_BRAKE;
+        return tune->brake.limit;
+    }
+    if (tune->search.mode == LAW_TUNE_MODE_FIRST) {
+        *reason = LAW_TUNE_START;
+        return rules.min;
+    }
+    law_tune_search(&tune->search, &tune->tick, tune->tick_limit, view);
+    *reason = tune->search.reason;
+    return tune->search.target;
+}
+
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    law_tune_view_t view = { tune->now, rules->min,    rules->max,
-                             cap,       sample->cores, rules->off };
+    const law_tune_view_t view = { tune->now, rules->min,    rules->max,
+                                   cap,       sample->cores, rules->off };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
-    uint32_t limit;
+    law_tune_reason_t reason;
+    uint32_t limit = wanted(tune, sample, &view, stall, &reason);
 
-    if (!(rules->off & LAW_TUNE_NO_BRAKE)
-        && is_braked(tune, rules, sample, stall)) {
-        limit = law_tune_between(tune->brake.limit, rules->min, cap);
-        show(tune, limit, LAW_TUNE_BRAKE);
+    limit = ramped(sample, rules, law_tune_between(limit, rules->min, cap));
+    if (limit > tune->tick_limit && !(rules->off & LAW_TUNE_NO_BRAKE)
+        && law_tune_brake_forbids(&tune->brake, stall)) {
+        limit = law_tune_larger(tune->tick_limit, rules->min);
     }
-    else if (tune->search.mode == LAW_TUNE_MODE_FIRST) {
-        show(tune, rules->min, LAW_TUNE_START);
-    }
-    else {
-        law_tune_search(&tune->search, &tune->tick, tune->tick_limit, &view);
-        limit = law_tune_between(tune->search.target, rules->min, cap);
-        limit = ramped(sample, rules, limit);
-        if (limit > tune->tick_limit && !(rules->off & LAW_TUNE_NO_BRAKE)
-            && law_tune_brake_forbids(&tune->brake, stall)) {
-            limit = law_tune_larger(tune->tick_limit, rules->min);
-        }
-        show(tune, limit, is_new ? LAW_TUNE_NEW : tune->search.reason);
-    }
-    tune->tick_limit = tune->limit;
+    show(tune, limit,
+         is_new && reason != LAW_TUNE_BRAKE ? LAW_TUNE_NEW : reason);
+    tune->tick_limit = limit;
     tune->busy = law_tune_clamp(law_tune_ratio(tune->tick.busy_sec,
                                                tune->tick.sec),
                                 0, 1);
@@ -237,15 +258,17 @@ static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
                        const law_tune_sample_t *sample, bool is_new)
 {
     uint32_t cap = rules->max;
+    uint32_t ceiling;
 
     tune->budget_kb = law_tune_memory_budget(sample);
     if (!(rules->off & LAW_TUNE_NO_FORECAST)) {
         cap = law_tune_memory_cap(&tune->memory, sample, tune->budget_kb, cap);
     }
     tune->memory_cap = cap;
-    cap = law_tune_between(cap, 0,
-                           law_tune_brake_ceiling(&tune->brake, rules->max,
-                                                  tune->now));
+    ceiling = law_tune_brake_ceiling(&tune->brake, rules->max, tune->now);
+    if (!is_forecast(tune, rules)) {
+        cap = law_tune_between(cap, 0, ceiling);
+    }
     cap = law_tune_between(is_new ? 0 : cap, rules->min, rules->max);
     if (cap < tune->cap || cap >= tune->cap + CAP_STEP(tune->cap)
         || rules->off & LAW_TUNE_NO_STEPS) {

@@ -34,9 +34,10 @@
 
 /* What is above the mean of the peaks fades by half in 10 minutes. */
 #define FADE_PER_SEC 0.0012
-/* An inflated need returns to what is measured by 0.2 % a second: 10 % in 50 s. */
-#define DEFLATE_PER_SEC 0.002
+/* A need that was too small is expected to be a tenth larger; that is gone after
+ * 25 s, so that excesses by chance, of programs that differ, do not add up. */
 #define INFLATE 1.1
+#define DEFLATE_PER_SEC 0.004
 #define INFLATION_MOST 3.0
 
 static double weight_of(double count, double all, double least)
@@ -46,40 +47,6 @@ static double weight_of(double count, double all, double least)
 
     return law_tune_clamp(law_tune_larger(law_tune_ratio(count, all), moving),
                           0, 1);
-}
-
-void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec)
-{
-    double count = sample->ended;
-    double mean, spread, shift, weight;
-
-    memory->inflation = law_tune_clamp(memory->inflation
-                                           - DEFLATE_PER_SEC * sec,
-                                       1, INFLATION_MOST);
-    memory->largest_kb = memory->mean_kb
-                         + (memory->largest_kb - memory->mean_kb)
-                               * law_tune_clamp(1 - FADE_PER_SEC * sec, 0, 1);
-    if (sample->ended == 0) {
-        return;
-    }
-    mean = law_tune_clamp((double)sample->peak_kb / count, 1, UINT32_MAX);
-    spread = law_tune_larger((double)sample->peak_square_kb2 / count
-                                 - mean * mean,
-                             0);
-    memory->ended = law_tune_clamp(memory->ended + count, 0, LAW_TUNE_HUGE);
-
-    weight = weight_of(count, memory->ended, QUICK_WEIGHT);
-    memory->recent_kb += weight * (mean - memory->recent_kb);
-    weight = weight_of(count, memory->ended, SLOW_WEIGHT);
-    shift = mean - memory->mean_kb;
-    memory->mean_kb += weight * shift;
-    memory->variance = (1 - weight)
-                           * (memory->variance + weight * shift * shift)
-                       + weight * spread;
-    memory->largest_kb = law_tune_larger(
-        memory->largest_kb,
-        law_tune_larger(memory->mean_kb, sample->peak_largest_kb));
 }
 
 static double sum_of_live(const law_tune_sample_t *sample)
@@ -102,6 +69,50 @@ static double largest_live(const law_tune_sample_t *sample)
         largest = law_tune_larger(largest, sample->rss_kb[i]);
     }
     return largest;
+}
+
+/* One that is known and still runs keeps its size from being a surprise. */
+static void forget_largest(law_tune_memory_t *memory,
+                           const law_tune_sample_t *sample, double sec)
+{
+    double above = memory->largest_kb - memory->mean_kb;
+    double faded = memory->mean_kb
+                   + above * law_tune_clamp(1 - FADE_PER_SEC * sec, 0, 1);
+    double live = law_tune_clamp(largest_live(sample), 0, memory->largest_kb);
+
+    memory->largest_kb = law_tune_larger(faded, live);
+}
+
+void law_tune_memory_learn(law_tune_memory_t *memory,
+                           const law_tune_sample_t *sample, double sec)
+{
+    double count = sample->ended;
+    double mean, spread, shift, weight;
+
+    memory->inflation = law_tune_clamp(memory->inflation
+                                           - DEFLATE_PER_SEC * sec,
+                                       1, INFLATION_MOST);
+    forget_largest(memory, sample, sec);
+    if (sample->ended == 0) {
+        return;
+    }
+    mean = law_tune_clamp((double)sample->peak_kb / count, 1, UINT32_MAX);
+    spread = law_tune_larger((double)sample->peak_square_kb2 / count
+                                 - mean * mean,
+                             0);
+    memory->ended = law_tune_clamp(memory->ended + count, 0, LAW_TUNE_HUGE);
+
+    weight = weight_of(count, memory->ended, QUICK_WEIGHT);
+    memory->recent_kb += weight * (mean - memory->recent_kb);
+    weight = weight_of(count, memory->ended, SLOW_WEIGHT);
+    shift = mean - memory->mean_kb;
+    memory->mean_kb += weight * shift;
+    memory->variance = (1 - weight)
+                           * (memory->variance + weight * shift * shift)
+                       + weight * spread;
+    memory->largest_kb = law_tune_larger(
+        memory->largest_kb,
+        law_tune_larger(memory->mean_kb, sample->peak_largest_kb));
 }
 
 double law_tune_memory_budget(const law_tune_sample_t *sample)

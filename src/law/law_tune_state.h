@@ -78,7 +78,8 @@ typedef struct law_tune_sample_t {
     uint32_t own_permille;   /* of these since, by httpd and its programs;
                               * busy_permille where it is unknown */
     uint64_t total_kb;       /* memory */
-    uint64_t available_kb;   /* without swapping */
+    uint64_t available_kb;   /* without swapping, less what the programs of
+                              * other zones may still grow by */
     uint32_t stall_permille; /* of the time since, somebody waited for memory */
 } law_tune_sample_t;
 

@@ -145,6 +145,26 @@ START_TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
 }
 END_TEST
 
+START_TEST(a_large_program_that_stays_is_a_surprise_once)
+{
+    bench_t bench;
+    int glances;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 10, 10 * MB, 12 * MB);
+    run_programs(&bench, 10, 10);
+    bench.rss_kb[0] = 300 * MB;
+    look_for(&bench, 2);
+    for (glances = 0; glances < 3600 * 20; glances++) {
+        if (glances % 20 == 0) {
+            end_program_of(&bench, 10);
+        }
+        look(&bench);
+        ck_assert_uint_ne(bench.tune.reason, LAW_TUNE_NEW);
+    }
+}
+END_TEST
+
 /* ---- the brake ------------------------------------------------------------------ */
 
 /* Eight programs of 200 MB in a control group of 1,024 MB, four of which were
@@ -338,6 +358,53 @@ START_TEST(the_ramp_is_twice_what_runs_and_never_above)
 }
 END_TEST
 
+static uint32_t below(uint32_t *seed, uint32_t most)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % most;
+}
+
+static void shuffle_sample(bench_t *bench, uint32_t *seed)
+{
+    law_tune_sample_t *sample = &bench->sample;
+
+    run_programs(bench, below(seed, 40), below(seed, 60));
+    while (below(seed, 4) > 0) {
+        end_program_of(bench, below(seed, 60));
+    }
+    sample->cores = 1 + below(seed, 8);
+    sample->waited_permille = below(seed, 4) ? 1000 : 0;
+    sample->busy_permille = below(seed, 1001);
+    sample->own_permille = below(seed, sample->busy_permille + 1);
+    sample->stall_permille = below(seed, 8) ? 0 : below(seed, 1001);
+}
+
+START_TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
+{
+    uint32_t seed = 1, before = 0, most;
+    bench_t bench;
+    int ticks;
+
+    begin(&bench, 2, 100);
+    for (ticks = 0; ticks < 100000; ticks++) {
+        shuffle_sample(&bench, &seed);
+        bench.sample.now_usec += 4 * LAW_TUNE_GLANCE_USEC;
+        look(&bench);
+        most = bench.sample.cores > 2 * bench.sample.active
+                   ? bench.sample.cores
+                   : 2 * bench.sample.active;
+        ck_assert_uint_ge(bench.sample.limit, 2);
+        ck_assert_uint_le(bench.sample.limit, most > 2 ? most : 2);
+        if (before > 0 && bench.sample.stall_permille > 100
+            && !bench.tune.brake.is_others) {
+            ck_assert_uint_le(bench.sample.limit, before);
+        }
+        before = bench.sample.limit;
+    }
+    ck_assert_uint_gt(bench.tune.brake.times, 100);
+}
+END_TEST
+
 /* ---- words ---------------------------------------------------------------------------- */
 
 START_TEST(everything_that_is_shown_has_a_name)
@@ -369,6 +436,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(
         stories,
         a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance);
+    tcase_add_test(stories, a_large_program_that_stays_is_a_surprise_once);
     tcase_add_test(stories, at_the_cliff_the_brake_acts_within_a_tick);
     tcase_add_test(stories, a_forecast_keeps_away_from_the_cliff);
     tcase_add_test(stories, the_limit_comes_back_after_a_brake);
@@ -382,6 +450,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    one_program_that_is_lied_about_does_not_raise_the_limit);
     tcase_add_test(stories, the_ramp_is_twice_what_runs_and_never_above);
+    tcase_add_test(stories, no_sample_breaks_the_bounds_the_ramp_or_the_brake);
     tcase_add_test(stories, everything_that_is_shown_has_a_name);
 }
 
