@@ -1,6 +1,7 @@
 /* tune.c - how close `MaxConcurrent auto` comes to the best fixed limit.
  *
  *     tune [scenario [part ...]]     a table in Markdown
+ *     tune -w                        what each part of the law is worth
  *     tune -t scenario seed [part]   one run, second by second
  *
  * In the simulated server of t/unit/test_world.c; deterministic. A part is a
@@ -111,6 +112,54 @@ static void print_windows(const scenario_t *scenario, const char *format,
     }
 }
 
+static const char *const parts[] = {
+    "memory forecast",
+    "gate for a new kind of program",
+    "brake",
+    "computed plateau",
+    "stop at busy processors",
+    "telling own work from that of others",
+    "trials",
+    "ramp",
+    "choice of saturated ticks",
+    "telling own stalls from those of others",
+    "steps of the cap",
+};
+
+static void print_side(const scenario_t *scenario, uint32_t off)
+{
+    static world_result_t result;
+    windows_t rate, limit;
+
+    scenario_run(scenario, 1, off, &result);
+    rate = look(scenario, &result, world_rate);
+    limit = look(scenario, &result, world_limit);
+    print_windows(scenario, "%.1f", &rate);
+    print_windows(scenario, "%.1f", &limit);
+    printf(" | %.1f | %d", result.thrash, result.changes);
+}
+
+/* Two rows for each part: with it and without it. */
+static void print_worth(void)
+{
+    const scenario_t *scenario;
+    size_t i;
+
+    printf("| part | scenario | | requests/s | limit "
+           "| thrash, s | changes |\n|---|---|---|---|---|---|---|\n");
+    for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        for (scenario = scenarios; scenario->name; scenario++) {
+            if (scenario->needs == 1u << i) {
+                printf("| %s | %s | with", parts[i], scenario->name);
+                print_side(scenario, 0);
+                printf(" |\n| | | without");
+                print_side(scenario, scenario->needs);
+                printf(" |\n");
+            }
+        }
+    }
+}
+
 static void print_row(const scenario_t *scenario, uint32_t off)
 {
     static world_result_t result;
@@ -208,6 +257,10 @@ int main(int argc, char **argv)
         }
         print_story(scenario, strtoul(argv[3], NULL, 0),
                     argc > 4 ? strtoul(argv[4], NULL, 0) : 0);
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "-w") == 0) {
+        print_worth();
         return 0;
     }
     for (i = 2; i < argc; i++) {

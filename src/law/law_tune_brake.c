@@ -62,7 +62,8 @@ static void begin(law_tune_brake_t *brake, const law_tune_sample_t *sample,
     cut(brake, sample, min, now);
 }
 
-/* The brake stays off until the stalls end or memory becomes scarce. */
+/* The brake stays off until there have been no stalls for a minute, or memory
+ * becomes scarce. */
 static bool is_of_others(law_tune_brake_t *brake,
                          const law_tune_sample_t *sample, double stall,
                          double now)
@@ -70,7 +71,7 @@ static bool is_of_others(law_tune_brake_t *brake,
     if (stall > CALM) {
         brake->last_stall = now;
     }
-    if (!is_memory_ample(sample) || now - brake->last_stall >= CALM_SEC) {
+    if (!is_memory_ample(sample) || now - brake->last_stall >= AGAIN_SEC) {
         brake->is_others = 0;
     }
     return brake->is_others;

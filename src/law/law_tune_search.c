@@ -10,10 +10,10 @@
 #include "law_tune_epoch.h"
 #include "law_tune_number.h"
 
-/* A tick counts when somebody waits for most of it: only then is it the limit
+/* A tick counts when requests wait for most of it: only then is it the limit
  * that decides how much is served. */
 #define SATURATED 0.8
-/* Nobody waits: less than this of the last seconds. */
+/* No queue: requests wait for less than this of the last seconds. */
 #define IDLE 0.2
 #define IDLE_SEC 3
 

@@ -16,7 +16,7 @@ typedef enum law_tune_reason_t {
     LAW_TUNE_MEMORY,     /* there is no memory for one more program */
     LAW_TUNE_PROCESSORS, /* the processors are busy */
     LAW_TUNE_THROUGHPUT, /* more programs do not serve more requests */
-    LAW_TUNE_IDLE,       /* nobody waits, so nothing can be learnt */
+    LAW_TUNE_IDLE,       /* no request waits, so nothing is learnt */
     LAW_TUNE_NEW,        /* a program of unknown size runs */
     LAW_TUNE_BRAKE,      /* processes stalled because memory ran out */
     LAW_TUNE_BOUNDS,     /* the configured minimum or maximum */
@@ -35,7 +35,8 @@ typedef enum law_tune_part_t {
     LAW_TUNE_NO_RAMP = 1 << 7,     /* at most twice what runs */
     LAW_TUNE_NO_CHOICE = 1 << 8,   /* only saturated ticks count */
     LAW_TUNE_NO_OTHERS = 1 << 9,   /* stalls may be those of others */
-    LAW_TUNE_NO_STEPS = 1 << 10    /* the cap rises in steps */
+    LAW_TUNE_NO_STEPS = 1 << 10,   /* the cap rises in steps */
+    LAW_TUNE_NO_PARTS = (1 << 11) - 1
 } law_tune_part_t;
 
 /** What the administrator configured. The law swaps bounds that are crossed and
@@ -80,13 +81,14 @@ typedef struct law_tune_sample_t {
     uint64_t total_kb;       /* memory */
     uint64_t available_kb;   /* without swapping, less what the programs of
                               * other zones may still grow by */
-    uint32_t stall_permille; /* of the time since, somebody waited for memory */
+    uint32_t stall_permille; /* share of the time in which processes
+                              * stalled for memory */
 } law_tune_sample_t;
 
 /* ---- the state ----------------------------------------------------------------
  *
  * Times are in seconds on the sample's clock, memory is in KiB. Each struct
- * belongs to the file that its name says.
+ * belongs to the file of its name.
  */
 
 /** Samples are gathered into ticks of at least 250 ms. */

@@ -78,7 +78,7 @@ static void take_sample(story_t *fuzz, input_t *input)
     }
 }
 
-/* What no machine says; only the list is one. */
+/* Any bytes; only the list is a list. */
 static void take_any_sample(story_t *fuzz, input_t *input)
 {
     law_tune_sample_t *sample = &fuzz->sample;

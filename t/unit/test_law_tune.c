@@ -168,7 +168,7 @@ END_TEST
 /* ---- the brake ------------------------------------------------------------------ */
 
 /* Eight programs of 200 MB in a control group of 1,024 MB, four of which were
- * started at 0: what the sensors said in samples of 50 ms. */
+ * started at 0: the readings in samples of 50 ms. */
 static const struct {
     uint32_t used_mb;
     uint32_t stall_permille;
@@ -260,7 +260,11 @@ START_TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
     look_for(&bench, 5);
     ck_assert_uint_lt(bench.sample.limit, 20);
     ck_assert_uint_eq(look_for(&bench, 10), 20);
-    /* Until memory is scarce. */
+    /* A pause does not change that, scarce memory does. */
+    bench.sample.stall_permille = 0;
+    ck_assert_uint_eq(look_for(&bench, 5), 20);
+    bench.sample.stall_permille = 500;
+    ck_assert_uint_eq(look_for(&bench, 5), 20);
     bench.sample.available_kb = 10 * MB;
     look_for(&bench, 1);
     ck_assert_uint_lt(bench.sample.limit, 20);

@@ -25,6 +25,8 @@ typedef struct scenario_t {
     double most[SCENARIO_WINDOWS]; /* mean limit */
     int changes;                   /* of the limit, at most */
     int seconds_to; /* 95 % in the first window, at most; -1: no bound */
+    /* Of the law's parts, the one without which a bound is broken; or 0. */
+    law_tune_part_t needs;
 } scenario_t;
 
 /** All of them, up to one without a name. */

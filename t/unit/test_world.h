@@ -42,7 +42,7 @@ typedef struct world_phase_t {
 typedef struct world_config_t {
     int cores;
     double memory;                      /* MB */
-    bool is_blind;                      /* nobody sees what a program needs */
+    bool is_blind;                      /* sizes of programs are unknown */
     world_phase_t phases[WORLD_PHASES]; /* one that begins at 0 ends the list */
 } world_config_t;
 
