@@ -54,7 +54,7 @@ typedef struct law_tune_rules_t {
 typedef struct law_tune_sample_t {
     uint64_t now_usec; /* a clock that does not jump */
     uint32_t limit;    /* in force; what an unreadable state goes on with */
-    uint32_t active;   /* requests that hold a permit now */
+    uint32_t active;   /* permits in use now */
 
     /* Requests that gave their permit back since. */
     uint32_t served;
