@@ -10,6 +10,7 @@ use constant { LINES_IN_FILE => 500, LINES_IN_FUNCTION => 60 };
 
 # To be parted. A line that is no longer needed here is wrong, too.
 my %longer = (
+    'Makefile.am'                       => 700,
     'src/core/adm.h'                    => 700,
     't/unit/test_orphan.c'              => 700,
     't/unit/test_reserve.c'             => 700,
