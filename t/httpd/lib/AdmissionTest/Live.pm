@@ -11,7 +11,7 @@ use Exporter 'import';
 use Test::More ();
 use Time::HiRes qw(sleep time);
 
-our @EXPORT_OK = qw(live_programs watch_programs);
+our @EXPORT_OK = qw(describe live_programs watch_programs);
 
 my $SETTLED = 10;   # seconds after which a process will not exec any more
 
@@ -49,6 +49,30 @@ sub is_program {
     return index($command, "$dir/") == 0;
 }
 
+# Of each its parent and what its environment says.
+sub describe {
+    my (@live) = @_;
+    my $text = '';
+
+    for my $pid (@live) {
+        my ($state, $parent) = slurp("/proc/$pid/stat") =~ /.*\) (\S) (\d+)/;
+        my %env = map { split /=/, $_, 2 }
+                  grep { /^(?:QUERY_STRING|ADMISSION_TICKET)=/ }
+                  split /\0/, slurp("/proc/$pid/environ");
+        $text .= sprintf ' [%d parent %s %s ticket %s %s]', $pid,
+            $parent // '-', $state // '-', $env{ADMISSION_TICKET} // '-',
+            $env{QUERY_STRING} // '-';
+    }
+    return $text;
+}
+
+sub slurp {
+    my ($path) = @_;
+    open my $file, '<', $path or return '';
+    local $/;
+    return readline($file) // '';
+}
+
 # Starts a sampler. It looks every few milliseconds until asked for the most
 # it has seen: watch_programs($dir)->most. Programs wait until they were seen:
 # programs/heavy.c says how.
@@ -59,19 +83,22 @@ sub watch_programs {
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
-        my ($most, $looks, %seen) = (0, 0);
+        my ($most, $looks, $largest, %seen) = (0, 0, '');
         my $asked = 0;
         local $SIG{TERM} = sub { $asked = 1 };
         open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
         while (!$asked && getppid() == $test) {
             my @live = live_programs($dir, \%seen);
-            $most = @live if @live > $most;
+            if (@live > $most) {
+                $most = @live;
+                $largest = describe(@live);
+            }
             syswrite $file, '.';
             syswrite $writer, "ready\n" if ++$looks == 1;
             sleep 0.003;
         }
         unlink "$dir/heavy/looks";
-        syswrite $writer, "$most $looks\n";
+        syswrite $writer, "$most $looks$largest\n";
         require POSIX;
         POSIX::_exit(0);
     }
@@ -84,11 +111,14 @@ sub most {
     my ($self) = @_;
     if (!defined $self->{most}) {
         kill TERM => $self->{pid};
-        my ($most, $looks) = split ' ', readline($self->{reader}) // '0 0';
+        my ($most, $looks, $largest) =
+            split ' ', readline($self->{reader}) // '0 0', 3;
         waitpid $self->{pid}, 0;
         local $Test::Builder::Level = $Test::Builder::Level + 1;
         # Each test that watches runs programs.
         Test::More::fail("the observer saw nothing in $looks looks") if !$most;
+        # Who they were, for whoever has to explain one too many.
+        Test::More::note("most at once:$largest");
         $self->{most} = $most;
     }
     return $self->{most};

@@ -22,7 +22,7 @@ use IO::Select;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-use AdmissionTest::Live qw(live_programs);
+use AdmissionTest::Live qw(describe live_programs);
 
 my $PAUSE      = 0.002;
 my $LATELY     = 3;    # seconds in which a permit becomes a program
@@ -88,7 +88,9 @@ sub observe {
         fall(\%self, scalar @live) if $self{allowed} > $self{limit};
         my $most = \$most{ $self{allowed} };
         $$most = @live if @live > ($$most // 0);
-        push @wrong, describe(\%self, @live) if @live > $self{allowed};
+        push @wrong, sprintf('%.3f: %d live, %d allowed:', time, scalar @live,
+                             $self{allowed}) . describe(@live)
+            if @live > $self{allowed};
         sleep $PAUSE;
     }
     my $more = @wrong > $MOST_WRONG ? splice(@wrong, $MOST_WRONG) : 0;
@@ -125,30 +127,6 @@ sub fall {
     my $most = $self->{limit};
     for (@$lately) { $most = $_->[1] if $_->[1] > $most }
     $self->{allowed} = $most if $most < $self->{allowed};
-}
-
-# One line: when, how many, and each of them with what it says of itself.
-sub describe {
-    my ($self, @live) = @_;
-    my $text = sprintf '%.3f: %d live, %d allowed:', time, scalar @live,
-                       $self->{allowed};
-    for my $pid (@live) {
-        my ($state, $parent) = slurp("/proc/$pid/stat") =~ /.*\) (\S) (\d+)/;
-        my %env = map { split /=/, $_, 2 }
-                  grep { /^(?:QUERY_STRING|ADMISSION_TICKET)=/ }
-                  split /\0/, slurp("/proc/$pid/environ");
-        $text .= sprintf ' [%d parent %s %s ticket %s %s]', $pid,
-            $parent // '-', $state // '-', $env{ADMISSION_TICKET} // '-',
-            $env{QUERY_STRING} // '-';
-    }
-    return $text;
-}
-
-sub slurp {
-    my ($path) = @_;
-    open my $file, '<', $path or return '';
-    local $/;
-    return readline($file) // '';
 }
 
 1;
