@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,6 +89,64 @@ bool adm_proc_own_child_has_ended(pid_t pid)
                    : errno == ECHILD;
 }
 
+/* ---- before exec ---------------------------------------------------------- */
+
+/* A new process has its parent's name, and gets its own from exec; a name is
+ * shown also of a process that shows nothing else. */
+#define NAME_LENGTH 16
+#define NAME_BEFORE_EXEC "adm:before-exec"
+
+static char own_name[NAME_LENGTH];
+
+void adm_proc_mark_fork(void)
+{
+    if (prctl(PR_GET_NAME, own_name) == 0) {
+        prctl(PR_SET_NAME, NAME_BEFORE_EXEC);
+    }
+}
+
+void adm_proc_unmark_fork(void)
+{
+    if (own_name[0] != '\0') {
+        prctl(PR_SET_NAME, own_name);
+        own_name[0] = '\0';
+    }
+}
+
+/* Anybody may bear that name, but not in this process's group. */
+static bool is_before_exec(pid_t pid)
+{
+    char path[64], name[NAME_LENGTH + 1];
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+    return read_proc(path, name, sizeof(name)) > 0
+           && strcmp(name, NAME_BEFORE_EXEC "\n") == 0
+           && getpgid(pid) == getpgrp();
+}
+
+/* From /proc/PID/stat, as ps does: the kernel's PF_EXITING and PF_KTHREAD. */
+#define ENDS_OR_IS_KERNELS (0x4UL | 0x200000UL)
+#define FIELDS_BEFORE_FLAGS 6
+
+/* Between its new name and its new environment a process has none at all. So
+ * have one that ends, and the kernel's own. */
+static bool is_in_exec(pid_t pid)
+{
+    char path[64], stat[512];
+    char *next;
+    int n;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    if (read_proc(path, stat, sizeof(stat)) <= 0
+        || !(next = strrchr(stat, ')'))) {
+        return false;
+    }
+    for (n = 0; n <= FIELDS_BEFORE_FLAGS && next; n++) {
+        next = strchr(next + 1, ' ');
+    }
+    return next && !(strtoul(next, NULL, 10) & ENDS_OR_IS_KERNELS);
+}
+
 /* ---- whose it is ---------------------------------------------------------- */
 
 /* Whether what is read contains the token, with the zero at its end. In pieces
@@ -111,10 +170,12 @@ static adm_sight_t search(int fd, const char *token)
         memmove(piece, piece + filled - kept, kept);
         is_empty = is_empty && filled == 0;
     }
-    return got < 0 || is_empty ? ADM_SIGHT_UNKNOWN : ADM_SIGHT_OTHER;
+    return got < 0    ? ADM_SIGHT_UNKNOWN
+           : is_empty ? ADM_SIGHT_STARTING
+                      : ADM_SIGHT_OTHER;
 }
 
-static adm_sight_t look_at(pid_t pid, const char *token)
+static adm_sight_t look_at_environment(pid_t pid, const char *token)
 {
     char path[64];
     adm_sight_t sight = ADM_SIGHT_UNKNOWN;
@@ -126,9 +187,54 @@ static adm_sight_t look_at(pid_t pid, const char *token)
         sight = search(fd, token);
         close(fd);
     }
+    if (sight == ADM_SIGHT_STARTING && !is_in_exec(pid)) {
+        sight = ADM_SIGHT_UNKNOWN;
+    }
     return sight == ADM_SIGHT_UNKNOWN && adm_proc_has_ended(pid)
                ? ADM_SIGHT_GONE
                : sight;
+}
+
+/* The name first: exec gives it before the environment. */
+static adm_sight_t look_at(pid_t pid, const char *token)
+{
+    return is_before_exec(pid) ? ADM_SIGHT_STARTING
+                               : look_at_environment(pid, token);
+}
+
+#define LIST_LENGTH 4096
+#define LISTINGS 8
+
+static bool list_children(pid_t parent, char list[LIST_LENGTH])
+{
+    char path[96];
+    ssize_t length;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent,
+             (int)parent);
+    length = read_proc(path, list, LIST_LENGTH);
+    return length >= 0 && length < LIST_LENGTH - 1;
+}
+
+/* The kernel skips a child when one that it has just listed ends: the list is
+ * complete only when another one says the same. */
+static bool list_all_children(pid_t parent, char list[LIST_LENGTH])
+{
+    char before[LIST_LENGTH];
+    bool is_complete = false;
+    int n;
+
+    if (!list_children(parent, list)) {
+        return false;
+    }
+    for (n = 1; n < LISTINGS && !is_complete; n++) {
+        memcpy(before, list, LIST_LENGTH);
+        if (!list_children(parent, list)) {
+            return false;
+        }
+        is_complete = strcmp(before, list) == 0;
+    }
+    return is_complete;
 }
 
 /* What the best of a daemon's children is to us; ADM_SIGHT_UNKNOWN also when the
@@ -136,16 +242,12 @@ static adm_sight_t look_at(pid_t pid, const char *token)
 adm_sight_t adm_proc_look_at_children(pid_t spawner, const char *token,
                                       pid_t *program)
 {
-    char path[96];
-    char list[4096];
+    char list[LIST_LENGTH];
     char *next = list;
     adm_sight_t best = ADM_SIGHT_GONE;
 
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)spawner,
-             (int)spawner);
     /* Until a dead daemon is buried its list can be read, and is empty. */
-    if (read_proc(path, list, sizeof(list)) < 0
-        || strlen(list) == sizeof(list) - 1 || adm_proc_has_ended(spawner)) {
+    if (!list_all_children(spawner, list) || adm_proc_has_ended(spawner)) {
         return ADM_SIGHT_UNKNOWN;
     }
     while (best != ADM_SIGHT_OURS) {
@@ -157,7 +259,7 @@ adm_sight_t adm_proc_look_at_children(pid_t spawner, const char *token,
             break;
         }
         sight = look_at(pid, token);
-        if (sight == ADM_SIGHT_OURS || sight == ADM_SIGHT_UNKNOWN) {
+        if (sight > ADM_SIGHT_OTHER && sight > best) {
             best = sight;
             *program = pid;
         }
@@ -178,7 +280,9 @@ bool adm_proc_is_anywhere(const char *token)
     while (!is_found && (entry = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        is_found = pid > 0 && look_at(pid, token) == ADM_SIGHT_OURS;
+        is_found = pid > 0
+                   && (is_before_exec(pid)
+                       || look_at_environment(pid, token) == ADM_SIGHT_OURS);
     }
     closedir(proc);
     return is_found;

@@ -102,6 +102,16 @@ static void after_fork_in_program(void)
     pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
+/* mod_cgid's daemon does not wait for what it forks. Others may fork processes
+ * that never become programs. */
+static bool only_starts_programs(void)
+{
+    struct sigaction child_ends;
+
+    return sigaction(SIGCHLD, NULL, &child_ends) == 0
+           && child_ends.sa_handler == SIG_IGN;
+}
+
 /* A daemon is noted before it starts anything: however soon it dies, it is known
  * as the one that may have started something. */
 static void before_fork(void)
@@ -110,12 +120,16 @@ static void before_fork(void)
      * not. */
     if (!announced && is_descendant && !adm_child_is_registered_here()) {
         note_spawner(getpid());
+        if (only_starts_programs()) {
+            adm_proc_mark_fork();
+        }
     }
 }
 
 static void after_fork_in_parent(void)
 {
     announced = NULL;
+    adm_proc_unmark_fork();
 }
 
 static void after_fork_in_child(void)
@@ -247,7 +261,8 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
                     : daemons_child_has_ended(ticket);
 }
 
-/* Also one whose daemon died after it started the program. */
+/* Also one that has been forked but does not run yet, and one whose daemon died
+ * after it started the program. */
 static bool daemons_child_outlives(const adm_ticket_t *ticket)
 {
     const adm_segment_t *segment = ticket->child->segment;
@@ -265,7 +280,7 @@ static bool daemons_child_outlives(const adm_ticket_t *ticket)
 
         outlives = pid != 0 && atomic_load(&spawners[n].last_fork) >= since
                    && (adm_proc_look_at_children(pid, token, &program)
-                           == ADM_SIGHT_OURS
+                           >= ADM_SIGHT_STARTING
                        || adm_proc_has_ended(pid));
     }
     return outlives;
@@ -301,7 +316,7 @@ static bool may_be_hidden(const adm_segment_t *segment, const char *token,
         may_be = pid != 0 && atomic_load(&spawner->last_fork) >= since
                  && !adm_proc_has_ended(pid)
                  && adm_proc_look_at_children(pid, token, &program)
-                        >= ADM_SIGHT_OURS;
+                        > ADM_SIGHT_OTHER;
     }
     return may_be;
 }

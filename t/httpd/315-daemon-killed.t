@@ -6,7 +6,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 
-my ($limit, $rounds) = (8, 2);
+my ($limit, $rounds, $most_rounds) = (8, 2, 8);
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -20,7 +20,8 @@ CONF
     my $watch = $httpd->watch;
     my $left = 0;
 
-    for (1 .. $rounds) {
+    # The daemon may be quick enough to say all pids: then the round tells nothing.
+    for (my $n = 1; $n <= $rounds || (!$left && $n <= $most_rounds); $n++) {
         my ($daemon) = $httpd->daemons;
 
         # It finds all requests at once, and the first program kills it before

@@ -303,6 +303,90 @@ START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
 }
 END_TEST
 
+/* What a daemon has forked and what is about to become the program of our
+ * request, for as long as `IS_SLOW`. */
+static pid_t fork_slowly(pid_t daemon, const adm_ticket_t *ticket)
+{
+    pid_t program;
+
+    adm_program_token(ticket, token_for_daemon());
+    WAIT_FOR(atomic_load(&shared[IS_UP]) == 1);
+    atomic_store(&shared[IS_SLOW], 1);
+    atomic_store(&shared[TO_START], 1);
+    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
+    program = (pid_t)atomic_load(&shared[STARTED]);
+    ck_assert_int_eq(kill(daemon, 0), 0);
+    return program;
+}
+
+/* Its daemon has closed all sockets and ends, or closed that of this request
+ * and lives on: as long as the new process is its child, it says so itself. */
+START_TEST(a_program_outlives_its_request_from_the_fork_on)
+{
+    adm_ticket_t ticket;
+    pid_t daemon, program;
+
+    daemon = announce_beside_a_daemon(&ticket);
+    program = fork_slowly(daemon, &ticket);
+    ck_assert(adm_program_outlives_request(&ticket));
+    ck_assert(!adm_program_has_ended(&ticket));
+    atomic_store(&shared[IS_SLOW], 0);
+    WAIT_FOR(is_cat(program));
+    ck_assert(adm_program_outlives_request(&ticket));
+    end_program();
+    WAIT_FOR(!is_cat(program));
+    ck_assert(!adm_program_outlives_request(&ticket));
+    kill_unnoticed(daemon);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int announce_fork_slowly_and_stay(void *daemon)
+{
+    adm_ticket_t ticket;
+
+    child = join();
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    adm_program_announce(&ticket);
+    fork_slowly(*(pid_t *)daemon, &ticket);
+    atomic_store(&shared[0], 1);
+    return stay();
+}
+
+START_TEST(a_dead_daemons_fork_may_take_its_time_to_become_the_program)
+{
+    adm_ticket_t waiting;
+    pid_t daemon, victim, program;
+    int round;
+
+    make_life_line();
+    daemon = start(be_daemon, NULL);
+    zone = zone_with(1, 1);
+    child = join();
+    victim = start(announce_fork_slowly_and_stay, &daemon);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    program = (pid_t)atomic_load(&shared[STARTED]);
+    kill_noticed(victim);
+    kill_unnoticed(daemon);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    for (round = 0; round < 5; round++) {
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+    ck_assert_uint_eq(orphans_in(zone), 1);
+    ck_assert(!adm_ticket_is_granted(&waiting));
+    atomic_store(&shared[IS_SLOW], 0);
+    WAIT_FOR(is_cat(program));
+    end_program();
+    WAIT_FOR(!is_cat(program));
+    for (round = 0; round < 3; round++) {
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+    ck_assert(adm_ticket_is_granted(&waiting));
+    assert_segment_consistent();
+}
+END_TEST
+
 static int fork_once_and_stay(void *unused)
 {
     pid_t pid;
@@ -509,6 +593,9 @@ static void add_stories(TCase *stories)
                    a_daemon_not_yet_buried_says_nothing_of_its_programs);
     tcase_add_test(stories,
                    a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked);
+    tcase_add_test(stories, a_program_outlives_its_request_from_the_fork_on);
+    tcase_add_test(stories,
+                   a_dead_daemons_fork_may_take_its_time_to_become_the_program);
     tcase_add_test(stories,
                    a_daemon_that_is_no_longer_remembered_may_have_started_it);
     tcase_add_test(stories,
