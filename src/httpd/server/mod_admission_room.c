@@ -182,14 +182,21 @@ admission_room_t admission_room(server_rec *s)
     return room;
 }
 
+/* Of all children; asked once, not for each of many zones: it is looked up in
+ * the whole configuration. */
+typedef struct capacity_t {
+    apr_int64_t slots;
+    apr_int64_t budget;
+    apr_int64_t per_worker;
+} capacity_t;
+
 /* What the zone can park while its limit is used. */
-static apr_int64_t room_of_zone(server_rec *s, apr_int64_t slots,
+static apr_int64_t room_of_zone(const capacity_t *all,
                                 const admission_zone_t *zone)
 {
-    apr_int64_t left = server_budget(s)
-                       - zone->limit * connections_per_worker();
+    apr_int64_t left = all->budget - zone->limit * all->per_worker;
 
-    return left > 0 ? at_most(slots, left) : 0;
+    return left > 0 ? at_most(all->slots, left) : 0;
 }
 
 static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
@@ -212,18 +219,21 @@ void admission_room_warn(server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     const admission_zone_t *worst = NULL;
-    apr_int64_t slots = admission_capacity_children()
-                        * admission_room_slots(s, admission_room_files_open());
+    capacity_t all = { 0 };
     apr_int64_t most = 0, room = 0;
     int i;
 
     if (!admission_room_would_park(s)) {
         return;
     }
+    all.slots = admission_capacity_children()
+                * admission_room_slots(s, admission_room_files_open());
+    all.budget = server_budget(s);
+    all.per_worker = connections_per_worker();
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
-        apr_int64_t room_here = room_of_zone(s, slots, zone);
+        apr_int64_t room_here = room_of_zone(&all, zone);
 
         if (!zone->dry_run && zone->queue_length - room_here > most) {
             most = zone->queue_length - room_here;
@@ -232,7 +242,7 @@ void admission_room_warn(server_rec *s)
         }
     }
     if (worst) {
-        warn_of_long_queue(s, worst, room, room == slots);
+        warn_of_long_queue(s, worst, room, room == all.slots);
     }
 }
 
