@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "adm_child.h"
@@ -89,6 +90,20 @@ static void note_program(void)
     }
 }
 
+#if defined(SYS_close_range) && !defined(CLOSE_RANGE_CLOEXEC)
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
+
+/* Other threads may be starting programs, too: whoever inherits the pipes of
+ * another program keeps its answer from ending, and with it a permit. What this
+ * program is to have becomes 0 to 2 before exec. */
+static void inherit_no_pipes(void)
+{
+#ifdef SYS_close_range
+    syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, CLOSE_RANGE_CLOEXEC);
+#endif
+}
+
 /* Between fork and exec: only async-signal-safe calls. */
 static void after_fork_in_program(void)
 {
@@ -96,6 +111,7 @@ static void after_fork_in_program(void)
 
     note_program();
     announced = NULL;
+    inherit_no_pipes();
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
     sigemptyset(&none);

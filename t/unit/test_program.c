@@ -2,9 +2,11 @@
  *
  * The programs are cats (test_cat.h).
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -221,6 +223,29 @@ START_TEST(a_program_starts_with_no_signal_blocked)
 }
 END_TEST
 
+/* Pipes that another thread has just made, for a program of its own. */
+START_TEST(a_program_inherits_no_pipe_of_another_one)
+{
+    adm_ticket_t ticket;
+    int others_output[2];
+    pid_t pid;
+    char byte;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    ck_assert_int_eq(pipe(others_output), 0);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    close(others_output[1]);
+    ck_assert_int_eq(fcntl(others_output[0], F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_eq(read(others_output[0], &byte, 1), 0);
+    ck_assert(is_cat(pid));
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 static int signals_stay_blocked(void *unused)
 {
     sigset_t mask;
@@ -258,6 +283,10 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_released_ticket_announces_nothing);
     tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
     tcase_add_test(stories, another_fork_keeps_its_signals_blocked);
+    /* Linux 5.11 has it. */
+    if (syscall(SYS_close_range, 1000U, 1000U, 1U << 2) == 0) {
+        tcase_add_test(stories, a_program_inherits_no_pipe_of_another_one);
+    }
 }
 
 int main(void)
