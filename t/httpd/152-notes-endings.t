@@ -78,12 +78,13 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf => $first);
 
-    my @line = $httpd->ask('/cgi-bin/heavy?id=hold&ms=500');
+    my @line = $httpd->ask('/cgi-bin/heavy?id=hold&until=stop');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
     for my $n (0 .. 2) {
         push @line, $httpd->ask("/cgi-bin/heavy?id=waiter$n");
         $httpd->zone_becomes($zone, $n + 1 . ' wait', Queued => $n + 1);
     }
+    $httpd->open_gate_soon('stop');
     $httpd->restart;
     for my $n (0 .. 2) {
         my $is = $httpd->logged("waiter$n");

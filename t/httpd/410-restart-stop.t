@@ -15,7 +15,7 @@ for_each_combo(sub {
 CONF
     my $fill = sub {
         my ($name) = @_;
-        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&ms=300");
+        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&until=$name");
         wait_for { $clients[0]->has_begun } 'one runs';
         push @clients,
             map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
@@ -24,6 +24,7 @@ CONF
     };
 
     my @cut_off = $fill->('restarted');
+    $httpd->open_gate_soon('restarted');
     $httpd->restart;
     $httpd->zone_becomes('/cgi-bin/',
                          'after a restart nobody runs and nobody waits',
@@ -32,6 +33,7 @@ CONF
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the next request runs';
 
     @cut_off = $fill->('stopped');
+    $httpd->open_gate_soon('stopped');
     $httpd->stop;
     answers(@cut_off);
     is_deeply [ grep { /waiter/ } $httpd->record ], [],

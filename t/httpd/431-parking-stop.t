@@ -17,11 +17,10 @@ for_each_parking_combo(sub {
     AdmissionQueue 200
 </Location>
 CONF
-    # The worker of the one that runs ends no earlier than its program: long
-    # enough for the signal, and shorter than httpd's patience.
+    # The worker of the one that runs ends no earlier than its program.
     my $fill = sub {
         my ($name) = @_;
-        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&ms=600");
+        my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&until=$name");
         $httpd->zone_becomes($zone, 'one runs', Active => 1);
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter') } 1 .. $waiters;
         server_becomes($httpd, "$waiters are parked", AdmissionParked => $waiters,
@@ -34,6 +33,7 @@ CONF
     };
 
     my @cut_off = $fill->('restart');
+    $httpd->open_gate_soon('restart');
     $httpd->restart;
     server_becomes($httpd, 'after a restart nobody is parked', AdmissionParked => 0,
                    AdmissionBlocked => 0);
@@ -42,6 +42,7 @@ CONF
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'the next request runs';
 
     @cut_off = $fill->('stop');
+    $httpd->open_gate_soon('stop');
     $httpd->stop;
     $let_go->(@cut_off);
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [],
