@@ -37,6 +37,7 @@ for_each_combo(sub {
     $httpd->zone_becomes($zone,
                          'a higher limit lets one more of the old line run',
                          Limit => 3, Active => 3, Queued => 1);
+    wait_for { $client{old3}->has_begun } 'it runs';
 
     $httpd->configure(zone_of(1));
     $httpd->graceful;
