@@ -342,6 +342,9 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
     return zone;
 }
 
+/* Before the zone is unlocked, which hands the permit over and wakes somebody:
+ * it may take long to come back from there, and others would see this worker
+ * held beside those who run already. */
 static void end_own_ticket(adm_ticket_t *ticket)
 {
     adm_worker_end_blocking(ticket);
@@ -398,13 +401,16 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
                                                   atomic_load(&zone->queued),
                                                   now);
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
+        end_own_ticket(ticket);
         adm_zone_unlock(ticket->child->segment, zone, now);
     }
-    else if (rv != APR_SUCCESS) {
-        adm_ticket_leave_stuck(ticket, outcome, now);
+    else {
+        if (rv != APR_SUCCESS) {
+            adm_ticket_leave_stuck(ticket, outcome, now);
+        }
+        end_own_ticket(ticket);
     }
     atomic_store(&ticket->held, 0);
-    end_own_ticket(ticket);
     return outcome;
 }
 
@@ -467,15 +473,18 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
         else {
             adm_zone_end_ticket_locked(segment, zone, ticket->idx);
         }
+        end_own_ticket(ticket);
         adm_zone_unlock(segment, zone, now);
     }
-    else if (rv != APR_SUCCESS) {
-        adm_ticket_leave_stuck(ticket,
-                               is_abandoned ? ADM_LEFT_ABANDONED
-                                            : ADM_LEFT_RELEASED,
-                               now);
+    else {
+        if (rv != APR_SUCCESS) {
+            adm_ticket_leave_stuck(ticket,
+                                   is_abandoned ? ADM_LEFT_ABANDONED
+                                                : ADM_LEFT_RELEASED,
+                                   now);
+        }
+        end_own_ticket(ticket);
     }
-    end_own_ticket(ticket);
 }
 
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)

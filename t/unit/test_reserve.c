@@ -1,5 +1,8 @@
 /* test_reserve.c - zones together occupy no more workers than the cap. */
 
+#include <signal.h>
+
+#include "adm_fault.h"
 #include "adm_worker.h"
 #include "test_support.h"
 
@@ -503,10 +506,46 @@ START_TEST(processes_that_take_workers_at_once_keep_to_the_cap)
 }
 END_TEST
 
+static int hand_over_and_die(void *unused)
+{
+    adm_ticket_t ticket;
+
+    (void)unused;
+    child = join();
+    NEED(child != NULL);
+    NEED(ask(RUNS, &ticket) == ADM_ADMITTED);
+    atomic_store(&shared[1], 1);
+    NEED_SOON(atomic_load(&shared[0]) == 1);
+    adm_fault_arm(ADM_FAULT_grant_unlocked, 1);
+    leave(&ticket);
+    return 0;
+}
+
+/* However long it takes until whoever hands over is done, its worker is counted
+ * no more: or many short requests in a row would seem to need many workers. */
+START_TEST(a_worker_comes_back_before_its_permit_is_handed_over)
+{
+    adm_ticket_t waiting;
+    pid_t other;
+
+    make_zone(1, 10);
+    other = start(hand_over_and_die, NULL);
+    WAIT_FOR(atomic_load(&shared[1]) == 1);
+    ck_assert_int_eq(ask(PARKS, &waiting), ADM_WAITING);
+    atomic_store(&shared[0], 1);
+    ck_assert_int_eq(end_of(other), -SIGKILL);
+    ck_assert(adm_ticket_is_granted(&waiting));
+    ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, the_cap_is_reached_and_not_exceeded);
     tcase_add_test(stories, a_worker_comes_back_with_the_permit);
+    tcase_add_test(stories,
+                   a_worker_comes_back_before_its_permit_is_handed_over);
     tcase_add_test(stories, who_is_turned_away_takes_no_worker);
     tcase_add_test(stories, who_waits_without_a_worker_takes_none);
     tcase_add_test(stories, who_blocks_one_gives_it_back_on_leaving_the_line);
