@@ -67,7 +67,7 @@ static enum adm_room_t room_for(const adm_segment_t *segment,
 bool adm_grant_is_due(const adm_segment_t *segment,
                       const adm_ticket_rec_t *ticket, adm_usec_t now)
 {
-    return now >= ticket->until_usec
+    return now >= ticket->lease_until_usec
            || room_for(segment, ticket) != ADM_ROOM_IDLE;
 }
 

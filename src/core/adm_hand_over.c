@@ -35,7 +35,7 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
     uint32_t n = wakes->count++;
 
-    ticket->until_usec = lease_until_locked(zone, now);
+    ticket->lease_until_usec = lease_until_locked(zone, now);
     atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
     ADM_FAULT(grant_stored);
     adm_queue_unlink_locked(segment, zone, idx);
@@ -43,7 +43,7 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_count_permit_locked(zone, now);
     adm_grant_add_locked(segment, zone, idx);
     if (atomic_load(&zone->lease_until) == 0) {
-        atomic_store(&zone->lease_until, ticket->until_usec);
+        atomic_store(&zone->lease_until, ticket->lease_until_usec);
     }
     wakes->granted[n].ticket_idx = idx;
     wakes->granted[n].child_idx = ticket->child_idx;
@@ -105,8 +105,8 @@ static uint32_t settle_all_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_hand_over_settle_ticket_locked(segment, zone, idx);
         }
         else if (ticket && atomic_load(&ticket->state) == ADM_TICKET_GRANTED) {
-            if (first == 0 || ticket->until_usec < first) {
-                first = ticket->until_usec;
+            if (first == 0 || ticket->lease_until_usec < first) {
+                first = ticket->lease_until_usec;
             }
             if (adm_grant_is_due(segment, ticket, now)) {
                 due_idx = idx; /* of several the one granted first */

@@ -21,26 +21,17 @@
  * 2 stuck_since, has_left and busy_since_usec of a zone, ADM_BELL_LEFT, settled
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
- * counts by outcome; ADM_TICKET_GRANTED, leases. */
+ * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
 #define ADM_CACHE_LINE 64
 #define ADM_CHUNK_TICKETS 64 /* tickets change zones in chunks of this many */
 
-#define ADM_SPAWNERS 8 /* the last few are remembered */
-
 /* Largest capacities: all places have to be numbered in 32 bits. */
 #define ADM_MAX_ZONES 65536
 #define ADM_MAX_CHILDREN 1048576
 #define ADM_MAX_CHUNKS 1048576
-
-/* A process that starts programs for children, such as mod_cgid's daemon.
- * Written by what it forks; atomic. */
-typedef struct adm_spawner_rec_t {
-    atomic_int pid;               /* 0: none */
-    _Atomic adm_usec_t last_fork; /* when it started something last */
-} adm_spawner_rec_t;
 
 typedef struct adm_header_rec_t {
     /* Written by the parent before the first fork. */
@@ -49,7 +40,7 @@ typedef struct adm_header_rec_t {
     uint32_t zones;
     uint32_t children;
     uint32_t chunks;
-    uint64_t instance; /* random: tells this segment's tokens from others' */
+    uint64_t instance; /* random, secret: tokens begin with it */
 
     /* Written by the parent at each configuration load; atomic. */
     atomic_uint worker_cap;
@@ -65,9 +56,6 @@ typedef struct adm_header_rec_t {
     atomic_uint workers_held; /* sum of the children's, or more: a kill
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
-    adm_spawner_rec_t spawners[ADM_SPAWNERS];
-    _Atomic adm_usec_t forgotten_fork; /* the last one of those who lost their
-                                     * place among the spawners */
     _Atomic uint64_t unlimited;
     _Atomic adm_usec_t next_orphan_round; /* one child at a time looks */
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
@@ -175,29 +163,39 @@ typedef struct adm_ticket_rec_t {
     uint64_t arrival;      /* place in the order of arrival of its zone */
     adm_usec_t since_usec; /* in line since; once a permit is used, and that is
                             * settled: runs since */
-    adm_usec_t
-        until_usec; /* GRANTED: end of its lease. ORPHANED: given up then */
+    union {
+        /* GRANTED: the end of its lease. */
+        adm_usec_t lease_until_usec;
+        /* ACTIVE, ORPHANED: by adm_proc_now(), `program` was there then.
+         * Written by itself, before that. */
+        _Atomic adm_usec_t program_seen;
+    };
     union {
         /* GRANTED, ACTIVE: when it began, if it did. Without the lock, by the
          * owning child. */
         _Atomic adm_usec_t begun_usec;
-        /* ORPHANED: its program was not seen since then; 0: it was. Without
-         * the lock, by reapers. */
-        _Atomic adm_usec_t missed_since;
+        /* ORPHANED: is given up then. */
+        adm_usec_t held_until_usec;
     };
     uint32_t prev_idx;    /* in the line, or among the grants */
     uint32_t next_idx;    /* in the line, among the grants, in the free list */
     atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
                            * from ADM_BELL_LEFT on: its request has left it.
                            * Written by the owning child without the lock */
-    atomic_uint programs; /* announced; by the owning child, no lock */
-    _Atomic uint64_t program; /* adm_program_word() of the last one, where it is
-                               * known; written by the program itself between
-                               * fork and exec */
+    atomic_uint programs; /* ADM_PROGRAMS_*: whether any was announced. By the
+                           * owning child, no lock */
+    _Atomic uint64_t program; /* adm_program_word() of the last one. Compare and
+                               * swap without lock: by the program itself between
+                               * fork and exec; closed by its owner or a reaper */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_ticket_rec_t;
 
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
                "a ticket is one cache line");
+
+/* What a ticket's `programs` says. */
+#define ADM_PROGRAMS_ONE 1U
+#define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
+#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED by its owner, which lived */
 
 /* The low bits of the ticket's arrival, so that a late writer hits only its own
  * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. */

@@ -1,21 +1,47 @@
 /* adm_program.c - the programs that requests start, and whether they live.
  * Called by the module at each program, by adm_reap for orphans.
  *
- * mod_cgi forks in the child: the new process writes its pid into the ticket
- * before it becomes the program. mod_cgid forks in a daemon that knows nothing
- * of tickets: its programs are found among the daemon's children by the token
- * in their environment.
+ * Whoever becomes a program first writes its pid into the ticket that pays for
+ * it. mod_cgi forks in the child, in the thread that has announced the program.
+ * mod_cgid forks in a daemon, which finds the ticket by a token in the
+ * environment of the program, and takes it out of there.
  */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <apr_pools.h>
+#include <apr_thread_proc.h>
 
 #include "adm_child.h"
+#include "adm_environ.h"
+#include "adm_fault.h"
 #include "adm_layout.h"
 #include "adm_proc.h"
 #include "adm_program.h"
+
+/* ---- the token -------------------------------------------------------------- */
+
+/* Variable, `instance` in 16 digits, a dot. */
+#define TOKEN_BEGINNING ADM_TOKEN_VARIABLE "=%016llx."
+#define TOKEN_BEGINNING_LENGTH 64
+
+static void write_beginning(const adm_segment_t *segment,
+                            char text[TOKEN_BEGINNING_LENGTH])
+{
+    snprintf(text, TOKEN_BEGINNING_LENGTH, TOKEN_BEGINNING,
+             (unsigned long long)segment->header->instance);
+}
+
+void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
+{
+    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
+             (unsigned long long)ticket->child->segment->header->instance,
+             ticket->idx, (unsigned long long)ticket->arrival);
+}
 
 /* ---- at each fork --------------------------------------------------------- */
 
@@ -24,70 +50,71 @@ static adm_segment_t *watched;
 /* Whether this process descends from the one that set up the watch. */
 static bool is_descendant;
 
-/* Whose program the calling thread is about to start. */
-static _Thread_local adm_ticket_rec_t *announced;
-static _Thread_local uint64_t announced_arrival;
+/* Whose program the next fork of the calling thread starts. */
+typedef struct announcement_t {
+    adm_ticket_rec_t *rec; /* NULL: nobody's */
+    uint64_t arrival;
+    bool is_by_token;
+} announcement_t;
 
-/* The place of this pid, or the one that was used longest ago. */
-static adm_spawner_rec_t *spawner_place(adm_spawner_rec_t *spawners, pid_t pid)
+static _Thread_local announcement_t announced;
+
+/* Whether the environment can be found here, while that is tried. */
+static enum { NOT_TRYING, TRYING, FOUND } trial;
+
+/* A process that was no child of httpd's, or is none any more, is about to fork:
+ * for whom does its program's environment say. */
+static void look_for_token(void)
 {
-    adm_spawner_rec_t *oldest = &spawners[0];
-    unsigned n;
+    char beginning[TOKEN_BEGINNING_LENGTH];
+    char **entry, *rest;
+    uint32_t idx;
 
-    for (n = 0; n < ADM_SPAWNERS; n++) {
-        if (atomic_load(&spawners[n].pid) == pid) {
-            return &spawners[n];
-        }
-        if (atomic_load(&spawners[n].last_fork)
-            < atomic_load(&oldest->last_fork)) {
-            oldest = &spawners[n];
-        }
+    write_beginning(watched, beginning);
+    entry = adm_environ_entry(beginning);
+    if (!entry) {
+        return;
     }
-    return oldest;
+    idx = (uint32_t)strtoul(*entry + strlen(beginning), &rest, 16);
+    announced.arrival = *rest == '.' ? strtoull(rest + 1, NULL, 16) : 0;
+    announced.rec = adm_ticket_at(watched, idx);
+    announced.is_by_token = true;
+    adm_environ_remove(entry);
 }
 
-/* Remember this daemon. */
-static void note_spawner(pid_t pid)
+static void before_fork(void)
 {
-    adm_header_rec_t *header = watched->header;
-    adm_spawner_rec_t *place;
-    int other;
-
-    do {
-        place = spawner_place(header->spawners, pid);
-        other = atomic_load(&place->pid);
-        if (other != 0 && other != pid) {
-            atomic_store(&header->forgotten_fork,
-                         atomic_load(&place->last_fork));
-        }
-        /* The time first: nobody else takes a place that was just used. */
-        atomic_store(&place->last_fork, adm_now());
-    } while (!atomic_compare_exchange_strong(&place->pid, &other, pid));
+    /* The first look at `announced` may allocate it, which the new process could
+     * not. */
+    if (announced.rec) {
+        return;
+    }
+    announced.is_by_token = false;
+    if (trial == TRYING || (is_descendant && !adm_child_is_registered_here())) {
+        look_for_token();
+    }
+    if (trial == TRYING && announced.is_by_token) {
+        trial = FOUND;
+    }
 }
 
-/* Whether somebody who may have started our program is not remembered. */
-static bool is_spawner_forgotten(const adm_segment_t *segment, adm_usec_t since)
+/* Note this process as the ticket's program. Async-signal-safe.
+ * @return false if the ticket is no longer open to it. */
+static bool note_program(const announcement_t *of)
 {
-    return atomic_load(&segment->header->forgotten_fork) >= since;
-}
-
-/* Note this process as the ticket's program, unless the ticket is another one
- * by now: mod_cgid's programs are announced and never forked here, and the next
- * fork may be for another request. Async-signal-safe. */
-static void note_program(void)
-{
-    uint64_t program = atomic_load(&announced->program);
-    uint64_t ours = adm_program_word(announced_arrival, (uint32_t)getpid());
+    uint64_t program = atomic_load(&of->rec->program);
+    uint64_t ours = adm_program_word(of->arrival, (uint32_t)getpid());
 
     while (program >> 32 == ours >> 32) {
         if (adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
-            /* So late that the permit was given to somebody else. */
-            _exit(0);
+            return false;
         }
-        if (atomic_compare_exchange_weak(&announced->program, &program, ours)) {
-            return;
+        atomic_store(&of->rec->program_seen, adm_proc_now());
+        if (atomic_compare_exchange_weak(&of->rec->program, &program, ours)) {
+            return true; /* P2_note */
         }
     }
+    return false;
 }
 
 #if defined(SYS_close_range) && !defined(CLOSE_RANGE_CLOEXEC)
@@ -105,12 +132,17 @@ static void inherit_no_pipes(void)
 }
 
 /* Between fork and exec: only async-signal-safe calls. */
-static void after_fork_in_program(void)
+static void become_program(void)
 {
     sigset_t none;
 
-    note_program();
-    announced = NULL;
+    ADM_FAULT(program_forked);
+    if (!announced.rec || !note_program(&announced)) {
+        /* So late that the permit was given to somebody else. */
+        _exit(0);
+    }
+    ADM_FAULT(program_noted);
+    announced.rec = NULL;
     inherit_no_pipes();
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
@@ -118,42 +150,17 @@ static void after_fork_in_program(void)
     pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
 
-/* mod_cgid's daemon does not wait for what it forks. Others may fork processes
- * that never become programs. */
-static bool only_starts_programs(void)
-{
-    struct sigaction child_ends;
-
-    return sigaction(SIGCHLD, NULL, &child_ends) == 0
-           && child_ends.sa_handler == SIG_IGN;
-}
-
-/* A daemon is noted before it starts anything: however soon it dies, it is known
- * as the one that may have started something. */
-static void before_fork(void)
-{
-    /* The first look at `announced` may allocate it, which the new process could
-     * not. */
-    if (!announced && is_descendant && !adm_child_is_registered_here()) {
-        note_spawner(getpid());
-        if (only_starts_programs()) {
-            adm_proc_mark_fork();
-        }
-    }
-}
-
 static void after_fork_in_parent(void)
 {
-    announced = NULL;
-    adm_proc_unmark_fork();
+    announced.rec = NULL;
 }
 
 static void after_fork_in_child(void)
 {
     is_descendant = true;
     adm_child_forget_self();
-    if (announced) {
-        after_fork_in_program();
+    if (announced.rec || announced.is_by_token) {
+        become_program();
     }
 }
 
@@ -167,40 +174,94 @@ apr_status_t adm_program_watch_forks(adm_segment_t *segment)
                                         after_fork_in_child);
 }
 
+bool adm_program_try_token(apr_pool_t *pool)
+{
+    char *token = apr_palloc(pool, TOKEN_BEGINNING_LENGTH);
+    const char **environment = apr_pcalloc(pool, 3 * sizeof(*environment));
+    const char *const arguments[] = { "no-program", NULL };
+    apr_procattr_t *attributes;
+    apr_proc_t process;
+    bool is_found;
+
+    write_beginning(watched, token); /* of no ticket: nothing is started */
+    environment[0] = "PATH=/bin";
+    environment[1] = token;
+    trial = TRYING;
+    if (apr_procattr_create(&attributes, pool) == APR_SUCCESS
+        && apr_procattr_cmdtype_set(attributes, APR_PROGRAM) == APR_SUCCESS
+        && apr_proc_create(&process, arguments[0], arguments, environment,
+                           attributes, pool)
+               == APR_SUCCESS) {
+        apr_proc_wait(&process, NULL, NULL, APR_WAIT);
+    }
+    is_found = trial == FOUND;
+    trial = NOT_TRYING;
+    return is_found;
+}
+
 /* ---- announce ------------------------------------------------------------- */
-
-static void write_token(const adm_segment_t *segment, uint32_t zone_idx,
-                        uint32_t ticket_idx, uint64_t arrival,
-                        char text[ADM_TOKEN_LENGTH])
-{
-    snprintf(text, ADM_TOKEN_LENGTH, "%llx.%x.%x.%llx",
-             (unsigned long long)segment->header->instance, zone_idx,
-             ticket_idx, (unsigned long long)arrival);
-}
-
-void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
-{
-    write_token(ticket->child->segment, ticket->zone_idx, ticket->idx,
-                ticket->arrival, text);
-}
 
 static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
 {
     return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
-void adm_program_announce(adm_ticket_t *ticket)
+/* @return the ticket's program, or 0 if there is none: then none can start any
+ * more. */
+static pid_t last_program(adm_ticket_rec_t *rec, uint64_t arrival)
 {
-    if (adm_child_is_self(ticket->child) && atomic_load(&ticket->held)) {
-        announced = rec_of(ticket);
-        announced_arrival = ticket->arrival;
-        atomic_fetch_add(&announced->programs, 1); /* P1_announce */
+    uint64_t program = adm_program_word(arrival, 0);
+
+    /* P3_close, P4_close_orphan */
+    if (atomic_compare_exchange_strong(&rec->program, &program,
+                                       adm_program_word(arrival,
+                                                        ADM_PROGRAM_CLOSED))
+        || program >> 32 != (arrival & UINT32_MAX)
+        || adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
+        return 0;
     }
+    return (pid_t)adm_program_pid(program);
+}
+
+/* @return what is announced, but for a program that has ended since. */
+static unsigned still_announced(adm_ticket_rec_t *rec)
+{
+    unsigned programs = atomic_load(&rec->programs);
+    pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
+
+    if (programs == ADM_PROGRAMS_ONE && pid > 0
+        && adm_proc_ends_now(pid, atomic_load(&rec->program_seen))) {
+        return 0;
+    }
+    return programs;
+}
+
+void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
+{
+    adm_ticket_rec_t *rec;
+    unsigned programs;
+
+    if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
+        return;
+    }
+    rec = rec_of(ticket);
+    programs = still_announced(rec);
+    if (programs == 0) {
+        atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));
+    }
+    if (programs != 0 || start == ADM_START_UNSEEN) {
+        programs |= ADM_PROGRAMS_UNSEEN; /* only the last one's pid is known */
+    }
+    if (start == ADM_START_HERE) {
+        announced = (announcement_t){ .rec = rec, .arrival = ticket->arrival };
+    }
+    /* P1_announce */
+    atomic_store(&rec->programs, programs | ADM_PROGRAMS_ONE);
 }
 
 void adm_program_withdraw(void)
 {
-    announced = NULL;
+    announced.rec = NULL;
 }
 
 bool adm_program_was_announced(const adm_ticket_t *ticket)
@@ -210,148 +271,32 @@ bool adm_program_was_announced(const adm_ticket_t *ticket)
 
 /* ---- look ----------------------------------------------------------------- */
 
-/* Only a daemon that started something since our request began can have
- * started its program. */
-static adm_sight_t look_at_spawned(const adm_segment_t *segment,
-                                   const char *token, adm_usec_t since,
-                                   pid_t *program)
-{
-    adm_sight_t best = is_spawner_forgotten(segment, since) ? ADM_SIGHT_UNKNOWN
-                                                            : ADM_SIGHT_GONE;
-    bool has_spawner = false;
-    unsigned n;
-
-    for (n = 0; n < ADM_SPAWNERS && best != ADM_SIGHT_OURS; n++) {
-        adm_spawner_rec_t *spawner = &segment->header->spawners[n];
-        pid_t pid = atomic_load(&spawner->pid);
-        adm_sight_t sight;
-
-        if (pid == 0 || atomic_load(&spawner->last_fork) < since) {
-            continue;
-        }
-        has_spawner = true;
-        sight = adm_proc_look_at_children(pid, token, program);
-        if (sight > best) {
-            best = sight;
-        }
-    }
-    return has_spawner ? best : ADM_SIGHT_UNKNOWN;
-}
-
-/* Each process that may be the program gets its moment; one that is just
- * ending shows nothing of itself any more. */
-#define MOMENTS 4
-
-static bool daemons_child_has_ended(const adm_ticket_t *ticket)
-{
-    adm_usec_t since = rec_of(ticket)->since_usec;
-    char token[ADM_TOKEN_LENGTH];
-    unsigned n;
-
-    adm_program_token(ticket, token);
-    for (n = 0; n < MOMENTS; n++) {
-        pid_t pid = 0;
-        adm_sight_t sight = look_at_spawned(ticket->child->segment, token,
-                                            since, &pid);
-
-        if (sight == ADM_SIGHT_GONE) {
-            return true;
-        }
-        if (pid == 0 || !adm_proc_ends_now(pid)) {
-            return false;
-        }
-    }
-    return false;
-}
-
 bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
     unsigned programs = atomic_load(&rec->programs);
-    pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
 
-    if (programs != 1) {
-        return programs == 0; /* only the last one's pid is known */
+    if (programs == 0 || (programs & ADM_PROGRAMS_UNSEEN)) {
+        return programs == 0;
     }
-    return pid != 0 ? adm_proc_own_child_has_ended(pid)
-                    : daemons_child_has_ended(ticket);
-}
-
-/* Also one that has been forked but does not run yet, and one whose daemon died
- * after it started the program. */
-static bool daemons_child_outlives(const adm_ticket_t *ticket)
-{
-    const adm_segment_t *segment = ticket->child->segment;
-    adm_spawner_rec_t *spawners = segment->header->spawners;
-    adm_usec_t since = rec_of(ticket)->since_usec;
-    char token[ADM_TOKEN_LENGTH];
-    bool outlives;
-    unsigned n;
-
-    adm_program_token(ticket, token);
-    outlives = is_spawner_forgotten(segment, since)
-               && adm_proc_is_anywhere(token);
-    for (n = 0; n < ADM_SPAWNERS && !outlives; n++) {
-        pid_t pid = atomic_load(&spawners[n].pid), program;
-
-        outlives = pid != 0 && atomic_load(&spawners[n].last_fork) >= since
-                   && (adm_proc_look_at_children(pid, token, &program)
-                           >= ADM_SIGHT_STARTING
-                       || adm_proc_has_ended(pid));
-    }
-    return outlives;
+    return adm_proc_ends_now(last_program(rec, ticket->arrival),
+                             atomic_load(&rec->program_seen));
 }
 
 bool adm_program_outlives_request(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
-    pid_t pid = (pid_t)adm_program_pid(atomic_load(&rec->program));
 
-    if (atomic_load(&rec->programs) == 0) {
-        return false;
-    }
-    /* Reaped with the request, unless somebody had stopped it: APR takes that
-     * for its end. */
-    return pid != 0 ? !adm_proc_has_ended(pid) : daemons_child_outlives(ticket);
+    /* Of those that are not seen httpd has ended what it could. */
+    return atomic_load(&rec->programs) > 0
+           && !adm_proc_has_ended(last_program(rec, ticket->arrival),
+                                  atomic_load(&rec->program_seen));
 }
 
-/* ---- programs of dead children -------------------------------------------- */
-
-/* @return whether a daemon started a process since then that it does not let
- * us look at: it may be ours. */
-static bool may_be_hidden(const adm_segment_t *segment, const char *token,
-                          adm_usec_t since)
+bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival)
 {
-    bool may_be = false;
-    unsigned n;
+    pid_t pid = last_program(rec, arrival);
 
-    for (n = 0; n < ADM_SPAWNERS && !may_be; n++) {
-        adm_spawner_rec_t *spawner = &segment->header->spawners[n];
-        pid_t pid = atomic_load(&spawner->pid), program;
-
-        may_be = pid != 0 && atomic_load(&spawner->last_fork) >= since
-                 && !adm_proc_has_ended(pid)
-                 && adm_proc_look_at_children(pid, token, &program)
-                        > ADM_SIGHT_OTHER;
-    }
-    return may_be;
-}
-
-bool adm_program_exists(const adm_segment_t *segment,
-                        const adm_orphan_t *orphan)
-{
-    char token[ADM_TOKEN_LENGTH];
-
-    /* A known pid is enough: a program may overwrite its environment, and a
-     * pid that is used again only keeps the permit until its time is up. */
-    if (orphan->pid != 0 && !adm_proc_has_ended(orphan->pid)) {
-        return true;
-    }
-    if (orphan->pid != 0 && orphan->programs == 1) {
-        return false;
-    }
-    write_token(segment, orphan->zone_idx, orphan->ticket_idx, orphan->arrival,
-                token);
-    return may_be_hidden(segment, token, orphan->since)
-           || adm_proc_is_anywhere(token);
+    return !(atomic_load(&rec->programs) & ADM_PROGRAMS_UNSEEN)
+           && adm_proc_has_ended(pid, atomic_load(&rec->program_seen));
 }

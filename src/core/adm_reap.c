@@ -12,12 +12,6 @@
 #include "adm_reap.h"
 #include "adm_zone.h"
 
-/* An orphan's program counts as gone when it was missed for so long: it may
- * just be between fork and exec, without its token. */
-#define MISSED_USEC (100 * ADM_USEC_PER_MSEC)
-/* Where a daemon starts programs, it may not have come to that yet. */
-#define MISSED_DAEMON_USEC (500 * ADM_USEC_PER_MSEC)
-
 /* ---- one look at all zones ------------------------------------------------ */
 
 /* Who merely is at work there is waited for; but only once in vain. */
@@ -171,16 +165,16 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
 
 /* ---- orphans: the child is dead, its program may live --------------------- */
 
-static pid_t known_pid(const adm_ticket_rec_t *ticket)
-{
-    uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
-
-    return pid != ADM_PROGRAM_CLOSED ? (pid_t)pid : 0;
-}
+/* What is remembered of an orphaned ticket while its zone is not locked. */
+typedef struct orphan_t {
+    uint32_t ticket_idx;
+    uint64_t arrival;
+    adm_usec_t until; /* it is given up then */
+} orphan_t;
 
 static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
                                 uint32_t chunk,
-                                adm_orphan_t orphans[ADM_CHUNK_TICKETS])
+                                orphan_t orphans[ADM_CHUNK_TICKETS])
 {
     adm_segment_t *segment = round->segment;
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
@@ -194,83 +188,42 @@ static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
         adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
         if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
-            orphans[count++] = (adm_orphan_t){ .zone_idx = zone_idx,
-                                               .ticket_idx = idx,
-                                               .arrival = ticket->arrival,
-                                               .since = ticket->since_usec,
-                                               .until = ticket->until_usec,
-                                               .programs = atomic_load(
-                                                   &ticket->programs),
-                                               .pid = known_pid(ticket) };
+            orphans[count++] = (orphan_t){ .ticket_idx = idx,
+                                           .arrival = ticket->arrival,
+                                           .until = ticket->held_until_usec };
         }
     }
     adm_zone_unlock(segment, zone, round->now);
     return count;
 }
 
-/* From now on a program that was forked but has not noted itself will not run.
- * @return false if it just has noted itself. */
-static bool close_to_programs(adm_ticket_rec_t *ticket,
-                              const adm_orphan_t *orphan)
-{
-    uint64_t none = adm_program_word(orphan->arrival, 0);
-
-    return orphan->pid != 0
-           || atomic_compare_exchange_strong(
-               &ticket->program, &none,
-               adm_program_word(orphan->arrival, ADM_PROGRAM_CLOSED))
-           || adm_program_pid(none) == ADM_PROGRAM_CLOSED;
-}
-
-static void end_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
+static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
+                       const orphan_t *orphan)
 {
     adm_segment_t *segment = round->segment;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-    adm_zone_rec_t *zone = lock_in_round(round, orphan->zone_idx);
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return;
     }
     if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED
-        && ticket->arrival == orphan->arrival
-        && close_to_programs(ticket, orphan)) {
+        && ticket->arrival == orphan->arrival) {
+        unsigned programs = atomic_load(&ticket->programs);
+
         adm_zone_end_ticket_locked(segment, zone, orphan->ticket_idx);
         ADM_FAULT(orphan_freed);
-        zone->figures.reclaimed++;
+        if (!(programs & ADM_PROGRAMS_ABANDONED)) {
+            zone->figures.reclaimed++;
+        }
     }
     adm_zone_unlock(segment, zone, round->now);
-}
-
-/* @return whether the program has been missed for long enough. */
-static bool is_missed(adm_ticket_rec_t *ticket, const adm_orphan_t *orphan,
-                      adm_usec_t now)
-{
-    adm_usec_t since = 0;
-
-    if (atomic_compare_exchange_strong(&ticket->missed_since, &since, now)) {
-        return false; /* the first time */
-    }
-    return now - since >= (orphan->pid ? MISSED_USEC : MISSED_DAEMON_USEC);
-}
-
-static void visit_orphan(adm_reap_round_t *round, const adm_orphan_t *orphan)
-{
-    adm_segment_t *segment = round->segment;
-    adm_usec_t now = round->now;
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-
-    if (now < orphan->until && adm_program_exists(segment, orphan)) {
-        atomic_store(&ticket->missed_since, 0);
-    }
-    else if (now >= orphan->until || is_missed(ticket, orphan, now)) {
-        end_orphan(round, orphan);
-    }
 }
 
 void adm_reap_orphans(adm_reap_round_t *round)
 {
     adm_segment_t *segment = round->segment;
-    adm_orphan_t orphans[ADM_CHUNK_TICKETS];
+    orphan_t orphans[ADM_CHUNK_TICKETS];
     uint32_t chunk, count, i;
 
     for (chunk = 0; chunk < used_chunks(segment); chunk++) {
@@ -282,7 +235,13 @@ void adm_reap_orphans(adm_reap_round_t *round)
         }
         count = collect_orphans(round, zone_idx, chunk, orphans);
         for (i = 0; i < count; i++) {
-            visit_orphan(round, &orphans[i]);
+            adm_ticket_rec_t *ticket = adm_ticket_at(segment,
+                                                     orphans[i].ticket_idx);
+
+            if (adm_program_is_over(ticket, orphans[i].arrival)
+                || round->now >= orphans[i].until) {
+                end_orphan(round, zone_idx, &orphans[i]);
+            }
         }
     }
 }

@@ -351,12 +351,11 @@ static void end_own_ticket(adm_ticket_t *ticket)
     adm_worker_give_back(ticket);
 }
 
-static void adm_ticket_leave_stuck(adm_ticket_t *ticket, uint32_t how,
-                                   adm_usec_t now)
+static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
-    adm_ticket_rec_t *rec = adm_ticket_at(segment, ticket->idx);
+    adm_ticket_rec_t *rec = rec_of(ticket);
     apr_status_t rv;
 
     if (!zone || !rec) {
@@ -406,7 +405,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     }
     else {
         if (rv != APR_SUCCESS) {
-            adm_ticket_leave_stuck(ticket, outcome, now);
+            leave_stuck(ticket, outcome, now);
         }
         end_own_ticket(ticket);
     }
@@ -453,6 +452,9 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
     }
     segment = ticket->child->segment;
     end_parking(ticket);
+    if (is_abandoned) {
+        atomic_fetch_or(&rec_of(ticket)->programs, ADM_PROGRAMS_ABANDONED);
+    }
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
         bool is_granted = begin(rec_of(ticket), now);
@@ -478,10 +480,9 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
     }
     else {
         if (rv != APR_SUCCESS) {
-            adm_ticket_leave_stuck(ticket,
-                                   is_abandoned ? ADM_LEFT_ABANDONED
-                                                : ADM_LEFT_RELEASED,
-                                   now);
+            leave_stuck(ticket,
+                        is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED,
+                        now);
         }
         end_own_ticket(ticket);
     }

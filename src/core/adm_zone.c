@@ -166,7 +166,7 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->programs, 0, memory_order_relaxed);
     atomic_store_explicit(&rec->program, adm_program_word(rec->arrival, 0),
                           memory_order_relaxed);
-    atomic_store_explicit(&rec->missed_since, 0, memory_order_relaxed);
+    atomic_store_explicit(&rec->begun_usec, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
     ADM_FAULT(enter_filled);
@@ -188,15 +188,22 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     return APR_SUCCESS;
 }
 
+/* Where nobody can know when a program ends. */
+#define UNSEEN_HOLD_USEC (10 * ADM_USEC_PER_SEC)
+
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     unsigned orphans = atomic_load(&zone->orphans);
+    adm_usec_t hold = atomic_load(&segment->header->orphan_hold_usec);
 
     adm_hand_over_settle_ticket_locked(segment, zone, ticket_idx);
-    atomic_store(&ticket->missed_since, 0);
-    ticket->until_usec = now + atomic_load(&segment->header->orphan_hold_usec);
+    if (atomic_load(&ticket->programs) & ADM_PROGRAMS_UNSEEN
+        && hold > UNSEEN_HOLD_USEC) {
+        hold = UNSEEN_HOLD_USEC;
+    }
+    ticket->held_until_usec = now + hold;
     /* T7_orphan, T10_abandon */
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
     ADM_FAULT(reap_orphaned);

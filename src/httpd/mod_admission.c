@@ -60,6 +60,8 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_recycle_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
+    ap_hook_post_config(admission_program_post_config, NULL, NULL,
+                        APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_advice_post_config, NULL, NULL,
@@ -74,8 +76,6 @@ static void on_children(void)
                        APR_HOOK_MIDDLE);
     /* These need its registration. */
     ap_hook_child_init(admission_room_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE + 1);
-    ap_hook_child_init(admission_surroundings_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 1);
     ap_hook_child_init(admission_http2_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 1);

@@ -166,6 +166,36 @@ static int register_only(void *unused)
     return 0;
 }
 
+/* A program that is killed on its way takes its child along, as a kill of their
+ * process group does. */
+static void start_program_of(adm_ticket_t *ticket)
+{
+    pid_t program;
+
+    adm_program_announce(ticket, ADM_START_HERE);
+    program = fork();
+    if (program == 0) {
+        _exit(0);
+    }
+    if (end_of(program) == -SIGKILL) {
+        kill(getpid(), SIGKILL);
+    }
+}
+
+static int enter_with_program(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    arm();
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    start_program_of(&ticket);
+    leave(&ticket);
+    return 0;
+}
+
 /* For a second death: whatever a child does, from its first moment. */
 static int do_everything(void *unused)
 {
@@ -185,6 +215,7 @@ static int do_everything(void *unused)
         adm_ticket_wait(&ticket, adm_now() + 1);
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
+    start_program_of(&ticket);
     leave(&ticket);
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
@@ -212,7 +243,7 @@ static int die_with_program(void *unused)
     (void)unused;
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, ADM_START_HERE);
     kill(getpid(), SIGKILL);
     return 0;
 }
@@ -226,7 +257,7 @@ static int enter_again_with_program(void *unused)
     (void)unused;
     NEED(child != NULL);
     NEED(enter(child, zone, &running) == ADM_ADMITTED);
-    adm_program_announce(&running);
+    adm_program_announce(&running, ADM_START_HERE);
     arm();
     NEED(enter(child, zone, &waiting) == ADM_WAITING);
     return 0;
@@ -323,6 +354,8 @@ static const scene_t scenes[] = {
     { KILL(left_noted), NULL, enter_and_leave_to_others, .limit = 1 },
     { KILL(left_taken), NULL, enter_and_leave_to_others, .limit = 1 },
     { KILL(leave_stored), NULL, enter_and_leave_to_others, .limit = 1 },
+    { KILL(program_forked), NULL, enter_with_program, .limit = 1 },
+    { KILL(program_noted), NULL, enter_with_program, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

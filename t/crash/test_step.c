@@ -22,8 +22,8 @@ static adm_zone_t zone;
 static adm_child_t *survivor;
 static adm_ticket_t held, awaited;
 
-/* Nobody looks for programs in /proc step by step: that takes hours. */
-#define ORPHAN_HOLD_USEC (10 * ADM_USEC_PER_SEC)
+/* As long as a program is waited for that nobody sees. */
+#define ORPHAN_HOLD_USEC (2 * ADM_USEC_PER_SEC)
 
 /* ---- stories of victims -------------------------------------------------- */
 
@@ -143,7 +143,7 @@ static int die_running_a_program(void *unused)
     (void)unused;
     victim = join();
     enter(victim, zone, &ticket);
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, ADM_START_UNSEEN);
     atomic_store(shared, 1);
     return stay();
 }

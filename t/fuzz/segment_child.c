@@ -90,7 +90,7 @@ static void go_on(adm_ticket_t *ticket, input_t *input)
         adm_ticket_unpark(ticket);
         break;
     case 5:
-        adm_program_announce(ticket);
+        adm_program_announce(ticket, take_byte(input) % 3);
         break;
     case 6:
         adm_program_token(ticket, token);

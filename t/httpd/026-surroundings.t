@@ -19,34 +19,6 @@ sub warns {
     $httpd->stop;
 }
 
-# ---- suEXEC ------------------------------------------------------------------
-
-my $has_suexec = AdmissionTest::Config::is_installed('suexec')
-    && `@{[ AdmissionTest::Config::httpd() ]} -V` =~ /SUEXEC_BIN="(.*?)"/ && -u $1;
-
-for_each_combo(sub {
-    my ($combo) = @_;
-
-    plan skip_all => 'suexec is not installed, or not set-uid root' if !$has_suexec;
-    my @with = (modules => ['suexec']);
-    my $user = qq(SuexecUserGroup "#65534" "#65534"\n);
-    my $host = <<"CONF";
-<IfModule mime_module>
-    <VirtualHost 192.0.2.1:80>
-        ServerName other.example
-        $user
-    </VirtualHost>
-</IfModule>
-CONF
-    my @warning = $combo->{cgi} eq 'cgid'
-        ? qr/admission:warn.*ADM0113: SuexecUserGroup .* mod_cgid/ : ();
-
-    warns('suEXEC', $combo, \@warning, @with, conf => $zone . $user);
-    warns('suEXEC in a virtual host', $combo, \@warning, @with, conf => $zone . $host);
-    warns('suEXEC that nobody uses', $combo, [], @with, conf => $zone);
-    warns('suEXEC without a zone', $combo, [], @with, conf => $user);
-}, 'event+cgid', 'prefork+cgi');
-
 # ---- HTTP/2 ------------------------------------------------------------------
 
 for_each_combo(sub {
@@ -65,32 +37,5 @@ for_each_combo(sub {
     warns('mod_http2 without its protocol', $combo, [],
           modules => ['http2'], conf => $short[1]);
 }, 'event+cgid', 'worker+cgid');
-
-# ---- /proc -------------------------------------------------------------------
-
-# The same httpd, with nothing in /proc.
-sub without_proc {
-    my $unshare = "unshare -m sh -c 'mount -t tmpfs tmpfs /proc && exec \"\$\@\"' sh";
-
-    system("$unshare true >/dev/null 2>&1") == 0 or return;
-    return "#!/bin/sh\nexec $unshare " . AdmissionTest::Config::httpd() . ' "$@"' . "\n";
-}
-
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $script = without_proc()
-        or plan skip_all => 'no file system can be mounted here';
-    my @warning = $combo->{cgi} eq 'cgid'
-        ? qr{admission:warn.*ADM0114: /proc/\d+/task/\d+/children cannot be read} : ();
-    my $httpd = new_httpd(combo => $combo, conf => $zone);
-
-    $httpd->put('../httpd', $script);
-    chmod 0755, "$httpd->{dir}/httpd";
-    local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    $httpd->expect_in_log(@warning)->start;
-    is scalar(grep { /ADM0114/ } $httpd->error_log), scalar(@warning),
-        'empty /proc: one warning, of all children' if @warning;
-    $httpd->stop;
-}, 'event+cgid', 'prefork+cgi');
 
 done_testing;

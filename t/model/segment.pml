@@ -79,15 +79,17 @@ bit idle[SLOTS];     /* it has nothing more to do */
 bit is_dead[PROCESSES];
 byte processes = SLOTS; /* forked so far */
 
-bit runs[PROCESSES]; /* the program that this process started */
-byte running;        /* how many run */
+/* The program of a process, and the `program` word of its ticket. */
+#define ASKED 1 /* it may start; the word has no pid */
+#define RUNS 2  /* the word has its pid */
+
+byte program[PROCESSES]; /* 0: none, or none any more; the word is CLOSED, or
+                          * has the pid of one that has ended */
+byte running;            /* how many run */
 #ifdef ABANDON
 bit is_left[PROCESSES]; /* its request ended before its program */
 #else
 #define is_left is_dead
-#endif
-#ifdef BREAK_UNSEEN_BEFORE_EXEC
-bit has_token[PROCESSES]; /* it is past exec */
 #endif
 
 /* The idle worker of a child whose request waits without one. */
@@ -338,11 +340,17 @@ inline recount()
 
 #if defined BREAK_ORPHAN_AT_ONCE
 #define program_is_gone(p) true
-#elif defined BREAK_UNSEEN_BEFORE_EXEC
-#define program_is_gone(p) (!runs[p] || !has_token[p])
 #else
-#define program_is_gone(p) (!runs[p])
+#define program_is_gone(p) (program[p] != RUNS)
 #endif
+
+/* Who finds no pid lets none come after that. */
+#ifdef BREAK_NOT_CLOSED
+#define closed(p) program[p]
+#else
+#define closed(p) (program[p] == ASKED -> 0 : program[p])
+#endif
+
 #define ended(t) (state[t] == ORPHANED && program_is_gone(holder[t]))
 
 #ifdef BREAK_NO_OWNER

@@ -346,14 +346,10 @@ P1_announce:
         announced[t] = true
 #endif
     }
+    /* It forks, or asks a daemon to: whichever process that is, it comes when it
+     * comes. */
     if
-    :: d_step {
-        true ->
-        runs[self] = true;
-        running++;
-        /* P1: never more programs than the limit */
-        assert(running <= limit)
-    }
+    :: program[self] = ASKED
     OR_KILLED
     fi;
 #ifdef BREAK_ANNOUNCED_LATE
@@ -362,22 +358,23 @@ P1_announce:
     OR_KILLED
     fi;
 #endif
-#ifdef BREAK_UNSEEN_BEFORE_EXEC
-    if
-    :: has_token[self] = true
-    OR_KILLED
-    fi;
-#endif
     if
     :: d_step {
-        true ->
-        runs[self] = false;
+        program[self] == RUNS ->
+        program[self] = 0;
         running--;
+        op = RELEASE
+    }
+    :: atomic {
+        /* The handler is done, and there is no pid. */
+        program[self] == ASKED ->
+P3_close:
+        program[self] = closed(self);
         op = RELEASE
     }
 #ifdef ABANDON
     :: atomic {
-        true ->
+        program[self] == RUNS ->
         /* The request ends before its program: somebody stopped it, or it is a
          * daemon's that works on after its answer. */
         is_left[self] = true;
@@ -802,9 +799,11 @@ look_at_zone:
                 :: !ended(x) -> x++
                 :: else -> break
                 od;
-                seen = arrival[x];
-                op = END_ORPHAN
+                seen = arrival[x]
             }
+P4_close_orphan:
+            program[holder[x]] = closed(holder[x]);
+            op = END_ORPHAN;
             goto critical
         :: back != TO_CLAIM && !any_ended && zone_has_work ->
             op = HAND_OUT;
@@ -885,7 +884,9 @@ end_gone:
 inline program_without_request_ends(p)
 {
     d_step {
-        runs[p] && (is_dead[p] || is_left[p]) -> runs[p] = false; running--
+        program[p] == RUNS && (is_dead[p] || is_left[p]) ->
+        program[p] = 0;
+        running--
     }
 }
 
@@ -932,6 +933,30 @@ C5_dead_by_parent:
         i = 0
     }
 #endif
+    :: atomic {
+        if
+        :: program[0] == ASKED -> i = 0
+        :: program[1] == ASKED -> i = 1
+#if PROCESSES > 2
+        :: program[2] == ASKED -> i = 2
+#endif
+#if PROCESSES > 3
+        :: program[3] == ASKED -> i = 3
+#endif
+#if PROCESSES > 4
+        :: program[4] == ASKED -> i = 4
+#endif
+#if PROCESSES > 5
+        :: program[5] == ASKED -> i = 5
+#endif
+        fi;
+P2_note:
+        program[i] = RUNS;
+        running++;
+        i = 0;
+        /* P1: never more programs than the limit */
+        assert(running <= limit)
+    }
 #if KILLS > 0 || defined ABANDON
     :: program_without_request_ends(0)
     :: program_without_request_ends(1)

@@ -1,6 +1,7 @@
 /* test_cat.c - programs that live as long as a test wants. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,29 +20,44 @@ void end_program(void)
     close(life_line[1]);
 }
 
-void become_cat(const char *token)
+void become_cat(char *const environment[])
 {
-    char variable[ADM_TOKEN_LENGTH + 32];
     char *const arguments[] = { "cat", NULL };
-    char *const environment[] = { "PATH=/usr/bin:/bin", variable, NULL };
 
-    snprintf(variable, sizeof(variable), ADM_TOKEN_VARIABLE "=%s", token);
     dup2(life_line[0], 0);
     execve("/bin/cat", arguments, environment);
     _exit(99);
 }
 
+static char *const nothing[] = { "PATH=/usr/bin:/bin", NULL };
+
 pid_t start_program(adm_ticket_t *ticket)
 {
-    char token[ADM_TOKEN_LENGTH];
     pid_t pid;
 
-    adm_program_token(ticket, token);
-    adm_program_announce(ticket);
+    adm_program_announce(ticket, ADM_START_HERE);
     pid = fork();
     if (pid == 0) {
-        become_cat(token);
+        become_cat(nothing);
     }
+    return pid;
+}
+
+pid_t start_with_token(const char *token)
+{
+    char **environment = calloc(3, sizeof(*environment));
+    char *variable = malloc(ADM_TOKEN_LENGTH + 32);
+    pid_t pid;
+
+    snprintf(variable, ADM_TOKEN_LENGTH + 32, ADM_TOKEN_VARIABLE "=%s", token);
+    environment[0] = "PATH=/usr/bin:/bin";
+    environment[1] = variable;
+    pid = fork();
+    if (pid == 0) {
+        become_cat(environment);
+    }
+    free(variable);
+    free(environment);
     return pid;
 }
 

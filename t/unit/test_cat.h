@@ -15,11 +15,15 @@ void make_life_line(void);
  *  well, until it is killed or does this. */
 void end_program(void);
 
-/** In a new process: become the program of this token. */
-void become_cat(const char *token);
+/** In a new process: become a program with this environment. */
+void become_cat(char *const environment[]);
 
-/** As mod_cgi does: fork in the child, the token in the environment. */
+/** As mod_cgi does: announce in the child, and fork there. */
 pid_t start_program(adm_ticket_t *ticket);
+
+/** As mod_cgid's daemon does: fork with the token in the environment of what is
+ *  started. */
+pid_t start_with_token(const char *token);
 
 /** @return whether the process is a cat that has not ended. */
 bool is_cat(pid_t pid);

@@ -3,8 +3,9 @@
  * The programs are cats (test_cat.h). Some are started by the child, as mod_cgi
  * does, some by a daemon, as mod_cgid does.
  */
-#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,7 +122,7 @@ START_TEST(a_ticket_in_line_is_never_orphaned)
 
         child = join();
         enter(child, zone, &waiting);
-        adm_program_announce(&waiting);
+        adm_program_announce(&waiting, ADM_START_HERE);
         atomic_store(shared, 1);
         stay();
     }
@@ -136,7 +137,7 @@ END_TEST
 
 /* ---- a daemon starts the programs, as mod_cgid does ---------------------- */
 
-enum { TO_START = 10, STARTED = 11, IS_SLOW = 12, IS_UP = 13, TOKEN_AT = 16 };
+enum { TO_START = 10, STARTED = 11, IS_UP = 13, TOKEN_AT = 16 };
 
 static char *token_for_daemon(void)
 {
@@ -155,20 +156,17 @@ static int be_daemon(void *unused)
     atomic_store(&shared[IS_UP], 1);
     for (;;) {
         if (atomic_load(&shared[TO_START]) > started) {
-            pid_t pid = fork();
-
-            if (pid == 0) {
-                become_cat(token_for_daemon());
-            }
             started++;
-            atomic_store(&shared[STARTED], (unsigned)pid);
+            atomic_store(&shared[STARTED],
+                         (unsigned)start_with_token(token_for_daemon()));
         }
         pause_briefly();
     }
     return 1;
 }
 
-static pid_t start_by_daemon(const adm_ticket_t *ticket)
+/* @return the new process, which may not be a program yet. */
+static pid_t tell_daemon(const adm_ticket_t *ticket)
 {
     adm_program_token(ticket, token_for_daemon());
     atomic_store(&shared[STARTED], 0);
@@ -176,10 +174,17 @@ static pid_t start_by_daemon(const adm_ticket_t *ticket)
     while (atomic_load(&shared[STARTED]) == 0) {
         pause_briefly();
     }
-    while (!is_cat((pid_t)atomic_load(&shared[STARTED]))) {
+    return (pid_t)atomic_load(&shared[STARTED]);
+}
+
+static pid_t start_by_daemon(const adm_ticket_t *ticket)
+{
+    pid_t pid = tell_daemon(ticket);
+
+    while (!is_cat(pid)) {
         pause_briefly();
     }
-    return (pid_t)atomic_load(&shared[STARTED]);
+    return pid;
 }
 
 /* A request that is about to start a program. @return the daemon for that. */
@@ -192,50 +197,41 @@ static pid_t announce_beside_a_daemon(adm_ticket_t *ticket)
     zone = zone_with(1, 1);
     child = join();
     ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
-    adm_program_announce(ticket);
+    adm_program_announce(ticket, ADM_START_BY_TOKEN);
     return daemon;
 }
 
-START_TEST(without_a_daemon_known_nothing_is_known)
+static pid_t noted_of(const adm_ticket_t *ticket)
 {
-    adm_ticket_t ticket;
-
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    adm_program_announce(&ticket);
-    ck_assert(!adm_program_has_ended(&ticket));
-    assert_segment_consistent();
+    return (pid_t)adm_program_pid(atomic_load(&rec_of_ticket(ticket)->program));
 }
-END_TEST
 
-START_TEST(a_daemon_is_known_from_the_first_program_it_starts)
+static bool has_token(pid_t pid)
 {
-    adm_ticket_t ticket;
-    pid_t daemon, program;
+    char path[64], text[1024] = "";
+    FILE *file;
+    size_t length;
 
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), 0);
-    program = start_by_daemon(&ticket);
-    ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), daemon);
-    end_program();
-    WAIT_FOR(!is_cat(program));
-    kill_unnoticed(daemon);
-    assert_segment_consistent();
+    snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+    file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    length = fread(text, 1, sizeof(text), file);
+    fclose(file);
+    ck_assert_uint_gt(length, 0);
+    return memmem(text, length, ADM_TOKEN_VARIABLE, strlen(ADM_TOKEN_VARIABLE));
 }
-END_TEST
 
-START_TEST(a_program_of_the_daemon_is_found_by_its_token)
+START_TEST(a_program_of_the_daemon_is_known_and_keeps_no_token)
 {
     adm_ticket_t ticket;
     pid_t daemon, program;
 
     daemon = announce_beside_a_daemon(&ticket);
     program = start_by_daemon(&ticket);
+    ck_assert_int_eq(noted_of(&ticket), program);
+    ck_assert(!has_token(program));
     ck_assert(!adm_program_has_ended(&ticket));
+    ck_assert(adm_program_outlives_request(&ticket));
     end_program();
     WAIT_FOR(!is_cat(program));
     ck_assert(adm_program_has_ended(&ticket));
@@ -244,184 +240,58 @@ START_TEST(a_program_of_the_daemon_is_found_by_its_token)
 }
 END_TEST
 
-static void wait_for_zombie(pid_t pid)
-{
-    siginfo_t info;
-
-    ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-}
-
-/* httpd buries a dead daemon when it comes to it, up to a second later. */
-START_TEST(a_daemon_not_yet_buried_says_nothing_of_its_programs)
+/* suEXEC: the program is another user's, here everybody else is. */
+START_TEST(a_program_of_another_user_is_known)
 {
     adm_ticket_t ticket;
-    pid_t daemon, program;
-
-    daemon = announce_beside_a_daemon(&ticket);
-    program = start_by_daemon(&ticket);
-    kill(daemon, SIGKILL);
-    wait_for_zombie(daemon);
-    ck_assert(is_cat(program));
-    ck_assert(!adm_program_has_ended(&ticket));
-    ck_assert(adm_program_outlives_request(&ticket));
-    end_program();
-    WAIT_FOR(!is_cat(program));
-    ck_assert_int_eq(end_of(daemon), -SIGKILL);
-    assert_segment_consistent();
-}
-END_TEST
-
-/* Makes what a daemon forks wait until that is dead. Registered before the
- * module's own handlers, so it comes first. */
-static void be_slow_after_fork(void)
-{
-    while (shared && atomic_load(&shared[IS_SLOW])) {
-        pause_briefly();
-    }
-}
-
-START_TEST(a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked)
-{
-    adm_ticket_t ticket;
-    pid_t daemon;
-
-    daemon = announce_beside_a_daemon(&ticket);
-    adm_program_token(&ticket, token_for_daemon());
-    WAIT_FOR(atomic_load(&shared[IS_UP]) == 1);
-    atomic_store(&shared[IS_SLOW], 1);
-    atomic_store(&shared[TO_START], 1);
-    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
-    kill_unnoticed(daemon);
-    ck_assert(adm_program_outlives_request(&ticket));
-    atomic_store(&shared[IS_SLOW], 0);
-    WAIT_FOR(is_cat((pid_t)atomic_load(&shared[STARTED])));
-    ck_assert_int_eq(atomic_load(&segment->header->spawners[0].pid), daemon);
-    ck_assert_int_eq(atomic_load(&segment->header->spawners[1].pid), 0);
-    end_program();
-    WAIT_FOR(!is_cat((pid_t)atomic_load(&shared[STARTED])));
-    assert_segment_consistent();
-}
-END_TEST
-
-/* What a daemon has forked and what is about to become the program of our
- * request, for as long as `IS_SLOW`. */
-static pid_t fork_slowly(pid_t daemon, const adm_ticket_t *ticket)
-{
     pid_t program;
 
-    adm_program_token(ticket, token_for_daemon());
-    WAIT_FOR(atomic_load(&shared[IS_UP]) == 1);
-    atomic_store(&shared[IS_SLOW], 1);
-    atomic_store(&shared[TO_START], 1);
-    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
-    program = (pid_t)atomic_load(&shared[STARTED]);
-    ck_assert_int_eq(kill(daemon, 0), 0);
-    return program;
+    announce_beside_a_daemon(&ticket);
+    program = start_by_daemon(&ticket);
+    ck_assert(setuid(65534) == 0); /* as children of httpd are */
+    ck_assert(!adm_program_has_ended(&ticket));
+    ck_assert(adm_program_outlives_request(&ticket));
+    end_program();
+    WAIT_FOR(!is_cat(program));
+    ck_assert(adm_program_has_ended(&ticket));
+    ck_assert(!adm_program_outlives_request(&ticket));
+    assert_segment_consistent();
 }
+END_TEST
 
-/* Its daemon has closed all sockets and ends, or closed that of this request
- * and lives on: as long as the new process is its child, it says so itself. */
-START_TEST(a_program_outlives_its_request_from_the_fork_on)
+START_TEST(a_program_is_known_after_its_daemon_is_dead)
 {
     adm_ticket_t ticket;
     pid_t daemon, program;
 
     daemon = announce_beside_a_daemon(&ticket);
-    program = fork_slowly(daemon, &ticket);
-    ck_assert(adm_program_outlives_request(&ticket));
+    program = start_by_daemon(&ticket);
+    kill_unnoticed(daemon);
     ck_assert(!adm_program_has_ended(&ticket));
-    atomic_store(&shared[IS_SLOW], 0);
-    WAIT_FOR(is_cat(program));
     ck_assert(adm_program_outlives_request(&ticket));
     end_program();
     WAIT_FOR(!is_cat(program));
-    ck_assert(!adm_program_outlives_request(&ticket));
-    kill_unnoticed(daemon);
+    ck_assert(adm_program_has_ended(&ticket));
     assert_segment_consistent();
 }
 END_TEST
 
-static int announce_fork_slowly_and_stay(void *daemon)
+START_TEST(a_token_of_no_open_ticket_starts_nothing)
 {
-    adm_ticket_t ticket;
-
-    child = join();
-    NEED(child != NULL);
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    adm_program_announce(&ticket);
-    fork_slowly(*(pid_t *)daemon, &ticket);
-    atomic_store(&shared[0], 1);
-    return stay();
-}
-
-START_TEST(a_dead_daemons_fork_may_take_its_time_to_become_the_program)
-{
-    adm_ticket_t waiting;
-    pid_t daemon, victim, program;
-    int round;
-
-    make_life_line();
-    daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    victim = start(announce_fork_slowly_and_stay, &daemon);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    program = (pid_t)atomic_load(&shared[STARTED]);
-    kill_noticed(victim);
-    kill_unnoticed(daemon);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    for (round = 0; round < 5; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
-    ck_assert_uint_eq(orphans_in(zone), 1);
-    ck_assert(!adm_ticket_is_granted(&waiting));
-    atomic_store(&shared[IS_SLOW], 0);
-    WAIT_FOR(is_cat(program));
-    end_program();
-    WAIT_FOR(!is_cat(program));
-    for (round = 0; round < 3; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
-    ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
-}
-END_TEST
-
-static int fork_once_and_stay(void *unused)
-{
-    pid_t pid;
-
-    (void)unused;
-    end_program();
-    pid = fork();
-    if (pid == 0) {
-        _exit(0);
-    }
-    NEED(end_of(pid) == 0);
-    atomic_fetch_add(&shared[0], 1);
-    return stay();
-}
-
-START_TEST(a_daemon_that_is_no_longer_remembered_may_have_started_it)
-{
-    adm_ticket_t ticket;
-    pid_t daemon, program, others[ADM_SPAWNERS];
-    unsigned n;
+    adm_ticket_t ticket, next;
+    pid_t daemon, program;
 
     daemon = announce_beside_a_daemon(&ticket);
-    adm_program_withdraw();
-    program = start_by_daemon(&ticket);
-    for (n = 0; n < ADM_SPAWNERS; n++) {
-        others[n] = start(fork_once_and_stay, NULL);
-        WAIT_FOR(atomic_load(&shared[0]) == n + 1);
-        ck_assert(!adm_program_has_ended(&ticket));
-        ck_assert(adm_program_outlives_request(&ticket));
+    ck_assert(adm_program_has_ended(&ticket)); /* none has started */
+    if (_i) {
+        leave(&ticket);
+        ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
+        ck_assert_uint_eq(next.idx, ticket.idx);
     }
-    end_program();
-    WAIT_FOR(!is_cat(program));
-    ck_assert(!adm_program_outlives_request(&ticket));
-    for (n = 0; n < ADM_SPAWNERS; n++) {
-        kill_unnoticed(others[n]);
+    program = tell_daemon(&ticket);
+    WAIT_FOR(kill(program, 0) != 0);
+    if (_i) {
+        ck_assert_int_eq(noted_of(&next), 0);
     }
     kill_unnoticed(daemon);
     assert_segment_consistent();
@@ -439,9 +309,11 @@ START_TEST(the_program_of_another_request_is_not_taken_for_ours)
     child = join();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &other), ADM_ADMITTED);
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, ADM_START_BY_TOKEN);
+    adm_program_announce(&other, ADM_START_BY_TOKEN);
     start_by_daemon(&other);
-    WAIT_FOR(adm_program_has_ended(&ticket)); /* once the other shows itself */
+    ck_assert(adm_program_has_ended(&ticket));
+    ck_assert(!adm_program_has_ended(&other));
     end_program();
     kill_unnoticed(daemon);
     assert_segment_consistent();
@@ -456,7 +328,7 @@ static int announce_and_stay(void *unused)
     child = join();
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, ADM_START_BY_TOKEN);
     start_by_daemon(&ticket);
     atomic_store(&shared[0], 1);
     return stay();
@@ -488,10 +360,9 @@ START_TEST(a_permit_outlives_its_child_with_the_daemons_program)
     ck_assert(!adm_ticket_is_granted(&waiting));
     end_program();
     WAIT_FOR(!is_cat(program));
-    for (round = 0; round < 3; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
+    adm_round(child, adm_now() + 5 * ADM_USEC_PER_SEC, true);
     ck_assert(adm_ticket_is_granted(&waiting));
+    ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 1);
     if (!_i) {
         kill_unnoticed(daemon);
     }
@@ -499,82 +370,78 @@ START_TEST(a_permit_outlives_its_child_with_the_daemons_program)
 }
 END_TEST
 
-/* The child was killed, its daemon has forked the program, but that has not
- * got as far as its own environment. Rounds may follow at once on each other:
- * there are as many as there are children. */
-static int be_slow_program(void *unused)
-{
-    (void)unused;
-    atomic_store(&shared[0], 1);
-    while (atomic_load(&shared[1]) == 0) {
-        pause_briefly();
-    }
-    become_cat(token_for_daemon());
-    return 1;
-}
-
-static int announce_and_stay_only(void *unused)
+static int announce_and_stay_only(void *how)
 {
     adm_ticket_t ticket;
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_token(&ticket, token_for_daemon());
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, *(adm_start_t *)how);
     atomic_store(&shared[2], 1);
     return stay();
 }
 
-START_TEST(a_program_about_to_exec_is_given_time)
+/* The daemon has the request, and the child that asked is dead. */
+START_TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
 {
-    pid_t victim, program;
-    adm_usec_t now;
-    int round;
-
-    make_zone();
-    victim = start(announce_and_stay_only, NULL);
-    WAIT_FOR(atomic_load(&shared[2]) == 1);
-    program = start(be_slow_program, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    kill_noticed(victim);
-    now = adm_now();
-    for (round = 0; round < 10; round++) {
-        adm_round(child, now, true); /* ten children, at the same moment */
-    }
-    ck_assert_uint_eq(orphans_in(zone), 1);
-    atomic_store(&shared[1], 1);
-    WAIT_FOR(is_cat(program));
-    end_program();
-    ck_assert_int_eq(end_of(program), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-/* A program that runs as another user (suexec) does not show its environment:
- * it cannot be known whether it is ours. */
-START_TEST(a_daemons_program_that_hides_its_environment_keeps_the_permit)
-{
+    adm_start_t how = ADM_START_BY_TOKEN;
     pid_t daemon, victim, program;
-    int round;
 
     make_life_line();
     daemon = start(be_daemon, NULL);
     zone = zone_with(1, 1);
     child = join();
-    victim = start(announce_and_stay, NULL);
-    WAIT_FOR(atomic_load(&shared[0]) == 1);
-    program = (pid_t)atomic_load(&shared[STARTED]);
+    victim = start(announce_and_stay_only, &how);
+    WAIT_FOR(atomic_load(&shared[2]) == 1);
     kill_noticed(victim);
-    ck_assert(setuid(65534) == 0); /* as children of httpd are */
-    for (round = 0; round < 5; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(active_in(zone), 0);
+    atomic_fetch_add(&shared[TO_START], 1);
+    WAIT_FOR(atomic_load(&shared[STARTED]) != 0);
+    program = (pid_t)atomic_load(&shared[STARTED]);
+    WAIT_FOR(kill(program, 0) != 0);
+    kill_unnoticed(daemon);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_program_that_nobody_sees_keeps_the_permit_for_ten_seconds)
+{
+    adm_start_t how = ADM_START_UNSEEN;
+    adm_usec_t before = adm_now();
+    pid_t victim;
+
+    make_zone();
+    victim = start(announce_and_stay_only, &how);
+    WAIT_FOR(atomic_load(&shared[2]) == 1);
+    kill_noticed(victim);
+    adm_round(child, before + 9 * ADM_USEC_PER_SEC, true);
+    ck_assert_uint_eq(orphans_in(zone), 1);
+    adm_round(child, before + 19 * ADM_USEC_PER_SEC, true);
+    ck_assert_uint_eq(orphans_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Nobody died: nothing was taken back. */
+START_TEST(an_abandoned_permit_is_not_counted_as_reclaimed)
+{
+    adm_ticket_t ticket;
+    pid_t program;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    program = start_program(&ticket);
+    WAIT_FOR(is_cat(program));
+    adm_ticket_abandon(&ticket, adm_now());
     ck_assert_uint_eq(orphans_in(zone), 1);
     end_program();
-    WAIT_FOR(!is_cat(program));
-    ck_assert_int_ne(daemon, 0);
+    ck_assert_int_eq(end_of(program), 0);
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(orphans_in(zone), 0);
+    ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -586,35 +453,27 @@ static void add_stories(TCase *stories)
                    a_program_keeps_the_permit_no_longer_than_the_bound);
     tcase_add_test(stories, a_bound_of_zero_keeps_no_permit_for_a_program);
     tcase_add_test(stories, a_ticket_in_line_is_never_orphaned);
-    tcase_add_test(stories, without_a_daemon_known_nothing_is_known);
-    tcase_add_test(stories, a_daemon_is_known_from_the_first_program_it_starts);
-    tcase_add_test(stories, a_program_of_the_daemon_is_found_by_its_token);
     tcase_add_test(stories,
-                   a_daemon_not_yet_buried_says_nothing_of_its_programs);
-    tcase_add_test(stories,
-                   a_daemon_is_known_although_it_dies_as_soon_as_it_has_forked);
-    tcase_add_test(stories, a_program_outlives_its_request_from_the_fork_on);
-    tcase_add_test(stories,
-                   a_dead_daemons_fork_may_take_its_time_to_become_the_program);
-    tcase_add_test(stories,
-                   a_daemon_that_is_no_longer_remembered_may_have_started_it);
+                   a_program_of_the_daemon_is_known_and_keeps_no_token);
+    tcase_add_test(stories, a_program_is_known_after_its_daemon_is_dead);
+    tcase_add_loop_test(stories, a_token_of_no_open_ticket_starts_nothing, 0,
+                        2);
     tcase_add_test(stories,
                    the_program_of_another_request_is_not_taken_for_ours);
     tcase_add_loop_test(stories,
                         a_permit_outlives_its_child_with_the_daemons_program, 0,
                         2);
-    tcase_add_test(stories, a_program_about_to_exec_is_given_time);
+    tcase_add_test(stories,
+                   a_program_that_comes_after_the_permit_is_back_does_not_run);
+    tcase_add_test(stories,
+                   a_program_that_nobody_sees_keeps_the_permit_for_ten_seconds);
+    tcase_add_test(stories, an_abandoned_permit_is_not_counted_as_reclaimed);
     if (getuid() == 0) { /* who else could become somebody else */
-        tcase_add_test(
-            stories,
-            a_daemons_program_that_hides_its_environment_keeps_the_permit);
+        tcase_add_test(stories, a_program_of_another_user_is_known);
     }
 }
 
 int main(void)
 {
-    if (pthread_atfork(NULL, NULL, be_slow_after_fork) != 0) {
-        return 1;
-    }
     return run_stories("orphan", add_stories);
 }

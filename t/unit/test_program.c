@@ -138,11 +138,85 @@ START_TEST(of_two_programs_it_cannot_be_known)
     make_zone();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pids[0] = start_program(&ticket);
+    WAIT_FOR(is_cat(pids[0]));
     pids[1] = start_program(&ticket);
     end_program();
     ck_assert_int_eq(end_of(pids[0]), 0);
     ck_assert_int_eq(end_of(pids[1]), 0);
     ck_assert(!adm_program_has_ended(&ticket));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_program_after_another_is_known)
+{
+    adm_ticket_t ticket;
+    pid_t pids[2];
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    pids[0] = start_program(&ticket);
+    WAIT_FOR(is_cat(pids[0]));
+    kill(pids[0], SIGKILL);
+    ck_assert_int_eq(end_of(pids[0]), -SIGKILL);
+    pids[1] = start_program(&ticket);
+    WAIT_FOR(is_cat(pids[1]));
+    ck_assert(!adm_program_has_ended(&ticket));
+    end_program();
+    ck_assert_int_eq(end_of(pids[1]), 0);
+    ck_assert(adm_program_has_ended(&ticket));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_program_that_notes_no_pid_is_not_known)
+{
+    adm_ticket_t ticket;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    adm_program_announce(&ticket, ADM_START_UNSEEN);
+    ck_assert(!adm_program_has_ended(&ticket));
+    ck_assert(!adm_program_outlives_request(&ticket)); /* httpd has ended it */
+    assert_segment_consistent();
+}
+END_TEST
+
+/* A process that started after the program was seen is another one. */
+START_TEST(a_pid_that_is_used_again_is_not_the_program)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    ck_assert(adm_program_outlives_request(&ticket));
+    atomic_fetch_sub(&rec_of_ticket(&ticket)->program_seen, ADM_USEC_PER_SEC);
+    ck_assert(!adm_program_outlives_request(&ticket));
+    ck_assert(adm_program_has_ended(&ticket));
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Whoever asked was told that none is there, and gave the permit away. */
+START_TEST(no_program_starts_once_it_was_found_missing)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    adm_program_announce(&ticket, ADM_START_HERE);
+    ck_assert(adm_program_has_ended(&ticket));
+    pid = fork();
+    if (pid == 0) {
+        _exit(99);
+    }
+    ck_assert_int_eq(end_of(pid), 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -166,27 +240,31 @@ START_TEST(the_next_owner_of_a_ticket_has_no_program)
 }
 END_TEST
 
-/* mod_cgid does not fork in the child: what was announced stays open. */
-START_TEST(an_announcement_without_fork_does_not_reach_a_later_ticket)
+/* What a daemon starts is not forked here; another module's filter may be. */
+START_TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
 {
-    adm_ticket_t ticket, next;
+    adm_ticket_t ticket;
     pid_t pid;
 
     make_zone();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    adm_program_announce(&ticket);
-    leave(&ticket);
-    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
-    ck_assert_uint_eq(next.idx, ticket.idx);
-    pid = fork(); /* of a module that knows nothing of tickets */
+    adm_program_announce(&ticket, ADM_START_BY_TOKEN);
+    pid = fork();
     if (pid == 0) {
         _exit(0);
     }
     ck_assert_int_eq(end_of(pid), 0);
     ck_assert_int_eq((pid_t)adm_program_pid(
-                         atomic_load(&rec_of_ticket(&next)->program)),
+                         atomic_load(&rec_of_ticket(&ticket)->program)),
                      0);
     assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(apr_lets_the_token_be_found)
+{
+    ck_assert(adm_program_try_token(pool));
+    ck_assert(adm_program_try_token(pool)); /* at each load */
 }
 END_TEST
 
@@ -197,7 +275,7 @@ START_TEST(a_released_ticket_announces_nothing)
     make_zone();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
-    adm_program_announce(&ticket);
+    adm_program_announce(&ticket, ADM_START_HERE);
     ck_assert(!adm_program_was_announced(&ticket));
     assert_segment_consistent();
 }
@@ -277,9 +355,13 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_program_has_not_ended_while_it_lives);
     tcase_add_test(stories, another_thread_may_ask_whether_the_program_lives);
     tcase_add_test(stories, of_two_programs_it_cannot_be_known);
+    tcase_add_test(stories, a_program_after_another_is_known);
+    tcase_add_test(stories, a_program_that_notes_no_pid_is_not_known);
+    tcase_add_test(stories, a_pid_that_is_used_again_is_not_the_program);
+    tcase_add_test(stories, no_program_starts_once_it_was_found_missing);
     tcase_add_test(stories, the_next_owner_of_a_ticket_has_no_program);
-    tcase_add_test(stories,
-                   an_announcement_without_fork_does_not_reach_a_later_ticket);
+    tcase_add_test(stories, what_is_forked_here_is_not_the_program_of_a_daemon);
+    tcase_add_test(stories, apr_lets_the_token_be_found);
     tcase_add_test(stories, a_released_ticket_announces_nothing);
     tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
     tcase_add_test(stories, another_fork_keeps_its_signals_blocked);

@@ -262,7 +262,7 @@ START_TEST(a_program_that_lives_on_keeps_the_permit)
     int round;
 
     get_stuck();
-    adm_program_announce(&inside);
+    adm_program_announce(&inside, ADM_START_HERE);
     adm_ticket_abandon(&inside, adm_now());
     let_go_on(stopped);
     ck_assert_uint_eq(orphans_in(zone), 1);

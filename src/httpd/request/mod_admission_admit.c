@@ -7,6 +7,7 @@
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_park.h"
+#include "request/mod_admission_program.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_visit.h"
@@ -134,6 +135,7 @@ int admission_admit(request_rec *r)
     kin = admission_visit_kin(r, verdict.zone);
     if (kin.visit_of_zone) {
         admission_visit_share(r, kin.visit_of_zone);
+        admission_program_export_token(r, &kin.visit_of_zone->ticket);
         return DECLINED;
     }
     if (kin.was_rejected_by_zone) {

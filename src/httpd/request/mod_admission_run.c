@@ -48,6 +48,7 @@ static int run_with_permit(request_rec *r, admission_request_t *known)
 
     admission_program_export_token(r, &known->visit->ticket);
     rv = run_handlers_behind(r);
+    admission_program_remove_token(r);
     if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
         known->visit = NULL;
     }

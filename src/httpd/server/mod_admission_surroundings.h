@@ -8,7 +8,4 @@
 int admission_surroundings_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                        apr_pool_t *ptemp, server_rec *s);
 
-/** Warn of what only a child can see; once for all of them. */
-void admission_surroundings_child_init(apr_pool_t *pchild, server_rec *s);
-
 #endif

@@ -57,11 +57,10 @@ sub describe {
     for my $pid (@live) {
         my ($state, $parent) = slurp("/proc/$pid/stat") =~ /.*\) (\S) (\d+)/;
         my %env = map { split /=/, $_, 2 }
-                  grep { /^(?:QUERY_STRING|ADMISSION_TICKET)=/ }
+                  grep { /^QUERY_STRING=/ }
                   split /\0/, slurp("/proc/$pid/environ");
-        $text .= sprintf ' [%d parent %s %s ticket %s %s]', $pid,
-            $parent // '-', $state // '-', $env{ADMISSION_TICKET} // '-',
-            $env{QUERY_STRING} // '-';
+        $text .= sprintf ' [%d parent %s %s %s]', $pid,
+            $parent // '-', $state // '-', $env{QUERY_STRING} // '-';
     }
     return $text;
 }

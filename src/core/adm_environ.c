@@ -1,0 +1,168 @@
+/* adm_environ.c - the environment that a program is about to get.
+ * Called by adm_program. Knows nothing of the segment.
+ *
+ * mod_cgid's daemon is told the environment of a program by the child that asks
+ * for it, and passes it to apr_proc_create(). No hook and no argument of a fork
+ * handler shows it. But it is needed after the fork, for execve(): so while
+ * fork() runs it is in the frame of its caller, or in a register that a frame
+ * further down has saved. The frames are searched for it, as a garbage collector
+ * searches them for what is still in use. What is found is certain: all of it is
+ * an environment, with an entry that begins with a secret. Whether it is found
+ * is tried when httpd starts.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "adm_environ.h"
+
+#define SEARCHED_BYTES 2048 /* fork() and its caller take less than 1,000 */
+#define MOST_ENTRIES 10000
+#define PAGE_BYTES 4096 /* no system has smaller ones */
+
+/* Pages that were found readable in this search: what is looked at lies close
+ * together. */
+#define PAGES_KNOWN 8
+
+typedef struct pages_t {
+    uintptr_t readable[PAGES_KNOWN];
+    unsigned found;
+} pages_t;
+
+static bool is_known(const pages_t *pages, uintptr_t page)
+{
+    unsigned n;
+
+    for (n = 0; n < PAGES_KNOWN && pages->readable[n] != page; n++) {
+    }
+    return n < PAGES_KNOWN;
+}
+
+/* The kernel reads a signal mask from there, then refuses to use it. */
+static bool is_page_readable(pages_t *pages, uintptr_t address)
+{
+    uintptr_t page = address / PAGE_BYTES * PAGE_BYTES;
+
+    if (page != 0 && is_known(pages, page)) {
+        return true;
+    }
+#ifdef SYS_rt_sigprocmask
+    if (page != 0 && syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0
+        && errno == EINVAL) {
+        pages->readable[pages->found++ % PAGES_KNOWN] = page;
+        return true;
+    }
+#endif
+    return false;
+}
+
+/* @return whether all bytes of the object can be read; it is no bigger than a
+ * page. */
+static bool is_readable(pages_t *pages, const void *from, size_t length)
+{
+    uintptr_t first = (uintptr_t)from;
+    uintptr_t last = first + length - 1;
+
+    return last >= first && is_page_readable(pages, first)
+           && (last / PAGE_BYTES == first / PAGE_BYTES
+               || is_page_readable(pages, last));
+}
+
+/* What is looked at belongs to others, and may be theirs no longer. */
+#define UNCHECKED __attribute__((noinline, no_sanitize("address")))
+
+/* @return whether this begins as "NAME=" does, in the letters of httpd's. */
+UNCHECKED static bool is_variable(pages_t *pages, const char *text)
+{
+    const char *c = text;
+
+    while (is_readable(pages, c, 1)
+           && (isalnum((unsigned char)*c) || *c == '_')) {
+        c++;
+    }
+    return c > text && is_readable(pages, c, 1) && *c == '=';
+}
+
+UNCHECKED static bool begins_so(pages_t *pages, const char *text,
+                                const char *beginning)
+{
+    while (*beginning && is_readable(pages, text, 1) && *text == *beginning) {
+        text++;
+        beginning++;
+    }
+    return *beginning == '\0';
+}
+
+/* @return the entry's place, if this is an environment that has it: variables
+ * from the first to the last, and a NULL. */
+UNCHECKED static char **search_array(pages_t *pages, char **array,
+                                     const char *beginning)
+{
+    char **found = NULL;
+    unsigned n;
+
+    for (n = 0; n < MOST_ENTRIES; n++) {
+        if (!is_readable(pages, &array[n], sizeof(*array))) {
+            return NULL;
+        }
+        if (!array[n]) {
+            return found;
+        }
+        if (!is_variable(pages, array[n])) {
+            return NULL;
+        }
+        if (!found && begins_so(pages, array[n], beginning)) {
+            found = &array[n];
+        }
+    }
+    return NULL;
+}
+
+/* From the caller's frame on. What lies in the frames themselves is none: httpd's
+ * are in a pool. */
+UNCHECKED static char **search_frames(const char *beginning)
+{
+    char **volatile *from = __builtin_frame_address(0);
+    char **volatile *until = from + SEARCHED_BYTES / sizeof(*from);
+    pages_t pages = { 0 };
+    char **entry = NULL;
+    char **volatile *at;
+
+    for (at = from; at < until && !entry; at++) {
+        char **array;
+
+        if (!is_readable(&pages, (const void *)at, sizeof(*at))) {
+            break;
+        }
+        array = *at;
+        if ((uintptr_t)array % sizeof(*array) == 0
+            && (uintptr_t)array >= PAGE_BYTES
+            && ((uintptr_t)array < (uintptr_t)from
+                || (uintptr_t)array >= (uintptr_t)until)) {
+            entry = search_array(&pages, array, beginning);
+        }
+    }
+    return entry;
+}
+
+__attribute__((noinline)) char **adm_environ_entry(const char *beginning)
+{
+    int before = errno;
+    char **entry;
+
+    __builtin_unwind_init(); /* saves all registers that callers may use */
+    entry = search_frames(beginning);
+    errno = before;
+    return entry;
+}
+
+void adm_environ_remove(char **entry)
+{
+    do {
+        entry[0] = entry[1];
+    } while (*entry++);
+}

@@ -1,0 +1,159 @@
+# Programs that httpd's children may not look at: other users' (suEXEC), and where
+# /proc hides them (hidepid=2). Their permits come back when they have ended, not
+# earlier and not later.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Crowd;
+use File::Temp ();
+use Time::HiRes qw(sleep time);
+
+my ($limit, $zone) = (2, '/users/');
+
+# ---- what is there -------------------------------------------------------------
+
+my $suexec = do {
+    my ($path) = `@{[ AdmissionTest::Config::httpd() ]} -V 2>&1` =~ /SUEXEC_BIN="(.*?)"/;
+    $path if $> == 0 && $path && -u $path && AdmissionTest::Config::is_installed('suexec');
+};
+
+# What suexec was built with: where programs may be, and where its log is.
+my %built = $suexec ? `$suexec -V 2>&1` =~ /-D (\w+)="(.*?)"/g : ();
+my ($docroot, $log) = @built{qw(AP_DOC_ROOT AP_LOG_EXEC)};
+my $has_suexec = defined $docroot && -d $docroot && defined $log;
+
+# A mount with hidepid is one for itself since Linux 5.8; before, it would hide
+# processes of the whole machine.
+my $is_mount_private = do {
+    my ($major, $minor) = `uname -r` =~ /^(\d+)\.(\d+)/;
+    $> == 0 && ($major > 5 || ($major == 5 && $minor >= 8))
+        && system("unshare -m mount -t proc -o hidepid=2 proc /proc >/dev/null 2>&1") == 0;
+};
+
+# A script that starts httpd where suexec can write its log, and where programs of
+# others are hidden.
+sub wrapper {
+    my ($is_suexec, $is_hidden) = @_;
+    my ($log_dir, $above) = ($log // '') =~ m{^((.*)/[^/]*)/};
+    my @mounts;
+
+    push @mounts, "mount -t tmpfs tmpfs $above && mkdir $log_dir" if $is_suexec;
+    push @mounts, 'mount -t proc -o hidepid=2 proc /proc' if $is_hidden;
+    my $command = join ' && ', @mounts, 'exec "$@"';
+    return "#!/bin/sh\nexec unshare -m sh -c '$command' sh "
+        . AdmissionTest::Config::httpd() . ' "$@"' . "\n";
+}
+
+# ---- one server ------------------------------------------------------------------
+
+# The program of /users/, as a script of another user: it has the command line of
+# the server's own program.
+sub start_hidden {
+    my ($combo, $is_suexec, $is_hidden) = @_;
+    my $conf = <<"CONF";
+LogLevel admission:trace1
+<Location $zone>
+    MaxConcurrent $limit
+    AdmissionQueue 30 timeout=30s
+</Location>
+CONF
+    my $httpd = new_httpd(combo => $combo, workers => 60,
+                          modules => $is_suexec ? ['suexec'] : []);
+    my $users = "$httpd->{dir}/cgi";
+
+    if ($is_suexec) {
+        $httpd->{users} = File::Temp->newdir('admission-XXXXXX', DIR => $docroot);
+        $users = "$httpd->{users}";
+        open my $script, '>', "$users/heavy" or die "$users: $!\n";
+        print $script "#!$httpd->{dir}/cgi/heavy\n";
+        close $script;
+        chmod 0755, $users, "$users/heavy";
+        chown 65534, 65534, $users, "$users/heavy";
+        $conf .= qq(SuexecUserGroup "#65534" "#65534"\n);
+    }
+    $httpd->configure(<<"CONF" . $conf);
+ScriptAlias $zone $users/
+<Directory $users>
+    Require all granted
+</Directory>
+CONF
+    $httpd->put('../httpd', wrapper($is_suexec, $is_hidden));
+    chmod 0755, "$httpd->{dir}/httpd";
+    local $ENV{HTTPD} = "$httpd->{dir}/httpd";
+    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /)
+        ->start;
+}
+
+sub owner_of {
+    my ($pid) = @_;
+    return (stat "/proc/$pid")[4];
+}
+
+# ---- stories ---------------------------------------------------------------------
+
+sub comes_back_at_the_end {
+    my ($httpd) = @_;
+    my $beside = $httpd->ask("${zone}heavy?early=1&ms=3000");
+
+    wait_for { $beside->has_begun } 'a program runs beside';
+    my @answers = map { $httpd->get("${zone}heavy?ms=5") } 1 .. 20;
+    is_deeply statuses(@answers), { 200 => 20 }, '20 others run one after the other';
+    is scalar(grep { /the permit is kept/ } $httpd->error_log), 0,
+        'no permit was kept longer than its program';
+    is scalar(grep { $_->{body} =~ /ADMISSION_TICKET/ } @answers), 0,
+        'no program saw its token';
+    return $beside;
+}
+
+sub outlives_its_child {
+    my ($httpd, $program) = @_;
+
+    kill KILL => $httpd->children;
+    $httpd->zone_becomes($zone, 'its child dies, it keeps its permit', Orphans => 1);
+    my @next = map { $httpd->ask("${zone}heavy?ms=50") } 1 .. 2;
+    is_deeply statuses(answers(@next)), { 200 => 2 }, 'others run beside it';
+    is $httpd->zone($zone)->{Active}, 1, 'it has the permit still';
+    wait_for { !kill 0, $program } 'the program ends';
+    my $ended = time;
+    $httpd->zone_becomes($zone, 'its permit is back', Active => 0, Queued => 0);
+    cmp_ok time - $ended, '<', 2, 'within two seconds';
+}
+
+sub storm {
+    my ($httpd) = @_;
+    my $watch = $httpd->watch;
+    my $crowd = AdmissionTest::Crowd->gather(
+        port => $httpd->{port}, clients => 20, patience => 0.3,
+        paths => ["${zone}heavy?ignore=1&stream=1000&ms=2000"]);
+
+    sleep 3;
+    cmp_ok $crowd->go_home->{left}, '>', 20, 'clients leave';
+    wait_for { !$httpd->live_programs_now } 'the last programs end';
+    $httpd->zone_becomes($zone, 'all permits are back', Active => 0, Queued => 0);
+    is $watch->most, $limit, "there were never more than $limit programs";
+}
+
+for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0, 1 ]) {
+    my ($what, $is_suexec, $is_hidden) = @$case;
+
+    for_each_combo(sub {
+        my ($combo) = @_;
+
+        plan skip_all => "$what: needs root, a mount of its own and Linux 5.8"
+            if !$is_mount_private;
+        plan skip_all => "$what: needs suexec, set-uid root, and its directory"
+            if $is_suexec && !$has_suexec;
+        my $httpd = start_hidden($combo, $is_suexec, $is_hidden);
+        my $beside = comes_back_at_the_end($httpd);
+        my ($program) = $httpd->live_programs_now;
+
+        is owner_of($program), 65534, "$what: it is another user's" if $is_suexec;
+        outlives_its_child($httpd, $program);
+        storm($httpd);
+        $httpd->stop;
+    }, 'event+cgid', $is_suexec && $is_hidden ? 'prefork+cgi' : ());
+}
+
+done_testing;

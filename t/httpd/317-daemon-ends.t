@@ -1,0 +1,41 @@
+# mod_cgid's daemon ends at each graceful, while programs that it has started run. A
+# permit is back with its program, and nothing was reclaimed: nobody has died.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my ($limit, $zone) = (4, '/cgi-bin/');
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
+LogLevel admission:trace1
+<Location $zone>
+    MaxConcurrent $limit
+    AdmissionQueue 20
+</Location>
+CONF
+    my $watch = $httpd->watch;
+    my @first = map { $httpd->ask("${zone}heavy?id=first$_&until=go") } 1 .. $limit;
+    my ($daemon) = $httpd->daemons;
+
+    wait_for { $httpd->live_programs_now == $limit } 'programs run';
+    my @next = map { $httpd->ask("${zone}heavy?id=next$_&ms=20") } 1 .. $limit;
+    $httpd->zone_becomes($zone, 'others wait', Queued => $limit);
+    $httpd->graceful;
+    wait_for { !grep { $_ == $daemon } $httpd->daemons } 'their daemon ends';
+    is $httpd->live_programs_now, $limit, 'they run on';
+    is $httpd->zone($zone)->{Active}, $limit, 'and have their permits';
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@first, @next)), { 200 => 2 * $limit }, 'all are answered';
+    $httpd->zone_becomes($zone, 'all permits are back', Active => 0, Orphans => 0);
+    is $httpd->zone($zone)->{Reclaimed}, 0, 'none was reclaimed';
+    is scalar(grep { /the permit is kept/ } $httpd->error_log), 0,
+        'none was kept longer than its program';
+    is $watch->most, $limit, "there were never more than $limit programs";
+    $httpd->stop;
+}, 'event+cgid', 'worker+cgid');
+
+done_testing;
