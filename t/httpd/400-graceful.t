@@ -34,10 +34,18 @@ for_each_combo(sub {
 
     $httpd->configure(zone_of(3));
     $httpd->graceful;
-    $httpd->zone_becomes($zone,
-                         'a higher limit lets one more of the old line run',
-                         Limit => 3, Active => 3, Queued => 1);
-    wait_for { $client{old3}->has_begun } 'it runs';
+    wait_for { $client{old3}->has_begun } 'a higher limit lets one more of the old line run';
+    # mod_cgid's new daemon gives its socket to httpd's user a moment after it made
+    # it: who asks for a program in between is refused, and the next one runs.
+    my ($third, $next, $admitted) = qw(old3 new1 4);
+    for (my $n = 2; $n < 5 && $client{$third}{buffer} =~ /^HTTP\S+ 503/; $n++) {
+        $httpd->expect_in_log(qr/cgid:error.*\(13\)Permission denied: .*AH01257/) if $n == 2;
+        ($third, $next) = ($next, "new$n");
+        wait_for { $client{$third}->has_begun } '... or its successor';
+        $client{$next} = $ask->($next, 'last');
+        $admitted++;
+    }
+    $httpd->zone_becomes($zone, '... and no more', Limit => 3, Active => 3, Queued => 1);
 
     $httpd->configure(zone_of(1));
     $httpd->graceful;
@@ -51,14 +59,14 @@ for_each_combo(sub {
     is $client{old2}->answer->{status}, 200, 'the second ends';
     $httpd->zone_becomes($zone, 'nobody takes its place either', Active => 1,
                          Queued => 1);
-    is_deeply [ grep { /new1/ } $httpd->record ], [],
+    is_deeply [ grep { /$next/ } $httpd->record ], [],
         'the one in line has not started';
     $httpd->open_gate('last');
-    is_deeply statuses(answers(@client{qw(old3 new1)})), { 200 => 2 },
+    is_deeply statuses(answers(@client{$third, $next})), { 200 => 2 },
         'the last one of the old line and the new one end well';
     $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0,
-                         Admitted => 4);
-    like join(', ', $httpd->record), qr/end old3, start new1/,
+                         Admitted => $admitted);
+    like join(', ', $httpd->record), qr/end $third, start $next/,
         'the new one started after the last of the old line had ended';
 
     $httpd->configure('');
