@@ -57,9 +57,10 @@ CONF
     # Nobody reads the status of all those zones.
     for my $conf ($first . many_zones(), $last) {
         my $before = loads($httpd);
+        my @old = $httpd->children;
         $httpd->configure($conf);
         kill USR1 => $httpd->{pid};
-        wait_for { loads($httpd) > $before } 'it is reloaded', 30;
+        wait_for { loads($httpd) > $before && !$httpd->accepts(@old) } 'it is reloaded', 30;
     }
     wait_for { $httpd->status->{AdmissionZones} == 2 && $httpd->runs_programs } 'it serves', 30;
     is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place'

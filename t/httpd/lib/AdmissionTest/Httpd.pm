@@ -185,13 +185,28 @@ sub restart { $_[0]->reload('HUP') }
 sub reload {
     my ($self, $signal) = @_;
     my $generation = $self->status->{ParentServerMPMGeneration};
+    my @old = $self->children;
     kill $signal => $self->{pid};
     my $reloaded = $self->soon(sub {
         my $status = eval { $self->status } or return;
         $status->{ParentServerMPMGeneration} > $generation
-            && $self->runs_programs;
+            && !$self->accepts(@old) && $self->runs_programs;
     });
     ok $reloaded, "httpd reloads ($signal)" or $self->show_log;
+}
+
+# Whether one of these processes may still accept connections: those of the last
+# generation do so until they have noticed that there is another one.
+sub accepts {
+    my ($self, @pids) = @_;
+    my $port = sprintf '%04X', $self->{port};
+    my ($inode) = map { (split)[9] } grep { /^ *\d+: \w+:$port \w+:0000 0A/ }
+                  split /\n/, $self->slurp('/proc/net/tcp');
+    return 1 if !$inode;
+    for my $pid (@pids) {
+        return 1 if grep { (readlink // '') eq "socket:[$inode]" } glob "/proc/$pid/fd/*";
+    }
+    return 0;
 }
 
 sub stop {
