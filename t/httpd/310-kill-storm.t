@@ -21,7 +21,7 @@ for_each_combo(sub {
     for (my $n = 1; $n <= $kills || $killed < $kills; $n++) {
         sleep $pause;
         # On a slow machine nobody would ever be served.
-        $served ||= $httpd->soon(sub { grep { /^200 / } $httpd->access_log }, 5);
+        $served ||= $httpd->soon(sub { grep { m{^200 /cgi-bin/} } $httpd->access_log }, 5);
         my @children = shuffle $httpd->children;
         my @victims = splice @children, 0, 1 + @children / 8;
         push @victims, $httpd->daemons if $n % 3 == 0;
