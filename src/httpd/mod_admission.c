@@ -23,6 +23,7 @@
 #include "server/mod_admission_lifecycle.h"
 #include "server/mod_admission_recycle.h"
 #include "server/mod_admission_room.h"
+#include "server/mod_admission_since.h"
 #include "server/mod_admission_surroundings.h"
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_server_status.h"
@@ -90,8 +91,10 @@ static void on_children(void)
      * that may end the generation in the same breath. */
     ap_hook_child_status(admission_lifecycle_child_status, NULL, NULL,
                          APR_HOOK_REALLY_FIRST);
+#if ADMISSION_HAS_CHILD_STOPPING
     ap_hook_child_stopping(admission_lifecycle_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
+#endif
 }
 
 static void on_requests(void)

@@ -57,6 +57,6 @@ CONF
     is scalar(grep { / status=queued wait=\d+ / } $httpd->access_log), $waiters,
         'the access log says so';
     $httpd->stop;
-}, 'event+cgid', 'event+cgi');
+}, 'event+cgid', 'event+cgi', 'event+cgid+completion');
 
 done_testing;

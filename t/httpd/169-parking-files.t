@@ -29,8 +29,11 @@ CONF
     my ($child) = $httpd->children;
     cmp_ok descriptors($child), '>', $logs, 'each log is an open file';
 
-    my @keeping = map { $httpd->ask('/static.txt', keep => 1) } 1 .. $keeping;
-    is_deeply statuses(answers(@keeping)), { 200 => $keeping }, "$keeping keep their connections";
+    # One after the other: httpd before 2.4.53 may forget to accept the rest of a
+    # burst, whether the module is loaded or not.
+    my @keeping = map { $httpd->connect } 1 .. $keeping;
+    is_deeply statuses(map { $_->ask('/static.txt', keep => 1)->answer } @keeping),
+        { 200 => $keeping }, "$keeping keep their connections";
     my @clients = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. $waiting;
     wait_for {
         my $state = $httpd->zone($zone);

@@ -20,7 +20,11 @@ for_each_parking_combo(sub {
 CONF
     my ($child) = $httpd->children;
     my $files_at_rest = descriptors($child);
-    my @stay = ask_line($httpd, 'go', 3, $zone);
+    my @stay = ask_line($httpd, 'go', 0, $zone);
+    for my $n (1 .. 3) {
+        push @stay, $httpd->ask("/cgi-bin/heavy?id=go-$n");
+        $httpd->zone_becomes($zone, "$n stay, in this order", Active => 1, Queued => $n);
+    }
 
     my %leaves = (
         'closes'      => sub { $_[0]->leave },
@@ -82,6 +86,6 @@ CONF
     wait_for { descriptors($child) <= $files_at_rest } 'no descriptor is left open'
         or diag descriptors($child) . " are open, were $files_at_rest";
     $httpd->stop;
-});
+}, 'event+cgid', 'event+cgid+completion');
 
 done_testing;

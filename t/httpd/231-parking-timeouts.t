@@ -96,7 +96,7 @@ CONF
         21, 'the access log tells who gave up after how long';
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
-});
+}, 'event+cgid', 'event+cgid+completion');
 
 # The MPM takes the Timeout of a virtual host only if that has a
 # KeepAliveTimeout of its own.

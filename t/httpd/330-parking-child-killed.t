@@ -12,7 +12,8 @@ my $TWO_SECONDS = 2;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, children => 2, conf => <<'CONF');
+    my $httpd = start_parking_httpd(combo => $combo, children => 2,
+                                    replaces_killed => 1, conf => <<'CONF');
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 100

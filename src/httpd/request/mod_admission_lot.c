@@ -35,6 +35,12 @@
 /* And this often while nobody is parked. */
 #define IDLE_USEC (10 * ADM_USEC_PER_SEC)
 
+/* When a worker that parks a request is idle, so that it can be seen whether the
+ * MPM has noticed. */
+#define LOOK_USEC (20 * ADM_USEC_PER_MSEC)
+
+#define NEVER INT64_MAX
+
 /* The mutex is held for a few system calls at most, and never together with
  * another lock. */
 static struct {
@@ -47,9 +53,11 @@ static struct {
     uint32_t used; /* slots that were ever used are below */
     apr_int64_t descriptors;
     adm_usec_t next_round;
+    adm_usec_t next_look; /* at the MPM's listener */
+    adm_usec_t look_until;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
-} lot = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+} lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
 
 int admission_lot_is_open(const adm_child_t *child)
 {
@@ -183,24 +191,29 @@ static void wake_locked(admission_parking_t *parking)
 
 /* ---- in and out ---------------------------------------------------------- */
 
+static adm_usec_t earlier(adm_usec_t one, adm_usec_t other)
+{
+    return one < other ? one : other;
+}
+
+static adm_usec_t next_wake_locked(void)
+{
+    return earlier(lot.next_round, lot.next_look);
+}
+
 /* @return whether the dispatcher must be told: it sleeps too long. */
 static int schedule_locked(admission_parking_t *parking, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
-    adm_usec_t first = now + ROUND_USEC;
+    adm_usec_t next = next_wake_locked();
 
-    parking->look_at = now + patience;
-    if (parking->deadline < parking->look_at) {
-        parking->look_at = parking->deadline;
+    parking->look_at = earlier(now + patience, parking->deadline);
+    lot.next_round = earlier(lot.next_round,
+                             earlier(now + ROUND_USEC, parking->look_at));
+    if (admission_mpm_oversleeps()) {
+        lot.next_look = earlier(lot.next_look, now + LOOK_USEC);
     }
-    if (parking->look_at < first) {
-        first = parking->look_at;
-    }
-    if (first >= lot.next_round) {
-        return 0;
-    }
-    lot.next_round = first;
-    return 1;
+    return next_wake_locked() < next;
 }
 
 int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
@@ -324,6 +337,9 @@ static void visit_all(void)
         }
     }
     lot.next_round = next > now + TICK_USEC ? next : now + TICK_USEC;
+    if (lot.free_count < lot.size && admission_mpm_oversleeps()) {
+        lot.next_look = now;
+    }
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -354,21 +370,50 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
 }
 
 static adm_usec_t next_round(void)
+static adm_usec_t guarded(const adm_usec_t *time)
+{
+    adm_usec_t value;
+
+    pthread_mutex_lock(&lot.mutex);
+    value = *time;
+    pthread_mutex_unlock(&lot.mutex);
+    return value;
+}
+
+static adm_usec_t next_wake(void)
 {
     adm_usec_t next;
 
     pthread_mutex_lock(&lot.mutex);
-    next = lot.next_round;
+    next = next_wake_locked();
     pthread_mutex_unlock(&lot.mutex);
     return next;
+}
+
+/* One that had stopped accepting will soon do so again: then often, for a while. */
+static void look_at_listener(adm_usec_t now)
+{
+    int accepts;
+
+    pthread_mutex_lock(&lot.mutex);
+    lot.next_look = NEVER;
+    pthread_mutex_unlock(&lot.mutex);
+    accepts = admission_mpm_keep_accepting();
+    pthread_mutex_lock(&lot.mutex);
+    if (!accepts) {
+        lot.look_until = now + ROUND_USEC;
+    }
+    if (now < lot.look_until) {
+        lot.next_look = earlier(lot.next_look, now + LOOK_USEC);
+    }
+    pthread_mutex_unlock(&lot.mutex);
 }
 
 /* Whoever changes the answer rings the doorbell afterwards. */
 static adm_usec_t sleep_until(void *unused)
 {
     (void)unused;
-    return atomic_load(&lot.is_closing) ? 0
-                                        : admission_lease_next(next_round());
+    return atomic_load(&lot.is_closing) ? 0 : admission_lease_next(next_wake());
 }
 
 #define BELLS_AT_ONCE 256
@@ -386,12 +431,14 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
         for (i = 0; i < count; i++) {
             answer_bell(slots[i]);
         }
-        admission_mpm_keep_accepting();
-        if (adm_now() >= next_round()) {
+        if (adm_now() >= guarded(&lot.next_round)) {
             adm_round(child, adm_now(), false);
             visit_all();
         }
         visit_zones(child, adm_now());
+        if (adm_now() >= guarded(&lot.next_look)) {
+            look_at_listener(adm_now());
+        }
     }
     return NULL;
 }

@@ -1,5 +1,6 @@
 /* mod_admission_mpm.c - let the MPM wait for a connection without a worker. */
 #include <httpd.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include <ap_mpm.h>
@@ -9,14 +10,12 @@
 #include <scoreboard.h>
 
 #include "request/mod_admission_mpm.h"
+#include "server/mod_admission_since.h"
 
 /* An older MPM answers "not implemented" to the number. */
 #ifndef AP_MPMQ_CAN_WAITIO
 #define AP_MPMQ_CAN_WAITIO 19
 #endif
-
-#define HAS_WAITIO AP_MODULE_MAGIC_AT_LEAST(20120211, 137)
-#define HAS_COMPLETION (MODULE_MAGIC_NUMBER_MAJOR == 20120211)
 
 /* The state of a connection whose next request is read. httpd 2.4.63 has it
  * under another name, with the same number. */
@@ -37,12 +36,12 @@ static int mpm_says(int query)
 
 static way_t find_way(void)
 {
-    if (HAS_WAITIO && mpm_says(AP_MPMQ_CAN_WAITIO)
+    if (ADMISSION_HAS_WAITIO && mpm_says(AP_MPMQ_CAN_WAITIO)
         && !ap_exists_config_define("ADMISSION_COMPLETION")) {
         return BY_WAITIO;
     }
     /* Other asynchronous MPMs may do something else in that state. */
-    if (HAS_COMPLETION && mpm_says(AP_MPMQ_IS_ASYNC)
+    if (ADMISSION_HAS_COMPLETION && mpm_says(AP_MPMQ_IS_ASYNC)
         && strcmp(ap_show_mpm(), "event") == 0) {
         return BY_COMPLETION;
     }
@@ -66,13 +65,13 @@ const char *admission_mpm_choose(void)
 void admission_mpm_wait(conn_rec *c)
 {
     c->cs->sense = CONN_SENSE_WANT_READ;
-#if HAS_WAITIO
+#if ADMISSION_HAS_WAITIO
     if (way == BY_WAITIO) {
         c->cs->state = CONN_STATE_ASYNC_WAITIO;
         return;
     }
 #endif
-#if HAS_COMPLETION
+#if ADMISSION_HAS_COMPLETION
     c->cs->state = CONN_STATE_WRITE_COMPLETION;
     /* Up to httpd 2.4.39 the sense alone is not enough. */
     c->data_in_output_filters = 1;
@@ -88,7 +87,7 @@ int admission_mpm_is_waiting(const conn_rec *c)
 
 static void end_completion(conn_rec *c)
 {
-#if HAS_COMPLETION
+#if ADMISSION_HAS_COMPLETION
     c->data_in_output_filters = 0;
     if (c->cs->state == CONN_STATE_WRITE_COMPLETION) {
         c->cs->state = READ_REQUEST; /* the MPM calls process_connection */
@@ -123,9 +122,12 @@ int admission_mpm_is_suspended(const conn_rec *c)
 
 /* ---- the listener -------------------------------------------------------- */
 
-static void nothing(void *baton)
+static atomic_int pokes; /* that no worker has taken yet */
+
+static void note_poke(void *baton)
 {
     (void)baton;
+    atomic_store(&pokes, 0);
 }
 
 static process_score *own_score(void)
@@ -149,14 +151,24 @@ static process_score *own_score(void)
     return NULL;
 }
 
-void admission_mpm_keep_accepting(void)
+/* By what the listener does and not by its version: distributions backport. */
+int admission_mpm_oversleeps(void)
+{
+    return way == BY_COMPLETION;
+}
+
+int admission_mpm_keep_accepting(void)
 {
     const process_score *score = own_score();
 
-    /* A timer that is due at once wakes the listener, which then looks whether
-     * workers are idle. It takes no worker. */
-    if (way == BY_COMPLETION && score && score->not_accepting
-        && !score->quiescing) {
-        ap_mpm_register_timed_callback(0, nothing, NULL);
+    if (!score || !score->not_accepting || score->quiescing) {
+        return score != NULL;
     }
+    /* A timer that is due at once wakes the listener, which then looks whether
+     * workers are idle. It takes no worker from others, and waits for one while
+     * all are busy: one is enough. */
+    if (atomic_exchange(&pokes, 1) == 0) {
+        ap_mpm_register_timed_callback(0, note_poke, NULL);
+    }
+    return 0;
 }

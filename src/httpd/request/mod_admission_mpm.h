@@ -1,7 +1,7 @@
 /* mod_admission_mpm.h - let the MPM wait for a connection without a worker.
  *
- * The only file that names connection states and versions of httpd. Two ways,
- * chosen when the server starts, so that one binary serves every httpd:
+ * The only file that names connection states. Two ways, chosen when the server
+ * starts, so that one binary serves every httpd:
  *
  *   WAITIO       httpd 2.4.63 and later: CONN_STATE_ASYNC_WAITIO
  *   completion   before: WRITE_COMPLETION with nothing to write that wants to
@@ -42,8 +42,17 @@ int admission_mpm_is_suspended(const conn_rec *c);
 /** The connection is handed to a handler, as at its first call. */
 void admission_mpm_begin_handler(conn_rec *c);
 
-/** Wake a listener that has stopped accepting although workers are idle: httpd
- *  before 2.4.53 does not when the busy ones were suspended. Any thread. */
-void admission_mpm_keep_accepting(void);
+/** @return whether the MPM may stop accepting and not notice that its workers are
+ *  idle again, because the busy ones parked a request: httpd before 2.4.53.
+ *  Then look at it with admission_mpm_keep_accepting(). */
+int admission_mpm_oversleeps(void);
+
+/**
+ * Wake a listener that has stopped accepting: it goes on if a worker is idle. For
+ * one thread of a child; takes no lock of ours and does not block.
+ *
+ * @return whether it accepts, or need not any more; if not, look again later.
+ */
+int admission_mpm_keep_accepting(void);
 
 #endif

@@ -17,6 +17,7 @@
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_recycle.h"
+#include "server/mod_admission_since.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -119,13 +120,23 @@ static apr_status_t end_if_it_is_time(void *data)
     return APR_SUCCESS;
 }
 
+static int is_from_client(const conn_rec *c)
+{
+#if ADMISSION_HAS_OUTGOING
+    return !c->master && !c->outgoing;
+#else
+    /* mod_proxy's own has no place in the scoreboard. */
+    return !c->master && c->sbh;
+#endif
+}
+
 int admission_recycle_pre_connection(conn_rec *c, void *socket)
 {
     uint32_t served;
 
     (void)socket;
     /* Neither streams of a connection nor connections to a backend. */
-    if (recycling.quota == 0 || c->master || c->outgoing) {
+    if (recycling.quota == 0 || !is_from_client(c)) {
         return DECLINED;
     }
     served = atomic_fetch_add(&recycling.served, 1) + 1;

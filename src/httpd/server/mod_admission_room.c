@@ -33,7 +33,7 @@ APLOG_USE_MODULE(admission);
 /* What event does when nobody says how many. */
 #define DEFAULT_START 3
 
-static int can_park;     /* the MPM can wait without a worker */
+static const char *way;  /* how the MPM waits without a worker; NULL: not */
 static int server_parks; /* and is to; set in the parent, for all children */
 
 /* ---- the MPM ------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
 
 int admission_room_would_park(server_rec *s)
 {
-    return admission_conf_parks(s) && can_park
+    return admission_conf_parks(s) && way
            && admission_room_slots(s, admission_room_files_open()) > 0;
 }
 
@@ -248,14 +248,14 @@ void admission_room_warn(server_rec *s)
 
 /* ---- start --------------------------------------------------------------- */
 
-void admission_room_begin(const char *way)
+void admission_room_begin(const char *way_of_mpm)
 {
-    can_park = way != NULL;
+    way = way_of_mpm;
 }
 
 int admission_room_can_park(void)
 {
-    return can_park;
+    return way != NULL;
 }
 
 int admission_room_parks(void)
@@ -272,9 +272,10 @@ int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     server_parks = admission_room_would_park(s);
     if (admission_process_segment() && admission_zones()->nelts) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0303)
-                     "requests that wait %s",
-                     server_parks ? "are parked, they hold no worker"
-                                  : "hold a worker");
+                     "requests that wait %s%s",
+                     server_parks ? "are parked, they hold no worker: "
+                                  : "hold a worker",
+                     server_parks ? way : "");
     }
     return OK;
 }

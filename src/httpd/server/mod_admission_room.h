@@ -20,7 +20,7 @@ typedef struct admission_room_t {
 
 /** How the MPM can wait without a worker; NULL: it cannot. Before a configuration
  *  is read. */
-void admission_room_begin(const char *way);
+void admission_room_begin(const char *way_of_mpm);
 
 /** @return whether the MPM can wait without a worker. */
 int admission_room_can_park(void);

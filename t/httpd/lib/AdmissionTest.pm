@@ -10,7 +10,8 @@ package AdmissionTest;
 #
 # Environment: ADMISSION_MODULE (path of mod_admission.so), HTTPD,
 # HTTPD_MODULES, ADMISSION_COMBOS ("prefork+cgi event+cgid": the combinations
-# of MPM and CGI module to run), MPM (only those of this MPM), ADMISSION_HEAVY
+# of MPM and CGI module to run), MPM (only those of this MPM), ADMISSION_COMPLETION
+# (park in the way of httpd before 2.4.63), ADMISSION_HEAVY
 # (the compiled programs/heavy.c), CC.
 
 use strict;
@@ -43,16 +44,19 @@ $SIG{TERM} = sub { exit 1 };
 my @DEFAULT = qw(prefork+cgi worker+cgid event+cgid event+cgi);
 
 # The combinations to test, each { name, mpm, cgi }. A test that need not run
-# on all of them names those it wants: combos('prefork+cgi', 'event+cgid').
+# on all of them names those it wants: combos('prefork+cgi', 'event+cgid'). With
+# '+completion' behind it requests are parked in the way of httpd before 2.4.63,
+# where that is not the only one.
 sub combos {
     my (@wanted) = @_;
     my %asked_for = map { $_ => 1 } $ENV{ADMISSION_COMBOS}
         ? split /[\s,]+/, $ENV{ADMISSION_COMBOS} : @DEFAULT;
 
     return grep { !$ENV{MPM} || $_->{mpm} eq $ENV{MPM} }
-           map { my ($mpm, $cgi) = split /\+/;
-                 { name => $_, mpm => $mpm, cgi => $cgi } }
-           grep { $asked_for{$_} } @wanted ? @wanted : @DEFAULT;
+           map { my ($mpm, $cgi, $way) = split /\+/;
+                 { name => $_, mpm => $mpm, cgi => $cgi, completion => $way } }
+           grep { !/\+completion\z/ || AdmissionTest::Config::has_two_ways() }
+           grep { $asked_for{ s/\+completion\z//r } } @wanted ? @wanted : @DEFAULT;
 }
 
 # Runs the same story on each combination, as a subtest each.

@@ -33,6 +33,9 @@ sub version {
     return $version;
 }
 
+# Two ways to park: httpd has another one since 2.4.63.
+sub has_two_ways { return version() >= 63 && !$ENV{ADMISSION_COMPLETION} }
+
 sub modules_dir {
     our $modules_dir //= find_modules();
     return $modules_dir;

@@ -145,10 +145,17 @@ sub launch {
         open STDOUT, '>', "$dir/stderr.log";
         open STDERR, '>&', \*STDOUT;
         exec AdmissionTest::Config::httpd(), '-d', $dir, '-f', 'httpd.conf',
-             '-DFOREGROUND' or POSIX::_exit(127);
+             '-DFOREGROUND', $self->defines or POSIX::_exit(127);
     }
     POSIX::setpgid($pid, $pid);    # whoever of the two is first
     $self->{pid} = $pid;
+}
+
+# Parks in the older way, as a combination or the environment says.
+sub defines {
+    my ($self) = @_;
+    return $self->{completion} || $ENV{ADMISSION_COMPLETION}
+        ? '-DADMISSION_COMPLETION' : ();
 }
 
 sub comes_up {

@@ -19,10 +19,10 @@ our @EXPORT = qw(ask_line descriptors for_each_parking_combo halt httpd_with_fil
 my $THREADS = 6;
 my $FACTOR  = 200;
 
-# Event can wait without a worker since httpd 2.4.63, on Linux. Not asked of
-# the module itself, which could be wrong.
+# On Linux every httpd with the event MPM. Not asked of the module itself, which
+# could be wrong.
 sub can_park {
-    return $^O eq 'linux' && AdmissionTest::Config::version() >= 63;
+    return $^O eq 'linux' && AdmissionTest::Config::is_installed('mpm_event');
 }
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
@@ -35,19 +35,26 @@ sub for_each_parking_combo {
 # The MPM part: children => 1, threads => 6 of each, factor => 200, so that more
 # can be parked than any test has clients.
 # There are slots left for children that take their place after a graceful.
+# replaces_killed => 1 for tests that kill a child and wait for another one.
 sub parking_conf {
     my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
     my $workers = $o{children} * $o{threads};
+    my $spare = $o{replaces_killed} && is_slow_to_replace() ? $workers : 1;
     return <<"CONF";
 StartServers $o{children}
 ServerLimit 8
 ThreadsPerChild $o{threads}
 MaxRequestWorkers $workers
-MinSpareThreads 1
+MinSpareThreads $spare
 MaxSpareThreads $workers
 AsyncRequestWorkerFactor $o{factor}
 CONF
 }
+
+# The parent of event starts a child in place of a killed one at once since httpd
+# 2.4.54; before, only when fewer threads are idle than MinSpareThreads, and then
+# it says that it cannot have as many as that.
+sub is_slow_to_replace { return AdmissionTest::Config::version() < 54 }
 
 # The sizes of Debian's mpm_event.conf, which are nearly httpd's own.
 sub stock_conf {
@@ -66,11 +73,20 @@ CONF
 # As new_httpd(), with the options of parking_conf().
 sub new_parking_httpd {
     my (%o) = (threads => $THREADS, conf => '', @_);
-    return new_httpd(%o, workers => 2 * $o{threads},
-                     conf => parking_conf(%o) . $o{conf});
+    my $httpd = new_httpd(%o, workers => 2 * $o{threads},
+                          conf => parking_conf(%o) . $o{conf});
+    $httpd->allow_in_log(qr/AH10159: server is within MinSpareThreads/)
+        if $o{replaces_killed} && is_slow_to_replace();
+    return $httpd;
 }
 
-sub start_parking_httpd { return new_parking_httpd(@_)->start }
+sub start_parking_httpd {
+    my $httpd = new_parking_httpd(@_)->start;
+    my $way = AdmissionTest::Config::has_two_ways() && !$httpd->{completion}
+        ? 'asynchronous wait' : 'write completion';
+    ok scalar(grep { /ADM0303: .*: \Q$way\E\z/ } $httpd->error_log), "it parks by $way";
+    return $httpd;
+}
 
 # One that runs until the gate NAME is opened, and as many as asked for behind
 # it, all in the zone: ask_line($httpd, 'NAME', 60, '/cgi-bin/') returns the

@@ -1,0 +1,29 @@
+/* mod_admission_since.h - what the headers of older versions of httpd lack.
+ *
+ * The only file that compares numbers of versions. A number is that of ap_mmn.h.
+ */
+#ifndef MOD_ADMISSION_SINCE_H
+#define MOD_ADMISSION_SINCE_H
+
+#include <ap_mmn.h>
+
+/* t/guards/lib/older_httpd.h builds the module as for httpd 2.4.37. */
+#ifdef ADMISSION_AS_OLDEST
+#define ADMISSION_SINCE(minor) 0
+#else
+#define ADMISSION_SINCE(minor) AP_MODULE_MAGIC_AT_LEAST(20120211, minor)
+#endif
+
+/** ap_hook_child_stopping(): httpd 2.4.49. */
+#define ADMISSION_HAS_CHILD_STOPPING ADMISSION_SINCE(110)
+
+/** conn_rec.outgoing, of a connection to a backend: httpd 2.4.49. */
+#define ADMISSION_HAS_OUTGOING ADMISSION_SINCE(116)
+
+/** CONN_STATE_ASYNC_WAITIO: httpd 2.4.63. */
+#define ADMISSION_HAS_WAITIO ADMISSION_SINCE(137)
+
+/** CONN_STATE_WRITE_COMPLETION waits for reading: all of 2.4, and not trunk. */
+#define ADMISSION_HAS_COMPLETION (MODULE_MAGIC_NUMBER_MAJOR == 20120211)
+
+#endif
