@@ -369,7 +369,6 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
     }
 }
 
-static adm_usec_t next_round(void)
 static adm_usec_t guarded(const adm_usec_t *time)
 {
     adm_usec_t value;
