@@ -33,6 +33,11 @@ sub version {
     return $version;
 }
 
+# The parent of a threaded MPM starts a child in place of a killed one at once since
+# httpd 2.4.54; before, only when fewer threads are idle than MinSpareThreads, and
+# then it says that it cannot have as many as that.
+sub is_slow_to_replace { return version() < 54 }
+
 # Two ways to park: httpd has another one since 2.4.63.
 sub has_two_ways { return version() >= 63 && !$ENV{ADMISSION_COMPLETION} }
 
@@ -86,6 +91,7 @@ sub user {
 sub text {
     my (%o) = @_;
     my $threads = int $o{workers} / 2;
+    my $spare = $o{replaces_killed} && is_slow_to_replace() ? $o{workers} : 1;
     my ($user, $group) = $> == 0 ? user() : ();
 
     my @modules = ("mpm_$o{mpm}", @MODULES, $o{cgi});
@@ -100,7 +106,7 @@ sub text {
           . "MaxSpareServers $o{workers}\nServerLimit $o{workers}\n"
         : "ThreadLimit $threads\nThreadsPerChild $threads\n"
           . "StartServers 2\nServerLimit 8\n"
-          . "MinSpareThreads 1\nMaxSpareThreads " . 2 * $o{workers} . "\n";
+          . "MinSpareThreads $spare\nMaxSpareThreads " . 2 * $o{workers} . "\n";
 
     return join "\n", "ServerRoot $o{dir}", $load, $mpm,
         "MaxRequestWorkers $o{workers}",

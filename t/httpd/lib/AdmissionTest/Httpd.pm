@@ -35,8 +35,10 @@ my $NOISE = qr/AH01882:\ |server\ reached\ MaxRequestWorkers\ setting
               |AH00546:\ no\ record\ of\ generation/x;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
-#     conf => 'text', stops_within => seconds, admission => 1): the directory
-# and the files, nothing runs yet. Only benchmarks want one without the module.
+#     conf => 'text', stops_within => seconds, replaces_killed => 0,
+#     admission => 1): the directory and the files, nothing runs yet.
+# replaces_killed is for tests that kill children and wait for others in their
+# place. Only benchmarks want one without the module.
 sub new {
     my ($class, %o) = @_;
     my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
@@ -459,6 +461,8 @@ sub check_log {
     my @allowed  = ($NOISE, @{ $self->{allowed} });
     push @allowed, qr/AH00045: child process \d+ still did not exit/
         if $self->is_slow_to_stop;
+    push @allowed, qr/AH10159: server is within MinSpareThreads/
+        if $self->{replaces_killed} && AdmissionTest::Config::is_slow_to_replace();
     # httpd's word of a child that crashed is but a notice.
     my @bad = grep { /^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]
                       |exit\ signal\ (?:Segmentation|Abort|Bus)/x } @lines;

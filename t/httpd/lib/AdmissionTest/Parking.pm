@@ -35,11 +35,11 @@ sub for_each_parking_combo {
 # The MPM part: children => 1, threads => 6 of each, factor => 200, so that more
 # can be parked than any test has clients.
 # There are slots left for children that take their place after a graceful.
-# replaces_killed => 1 for tests that kill a child and wait for another one.
 sub parking_conf {
     my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
     my $workers = $o{children} * $o{threads};
-    my $spare = $o{replaces_killed} && is_slow_to_replace() ? $workers : 1;
+    my $spare = $o{replaces_killed} && AdmissionTest::Config::is_slow_to_replace()
+        ? $workers : 1;
     return <<"CONF";
 StartServers $o{children}
 ServerLimit 8
@@ -50,11 +50,6 @@ MaxSpareThreads $workers
 AsyncRequestWorkerFactor $o{factor}
 CONF
 }
-
-# The parent of event starts a child in place of a killed one at once since httpd
-# 2.4.54; before, only when fewer threads are idle than MinSpareThreads, and then
-# it says that it cannot have as many as that.
-sub is_slow_to_replace { return AdmissionTest::Config::version() < 54 }
 
 # The sizes of Debian's mpm_event.conf, which are nearly httpd's own.
 sub stock_conf {
@@ -73,11 +68,8 @@ CONF
 # As new_httpd(), with the options of parking_conf().
 sub new_parking_httpd {
     my (%o) = (threads => $THREADS, conf => '', @_);
-    my $httpd = new_httpd(%o, workers => 2 * $o{threads},
-                          conf => parking_conf(%o) . $o{conf});
-    $httpd->allow_in_log(qr/AH10159: server is within MinSpareThreads/)
-        if $o{replaces_killed} && is_slow_to_replace();
-    return $httpd;
+    return new_httpd(%o, workers => 2 * $o{threads},
+                     conf => parking_conf(%o) . $o{conf});
 }
 
 sub start_parking_httpd {

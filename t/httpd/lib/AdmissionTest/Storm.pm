@@ -35,7 +35,7 @@ sub casualties { return @CASUALTIES }
 # A private httpd with a line long enough for the crowds of these tests.
 sub start_storm_httpd {
     my (%o) = @_;
-    my $httpd = start_httpd(workers => 80, conf => <<"CONF", %o);
+    my $httpd = start_httpd(workers => 80, replaces_killed => 1, conf => <<"CONF", %o);
 <Location $ZONE>
     MaxConcurrent $LIMIT
     AdmissionQueue 50 timeout=5s
