@@ -417,6 +417,11 @@ apr_status_t adm_program_watch_forks(adm_segment_t *segment);
  */
 bool adm_program_try_token(apr_pool_t *pool);
 
+/** Whatever the calling process forks is no program of a ticket: it is not taken
+ *  for a daemon that starts some. For a child that does not register. */
+void adm_program_start_none(void);
+
+
 /**
  * The text by which a daemon that starts a program knows the ticket, for the
  * program's environment; the program does not see it. It is a secret: who

@@ -47,7 +47,8 @@ void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
 
 static adm_segment_t *watched;
 
-/* Whether this process descends from the one that set up the watch. */
+/* Whether this process descends from the one that set up the watch, and may be
+ * a daemon that starts programs. */
 static bool is_descendant;
 
 /* Whose program the next fork of the calling thread starts. */
@@ -197,6 +198,11 @@ bool adm_program_try_token(apr_pool_t *pool)
     is_found = trial == FOUND;
     trial = NOT_TRYING;
     return is_found;
+}
+
+void adm_program_start_none(void)
+{
+    is_descendant = false;
 }
 
 /* ---- announce ------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static int is_let_through(request_rec *r, const admission_dir_conf_t *conf,
 {
     if (!admission_process_child()) {
         verdict->outcome = ADM_UNLIMITED;
-        verdict->fault = ADM_NO_CHILD;
+        verdict->fault = admission_process_fault();
         return 1;
     }
     if (admission_counts_exempt(r, conf, verdict->zone)) {

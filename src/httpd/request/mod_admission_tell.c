@@ -155,6 +155,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
     switch (rv) {
     case ADM_NO_CHILD:
         return "this child could not be registered";
+    case APR_EACCES:
+        return "this child may become another user";
     case ADM_NO_TICKET:
         return "the ticket table is full";
     case ADM_LOCK_LOST:

@@ -1,0 +1,10 @@
+/* mod_admission_privilege.h - whether this process can become another user. */
+#ifndef MOD_ADMISSION_PRIVILEGE_H
+#define MOD_ADMISSION_PRIVILEGE_H
+
+/** @return whether the calling thread is root's, or has a capability with which
+ *  it can become root or act on others' files and processes; also one that is
+ *  not in effect. Makes a few system calls. */
+int admission_privilege_is_held(void);
+
+#endif

@@ -1,0 +1,98 @@
+# A process that can become root takes no lock in memory that others write: it runs
+# requests without a limit, and says so. mpm-itk's processes drop what they can
+# before they serve a request, so there the limit holds.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
+
+# A server whose children keep these capabilities, although they are not root.
+sub with_capabilities {
+    my ($combo, $capabilities) = @_;
+    my ($user) = AdmissionTest::Config::user();
+    my $httpd = new_httpd(combo => $combo, conf => $zone);
+    my $setpriv = "setpriv --reuid $user --regid $user --clear-groups"
+                  . " --inh-caps $capabilities --ambient-caps $capabilities";
+
+    $httpd->put('../httpd',
+                "#!/bin/sh\nexec $setpriv " . AdmissionTest::Config::httpd() . ' "$@"' . "\n");
+    chmod 0755, "$httpd->{dir}/httpd";
+    system('chown', '-R', $user, $httpd->{dir}) == 0 or die "chown failed\n";
+    return $httpd;
+}
+
+sub start_as { my ($httpd) = @_; local $ENV{HTTPD} = "$httpd->{dir}/httpd"; $httpd->start }
+
+# Six clients at once: so many of them run.
+sub runs_at_once {
+    my ($httpd, $count, $what) = @_;
+    my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 6;
+
+    $httpd->zone_becomes('/cgi-bin/', 'the others wait', Active => $count, Queued => 6 - $count)
+        if $count < 6;
+    wait_for { $count == $httpd->live_programs_now } $what, 20;
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are answered';
+}
+
+sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_log }
+
+sub is_possible {
+    my ($capabilities) = @_;
+    return $> == 0
+        && system("setpriv --reuid nobody --inh-caps $capabilities"
+                  . " --ambient-caps $capabilities true 2>/dev/null") == 0;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    plan skip_all => 'no capabilities can be given here' if !is_possible('+setuid');
+
+    my $httpd = with_capabilities($combo, '+setuid');
+    $httpd->expect_in_log(qr/admission:error.*ADM0116: /,
+                          qr/admission:error.*ADM0203: .*may become another user/);
+    start_as($httpd);
+    runs_at_once($httpd, 6, 'children with CAP_SETUID know no limit');
+    is $httpd->logged('all1')->{status}, 'unlimited', 'the access log says so';
+    is scalar(lines_of($httpd, 'ADM0116')), 1, 'and the error log once, not once a child';
+    $httpd->stop;
+
+    # As a server that listens on port 80 and was not started by root.
+    $httpd = with_capabilities($combo, '+net_bind_service');
+    start_as($httpd);
+    runs_at_once($httpd, 2, 'with CAP_NET_BIND_SERVICE the limit holds');
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgi');
+
+# ---- mpm-itk -----------------------------------------------------------------
+
+sub mpm_itk {
+    my ($file) = grep { defined && -e } $ENV{MPM_ITK},
+                                        AdmissionTest::Config::modules_dir() . '/mpm_itk.so';
+    return $file;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $file = mpm_itk()
+        or plan skip_all => 'mpm-itk is not installed; MPM_ITK may have the path of mpm_itk.so';
+    plan skip_all => 'mpm-itk needs root' if $> != 0;
+
+    my $httpd = new_httpd(combo => $combo, conf => <<"CONF" . $zone);
+LoadModule mpm_itk_module "$file"
+<IfModule mpm_itk.c>
+    AssignUserID nobody nogroup
+</IfModule>
+CONF
+    chmod 0777, "$httpd->{dir}/run";
+    $httpd->start;
+    is scalar(lines_of($httpd, 'ADM0116')), 0, 'children that have not dropped root yet are no news';
+    runs_at_once($httpd, 2, 'with mpm-itk the limit holds');
+    is scalar(lines_of($httpd, 'ADM0203')), 0, 'no request ran without a limit';
+    $httpd->stop;
+}, 'prefork+cgi');
+
+done_testing;
