@@ -18,6 +18,7 @@
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_tell.h"
+#include "request/mod_admission_upgrade.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_factor.h"
 #include "server/mod_admission_lifecycle.h"
@@ -125,6 +126,7 @@ static void on_requests(void)
     ap_hook_log_transaction(admission_tell_log_transaction, NULL, NULL,
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
+    admission_upgrade_register_filter();
 }
 
 static void register_hooks(apr_pool_t *p)

@@ -65,6 +65,19 @@ static int is_named(const char *handler, const char *name)
     return strcmp(handler, name) == 0;
 }
 
+int admission_counts_all(const admission_dir_conf_t *conf)
+{
+    int i;
+
+    for (i = 0; conf->handlers && i < conf->handlers->nelts; i++) {
+        if (strcasecmp(APR_ARRAY_IDX(conf->handlers, i, const char *), "all")
+            == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
 {
     int i;
@@ -75,14 +88,12 @@ int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
     for (i = 0; i < conf->handlers->nelts; i++) {
         const char *name = APR_ARRAY_IDX(conf->handlers, i, const char *);
 
-        if (strcasecmp(name, "all") == 0
-            || (strcasecmp(name, "dynamic") == 0
-                    ? is_dynamic(r)
-                    : is_named(r->handler, name))) {
+        if (strcasecmp(name, "dynamic") == 0 ? is_dynamic(r)
+                                             : is_named(r->handler, name)) {
             return 1;
         }
     }
-    return 0;
+    return admission_counts_all(conf);
 }
 
 /* Handlers that only find out which request is meant, and run that. */
@@ -113,9 +124,10 @@ int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
         && adm_zone_may_log(admission_process_segment(), zone->handle,
                             ADM_EXEMPT, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(
-            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-            "zone %s: AdmissionExempt could not be evaluated, the "
-            "request is not exempt: %s; not logged again for a minute",
+            APLOG_MARK, APLOG_ERR, 0, r,
+            ADMLOGNO(
+                0204) "zone %s: AdmissionExempt could not be evaluated, the "
+                      "request is not exempt: %s; not logged again for a minute",
             zone->name, error);
     }
     return rv > 0;

@@ -7,6 +7,9 @@
 /** @return whether a request with this handler counts. */
 int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
 
+/** @return whether the section says that every handler counts. */
+int admission_counts_all(const admission_dir_conf_t *conf);
+
 /** @return whether the handler only finds out which request is meant, and runs
  *  that. */
 int admission_counts_detour(request_rec *r);

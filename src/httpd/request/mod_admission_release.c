@@ -146,6 +146,9 @@ int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                     int rv)
 {
     adm_program_withdraw();
+    if (!atomic_load(&ticket->held)) {
+        return 1; /* a tunnel has begun (mod_admission_upgrade.c) */
+    }
     /* An error may mean that the program has not even been started yet. */
     if (!adm_program_was_announced(ticket)
         || (rv == OK && has_ended(r, ticket))) {

@@ -8,6 +8,7 @@
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_run.h"
+#include "request/mod_admission_upgrade.h"
 #include "request/mod_admission_visit.h"
 
 APLOG_USE_MODULE(admission);
@@ -34,9 +35,9 @@ static int run_handlers_behind(request_rec *r)
         rv = hook[i].pFunc(r);
     }
     if (rv == DECLINED) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0205)
-                      "handler \"%s\" not found for: %s", r->handler,
-                      r->filename);
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      ADMLOGNO(0205) "handler \"%s\" not found for: %s",
+                      r->handler, r->filename);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     return rv;
@@ -47,8 +48,10 @@ static int run_with_permit(request_rec *r, admission_request_t *known)
     int rv;
 
     admission_program_export_token(r, &known->visit->ticket);
+    admission_upgrade_watch(r, &known->visit->ticket);
     rv = run_handlers_behind(r);
     admission_program_remove_token(r);
+    admission_upgrade_unwatch(r);
     if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
         known->visit = NULL;
     }

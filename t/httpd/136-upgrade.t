@@ -1,0 +1,144 @@
+# A WebSocket gives its permit back when the backend has switched protocols: what
+# follows may last for hours.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use IO::Socket::INET;
+
+# A backend that switches to a protocol in which it repeats what it hears, and
+# answers everything else.
+sub serve {
+    my ($client) = @_;
+    my $head = '';
+
+    while ($head !~ /\r\n\r\n/) {
+        sysread $client, $head, 4096, length $head or return;
+    }
+    if ($head !~ /^Upgrade: *websocket/mi || $head =~ m{^GET /never}) {
+        syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
+        return;
+    }
+    syswrite $client, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+                      . "Connection: Upgrade\r\n\r\n";
+    while (sysread $client, my $heard, 4096) {
+        syswrite $client, "heard $heard";
+    }
+    return;
+}
+
+sub start_backend {
+    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
+        or die "backend: $@\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        local $SIG{CHLD} = 'IGNORE';
+        for (1 .. 100) {
+            my $client = $listener->accept or last;
+            my $server = fork // last;
+            if ($server == 0) {
+                alarm 60;
+                serve($client);
+                POSIX::_exit(0);
+            }
+            close $client;
+        }
+        POSIX::_exit(0);
+    }
+    return ($pid, $listener->sockport);
+}
+
+my @upgrade = (keep => 1, headers => [ 'Connection: Upgrade', 'Upgrade: websocket' ]);
+
+# Reads until the pattern comes.
+sub hears {
+    my ($client, $pattern, $what) = @_;
+    my $until = time + 20;
+
+    while (($client->{buffer} // '') !~ $pattern && time < $until && !$client->{ended}) {
+        $client->has_begun or select undef, undef, undef, 0.02;
+    }
+    return like $client->{buffer}, $pattern, $what;
+}
+
+sub tunnel_is_free {
+    my ($httpd, $path) = @_;
+    my $tunnel = $httpd->ask($path, @upgrade);
+
+    hears($tunnel, qr/^HTTP\/1\.1 101 /, "$path: the protocol is switched");
+    $httpd->zone_becomes('/', 'the permit is back', Active => 0);
+    is $httpd->get('/ws/page')->{status}, 200, 'another request runs';
+    $tunnel->send('hello');
+    hears($tunnel, qr/heard hello/, 'and the tunnel is alive');
+    my $second = $httpd->ask($path, @upgrade);
+    hears($second, qr/^HTTP\/1\.1 101 /, 'a second one beside it');
+    $_->leave for $tunnel, $second;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my @modules = qw(slotmem_shm proxy proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
+
+    AdmissionTest::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
+        for @modules;
+    plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
+        if AdmissionTest::Config::version() < 47;
+    my ($backend, $port) = start_backend();
+    my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF");
+ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket
+ProxyPass /all/ http://127.0.0.1:$port/all/ upgrade=websocket
+<Proxy balancer://some>
+    BalancerMember http://127.0.0.1:$port/some upgrade=websocket
+</Proxy>
+ProxyPass /some/ balancer://some/
+<Location />
+    MaxConcurrent 1
+    AdmissionQueue 0
+</Location>
+<Location /all/>
+    MaxConcurrent 1
+    AdmissionQueue 0
+    AdmissionHandlers all
+</Location>
+# Without mod_proxy_http.
+ProxyWebsocketFallbackToProxyHttp Off
+ProxyPass /old/ ws://127.0.0.1:$port/old/
+CONF
+    $httpd->put('cheat.cgi', "#!/bin/sh\nprintf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
+                             . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
+    chmod 0755, "$httpd->{dir}/docs/cheat.cgi";
+    $httpd->expect_rejections('test.example:/all/', 'full')->start;
+    tunnel_is_free($httpd, $_) for qw(/ws/socket /old/socket /some/socket);
+
+    my $both = $httpd->connect;
+    is $both->ask('/ws/never', @upgrade)->answer->{status},
+        200, 'an upgrade that the backend does not make is an ordinary request';
+    $httpd->zone_becomes('/', 'it has no permit at its end', Active => 0);
+    $both->ask('/ws/socket', @upgrade);
+    hears($both, qr/^HTTP\/1\.1 101 /, 'the next one of that connection is switched');
+    $httpd->zone_becomes('/', '... and its permit is back', Active => 0);
+    $both->leave;
+
+    my $cheat = $httpd->ask('/cheat.cgi', @upgrade);
+    $httpd->zone_becomes('/', 'a program that says 101 goes on', Active => 1);
+    hears($cheat, qr/^HTTP\/1\.1 101 /, 'when that has been sent, too');
+    is $httpd->zone('/')->{Active}, 1, 'and keeps its permit';
+    $httpd->open_gate('go');
+    $cheat->leave;
+    $httpd->zone_becomes('/', 'until it has ended', Active => 0);
+
+    my $all = $httpd->ask('/all/socket', @upgrade);
+    hears($all, qr/^HTTP\/1\.1 101 /, 'AdmissionHandlers all: the protocol is switched');
+    is $httpd->get('/all/page')->{status}, 503, 'and the permit is kept';
+    $all->leave;
+    $httpd->zone_becomes('/all/', 'until the connection ends', Active => 0);
+    # As stop(), but mod_proxy_balancer's own memory has a name.
+    kill TERM => $httpd->{pid};
+    $httpd->finish;
+    kill TERM => $backend;
+    waitpid $backend, 0;
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;
