@@ -4,6 +4,7 @@
 #include <http_config.h>
 #include <http_log.h>
 
+#include "request/mod_admission_cache.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
@@ -43,13 +44,18 @@ static int run_handlers_behind(request_rec *r)
     return rv;
 }
 
-static int run_with_permit(request_rec *r, admission_request_t *known)
+/* @param has_waited  mod_cache is asked again: it may have an answer by now. If
+ *                    that is gone in the next moment, the request that begins
+ *                    again has this one's permit. */
+static int run_with_permit(request_rec *r, admission_request_t *known,
+                           int has_waited)
 {
     int rv;
 
     admission_program_export_token(r, &known->visit->ticket);
     admission_upgrade_watch(r, &known->visit->ticket);
-    rv = run_handlers_behind(r);
+    rv = has_waited && admission_cache_has(r) ? admission_cache_serve(r)
+                                              : run_handlers_behind(r);
     admission_program_remove_token(r);
     admission_upgrade_unwatch(r);
     if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
@@ -80,7 +86,7 @@ static int act(request_rec *r, admission_request_t *known,
     adm_action_t action = adm_outcome_action(verdict->outcome);
 
     if (action == ADM_RUN) {
-        return run_with_permit(r, known);
+        return run_with_permit(r, known, verdict->outcome == ADM_WAITED);
     }
     known->visit = NULL; /* its ticket has ended */
     if (action == ADM_RUN_FREE) {
