@@ -82,4 +82,13 @@ is_deeply [ sort $output =~ /^  (\S+) limit/mg ],
     [ sort map { ("test.example:/$_", "test.example:Directory:/$_") } keys %around ],
     '... are not in the names';
 
+# Virtual hosts without a name have that of the server, and so one zone together.
+my $host = "<VirtualHost *:%d>\n<Location /shared>\nMaxConcurrent 3\n</Location>\n</VirtualHost>\n";
+my $unnamed = AdmissionTest::Httpd->new(combo => $combo,
+                                        conf => join '', map { sprintf $host, $_ } 1 .. 4);
+($status, $output) = $unnamed->configtest('-D', 'DUMP_ADMISSION');
+my ($shared) = grep { /:\/shared limit/ } split /\n/, $output;
+like $shared, qr/conf:3, also \S+conf:8 and 2 more\)$/, 'a zone of four hosts says so'
+    or diag $output;
+
 done_testing;

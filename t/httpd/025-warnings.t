@@ -85,6 +85,26 @@ for_each_combo(sub {
     }
 }, 'prefork+cgi', 'event+cgid');
 
+# A path of files is no URL.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo);
+    my $zone = "<%s>\nMaxConcurrent 1\n</%s>\n";
+    my %noted = ('Location /usr/lib' => 1, 'Location /usr/lib/' => 1, 'Location /usr' => 0,
+                 'Location /usr/lib-no' => 0, 'Location ~ /usr/lib' => 0,
+                 'Directory /usr/lib' => 0, 'Location /' => 0);
+
+    for my $section (sort keys %noted) {
+        my ($kind) = $section =~ /^(\w+)/;
+        $httpd->configure(sprintf $zone, $section, $kind);
+        my ($status, $output) = $httpd->configtest;
+        my ($path) = $section =~ /(\S+)$/;
+        is_deeply [ $output =~ /admission:notice.*ADM0117: <Location "(\S+)">/ ],
+            [ $noted{$section} ? $path : () ],
+            "<$section>: " . ($noted{$section} ? 'noted' : 'no word') or diag $output;
+    }
+}, 'prefork+cgi');
+
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {
     my ($combo) = @_;

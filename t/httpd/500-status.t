@@ -41,6 +41,13 @@ CONF
         is_deeply \@odd, ['Name'], 'as whole numbers';
     }
 
+    for my $query ('?auto&zone=%3Cb%3E%26amp', '?zone=%3cb%3e%26amp&auto') {
+        my @names = $httpd->get("/server-status$query")->{body} =~ /^Admission\[\d+\]Name: (.*)$/mg;
+        is_deeply \@names, ['<b>&amp'], "$query shows one zone";
+    }
+    unlike $httpd->get('/server-status?auto&zone=none')->{body}, qr/^Admission\[/m,
+        'a zone that is not there shows none';
+
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=100&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1,
                          OldestWaitMs => 0);

@@ -85,6 +85,7 @@ CONF
     my $page = $httpd->get('/admission');
     like $page->{body}, qr/a &quot;quoted&quot; &lt;b&gt;name&lt;\/b&gt;/, 'the page escapes names';
     like $page->{body}, qr/2 wait, the first for \d+ ms/, 'it says who waits';
+    like $page->{body}, qr/never-used.*?Never used: /s, 'and which zone nobody has come to';
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
     like $page->{headers}{'content-security-policy'}, qr/default-src 'none'/, 'and says so';
     is $httpd->get("/admission?$_")->{status}, 200, "its $_ is there" for qw(style script);

@@ -20,7 +20,9 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 /** A zone of this configuration. */
 typedef struct admission_zone_t {
     const char *name;
-    const char *place; /* file:line of the MaxConcurrent that made it */
+    const char *place;        /* file:line of the MaxConcurrent that made it */
+    const char *second_place; /* of the next one of this zone; NULL: none */
+    int further_places;       /* how many there are after that */
     int limit;
     int queue_length; /* where no request says otherwise */
     apr_interval_time_t queue_timeout;

@@ -120,6 +120,16 @@ static int refuse(server_rec *s, const char *message)
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
+static void note_place(admission_zone_t *zone, const char *place)
+{
+    if (zone->second_place) {
+        zone->further_places++;
+    }
+    else {
+        zone->second_place = place;
+    }
+}
+
 /* A zone has one line: what one section says of it holds for those that say
  * nothing. */
 static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
@@ -156,8 +166,10 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     zone = find_zone(name);
     if (!zone) {
         zone = add_zone(p, name, limit);
+        limit->zone = zone;
+        return OK;
     }
-    else if (zone->limit != limit->number) {
+    if (zone->limit != limit->number) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
                                       "MaxConcurrent: zone '%s' has %d in "
                                       "%s and %d in %s; one zone has one "
@@ -166,7 +178,7 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
                                       zone->name, zone->limit, zone->place,
                                       limit->number, limit->place));
     }
-    else if (settle_queue(zone, limit->own) != OK) {
+    if (settle_queue(zone, limit->own) != OK) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
                                       "different lines in %s and %s; one "
@@ -175,6 +187,7 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
                                       "zone of its own",
                                       zone->name, zone->place, limit->place));
     }
+    note_place(zone, limit->place);
     limit->zone = zone;
     return OK;
 }

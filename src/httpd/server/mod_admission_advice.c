@@ -2,11 +2,13 @@
  * start, and `httpd -t -D DUMP_ADMISSION`.
  */
 #include <httpd.h>
+#include <apr_file_info.h>
 #include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>
 
 #include "config/mod_admission_said.h"
+#include "config/mod_admission_sections.h"
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_capacity.h"
@@ -73,9 +75,41 @@ static void warn_of_the_impossible(server_rec *s)
     }
 }
 
+/* A <Location> has URLs. One that is a directory of this machine, and not just of
+ * a name such as /media, was meant to be a <Directory>. */
+static void note_path_of_files(apr_pool_t *p, server_rec *s,
+                               const admission_section_t *section)
+{
+    const char *path = section->section;
+    const char *second = path && *path == '/' ? strchr(path + 1, '/') : NULL;
+    apr_finfo_t info;
+
+    if (second && second[1] && !section->is_regex
+        && apr_stat(&info, path, APR_FINFO_TYPE, p) == APR_SUCCESS
+        && info.filetype == APR_DIR) {
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0117)
+                     "<Location \"%s\"> (%s) is for URLs that begin so, and "
+                     "there is a directory of this name: for its files use "
+                     "<Directory>",
+                     path, section->place);
+    }
+}
+
+static void note_paths_of_files(apr_pool_t *p, server_rec *s)
+{
+    const apr_array_header_t *sections = admission_sections_all();
+    int i;
+
+    for (i = 0; i < sections->nelts; i++) {
+        note_path_of_files(p, s,
+                           APR_ARRAY_IDX(sections, i, admission_section_t *));
+    }
+}
+
 static void warn_of_settings(apr_pool_t *p, server_rec *s)
 {
     admission_said_warn(p, s);
+    note_paths_of_files(p, s);
     admission_room_warn(s);
     warn_of_the_impossible(s);
 }
@@ -107,6 +141,19 @@ static void dump_room(apr_file_t *out, server_rec *s)
     }
 }
 
+/* Where it is set, also by virtual hosts that have one name. */
+static void dump_places(apr_file_t *out, const admission_zone_t *zone)
+{
+    apr_file_printf(out, " (%s", zone->place);
+    if (zone->second_place) {
+        apr_file_printf(out, ", also %s", zone->second_place);
+    }
+    if (zone->further_places) {
+        apr_file_printf(out, " and %d more", zone->further_places);
+    }
+    apr_file_puts(")\n", out);
+}
+
 static void dump_zones(apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -119,10 +166,11 @@ static void dump_zones(apr_file_t *out, server_rec *s)
 
         apr_file_printf(out,
                         "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
-                        "ms waiting %s%s (%s)\n",
+                        "ms waiting %s%s",
                         zone->name, zone->limit, zone->queue_length,
                         apr_time_as_msec(zone->queue_timeout), way,
-                        zone->dry_run ? " dry run" : "", zone->place);
+                        zone->dry_run ? " dry run" : "");
+        dump_places(out, zone);
     }
 }
 

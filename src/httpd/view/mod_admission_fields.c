@@ -280,3 +280,25 @@ const char *admission_fields_utf8(apr_pool_t *p, const char *text)
     *end = '\0';
     return utf8;
 }
+
+const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
+                                                   const char *name)
+{
+    const apr_array_header_t *zones = admission_fields_zones(p, NULL);
+    const admission_zone_t *shown_so = NULL;
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+        const char *utf8 = admission_fields_utf8(p, zone->name);
+
+        if (strcmp(zone->name, name) == 0) {
+            return zone;
+        }
+        if (utf8 != zone->name && strcmp(utf8, name) == 0) {
+            shown_so = zone;
+        }
+    }
+    return shown_so;
+}

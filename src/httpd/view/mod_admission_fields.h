@@ -55,6 +55,10 @@ void admission_fields_look_at(const admission_zone_t *zone,
 const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
                                                  const admission_zone_t *only);
 
+/** @return the zone of this name, as written or as it is shown; NULL: none. */
+const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
+                                                   const char *name);
+
 /** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
  *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
 const char *admission_fields_utf8(apr_pool_t *p, const char *text);

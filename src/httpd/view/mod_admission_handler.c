@@ -130,28 +130,6 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
                : NULL;
 }
 
-/* By its name as written, or as it is shown. */
-static const admission_zone_t *find_zone(apr_pool_t *p, const char *name)
-{
-    const apr_array_header_t *zones = admission_fields_zones(p, NULL);
-    const admission_zone_t *shown_so = NULL;
-    int i;
-
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-        const char *utf8 = admission_fields_utf8(p, zone->name);
-
-        if (strcmp(zone->name, name) == 0) {
-            return zone;
-        }
-        if (utf8 != zone->name && strcmp(utf8, name) == 0) {
-            shown_so = zone;
-        }
-    }
-    return shown_so;
-}
-
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
@@ -195,7 +173,7 @@ int admission_handler_status(request_rec *r)
         return refuse(r, HTTP_BAD_REQUEST, wrong);
     }
     if (query.zone) {
-        only = find_zone(r->pool, query.zone);
+        only = admission_fields_find_zone(r->pool, query.zone);
         if (!only) {
             return refuse(r, HTTP_NOT_FOUND,
                           apr_pstrcat(r->pool, "No zone is called '",

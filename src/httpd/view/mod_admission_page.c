@@ -60,6 +60,18 @@ static void say(request_rec *r, const char *kind, const char *text)
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
 
+static int was_used(const adm_zone_stats_t *stats)
+{
+    int i;
+
+    for (i = 0; i < ADM_OUTCOMES; i++) {
+        if (stats->figures.outcomes[i]) {
+            return 1;
+        }
+    }
+    return stats->active || stats->queued;
+}
+
 static void say_what_is_wrong(request_rec *r, apr_pool_t *p,
                               const admission_view_t *view,
                               const adm_history_t *history)
@@ -94,6 +106,9 @@ static void say_what_is_wrong(request_rec *r, apr_pool_t *p,
                          stats->queued,
                          (apr_int64_t)(stats->oldest_wait_usec
                                        / ADM_USEC_PER_MSEC)));
+    }
+    else if (!was_used(stats)) {
+        say(r, "", "Never used: no request of this zone has come.");
     }
     else {
         say(r, "ok", "Nobody waits.");
@@ -203,6 +218,9 @@ static void write_line(request_rec *r, apr_pool_t *p,
     if (view->stats.active > 0 || view->stats.queued > 0) {
         ap_rprintf(r, " %u of %u run, %u wait", view->stats.active,
                    view->stats.limit, view->stats.queued);
+    }
+    else if (!view->is_busy && !was_used(&view->stats)) {
+        ap_rputs(" never used", r);
     }
     ap_rputs("</li>\n", r);
 }

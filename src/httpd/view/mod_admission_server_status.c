@@ -1,11 +1,35 @@
 /* mod_admission_server_status.c - our part of the server-status page. */
 #include <httpd.h>
+#include <apr_strings.h>
 #include <http_protocol.h>
 #include <mod_status.h>
 
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_server_status.h"
+
+/* Those of ?auto&zone=NAME, in any place; all if no zone is asked for. */
+static const apr_array_header_t *zones_asked_for(request_rec *r)
+{
+    const char *args = r->args ? r->args : "";
+
+    while (*args) {
+        const char *value = ap_getword(r->pool, &args, '&');
+        const char *key = ap_getword(r->pool, &value, '=');
+
+        if (strcmp(key, "zone") == 0) {
+            char *name = apr_pstrdup(r->pool, value);
+            const admission_zone_t *zone =
+                ap_unescape_urlencoded(name) == OK
+                    ? admission_fields_find_zone(r->pool, name)
+                    : NULL;
+
+            return zone ? admission_fields_zones(r->pool, zone)
+                        : apr_array_make(r->pool, 0, sizeof(zone));
+        }
+    }
+    return admission_fields_zones(r->pool, NULL);
+}
 
 static int fields_of(const admission_view_t *view)
 {
@@ -14,7 +38,7 @@ static int fields_of(const admission_view_t *view)
 
 static void print_lines(request_rec *r, const adm_server_stats_t *server)
 {
-    const apr_array_header_t *zones = admission_fields_zones(r->pool, NULL);
+    const apr_array_header_t *zones = zones_asked_for(r);
     admission_view_t view;
     int i, n;
 
@@ -96,7 +120,7 @@ static void print_zones(request_rec *r,
                         void (*print)(request_rec *r, const char *name,
                                       const admission_view_t *view))
 {
-    const apr_array_header_t *zones = admission_fields_zones(r->pool, NULL);
+    const apr_array_header_t *zones = zones_asked_for(r);
     apr_pool_t *p; /* of one zone */
     int i;
 
