@@ -124,10 +124,9 @@ int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
         && adm_zone_may_log(admission_process_segment(), zone->handle,
                             ADM_EXEMPT, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(
-            APLOG_MARK, APLOG_ERR, 0, r,
-            ADMLOGNO(
-                0204) "zone %s: AdmissionExempt could not be evaluated, the "
-                      "request is not exempt: %s; not logged again for a minute",
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+            "zone %s: AdmissionExempt could not be evaluated, the "
+            "request is not exempt: %s; not logged again for a minute",
             zone->name, error);
     }
     return rv > 0;

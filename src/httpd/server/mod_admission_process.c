@@ -18,9 +18,8 @@ static int is_privileged;      /* in children, which then have no place */
 
 static void log_unregistered(apr_status_t rv)
 {
-    ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf,
-                 ADMLOGNO(
-                     0108) "%s, requests of this child run without a limit",
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
+                 "%s, requests of this child run without a limit",
                  rv == ADM_NO_CHILD
                      ? "the table of children is full"
                      : "the shared memory is not what this module wrote");
@@ -53,12 +52,10 @@ static void log_privileged(void)
     if (!ap_find_linked_module("mpm_itk.c")
         && adm_zone_may_log(segment, (adm_zone_t){ 0 }, ADM_UNLIMITED,
                             adm_now(), LOG_INTERVAL)) {
-        ap_log_error(
-            APLOG_MARK, APLOG_ERR, 0, ap_server_conf,
-            ADMLOGNO(
-                0116) "children may become another user, as root or with "
-                      "capabilities: they take no lock in memory that others "
-                      "write to, and run requests without a limit");
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0116)
+                     "children may become another user, as root or with "
+                     "capabilities: they take no lock in memory that others "
+                     "write to, and run requests without a limit");
     }
 }
 
