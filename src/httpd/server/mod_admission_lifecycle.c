@@ -67,16 +67,21 @@ static adm_sizes_t choose_sizes(void)
 }
 
 #define VERSION_KEY "mod_admission.version"
+#define SEGMENT_KEY "mod_admission.segment.%u"
+#define VERSION_BEFORE 1U /* what 0.1 had, which notes no version */
 
 /* A reload may have put another build of the module into a running server. */
 static void note_version(server_rec *s, uint32_t version)
 {
+    const char *key_before = apr_psprintf(s->process->pool, SEGMENT_KEY,
+                                          VERSION_BEFORE);
     uint32_t *retained = ap_retained_data_get(VERSION_KEY);
 
     if (!retained) {
         retained = ap_retained_data_create(VERSION_KEY, sizeof(*retained));
+        *retained = ap_retained_data_get(key_before) ? VERSION_BEFORE : version;
     }
-    else if (*retained != version) {
+    if (*retained != version) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0125)
                      "the module was replaced by one with another layout of "
                      "shared memory: until the children of before have ended, "
@@ -89,7 +94,7 @@ static void note_version(server_rec *s, uint32_t version)
 /* The segment of an earlier configuration of this parent, or a new one. */
 static apr_status_t find_segment(server_rec *s, adm_segment_t **segment)
 {
-    const char *key = apr_psprintf(s->process->pool, "mod_admission.segment.%u",
+    const char *key = apr_psprintf(s->process->pool, SEGMENT_KEY,
                                    adm_segment_version());
     adm_segment_t **retained = ap_retained_data_get(key);
     adm_sizes_t sizes = choose_sizes();
