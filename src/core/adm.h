@@ -179,15 +179,16 @@ void adm_child_ended(adm_segment_t *segment, pid_t pid);
 apr_status_t adm_child_register(adm_child_t **child, adm_segment_t *segment,
                                 uint32_t generation, apr_pool_t *pool);
 
-/** At most this many threads of the child may block at once; those that use no
- *  worker (HTTP/2) do not count. Unlimited unless set. */
+/** At most this many workers of the child may block at once or be occupied by
+ *  adm_worker_occupy(). A thread that waits beside one of those does not count.
+ *  Unlimited unless set. */
 void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
 
 /** For a server that accepts fewer connections the more of its threads are busy:
  *  one for each parked request, and @a per_worker for each worker held, running
  *  or blocked. A request finds room to wait while this child takes no more than
  *  @a budget, or all children of its generation no more than @a server_budget.
- *  HTTP/2 does not count. Unlimited unless set. */
+ *  Unlimited unless set. */
 void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
                                   uint32_t server_budget, uint32_t per_worker);
 
@@ -233,9 +234,10 @@ typedef enum adm_wait_t {
 
 /** What running takes of the server's workers. */
 typedef enum adm_worker_t {
-    ADM_WORKER_NONE,
+    ADM_WORKER_NONE, /* or one that is counted already */
     ADM_WORKER_ONE,
-    ADM_WORKER_DENIED /* none, and the caller knows that it may have none */
+    ADM_WORKER_DENIED, /* none, and the caller knows that it may have none */
+    ADM_WORKER_NO_ROOM /* none: no connections are left for it */
 } adm_worker_t;
 
 /** What a request that enters a zone says of itself. */
@@ -267,6 +269,22 @@ typedef struct adm_entry_t {
 adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
                                const adm_entry_t *entry, adm_usec_t now,
                                adm_ticket_t *ticket);
+
+/**
+ * A worker is occupied for as long as any of several requests runs or waits, each
+ * on a thread of its own: those of one HTTP/2 connection. The first of them calls
+ * this before it enters, the last one adm_worker_vacate() when it has left. The
+ * worker may have to wait for permits, so it counts as one that blocks. No lock.
+ *
+ * @return what each of these requests enters with: ADM_WORKER_NONE, the worker is
+ *         counted; ADM_WORKER_DENIED, the workers left are reserved, or those of
+ *         this child for parked requests; or ADM_WORKER_NO_ROOM, the connections
+ *         left are kept for others. Only the first one is to be vacated.
+ */
+adm_worker_t adm_worker_occupy(adm_child_t *child);
+
+/** The worker that adm_worker_occupy() counted is free. Any thread of the child. */
+void adm_worker_vacate(adm_child_t *child);
 
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */

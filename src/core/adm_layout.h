@@ -21,7 +21,8 @@
  * 2 stuck_since, has_left and busy_since_usec of a zone, ADM_BELL_LEFT, settled
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
- * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid. */
+ * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
+ * workers. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -266,6 +267,7 @@ typedef struct adm_child_rec_t {
     atomic_uint workers_blocked; /* those of them that hold a worker */
     atomic_uint workers_settled; /* of workers_held: run or block, do not just
                                   * ask */
+    atomic_uint workers_shared;  /* of workers_settled: adm_worker_occupy() */
     atomic_uint parked;
 
     /* Written by the child, and by whoever passes on a grant of it; atomic. */
@@ -319,7 +321,7 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
-    uint32_t blocked_max;       /* of rec->workers_blocked */
+    uint32_t blocked_max;       /* of rec->workers_blocked and _shared */
     uint32_t connection_budget; /* adm_worker_limit_connections() */
     uint32_t server_budget;
     uint32_t connections_per_worker;

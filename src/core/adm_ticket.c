@@ -57,6 +57,11 @@ static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
     return ADM_DRY_QUEUED;
 }
 
+static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
+{
+    return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
+}
+
 static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
                                     const adm_entry_t *entry,
                                     adm_ticket_t *ticket)
@@ -66,7 +71,7 @@ static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
 
     ticket->queued_ahead = queued;
     if (queued == 0 && adm_limit_has_free_permit(zone)) {
-        return has_worker ? ADM_ADMITTED : ADM_RESERVE;
+        return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }
     if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
         return ADM_FULL;
@@ -74,7 +79,8 @@ static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
     if (entry->wait != ADM_WAIT_BLOCKED) {
         return ADM_WAITING;
     }
-    return has_worker ? adm_worker_begin_blocking(ticket) : ADM_RESERVE;
+    return has_worker ? adm_worker_begin_blocking(ticket)
+                      : outcome_without_worker(entry);
 }
 
 static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
@@ -317,8 +323,8 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
     end_parking(ticket);
     adm_child_note_room(ticket->child, true); /* a worker came for it */
     /* A permit without a worker would be wasted: mostly whoever handed it over
-     * has left one, or is about to. If somebody else was faster, or it was an
-     * HTTP/2 stream, one more is held than the cap says. */
+     * has left one, or is about to. If somebody else was faster, or it was one of
+     * several that share a worker, one more is held than the cap says. */
     adm_worker_force(ticket);
 }
 

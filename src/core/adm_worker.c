@@ -1,5 +1,5 @@
 /* adm_worker.c - the reserve: how many workers zones may occupy.
- * Called by adm_ticket.
+ * Called by adm_ticket and the module.
  */
 #include "adm_layout.h"
 #include "adm_worker.h"
@@ -120,21 +120,34 @@ void adm_worker_look_for_room(adm_ticket_t *ticket)
 }
 
 /* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on. */
+ * granted already and need one to go on. Whoever asks counts itself first, so of
+ * two that come at once at least one sees the other. */
+static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
+                             const atomic_uint *others)
+{
+    uint64_t with_it = (uint64_t)atomic_fetch_add(count, 1) + 1;
+
+    if (with_it + atomic_load(others) > child->blocked_max) {
+        atomic_fetch_sub(count, 1);
+        return false;
+    }
+    return true;
+}
+
 adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket)
 {
     adm_child_t *child = ticket->child;
+    adm_child_rec_t *rec = child->rec;
 
     if (ticket->finds_no_room) {
         return ADM_PARKING;
     }
     if (ticket->uses_worker
-        && atomic_fetch_add(&child->rec->workers_blocked, 1)
-               >= child->blocked_max) {
-        atomic_fetch_sub(&child->rec->workers_blocked, 1);
+        && !is_among_blocked(child, &rec->workers_blocked,
+                             &rec->workers_shared)) {
         return ADM_RESERVE;
     }
-    atomic_fetch_add(&child->rec->blocked, 1);
+    atomic_fetch_add(&rec->blocked, 1);
     ticket->is_blocked = true;
     return ADM_WAITING;
 }
@@ -177,4 +190,31 @@ void adm_worker_force(adm_ticket_t *ticket)
         ticket->has_worker = true;
     }
     adm_worker_settle(ticket);
+}
+
+/* ---- a worker that requests share ----------------------------------------- */
+
+adm_worker_t adm_worker_occupy(adm_child_t *child)
+{
+    adm_child_rec_t *rec = child->rec;
+
+    if (!adm_worker_has_connections(child, child->connections_per_worker)) {
+        return ADM_WORKER_NO_ROOM;
+    }
+    if (!adm_worker_take(child, false)) {
+        return ADM_WORKER_DENIED;
+    }
+    if (!is_among_blocked(child, &rec->workers_shared, &rec->workers_blocked)) {
+        adm_worker_return(child);
+        return ADM_WORKER_DENIED;
+    }
+    atomic_fetch_add(&rec->workers_settled, 1);
+    return ADM_WORKER_NONE;
+}
+
+void adm_worker_vacate(adm_child_t *child)
+{
+    atomic_fetch_sub(&child->rec->workers_settled, 1);
+    atomic_fetch_sub(&child->rec->workers_shared, 1);
+    adm_worker_return(child);
 }

@@ -410,6 +410,79 @@ START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
 }
 END_TEST
 
+/* ---- a worker that requests share ---------------------------------------- */
+
+START_TEST(a_shared_worker_counts_like_others)
+{
+    adm_ticket_t ticket, other;
+
+    make_zone(10, 2);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    assert_workers(1);
+    ck_assert_uint_eq(workers_blocked(), 0);
+    ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
+    ck_assert_int_eq(ask(RUNS, &other), ADM_RESERVE);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_DENIED);
+    assert_workers(2);
+    adm_worker_vacate(child);
+    assert_workers(1);
+    leave(&ticket);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* So somebody who is parked finds a thread when it is granted a permit. */
+START_TEST(a_child_shares_and_blocks_no_more_threads_than_it_may)
+{
+    adm_ticket_t ticket, other;
+
+    make_zone(0, 10);
+    adm_worker_limit_blocked(child, 2);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    ck_assert_int_eq(ask(BLOCKS, &ticket), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVE);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_DENIED);
+    assert_workers(2);
+    adm_worker_vacate(child);
+    ck_assert_int_eq(ask(BLOCKS, &other), ADM_WAITING);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_DENIED);
+    adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    adm_ticket_cancel(&other, ADM_GONE, adm_now());
+    adm_worker_vacate(child);
+    assert_workers(0);
+    ck_assert_uint_eq(atomic_load(&child->rec->workers_shared), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* A server that accepts 3 connections fewer for each busy worker, and has 6. */
+START_TEST(a_shared_worker_leaves_the_server_its_connections)
+{
+    adm_ticket_t parked;
+    const adm_entry_t stream = { .worker = ADM_WORKER_NO_ROOM,
+                                 .wait = ADM_WAIT_BLOCKED,
+                                 .queue_length = 10 };
+
+    make_zone(0, 10);
+    adm_worker_limit_connections(child, 6, 6, 3);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    ck_assert_int_eq(ask(PARKS, &parked), ADM_WAITING);
+    adm_ticket_park(&parked, 0);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NO_ROOM);
+    assert_workers(1);
+    adm_ticket_cancel(&parked, ADM_GONE, adm_now());
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    ck_assert_int_eq(ask(stream, &parked), ADM_PARKING);
+    adm_worker_vacate(child);
+    adm_worker_vacate(child);
+    ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 0);
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
 /* ---- kills --------------------------------------------------------------- */
 
 static int take_and_stay(void *unused)
@@ -420,7 +493,7 @@ static int take_and_stay(void *unused)
     child = join();
     NEED(child != NULL);
     NEED(ask(RUNS, &tickets[0]) == ADM_ADMITTED);
-    NEED(ask(RUNS, &tickets[1]) == ADM_ADMITTED);
+    NEED(adm_worker_occupy(child) == ADM_WORKER_NONE);
     NEED(ask(RUNS, &tickets[2]) == ADM_RESERVE);
     atomic_store(shared, 1);
     return stay();
@@ -565,6 +638,10 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, who_is_granted_before_it_is_turned_away_runs);
     tcase_add_test(stories, a_worker_that_just_asks_stands_for_no_connections);
     tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
+    tcase_add_test(stories, a_shared_worker_counts_like_others);
+    tcase_add_test(stories,
+                   a_child_shares_and_blocks_no_more_threads_than_it_may);
+    tcase_add_test(stories, a_shared_worker_leaves_the_server_its_connections);
     tcase_add_loop_test(stories,
                         a_child_beyond_its_own_budget_has_that_of_the_server, 0,
                         2);
