@@ -12,6 +12,8 @@
 
 APLOG_USE_MODULE(admission);
 
+#define DEFAULT_QUEUE 100
+
 /* ---- the tree of directives ---------------------------------------------- */
 
 double admission_said_number(const char *name, double otherwise)
@@ -78,6 +80,49 @@ int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
         }
     }
     return 0;
+}
+
+admission_said_zones_t admission_said_zones(void)
+{
+    admission_said_zones_t zones = { 0 };
+    const ap_directive_t *directive;
+    int queues = 0;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (admission_said_is(directive, "MaxConcurrent")) {
+            long limit = strtol(directive->args, NULL, 10);
+
+            zones.limits++;
+            zones.limit = limit > zones.limit ? limit : zones.limit;
+        }
+        else if (admission_said_is(directive, "AdmissionQueue")) {
+            long queue = strtol(directive->args, NULL, 10);
+
+            queues++;
+            zones.queue = queue > zones.queue ? queue : zones.queue;
+        }
+    }
+    if (zones.limits > queues && zones.queue < DEFAULT_QUEUE) {
+        zones.queue = DEFAULT_QUEUE;
+    }
+    return zones;
+}
+
+/* Behind the last directive outside of sections. */
+void admission_said_add(apr_pool_t *pconf, const char *name, long number)
+{
+    ap_directive_t *directive = apr_pcalloc(pconf, sizeof(*directive));
+    ap_directive_t *last = ap_conftree;
+
+    while (last->next) {
+        last = last->next;
+    }
+    directive->directive = name;
+    directive->args = apr_ltoa(pconf, number);
+    directive->filename = "mod_admission";
+    directive->parent = last->parent;
+    last->next = directive;
 }
 
 /* ---- names of AdmissionHandlers ------------------------------------------ */

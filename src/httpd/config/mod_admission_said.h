@@ -23,6 +23,20 @@ int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
  *  the last one; @a otherwise where none does. */
 double admission_said_number(const char *directive, double otherwise);
 
+/** What the zones of the configuration can come to, before they are made. */
+typedef struct admission_said_zones_t {
+    int limits; /* how often MaxConcurrent is said */
+    long limit; /* the highest one */
+    long queue; /* the longest one, or the default where it may hold */
+} admission_said_zones_t;
+
+/** @return what the directives of zones say, wherever they stand. */
+admission_said_zones_t admission_said_zones(void);
+
+/** Put a directive of another module at the end of the configuration, outside of
+ *  sections. Before the configuration is processed. */
+void admission_said_add(apr_pool_t *pconf, const char *directive, long number);
+
 /** Log a warning of each directive of ours that has no effect: handlers that
  *  nothing gives, a queue without a limit. */
 void admission_said_warn(apr_pool_t *p, server_rec *s);

@@ -28,15 +28,10 @@ APLOG_USE_MODULE(admission);
 #define DEFAULT_FACTOR 2
 #define DEFAULT_THREADS 25
 
-#define DEFAULT_QUEUE 100
-
 static long factor_added; /* 0: none */
 
 typedef struct said_t {
-    int limits; /* MaxConcurrent */
-    int queues; /* AdmissionQueue */
-    int logs;   /* each may be an open file */
-    long longest;
+    int logs; /* each may be an open file */
     int parking_is_off;
     int has_factor;
 } said_t;
@@ -50,16 +45,7 @@ static int is_log(const char *directive)
 
 static void note_directive(const ap_directive_t *directive, said_t *said)
 {
-    if (admission_said_is(directive, "MaxConcurrent")) {
-        said->limits++;
-    }
-    else if (admission_said_is(directive, "AdmissionQueue")) {
-        long length = strtol(directive->args, NULL, 10);
-
-        said->queues++;
-        said->longest = length > said->longest ? length : said->longest;
-    }
-    else if (admission_said_is(directive, "AdmissionParking")) {
+    if (admission_said_is(directive, "AdmissionParking")) {
         said->parking_is_off = strcasecmp(directive->args, "Off") == 0;
     }
     else if (admission_said_is(directive, "AsyncRequestWorkerFactor")) {
@@ -73,13 +59,10 @@ static void note_directive(const ap_directive_t *directive, said_t *said)
 /* With half of a child's threads idle, the longest queue fits into one child
  * beside what the default is for, if the open files allow that: one for each
  * connection, and another for each that is parked. */
-static long choose_factor(const said_t *said)
+static long choose_factor(const said_t *said, long queue)
 {
     long threads = (long)admission_said_number("ThreadsPerChild",
                                                DEFAULT_THREADS);
-    long queue = said->limits > said->queues && said->longest < DEFAULT_QUEUE
-                     ? DEFAULT_QUEUE
-                     : said->longest;
     long files = (long)admission_room_files_allowed() - said->logs
                  - ADMISSION_SPARE_FILES - queue;
     long factor, allowed;
@@ -92,25 +75,9 @@ static long choose_factor(const said_t *said)
     return factor < allowed ? factor : allowed;
 }
 
-/* Behind the last directive outside of sections. */
-static void add_factor(apr_pool_t *pconf, long factor)
-{
-    ap_directive_t *directive = apr_pcalloc(pconf, sizeof(*directive));
-    ap_directive_t *last = ap_conftree;
-
-    while (last->next) {
-        last = last->next;
-    }
-    directive->directive = "AsyncRequestWorkerFactor";
-    directive->args = apr_ltoa(pconf, factor);
-    directive->filename = "mod_admission";
-    directive->parent = last->parent;
-    last->next = directive;
-    factor_added = factor;
-}
-
 void admission_factor_pre_config(apr_pool_t *pconf)
 {
+    admission_said_zones_t zones = admission_said_zones();
     said_t said = { 0 };
     const ap_directive_t *directive;
     long factor;
@@ -121,12 +88,13 @@ void admission_factor_pre_config(apr_pool_t *pconf)
         note_directive(directive, &said);
     }
     if (!admission_room_can_park() || said.has_factor || said.parking_is_off
-        || said.limits == 0) {
+        || zones.limits == 0) {
         return;
     }
-    factor = choose_factor(&said);
+    factor = choose_factor(&said, zones.queue);
     if (factor > DEFAULT_FACTOR) {
-        add_factor(pconf, factor);
+        admission_said_add(pconf, "AsyncRequestWorkerFactor", factor);
+        factor_added = factor;
     }
 }
 
