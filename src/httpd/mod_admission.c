@@ -25,7 +25,7 @@
 #include "server/mod_admission_recycle.h"
 #include "server/mod_admission_room.h"
 #include "server/mod_admission_since.h"
-#include "server/mod_admission_surroundings.h"
+#include "server/mod_admission_streams.h"
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_server_status.h"
 
@@ -36,9 +36,10 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     APR_OPTIONAL_HOOK(ap, status_hook, admission_server_status, NULL, NULL,
                       APR_HOOK_MIDDLE);
     admission_zones_begin(pconf);
-    /* Before event reads what may be added. */
+    /* Before event and mod_http2 read what may be added. */
     admission_room_begin(admission_mpm_choose());
     admission_factor_pre_config(pconf);
+    admission_streams_pre_config(pconf);
     return OK;
 }
 
@@ -68,7 +69,7 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_advice_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);
-    ap_hook_post_config(admission_surroundings_post_config, NULL, NULL,
+    ap_hook_post_config(admission_streams_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);
 }
 

@@ -19,6 +19,19 @@ sub warns {
     $httpd->stop;
 }
 
+# ... and says so of the threads of mod_http2, or, with undef, does not.
+sub notices {
+    my ($what, $combo, $notice, %options) = @_;
+    my $httpd = new_httpd(combo => $combo, %options)->allow_in_log(qr/ADM0105|ADM0302/);
+
+    $httpd->start;
+    my @notices = grep { /admission:notice.*ADM0126: H2MaxWorkers is not set/ }
+        $httpd->error_log;
+    is scalar(@notices), $notice ? 1 : 0, "$what: " . ($notice ? 'a notice' : 'none');
+    like $notices[0], $notice, '... of how many' if @notices && $notice;
+    $httpd->stop;
+}
+
 # ---- HTTP/2 ------------------------------------------------------------------
 
 for_each_combo(sub {
@@ -36,6 +49,20 @@ for_each_combo(sub {
           http2 => 1, @short);
     warns('mod_http2 without its protocol', $combo, [],
           modules => ['http2'], conf => $short[1]);
+
+    # Ten workers a child: mod_http2 would have 15 threads.
+    my $long = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue %d\n</Location>\n";
+    notices('no number of threads', $combo, qr/: 27 in place of 15,/,
+            http2 => 1, conf => $zone);
+    notices('another minimum', $combo, qr/: 33 in place of 21,/,
+            http2 => 1, conf => "H2MinWorkers 14\n$zone");
+    notices('as many as may be', $combo, qr/: 512 in place of 15,/,
+            http2 => 1, conf => sprintf $long, 495);
+    notices('a number that is set', $combo, undef, http2 => 1, @fits);
+    notices('no zone', $combo, undef, http2 => 1, conf => '');
+    warns('a queue beyond that', $combo,
+          [ qr/admission:warn.*ADM0115: .*\b498\b.*\b497\b.*H2MaxWorkers/ ],
+          http2 => 1, conf => sprintf $long, 496);
 }, 'event+cgid', 'worker+cgid');
 
 done_testing;

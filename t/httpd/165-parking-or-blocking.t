@@ -13,7 +13,6 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1,
                                   http2 => $has_http2);
-    $httpd->expect_in_log(qr/admission:warn.*ADM0115: .*HTTP\/2 streams/) if $has_http2;
     my $docs = "$httpd->{dir}/docs";
     my $conf = parking_conf(threads => 40) . <<"CONF";
 AddOutputFilter INCLUDES .shtml

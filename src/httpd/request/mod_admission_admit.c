@@ -35,8 +35,7 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
                                                    : ADM_WAIT_BLOCKED;
     }
     else {
-        entry.worker = admission_http2_enter(known) ? ADM_WORKER_NONE
-                                                    : ADM_WORKER_DENIED;
+        entry.worker = admission_http2_enter(r, known);
         entry.wait = ADM_WAIT_BLOCKED;
     }
     if (kin->was_rejected) {
@@ -63,6 +62,9 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
     verdict->queued_ahead = ticket->queued_ahead;
     verdict->drain_usec = ticket->drain_usec;
     verdict->fault = ticket->fault;
+    if (verdict->outcome == ADM_RESERVE || verdict->outcome == ADM_PARKING) {
+        verdict->reason = known->why_denied;
+    }
     *how = entry.wait;
 }
 

@@ -4,12 +4,18 @@
 
 #include "request/mod_admission_visit.h"
 
-/** As many streams as may visit zones at once are counted here. @return whether
- *  this one may; then admission_http2_leave() is due. */
-int admission_http2_enter(admission_request_t *known);
+/**
+ * Count a stream that is to enter a zone: it takes a thread of mod_http2, and a
+ * worker if it is the only one of its connection. The thread of the stream.
+ *
+ * @return what it enters with. ADM_WORKER_NONE: admission_http2_leave() is due.
+ *         Else it may neither run nor wait, and @a known has the reason.
+ */
+adm_worker_t admission_http2_enter(const request_rec *r,
+                                   admission_request_t *known);
 
-/** The stream's visit is over. Does nothing for others. */
-void admission_http2_leave(admission_request_t *known);
+/** The stream's visit is over. Does nothing for others. Any thread. */
+void admission_http2_leave(const request_rec *r, admission_request_t *known);
 
 void admission_http2_child_init(apr_pool_t *pchild, server_rec *s);
 

@@ -102,6 +102,6 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
     admission_request_t *known = admission_visit_request(r);
     int rv = act(r, known, verdict);
 
-    admission_http2_leave(known);
+    admission_http2_leave(r, known);
     return rv;
 }

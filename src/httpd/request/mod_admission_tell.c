@@ -130,7 +130,8 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
 static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
 {
     const admission_zone_t *zone = verdict->zone;
-    const char *reason = adm_outcome_reason(verdict->outcome);
+    const char *reason = verdict->reason ? verdict->reason
+                                         : adm_outcome_reason(verdict->outcome);
     adm_zone_stats_t stats;
     adm_usec_t now = adm_now();
 

@@ -13,6 +13,8 @@ typedef struct admission_verdict_t {
     adm_usec_t drain_usec;  /* of a refused one, estimate: when the queue will
                              * have drained */
     apr_status_t fault;     /* of ADM_UNLIMITED: why */
+    const char *reason;     /* of a refused one, for the log; NULL: what its
+                             * outcome says */
 } admission_verdict_t;
 
 /** Tell of the verdict, once, before it is acted upon: notes and environment,

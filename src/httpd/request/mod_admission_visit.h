@@ -20,7 +20,9 @@ typedef struct admission_request_t {
     const admission_zone_t *zone; /* that it asked; NULL: a guest */
     admission_visit_t *visit;     /* its own or an ancestor's; NULL: none */
     int was_rejected;
-    int counts_for_http2; /* admission_http2_leave() is due */
+    int counts_for_http2;   /* admission_http2_leave() is due */
+    const char *why_denied; /* a worker, for the log; NULL: it was not, or for
+                             * the common reason */
 } admission_request_t;
 
 /** What the client's request holds already, in whichever of its parts: also a

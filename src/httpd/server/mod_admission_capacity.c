@@ -6,7 +6,6 @@
 #include <http_config.h>
 
 #include "config/mod_admission_conf.h"
-#include "config/mod_admission_said.h"
 #include "server/mod_admission_capacity.h"
 
 #define DEFAULT_RESERVE_PERCENT 25
@@ -71,28 +70,4 @@ int admission_capacity_reserved_share(server_rec *s, int threads)
                     : 0;
 
     return share > 0 ? share : 1;
-}
-
-/* ---- threads ------------------------------------------------------------- */
-
-/* mod_http2 keeps its configuration to itself; this is its directive and its
- * default. */
-static int http2_threads(void)
-{
-    int workers = (int)admission_said_number("H2MaxWorkers", 0);
-    int threads = admission_capacity_threads();
-
-    if (workers < 1) {
-        workers = threads * 3 / 2 > 4 ? threads * 3 / 2 : 4;
-    }
-    return workers;
-}
-
-int admission_capacity_http2_room(server_rec *s)
-{
-    int threads = http2_threads();
-    /* Streams that do not count keep one, and so do those that do. */
-    int room = threads - admission_capacity_reserved_share(s, threads);
-
-    return room > 1 ? room : 1;
 }

@@ -28,7 +28,4 @@ int admission_capacity_reserved(server_rec *s, int workers);
 /** The same share of this many @a threads as of all workers, but at least one. */
 int admission_capacity_reserved_share(server_rec *s, int threads);
 
-/** How many HTTP/2 streams may be in zones at once, in each child. */
-int admission_capacity_http2_room(server_rec *s);
-
 #endif

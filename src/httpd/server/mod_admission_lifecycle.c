@@ -68,7 +68,7 @@ static adm_sizes_t choose_sizes(void)
 
 #define VERSION_KEY "mod_admission.version"
 #define SEGMENT_KEY "mod_admission.segment.%u"
-#define VERSION_BEFORE 1U /* what 0.1 had, which notes no version */
+#define VERSION_BEFORE 0x1007f64U /* what 0.1 had, which notes no version */
 
 /* A reload may have put another build of the module into a running server. */
 static void note_version(server_rec *s, uint32_t version)

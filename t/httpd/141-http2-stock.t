@@ -1,0 +1,93 @@
+# HTTP/2 on the sizes that distributions ship: a client finds the whole queue on
+# its one connection, and connections whose streams wait leave workers to others
+# and to those who were parked.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+
+plan skip_all => 'h2load is not installed (package nghttp2-client)'
+    if system('h2load --version >/dev/null 2>&1') != 0;
+plan skip_all => 'mod_http2 is not installed'
+    if !AdmissionTest::Config::is_installed('http2');
+
+my $zone = '/cgi-bin/';
+
+# All places of the queue for streams, on one connection or on some.
+sub streams_fill_the_queue {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 150, http2 => 1,
+                          conf => stock_conf() . <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 4
+</Location>
+CONF
+    $httpd->start;
+    is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set: 141 in place of 37/ }
+              $httpd->error_log), 1, 'mod_http2 gets threads for those who wait';
+
+    my $url = $httpd->url('/cgi-bin/heavy?ms=20');
+    my $watch = $httpd->watch;
+    for ([1, 100], [4, 25], [8, 32]) {
+        my ($connections, $streams) = @$_;
+        like scalar(`timeout 30 h2load -n 200 -c $connections -m $streams '$url' 2>&1`),
+            qr/status codes: 200 2xx, 0 3xx, 0 4xx, 0 5xx/,
+            "$connections connections of $streams streams: all are answered";
+    }
+    cmp_ok $watch->most, '<=', 4, 'never more than the limit at once';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
+                         Admitted => 600);
+    server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
+                   AdmissionBlocked => 0);
+    $httpd->stop;
+}
+
+# 25 workers, 30 connections with a stream each behind one that was parked.
+sub connections_leave_workers {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1,
+                                  conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 100 timeout=60s
+</Location>
+CONF
+    $httpd->expect_rejections("test.example:$zone", 'HTTP/2 connection.*MaxRequestWorkers');
+    $httpd->start;
+
+    my ($hold, $parked) = ask_line($httpd, 'go', 1, $zone);
+    my $h2load = start_program(qw(timeout 60 h2load -n 30 -c 30 -m 1),
+                               $httpd->url('/cgi-bin/heavy?id=stream'));
+    # Of 25 workers 6 are reserved, and one runs; a connection stays free beside
+    # those that the parked one and 18 busy workers take.
+    my $wait = 17;
+    $httpd->zone_becomes($zone, 'streams wait while workers are left for others',
+                         Active => 1, Queued => 1 + $wait, RejectedParking => 30 - $wait);
+    server_becomes($httpd, '... a worker for each connection', AdmissionReserveFree => 1,
+                   AdmissionRunning => 1 + $wait, AdmissionBlocked => $wait,
+                   AdmissionParked => 1);
+    is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 20), { 200 => 20 },
+        'files are served beside';
+    is $httpd->zone($zone)->{Queued}, 1 + $wait, '... while all of them wait';
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($hold, $parked)), { 200 => 2 },
+        'who was parked finds a worker when its turn has come';
+    $httpd->zone_becomes($zone, 'so do all others', Active => 0, Queued => 0,
+                         RejectedTimeout => 0, Admitted => 2 + $wait);
+    server_becomes($httpd, '... and no worker stays occupied', AdmissionRunning => 0,
+                   AdmissionBlocked => 0, AdmissionReserveFree => 19);
+    waitpid $h2load, 0;
+    $httpd->stop;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    streams_fill_the_queue($combo);
+    connections_leave_workers($combo)
+        if $combo->{mpm} eq 'event' && AdmissionTest::Parking::can_park();
+}, 'event+cgid', 'worker+cgid');
+
+done_testing;
