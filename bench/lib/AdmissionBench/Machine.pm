@@ -21,6 +21,7 @@ my %PACKAGE = (
     h2load    => 'nghttp2-client',
     mod_fcgid => 'libapache2-mod-fcgid',
     mod_qos   => 'libapache2-mod-qos',
+    nghttp    => 'nghttp2-client',
     perf      => 'linux-perf',
     root      => 'to be run by root',
     valgrind  => 'valgrind',
