@@ -47,6 +47,19 @@ static int is_in_use(apr_pool_t *p)
                || admission_said_anywhere(p, "Protocols", "h2c"));
 }
 
+static long at_most(long number, long most)
+{
+    return number < most ? number : most;
+}
+
+/* A stream that has given its permit back keeps its thread for a moment, in which
+ * the next one may get in line. */
+static long threads_of_zone(const admission_said_zones_t *zones)
+{
+    return 2 * at_most(zones->limit, MOST_THREADS)
+           + at_most(zones->queue, MOST_THREADS);
+}
+
 void admission_streams_pre_config(apr_pool_t *pconf)
 {
     admission_said_zones_t zones = admission_said_zones();
@@ -60,10 +73,7 @@ void admission_streams_pre_config(apr_pool_t *pconf)
         return;
     }
     threads_before = default_threads((int)threads);
-    wanted = zones.limit + zones.queue;
-    if (wanted > MOST_THREADS - threads_before) {
-        wanted = MOST_THREADS - threads_before;
-    }
+    wanted = at_most(threads_of_zone(&zones), MOST_THREADS - threads_before);
     if (wanted > 0) {
         threads_added = (int)wanted;
         admission_said_add(pconf, "H2MaxWorkers",
