@@ -1,6 +1,6 @@
 # HTTP/2 on the sizes that distributions ship: a client finds the whole queue on
 # its one connection, and connections whose streams wait leave workers to others
-# and to those who were parked.
+# and to those who were parked, and give theirs back.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -84,11 +84,67 @@ CONF
     $httpd->stop;
 }
 
+# However they end.
+sub workers_come_back {
+    my ($combo) = @_;
+    my ($limit, $streams, $connections, $free) = (2, 40, 10, 19);
+    my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1,
+                                  conf => <<"CONF")->start;
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+    AdmissionQueue 100 timeout=60s
+</Location>
+CONF
+    my $line = sub {
+        my ($gate) = @_;
+        my @hold = map { $httpd->ask("/cgi-bin/heavy?id=$gate$_&until=$gate") } 1 .. $limit;
+        $httpd->zone_becomes($zone, "$gate: the zone is taken", Active => $limit);
+        my $h2load = start_program(qw(h2load -T 30 -N 30 -n), $streams, '-c', $connections,
+                                   '-m', $streams / $connections,
+                                   $httpd->url('/cgi-bin/heavy?id=stream'));
+        $httpd->zone_becomes($zone, '... streams wait', Queued => $streams);
+        server_becomes($httpd, '... with a worker for each connection',
+                       AdmissionRunning => $limit + $connections, AdmissionBlocked => $streams);
+        return ($h2load, @hold);
+    };
+    my $is_left = sub {
+        my ($what, $active) = @_;
+        $httpd->zone_becomes($zone, $what, Active => $active, Queued => 0);
+        server_becomes($httpd, '... no worker is left', AdmissionRunning => $active,
+                       AdmissionBlocked => 0, AdmissionReserveFree => $free - $active);
+    };
+
+    my ($h2load, @hold) = $line->('gone');
+    kill KILL => $h2load;
+    waitpid $h2load, 0;
+    $is_left->('the clients have died', $limit);
+    $httpd->open_gate('gone');
+    answers(@hold);
+    $is_left->('the rest has run', 0);
+
+    ($h2load, @hold) = $line->('graceful');
+    $httpd->graceful;
+    $httpd->open_gate('graceful');
+    waitpid $h2load, 0;
+    answers(@hold);
+    $is_left->('the old child has served them', 0);
+
+    ($h2load) = $line->('killed');
+    kill KILL => $_ for $httpd->children;
+    kill TERM => $h2load;
+    waitpid $h2load, 0;
+    $httpd->open_gate('killed');
+    $is_left->('the child was killed', 0);
+    $httpd->stop;
+}
+
 for_each_combo(sub {
     my ($combo) = @_;
     streams_fill_the_queue($combo);
-    connections_leave_workers($combo)
-        if $combo->{mpm} eq 'event' && AdmissionTest::Parking::can_park();
+    if ($combo->{mpm} eq 'event' && AdmissionTest::Parking::can_park()) {
+        connections_leave_workers($combo);
+        workers_come_back($combo);
+    }
 }, 'event+cgid', 'worker+cgid');
 
 done_testing;
