@@ -191,6 +191,8 @@ static const char *call(cmd_parms *cmd, void *conf, const char *args)
         return call_with_one_or_two(cmd, conf, args, false);
     case TAKE12:
         return call_with_one_or_two(cmd, conf, args, true);
+    case TAKE23:
+        return NULL; /* of mod_actions */
     default:
         MUST(!"a directive takes its arguments in a way that is not fuzzed");
         return NULL;

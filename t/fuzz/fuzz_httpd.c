@@ -209,6 +209,19 @@ void ap_log_error_(const char *file, int line, int module_index, int level,
     va_end(arguments);
 }
 
+/* No other module is loaded, and no request led anywhere. */
+module *ap_find_linked_module(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+char *ap_os_escape_path(apr_pool_t *p, const char *path, int partial)
+{
+    (void)partial;
+    return apr_pstrdup(p, path);
+}
+
 void ap_str_tolower(char *text)
 {
     for (; *text; text++) {

@@ -40,18 +40,18 @@ CONF
     $httpd->start;
     my $zone = '/cgi-bin/';
 
-    my @blocks = qw(/pages/include.shtml /pages/x.action /pages/rewritten /missing
-                    /cgi-bin/free?loc=/cgi-bin/inner);
-    my @parks  = qw(/cgi-bin/plain /passed);
+    my @blocks = qw(/pages/include.shtml /missing /cgi-bin/free?loc=/cgi-bin/inner);
+    my @parks  = qw(/cgi-bin/plain /passed /pages/x.action /pages/rewritten);
     my ($hold) = ask_line($httpd, 'mixed', 0, $zone);
     my (@line, $blocked);
-    for my $n (0 .. $#blocks) {
-        push @line, $httpd->ask($blocks[$n], keep => 1);
-        server_becomes($httpd, "$blocks[$n] blocks", AdmissionBlocked => ++$blocked,
+    for my $n (0 .. $#parks) {
+        my $blocks = $blocks[ $n % @blocks ];
+        push @line, $httpd->ask($blocks, keep => 1);
+        server_becomes($httpd, "$blocks blocks", AdmissionBlocked => ++$blocked,
                        AdmissionParked => $n);
         # Between those that block one that parks.
-        push @line, $httpd->ask($parks[ $n % @parks ], keep => 1);
-        server_becomes($httpd, "$parks[ $n % @parks ] parks", AdmissionBlocked => $blocked,
+        push @line, $httpd->ask($parks[$n], keep => 1);
+        server_becomes($httpd, "$parks[$n] parks", AdmissionBlocked => $blocked,
                        AdmissionParked => $n + 1);
     }
     if ($has_http2) {
@@ -59,11 +59,11 @@ CONF
         open my $curl, '-|', "exec curl -sk --http2 --max-time 30 -w '%{http_version}\\n' $url"
             or die "curl: $!\n";
         server_becomes($httpd, 'a stream of HTTP/2 blocks', AdmissionBlocked => ++$blocked,
-                       AdmissionParked => scalar @blocks);
+                       AdmissionParked => scalar @parks);
         push @line, $curl;
     }
     $httpd->zone_becomes($zone, 'all stand in one line', Active => 1,
-                         Queued => $blocked + @blocks);
+                         Queued => $blocked + @parks);
     $httpd->open_gate('mixed');
     is $hold->answer->{status}, 200, 'the first ends well';
     if ($has_http2) {

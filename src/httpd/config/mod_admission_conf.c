@@ -1,4 +1,5 @@
 /* mod_admission_conf.c - create, merge, and what applies by default. */
+#include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
 
 #define DEFAULT_QUEUE_LENGTH 100
@@ -38,6 +39,7 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
                               : base->retry_seconds;
     PICK(retry, ADMISSION_RETRY_UNSET);
     PICK(dry_run, ADMISSION_UNSET);
+    conf->actions = admission_actions_merge(p, base->actions, add->actions);
     return conf;
 }
 

@@ -58,7 +58,8 @@ typedef enum admission_retry_t {
     ADMISSION_RETRY_FIXED
 } admission_retry_t;
 
-/** Per-directory configuration. Merging copies pointers and numbers only. */
+/** Per-directory configuration. Merging copies pointers and numbers only, but for
+ *  actions. */
 typedef struct admission_dir_conf_t {
     admission_section_t *limit;         /* NULL: unset */
     int queue_length;                   /* -1: unset */
@@ -67,8 +68,10 @@ typedef struct admission_dir_conf_t {
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
     admission_retry_t retry;
-    int retry_seconds; /* of ADMISSION_RETRY_FIXED */
-    int dry_run;       /* -1: unset */
+    int retry_seconds;    /* of ADMISSION_RETRY_FIXED */
+    int dry_run;          /* -1: unset */
+    apr_table_t *actions; /* of mod_actions: handler or type, and the script
+                           * that it leads to; NULL: none */
 } admission_dir_conf_t;
 
 /** Of the main server. */

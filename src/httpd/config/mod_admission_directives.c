@@ -10,6 +10,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_parse.h"
@@ -347,6 +348,7 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
+#define ACTION_OF_MOD_ACTIONS "Action"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
@@ -372,5 +374,8 @@ const command_rec admission_directives[] = {
                    "together=number; or 'off'"),
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
                   "On or Off; On: wait without a worker where the MPM can"),
+    /* Not ours: read along. */
+    AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
+                   OR_FILEINFO, "a media type followed by a script name"),
     { .name = NULL }
 };

@@ -5,11 +5,11 @@
 #include "request/mod_admission_admit.h"
 #include "request/mod_admission_block.h"
 #include "request/mod_admission_counts.h"
+#include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_run.h"
-#include "request/mod_admission_tell.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
 #include "server/mod_admission_process.h"
@@ -111,30 +111,38 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 
 /* ---- the hook ------------------------------------------------------------ */
 
-/* Tell, then act. */
-static int conclude(request_rec *r, const admission_verdict_t *verdict)
+/* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
+static int ask(request_rec *r, const admission_dir_conf_t *conf,
+               const admission_kin_t *kin, int leads_on)
 {
-    admission_tell(r, verdict);
-    return admission_run(r, verdict);
-}
-
-int admission_admit(request_rec *r)
-{
-    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
-                                                            &admission_module);
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
-    admission_kin_t kin;
 
-    if (!verdict.zone || admission_counts_detour(r)
-        || !admission_counts(conf, r)) {
-        return DECLINED;
+    enter(r, conf, kin, &verdict, &how);
+    admission_visit_request(r)->leads_on = leads_on;
+    if (verdict.outcome == ADM_WAITING
+        && wait_for_permit(r, conf, how, &verdict) == SUSPENDED) {
+        return SUSPENDED;
     }
-    if (is_let_through(r, conf, &verdict)) {
-        admission_visit_note(r, verdict.zone);
-        return conclude(r, &verdict);
-    }
-    kin = admission_visit_kin(r, verdict.zone);
+    return admission_run(r, &verdict);
+}
+
+/* It asks nothing for itself. But where it is redirected inside httpd, it asks
+ * for its target, while it can still be parked. */
+static int ask_for_target(request_rec *r)
+{
+    admission_kin_t none = { 0 };
+    admission_dir_conf_t target;
+
+    return admission_detour_target(r, &target) ? ask(r, &target, &none, 1)
+                                               : DECLINED;
+}
+
+static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+    admission_kin_t kin = admission_visit_kin(r, zone);
+
     if (kin.visit_of_zone) {
         admission_visit_share(r, kin.visit_of_zone);
         admission_program_export_token(r, &kin.visit_of_zone->ticket);
@@ -145,10 +153,29 @@ int admission_admit(request_rec *r)
          * error page. */
         return admission_conf_reject_status(conf);
     }
-    enter(r, conf, &kin, &verdict, &how);
-    if (verdict.outcome == ADM_WAITING
-        && wait_for_permit(r, conf, how, &verdict) == SUSPENDED) {
-        return SUSPENDED;
+    if (kin.holds_any) {
+        admission_detour_leave_ended(r);
+        kin = admission_visit_kin(r, zone);
     }
-    return conclude(r, &verdict);
+    return ask(r, conf, &kin, 0);
+}
+
+int admission_admit(request_rec *r)
+{
+    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
+                                                            &admission_module);
+    admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+
+    if (!verdict.zone || admission_counts_detour(r)
+        || !admission_counts(conf, r)) {
+        return ask_for_target(r);
+    }
+    if (is_let_through(r, conf, &verdict)) {
+        admission_visit_note(r, verdict.zone);
+        return admission_run(r, &verdict);
+    }
+    if (admission_detour_take_over(r, &verdict)) {
+        return admission_run(r, &verdict);
+    }
+    return ask_for_itself(r, conf);
 }

@@ -96,13 +96,18 @@ int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
     return admission_counts_all(conf);
 }
 
+int admission_counts_redirect(const request_rec *r)
+{
+    /* Else it is a file whose handler somebody has called so. */
+    return strcmp(r->handler, "redirect-handler") == 0 && r->filename
+           && strncmp(r->filename, "redirect:", 9) == 0;
+}
+
 /* Handlers that only find out which request is meant, and run that. */
 int admission_counts_detour(request_rec *r)
 {
-    if (strcmp(r->handler, "redirect-handler") == 0) {
-        /* Else it is no redirect of mod_rewrite, but a file whose handler
-         * somebody has called so. */
-        return r->filename && strncmp(r->filename, "redirect:", 9) == 0;
+    if (admission_counts_redirect(r)) {
+        return 1;
     }
     /* A type map can have the page itself in it. */
     return (strcmp(r->handler, "type-map") == 0

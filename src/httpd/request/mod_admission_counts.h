@@ -10,6 +10,10 @@ int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
 /** @return whether the section says that every handler counts. */
 int admission_counts_all(const admission_dir_conf_t *conf);
 
+/** @return whether a rule of mod_rewrite, of a directory or .htaccess, redirects the
+ *  request inside httpd: to what follows "redirect:" in its filename. */
+int admission_counts_redirect(const request_rec *r);
+
 /** @return whether the handler only finds out which request is meant, and runs
  *  that. */
 int admission_counts_detour(request_rec *r);

@@ -25,7 +25,6 @@
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_run.h"
-#include "request/mod_admission_tell.h"
 #include "request/mod_admission_wait.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
@@ -174,7 +173,6 @@ static int run_handler(request_rec *r, const admission_parking_t *parking,
     apr_thread_mutex_lock(r->invoke_mtx);
     r->handler = parking->handler;
     admission_wait_end(r, outcome, parking->began, &verdict);
-    admission_tell(r, &verdict);
     rv = checked_result(r, admission_run(r, &verdict));
     r->handler = old_handler;
     apr_thread_mutex_unlock(r->invoke_mtx);

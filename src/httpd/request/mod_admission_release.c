@@ -130,16 +130,26 @@ void admission_release_register_filter(void)
  * So a stream stays a little longer with a program that takes its time. */
 #define STREAM_PATIENCE_USEC ADM_USEC_PER_SEC
 
-static int has_ended(const request_rec *r, const adm_ticket_t *ticket)
+/* A program that has closed its output to have the request redirected is about
+ * to end. */
+#define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
+
+static int has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
 {
-    adm_usec_t until = adm_now() + STREAM_PATIENCE_USEC;
+    adm_usec_t until = adm_now() + patience;
     int is_over = adm_program_has_ended(ticket);
 
-    while (!is_over && r->connection->master && adm_now() < until) {
+    while (!is_over && adm_now() < until) {
         apr_sleep(ADM_USEC_PER_MSEC);
         is_over = adm_program_has_ended(ticket);
     }
     return is_over;
+}
+
+int admission_release_has_ended(const adm_ticket_t *ticket)
+{
+    return atomic_load(&ticket->held) && adm_program_was_announced(ticket)
+           && has_ended(ticket, REDIRECT_PATIENCE_USEC);
 }
 
 int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
@@ -151,7 +161,9 @@ int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     }
     /* An error may mean that the program has not even been started yet. */
     if (!adm_program_was_announced(ticket)
-        || (rv == OK && has_ended(r, ticket))) {
+        || (rv == OK
+            && has_ended(ticket,
+                         r->connection->master ? STREAM_PATIENCE_USEC : 0))) {
         adm_ticket_release(ticket, adm_now());
         return 1;
     }

@@ -1,10 +1,11 @@
-/* mod_admission_run.c - act on a verdict. */
+/* mod_admission_run.c - tell of a verdict, and act on it. */
 #include <httpd.h>
 #include <apr_hooks.h>
 #include <http_config.h>
 #include <http_log.h>
 
 #include "request/mod_admission_cache.h"
+#include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
@@ -58,7 +59,8 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
                                               : run_handlers_behind(r);
     admission_program_remove_token(r);
     admission_upgrade_unwatch(r);
-    if (admission_release_after_handler(r, &known->visit->ticket, rv)) {
+    if (known->visit /* not handed on */
+        && admission_release_after_handler(r, &known->visit->ticket, rv)) {
         known->visit = NULL;
     }
     return rv;
@@ -100,8 +102,14 @@ static int act(request_rec *r, admission_request_t *known,
 int admission_run(request_rec *r, const admission_verdict_t *verdict)
 {
     admission_request_t *known = admission_visit_request(r);
-    int rv = act(r, known, verdict);
+    int rv;
 
+    if (known->leads_on
+        && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
+        return admission_detour_run(r, verdict, run_handlers_behind);
+    }
+    admission_tell(r, verdict);
+    rv = act(r, known, verdict);
     admission_http2_leave(r, known);
     return rv;
 }

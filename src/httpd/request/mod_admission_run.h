@@ -1,4 +1,4 @@
-/* mod_admission_run.h - act on a verdict. */
+/* mod_admission_run.h - tell of a verdict, and act on it. */
 #ifndef MOD_ADMISSION_RUN_H
 #define MOD_ADMISSION_RUN_H
 
@@ -8,8 +8,9 @@
  *  are registered. */
 void admission_run_behind(int (*hook)(request_rec *r));
 
-/** Run the request, with its permit or without, or refuse it. What it holds is
- *  given back in time. @return what a handler returns. */
+/** Tell of the verdict, then run the request, with its permit or without, or
+ *  refuse it. What it holds is given back in time. Or only redirect it, if it
+ *  asked for its target. @return what a handler returns. */
 int admission_run(request_rec *r, const admission_verdict_t *verdict);
 
 #endif

@@ -19,6 +19,9 @@ typedef struct admission_visit_t {
 typedef struct admission_request_t {
     const admission_zone_t *zone; /* that it asked; NULL: a guest */
     admission_visit_t *visit;     /* its own or an ancestor's; NULL: none */
+    int leads_on;                 /* it asked for the target of its redirect */
+    const struct admission_verdict_t *ahead; /* which the target has not taken
+                                              * over yet; NULL: nothing to take */
     int was_rejected;
     int counts_for_http2;   /* admission_http2_leave() is due */
     const char *why_denied; /* a worker, for the log; NULL: it was not, or for

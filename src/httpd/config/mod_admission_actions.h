@@ -1,0 +1,23 @@
+/* mod_admission_actions.h - which program an Action of mod_actions leads to. */
+#ifndef MOD_ADMISSION_ACTIONS_H
+#define MOD_ADMISSION_ACTIONS_H
+
+#include <apr_tables.h>
+
+#include "config/mod_admission_conf.h"
+
+/** Read along what mod_actions reads: Action, also in .htaccess. */
+const char *admission_actions_note(cmd_parms *cmd, void *dir_conf,
+                                   const char *type, const char *script,
+                                   const char *option);
+
+/** @return those of a section and of the one around it. */
+apr_table_t *admission_actions_merge(apr_pool_t *p, apr_table_t *base,
+                                     apr_table_t *add);
+
+/** @return the URI without a query string to which mod_actions redirects the
+ *  request; NULL: to none. */
+const char *admission_actions_target(const admission_dir_conf_t *conf,
+                                     request_rec *r);
+
+#endif

@@ -1,0 +1,46 @@
+/* mod_admission_detour.h - redirects inside httpd: ask where they lead. */
+#ifndef MOD_ADMISSION_DETOUR_H
+#define MOD_ADMISSION_DETOUR_H
+
+#include "request/mod_admission_tell.h"
+#include "request/mod_admission_visit.h"
+
+/**
+ * Look up where a client's request is about to be redirected inside httpd.
+ * Maps and authenticates the target, and runs nothing of it.
+ *
+ * @param target  filled with what applies there
+ * @return whether it counts there. Not if the request does not only redirect.
+ */
+int admission_detour_target(request_rec *r, admission_dir_conf_t *target);
+
+/**
+ * Run the redirect of a request that has asked for its target. The target takes
+ * over the verdict and what the request holds; if it never does, that is given
+ * back here.
+ *
+ * @param redirect  the handlers; returns what a handler returns, and so does
+ *                  this function
+ */
+int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
+                         int (*redirect)(request_rec *r));
+
+/**
+ * Take over what was decided about this request before it was redirected
+ * here, and the permit. If that was for another zone, the permit is given back.
+ *
+ * @param verdict  its zone is the request's; filled in
+ * @return whether it was decided.
+ */
+int admission_detour_take_over(request_rec *r, admission_verdict_t *verdict);
+
+/**
+ * A program may answer with another URL of this server. Once it has ended, give
+ * back the permit that it ran with, before its target asks for one of another
+ * zone: nobody waits with a permit in hand then.
+ *
+ * Waits a moment for the program's end.
+ */
+void admission_detour_leave_ended(request_rec *r);
+
+#endif

@@ -1,0 +1,97 @@
+# What a rule in .htaccess leads to is asked for before the redirect: it is
+# decided once, what applies is what the target's sections say, and a redirect
+# that then leads elsewhere leaves nothing behind.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 20);
+
+    $httpd->configure(<<"CONF");
+<Directory $httpd->{dir}/docs>
+    AllowOverride FileInfo
+</Directory>
+<Location /cgi-bin/a/>
+    MaxConcurrent 1
+    AdmissionZone a
+    AdmissionQueue 1 timeout=1s
+    AdmissionReject 429 retry-after=7
+    AdmissionExempt "%{QUERY_STRING} =~ /exempt/"
+    ErrorDocument 429 "sorry of a"
+</Location>
+<Location /cgi-bin/b/>
+    MaxConcurrent 1
+    AdmissionZone b
+    AdmissionQueue 1
+    AdmissionReject 429 retry-after=7
+</Location>
+<Location /denied/>
+    MaxConcurrent 1
+    AdmissionZone denied
+    AdmissionHandlers all
+    Require all denied
+</Location>
+<Location /middle.cgi>
+    MaxConcurrent 1
+    AdmissionZone middle
+</Location>
+CONF
+    $httpd->put('.htaccess', <<'CONF');
+RewriteEngine On
+RewriteRule ^to-a$ /cgi-bin/a/x
+RewriteRule ^to-b$ /hop
+RewriteRule ^hop$ /cgi-bin/b/x
+RewriteRule ^to-static$ /static.txt
+RewriteRule ^to-denied$ /denied/x
+RewriteRule ^loop$ /pool
+RewriteRule ^pool$ /loop
+RewriteRule ^to-middle$ /middle.cgi
+RewriteRule ^middle\.cgi$ /cgi-bin/b/x [NS]
+CONF
+    $httpd->put_heavy('middle.cgi');
+    $httpd->expect_rejections('a', $_) for qw(full timeout);
+    $httpd->expect_in_log(qr/core:error.*AH00124/, qr/AH01630/);
+    $httpd->start;
+    my %at_rest = (Active => 0, Queued => 0);
+
+    is $httpd->get('/to-static')->{body}, "static\n", 'a file';
+    is $httpd->get('/to-denied')->{status}, 403, 'a target that is denied';
+    is $httpd->get('/loop')->{status}, 500, 'a loop';
+    like $httpd->get('/to-b?id=hops')->{body}, qr/heavy hops/, 'by two redirects';
+    is $httpd->logged('hops')->{zone}, 'b', '... into the zone of the last';
+    like $httpd->get('/to-middle?id=elsewhere')->{body}, qr/heavy elsewhere/,
+        'a rule that only the redirect itself obeys';
+    is $httpd->logged('elsewhere')->{zone}, 'b', '... the zone to which it leads';
+    $httpd->zone_becomes('middle', '... and the other one has its permit back', %at_rest);
+
+    my @hold = map { $httpd->ask("/to-$_?id=hold-$_&until=go", method => 'POST',
+                                 body => 'x=1') } qw(a b);
+    $httpd->zone_becomes($_, "zone $_ is full", Active => 1) for qw(a b);
+    like $httpd->get('/to-a?id=exempt')->{body}, qr/heavy exempt/, 'exempt is the target';
+    my $elsewhere = $httpd->ask('/to-middle?id=waits');
+    $httpd->zone_becomes('b', 'who was led elsewhere waits there', Queued => 1);
+    $httpd->zone_becomes('middle', '... with nothing in hand', %at_rest);
+
+    my $late = $httpd->ask('/to-a?id=late');
+    $httpd->zone_becomes('a', 'one waits', Queued => 1);
+    my $rejected = $httpd->get('/to-a?id=full');
+    is_deeply [ @$rejected{qw(status body)}, $rejected->{headers}{'retry-after'} ],
+        [ 429, 'sorry of a', 7 ], 'rejected as the sections of the target say';
+    is_deeply $httpd->logged('full'),
+        { code => 429, zone => 'a', status => 'full', wait => 0, queued => 1 },
+        '... and logged';
+    is $late->answer->{status}, 429, 'the one in the queue waits as long as they say';
+    is $httpd->logged('late')->{status}, 'timeout', '... and is logged';
+
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold, $elsewhere)), { 200 => 3 }, 'the others are served';
+    $httpd->zone_becomes('a', 'each was counted once', %at_rest, Admitted => 1, Exempt => 1,
+                         RejectedFull => 1, RejectedTimeout => 1);
+    $httpd->zone_becomes('b', '... also here', %at_rest, Admitted => 4);
+    $httpd->stop;
+});
+
+done_testing;

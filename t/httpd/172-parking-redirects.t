@@ -1,0 +1,96 @@
+# Who is led to a program by a redirect inside httpd waits like one who asked for
+# it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess,
+# and an Action.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my ($limit, $clients) = (2, 150);
+my $parked = $clients - $limit;
+
+sub put_wordpress {
+    my ($httpd) = @_;
+
+    $httpd->put('.htaccess', <<'CONF');
+<IfModule mod_rewrite.c>
+RewriteEngine On
+RewriteRule .* - [E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]
+RewriteBase /
+# As Symfony has it.
+RewriteCond %{ENV:REDIRECT_STATUS} =""
+RewriteRule ^index\.php(?:/|$) /moved [R=301,L]
+RewriteRule ^index\.php$ - [L]
+RewriteRule ^server-status - [L]
+RewriteCond %{REQUEST_FILENAME} !-f
+RewriteCond %{REQUEST_FILENAME} !-d
+RewriteRule . /index.php [L]
+</IfModule>
+Action application/x-script /cgi-bin/php
+AddType application/x-script .script
+CONF
+    $httpd->put_heavy('index.php');
+    $httpd->put('page.script', '');
+    $httpd->put('static.html', "plain\n");
+}
+
+# url => [its zone, how its answer looks]
+my %led = (
+    '/2026/hello-world/' => [ 'wordpress', 'of .htaccess' ],
+    '/page.script'       => [ 'action',    'of an Action' ],
+);
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 150);
+
+    $httpd->configure(stock_conf() . <<"CONF");
+<Directory $httpd->{dir}/docs>
+    AllowOverride FileInfo
+    AddHandler cgi-script .php
+</Directory>
+AdmissionQueue $parked
+<Location /index.php>
+    MaxConcurrent $limit
+    AdmissionZone wordpress
+</Location>
+<Location /cgi-bin/php>
+    MaxConcurrent $limit
+    AdmissionZone action
+</Location>
+CONF
+    put_wordpress($httpd);
+    $httpd->start;
+    my $watch = $httpd->watch;
+
+    for my $url (sort keys %led) {
+        my ($zone, $what) = @{ $led{$url} };
+        is $httpd->get('/static.html')->{body}, "plain\n", "a file beside the target $what";
+        like $httpd->get("$url?id=one-$zone")->{body}, qr/heavy one-$zone/, 'it runs';
+        is_deeply $httpd->logged("one-$zone"),
+            { code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0 },
+            '... with a permit';
+
+        my @clients = map { $httpd->ask("$url?id=$zone-$_&until=$zone",
+                                        $_ % 2 ? (method => 'POST', body => "x=$_") : ()) }
+                      1 .. $clients;
+        $httpd->zone_becomes($zone, "$clients at the target $what: all are in",
+                             Active => $limit, Queued => $parked, RejectedReserve => 0,
+                             RejectedParking => 0, RejectedFull => 0);
+        server_becomes($httpd, '... and hold no worker', AdmissionParked => $parked,
+                       AdmissionBlocked => 0);
+        is $httpd->get('/static.html')->{body}, "plain\n", '... nor hinder a file';
+        $httpd->open_gate($zone);
+        is_deeply statuses(answers(@clients)), { 200 => $clients }, 'all are served';
+        $httpd->zone_becomes($zone, '... and counted once', Active => 0, Queued => 0,
+                             Admitted => $clients + 1, AdmittedAfterWait => $parked);
+        is scalar(grep { /id=$zone-\d.* zone=$zone status=queued / } $httpd->access_log),
+            $parked, 'the log has one outcome of each';
+    }
+    is $watch->most, $limit, 'the limit was kept';
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    $httpd->stop;
+}, 'event+cgid', 'event+cgi');
+
+done_testing;
