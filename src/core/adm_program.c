@@ -38,7 +38,7 @@ static void write_beginning(const adm_segment_t *segment,
 
 void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
 {
-    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
+    snprintf(text, ADM_TOKEN_LENGTH, ADM_TOKEN_FORMAT,
              (unsigned long long)ticket->child->segment->header->instance,
              ticket->idx, (unsigned long long)ticket->arrival);
 }

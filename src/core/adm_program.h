@@ -1,5 +1,5 @@
 /* adm_program.h - whether a program lives.
- * Called by adm_reap.
+ * Called by adm_reap; adm_view reads tokens.
  *
  * What a request asks is in adm.h.
  */
@@ -7,6 +7,9 @@
 #define ADM_PROGRAM_H
 
 #include "adm_layout.h"
+
+/** A token: instance of the segment, ticket, arrival. */
+#define ADM_TOKEN_FORMAT "%016llx.%x.%llx"
 
 /** @return whether every program of a ticket has provably ended; from then on
  *  none can start. Makes system calls.

@@ -4,6 +4,7 @@
 #include <http_connection.h>
 #include <http_protocol.h>
 #include <http_request.h>
+#include <mod_proxy.h>
 #include <mod_status.h>
 
 #include "config/mod_admission_conf.h"
@@ -17,6 +18,7 @@
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_run.h"
+#include "request/mod_admission_self.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_upgrade.h"
 #include "server/mod_admission_advice.h"
@@ -31,10 +33,13 @@
 
 static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
-    /* mod_status declares its hook only when it is loaded, so not before all
-     * modules are. */
+    /* mod_status and mod_proxy declare their hooks only when they are loaded, so
+     * not before all modules are. */
     APR_OPTIONAL_HOOK(ap, status_hook, admission_server_status, NULL, NULL,
                       APR_HOOK_MIDDLE);
+    /* When nobody else changes the headers any more. */
+    APR_OPTIONAL_HOOK(proxy, fixups, admission_self_proxy_fixups, NULL, NULL,
+                      APR_HOOK_REALLY_LAST);
     admission_zones_begin(pconf);
     /* Before event and mod_http2 read what may be added. */
     admission_room_begin(admission_mpm_choose());
@@ -64,6 +69,8 @@ static void on_start(void)
     ap_hook_post_config(admission_recycle_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_program_post_config, NULL, NULL,
+                        APR_HOOK_REALLY_FIRST + 2);
+    ap_hook_post_config(admission_self_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
@@ -101,6 +108,9 @@ static void on_children(void)
 
 static void on_requests(void)
 {
+    /* What is for us alone in a request's header. */
+    ap_hook_post_read_request(admission_self_post_read_request, NULL, NULL,
+                              APR_HOOK_REALLY_FIRST);
     /* After authentication and mapping, when the handler is known. Behind
      * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
      * all that serves content. */

@@ -10,6 +10,7 @@
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_run.h"
+#include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
 #include "server/mod_admission_process.h"
@@ -118,6 +119,9 @@ static int ask(request_rec *r, const admission_dir_conf_t *conf,
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
+    if (admission_self_is_guest(r, verdict.zone)) {
+        return DECLINED;
+    }
     enter(r, conf, kin, &verdict, &how);
     admission_visit_request(r)->leads_on = leads_on;
     if (verdict.outcome == ADM_WAITING

@@ -1,0 +1,22 @@
+/* mod_admission_self.h - requests that this server sends to itself. */
+#ifndef MOD_ADMISSION_SELF_H
+#define MOD_ADMISSION_SELF_H
+
+#include "config/mod_admission_conf.h"
+
+/** Make the key, once for the life of httpd. */
+int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                               apr_pool_t *ptemp, server_rec *s);
+
+/** Take the tokens out of a request before anybody else sees them. */
+int admission_self_post_read_request(request_rec *r);
+
+/** mod_proxy is about to send a request: the hook fixups of mod_proxy. If it goes
+ *  to this very server, it carries tokens of what its sender holds. */
+int admission_self_proxy_fixups(request_rec *r);
+
+/** @return whether this server sent the request to itself, for a request that holds
+ *  a permit of this zone now, and waits. */
+int admission_self_is_guest(const request_rec *r, const admission_zone_t *zone);
+
+#endif

@@ -1,0 +1,101 @@
+# A server that is its own backend: what mod_proxy sends to itself for a request
+# that holds a permit runs with that permit. Nobody outside can claim so.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+my ($limit, $clients) = (2, 8);
+my @modules = qw(proxy proxy_http proxy_balancer slotmem_shm lbmethod_byrequests);
+
+# A server that is no httpd: it shows what it was sent.
+sub start_foreign_backend {
+    my $listening = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
+                                          Proto => 'tcp', Listen => 5) // die "$@\n";
+    my $pid = fork // die "fork: $!\n";
+    return ($listening->sockport, $pid) if $pid;
+    alarm 60;
+    while (my $client = $listening->accept) {
+        my $head = '';
+        while (defined(my $line = <$client>)) {
+            last if $line =~ /^\r?\n/;
+            $head .= $line;
+        }
+        print $client "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n$head";
+        close $client;
+    }
+    POSIX::_exit(0);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    grep { !AdmissionTest::Config::is_installed($_) } @modules
+        and plan skip_all => 'mod_proxy is not installed';
+    my $httpd = new_httpd(combo => $combo, workers => 40, modules => \@modules);
+    my ($foreign, $pid) = start_foreign_backend();
+    my $conf = <<"CONF";
+AdmissionReserve 1
+MaxConcurrent $limit
+AdmissionZone all
+AdmissionQueue 50 timeout=10s
+<Location /shown.cgi>
+    MaxConcurrent off
+</Location>
+ProxyPass /foreign/ http://127.0.0.1:$foreign/
+CONF
+    $httpd->put('shown.cgi', <<'CGI');
+#!/bin/sh
+echo Content-Type: text/plain
+echo
+env
+CGI
+    chmod 0755, "$httpd->{dir}/docs/shown.cgi";
+    $httpd->configure($conf);
+    $httpd->start;
+    my $self = "http://127.0.0.1:$httpd->{port}";
+    $httpd->configure($conf . <<"CONF");
+ProxyPass /a/ $self/cgi-bin/
+ProxyPass /b/ $self/a/
+ProxyPass /shown/ $self/
+<Proxy balancer://self>
+    BalancerMember $self
+</Proxy>
+ProxyPass /c/ balancer://self/b/
+CONF
+    $httpd->graceful;
+
+    my $watch = $httpd->watch;
+    for my $by (qw(a b c)) {
+        my @line = map { $httpd->ask("/$by/x?id=$by-$_&ms=10") } 1 .. $clients;
+        is_deeply statuses(answers(@line)), { 200 => $clients },
+            "$clients clients by /$by/ are served by a server that asks itself";
+    }
+    cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
+    $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
+                         Admitted => 3 * $clients);
+
+    unlike $httpd->get('/shown/shown.cgi')->{body}, qr/ADMISSION_TICKET=\S+\//,
+        'programs do not see the header';
+    unlike $httpd->get('/foreign/x')->{body}, qr/Admission-Ticket/i,
+        'nor do servers that are others';
+    my $forged = 'Admission-Ticket: ';
+    unlike $httpd->get('/foreign/x', headers => ["${forged}claimed"])->{body}, qr/claimed/,
+        '... nor what a client says';
+
+    my @hold = map { $httpd->ask("/cgi-bin/x?id=hold$_&until=go") } 1 .. $limit;
+    $httpd->zone_becomes('all', 'the zone is full', Active => $limit);
+    push @hold, $httpd->ask('/cgi-bin/x?id=forged',
+                            headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
+    $httpd->zone_becomes('all', 'a forged token waits like anybody', Active => $limit,
+                         Queued => 1);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold)), { 200 => $limit + 1 }, 'all are served';
+    kill KILL => $pid;
+    waitpid $pid, 0;
+    # Without a look at its memory, where mod_slotmem_shm has a file.
+    kill TERM => $httpd->{pid};
+    $httpd->finish;
+});
+
+done_testing;
