@@ -206,18 +206,27 @@ static pid_t noted_of(const adm_ticket_t *ticket)
     return (pid_t)adm_program_pid(atomic_load(&rec_of_ticket(ticket)->program));
 }
 
-static bool has_token(pid_t pid)
+static size_t environment_of(pid_t pid, char *text, size_t size)
 {
-    char path[64], text[1024] = "";
+    char path[64];
     FILE *file;
     size_t length;
 
     snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
     file = fopen(path, "r");
     ck_assert_ptr_nonnull(file);
-    length = fread(text, 1, sizeof(text), file);
+    length = fread(text, 1, size, file);
     fclose(file);
-    ck_assert_uint_gt(length, 0);
+    return length;
+}
+
+static bool has_token(pid_t pid)
+{
+    char text[1024] = "";
+    size_t length = 0;
+
+    /* In exec a process has its new name before its environment. */
+    WAIT_FOR((length = environment_of(pid, text, sizeof(text))) > 0);
     return memmem(text, length, ADM_TOKEN_VARIABLE, strlen(ADM_TOKEN_VARIABLE));
 }
 
