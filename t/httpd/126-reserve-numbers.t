@@ -26,7 +26,7 @@ CONF
     $httpd->stop;
 });
 
-# A request after an internal redirect cannot park.
+# What is made instead of an error cannot park.
 for my $reserve ('50%', 10) {
     for_each_combo(sub {
         my ($combo) = @_;
@@ -35,8 +35,7 @@ for my $reserve ('50%', 10) {
         $httpd->configure(<<"CONF");
 AdmissionReserve $reserve
 <Directory $httpd->{dir}/docs/app>
-    RewriteEngine On
-    RewriteRule ^front /cgi-bin/heavy [PT,L]
+    ErrorDocument 404 /cgi-bin/heavy?until=go
 </Directory>
 <Location /cgi-bin/>
     MaxConcurrent 1
@@ -44,12 +43,12 @@ AdmissionReserve $reserve
 </Location>
 CONF
         $httpd->start;
-        my @clients = map { $httpd->ask("/app/front?id=$_&until=go") } 1 .. 5;
+        my @clients = map { $httpd->ask("/app/missing?id=$_") } 1 .. 5;
         $httpd->zone_becomes($zone, "half of the workers, said as $reserve, may wait",
                              Active => 1, Queued => 4, RejectedReserve => 0);
         is $httpd->status->{AdmissionBlocked}, 4, '... and do';
         $httpd->open_gate('go');
-        is_deeply statuses(answers(@clients)), { 200 => 5 }, 'all are answered';
+        is_deeply statuses(answers(@clients)), { 404 => 5 }, 'all are answered';
         $httpd->stop;
     }, 'event+cgid');
 }
