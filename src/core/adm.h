@@ -2,7 +2,7 @@
  * Included by all who use the core.
  *
  * The whole interface of the core. A zone has permits; a request enters it,
- * waits in line when none is free, and gives the permit back. Everything lives
+ * waits in the queue when none is free, and gives the permit back. Everything lives
  * in one shared segment that survives the death of any process at any moment:
  * docs/shared-memory.md has the states, the invariants and the crash table.
  *
@@ -81,8 +81,8 @@ typedef struct adm_ticket_t {
     bool finds_no_room;    /* no connections are left to block with */
     atomic_uint held;      /* 1 from enter to release or cancel */
     apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
-    uint32_t queued_ahead; /* length of the line at arrival */
-    adm_usec_t drain_usec; /* of a rejected one, estimate: when the line will
+    uint32_t queued_ahead; /* length of the queue at arrival */
+    adm_usec_t drain_usec; /* of a rejected one, estimate: when the queue will
                             * have drained */
 } adm_ticket_t;
 
@@ -346,7 +346,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
                                 adm_usec_t now);
 
 /**
- * Give the permit back; it goes to the first in line. Any thread of the child
+ * Give the permit back; it goes to the first in the queue. Any thread of the child
  * may call this, any number of times: the first one counts. In a process that
  * the child forked it does nothing. If the zone cannot be locked, whoever locks
  * it next gives the permit back.
@@ -438,7 +438,6 @@ bool adm_program_try_token(apr_pool_t *pool);
 /** Whatever the calling process forks is no program of a ticket: it is not taken
  *  for a daemon that starts some. For a child that does not register. */
 void adm_program_start_none(void);
-
 
 /**
  * The text by which a daemon that starts a program knows the ticket, for the

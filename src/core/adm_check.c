@@ -105,13 +105,13 @@ static const char *check_line(const adm_segment_t *segment,
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
         if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
-            return "what stands in line does not wait";
+            return "what stands in the queue does not wait";
         }
         if (ticket->prev_idx != prev_idx) {
-            return "the line is not linked both ways";
+            return "the queue is not linked both ways";
         }
         if (length && ticket->arrival <= last_arrival) {
-            return "the line is not in order of arrival";
+            return "the queue is not in order of arrival";
         }
         last_arrival = ticket->arrival;
         prev_idx = idx;
@@ -119,10 +119,10 @@ static const char *check_line(const adm_segment_t *segment,
         length++;
     }
     if (length != queued) {
-        return "the line and the waiting tickets differ";
+        return "the queue and the waiting tickets differ";
     }
     return zone->tail_idx == prev_idx ? NULL
-                                      : "the line's tail is not its last";
+                                      : "the queue's tail is not its last";
 }
 
 /* Those that have begun may still be on it. */

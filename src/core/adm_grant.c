@@ -118,7 +118,7 @@ const adm_ticket_rec_t *
 adm_grant_find_guard_locked(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t child_idx)
 {
-    uint32_t left = segment->sizes.tickets; /* if the line goes round */
+    uint32_t left = segment->sizes.tickets; /* if the queue goes round */
     uint32_t idx = zone->head_idx;
 
     for (; idx && left; left--) {

@@ -156,7 +156,7 @@ static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         }
         idx = adm_grant_find_winner_locked(segment, zone, &can_run);
         if (!idx && !is_rebuilt) {
-            /* Somebody wrote into the line. The tickets know better. */
+            /* Somebody wrote into the queue. The tickets know better. */
             adm_pool_rebuild_locked(segment, zone);
             is_rebuilt = true;
         }

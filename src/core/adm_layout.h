@@ -108,9 +108,9 @@ typedef struct adm_zone_rec_t {
     atomic_uint active;           /* tickets GRANTED, ACTIVE or ORPHANED */
     atomic_uint queued;           /* tickets WAITING */
     atomic_uint orphans;          /* tickets ORPHANED */
-    uint32_t head_idx;            /* first in line */
-    uint32_t tail_idx;            /* last in line */
-    uint32_t granted_idx;         /* the grants, linked as the line is */
+    uint32_t head_idx;            /* first in the queue */
+    uint32_t tail_idx;            /* last in the queue */
+    uint32_t granted_idx;         /* the grants, linked as the queue is */
     uint32_t free_idx;            /* unused tickets, linked by next_idx */
     uint32_t fresh_idx;           /* next ticket never used of the newest
                                    * chunk; 0 none */
@@ -159,10 +159,11 @@ enum adm_ticket_state_t {
 
 /* Written under the zone lock unless noted. */
 typedef struct adm_ticket_rec_t {
-    atomic_uint state;     /* the truth, and the word its waiter sleeps on */
-    uint32_t child_idx;    /* who holds it or waits */
-    uint64_t arrival;      /* place in the order of arrival of its zone */
-    adm_usec_t since_usec; /* in line since; once a permit is used, and that is
+    atomic_uint state;  /* the truth, and the word its waiter sleeps on */
+    uint32_t child_idx; /* who holds it or waits */
+    uint64_t arrival;   /* place in the order of arrival of its zone */
+    adm_usec_t
+        since_usec; /* in the queue since; once a permit is used, and that is
                             * settled: runs since */
     union {
         /* GRANTED: the end of its lease. */
@@ -178,8 +179,8 @@ typedef struct adm_ticket_rec_t {
         /* ORPHANED: is given up then. */
         adm_usec_t held_until_usec;
     };
-    uint32_t prev_idx;    /* in the line, or among the grants */
-    uint32_t next_idx;    /* in the line, among the grants, in the free list */
+    uint32_t prev_idx;    /* in the queue, or among the grants */
+    uint32_t next_idx;    /* in the queue, among the grants, in the free list */
     atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
                            * from ADM_BELL_LEFT on: its request has left it.
                            * Written by the owning child without the lock */

@@ -26,7 +26,7 @@ void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_ticket_rec_t *next = adm_ticket_at(segment, zone->head_idx);
-    uint32_t left = segment->sizes.tickets; /* if the line goes round */
+    uint32_t left = segment->sizes.tickets; /* if the queue goes round */
 
     ticket->prev_idx = 0;
     ticket->next_idx = zone->head_idx;

@@ -38,7 +38,7 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
     return ADM_UNLIMITED;
 }
 
-/* A dry run admits everybody; those beyond the limit are the would-be line. */
+/* A dry run admits everybody; those beyond the limit are the would-be queue. */
 static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
                                         const adm_entry_t *entry,
                                         adm_ticket_t *ticket)

@@ -14,7 +14,7 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
                                   adm_usec_t patience, apr_status_t *rv);
 
 /** Settle the grants, pass on those whose lease is over, hand free permits to
- *  the first in line that can run, unlock, wake those who got one; again if there
+ *  the first in the queue that can run, unlock, wake those who got one; again if there
  *  were many. Every way out of a zone's lock goes through here, so that no free
  *  permit is left beside a waiter. */
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,

@@ -21,7 +21,7 @@ typedef struct admission_parking_t {
     request_rec *r;
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t began;
-    adm_usec_t deadline; /* of the wait in line */
+    adm_usec_t deadline; /* of the wait in the queue */
     int may_half_close;  /* the end of what the client sends says nothing */
     int is_last_chance;  /* the MPM closes the connection otherwise */
 

@@ -24,7 +24,7 @@ APLOG_USE_MODULE(admission);
 #define DEFAULT_TOGETHER 1
 
 /* A child whose quota is used up stays this long for the sake of those who
- * wait in line. */
+ * wait in the queue. */
 #define POSTPONE_MAX_USEC (30 * ADM_USEC_PER_SEC)
 
 static struct {

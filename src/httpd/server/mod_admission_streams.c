@@ -53,7 +53,7 @@ static long at_most(long number, long most)
 }
 
 /* A stream that has given its permit back keeps its thread for a moment, in which
- * the next one may get in line. */
+ * the next one may join the queue. */
 static long threads_of_zone(const admission_said_zones_t *zones)
 {
     return 2 * at_most(zones->limit, MOST_THREADS)

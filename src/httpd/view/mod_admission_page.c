@@ -35,7 +35,7 @@ static int write_constant(request_rec *r, const char *type, const char *text)
     return OK;
 }
 
-/* For how many seconds up to now the line was full. */
+/* For how many seconds up to now the queue was full. */
 static int seconds_full(const adm_history_t *history, uint32_t queue_length)
 {
     int i = ADM_HISTORY_SECONDS;
