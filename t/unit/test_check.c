@@ -2,7 +2,7 @@
 #include "adm_limit.h"
 #include "test_support.h"
 
-/* One inside (ticket 1), three in line (2, 3, 4), one unused (5), fresh ones
+/* One inside (ticket 1), three in the queue (2, 3, 4), one unused (5), fresh ones
  * behind. */
 static adm_zone_t zone;
 static adm_zone_rec_t *rec;
@@ -171,13 +171,13 @@ static const struct {
     { orphans_too_high, "orphans and the orphaned tickets differ" },
     { limit_above_line, "somebody waits beside a free permit" },
     { arrivals_behind, "the next arrival would not be the last" },
-    { stranger_in_line, "what stands in line does not wait" },
-    { line_out_of_segment, "what stands in line does not wait" },
-    { line_linked_one_way, "the line is not linked both ways" },
-    { line_out_of_order, "the line is not in order of arrival" },
-    { line_too_short, "the line and the waiting tickets differ" },
-    { line_in_a_circle, "the line is not linked both ways" },
-    { wrong_tail, "the line's tail is not its last" },
+    { stranger_in_line, "what stands in the queue does not wait" },
+    { line_out_of_segment, "what stands in the queue does not wait" },
+    { line_linked_one_way, "the queue is not linked both ways" },
+    { line_out_of_order, "the queue is not in order of arrival" },
+    { line_too_short, "the queue and the waiting tickets differ" },
+    { line_in_a_circle, "the queue is not linked both ways" },
+    { wrong_tail, "the queue's tail is not its last" },
     { used_ticket_on_free_list, "a ticket on the free list is in use" },
     { unused_ticket_on_no_list, "an unused ticket is on no list, or on two" },
     { free_list_in_a_circle, "an unused ticket is on no list, or on two" },
