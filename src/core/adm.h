@@ -159,16 +159,32 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
                           adm_usec_t orphan_hold_usec);
 
 /**
- * Note that a child process has ended, for whatever reason. Takes no lock.
+ * Note that a child process has ended, for whatever reason, and wake the agent.
+ * Takes no lock.
  *
  * The parent. A pid that is not registered is ignored.
  */
 void adm_child_ended(adm_segment_t *segment, pid_t pid);
 
+/* ---- the agent: one process makes the rounds of all --------------------- */
+
+/** @return whether the agent is at work: it was within the last 3 s. If not,
+ *  children make rounds themselves. One atomic load. */
+bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now);
+
+/** There is no agent from now on. The agent at its end, or the parent when it
+ *  finds it dead. Takes no lock, reads nothing. Async-signal-safe. */
+void adm_agent_gone(adm_segment_t *segment);
+
+/** Have the agent make a round now. Any process; takes no lock, reads nothing
+ *  that matters. One system call. Async-signal-safe. */
+void adm_agent_wake(adm_segment_t *segment);
+
 /* ---- children ---------------------------------------------------------- */
 
 /**
- * Register the calling process, and take back what dead ones held.
+ * Register the calling process, and take back what dead ones held, unless the
+ * agent does.
  *
  * The main thread of a new child, which must live as long as the process: its
  * life is what others take for the child's.
@@ -219,9 +235,16 @@ bool adm_child_is_self(const adm_child_t *child);
  */
 uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force);
 
+/** The same, not by force, unless the agent is at work: then one atomic load. What
+ *  children call. */
+uint32_t adm_round_help(adm_child_t *child, adm_usec_t now);
+
 /** The same before figures are shown: a full round, but one in 100 ms at most
- *  over all children, however many look. */
+ *  over all children, however many look. None while the agent is at work. */
 uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now);
+
+/** @return when this process has to make its next round at the latest. */
+adm_usec_t adm_round_next(const adm_child_t *child);
 
 /* ---- permits ----------------------------------------------------------- */
 

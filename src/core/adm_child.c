@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "adm_agent.h"
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
@@ -183,6 +184,7 @@ static bool is_in_use(uint64_t life)
 
 void adm_child_ended(adm_segment_t *segment, pid_t pid)
 {
+    bool is_news = false;
     uint32_t idx;
 
     for (idx = 1; idx <= segment->sizes.children; idx++) {
@@ -190,8 +192,11 @@ void adm_child_ended(adm_segment_t *segment, pid_t pid)
         uint64_t life = atomic_load(&rec->life);
 
         if (is_in_use(life) && adm_life_pid(life) == pid) {
-            mark_dead(segment, rec, life); /* C5_dead_by_parent */
+            is_news |= mark_dead(segment, rec, life); /* C5_dead_by_parent */
         }
+    }
+    if (is_news) {
+        adm_agent_wake(segment);
     }
 }
 

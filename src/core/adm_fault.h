@@ -18,7 +18,8 @@
                         point(left_noted) point(left_taken)                   \
                             point(begin_stored) point(pass_marked)            \
                                 point(pass_stored) point(grant_settled)       \
-                                    point(program_forked) point(program_noted)
+                                    point(program_forked) point(program_noted)  \
+                                        point(agent_beat)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,

@@ -22,7 +22,7 @@
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
- * workers. */
+ * workers; the agent's beat and calls. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -53,12 +53,20 @@ typedef struct adm_header_rec_t {
     atomic_uint deaths; /* announced deaths; reapers look again when it moves */
     atomic_uint children_used; /* places 1..children_used were claimed once */
 
+    /* The agent; atomic. */
+    _Atomic adm_usec_t
+        agent_beat; /* when it was last at work; 0: there is none.
+                                    * Written by the agent; 0 by the parent too */
+    atomic_uint
+        agent_calls; /* the word it sleeps on: counted up, by anybody, to
+                              * wake it */
+
     /* Written by children; atomic. */
     atomic_uint workers_held; /* sum of the children's, or more: a kill
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     _Atomic uint64_t unlimited;
-    _Atomic adm_usec_t next_orphan_round; /* one child at a time looks */
+    _Atomic adm_usec_t next_orphan_round; /* one process at a time looks */
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 

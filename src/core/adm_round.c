@@ -1,8 +1,10 @@
 /* adm_round.c - what has to be looked at now and then.
- * Called by adm_ticket before it joins a queue, and by the module.
+ * Called by the agent; while that is not at work, by adm_ticket before it joins a
+ * queue, and by the module.
  */
 #include <unistd.h>
 
+#include "adm_agent.h"
 #include "adm_child.h"
 #include "adm_clock.h"
 #include "adm_layout.h"
@@ -34,6 +36,25 @@ static bool has_work(const adm_zone_rec_t *zone)
     return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
 }
 
+/* Looking for programs is dear: one process at a time, at most once a second and
+ * for a fifth of the time where that takes long. Whoever is killed at it keeps
+ * others from it for a second. */
+static void look_for_orphans(adm_reap_round_t *round)
+{
+    _Atomic adm_usec_t *next = &round->segment->header->next_orphan_round;
+    adm_usec_t began = adm_now();
+    adm_usec_t rest;
+
+    if (adm_due(next, round->now, ROUND_INTERVAL_USEC)) {
+        adm_reap_orphans(round);
+        rest = 5 * (adm_now() - began);
+        rest = rest < ORPHAN_INTERVAL_USEC  ? ORPHAN_INTERVAL_USEC
+               : rest > ROUND_INTERVAL_USEC ? ROUND_INTERVAL_USEC
+                                            : rest;
+        atomic_store(next, round->now + rest);
+    }
+}
+
 uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
 {
     adm_segment_t *segment = child->segment;
@@ -54,11 +75,7 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     atomic_store(&child->loads_seen, loads);
     count = adm_reap_all(&round, child);
     if (has_orphans(segment)) {
-        /* Looking for programs is dear: one child at a time. */
-        if (adm_due(&segment->header->next_orphan_round, now,
-                    ORPHAN_INTERVAL_USEC)) {
-            adm_reap_orphans(&round);
-        }
+        look_for_orphans(&round);
         atomic_store(&child->next_round, now + ORPHAN_INTERVAL_USEC);
     }
     adm_reap_visit_zones(&round, has_work);
@@ -68,11 +85,26 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     return count;
 }
 
+uint32_t adm_round_help(adm_child_t *child, adm_usec_t now)
+{
+    return adm_agent_is_at_work(child->segment, now)
+               ? 0
+               : adm_round(child, now, false);
+}
+
 uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
 {
+    if (adm_agent_is_at_work(child->segment, now)) {
+        return 0;
+    }
     return adm_round(child, now,
                      adm_due(&child->segment->header->next_shown_round, now,
                              SHOWN_INTERVAL_USEC));
+}
+
+adm_usec_t adm_round_next(const adm_child_t *child)
+{
+    return atomic_load(&child->next_round);
 }
 
 /* ---- a new child ---------------------------------------------------------- */
@@ -81,19 +113,29 @@ apr_status_t adm_child_register(adm_child_t **registered,
                                 adm_segment_t *segment, uint32_t generation,
                                 apr_pool_t *pool)
 {
-    adm_child_t *child;
+    adm_child_t *child = NULL;
     pid_t pid = getpid();
+    bool is_helped;
 
     if (!adm_segment_is_ours(segment)) {
         return ADM_BAD_SEGMENT;
     }
+    is_helped = adm_agent_is_at_work(segment, adm_now());
     adm_child_mark_namesakes(segment, pid);
-    adm_reap(segment, NULL, adm_now());
-    child = adm_child_claim(segment, pid, generation, pool);
+    if (is_helped) {
+        child = adm_child_claim(segment, pid, generation, pool);
+    }
+    if (!child) {
+        /* The dead may have what records there are. */
+        adm_reap(segment, NULL, adm_now());
+        child = adm_child_claim(segment, pid, generation, pool);
+    }
     if (!child) {
         return ADM_NO_CHILD;
     }
     *registered = child;
-    adm_round(child, adm_now(), true);
+    if (!is_helped) {
+        adm_round(child, adm_now(), true);
+    }
     return APR_SUCCESS;
 }

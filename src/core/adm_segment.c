@@ -12,6 +12,7 @@
 
 #include <apr_strings.h>
 
+#include "adm_agent.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_lock.h"
@@ -305,6 +306,7 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
     atomic_store(&header->orphan_hold_usec, orphan_hold_usec);
     atomic_store(&header->zones_used, (uint32_t)segment->names->nelts);
     atomic_fetch_add(&header->loads, 1);
+    adm_agent_wake(segment);
 }
 
 void adm_segment_count_unlimited(adm_segment_t *segment)

@@ -1,6 +1,7 @@
 /* adm_ticket.c - one request: enter, wait, leave.
  * Called by the module.
  */
+#include "adm_agent.h"
 #include "adm_child.h"
 #include "adm_doorbell.h"
 #include "adm_fault.h"
@@ -139,7 +140,7 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     apr_status_t rv;
 
     if (rec && !adm_limit_has_free_permit(rec)) {
-        adm_round(child, now, false); /* the dead may hold what is missing */
+        adm_round_help(child, now); /* the dead may hold what is missing */
     }
     ticket->child = child;
     ticket->zone_idx = zone.idx;
@@ -378,6 +379,9 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     if (zone) {
         adm_zone_unlock(segment, zone, now);
     }
+    else {
+        adm_agent_wake(segment);
+    }
 }
 
 adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
@@ -483,6 +487,9 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
         }
         end_own_ticket(ticket);
         adm_zone_unlock(segment, zone, now);
+        if (is_granted && is_abandoned) {
+            adm_agent_wake(segment); /* it looks when the program ends */
+        }
     }
     else {
         if (rv != APR_SUCCESS) {

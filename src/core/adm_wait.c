@@ -1,5 +1,6 @@
 /* adm_wait.c - the only file that sleeps.
- * Called by adm_ticket, adm_doorbell and adm_zone (wake), with no lock held.
+ * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no lock
+ * held.
  */
 #include <time.h>
 

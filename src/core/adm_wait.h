@@ -1,5 +1,6 @@
 /* adm_wait.h - sleep and wake on one word of shared memory.
- * Called by adm_ticket, adm_doorbell and adm_zone (wake), with no lock held.
+ * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no lock
+ * held.
  *
  * A futex on Linux. Elsewhere, or with ADM_NO_FUTEX, short naps: correct, only
  * slower to wake, and with nothing in shared memory that a killed process

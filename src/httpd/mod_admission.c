@@ -22,6 +22,7 @@
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_upgrade.h"
 #include "server/mod_admission_advice.h"
+#include "server/mod_admission_agent.h"
 #include "server/mod_admission_factor.h"
 #include "server/mod_admission_lifecycle.h"
 #include "server/mod_admission_recycle.h"
@@ -78,6 +79,10 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 3);
     ap_hook_post_config(admission_streams_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);
+    /* A fork of the parent, so when nothing of the start can fail any more. */
+    ap_hook_post_config(admission_agent_post_config, NULL, NULL,
+                        APR_HOOK_REALLY_LAST);
+    ap_hook_monitor(admission_agent_monitor, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
 static void on_children(void)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../unit/test_support.h"
+#include "adm_agent.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
 
@@ -196,7 +197,22 @@ static int enter_with_program(void *unused)
     return 0;
 }
 
-/* For a second death: whatever a child does, from its first moment. */
+/* The agent, with a permit that it never has: it has to be taken back. */
+static int beat_only(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    arm();
+    adm_agent_beat(segment, adm_now());
+    return 0;
+}
+
+/* For a second death: whatever a child or the agent does, from its first
+ * moment. */
 static int do_everything(void *unused)
 {
     adm_child_t *child;
@@ -205,6 +221,8 @@ static int do_everything(void *unused)
 
     (void)unused;
     arm();
+    adm_agent_beat(segment, adm_now());
+    adm_agent_gone(segment);
     child = join();
     NEED(child != NULL);
     audit_for_seconds(child);
@@ -356,6 +374,7 @@ static const scene_t scenes[] = {
     { KILL(leave_stored), NULL, enter_and_leave_to_others, .limit = 1 },
     { KILL(program_forked), NULL, enter_with_program, .limit = 1 },
     { KILL(program_noted), NULL, enter_with_program, .limit = 1 },
+    { KILL(agent_beat), NULL, beat_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

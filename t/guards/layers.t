@@ -13,7 +13,7 @@ use Project;
 use constant PERCENT_AT_HOME => 95;
 
 my @sources = files(qr/\.[ch]\z/, 'src');
-my @core = grep { m{^src/core/} } @sources;
+my @core = grep { m{^src/(?:agent|core)/} } @sources;
 my @glue = grep { m{^src/httpd/} } @sources;
 
 my $httpd_header = qr{
@@ -68,7 +68,7 @@ none 'a file is on a floor', grep { !defined place_of($_) } @placed;
 none 'a file of the table exists', grep { !is_there($_) } sort keys %floor;
 none 'the second line of a file says who calls it',
     grep { slurp($_) !~ m{\A/\* .*\n \* (?:Called|Included|Used) .+} }
-    grep { m{^src/(?:core|law)/} } @sources;
+    grep { m{^src/(?:agent|core|law)/} } @sources;
 
 # ---- includes ----------------------------------------------------------------
 

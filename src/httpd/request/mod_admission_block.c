@@ -23,6 +23,6 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
             /* Taken away. */
             return adm_ticket_cancel(ticket, woken, adm_now());
         }
-        adm_round(ticket->child, adm_now(), false);
+        adm_round_help(ticket->child, adm_now());
     }
 }

@@ -431,7 +431,7 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
             answer_bell(slots[i]);
         }
         if (adm_now() >= guarded(&lot.next_round)) {
-            adm_round(child, adm_now(), false);
+            adm_round_help(child, adm_now());
             visit_all();
         }
         visit_zones(child, adm_now());

@@ -283,10 +283,10 @@ sub unburied {
 }
 
 # The children that serve requests. mod_cgid's daemon is a child as well, the
-# only one with a single thread under a threaded MPM.
+# only one with a single thread under a threaded MPM; and the agent.
 sub children {
     my ($self) = @_;
-    return grep {
+    return grep { !is_agent($_) } grep {
         my ($state, $parent, undef, $threads) = proc_stat($_);
         $parent && $parent == $self->{pid} && $state ne 'Z'
             && ($self->{mpm} eq 'prefork' || $threads > 1);
@@ -297,10 +297,18 @@ sub children {
 sub daemons {
     my ($self) = @_;
     return if $self->{cgi} ne 'cgid';
-    return grep {
+    return grep { !is_agent($_) } grep {
         my ($state, $parent, undef, $threads) = proc_stat($_);
         $parent && $parent == $self->{pid} && $state ne 'Z' && $threads == 1;
     } pids();
+}
+
+sub is_agent { return AdmissionTest::Httpd->slurp("/proc/$_[0]/comm") eq "admission-agent\n" }
+
+# The processes that make the rounds: one, but for moments.
+sub agents {
+    my ($self) = @_;
+    return grep { is_agent($_) && (proc_stat($_))[0] ne 'Z' } $self->processes;
 }
 
 sub pids {

@@ -1,0 +1,124 @@
+/* agent.c - the loop of the agent.
+ * Called by src/httpd in a process that the parent forked for it.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "adm_agent.h"
+#include "agent.h"
+
+#define TICK_USEC ADM_USEC_PER_SEC
+
+/* ---- the process ---------------------------------------------------------- */
+
+/* What the signal handler needs. */
+static adm_segment_t *shared;
+static atomic_bool is_ending;
+
+static void end(int signal)
+{
+    int saved = errno;
+
+    (void)signal;
+    atomic_store(&is_ending, true);
+    adm_agent_wake(shared); /* also before it has begun to sleep */
+    errno = saved;
+}
+
+/* What httpd's parent understands as a graceful restart or stop says nothing to
+ * the agent, if somebody sends it to the whole group. */
+static void take_signals(void)
+{
+    static const int ignored[] = { SIGPIPE, SIGUSR1, SIGWINCH };
+    static const int ends[] = { SIGTERM, SIGHUP, SIGINT };
+    struct sigaction action = { .sa_handler = SIG_DFL };
+    sigset_t none;
+    unsigned n;
+
+    sigemptyset(&action.sa_mask);
+    for (n = 1; n < NSIG; n++) {
+        sigaction((int)n, &action, NULL); /* those that cannot be had refuse */
+    }
+    action.sa_handler = SIG_IGN;
+    for (n = 0; n < sizeof(ignored) / sizeof(*ignored); n++) {
+        sigaction(ignored[n], &action, NULL);
+    }
+    action.sa_handler = end;
+    for (n = 0; n < sizeof(ends) / sizeof(*ends); n++) {
+        sigaction(ends[n], &action, NULL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void agent_begin(adm_segment_t *segment)
+{
+    shared = segment;
+    atomic_store(&is_ending, false);
+    take_signals();
+#ifdef __linux__
+    prctl(PR_SET_NAME, "admission-agent");
+#endif
+}
+
+/* A change of user clears this, so it comes after that. */
+static void end_with_parent(void)
+{
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+}
+
+/* ---- duties --------------------------------------------------------------- */
+
+/* Deaths, orphans, raised limits. */
+static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    adm_round(self, now, is_woken);
+    return adm_round_next(self);
+}
+
+/* What is to be done, at most every tick or when the agent is woken. Each returns
+ * when it has to be called again at the latest. */
+static adm_usec_t (*const duties[])(adm_child_t *self, adm_usec_t now,
+                                    bool is_woken) = { look_around };
+
+/* @return when the next one has to be done. */
+static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
+{
+    adm_usec_t next = adm_now() + TICK_USEC;
+    unsigned n;
+
+    for (n = 0; n < sizeof(duties) / sizeof(*duties); n++) {
+        adm_usec_t at = duties[n](self, adm_now(), is_woken);
+
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+apr_status_t agent_run(adm_segment_t *segment, pid_t parent, apr_pool_t *pool)
+{
+    unsigned calls, answered = 0;
+    adm_child_t *self;
+    apr_status_t rv;
+
+    end_with_parent();
+    rv = adm_child_register(&self, segment, 0, pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    /* First the word to sleep on, then whatever decides whether to. */
+    while (calls = adm_agent_calls(segment),
+           !atomic_load(&is_ending) && getppid() == parent) {
+        adm_agent_beat(segment, adm_now());
+        adm_agent_sleep(segment, calls, do_duties(self, calls != answered));
+        answered = calls;
+    }
+    adm_agent_gone(segment);
+    return APR_SUCCESS;
+}

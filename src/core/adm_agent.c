@@ -1,0 +1,46 @@
+/* adm_agent.c - whether the agent is at work, and what wakes it.
+ * Called by adm_round, adm_ticket, adm_child, adm_program, adm_segment and
+ * src/agent.
+ */
+#include "adm_agent.h"
+#include "adm_fault.h"
+#include "adm_wait.h"
+
+/* It beats once a second or more often. */
+#define BEAT_LASTS_USEC (3 * ADM_USEC_PER_SEC)
+
+bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now)
+{
+    adm_usec_t beat = atomic_load(&segment->header->agent_beat);
+
+    /* Whoever asks may have read the clock before the agent did. */
+    return beat != 0 && beat >= now - BEAT_LASTS_USEC
+           && beat <= now + BEAT_LASTS_USEC;
+}
+
+void adm_agent_beat(adm_segment_t *segment, adm_usec_t now)
+{
+    atomic_store(&segment->header->agent_beat, now);
+    ADM_FAULT(agent_beat);
+}
+
+void adm_agent_gone(adm_segment_t *segment)
+{
+    atomic_store(&segment->header->agent_beat, 0);
+}
+
+void adm_agent_wake(adm_segment_t *segment)
+{
+    atomic_fetch_add(&segment->header->agent_calls, 1);
+    adm_wait_wake(&segment->header->agent_calls);
+}
+
+unsigned adm_agent_calls(const adm_segment_t *segment)
+{
+    return atomic_load(&segment->header->agent_calls);
+}
+
+void adm_agent_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
+{
+    adm_wait_sleep(&segment->header->agent_calls, calls, until);
+}

@@ -1,0 +1,214 @@
+/* mod_admission_agent.c - the process that makes the rounds of the server.
+ *
+ * The parent forks it, as mod_cgid its daemon, and starts it again when it ends;
+ * it ends with the configuration. Without it children make the rounds, so nothing
+ * here keeps httpd from starting.
+ */
+#include <httpd.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <apr_thread_proc.h>
+#include <ap_listen.h>
+#include <ap_mpm.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <mpm_common.h>
+
+#include "agent.h"
+
+#include "config/mod_admission_conf.h"
+#include "config/mod_admission_zones.h"
+#include "server/mod_admission_agent.h"
+#include "server/mod_admission_capacity.h"
+#include "server/mod_admission_process.h"
+
+APLOG_USE_MODULE(admission);
+
+/* Exit code of an agent that will not be able to work the next time either. */
+#define CANNOT_WORK 254
+
+/* One that ends over and over is not started more often than this. */
+#define PAUSE_USEC APR_USEC_PER_SEC
+
+/* It ends within a millisecond, unless the machine has no time for it, or it is
+ * frozen. */
+#define PATIENCE_USEC APR_USEC_PER_SEC
+#define NAP_USEC 1000
+
+/* In the parent, of this configuration. */
+static apr_pool_t *pool;
+static server_rec *server;
+static apr_proc_t *process; /* NULL: no agent is wanted */
+static apr_time_t started_at;
+static int is_running;
+static int has_warned;
+
+/* ---- the agent ------------------------------------------------------------ */
+
+static void work(pid_t parent)
+{
+    adm_segment_t *segment = admission_process_segment();
+    apr_status_t rv;
+
+    agent_begin(segment);
+    ap_close_listeners();
+    /* No exit handlers: they are the parent's. */
+    if (ap_run_drop_privileges(pool, server) != OK) {
+        _exit(CANNOT_WORK); /* the log has the reason */
+    }
+    rv = agent_run(segment, parent, pool);
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, ADMLOGNO(0130)
+                     "%s, there is no agent",
+                     rv == ADM_NO_CHILD
+                         ? "the table of children is full"
+                         : "the shared memory is not what this module wrote");
+        _exit(CANNOT_WORK);
+    }
+    _exit(0);
+}
+
+/* ---- the parent ----------------------------------------------------------- */
+
+/* Once for a configuration: nothing is lost but time. */
+static void warn_of_none(apr_status_t rv)
+{
+    if (!has_warned) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, rv, server, ADMLOGNO(0131)
+                     "the agent cannot be started: children look after what "
+                     "dead ones held themselves");
+    }
+    has_warned = 1;
+}
+
+static void ended(int reason, void *data, apr_wait_t status);
+
+static void start(void)
+{
+    pid_t parent = getpid();
+    apr_status_t rv;
+
+    started_at = apr_time_now();
+    rv = apr_proc_fork(process, pool);
+    if (rv == APR_INCHILD) {
+        work(parent);
+    }
+    if (rv != APR_INPARENT) {
+        warn_of_none(rv);
+        return;
+    }
+    is_running = 1;
+    apr_proc_other_child_register(process, ended, process, NULL, pool);
+    ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, server, ADMLOGNO(0132)
+                 "the agent is process %" APR_PID_T_FMT, process->pid);
+}
+
+static int is_httpd_ending(void)
+{
+    return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_STOPPING)
+           == AP_MPMQ_STOPPING;
+}
+
+int admission_agent_monitor(apr_pool_t *p, server_rec *s)
+{
+    if (process && !is_running && !is_httpd_ending()
+        && apr_time_now() - started_at >= PAUSE_USEC) {
+        start();
+    }
+    return OK;
+}
+
+/* Its end was noticed. httpd gives its exit code, or the signal that ended it. */
+static void note_end(apr_wait_t status)
+{
+    adm_segment_t *segment = admission_process_segment();
+
+    is_running = 0;
+    adm_agent_gone(segment);
+    adm_child_ended(segment, process->pid);
+    if (is_httpd_ending()) {
+        return;
+    }
+    if (status == CANNOT_WORK) {
+        process = NULL;
+        warn_of_none(APR_SUCCESS);
+        return;
+    }
+    /* Somebody told it to end, perhaps all of httpd. */
+    ap_log_error(APLOG_MARK, status == 0 ? APLOG_INFO : APLOG_WARNING, 0,
+                 server, ADMLOGNO(0133)
+                 "the agent has ended (%d), it is started again", (int)status);
+    admission_agent_monitor(pool, server);
+}
+
+static void ended(int reason, void *data, apr_wait_t status)
+{
+    switch (reason) {
+    case APR_OC_REASON_DEATH:
+    case APR_OC_REASON_LOST:
+        apr_proc_other_child_unregister(data);
+        note_end(status);
+        break;
+    default:
+        break; /* still there, and ends with the pool */
+    }
+}
+
+/* @return whether the agent is still there: a child of this process, which a fork
+ * that runs the same cleanups is not the parent of. */
+static int is_there(void)
+{
+    return waitpid(process->pid, NULL, WNOHANG) == 0;
+}
+
+static int is_gone_in(apr_interval_time_t patience)
+{
+    apr_time_t until = apr_time_now() + patience;
+
+    while (is_there() && apr_time_now() < until) {
+        apr_sleep(NAP_USEC);
+    }
+    return !is_there();
+}
+
+/* With its configuration. APR's way to end a child takes one that somebody has
+ * stopped for one that has ended. */
+static apr_status_t end(void *unused)
+{
+    if (is_running && is_there()) {
+        kill(process->pid, SIGTERM);
+        kill(process->pid, SIGCONT);
+        if (!is_gone_in(PATIENCE_USEC)) {
+            kill(process->pid, SIGKILL);
+            is_gone_in(PATIENCE_USEC);
+        }
+    }
+    return APR_SUCCESS;
+}
+
+static int is_wanted(void)
+{
+    return admission_process_segment()
+           && admission_zones()->nelts > 0
+           /* httpd -X is one process. */
+           && !ap_exists_config_define("DEBUG")
+           && !ap_exists_config_define("ONE_PROCESS");
+}
+
+int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                apr_pool_t *ptemp, server_rec *s)
+{
+    pool = pconf;
+    server = s;
+    process = NULL;
+    is_running = 0;
+    has_warned = 0;
+    if (is_wanted()) {
+        process = apr_pcalloc(pconf, sizeof(*process));
+        apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);
+        start();
+    }
+    return OK;
+}

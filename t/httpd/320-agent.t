@@ -1,0 +1,95 @@
+# The agent takes back what dead children held: it is there, runs as the children
+# do, comes again when it is killed, is stood in for while it is stopped, and ends
+# with its configuration.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+
+# Inodes of the sockets that this process has open and that listen.
+sub listening {
+    my ($pid) = @_;
+    my %listens = map { $_ => 1 } map { (split)[9] } grep { (split)[3] eq '0A' }
+                  map { split /\n/, AdmissionTest::Httpd->slurp($_) }
+                  '/proc/net/tcp', '/proc/net/tcp6';
+
+    return grep { $listens{$_} } map { (readlink($_) // '') =~ /^socket:\[(\d+)\]/ }
+           glob "/proc/$pid/fd/*";
+}
+
+sub user_of {
+    my ($pid) = @_;
+    my ($user) = AdmissionTest::Httpd->slurp("/proc/$pid/status") =~ /^Uid:\t(\d+)/m;
+
+    return $user;
+}
+
+# A permit of a child that is killed with its program comes back.
+sub survives_a_kill {
+    my ($httpd, $what) = @_;
+    my $hold = $httpd->ask('/cgi-bin/heavy?ms=60000');
+
+    $httpd->zone_becomes('/cgi-bin/', "$what: one runs", Active => 1);
+    wait_for { 1 == $httpd->live_programs_now } '... with its program';
+    kill KILL => $httpd->children, $httpd->live_programs_now;
+    $httpd->zone_becomes('/cgi-bin/', '... it is killed, and its permit is free',
+                         Active => 0);
+    answers($hold);
+}
+
+sub one_agent {
+    my ($httpd, $before, $what) = @_;
+    my @agents;
+
+    wait_for { @agents = $httpd->agents; @agents == 1 && $agents[0] != $before } $what;
+    return $agents[0];
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+LogLevel admission:debug
+<Location /cgi-bin/>
+    MaxConcurrent 1
+</Location>
+CONF
+    my $agent = one_agent($httpd, 0, 'there is one agent');
+    my ($child) = $httpd->children;
+
+    is user_of($agent), user_of($child), 'it runs as the children do';
+    isnt user_of($agent), 0, '... and not as root';
+    ok scalar(listening($httpd->{pid})), 'the parent listens';
+    is_deeply [ listening($agent) ], [], 'the agent does not';
+    survives_a_kill($httpd, 'with the agent');
+
+    kill KILL => $agent;
+    $agent = one_agent($httpd, $agent, 'it is killed: another one begins');
+    survives_a_kill($httpd, 'with the next one');
+
+    kill STOP => $agent;
+    survives_a_kill($httpd, 'while it is stopped');
+    kill CONT => $agent;
+    survives_a_kill($httpd, 'when it goes on');
+    is_deeply [ $httpd->agents ], [$agent], 'it is still the same';
+
+    kill STOP => $agent;
+    $httpd->graceful;
+    $agent = one_agent($httpd, $agent, 'a stopped one does not outlive a reload');
+    $httpd->graceful for 1 .. 3;
+    $agent = one_agent($httpd, $agent, 'no agents pile up');
+    is_deeply [ listening($agent) ], [], '... and the last does not listen';
+    $httpd->expect_in_log(qr/admission:warn.*ADM0133: the agent has ended \(9\)/);
+    $httpd->stop;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
+
+# Nothing to count: nothing to look after.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo);
+
+    is_deeply [ $httpd->agents ], [], 'without a zone there is no agent';
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;

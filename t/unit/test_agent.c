@@ -1,0 +1,364 @@
+/* test_agent.c - one process makes the rounds, others when it does not. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+static adm_usec_t beat(void)
+{
+    return atomic_load(&segment->header->agent_beat);
+}
+
+static unsigned calls(void)
+{
+    return atomic_load(&segment->header->agent_calls);
+}
+
+/* ---- who makes the rounds ------------------------------------------------- */
+
+static int hold_and_stay(void *unused)
+{
+    adm_ticket_t ticket;
+
+    (void)unused;
+    child = join();
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    atomic_fetch_add(&shared[0], 1);
+    return stay();
+}
+
+/* A permit of somebody who is dead, which is known. */
+static void leave_a_permit(void)
+{
+    pid_t victim;
+
+    atomic_store(&shared[0], 0);
+    victim = start(hold_and_stay, NULL);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    kill_noticed(victim);
+    ck_assert_uint_eq(active_in(zone), 1);
+}
+
+START_TEST(children_make_no_rounds_while_the_agent_is_at_work)
+{
+    adm_usec_t now;
+
+    zone = zone_with(1, 10);
+    child = join();
+    leave_a_permit();
+    now = adm_now();
+    atomic_store(&segment->header->agent_beat, now);
+    ck_assert_uint_eq(adm_round_help(child, now), 0);
+    ck_assert_uint_eq(adm_round_help(child, now + 3 * ADM_USEC_PER_SEC), 0);
+    ck_assert_uint_eq(adm_round_to_show(child, now), 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+
+    ck_assert_uint_eq(adm_round_help(child, now + 3 * ADM_USEC_PER_SEC + 1), 1);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(children_make_rounds_at_once_when_there_is_no_agent)
+{
+    zone = zone_with(1, 10);
+    child = join();
+    atomic_store(&segment->header->agent_beat, adm_now());
+    leave_a_permit();
+    adm_agent_gone(segment);
+    ck_assert_uint_eq(adm_round_help(child, adm_now()), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_beat_that_cannot_be_is_none)
+{
+    adm_usec_t now = adm_now();
+
+    atomic_store(&segment->header->agent_beat, INT64_MAX);
+    ck_assert(!adm_agent_is_at_work(segment, now));
+    atomic_store(&segment->header->agent_beat, INT64_MIN);
+    ck_assert(!adm_agent_is_at_work(segment, now));
+    /* Who read the clock before the agent did. */
+    atomic_store(&segment->header->agent_beat, now + ADM_USEC_PER_MSEC);
+    ck_assert(adm_agent_is_at_work(segment, now));
+    adm_agent_gone(segment);
+    ck_assert(!adm_agent_is_at_work(segment, now));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_new_child_leaves_the_dead_to_the_agent)
+{
+    zone = zone_with(1, 10);
+    leave_a_permit();
+    atomic_store(&segment->header->agent_beat, adm_now());
+    child = join();
+    ck_assert_ptr_nonnull(child);
+    ck_assert_uint_eq(active_in(zone), 1);
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
+{
+    make_segment(2, 1, 64);
+    zone = zone_with(1, 10);
+    leave_a_permit();
+    atomic_store(&segment->header->agent_beat, adm_now());
+    child = join();
+    ck_assert_ptr_nonnull(child);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(what_cannot_wait_wakes_the_agent)
+{
+    adm_ticket_t ticket;
+    unsigned before;
+
+    zone = zone_with(1, 10);
+    child = join();
+    before = calls();
+    leave_a_permit();
+    ck_assert_uint_gt(calls(), before); /* a death that the parent announced */
+    adm_round(child, adm_now(), true);
+
+    before = calls();
+    set_worker_cap(100); /* a load of the configuration */
+    ck_assert_uint_gt(calls(), before);
+
+    before = calls();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    leave(&ticket);
+    ck_assert_uint_eq(calls(), before); /* nobody has to be woken for that */
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    adm_program_announce(&ticket);
+    adm_ticket_abandon(&ticket, adm_now());
+    ck_assert_uint_gt(calls(), before);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the process ---------------------------------------------------------- */
+
+static int be_agent(void *unused)
+{
+    (void)unused;
+    agent_begin(segment);
+    return agent_run(segment, getppid(), pool) == APR_SUCCESS ? 0 : 1;
+}
+
+static pid_t start_agent(void)
+{
+    pid_t agent = start(be_agent, NULL);
+
+    WAIT_FOR(beat() != 0);
+    return agent;
+}
+
+START_TEST(the_agent_takes_back_what_the_dead_held)
+{
+    pid_t agent, victim;
+
+    zone = zone_with(1, 10);
+    agent = start_agent();
+    leave_a_permit();
+    WAIT_FOR(active_in(zone) == 0);
+
+    atomic_store(&shared[0], 0);
+    victim = start(hold_and_stay, NULL);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    kill_unnoticed(victim);
+    WAIT_FOR(active_in(zone) == 0);
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_agent_hands_out_what_a_raised_limit_allows)
+{
+    adm_ticket_t running, waiting;
+    pid_t agent;
+
+    zone = zone_called("raised", 1, 10);
+    child = join();
+    agent = start_agent();
+    ck_assert_int_eq(enter(child, zone, &running), ADM_ADMITTED);
+    ck_assert_int_eq(enter_as(child, zone, WAITS, adm_now(), &waiting),
+                     ADM_WAITING);
+    zone_called("raised", 2, 10);
+    WAIT_FOR(adm_ticket_is_granted(&waiting));
+    leave(&waiting);
+    leave(&running);
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int announce_and_stay(void *unused)
+{
+    adm_ticket_t ticket;
+
+    (void)unused;
+    child = join();
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    adm_program_announce(&ticket);
+    atomic_store(&shared[0], 1);
+    return stay();
+}
+
+START_TEST(the_agent_looks_for_the_programs_of_orphans)
+{
+    pid_t agent, victim;
+
+    zone = zone_with(1, 10);
+    agent = start_agent();
+    victim = start(announce_and_stay, NULL);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    kill_noticed(victim);
+    WAIT_FOR(orphans_in(zone) == 1);
+    WAIT_FOR(active_in(zone) == 0); /* it never had one */
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Loop test over the signals. */
+static const int told[] = { SIGTERM, SIGHUP, SIGINT };
+#define TOLD (int)(sizeof(told) / sizeof(told[0]))
+
+START_TEST(an_agent_that_is_told_to_end_says_that_it_is_gone)
+{
+    pid_t agent = start_agent();
+
+    kill(agent, SIGUSR1); /* means nothing to it */
+    kill(agent, SIGWINCH);
+    kill(agent, told[_i]);
+    ck_assert_int_eq(end_of(agent), 0);
+    ck_assert_int_eq(beat(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int be_parent_of_agent(void *unused)
+{
+    pid_t agent;
+
+    (void)unused;
+    agent = fork();
+    if (agent == 0) {
+        _exit(be_agent(NULL));
+    }
+    return stay();
+}
+
+START_TEST(an_agent_ends_with_its_parent)
+{
+    pid_t parent = start(be_parent_of_agent, NULL);
+
+    WAIT_FOR(beat() != 0);
+    kill_unnoticed(parent);
+    WAIT_FOR(beat() == 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_killed_agent_leaves_nothing)
+{
+    pid_t agent = start_agent();
+
+    kill_unnoticed(agent);
+    ck_assert(adm_agent_is_at_work(segment, adm_now()));
+    ck_assert_int_eq(beat() != 0, 1);
+    zone = zone_with(1, 10);
+    child = join();
+    leave_a_permit();
+    adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
+    ck_assert_uint_eq(active_in(zone), 0);
+    ck_assert_int_eq(adm_life_state(
+                         atomic_load(&adm_child_at(segment, 1)->life)),
+                     ADM_LIFE_FREE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
+{
+    pid_t agent;
+    adm_usec_t old;
+    int status;
+
+    zone = zone_with(1, 10);
+    child = join();
+    agent = start_agent();
+    kill(agent, SIGSTOP);
+    ck_assert_int_eq(waitpid(agent, &status, WUNTRACED), agent);
+    leave_a_permit();
+    /* What it may have been stopped in does not keep others from the rest. */
+    adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
+    ck_assert_uint_eq(active_in(zone), 0);
+
+    old = beat();
+    kill(agent, SIGCONT);
+    WAIT_FOR(beat() > old);
+    leave_a_permit();
+    WAIT_FOR(active_in(zone) == 0);
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_agent_without_a_place_in_the_segment_does_not_run)
+{
+    make_segment(2, 1, 64);
+    child = join();
+    ck_assert_int_eq(play(be_agent, NULL), 1);
+    ck_assert_int_eq(beat(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, children_make_no_rounds_while_the_agent_is_at_work);
+    tcase_add_test(stories,
+                   children_make_rounds_at_once_when_there_is_no_agent);
+    tcase_add_test(stories, a_beat_that_cannot_be_is_none);
+    tcase_add_test(stories, a_new_child_leaves_the_dead_to_the_agent);
+    tcase_add_test(
+        stories,
+        a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other);
+    tcase_add_test(stories, what_cannot_wait_wakes_the_agent);
+    tcase_add_test(stories, the_agent_takes_back_what_the_dead_held);
+    tcase_add_test(stories, the_agent_hands_out_what_a_raised_limit_allows);
+    tcase_add_test(stories, the_agent_looks_for_the_programs_of_orphans);
+    tcase_add_loop_test(stories,
+                        an_agent_that_is_told_to_end_says_that_it_is_gone, 0,
+                        TOLD);
+    tcase_add_test(stories, an_agent_ends_with_its_parent);
+    tcase_add_test(stories, a_killed_agent_leaves_nothing);
+    tcase_add_test(stories, a_stopped_agent_is_stood_in_for_and_goes_on);
+    tcase_add_test(stories,
+                   an_agent_without_a_place_in_the_segment_does_not_run);
+}
+
+int main(void)
+{
+    return run_stories("agent", add_stories);
+}
