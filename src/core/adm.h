@@ -583,6 +583,7 @@ typedef struct adm_server_stats_t {
     uint32_t blocked;         /* waiting with a thread, also one of HTTP/2's */
     uint32_t parked;          /* waiting without a worker */
     uint64_t unlimited;       /* requests let through because of a fault */
+    bool has_agent;           /* that is at work */
     uint64_t recycled; /* children that ended because their quota was used */
     uint32_t away;     /* of these, not replaced yet */
     adm_usec_t away_max_usec; /* the longest time that one was */

@@ -115,6 +115,7 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
     *stats = (adm_server_stats_t){
         .worker_cap = atomic_load(&segment->header->worker_cap),
         .unlimited = atomic_load(&segment->header->unlimited),
+        .has_agent = adm_agent_is_at_work(segment, adm_now()),
         .recycled = atomic_load(&segment->header->recycled),
         .away = adm_recycle_away(segment),
         .away_max_usec = atomic_load(&segment->header->away_max_usec)

@@ -69,9 +69,11 @@ CONF
 
     kill STOP => $agent;
     survives_a_kill($httpd, 'while it is stopped');
+    is $httpd->status->{AdmissionAgent}, 0, 'the status says that it is not at work';
     kill CONT => $agent;
     survives_a_kill($httpd, 'when it goes on');
     is_deeply [ $httpd->agents ], [$agent], 'it is still the same';
+    is $httpd->status->{AdmissionAgent}, 1, 'the status says that it is at work';
 
     kill STOP => $agent;
     $httpd->graceful;

@@ -151,6 +151,8 @@ OF_SERVER(parked, server->parked)
 
 OF_SERVER(unlimited, server->unlimited)
 
+OF_SERVER(agent, server->has_agent)
+
 OF_SERVER(recycled, server->recycled)
 
 OF_SERVER(away, server->away)
@@ -175,6 +177,8 @@ const admission_field_t admission_server_fields[] = {
     { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
       "Requests let through without a limit because of a fault.", COUNTER, NULL,
       unlimited },
+    { "Agent", "Agent at work", "agent", "agent", NULL,
+      "Whether the agent takes back what the dead held.", GAUGE, NULL, agent },
     { "ChildrenRecycled", "Children recycled", "childrenRecycled",
       "children_recycled", NULL, "Children ended by AdmissionRecycle.", COUNTER,
       NULL, recycled },

@@ -45,9 +45,11 @@ my %ACCIDENTS = (
     kill_child         => 8,
     kill_children      => 2,
     kill_daemon        => 3,
+    kill_agent         => 2,
     kill_program       => 6,
     kill_both          => 3,    # a child and a program at once
     stop_child         => 5,
+    stop_agent         => 2,
     stop_program       => 5,
     leave_all          => 3,    # the whole crowd reloads the page
     kill_outsider      => 8,
@@ -79,7 +81,7 @@ sub begin {
                  log => [], wakers => {}, outsiders => {}, seen => {} };
 
     srand $o{seed};
-    $httpd->allow_in_log(AdmissionTest::Storm::casualties(),
+    $httpd->allow_in_log(AdmissionTest::Storm::casualties(), qr/ADM0133: /,
                          qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
                          qr{AH00047|AH00167|AH00288|AH00291|AH0048[458]|AH10159|AH10392},
                          # A hard restart closes sockets under the workers of event.
@@ -208,6 +210,8 @@ sub kill_children {
 
 sub kill_daemon { my ($self) = @_; strike($self, KILL => $self->{httpd}->daemons) }
 
+sub kill_agent { my ($self) = @_; strike($self, KILL => $self->{httpd}->agents) }
+
 sub kill_program {
     my ($self) = @_;
     strike($self, KILL => some(1 + int rand 2, $self->{httpd}->live_programs_now));
@@ -244,6 +248,7 @@ sub hold {
 }
 
 sub stop_child   { my ($self) = @_; hold($self, some(1, $self->{httpd}->children)) }
+sub stop_agent   { my ($self) = @_; hold($self, some(1, $self->{httpd}->agents)) }
 sub stop_program { my ($self) = @_; hold($self, some(1, $self->{httpd}->live_programs_now)) }
 
 sub leave_all {
