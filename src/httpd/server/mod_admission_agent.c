@@ -143,24 +143,28 @@ static void note_end(apr_wait_t status)
     admission_agent_monitor(pool, server);
 }
 
+/* @return whether the agent is still there: a child of this process, which a fork
+ * that runs the same cleanups is not the parent of. */
+static int is_there(void)
+{
+    return waitpid(process->pid, NULL, WNOHANG) == 0;
+}
+
 static void ended(int reason, void *data, apr_wait_t status)
 {
     switch (reason) {
     case APR_OC_REASON_DEATH:
     case APR_OC_REASON_LOST:
         apr_proc_other_child_unregister(data);
+        if (is_there()) { /* it was stopped */
+            apr_proc_other_child_register(process, ended, process, NULL, pool);
+            break;
+        }
         note_end(status);
         break;
     default:
         break; /* still there, and ends with the pool */
     }
-}
-
-/* @return whether the agent is still there: a child of this process, which a fork
- * that runs the same cleanups is not the parent of. */
-static int is_there(void)
-{
-    return waitpid(process->pid, NULL, WNOHANG) == 0;
 }
 
 static int is_gone_in(apr_interval_time_t patience)
