@@ -38,9 +38,26 @@ static void write_beginning(const adm_segment_t *segment,
 
 void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
 {
-    snprintf(text, ADM_TOKEN_LENGTH, ADM_TOKEN_FORMAT,
+    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
              (unsigned long long)ticket->child->segment->header->instance,
              ticket->idx, (unsigned long long)ticket->arrival);
+}
+
+bool adm_program_read_token(const adm_segment_t *segment, const char *token,
+                            uint32_t *ticket_idx, uint64_t *arrival)
+{
+    char *rest;
+
+    if (strtoull(token, &rest, 16) != segment->header->instance
+        || *rest != '.') {
+        return false;
+    }
+    *ticket_idx = (uint32_t)strtoul(rest + 1, &rest, 16);
+    if (*rest != '.') {
+        return false;
+    }
+    *arrival = strtoull(rest + 1, NULL, 16);
+    return true;
 }
 
 /* ---- at each fork --------------------------------------------------------- */
@@ -68,7 +85,7 @@ static enum { NOT_TRYING, TRYING, FOUND } trial;
 static void look_for_token(void)
 {
     char beginning[TOKEN_BEGINNING_LENGTH];
-    char **entry, *rest;
+    char **entry;
     uint32_t idx;
 
     write_beginning(watched, beginning);
@@ -76,9 +93,10 @@ static void look_for_token(void)
     if (!entry) {
         return;
     }
-    idx = (uint32_t)strtoul(*entry + strlen(beginning), &rest, 16);
-    announced.arrival = *rest == '.' ? strtoull(rest + 1, NULL, 16) : 0;
-    announced.rec = adm_ticket_at(watched, idx);
+    if (adm_program_read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="),
+                               &idx, &announced.arrival)) {
+        announced.rec = adm_ticket_at(watched, idx);
+    }
     announced.is_by_token = true;
     adm_environ_remove(entry);
 }

@@ -8,8 +8,10 @@
 
 #include "adm_layout.h"
 
-/** A token: instance of the segment, ticket, arrival. */
-#define ADM_TOKEN_FORMAT "%016llx.%x.%llx"
+/** @return whether the token is one of this segment, as far as it can be read: of
+ *  which ticket, which may have ended or not exist. */
+bool adm_program_read_token(const adm_segment_t *segment, const char *token,
+                            uint32_t *ticket_idx, uint64_t *arrival);
 
 /** @return whether every program of a ticket has provably ended; from then on
  *  none can start. Makes system calls.

@@ -36,25 +36,6 @@ static bool has_work(const adm_zone_rec_t *zone)
     return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
 }
 
-/* Looking for programs is dear: one process at a time, at most once a second and
- * for a fifth of the time where that takes long. Whoever is killed at it keeps
- * others from it for a second. */
-static void look_for_orphans(adm_reap_round_t *round)
-{
-    _Atomic adm_usec_t *next = &round->segment->header->next_orphan_round;
-    adm_usec_t began = adm_now();
-    adm_usec_t rest;
-
-    if (adm_due(next, round->now, ROUND_INTERVAL_USEC)) {
-        adm_reap_orphans(round);
-        rest = 5 * (adm_now() - began);
-        rest = rest < ORPHAN_INTERVAL_USEC  ? ORPHAN_INTERVAL_USEC
-               : rest > ROUND_INTERVAL_USEC ? ROUND_INTERVAL_USEC
-                                            : rest;
-        atomic_store(next, round->now + rest);
-    }
-}
-
 uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
 {
     adm_segment_t *segment = child->segment;
@@ -75,7 +56,11 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     atomic_store(&child->loads_seen, loads);
     count = adm_reap_all(&round, child);
     if (has_orphans(segment)) {
-        look_for_orphans(&round);
+        /* Makes system calls for each: one process at a time is enough. */
+        if (adm_due(&segment->header->next_orphan_round, now,
+                    ORPHAN_INTERVAL_USEC)) {
+            adm_reap_orphans(&round);
+        }
         atomic_store(&child->next_round, now + ORPHAN_INTERVAL_USEC);
     }
     adm_reap_visit_zones(&round, has_work);

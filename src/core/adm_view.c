@@ -1,7 +1,6 @@
 /* adm_view.c - consistent copies of what the segment says.
  * Called by the module.
  */
-#include <stdio.h>
 
 #include "adm_hand_over.h"
 #include "adm_history.h"
@@ -36,15 +35,14 @@ bool adm_view_is_running(adm_child_t *child, adm_zone_t zone, const char *token,
                          adm_usec_t now)
 {
     adm_segment_t *segment = child->segment;
-    unsigned long long instance, arrival;
-    unsigned ticket_idx;
+    uint64_t arrival;
+    uint32_t ticket_idx;
     const adm_ticket_rec_t *ticket;
     adm_zone_rec_t *rec;
     apr_status_t rv;
     bool runs;
 
-    if (sscanf(token, ADM_TOKEN_FORMAT, &instance, &ticket_idx, &arrival) != 3
-        || instance != segment->header->instance) {
+    if (!adm_program_read_token(segment, token, &ticket_idx, &arrival)) {
         return false;
     }
     ticket = adm_ticket_at(segment, ticket_idx);
