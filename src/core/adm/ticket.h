@@ -1,0 +1,147 @@
+/* adm/ticket.h - one request: enter, wait, leave.
+ * Included by adm.h, which is what others include.
+ */
+#ifndef ADM_PUBLIC_TICKET_H
+#define ADM_PUBLIC_TICKET_H
+
+#include "adm/base.h"
+#include "adm/worker.h"
+#include "adm_outcome.h"
+
+/** A blocked waiter looks around this often (client gone, dead children, permits
+ *  that nobody uses). */
+#define ADM_WAIT_SLICE_USEC (150 * ADM_USEC_PER_MSEC)
+
+/** Who was handed a permit and has not begun by then may lose it to another waiter
+ *  that can run. Each permit that is lost so makes the zone's next lease longer by
+ *  as much, up to ten times, until a winner begins. */
+#define ADM_LEASE_USEC (100 * ADM_USEC_PER_MSEC)
+
+/** One request in a zone. The caller's memory; zero it before adm_ticket_enter().
+ *  Must stay valid until it is released or cancelled. */
+typedef struct adm_ticket_t {
+    adm_child_t *child;
+    uint32_t zone_idx;
+    uint32_t idx;
+    uint64_t arrival;
+    bool uses_worker; /* as it entered */
+    bool has_worker;  /* private, as the next two: what it holds of its child */
+    bool is_blocked;
+    bool is_parked;
+    bool is_settled;       /* runs or blocks with its worker */
+    bool finds_no_room;    /* no connections are left to block with */
+    atomic_uint held;      /* 1 from enter to release or cancel */
+    apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
+    uint32_t queued_ahead; /* length of the queue at arrival */
+    adm_usec_t drain_usec; /* of a rejected one, estimate: when the queue will
+                            * have drained */
+} adm_ticket_t;
+
+/** How a request waits. */
+typedef enum adm_wait_t {
+    ADM_WAIT_NEVER,   /* a permit at once or none */
+    ADM_WAIT_BLOCKED, /* on its thread, which holds the worker if it takes one */
+    ADM_WAIT_PARKED   /* without one; adm_ticket_park() or adm_ticket_block() */
+} adm_wait_t;
+
+/** What a request that enters a zone says of itself. */
+typedef struct adm_entry_t {
+    adm_wait_t wait;
+    adm_worker_t worker;
+    uint32_t queue_length; /* how many may wait in the zone, as it sees it */
+    bool dry_run;          /* always runs; counts as if it did not */
+} adm_entry_t;
+
+/**
+ * Ask for a permit. The free-permit path takes one lock and no system call.
+ *
+ * @param ticket  stands for the request from now on if the outcome is to run
+ *                with a permit or ADM_WAITING; then give it back with
+ *                adm_ticket_release() or, while it waits, adm_ticket_cancel().
+ *
+ * @return ADM_ADMITTED    a permit
+ *         ADM_WAITING     queued; wait with adm_ticket_wait()
+ *         ADM_DRY_QUEUED  dry run: runs, would have waited
+ *         ADM_DRY_FULL    dry run: runs, would have been rejected
+ *         ADM_FULL        no permit, and no place or no wish to wait
+ *         ADM_RESERVE     the workers left are reserved for other requests
+ *         ADM_PARKING     the connections left are kept for other requests
+ *         ADM_UNLIMITED   it cannot be counted, for the reason in
+ *                         @a ticket's fault, such as ADM_ZONE_BUSY, somebody
+ *                         was stopped while holding the zone's lock: let it run
+ */
+adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
+                               const adm_entry_t *entry, adm_usec_t now,
+                               adm_ticket_t *ticket);
+
+/** Count a request that runs without a permit because it is exempt. Not if the
+ *  zone cannot be locked briefly. */
+void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
+
+/**
+ * Sleep until the ticket is granted, the child stops or @a until is reached.
+ * Blocks the calling thread.
+ *
+ * @return ADM_WAITED (granted, and begun), ADM_WAITING (it is @a until),
+ *         ADM_STOPPED, or ADM_UNLIMITED for the reason in @a ticket's fault: ADM_ZONE_BUSY,
+ *         nobody will grant it (adm_ticket_is_stuck()); ADM_BAD_SEGMENT,
+ *         somebody took it away. Then cancel it so, and let the request run.
+ */
+adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
+
+/**
+ * A ticket that was to wait without a worker must hold one after all.
+ *
+ * @return ADM_WAITING: go on with adm_ticket_wait(); or ADM_PARKING when there is
+ *         no room for it: then the ticket has ended and counts as rejected; or
+ *         ADM_WAITED, it was granted just now.
+ */
+adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now);
+
+/**
+ * Begin to run, if the ticket was granted. The calling thread is the one that
+ * will: before that the permit is only on lease, and may be passed on.
+ *
+ * @return whether it runs now, or ran already; else it waits, at its old place.
+ */
+bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now);
+
+/** @return whether the ticket holds a permit, which it may lose as long as it has
+ *  not begun. One atomic load. */
+bool adm_ticket_is_granted(const adm_ticket_t *ticket);
+
+/** @return whether the lock of the ticket's zone seems to be held by a process
+ *  that is stopped. One atomic load; ask adm_ticket_is_stuck() before acting. */
+bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now);
+
+/** @return whether nobody hands out permits of the ticket's zone: its lock has
+ *  been out of reach for ADM_LOCK_LONG_USEC, and is so now. Then it is the
+ *  ticket's fault. Waits briefly. */
+bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now);
+
+/**
+ * Leave the queue. A ticket granted meanwhile is kept if @a outcome is to refuse
+ * the request or to let it run, else it is released. If the zone cannot be
+ * locked, whoever locks it next ends the ticket.
+ *
+ * @return @a outcome: the ticket has ended and is counted so; or ADM_WAITED: it
+ *         was granted just now and still holds its permit.
+ */
+adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
+                                adm_usec_t now);
+
+/**
+ * Give the permit back; it goes to the first in the queue. Any thread of the child
+ * may call this, any number of times: the first one counts. In a process that
+ * the child forked it does nothing. If the zone cannot be locked, whoever locks
+ * it next gives the permit back.
+ */
+void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
+
+/**
+ * The request has ended, but a program of it has not: as adm_ticket_release(),
+ * only that the permit is free when the program has ended, or its time is up.
+ */
+void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
+
+#endif

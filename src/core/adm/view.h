@@ -1,0 +1,76 @@
+/* adm/view.h - what an administrator sees.
+ * Included by adm.h, which is what others include.
+ */
+#ifndef ADM_PUBLIC_VIEW_H
+#define ADM_PUBLIC_VIEW_H
+
+#include "adm/base.h"
+#include "adm_figures.h"
+#include "adm_outcome.h"
+
+/** @return whether anybody waits in any zone. */
+bool adm_view_has_waiters(const adm_segment_t *segment);
+
+/** One consistent copy of what a zone is and counts. */
+typedef struct adm_zone_stats_t {
+    uint32_t limit;
+    uint32_t queue_length; /* as the last request saw it */
+    uint32_t active;       /* permits given out */
+    uint32_t orphans;      /* of these, held by programs whose child is dead */
+    uint32_t queued;
+    adm_usec_t oldest_wait_usec;
+    adm_figures_t figures;
+} adm_zone_stats_t;
+
+/** The last ten minutes, the newest second last. */
+#define ADM_HISTORY_SECONDS 600
+
+typedef struct adm_history_t {
+    uint32_t active[ADM_HISTORY_SECONDS]; /* most at once in that second */
+    uint32_t queued[ADM_HISTORY_SECONDS];
+    uint64_t rejected[ADM_HISTORY_SECONDS]; /* for any reason, until its end */
+} adm_history_t;
+
+/**
+ * Copy a zone's figures, and what it remembers, at one moment under its lock,
+ * for which it waits briefly.
+ *
+ * @param history  NULL: not wanted; that saves a copy of 5 KB under the lock.
+ * @return APR_SUCCESS, or why it cannot be done, such as ADM_ZONE_BUSY or
+ *         ADM_ZONE_RETIRED: then nothing was written.
+ */
+apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                           adm_zone_stats_t *stats, adm_history_t *history);
+
+/**
+ * @return whether the ticket of this token holds a permit of the zone now. A
+ * token that is no token is none. Waits briefly for the zone.
+ */
+bool adm_view_is_running(adm_child_t *child, adm_zone_t zone, const char *token,
+                         adm_usec_t now);
+
+typedef struct adm_server_stats_t {
+    uint32_t worker_cap;      /* workers that zones may occupy together */
+    uint32_t workers_held;    /* that they do occupy */
+    uint32_t workers_blocked; /* of these, only waiting */
+    uint32_t blocked;         /* waiting with a thread, also one of HTTP/2's */
+    uint32_t parked;          /* waiting without a worker */
+    uint64_t unlimited;       /* requests let through because of a fault */
+    bool has_agent;           /* that is at work */
+    uint64_t recycled; /* children that ended because their quota was used */
+    uint32_t away;     /* of these, not replaced yet */
+    adm_usec_t away_max_usec; /* the longest time that one was */
+} adm_server_stats_t;
+
+/** Sum up the living children. */
+void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats);
+
+/**
+ * @return whether no process of the server was told so of this zone and outcome
+ * within @a interval. Idx 0 of @a zone: of no zone in particular.
+ */
+bool adm_zone_may_log(adm_segment_t *segment, adm_zone_t zone,
+                      adm_outcome_t outcome, adm_usec_t now,
+                      adm_usec_t interval);
+
+#endif
