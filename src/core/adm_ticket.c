@@ -1,4 +1,4 @@
-/* adm_ticket.c - one request: enter, wait, leave.
+/* adm_ticket.c - one request after it has entered: wait, leave.
  * Called by the module.
  */
 #include "adm_agent.h"
@@ -13,160 +13,6 @@
 #include "adm_wait.h"
 #include "adm_worker.h"
 #include "adm_zone.h"
-
-/* ---- enter ---------------------------------------------------------------- */
-
-static bool has_ticket(adm_outcome_t outcome)
-{
-    return outcome == ADM_WAITING || adm_outcome_action(outcome) == ADM_RUN;
-}
-
-/* It has been decided, for now: a waiting ticket is counted at its end. */
-static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
-                                    adm_outcome_t outcome, adm_usec_t now)
-{
-    zone->figures.outcomes[outcome]++;
-    if (adm_outcome_action(outcome) == ADM_REFUSE) {
-        ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
-                                                  now);
-    }
-    return outcome;
-}
-
-static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
-{
-    ticket->fault = fault;
-    return ADM_UNLIMITED;
-}
-
-/* A dry run admits everybody; those beyond the limit are the would-be queue. */
-static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
-                                        const adm_entry_t *entry,
-                                        adm_ticket_t *ticket)
-{
-    uint32_t limit = adm_limit_effective(zone);
-    uint32_t active = atomic_load(&zone->active);
-
-    ticket->queued_ahead = active > limit ? active - limit : 0;
-    if (active < limit) {
-        return ADM_ADMITTED;
-    }
-    if (ticket->queued_ahead >= entry->queue_length) {
-        return ADM_DRY_FULL;
-    }
-    adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
-    return ADM_DRY_QUEUED;
-}
-
-static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
-{
-    return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
-}
-
-static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
-                                    const adm_entry_t *entry,
-                                    adm_ticket_t *ticket)
-{
-    uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
-    bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
-
-    ticket->queued_ahead = queued;
-    if (queued == 0 && adm_limit_has_free_permit(zone)) {
-        return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
-    }
-    if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
-        return ADM_FULL;
-    }
-    if (entry->wait != ADM_WAIT_BLOCKED) {
-        return ADM_WAITING;
-    }
-    return has_worker ? adm_worker_begin_blocking(ticket)
-                      : outcome_without_worker(entry);
-}
-
-static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                                  const adm_entry_t *entry, adm_usec_t now,
-                                  adm_ticket_t *ticket)
-{
-    adm_outcome_t outcome = entry->dry_run
-                                ? dry_outcome_locked(zone, entry, ticket)
-                                : outcome_locked(zone, entry, ticket);
-    enum adm_ticket_state_t state = outcome == ADM_WAITING ? ADM_TICKET_WAITING
-                                                           : ADM_TICKET_ACTIVE;
-    apr_status_t rv;
-
-    atomic_store_explicit(&zone->queue_length, entry->queue_length,
-                          memory_order_relaxed);
-    if (!has_ticket(outcome)) {
-        return decided_locked(zone, ticket, outcome, now);
-    }
-    rv = adm_zone_begin_ticket_locked(child, zone, state, now, ticket);
-    if (rv != APR_SUCCESS) {
-        adm_worker_end_blocking(ticket);
-        return not_counted(ticket, rv);
-    }
-    if (outcome == ADM_WAITING) {
-        adm_child_note_alive(child);
-        adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
-        return outcome;
-    }
-    return decided_locked(zone, ticket, outcome, now);
-}
-
-/* What the child counts of its own tickets, once it is known how it went. */
-static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
-                         adm_outcome_t outcome)
-{
-    bool is_parking = outcome == ADM_WAITING && entry->wait == ADM_WAIT_PARKED;
-
-    if (!has_ticket(outcome) || is_parking) {
-        adm_worker_give_back(ticket);
-    }
-    else {
-        adm_worker_settle(ticket);
-    }
-    if (has_ticket(outcome)) {
-        atomic_store(&ticket->held, 1);
-    }
-}
-
-adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
-                               const adm_entry_t *entry, adm_usec_t now,
-                               adm_ticket_t *ticket)
-{
-    adm_segment_t *segment = child->segment;
-    adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
-    adm_outcome_t outcome;
-    apr_status_t rv;
-
-    if (rec && !adm_limit_has_free_permit(rec)) {
-        adm_round_help(child, now); /* the dead may hold what is missing */
-    }
-    ticket->child = child;
-    ticket->zone_idx = zone.idx;
-    ticket->uses_worker = entry->worker == ADM_WORKER_ONE;
-    ticket->has_worker = ticket->uses_worker
-                         && adm_worker_take(child, entry->dry_run);
-    ticket->is_settled = false;
-    ticket->finds_no_room = false;
-    if (entry->wait == ADM_WAIT_BLOCKED) {
-        adm_worker_look_for_room(ticket);
-    }
-    rec = adm_zone_lock(segment, zone.idx, &rv);
-    if (rec) {
-        ADM_FAULT(enter_locked);
-        outcome = rec->applied_incarnation == zone.incarnation
-                      ? enter_locked(child, rec, entry, now, ticket)
-                      : not_counted(ticket, ADM_ZONE_RETIRED);
-        adm_zone_unlock(segment, rec, now);
-        ADM_FAULT(enter_unlocked);
-    }
-    else {
-        outcome = not_counted(ticket, rv);
-    }
-    note_entered(ticket, entry, outcome);
-    return outcome;
-}
 
 /* ---- wait ----------------------------------------------------------------- */
 
@@ -276,7 +122,8 @@ adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
             return ADM_WAITED;
         }
         if (is_taken_away(rec)) {
-            return not_counted(ticket, ADM_BAD_SEGMENT);
+            ticket->fault = ADM_BAD_SEGMENT;
+            return ADM_UNLIMITED;
         }
         if (adm_child_is_stopping(ticket->child)) {
             return ADM_STOPPED;
