@@ -1,9 +1,7 @@
 /* mod_admission_lot.c - the parked requests of this child.
  *
- * While a request is parked, its socket's descriptor number stands for an
- * epoll set that holds the real socket: quiet while the client only waits,
- * readable when it hangs up, and made readable by asking whether the client can
- * be written to, which it can. Two descriptors a waiter.
+ * While a request is parked, the MPM polls a stand-in for its socket
+ * (mod_admission_stand_in.c).
  *
  * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
  * who were granted a permit, whose time is up, or at whom a look is due.
@@ -14,17 +12,10 @@
 
 #ifdef __linux__
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
-#include <apr_portable.h>
 #include <apr_thread_proc.h>
-#include <http_core.h>
 
 /* The dispatcher visits all parked requests this often, whatever happens. */
 #define ROUND_USEC ADM_USEC_PER_SEC
@@ -90,102 +81,18 @@ static void free_slot_locked(const admission_parking_t *parking)
 
 /* ---- descriptors --------------------------------------------------------- */
 
-/* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
- * always do. */
-static uint32_t events_of(const admission_parking_t *parking)
-{
-    /* Of a half-closed client the event would stand for as long as it waits. */
-    return parking->may_half_close ? 0 : EPOLLRDHUP;
-}
-
-/* The system gives the lowest free number: so it tells how many are left for
- * those who cannot do without. */
-static int leaves_some(const admission_parking_t *parking)
-{
-    return parking->socket < lot.descriptors
-           && parking->epoll < lot.descriptors;
-}
-
-static int set_watch(int epoll, int operation, int socket, uint32_t events)
-{
-    struct epoll_event event = { .events = events };
-
-    return epoll_ctl(epoll, operation, socket, &event) == 0;
-}
-
-static void close_descriptor(int *descriptor)
-{
-    if (*descriptor >= 0) {
-        close(*descriptor);
-        *descriptor = -1;
-    }
-}
-
-static void close_descriptors(admission_parking_t *parking)
-{
-    close_descriptor(&parking->socket);
-    close_descriptor(&parking->epoll);
-}
-
-/* The wake-up needs a client that can be written to. Nothing is written while
- * it is parked, so that what holds now will hold then. */
-static int is_writable(int socket)
-{
-    struct pollfd client = { .fd = socket, .events = POLLOUT };
-
-    return poll(&client, 1, 0) == 1 && (client.revents & POLLOUT);
-}
-
-/* The number by which the MPM polls the connection; -1 if it is closed. */
-static int number_of(conn_rec *c)
-{
-    apr_os_sock_t number;
-
-    return apr_os_sock_get(&number, ap_get_conn_socket(c)) == APR_SUCCESS
-               ? number
-               : -1;
-}
-
-static int open_descriptors(admission_parking_t *parking)
-{
-    parking->number = number_of(parking->c);
-    if (parking->number < 0 || !is_writable(parking->number)) {
-        return 0;
-    }
-    parking->socket = fcntl(parking->number, F_DUPFD_CLOEXEC, 0);
-    parking->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (parking->socket >= 0 && parking->epoll >= 0 && leaves_some(parking)
-        && set_watch(parking->epoll, EPOLL_CTL_ADD, parking->socket,
-                     events_of(parking))) {
-        return 1;
-    }
-    close_descriptors(parking);
-    return 0;
-}
-
-/* Let one descriptor take the other's number. Cannot fail: both are open. */
-static void take_number(int *descriptor, int number)
-{
-    while (dup3(*descriptor, number, O_CLOEXEC) < 0 && errno == EINTR) {
-    }
-    close_descriptor(descriptor);
-}
-
-/* The socket gets its number back, unless the MPM has closed that. */
 static void restore_socket_locked(admission_parking_t *parking)
 {
-    if (parking->state == ADMISSION_PARKED
-        && number_of(parking->c) == parking->number) {
-        take_number(&parking->socket, parking->number);
+    if (parking->state == ADMISSION_PARKED) {
+        admission_stand_in_yield(&parking->stand_in, parking->c);
     }
-    close_descriptors(parking);
+    admission_stand_in_close(&parking->stand_in);
 }
 
 static void wake_locked(admission_parking_t *parking)
 {
     if (parking->state == ADMISSION_PARKED && parking->is_woken) {
-        set_watch(parking->number, EPOLL_CTL_MOD, parking->socket,
-                  events_of(parking) | EPOLLOUT);
+        admission_stand_in_wake(&parking->stand_in);
     }
 }
 
@@ -221,7 +128,8 @@ int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     admission_parking_t *parking = visit->parking;
     int has_slot, has_to_ring = 0;
 
-    if (!open_descriptors(parking)) {
+    if (!admission_stand_in_open(&parking->stand_in, parking->c,
+                                 parking->may_half_close, lot.descriptors)) {
         return 0;
     }
     pthread_mutex_lock(&lot.mutex);
@@ -233,7 +141,7 @@ int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     }
     pthread_mutex_unlock(&lot.mutex);
     if (!has_slot) {
-        close_descriptors(parking);
+        admission_stand_in_close(&parking->stand_in);
         return 0;
     }
     if (has_to_ring) {
@@ -247,7 +155,7 @@ void admission_lot_swap_out(admission_parking_t *parking)
 {
     pthread_mutex_lock(&lot.mutex);
     if (parking->state == ADMISSION_LEAVING) {
-        take_number(&parking->epoll, parking->number);
+        admission_stand_in_take(&parking->stand_in);
         parking->state = ADMISSION_PARKED;
         wake_locked(parking); /* it was granted already */
     }

@@ -1,17 +1,18 @@
 /* mod_admission_lot.h - the parked requests of this child. Linux only.
  *
  * Between mod_admission_park.c, which knows the MPM, and mod_admission_lot.c,
- * which knows descriptors and the dispatcher thread.
+ * which knows slots and the dispatcher thread.
  */
 #ifndef MOD_ADMISSION_LOT_H
 #define MOD_ADMISSION_LOT_H
 
+#include "request/mod_admission_stand_in.h"
 #include "request/mod_admission_visit.h"
 
 typedef enum admission_parked_t {
     ADMISSION_NOT_PARKED,
     ADMISSION_LEAVING, /* its worker is about to leave, the socket is itself */
-    ADMISSION_PARKED,  /* the socket's number stands for the epoll set */
+    ADMISSION_PARKED,  /* the socket's number is that of the stand-in */
     ADMISSION_LOOKING  /* a worker looks whether it goes on; keeps its slot */
 } admission_parked_t;
 
@@ -31,9 +32,7 @@ typedef struct admission_parking_t {
     uint32_t slot;
     adm_usec_t look_at; /* wake the connection then in any case */
     int is_woken;
-    int number; /* the descriptor that the MPM knows */
-    int socket; /* the real socket meanwhile */
-    int epoll;  /* until it takes the number */
+    admission_stand_in_t stand_in;
 } admission_parking_t;
 
 /** Make room and start the dispatcher. A child, once. Nobody is parked with a

@@ -78,8 +78,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .began = adm_now(),
         .deadline = deadline,
         .may_half_close = admission_wait_may_half_close(r),
-        .socket = -1,
-        .epoll = -1
+        .stand_in = { .socket = -1, .epoll = -1 }
     };
     return adm_worker_has_room(admission_process_child())
                    && admission_lot_enter(visit, patience_of(r))
