@@ -1,5 +1,5 @@
 # A test that nobody runs is worse than none, and a source file that is not
-# distributed is missed late: each is in a list of Makefile.am.
+# distributed is missed late: each is in a list of a .am file.
 use strict;
 use warnings;
 
@@ -7,7 +7,8 @@ use Test::More;
 
 use Project;
 
-my %listed = map { $_ => 1 } map { split } grep { !/^#/ } lines('Makefile.am');
+my %listed = map { $_ => 1 } map { split } grep { !/^#/ } map { lines($_) }
+             qw(Makefile.am src/sources.am t/tests.am);
 
 # Itself, or with the whole directory that it is in.
 sub is_listed {
@@ -25,8 +26,8 @@ my @tests = (files(qr/\.t\z/, 't'), map { s/\.c\z//r } @programs);
 my @sources = grep { !$is_program{$_} } @c_files;
 
 ok @tests && @sources, 'there are tests and sources';
-none 'a test is in a list of Makefile.am', grep { !$listed{$_} } @tests;
-none 'a source file is in a list of Makefile.am',
+none 'a test is in a list of a .am file', grep { !$listed{$_} } @tests;
+none 'a source file is in a list of a .am file',
     grep { !is_listed($_) } @sources;
 
 done_testing;
