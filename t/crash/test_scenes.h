@@ -1,0 +1,34 @@
+/* test_scenes.h - where processes are killed, and in which story. */
+#ifndef TEST_SCENES_H
+#define TEST_SCENES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../unit/test_support.h"
+
+/** Where all is played. */
+extern adm_zone_t zone;
+
+/** The next victim dies at this point of its story. */
+extern adm_fault_t point;
+
+typedef struct scene_t {
+    const char *name;
+    adm_fault_t point;
+    story_t before; /* dies on its own before the victim; or NULL */
+    story_t victim;
+    bool is_held;     /* the survivor holds the permit all the while */
+    bool is_awaited;  /* the survivor stands in line */
+    bool is_parallel; /* the survivor gets in line while the victim runs */
+    uint32_t limit;
+} scene_t;
+
+extern const scene_t scenes[];
+extern const int scene_count;
+
+/** For a second death: whatever a child or the agent does, from its first
+ *  moment. */
+int do_everything(void *unused);
+
+#endif
