@@ -1,8 +1,6 @@
-/* test_zone.c - entering a zone, its line, its limit. */
+/* test_zone.c - entering a zone, and its queue. */
 #include <signal.h>
 
-#include "adm_hand_over.h"
-#include "adm_limit.h"
 #include "adm_zone.h"
 #include "test_support.h"
 
@@ -248,123 +246,6 @@ START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
 }
 END_TEST
 
-/* ---- the limit ----------------------------------------------------------- */
-
-START_TEST(a_raised_limit_lets_in_the_first_of_the_line)
-{
-    adm_zone_t zone = zone_called("one", 1, 10);
-    adm_child_t *child = join();
-    adm_ticket_t inside, waiting[4];
-
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    enter_many(child, zone, waiting, 4, ADM_WAITING);
-    zone_called("one", 3, 10);
-    adm_round(child, adm_now(), false); /* the load is news */
-    ck_assert(adm_ticket_is_granted(&waiting[0]));
-    ck_assert(adm_ticket_is_granted(&waiting[1]));
-    ck_assert(!adm_ticket_is_granted(&waiting[2]));
-    ck_assert_uint_eq(active_in(zone), 3);
-    assert_segment_consistent();
-}
-END_TEST
-
-START_TEST(a_raised_limit_lets_nobody_overtake_the_line)
-{
-    adm_zone_t zone = zone_called("one", 0, 10);
-    adm_child_t *child = join();
-    adm_ticket_t waiting, late;
-
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    zone_called("one", 1, 10);
-    ck_assert_int_eq(enter(child, zone, &late), ADM_WAITING);
-    ck_assert(adm_ticket_is_granted(&waiting));
-    ck_assert(!adm_ticket_is_granted(&late));
-    assert_segment_consistent();
-}
-END_TEST
-
-/* The limit is raised without news: only a round sees it. */
-START_TEST(a_round_to_show_figures_is_made_once_in_100_ms)
-{
-    adm_zone_t zone = zone_called("one", 0, 10);
-    adm_child_t *child = join();
-    adm_usec_t now = adm_now();
-    adm_ticket_t waiting[3];
-
-    enter_many(child, zone, waiting, 3, ADM_WAITING);
-    adm_round(child, now, true);
-    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
-    adm_round_to_show(child, now);
-    ck_assert(adm_ticket_is_granted(&waiting[0]));
-    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 2);
-    adm_round_to_show(child, now + 99 * ADM_USEC_PER_MSEC);
-    ck_assert(!adm_ticket_is_granted(&waiting[1]));
-    adm_round_to_show(child, now + 100 * ADM_USEC_PER_MSEC);
-    ck_assert(adm_ticket_is_granted(&waiting[1]));
-    atomic_store(&segment->header->next_shown_round,
-                 now + 3600 * ADM_USEC_PER_SEC);
-    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 3);
-    adm_round_to_show(child, now + 200 * ADM_USEC_PER_MSEC);
-    ck_assert(adm_ticket_is_granted(&waiting[2])); /* nobody meant that time */
-    assert_segment_consistent();
-}
-END_TEST
-
-/* More than one critical section may hand over. */
-START_TEST(a_limit_raised_by_hundreds_lets_in_hundreds)
-{
-    enum { WAITING = 5 * ADM_WAKES_MAX };
-    adm_zone_t zone = zone_called("one", 0, 2 * WAITING);
-    adm_child_t *child = join();
-    adm_ticket_t waiting[WAITING];
-    unsigned n;
-
-    enter_many(child, zone, waiting, WAITING, ADM_WAITING);
-    zone_called("one", WAITING - 1, 2 * WAITING);
-    adm_round(child, adm_now(), false);
-    for (n = 0; n < WAITING - 1; n++) {
-        ck_assert(adm_ticket_is_granted(&waiting[n]));
-    }
-    ck_assert(!adm_ticket_is_granted(&waiting[WAITING - 1]));
-    assert_segment_consistent();
-}
-END_TEST
-
-START_TEST(a_lowered_limit_takes_no_permit_away_and_hands_none_over)
-{
-    adm_zone_t zone = zone_called("one", 3, 10);
-    adm_child_t *child = join();
-    adm_ticket_t inside[3], waiting;
-
-    enter_many(child, zone, inside, 3, ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    zone_called("one", 1, 10);
-    ck_assert_uint_eq(active_in(zone), 3);
-    leave(&inside[0]);
-    ck_assert(!adm_ticket_is_granted(&waiting));
-    leave(&inside[1]);
-    ck_assert(!adm_ticket_is_granted(&waiting));
-    ck_assert_uint_eq(active_in(zone), 1);
-    leave(&inside[2]);
-    ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
-}
-END_TEST
-
-START_TEST(a_limit_of_zero_lets_nobody_in)
-{
-    adm_zone_t zone = zone_with(0, 1);
-    adm_child_t *child = join();
-    adm_ticket_t waiting, one_more;
-
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    ck_assert_int_eq(enter(child, zone, &one_more), ADM_FULL);
-    adm_round(child, adm_now(), true);
-    ck_assert(!adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
-}
-END_TEST
-
 /* ---- dry runs, exempt requests ------------------------------------------- */
 
 static const adm_entry_t dry_run = { .dry_run = true };
@@ -493,13 +374,6 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, what_ran_before_the_zone_was_idle_does_not_tell);
     tcase_add_test(stories,
                    each_request_brings_the_length_of_line_that_it_accepts);
-    tcase_add_test(stories, a_raised_limit_lets_in_the_first_of_the_line);
-    tcase_add_test(stories, a_raised_limit_lets_nobody_overtake_the_line);
-    tcase_add_test(stories, a_round_to_show_figures_is_made_once_in_100_ms);
-    tcase_add_test(stories, a_limit_raised_by_hundreds_lets_in_hundreds);
-    tcase_add_test(stories,
-                   a_lowered_limit_takes_no_permit_away_and_hands_none_over);
-    tcase_add_test(stories, a_limit_of_zero_lets_nobody_in);
     tcase_add_test(
         stories, a_dry_run_lets_everybody_in_and_says_what_it_would_have_done);
     tcase_add_test(stories,
