@@ -1,0 +1,107 @@
+package AdmissionTest::Log;
+
+# What a private httpd wrote into its logs: the part of AdmissionTest::Httpd that
+# reads them.
+#
+# Every line of level warn or above in its error log must have been declared with
+# expect_in_log(), and every declared line must have come.
+
+use strict;
+use warnings;
+
+use Test::More;
+
+use AdmissionTest::Config;
+
+# What httpd may say in any test: mod_ssl was built with another libssl, all
+# workers were busy in the second it looked, a hard stop closed the socket of a
+# connection that a worker was just about to let linger, and the parent's own
+# list of generations does not have that of a child that ends after reloads (its
+# MPM writes that list, no module can).
+my $NOISE = qr/AH01882:\ |server\ reached\ MaxRequestWorkers\ setting
+              |\(9\)Bad\ file\ descriptor:\ AH03092:\ process_lingering_close
+              |AH00546:\ no\ record\ of\ generation/x;
+
+sub access_log { return split /\n/, $_[0]->slurp('access.log') }
+
+# An assertion that the request with id=NAME is in the access log, whose format is
+# in AdmissionTest::Config. @return its { code, zone, status, wait, queued }.
+sub logged {
+    my ($self, $id) = @_;
+    my %is;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    ok $self->soon(sub {
+        my ($line) = grep { /[?&]id=$id\b/ } $self->access_log or return;
+        %is = (code => $line =~ /^(\d+) /, $line =~ /(zone|status|wait|queued)=(\S+)/g);
+    }), "request $id is in the access log";
+    return \%is;
+}
+
+sub error_log {
+    my ($self) = @_;
+    return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');
+}
+
+# Declares lines that must come, and may come at any level.
+sub expect_in_log {
+    my ($self, @patterns) = @_;
+    push @{ $self->{expected} }, @patterns;
+    return $self;
+}
+
+# Lines that may come at any level, and need not.
+sub allow_in_log {
+    my ($self, @patterns) = @_;
+    push @{ $self->{allowed} }, @patterns;
+    return $self;
+}
+
+# The one line a minute, a zone and a reason about rejected requests.
+sub expect_rejections {
+    my ($self, $zone, $reason) = @_;
+    return $self->expect_in_log(
+        qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
+}
+
+# The worker MPM before 2.4.62 cannot wake its listener at a stop: it waits for
+# its children until it has to end them, and says so.
+sub is_slow_to_stop {
+    my ($self) = @_;
+    return $self->{mpm} eq 'worker' && AdmissionTest::Config::version() < 62;
+}
+
+sub check_log {
+    my ($self) = @_;
+    my @lines = $self->error_log;
+    my @expected = @{ $self->{expected} };
+    my @allowed  = ($NOISE, @{ $self->{allowed} });
+    push @allowed, qr/AH00045: child process \d+ still did not exit/
+        if $self->is_slow_to_stop;
+    push @allowed, qr/AH10159: server is within MinSpareThreads/
+        if $self->{replaces_killed} && AdmissionTest::Config::is_slow_to_replace();
+    # httpd's word of a child that crashed is but a notice.
+    my @bad = grep { /^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]
+                      |exit\ signal\ (?:Segmentation|Abort|Bus)/x } @lines;
+
+    # At a hard stop event closes the sockets of its workers while these may be
+    # freeing them, and now and then crashes in that, also without this module.
+    if ($self->{mpm} eq 'event' && defined $self->{lines_before_stop}) {
+        my %at_stop = map { $_ => 1 } @lines[ $self->{lines_before_stop} .. $#lines ];
+        @bad = grep { !($at_stop{$_} && /AH0005[12]: .* exit signal Segmentation fault/) } @bad;
+    }
+    for my $pattern (@allowed) {
+        @bad = grep { $_ !~ $pattern } @bad;
+    }
+    for my $pattern (@expected) {
+        @bad = grep { $_ !~ $pattern } @bad;
+        ok scalar(grep { $_ =~ $pattern } @lines),
+            "the error log says $pattern";
+    }
+    ok !@bad, 'the error log has no line the test did not expect'
+        or diag join "\n", @bad;
+}
+
+sub show_log { diag $_ for $_[0]->error_log }
+
+1;
