@@ -24,6 +24,7 @@
 #include "adm/ticket.h"
 #include "adm/parking.h"
 #include "adm/program.h"
+#include "adm/override.h"
 #include "adm/recycle.h"
 #include "adm/view.h"
 

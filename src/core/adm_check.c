@@ -199,6 +199,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (census.left && !atomic_load(&zone->has_left)) {
         return "a ticket was left, and its zone does not say so";
     }
+    if (atomic_load(&zone->mode) > ADM_MODE_DRAIN) {
+        return "a zone has no known mode";
+    }
     if (census.queued && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }

@@ -19,7 +19,9 @@
                             point(begin_stored) point(pass_marked)             \
                                 point(pass_stored) point(grant_settled)        \
                                     point(program_forked) point(program_noted) \
-                                        point(agent_beat)
+                                        point(agent_beat)                      \
+                                            point(override_limit)              \
+                                                point(override_stored)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,

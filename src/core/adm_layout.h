@@ -22,7 +22,7 @@
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
- * workers; the agent's beat and calls. */
+ * workers; the agent's beat and calls; mode and live queue of a zone. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -78,13 +78,14 @@ typedef struct adm_header_rec_t {
 } adm_header_rec_t;
 
 /* Who says how many requests of a zone may run at once, each in a word of its
- * own: 0 says nothing, else the limit and one. The least holds; adm_limit.c. */
+ * own: 0 says nothing, else the limit and one. adm_limit_least() knows which
+ * holds. */
 enum adm_limit_source_t {
     ADM_LIMIT_CONFIGURED, /* MaxConcurrent. Written by the parent */
-    ADM_LIMIT_LIVE,       /* an administrator, while the server runs */
+    ADM_LIMIT_LIVE,       /* an administrator, while the server runs: zone lock;
+                           * 0 by the parent, when he edits the zone */
     ADM_LIMIT_AUTO,       /* what was measured */
     ADM_LIMIT_SHARE,      /* this server's part of a limit of many */
-    ADM_LIMIT_PAUSED,     /* nobody: 0, or nothing */
     ADM_LIMIT_SOURCES
 };
 
@@ -97,8 +98,11 @@ typedef struct adm_zone_rec_t {
     /* Written without the lock, each by its one source; cleared by the parent
      * with a new incarnation. */
     atomic_uint limits[ADM_LIMIT_SOURCES];
-    atomic_uint has_other_limits; /* whether any but the configured one was
-                                   * ever said */
+    atomic_uint has_other_limits; /* whether any but the configured one, or one
+                                   * of the next two, was ever said */
+    /* As ADM_LIMIT_LIVE. */
+    atomic_uint live_queue_length; /* 0: none, else the length and one */
+    atomic_uint mode;              /* adm_mode_t */
 
     /* Written by the parent without the lock. */
     atomic_uint incarnation;

@@ -8,7 +8,7 @@
 
 #include "adm_layout.h"
 
-/** What a source sets that says nothing. */
+/** What a source says that says nothing: the word 0, less one. */
 #define ADM_LIMIT_NONE UINT32_MAX
 
 /**
@@ -18,22 +18,62 @@
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
                    uint32_t limit);
 
+/** @return what a source says; ADM_LIMIT_NONE, the largest number: nothing. */
+uint32_t adm_limit_said(const adm_zone_rec_t *zone,
+                        enum adm_limit_source_t source);
+
 /** No source says anything: the place gets another zone. The parent. */
 void adm_limit_forget(adm_zone_rec_t *zone);
 
-/** @return the least of what the sources say. */
+/** What an administrator said while the server ran holds no longer. The parent. */
+void adm_limit_forget_live(adm_zone_rec_t *zone);
+
+/** @return what happens to those who come; an unknown one of a torn segment is
+ *  open. */
+adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone);
+
+/** @return what the administrator says: while the server runs, or else in its
+ *  configuration. */
+uint32_t adm_limit_ordered(const adm_zone_rec_t *zone);
+
+/** @return whether anything that an administrator said while the server ran holds
+ *  instead of what is configured. */
+bool adm_limit_is_live(const adm_zone_rec_t *zone);
+
+/** @return what holds of what the sources say: what an administrator says while
+ *  the server runs instead of what is configured or was measured, then the least.
+ *  0 while the zone is paused. */
 uint32_t adm_limit_least(const adm_zone_rec_t *zone);
 
 /* Loads in sequence with `queued`: see adm_zone_begin_ticket_locked(). */
 
-/** @return how many requests of the zone may run: the same, and one load less
- *  for each source that never spoke. So 0 while the zone is paused. */
+/** @return how many requests of the zone may run: the same, and one load where
+ *  only the configuration has spoken. */
 static inline uint32_t adm_limit_effective(const adm_zone_rec_t *zone)
 {
     if (atomic_load(&zone->has_other_limits)) {
         return adm_limit_least(zone);
     }
     return atomic_load(&zone->limits[ADM_LIMIT_CONFIGURED]) - 1;
+}
+
+/** @return how many may wait in the zone, for a request of whose section this
+ *  length is said. */
+static inline uint32_t adm_limit_queue_length(const adm_zone_rec_t *zone,
+                                              uint32_t said)
+{
+    uint32_t live = atomic_load(&zone->has_other_limits)
+                        ? atomic_load(&zone->live_queue_length)
+                        : 0;
+
+    return live ? live - 1 : said;
+}
+
+/** @return whether who comes now is rejected. */
+static inline bool adm_limit_is_draining(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->has_other_limits)
+           && atomic_load(&zone->mode) == ADM_MODE_DRAIN;
 }
 
 /** @return whether fewer run in the zone than may. Exact under the zone's lock,

@@ -35,6 +35,8 @@ typedef enum adm_action_t {
     row(PARKING,    "parking",    ADM_REFUSE,   true,                          \
         "no room is left to park it, raise AsyncRequestWorkerFactor or the "   \
         "limit of open files")                                                 \
+    row(DRAIN,      "drain",      ADM_REFUSE,   true,                          \
+        "an administrator drains the zone")                                    \
     row(GONE,       "gone",       ADM_HANG_UP,  false, NULL)                   \
     row(STOPPED,    "stopped",    ADM_HANG_UP,  false, NULL)
 

@@ -28,6 +28,8 @@ typedef struct adm_zone_name_t {
     uint32_t place;
     uint32_t incarnation;
     uint32_t last_load; /* that configured it */
+    uint32_t limit;     /* that it configured */
+    uint32_t queue_length;
 } adm_zone_name_t;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
@@ -288,6 +290,11 @@ apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
     }
     entry->last_load = segment->load;
     rec = &segment->zone_recs[entry->place];
+    if (entry->limit != limit || entry->queue_length != queue_length) {
+        adm_limit_forget_live(rec); /* an edited number wins */
+        entry->limit = limit;
+        entry->queue_length = queue_length;
+    }
     adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
     atomic_store(&rec->queue_length, queue_length);
     atomic_store(&rec->incarnation, entry->incarnation);

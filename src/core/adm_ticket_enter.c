@@ -9,6 +9,9 @@
 #include "adm_worker.h"
 #include "adm_zone.h"
 
+/* Nobody knows when an administrator opens a zone again. */
+#define DRAIN_USEC (30 * ADM_USEC_PER_SEC)
+
 static bool has_ticket(adm_outcome_t outcome)
 {
     return outcome == ADM_WAITING || adm_outcome_action(outcome) == ADM_RUN;
@@ -19,7 +22,10 @@ static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
                                     adm_outcome_t outcome, adm_usec_t now)
 {
     zone->figures.outcomes[outcome]++;
-    if (adm_outcome_action(outcome) == ADM_REFUSE) {
+    if (outcome == ADM_DRAIN) {
+        ticket->drain_usec = DRAIN_USEC;
+    }
+    else if (adm_outcome_action(outcome) == ADM_REFUSE) {
         ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
                                                   now);
     }
@@ -44,7 +50,9 @@ static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
     if (active < limit) {
         return ADM_ADMITTED;
     }
-    if (ticket->queued_ahead >= entry->queue_length) {
+    if (adm_limit_is_draining(zone)
+        || ticket->queued_ahead
+               >= adm_limit_queue_length(zone, entry->queue_length)) {
         return ADM_DRY_FULL;
     }
     adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
@@ -64,10 +72,14 @@ static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
     bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
 
     ticket->queued_ahead = queued;
+    if (adm_limit_is_draining(zone)) {
+        return ADM_DRAIN;
+    }
     if (queued == 0 && adm_limit_has_free_permit(zone)) {
         return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }
-    if (entry->wait == ADM_WAIT_NEVER || queued >= entry->queue_length) {
+    if (entry->wait == ADM_WAIT_NEVER
+        || queued >= adm_limit_queue_length(zone, entry->queue_length)) {
         return ADM_FULL;
     }
     if (entry->wait != ADM_WAIT_BLOCKED) {

@@ -10,6 +10,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_zones.h"
+#include "control/mod_admission_control.h"
 #include "request/mod_admission_admit.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_include.h"
@@ -121,7 +122,9 @@ static void on_requests(void)
      * all that serves content. */
     ap_hook_handler(admission_admit, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
     admission_run_behind(admission_admit);
-    /* SetHandler admission-status */
+    /* SetHandler admission-control, then what it does not take, and SetHandler
+     * admission-status */
+    ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_FIRST);
     ap_hook_handler(admission_handler_status, NULL, NULL, APR_HOOK_MIDDLE);
     /* Once a connection, wherever it goes from there. */
     ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,

@@ -202,6 +202,28 @@ static int beat_only(void *unused)
     return 0;
 }
 
+/* An administrator has it at 1, and opens the zone. */
+static bool order_one(adm_child_t *child)
+{
+    adm_override_t before, wanted = { .limit = 1,
+                                      .queue_length = ADM_OVERRIDE_KEEP,
+                                      .mode = ADM_MODE_OPEN };
+
+    return adm_override_set(child, zone, &wanted, adm_now(), &before)
+           == APR_SUCCESS;
+}
+
+static int override_limit(void *unused)
+{
+    adm_child_t *child = join();
+
+    (void)unused;
+    NEED(child != NULL);
+    arm();
+    NEED(order_one(child));
+    return 0;
+}
+
 int do_everything(void *unused)
 {
     adm_child_t *child;
@@ -215,6 +237,7 @@ int do_everything(void *unused)
     child = join();
     NEED(child != NULL);
     audit_for_seconds(child);
+    NEED(order_one(child));
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     if (outcome == ADM_WAITING) {
@@ -333,6 +356,12 @@ const scene_t scenes[] = {
     /* A raised limit is handed out. */
     { KILL(grant_stored), NULL, raise_limit, .is_awaited = true, .limit = 0 },
     { KILL(grant_unlocked), NULL, raise_limit, .is_awaited = true, .limit = 0 },
+    { KILL(override_limit), NULL, override_limit, .is_awaited = true,
+      .limit = 0 },
+    { KILL(override_stored), NULL, override_limit, .is_awaited = true,
+      .limit = 0 },
+    { KILL(grant_stored), NULL, override_limit, .is_awaited = true,
+      .limit = 0 },
     /* Somebody died before. */
     { KILL(rebuild_begun), die_inside_the_lock, register_only, .limit = 1 },
     { KILL(rebuild_counted), die_inside_the_lock, register_only, .limit = 1 },

@@ -9,9 +9,9 @@ my @server_fields = qw(
     AdmissionParked AdmissionChildrenRecycled
 );
 my @zone_fields = qw(
-    Name Limit Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
+    Name Limit LimitConfigured Mode Overridden Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
     Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
-    RejectedReserve Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
+    RejectedReserve RejectedDrain Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
 );
 
 for_each_combo(sub {
@@ -38,7 +38,7 @@ CONF
         is_deeply [ grep { !defined $zone->{$_} } @zone_fields ], [],
             "zone $zone->{Name} has every fact";
         my @odd = grep { $zone->{$_} !~ /^\d+$/ } keys %$zone;
-        is_deeply \@odd, ['Name'], 'as whole numbers';
+        is_deeply [ sort @odd ], ['Mode', 'Name'], 'as whole numbers';
     }
 
     for my $query ('?auto&zone=%3Cb%3E%26amp', '?zone=%3cb%3e%26amp&auto') {

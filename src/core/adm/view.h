@@ -5,6 +5,7 @@
 #define ADM_PUBLIC_VIEW_H
 
 #include "adm/base.h"
+#include "adm/override.h"
 #include "adm_figures.h"
 #include "adm_outcome.h"
 
@@ -14,6 +15,10 @@ bool adm_view_has_waiters(const adm_segment_t *segment);
 /** One consistent copy of what a zone is and counts. */
 typedef struct adm_zone_stats_t {
     uint32_t limit;
+    uint32_t limit_configured;
+    uint32_t limit_ordered; /* by the administrator; if not, as configured */
+    adm_mode_t mode;
+    bool is_overridden;    /* limit, queue length or mode are not as configured */
     uint32_t queue_length; /* as the last request saw it */
     uint32_t active;       /* permits given out */
     uint32_t orphans;      /* of these, held by programs whose child is dead */

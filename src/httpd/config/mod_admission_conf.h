@@ -17,6 +17,13 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 /** The handler of the status pages. */
 #define ADMISSION_STATUS_HANDLER "admission-status"
 
+/** The same, and orders by POST. */
+#define ADMISSION_CONTROL_HANDLER "admission-control"
+
+/** Largest numbers that a zone may have. */
+#define ADMISSION_LIMIT_MAX 65535
+#define ADMISSION_QUEUE_MAX 65535
+
 /** A zone of this configuration. */
 typedef struct admission_zone_t {
     const char *name;

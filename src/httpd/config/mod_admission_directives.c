@@ -18,8 +18,6 @@
 
 APLOG_USE_MODULE(admission);
 
-#define MAX_LIMIT 65535
-#define MAX_QUEUE 65535
 #define MAX_RECYCLE 1000000000
 
 /* Not for .htaccess: it is read at each request, and its authors must not make
@@ -40,7 +38,7 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     const char *error = wrong_context(cmd);
     int number = strcasecmp(arg, "off") == 0
                      ? 0
-                     : admission_parse_number(arg, 1, MAX_LIMIT);
+                     : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
     admission_section_t *limit;
 
     if (error) {
@@ -50,7 +48,7 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' is not a number from 1 to %d "
                             "or 'off'",
-                            arg, MAX_LIMIT);
+                            arg, ADMISSION_LIMIT_MAX);
     }
     limit = admission_sections_note(cmd, dir_conf);
     if (limit->number == ADMISSION_NO_NUMBER) {
@@ -73,7 +71,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
     admission_dir_conf_t *conf = dir_conf;
     apr_interval_time_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT;
     const char *error = wrong_context(cmd);
-    int number = admission_parse_number(length, 0, MAX_QUEUE);
+    int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
 
     if (error) {
         return error;
@@ -82,7 +80,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
         return apr_psprintf(cmd->pool,
                             "AdmissionQueue: '%s' is not a length from 0, for "
                             "no queue, to %d",
-                            length, MAX_QUEUE);
+                            length, ADMISSION_QUEUE_MAX);
     }
     if (option
         && (strncasecmp(option, "timeout=", 8) != 0
@@ -277,7 +275,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
     int is_percent = length && arg[length - 1] == '%';
     int number = admission_parse_number(
         is_percent ? apr_pstrmemdup(cmd->pool, arg, length - 1) : arg, 0,
-        is_percent ? 99 : MAX_LIMIT);
+        is_percent ? 99 : ADMISSION_LIMIT_MAX);
 
     (void)dir_conf;
     if (error) {
@@ -287,7 +285,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
         return apr_psprintf(cmd->pool,
                             "AdmissionReserve: '%s' is not a number of workers "
                             "from 0 to %d nor a share from 0%% to 99%%",
-                            arg, MAX_LIMIT);
+                            arg, ADMISSION_LIMIT_MAX);
     }
     conf->reserve = number;
     conf->reserve_is_percent = is_percent;

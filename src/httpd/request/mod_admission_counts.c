@@ -36,7 +36,7 @@ static int is_cheap(const request_rec *r)
         "httpd/send-as-is",      "server-status",
         "server-info",           "balancer-manager",
         "ldap-status",           "md-status",
-        ADMISSION_STATUS_HANDLER
+        ADMISSION_STATUS_HANDLER, ADMISSION_CONTROL_HANDLER
     };
     apr_size_t i;
 

@@ -1,4 +1,6 @@
 /* mod_admission_fields.c - every fact that the module shows, once. */
+#include <http_protocol.h>
+
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
@@ -20,6 +22,12 @@ static apr_int64_t mean_msec(const adm_durations_t *durations)
 #define OUTCOME(value) view->stats.figures.outcomes[ADM_##value]
 
 OF_ZONE(limit, view->stats.limit)
+
+OF_ZONE(limit_configured, view->stats.limit_configured)
+
+OF_ZONE(mode, view->stats.mode)
+
+OF_ZONE(overridden, view->stats.is_overridden)
 
 OF_ZONE(active, view->stats.active)
 
@@ -49,6 +57,8 @@ OF_ZONE(rejected_reserve, OUTCOME(RESERVE))
 
 OF_ZONE(rejected_parking, OUTCOME(PARKING))
 
+OF_ZONE(rejected_drain, OUTCOME(DRAIN))
+
 OF_ZONE(gone, OUTCOME(GONE))
 
 OF_ZONE(reclaimed, view->stats.figures.reclaimed)
@@ -65,10 +75,19 @@ OF_ZONE(dry_run, view->zone->dry_run)
 #define GAUGE ADMISSION_GAUGE
 #define MILLIS ADMISSION_GAUGE_MSEC
 #define COUNTER ADMISSION_COUNTER
+#define MODE ADMISSION_MODE
 
 const admission_field_t admission_zone_fields[] = {
     { "Limit", "Limit", "limit", "limit", NULL,
       "Requests of the zone that may run at once.", GAUGE, limit, NULL },
+    { "LimitConfigured", "configured", "limitConfigured", "limit_configured",
+      NULL, "What MaxConcurrent says.", GAUGE, limit_configured, NULL },
+    { "Mode", "Mode", "mode", "mode", NULL,
+      "What happens to those who come: open, pause or drain.", MODE, mode,
+      NULL },
+    { "Overridden", "Overridden", "overridden", "overridden", NULL,
+      "Whether an administrator's order holds instead of the configuration.",
+      GAUGE, overridden, NULL },
     { "Active", "Active", "active", "active", NULL,
       "Requests of the zone that hold a permit.", GAUGE, active, NULL },
     { "Orphans", "Orphans", "orphans", "orphans", NULL,
@@ -101,6 +120,8 @@ const admission_field_t admission_zone_fields[] = {
       "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
     { "RejectedParking", "parking", "rejectedParking", "rejected", "parking",
       "Requests that were rejected.", COUNTER, rejected_parking, NULL },
+    { "RejectedDrain", "drain", "rejectedDrain", "rejected", "drain",
+      "Requests that were rejected.", COUNTER, rejected_drain, NULL },
     { "Gone", "Gone", "gone", "gone", NULL,
       "Requests whose client left while they waited.", COUNTER, gone, NULL },
     { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
@@ -192,6 +213,29 @@ const admission_field_t admission_server_fields[] = {
 
 const int admission_server_fields_count = sizeof(admission_server_fields)
                                           / sizeof(*admission_server_fields);
+
+const char *admission_fields_word(const admission_field_t *field,
+                                  apr_int64_t value)
+{
+    static const char *const modes[] = { [ADM_MODE_OPEN] = "open",
+                                         [ADM_MODE_PAUSE] = "pause",
+                                         [ADM_MODE_DRAIN] = "drain" };
+
+    return field->kind == ADMISSION_MODE ? modes[value] : NULL;
+}
+
+void admission_fields_write(request_rec *r, const admission_field_t *field,
+                            apr_int64_t value)
+{
+    const char *word = admission_fields_word(field, value);
+
+    if (word) {
+        ap_rputs(word, r);
+    }
+    else {
+        ap_rprintf(r, "%" APR_INT64_T_FMT, value);
+    }
+}
 
 void admission_fields_look_at_server(adm_server_stats_t *server)
 {

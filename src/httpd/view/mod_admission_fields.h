@@ -12,7 +12,8 @@
 typedef enum admission_kind_t {
     ADMISSION_GAUGE,      /* goes up and down */
     ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
-    ADMISSION_COUNTER     /* only grows while the server runs */
+    ADMISSION_COUNTER,    /* only grows while the server runs */
+    ADMISSION_MODE        /* a word for people, a number where only those go */
 } admission_kind_t;
 
 /** What one look at a zone sees. */
@@ -41,6 +42,14 @@ extern const int admission_zone_fields_count;
 extern const admission_field_t admission_server_fields[];
 
 extern const int admission_server_fields_count;
+
+/** @return the word that stands for a value; NULL: it is a number. */
+const char *admission_fields_word(const admission_field_t *field,
+                                  apr_int64_t value);
+
+/** Write a value: its word, or the number. */
+void admission_fields_write(request_rec *r, const admission_field_t *field,
+                            apr_int64_t value);
 
 /** Look at the server, dead children taken care of: before the zones. */
 void admission_fields_look_at_server(adm_server_stats_t *server);

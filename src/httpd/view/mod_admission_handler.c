@@ -1,4 +1,5 @@
-/* mod_admission_handler.c - SetHandler admission-status: what was asked for. */
+/* mod_admission_handler.c - SetHandler admission-status, and what is only asked of
+ * admission-control: what was asked for. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -19,8 +20,23 @@ APLOG_USE_MODULE(admission);
 
 /* ---- who may ask --------------------------------------------------------- */
 
-/* Each SetHandler admission-status of the configuration; of ap_directive_t *. */
-static apr_array_header_t *status_directives;
+/* A SetHandler of ours in the configuration. */
+typedef struct opening_t {
+    const ap_directive_t *directive;
+    const char *handler;
+} opening_t;
+
+static apr_array_header_t *openings; /* of opening_t */
+
+/* @return the one of our handlers that is called so; NULL: none. */
+static const char *find_handler(const char *name)
+{
+    return strcasecmp(name, ADMISSION_STATUS_HANDLER) == 0
+               ? ADMISSION_STATUS_HANDLER
+           : strcasecmp(name, ADMISSION_CONTROL_HANDLER) == 0
+               ? ADMISSION_CONTROL_HANDLER
+               : NULL;
+}
 
 int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                    apr_pool_t *ptemp, server_rec *s)
@@ -29,15 +45,17 @@ int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 
     (void)plog;
     (void)s;
-    status_directives = apr_array_make(pconf, 2, sizeof(ap_directive_t *));
+    openings = apr_array_make(pconf, 2, sizeof(opening_t));
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
-        if (admission_said_is(directive, "SetHandler")
-            && strcasecmp(admission_said_argument(ptemp, directive),
-                          ADMISSION_STATUS_HANDLER)
-                   == 0) {
-            APR_ARRAY_PUSH(status_directives,
-                           const ap_directive_t *) = directive;
+        const char *handler = admission_said_is(directive, "SetHandler")
+                                  ? find_handler(
+                                      admission_said_argument(ptemp, directive))
+                                  : NULL;
+
+        if (handler) {
+            APR_ARRAY_PUSH(openings, opening_t) = (opening_t){ directive,
+                                                               handler };
         }
     }
     return OK;
@@ -45,18 +63,18 @@ int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 
 /* httpd parses the argument of SetHandler as an expression, which knows where
  * it stands. The files of the configuration are never read as .htaccess. */
-static int is_open(const request_rec *r)
+int admission_handler_is_open(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
-    const ap_expr_info_t *handler = core->expr_handler;
+    const ap_expr_info_t *said = core->expr_handler;
     int i;
 
-    for (i = 0; handler && i < status_directives->nelts; i++) {
-        const ap_directive_t *directive = APR_ARRAY_IDX(status_directives, i,
-                                                        const ap_directive_t *);
+    for (i = 0; said && i < openings->nelts; i++) {
+        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
 
-        if (handler->line_number == (unsigned)directive->line_num
-            && strcmp(handler->filename, directive->filename) == 0) {
+        if (said->line_number == (unsigned)opening->directive->line_num
+            && strcmp(said->filename, opening->directive->filename) == 0
+            && strcmp(r->handler, opening->handler) == 0) {
             return 1;
         }
     }
@@ -64,7 +82,7 @@ static int is_open(const request_rec *r)
 }
 
 /* Authors of .htaccess must not read what all others do here. */
-static int refuse_page(request_rec *r)
+int admission_handler_refuse_page(request_rec *r)
 {
     static _Atomic adm_usec_t logged_at;
     adm_usec_t last = atomic_load(&logged_at), now = adm_now();
@@ -72,10 +90,10 @@ static int refuse_page(request_rec *r)
     if ((!last || now - last >= LOG_INTERVAL)
         && atomic_compare_exchange_strong(&logged_at, &last, now)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
-                      "%s: the handler " ADMISSION_STATUS_HANDLER " does not "
-                      "come from a SetHandler of the server's configuration, "
-                      "refused; not logged again by this child for a minute",
-                      r->uri);
+                      "%s: the handler %s does not come from a SetHandler of "
+                      "the server's configuration, refused; not logged again "
+                      "by this child for a minute",
+                      r->uri, r->handler);
     }
     return HTTP_FORBIDDEN;
 }
@@ -89,7 +107,7 @@ typedef struct query_t {
     int with_history;
 } query_t;
 
-static int refuse(request_rec *r, int status, const char *message)
+int admission_handler_refuse(request_rec *r, int status, const char *message)
 {
     r->status = status;
     ap_set_content_type(r, "text/plain; charset=utf-8");
@@ -149,13 +167,16 @@ int admission_handler_status(request_rec *r)
     const char *wrong;
     query_t query;
 
-    if (strcmp(r->handler, ADMISSION_STATUS_HANDLER) != 0) {
+    if (!find_handler(r->handler)) {
         return DECLINED;
     }
-    if (!is_open(r)) {
-        return refuse_page(r);
+    if (!admission_handler_is_open(r)) {
+        return admission_handler_refuse_page(r);
     }
     r->allowed |= AP_METHOD_BIT << M_GET;
+    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0) {
+        r->allowed |= AP_METHOD_BIT << M_POST;
+    }
     if (r->method_number != M_GET) {
         return HTTP_METHOD_NOT_ALLOWED;
     }
@@ -170,16 +191,16 @@ int admission_handler_status(request_rec *r)
     }
     wrong = read_query(r->pool, args, &query);
     if (wrong) {
-        return refuse(r, HTTP_BAD_REQUEST, wrong);
+        return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
     }
     if (query.zone) {
         only = admission_fields_find_zone(r->pool, query.zone);
         if (!only) {
-            return refuse(r, HTTP_NOT_FOUND,
-                          apr_pstrcat(r->pool, "No zone is called '",
-                                      admission_fields_utf8(r->pool,
-                                                            query.zone),
-                                      "'.", NULL));
+            return admission_handler_refuse(
+                r, HTTP_NOT_FOUND,
+                apr_pstrcat(r->pool, "No zone is called '",
+                            admission_fields_utf8(r->pool, query.zone), "'.",
+                            NULL));
         }
     }
     return write_output(r, &query, only);

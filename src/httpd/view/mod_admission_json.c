@@ -74,6 +74,16 @@ static void write_history(request_rec *r, const adm_history_t *history)
     ap_rputs("}", r);
 }
 
+static void write_field(request_rec *r, const admission_field_t *field,
+                        apr_int64_t value)
+{
+    const char *quote = admission_fields_word(field, value) ? "\"" : "";
+
+    ap_rvputs(r, ",\"", field->json, "\":", quote, NULL);
+    admission_fields_write(r, field, value);
+    ap_rputs(quote, r);
+}
+
 static void write_zone(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone, int with_history)
 {
@@ -89,9 +99,8 @@ static void write_zone(request_rec *r, apr_pool_t *p,
         return;
     }
     for (i = 0; i < admission_zone_fields_count; i++) {
-        ap_rprintf(r, ",\"%s\":%" APR_INT64_T_FMT,
-                   admission_zone_fields[i].json,
-                   admission_zone_fields[i].of_zone(&view));
+        write_field(r, &admission_zone_fields[i],
+                    admission_zone_fields[i].of_zone(&view));
     }
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);

@@ -172,10 +172,12 @@ static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
     ap_rputs("</table>\n", r);
 }
 
-static void write_fact(request_rec *r, const char *name, apr_int64_t value)
+static void write_fact(request_rec *r, const admission_field_t *field,
+                       apr_int64_t value)
 {
-    ap_rprintf(r, "<div><dt>%s</dt><dd>%" APR_INT64_T_FMT "</dd></div>\n", name,
-               value);
+    ap_rvputs(r, "<div><dt>", field->name, "</dt><dd>", NULL);
+    admission_fields_write(r, field, value);
+    ap_rputs("</dd></div>\n", r);
 }
 
 static void write_whole(request_rec *r, apr_pool_t *p, int number,
@@ -196,7 +198,7 @@ static void write_whole(request_rec *r, apr_pool_t *p, int number,
     frame_history(r);
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
-        write_fact(r, admission_zone_fields[i].name,
+        write_fact(r, &admission_zone_fields[i],
                    admission_zone_fields[i].of_zone(view));
     }
     ap_rprintf(r,
@@ -321,7 +323,7 @@ static void write_server(request_rec *r, const adm_server_stats_t *server)
     }
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_server_fields_count; i++) {
-        write_fact(r, admission_server_fields[i].name,
+        write_fact(r, &admission_server_fields[i],
                    admission_server_fields[i].of_server(server));
     }
     ap_rputs("</dl></section>\n", r);

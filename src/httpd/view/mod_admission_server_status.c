@@ -55,8 +55,9 @@ static void print_lines(request_rec *r, const adm_server_stats_t *server)
         for (i = 0; i < fields_of(&view); i++) {
             const admission_field_t *field = &admission_zone_fields[i];
 
-            ap_rprintf(r, "Admission[%d]%s: %" APR_INT64_T_FMT "\n", n,
-                       field->name, field->of_zone(&view));
+            ap_rprintf(r, "Admission[%d]%s: ", n, field->name);
+            admission_fields_write(r, field, field->of_zone(&view));
+            ap_rputs("\n", r);
         }
     }
 }
@@ -83,8 +84,10 @@ static void print_row(request_rec *r, const char *name,
     ap_rvputs(r, "<tr><td>", name, view->zone->dry_run ? " (dry run)" : "",
               view->is_busy ? " (busy)" : "", "</td>", NULL);
     for (i = 0; i < fields_of(view); i++) {
-        ap_rprintf(r, "<td>%" APR_INT64_T_FMT "</td>",
-                   admission_zone_fields[i].of_zone(view));
+        ap_rputs("<td>", r);
+        admission_fields_write(r, &admission_zone_fields[i],
+                               admission_zone_fields[i].of_zone(view));
+        ap_rputs("</td>", r);
     }
     ap_rputs("</tr>\n", r);
 }
@@ -109,9 +112,10 @@ static void print_list(request_rec *r, const char *name,
     ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "", "</dt>\n",
               NULL);
     for (i = 0; i < fields_of(view); i++) {
-        ap_rprintf(r, "<dd>%s: %" APR_INT64_T_FMT "</dd>\n",
-                   admission_zone_fields[i].name,
-                   admission_zone_fields[i].of_zone(view));
+        ap_rprintf(r, "<dd>%s: ", admission_zone_fields[i].name);
+        admission_fields_write(r, &admission_zone_fields[i],
+                               admission_zone_fields[i].of_zone(view));
+        ap_rputs("</dd>\n", r);
     }
     ap_rputs("</dl>\n", r);
 }

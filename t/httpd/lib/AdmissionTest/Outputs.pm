@@ -53,8 +53,10 @@ sub by_name {
     for my $name (keys %shown) {
         my $field = $field{$name} // { name => $name, kind => '' };
         my $is_seconds = $kind eq 'metric' && $field->{kind} eq 'MILLIS';
+        my $is_number_of_mode = $kind eq 'metric' && $field->{kind} eq 'MODE';
         $value{ $field->{name} }
-            = $is_seconds ? sprintf '%.0f', 1000 * $shown{$name} : $shown{$name};
+            = $is_number_of_mode ? (qw(open pause drain))[ $shown{$name} ]
+            : $is_seconds ? sprintf '%.0f', 1000 * $shown{$name} : $shown{$name};
     }
     return \%value;
 }

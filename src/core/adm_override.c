@@ -1,0 +1,58 @@
+/* adm_override.c - what an administrator says while the server runs.
+ * Called by the module.
+ *
+ * Each of the three is one word that is stored at once, so that a kill between two
+ * leaves an order that was obeyed in part, and nothing to mend.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_limit.h"
+#include "adm_zone.h"
+
+static adm_override_t held_locked(const adm_zone_rec_t *zone)
+{
+    return (adm_override_t){ .limit = adm_limit_ordered(zone),
+                             .queue_length = adm_limit_queue_length(
+                                 zone, atomic_load(&zone->queue_length)),
+                             .mode = adm_limit_mode(zone) };
+}
+
+static void store_locked(adm_zone_rec_t *zone, const adm_override_t *wanted)
+{
+    if (wanted->limit != ADM_OVERRIDE_KEEP) {
+        adm_limit_set(zone, ADM_LIMIT_LIVE, wanted->limit);
+        ADM_FAULT(override_limit);
+    }
+    if (wanted->queue_length != ADM_OVERRIDE_KEEP) {
+        atomic_store(&zone->has_other_limits, 1);
+        atomic_store(&zone->live_queue_length, wanted->queue_length + 1);
+    }
+    if (wanted->mode != ADM_OVERRIDE_KEEP) {
+        atomic_store(&zone->has_other_limits, 1);
+        atomic_store(&zone->mode, wanted->mode);
+    }
+}
+
+apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
+                              const adm_override_t *wanted, adm_usec_t now,
+                              adm_override_t *before)
+{
+    adm_segment_t *segment = child->segment;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+
+    if (!rec) {
+        return rv;
+    }
+    if (rec->applied_incarnation != zone.incarnation) {
+        rv = ADM_ZONE_RETIRED;
+    }
+    else {
+        *before = held_locked(rec);
+        store_locked(rec, wanted);
+        ADM_FAULT(override_stored);
+    }
+    adm_zone_unlock(segment, rec, now); /* hands out */
+    return rv;
+}

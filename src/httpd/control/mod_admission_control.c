@@ -1,0 +1,127 @@
+/* mod_admission_control.c - SetHandler admission-control: orders by POST.
+ *
+ * Who may order, what the order says, obey, log, answer.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "config/mod_admission_conf.h"
+#include "control/mod_admission_control.h"
+#include "control/mod_admission_order.h"
+#include "control/mod_admission_sender.h"
+#include "server/mod_admission_process.h"
+#include "view/mod_admission_fields.h"
+#include "view/mod_admission_handler.h"
+#include "view/mod_admission_json.h"
+
+APLOG_USE_MODULE(admission);
+
+static const char *describe_mode(uint32_t mode)
+{
+    return mode == ADM_MODE_DRAIN   ? "drain"
+           : mode == ADM_MODE_PAUSE ? "pause"
+                                    : "open";
+}
+
+/* "limit 4 -> 8 (configured 4), mode open -> pause" */
+static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
+                            const adm_override_t *before,
+                            const adm_zone_stats_t *now)
+{
+    const char *text = "";
+
+    if (before->limit != now->limit_ordered) {
+        text = apr_psprintf(p, ", limit %u -> %u (configured %d)",
+                            before->limit, now->limit_ordered, zone->limit);
+    }
+    if (before->queue_length != now->queue_length) {
+        text = apr_psprintf(p, "%s, queue %u -> %u (configured %d)", text,
+                            before->queue_length, now->queue_length,
+                            zone->queue_length);
+    }
+    if (before->mode != (uint32_t)now->mode) {
+        text = apr_psprintf(p, "%s, mode %s -> %s", text,
+                            describe_mode(before->mode),
+                            describe_mode(now->mode));
+    }
+    return *text ? text + 2 : "nothing changed";
+}
+
+static void log_order(request_rec *r, const admission_zone_t *zone,
+                      const adm_override_t *before)
+{
+    adm_zone_stats_t stats;
+
+    if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
+                      &stats, NULL)
+        == APR_SUCCESS) {
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
+                      ADMLOGNO(0207) "zone %s: %s, by %s", zone->name,
+                      describe(r->pool, zone, before, &stats),
+                      admission_sender_name(r));
+    }
+}
+
+static int obey(request_rec *r, const admission_order_t *order)
+{
+    const admission_zone_t *zone = admission_fields_find_zone(r->pool,
+                                                              order->zone);
+    adm_override_t before;
+    apr_status_t rv;
+
+    if (!zone) {
+        return admission_handler_refuse(
+            r, HTTP_NOT_FOUND,
+            apr_pstrcat(r->pool, "No zone is called '",
+                        admission_fields_utf8(r->pool, order->zone), "'.",
+                        NULL));
+    }
+    rv = adm_override_set(admission_process_child(), zone->handle,
+                          &order->wanted, adm_now(), &before);
+    if (rv != APR_SUCCESS) {
+        return admission_handler_refuse(
+            r, HTTP_SERVICE_UNAVAILABLE,
+            "Nothing was changed: a process that does not run holds the lock of "
+            "the zone, or the zone is no more.");
+    }
+    log_order(r, zone, &before);
+    if (apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
+        return admission_json_write(r, zone, 0);
+    }
+    /* A form of the page: back to it, so that a reload orders nothing. */
+    apr_table_setn(r->headers_out, "Location", r->uri);
+    return HTTP_SEE_OTHER;
+}
+
+int admission_control_handler(request_rec *r)
+{
+    admission_order_t order;
+    const char *wrong;
+    int status;
+
+    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0
+        || r->method_number != M_POST) {
+        return DECLINED;
+    }
+    if (!admission_handler_is_open(r)) {
+        return admission_handler_refuse_page(r);
+    }
+    if (!admission_process_child()) {
+        return HTTP_SERVICE_UNAVAILABLE;
+    }
+    wrong = admission_sender_check(r);
+    if (wrong) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
+                      ADMLOGNO(0208) "order refused, from %s: %s",
+                      admission_sender_name(r), wrong);
+        return admission_handler_refuse(r, HTTP_FORBIDDEN, wrong);
+    }
+    status = admission_order_read(r, &order, &wrong);
+    if (status != OK) {
+        return status;
+    }
+    return wrong ? admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong)
+                 : obey(r, &order);
+}

@@ -1,0 +1,174 @@
+# SetHandler admission-control: an order holds for all children at once, until its
+# number is edited; nobody gives one by accident.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use JSON::PP ();
+
+my $ZONE = 'test.example:/cgi-bin/';
+my $FORM = 'Content-Type: application/x-www-form-urlencoded';
+my $TOOL = 'X-Admission-Control: 1';
+
+sub conf {
+    my ($httpd, $limit) = @_;
+    return <<"CONF";
+<Location /control>
+    SetHandler admission-control
+</Location>
+<Location /open>
+    SetHandler admission-status
+</Location>
+<Directory $httpd->{dir}/docs>
+    AllowOverride All
+</Directory>
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+    AdmissionQueue 4
+</Location>
+CONF
+}
+
+# The answer to an order.
+sub order {
+    my ($httpd, $body, %o) = @_;
+    my ($zone, $path, $headers) = @o{qw(zone path headers)};
+    $zone //= $ZONE =~ s/:/%3a/r;
+    return $httpd->get($path // '/control', method => 'POST', body => "zone=$zone&$body",
+                       headers => [ $FORM, @{ $headers // [$TOOL] } ]);
+}
+
+sub obeyed {
+    my ($httpd, $body) = @_;
+    my $answer = order($httpd, $body);
+    is $answer->{status}, 200, "obeyed: $body";
+    my $zones = eval { JSON::PP::decode_json($answer->{body})->{zones} } // [];
+    is_deeply [ map { $_->{name} } @$zones ], [$ZONE], '... and shows the zone';
+    return $zones->[0] // {};
+}
+
+# What is wrong with orders, and who may not give any.
+sub refuses {
+    my ($httpd) = @_;
+    my %wrong = (
+        'limit=0'              => qr/limit: '0' is no number from 1 to 65535.*mode=pause/,
+        'limit=999999'         => qr/limit: '999999' is no number/,
+        'limit=4x'             => qr/limit: '4x' is no number/,
+        'limit=4&limit=5'      => qr/limit stands twice/,
+        'queue=-1'             => qr/queue: '-1' is no number from 0 to 65535/,
+        'mode=<b>'             => qr/mode: '&lt;b&gt;' is none of open, pause, drain/,
+        'limit=4&size=7'       => qr/'size' is none of zone, limit, queue, mode/,
+        'zone=other&limit=4'   => qr/zone stands twice/,
+        ''                     => qr/One of limit=, queue= and mode= must say/,
+    );
+    for my $body (sort keys %wrong) {
+        my $answer = order($httpd, $body);
+        is $answer->{status}, 400, "refused: '$body'";
+        like $answer->{body}, $wrong{$body}, '... with a sentence';
+    }
+    is order($httpd, 'limit=7', zone => 'nobody')->{status}, 404, 'no such zone';
+    is $httpd->get('/control', method => 'POST', body => '{}', headers => [$TOOL])->{status},
+        400, 'no form';
+
+    my %sender = (
+        'no header of ours'   => [],
+        'a foreign page'      => [ 'Origin: http://evil.example', $TOOL ],
+        'no page that is known' => [ 'Origin: null', $TOOL ],
+        'another scheme'      => [ "Origin: https://test.example:$httpd->{port}" ],
+        'another port'        => [ 'Origin: http://test.example:1' ],
+        'a foreign site'      => [ 'Sec-Fetch-Site: cross-site', $TOOL ],
+    );
+    is order($httpd, 'limit=7', headers => $sender{$_})->{status}, 403, "refused: $_"
+        for sort keys %sender;
+    is $httpd->get("/control?zone=$ZONE&limit=7")->{status}, 404, 'GET orders nothing';
+    is $httpd->get("/control?json&zone=$ZONE")->{status}, 200, '... and shows';
+    is $httpd->get('/control', method => 'PUT', body => 'x', headers => [$TOOL])->{status}, 405,
+        'other methods do not exist';
+    is order($httpd, 'limit=7', path => '/open')->{status}, 405, 'admission-status takes no order';
+    $httpd->put("ways/$_", '') for 'page.html';
+    for my $line ('SetHandler admission-control', 'AddHandler admission-control .html') {
+        $httpd->put('ways/.htaccess', "$line\n");
+        is order($httpd, 'limit=7', path => '/ways/page.html')->{status}, 403, ".htaccess: $line";
+    }
+    is $httpd->zone('/cgi-bin/')->{Overridden}, 0, 'nothing has changed';
+}
+
+# A page whose name leads here by its owner's DNS is none of ours.
+sub refuses_foreign_names {
+    my ($httpd) = @_;
+    my $body = 'zone=' . ($ZONE =~ s/:/%3a/r) . '&limit=7';
+    my $length = length $body;
+    my $answer = $httpd->connect->send(join "\r\n", 'POST /control HTTP/1.1',
+        "Host: evil.example:$httpd->{port}", "Origin: http://evil.example:$httpd->{port}", $TOOL,
+        $FORM, 'Connection: close', "Content-Length: $length", '', $body);
+    is((answers($answer))[0]{status}, 403, 'refused: a name that is not of this server');
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo);
+    $httpd->configure(conf($httpd, 2));
+    mkdir "$httpd->{dir}/docs/ways";
+    $httpd->expect_in_log(qr/ADM0206/, qr/ADM0207/);
+    $httpd->expect_rejections($ZONE, 'drain');
+    $httpd->start;
+
+    refuses($httpd);
+    refuses_foreign_names($httpd);
+
+    # Raised: who waits runs at once, in whatever child.
+    my @first = map { $httpd->ask('/cgi-bin/heavy?until=first') } 1 .. 4;
+    $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2, Queued => 2);
+    is obeyed($httpd, 'limit=3')->{limit}, 3, 'the answer has the new limit';
+    $httpd->zone_becomes('/cgi-bin/', 'one more runs', Active => 3, Queued => 1, Limit => 3,
+                         LimitConfigured => 2, Overridden => 1);
+
+    # Lowered below what runs: nobody loses a permit, nobody gets one.
+    obeyed($httpd, 'limit=1');
+    $httpd->zone_becomes('/cgi-bin/', 'three still run', Active => 3, Queued => 1, Limit => 1);
+    obeyed($httpd, 'limit=config');
+    $httpd->open_gate('first');
+    is_deeply statuses(answers(@first)), { 200 => 4 }, 'all are served';
+
+    # Pause, open.
+    obeyed($httpd, 'mode=pause');
+    my @paused = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3;
+    $httpd->zone_becomes('/cgi-bin/', 'all wait', Active => 0, Queued => 3, Mode => 'pause');
+    my $origin = "http://test.example:$httpd->{port}";
+    my $form = $httpd->connect->send(join "\r\n", 'POST /control HTTP/1.1',
+        "Host: test.example:$httpd->{port}", "Origin: $origin", $FORM, 'Connection: close',
+        'Content-Length: ' . length("zone=$ZONE&mode=open"), '', "zone=$ZONE&mode=open");
+    my ($back) = answers($form);
+    is $back->{status}, 303, 'a form of our own page is obeyed';
+    like $back->{headers}{location} // '', qr{/control$}, '... and leads back to it';
+    is_deeply statuses(answers(@paused)), { 200 => 3 }, 'who waited is served';
+
+    # Drain: who waits is served, who comes is rejected.
+    my @last = map { $httpd->ask('/cgi-bin/heavy?until=last') } 1 .. 3;
+    $httpd->zone_becomes('/cgi-bin/', 'one waits', Active => 2, Queued => 1);
+    obeyed($httpd, 'mode=drain');
+    my $rejected = $httpd->get('/cgi-bin/heavy');
+    is $rejected->{status}, 503, 'who comes is rejected';
+    like $rejected->{headers}{'retry-after'} // '', qr/^3[0-9]$/, '... for half a minute';
+    $httpd->open_gate('last');
+    is_deeply statuses(answers(@last)), { 200 => 3 }, 'who was there is served';
+
+    # An order outlives a reload, but not an edit of the number.
+    obeyed($httpd, 'limit=5&queue=7&mode=open');
+    $httpd->graceful;
+    $httpd->zone_becomes('/cgi-bin/', 'it holds after a reload', Limit => 5, QueueLength => 7,
+                         Mode => 'open', RejectedDrain => 1);
+    $httpd->configure(conf($httpd, 3));
+    $httpd->graceful;
+    $httpd->zone_becomes('/cgi-bin/', 'an edited number wins', Limit => 3, QueueLength => 4,
+                         LimitConfigured => 3, Overridden => 0);
+
+    my @orders = map { /ADM0207: (.*)/ ? $1 : () } $httpd->error_log;
+    like $orders[0], qr/^zone \Q$ZONE\E: limit 2 -> 3 \(configured 2\), by 127\.0\.0\.1/,
+        'the log says what was ordered, and by whom';
+    like $orders[-1], qr/limit 2 -> 5 .*queue 4 -> 7 \(configured 4\), mode drain -> open/,
+        '... all of it';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;

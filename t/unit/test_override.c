@@ -1,0 +1,229 @@
+/* test_override.c - what an administrator says while the server runs. */
+#include "test_support.h"
+
+#define LENGTH 3
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_ticket_t tickets[8];
+
+static const adm_override_t keeps = { .limit = ADM_OVERRIDE_KEEP,
+                                      .queue_length = ADM_OVERRIDE_KEEP,
+                                      .mode = ADM_OVERRIDE_KEEP };
+
+static void make_zone(uint32_t limit)
+{
+    zone = zone_called("site", limit, LENGTH);
+    child = join();
+}
+
+/* What held before. */
+static adm_override_t say(adm_override_t wanted)
+{
+    adm_override_t before;
+
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before),
+                     APR_SUCCESS);
+    return before;
+}
+
+static adm_override_t say_limit(uint32_t limit)
+{
+    adm_override_t wanted = keeps;
+
+    wanted.limit = limit;
+    return say(wanted);
+}
+
+static adm_override_t say_queue(uint32_t length)
+{
+    adm_override_t wanted = keeps;
+
+    wanted.queue_length = length;
+    return say(wanted);
+}
+
+static adm_override_t say_mode(adm_mode_t mode)
+{
+    adm_override_t wanted = keeps;
+
+    wanted.mode = mode;
+    return say(wanted);
+}
+
+static adm_outcome_t come(adm_ticket_t *ticket)
+{
+    return enter_as(child, zone,
+                    (adm_entry_t){ .wait = ADM_WAIT_PARKED,
+                                   .queue_length = LENGTH },
+                    adm_now(), ticket);
+}
+
+static void come_many(adm_ticket_t *first, unsigned count,
+                      adm_outcome_t expected)
+{
+    unsigned i;
+
+    for (i = 0; i < count; i++) {
+        first[i] = (adm_ticket_t){ 0 };
+        ck_assert_int_eq(come(&first[i]), expected);
+    }
+}
+
+START_TEST(a_raised_limit_is_handed_out_at_once)
+{
+    adm_override_t before;
+
+    make_zone(1);
+    come_many(tickets, 1, ADM_ADMITTED);
+    come_many(tickets + 1, 3, ADM_WAITING);
+    before = say_limit(3);
+    ck_assert_uint_eq(before.limit, 1);
+    ck_assert_uint_eq(active_in(zone), 3);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    ck_assert(adm_ticket_is_granted(&tickets[2]));
+    ck_assert_uint_eq(stats_of(child, zone).limit, 3);
+    ck_assert_uint_eq(stats_of(child, zone).limit_configured, 1);
+    ck_assert(stats_of(child, zone).is_overridden);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_limit_below_what_runs_takes_nothing_away)
+{
+    make_zone(3);
+    come_many(tickets, 3, ADM_ADMITTED);
+    say_limit(1);
+    ck_assert_uint_eq(active_in(zone), 3);
+    come_many(tickets + 3, 1, ADM_WAITING);
+    leave(&tickets[0]);
+    leave(&tickets[1]);
+    ck_assert(!adm_ticket_is_granted(&tickets[3]));
+    leave(&tickets[2]);
+    ck_assert(adm_ticket_is_granted(&tickets[3]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_queue_is_as_long_as_was_said_last)
+{
+    make_zone(1);
+    come_many(tickets, 1, ADM_ADMITTED);
+    ck_assert_uint_eq(say_queue(1).queue_length, LENGTH);
+    come_many(tickets + 1, 1, ADM_WAITING);
+    come_many(tickets + 2, 1, ADM_FULL);
+    ck_assert_uint_eq(stats_of(child, zone).queue_length, 1);
+    ck_assert_uint_eq(say_queue(ADM_OVERRIDE_NONE).queue_length, 1);
+    come_many(tickets + 2, 2, ADM_WAITING);
+    come_many(tickets + 4, 1, ADM_FULL);
+    ck_assert(!stats_of(child, zone).is_overridden);
+    say_queue(0);
+    come_many(tickets + 4, 1, ADM_FULL);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_paused_zone_gives_no_permit_until_it_is_open)
+{
+    make_zone(2);
+    say_mode(ADM_MODE_PAUSE);
+    ck_assert_int_eq(stats_of(child, zone).mode, ADM_MODE_PAUSE);
+    come_many(tickets, 3, ADM_WAITING);
+    ck_assert_uint_eq(say_mode(ADM_MODE_OPEN).mode, ADM_MODE_PAUSE);
+    ck_assert(adm_ticket_is_granted(&tickets[1]));
+    ck_assert(!adm_ticket_is_granted(&tickets[2]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_drained_zone_serves_who_waits_and_rejects_who_comes)
+{
+    make_zone(1);
+    come_many(tickets, 1, ADM_ADMITTED);
+    come_many(tickets + 1, 1, ADM_WAITING);
+    say_mode(ADM_MODE_DRAIN);
+    come_many(tickets + 2, 1, ADM_DRAIN);
+    ck_assert_int_eq(tickets[2].drain_usec, 30 * ADM_USEC_PER_SEC);
+    leave(&tickets[0]);
+    ck_assert(adm_ticket_is_granted(&tickets[1]));
+    leave(&tickets[1]);
+    come_many(tickets + 2, 1, ADM_DRAIN);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_DRAIN], 2);
+    say_mode(ADM_MODE_OPEN);
+    come_many(tickets + 2, 1, ADM_ADMITTED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_edited_number_ends_what_was_said_and_no_other_load_does)
+{
+    make_zone(2);
+    say_limit(4);
+    say_mode(ADM_MODE_DRAIN);
+    zone_called("site", 2, LENGTH);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 4);
+    ck_assert_int_eq(stats_of(child, zone).mode, ADM_MODE_DRAIN);
+    zone_called("site", 3, LENGTH);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 3);
+    ck_assert(!stats_of(child, zone).is_overridden);
+    say_limit(4);
+    zone_called("site", 3, LENGTH + 1);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 3);
+}
+END_TEST
+
+START_TEST(the_configured_limit_can_be_had_again)
+{
+    make_zone(2);
+    say_limit(4);
+    ck_assert_uint_eq(say_limit(ADM_OVERRIDE_NONE).limit, 4);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 2);
+    ck_assert(!stats_of(child, zone).is_overridden);
+}
+END_TEST
+
+START_TEST(a_zone_that_is_no_more_takes_no_orders)
+{
+    adm_override_t before, wanted = keeps;
+    adm_zone_t gone;
+
+    make_zone(2);
+    gone = zone;
+    gone.incarnation++;
+    wanted.limit = 4;
+    ck_assert_int_eq(adm_override_set(child, gone, &wanted, adm_now(), &before),
+                     ADM_ZONE_RETIRED);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 2);
+}
+END_TEST
+
+START_TEST(an_unknown_mode_of_a_torn_segment_is_open)
+{
+    make_zone(2);
+    say_mode(ADM_MODE_DRAIN);
+    atomic_store(&rec_of_zone(zone)->mode, 77);
+    ck_assert_int_eq(stats_of(child, zone).mode, ADM_MODE_OPEN);
+    come_many(tickets, 1, ADM_ADMITTED);
+    ck_assert_ptr_nonnull(adm_check(segment));
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_raised_limit_is_handed_out_at_once);
+    tcase_add_test(stories, a_limit_below_what_runs_takes_nothing_away);
+    tcase_add_test(stories, the_queue_is_as_long_as_was_said_last);
+    tcase_add_test(stories, a_paused_zone_gives_no_permit_until_it_is_open);
+    tcase_add_test(stories,
+                   a_drained_zone_serves_who_waits_and_rejects_who_comes);
+    tcase_add_test(stories,
+                   an_edited_number_ends_what_was_said_and_no_other_load_does);
+    tcase_add_test(stories, the_configured_limit_can_be_had_again);
+    tcase_add_test(stories, a_zone_that_is_no_more_takes_no_orders);
+    tcase_add_test(stories, an_unknown_mode_of_a_torn_segment_is_open);
+}
+
+int main(void)
+{
+    return run_stories("override", add_stories);
+}
