@@ -1,0 +1,117 @@
+# admissionctl: shows, orders and measures; says what is wrong; leaves nothing
+# behind.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use JSON::PP ();
+
+my $ZONE = 'test.example:/cgi-bin/';
+my $PROGRAM = "$FindBin::Bin/../../src/ctl/admissionctl";
+my $url;
+
+# Its output, errors too; dies unless it ends so.
+sub ctl {
+    my ($expected, @words) = @_;
+    local $ENV{ADMISSION_URL} = $url;
+    local $ENV{http_proxy} = 'http://127.0.0.1:1';
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 </dev/null', 'sh', $^X, $PROGRAM, @words
+        or die "$PROGRAM: $!\n";
+    my $output = do { local $/; <$pipe> };
+    close $pipe;
+    is $? >> 8, $expected, "admissionctl @words: exit $expected" or diag $output;
+    return $output;
+}
+
+sub refuses {
+    my %wrong = (
+        ''                        => [ 2, qr/a command is missing/ ],
+        'lift'                    => [ 2, qr/'lift' is no command/ ],
+        'limit cgi'               => [ 2, qr/limit: too few words/ ],
+        'show a b'                => [ 2, qr/show: too many words/ ],
+        '--speed show'            => [ 2, qr/speed/ ],
+        'sweep cgi 4'             => [ 2, qr/'4' is no range/ ],
+        'limit nobody 4'          => [ 1, qr/No zone has 'nobody' in its name/ ],
+        'limit test.example 4'    => [ 1, qr/part of the names of several zones: .*cgi-bin.*other/ ],
+        'limit cgi 0'             => [ 1, qr/limit: '0' is no number.*mode=pause/ ],
+        'queue cgi many'          => [ 1, qr/queue: 'many' is no number/ ],
+        '-u http://127.0.0.1:1/ show' => [ 1, qr/connect/i ],
+        "-u $url-not show"        => [ 1, qr/status 404.*SetHandler admission-control/ ],
+    );
+    for my $words (sort keys %wrong) {
+        my ($status, $sentence) = @{ $wrong{$words} };
+        like ctl($status, split / /, $words), $sentence, '... with a sentence';
+    }
+}
+
+# While it measures, and after it was told to end.
+sub sweeps {
+    my ($httpd) = @_;
+    my @load = map { my $at = $_; start_program('curl', '-s', map { $httpd->url("/cgi-bin/heavy?ms=20&n=$at.$_") } 1 .. 200) } 1 .. 4;
+    my $table = ctl(0, qw(-s 0.5 sweep cgi 1-2));
+    like $table, qr/^ +1 +\d+(\.\d)? .*^ +2 +\d+(\.\d)? .*requests\/s by limit.*^ +2 #+ /ms, 'a table and a plot';
+    $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds', Limit => 3, Overridden => 1);
+
+    my $pid = fork // die "fork: $!\n";
+    if (!$pid) {
+        open STDOUT, '>', '/dev/null';
+        open STDERR, '>', '/dev/null';
+        exec $^X, $PROGRAM, '-u', $url, qw(sweep cgi 1-9) or POSIX::_exit(127);
+    }
+    $httpd->zone_becomes('/cgi-bin/', 'another sweep has begun', Limit => 1);
+    kill TERM => $pid;
+    waitpid $pid, 0;
+    $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds after an interrupt', Limit => 3);
+    kill TERM => @load;
+    waitpid $_, 0 for @load;
+    $httpd->zone_becomes('/cgi-bin/', 'all is at rest', Active => 0, Queued => 0);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /control>
+    SetHandler admission-control
+</Location>
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionQueue 4
+</Location>
+<Location /other/>
+    MaxConcurrent 7
+</Location>
+CONF
+    $url = $httpd->url('/control');
+    $httpd->expect_in_log(qr/ADM0207/);
+    refuses();
+
+    my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 3;
+    $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2, Queued => 1);
+    my $shown = ctl(0, 'show');
+    like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show has who runs and waits';
+    like $shown, qr{^test\.example:/other/ +idle +0/7 }m, '... of every zone';
+    like ctl(0, qw(show cgi)), qr/^limit +2$/m, 'show of a zone has its fields';
+    my $facts = JSON::PP::decode_json(ctl(0, qw(--json show cgi)));
+    is_deeply [ map { $_->{queued} } @{ $facts->{zones} } ], [1], '--json is JSON';
+
+    like ctl(0, qw(limit cgi 3)), qr/: limit 3 \(configured 2\).*keep it: MaxConcurrent 3/s, 'limit';
+    $httpd->zone_becomes('/cgi-bin/', 'it is obeyed', Active => 3, Limit => 3);
+    is ctl(0, qw(-q queue cgi 9)), '', 'queue, quietly';
+    ctl(0, qw(pause cgi));
+    $httpd->zone_becomes('/cgi-bin/', 'queue and mode, too', QueueLength => 9, Mode => 'pause');
+    ctl(0, qw(drain cgi));
+    $httpd->zone_becomes('/cgi-bin/', 'drain', Mode => 'drain');
+    ctl(0, qw(open cgi));
+    $httpd->zone_becomes('/cgi-bin/', 'open', Mode => 'open', Limit => 3);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@held)), { 200 => 3 }, 'all are served';
+
+    my @looks = ctl(0, qw(-n 2 top)) =~ m{^(\S+ +(?:idle|runs) +0/3\* .*)$}mg;
+    is scalar @looks, 2, 'top looks twice, and shows that an order holds';
+    sweeps($httpd);
+    ctl(0, qw(reset cgi));
+    $httpd->zone_becomes('/cgi-bin/', 'reset', Limit => 2, QueueLength => 4, Overridden => 0);
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
