@@ -27,6 +27,7 @@
 #include "adm/override.h"
 #include "adm/recycle.h"
 #include "adm/view.h"
+#include "adm/who.h"
 
 /**
  * Verify every invariant of docs/shared-memory.md. Nobody else may be at work.

@@ -1,7 +1,7 @@
 /* adm_layout.h - private: every struct in the segment.
  * Included by every file of the core that knows the segment.
  *
- *   [ header | zones | histories | children | doorbells | chunks | tickets ]
+ *   [ header | zones | histories | children | doorbells | chunks | tickets | who ]
  *
  * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
@@ -22,7 +22,8 @@
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
- * workers; the agent's beat and calls; mode and live queue of a zone. */
+ * workers; the agent's beat and calls; mode and live queue of a zone;
+ * who has a ticket. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -206,6 +207,14 @@ typedef struct adm_ticket_rec_t {
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
                "a ticket is one cache line");
 
+/* Who has the ticket of the same number, for whoever looks: adm_who.c. Written by
+ * the ticket's owner without a lock. */
+typedef struct adm_who_rec_t {
+    _Atomic uint64_t mark; /* the ticket's arrival and one, once all is written;
+                            * 0: being written */
+    adm_who_t who;
+} adm_who_rec_t;
+
 /* What a ticket's `programs` says. */
 #define ADM_PROGRAMS_ONE 1U
 #define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
@@ -319,6 +328,7 @@ struct adm_segment_t {
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;
     adm_ticket_rec_t *ticket_recs;
+    adm_who_rec_t *who_recs; /* a ticket each */
 
     /* The parent's register of zones. */
     apr_array_header_t *names; /* of adm_zone_name_t *, by place */
@@ -371,6 +381,14 @@ static inline adm_ticket_rec_t *adm_ticket_at(const adm_segment_t *segment,
 {
     return idx - 1 < segment->sizes.tickets ? &segment->ticket_recs[idx - 1]
                                             : NULL;
+}
+
+static inline adm_who_rec_t *adm_who_at(const adm_segment_t *segment,
+                                        uint32_t ticket_idx)
+{
+    return ticket_idx - 1 < segment->sizes.tickets
+               ? &segment->who_recs[ticket_idx - 1]
+               : NULL;
 }
 
 /** Number of a zone from its record. */

@@ -43,44 +43,80 @@ static ssize_t read_proc(const char *path, char *text, size_t room)
 
 /* Fields of /proc/PID/stat, as proc(5) numbers them. */
 #define FIELD_OF_STATE 3
+#define FIELD_OF_UTIME 14
+#define FIELD_OF_STIME 15
 #define FIELD_OF_START 22
+#define FIELD_OF_RSS 24
 
-/* When a process started, from what follows its name. 0: not there. */
-static adm_usec_t start_in(const char *field)
+/* Read it. @return its fields from the state on; NULL: hidden, or gone. */
+static const char *read_stat(pid_t pid, char *stat, size_t room)
 {
-    long ticks_per_sec = sysconf(_SC_CLK_TCK);
+    char path[64];
+    const char *name_end;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    if (read_proc(path, stat, room) <= 0) {
+        return NULL;
+    }
+    /* "pid (name) S ...", and a name may contain anything. */
+    name_end = strrchr(stat, ')');
+    return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
+}
+
+/* A number, from the fields that begin with the state. 0: not there. */
+static unsigned long long field_in(const char *fields, int wanted)
+{
     int number;
 
-    for (number = FIELD_OF_STATE; field && number < FIELD_OF_START; number++) {
-        field = strchr(field, ' ');
-        field = field ? field + 1 : NULL;
+    for (number = FIELD_OF_STATE; fields && number < wanted; number++) {
+        fields = strchr(fields, ' ');
+        fields = fields ? fields + 1 : NULL;
     }
-    return field && ticks_per_sec > 0
-               ? (adm_usec_t)(strtoull(field, NULL, 10)
-                              * (unsigned long long)ADM_USEC_PER_SEC
+    return fields ? strtoull(fields, NULL, 10) : 0;
+}
+
+static adm_usec_t time_of(unsigned long long ticks)
+{
+    long ticks_per_sec = sysconf(_SC_CLK_TCK);
+
+    return ticks_per_sec > 0
+               ? (adm_usec_t)(ticks * (unsigned long long)ADM_USEC_PER_SEC
                               / (unsigned long long)ticks_per_sec)
                : 0;
 }
 
+static bool is_another(const char *fields, adm_usec_t seen)
+{
+    return *fields == 'Z' || *fields == 'X'
+           || time_of(field_in(fields, FIELD_OF_START)) > seen;
+}
+
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
 {
-    char path[64], stat[1024];
-    const char *name_end;
+    char stat[1024];
+    const char *fields;
 
     if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH)) {
         return true;
     }
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    if (read_proc(path, stat, sizeof(stat)) <= 0) {
-        return false; /* hidden, or gone since */
-    }
-    /* "pid (name) S ...", and a name may contain anything. */
-    name_end = strrchr(stat, ')');
-    if (!name_end || name_end[1] != ' ') {
+    fields = read_stat(pid, stat, sizeof(stat));
+    return fields && is_another(fields, seen);
+}
+
+bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
+                    uint64_t *rss)
+{
+    char stat[1024];
+    const char *fields = pid > 0 ? read_stat(pid, stat, sizeof(stat)) : NULL;
+
+    if (!fields || is_another(fields, seen)) {
         return false;
     }
-    return name_end[2] == 'Z' || name_end[2] == 'X'
-           || start_in(name_end + 2) > seen;
+    *processor = time_of(field_in(fields, FIELD_OF_UTIME)
+                         + field_in(fields, FIELD_OF_STIME));
+    *rss = field_in(fields, FIELD_OF_RSS)
+           * (unsigned long long)sysconf(_SC_PAGESIZE);
+    return true;
 }
 
 /* A program that has closed its outputs is about to end: give it a moment,

@@ -9,6 +9,7 @@
 #define ADM_PROC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "adm_time.h"
@@ -22,7 +23,12 @@ adm_usec_t adm_proc_now(void);
  *  as there is any under its pid. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
 
-/** The same, or it does so in the next few milliseconds. Blocks for as long. A
+/** @return whether the system says what the process that was there at @a seen has
+ *  used: processor time, and bytes of memory now. */
+bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
+                    uint64_t *rss);
+
+/** The same as adm_proc_has_ended(), or it does so in the next few milliseconds. Blocks for as long. A
  *  child of the caller stays to be reaped. */
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 

@@ -42,7 +42,7 @@ uint32_t adm_segment_version(void)
               + sizeof(adm_header_rec_t) + sizeof(adm_zone_rec_t)
               + sizeof(adm_history_rec_t) + sizeof(adm_child_rec_t)
               + sizeof(adm_doorbell_rec_t) + sizeof(adm_chunk_rec_t)
-              + sizeof(adm_ticket_rec_t));
+              + sizeof(adm_ticket_rec_t) + sizeof(adm_who_rec_t));
 }
 
 /* ---- create --------------------------------------------------------------- */
@@ -94,7 +94,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
 {
     adm_segment_t *segment;
     size_t zones_at, histories_at, children_at, doorbells_at, chunks_at;
-    size_t tickets_at, end = 0;
+    size_t tickets_at, who_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
@@ -119,6 +119,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
     chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
     tickets_at = part(&end, segment->sizes.tickets, sizeof(adm_ticket_rec_t));
+    who_at = part(&end, segment->sizes.tickets, sizeof(adm_who_rec_t));
 
     segment->bytes = end;
     segment->base = mmap(NULL, end, PROT_READ | PROT_WRITE,
@@ -133,6 +134,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
     segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
     segment->ticket_recs = (void *)((char *)segment->base + tickets_at);
+    segment->who_recs = (void *)((char *)segment->base + who_at);
 
     rv = init_child_locks(segment);
     if (rv != APR_SUCCESS) {

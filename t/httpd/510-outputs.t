@@ -111,11 +111,11 @@ CONF
             [ 'json&zone=%ff', 404, "No zone is called '\xc3\xbf'." ],
             [ 'json&zone=' . 'x' x 4000, 404, "No zone is called '" . 'x' x 4000 . "'." ],
             [ 'json&zone=%zz', 400, 'The name of the zone is not encoded as in a URL.' ],
-            [ "json&zone=$used&zone=$used", 400, 'zone= and history= name one zone, and once.' ],
+            [ "json&zone=$used&zone=$used", 400, 'zone=, history= and who= name one zone, and once.' ],
             [ "json&zone=$used&history=$used", 400,
-              'zone= and history= name one zone, and once.' ],
-            [ "history=$used", 400, 'history= belongs to json: ?json&history=NAME.' ],
-            [ "prometheus&history=$used", 400, 'history= belongs to json: ?json&history=NAME.' ],
+              'zone=, history= and who= name one zone, and once.' ],
+            [ "history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
+            [ "prometheus&history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
             [ 'json&prometheus', 400,
               'An answer has one form: json, prometheus, or the page.' ];
 

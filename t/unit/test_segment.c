@@ -56,7 +56,7 @@ END_TEST
 START_TEST(unused_room_costs_no_memory)
 {
     const size_t page = 4096;
-    static unsigned char in_core[64 * 1024];
+    static unsigned char in_core[128 * 1024];
     size_t pages, n, resident = 0;
 
     make_segment(1000, 16, 1000000);

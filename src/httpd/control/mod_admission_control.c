@@ -88,7 +88,7 @@ static int obey(request_rec *r, const admission_order_t *order)
     }
     log_order(r, zone, &before);
     if (apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
-        return admission_json_write(r, zone, 0);
+        return admission_json_write(r, zone, ADMISSION_WITH_NOTHING);
     }
     /* A form of the page: back to it, so that a reload orders nothing. */
     apr_table_setn(r->headers_out, "Location", r->uri);

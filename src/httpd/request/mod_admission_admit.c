@@ -13,6 +13,7 @@
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
+#include "request/mod_admission_who.h"
 #include "server/mod_admission_process.h"
 
 /* ---- decide -------------------------------------------------------------- */
@@ -60,6 +61,9 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
     verdict->outcome = adm_ticket_enter(admission_process_child(),
                                         verdict->zone->handle, &entry,
                                         adm_now(), ticket);
+    if (atomic_load(&ticket->held)) {
+        admission_who_note(r, ticket);
+    }
     verdict->queued_ahead = ticket->queued_ahead;
     verdict->drain_usec = ticket->drain_usec;
     verdict->fault = ticket->fault;

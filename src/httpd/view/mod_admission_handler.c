@@ -104,7 +104,7 @@ int admission_handler_refuse_page(request_rec *r)
 typedef struct query_t {
     const char *output; /* "": the page */
     const char *zone;   /* NULL: all */
-    int with_history;
+    admission_json_with_t with;
 } query_t;
 
 int admission_handler_refuse(request_rec *r, int status, const char *message)
@@ -124,17 +124,22 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
         const char *value = ap_getword(p, &args, '&');
         const char *key = ap_getword(p, &value, '=');
 
-        if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0) {
+        int is_history = strcmp(key, "history") == 0;
+        int is_who = strcmp(key, "who") == 0;
+
+        if (strcmp(key, "zone") == 0 || is_history || is_who) {
             char *name = apr_pstrdup(p, value);
 
             if (query->zone) {
-                return "zone= and history= name one zone, and once.";
+                return "zone=, history= and who= name one zone, and once.";
             }
             if (ap_unescape_urlencoded(name) != OK) {
                 return "The name of the zone is not encoded as in a URL.";
             }
             query->zone = name;
-            query->with_history = *key == 'h';
+            query->with = is_history ? ADMISSION_WITH_HISTORY
+                          : is_who   ? ADMISSION_WITH_REQUESTS
+                                     : ADMISSION_WITH_NOTHING;
         }
         else if (*query->output == '\0') {
             query->output = key;
@@ -143,8 +148,8 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
             return "An answer has one form: json, prometheus, or the page.";
         }
     }
-    return query->with_history && strcmp(query->output, "json") != 0
-               ? "history= belongs to json: ?json&history=NAME."
+    return query->with && strcmp(query->output, "json") != 0
+               ? "history= and who= belong to json: ?json&history=NAME."
                : NULL;
 }
 
@@ -152,7 +157,7 @@ static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
     if (strcmp(query->output, "json") == 0) {
-        return admission_json_write(r, only, query->with_history);
+        return admission_json_write(r, only, query->with);
     }
     if (strcmp(query->output, "prometheus") == 0) {
         return admission_prometheus_write(r, only);

@@ -84,14 +84,77 @@ static void write_field(request_rec *r, const admission_field_t *field,
     ap_rputs(quote, r);
 }
 
+static void write_text(request_rec *r, apr_pool_t *p, const char *key,
+                       const char *text)
+{
+    ap_rvputs(r, ",\"", key, "\":", NULL);
+    write_string(r, admission_fields_utf8(p, text));
+}
+
+static void write_request(request_rec *r, apr_pool_t *p,
+                          const adm_present_t *present)
+{
+    adm_usage_t usage;
+
+    ap_rprintf(r, "{\"state\":\"%s\",\"ageMs\":%" APR_INT64_T_FMT,
+               present->runs ? "running" : "waiting",
+               (apr_int64_t)(present->age_usec / ADM_USEC_PER_MSEC));
+    if (present->is_known) {
+        write_text(r, p, "client", present->who.client);
+        write_text(r, p, "host", present->who.host);
+        write_text(r, p, "method", present->who.method);
+        write_text(r, p, "uri", present->who.uri);
+    }
+    if (present->program) {
+        ap_rprintf(r, ",\"pid\":%d", (int)present->program);
+    }
+    if (adm_who_usage(present->program, present->program_seen, &usage)) {
+        ap_rprintf(r,
+                   ",\"cpuMs\":%" APR_INT64_T_FMT
+                   ",\"rssKb\":%" APR_UINT64_T_FMT,
+                   (apr_int64_t)(usage.processor_usec / ADM_USEC_PER_MSEC),
+                   (apr_uint64_t)(usage.rss_bytes / 1024));
+    }
+    ap_rputs("}", r);
+}
+
+/* A few at a time, so that neither memory nor the zone's lock is held for long. */
+static void write_requests(request_rec *r, apr_pool_t *p,
+                           const admission_zone_t *zone)
+{
+    adm_present_t *present = apr_palloc(p, ADM_PRESENT_MAX * sizeof(*present));
+    uint32_t cursor = 0, count, i;
+    const char *comma = "";
+    apr_pool_t *some; /* of those of one call */
+
+    ap_rputs(",\"requests\":[", r);
+    apr_pool_create(&some, p);
+    do {
+        apr_pool_clear(some);
+        if (adm_who_list(admission_process_child(), zone->handle, adm_now(),
+                         &cursor, present, &count)
+            != APR_SUCCESS) {
+            break;
+        }
+        for (i = 0; i < count; i++) {
+            ap_rputs(comma, r);
+            write_request(r, some, &present[i]);
+            comma = ",";
+        }
+    } while (count && !r->connection->aborted);
+    apr_pool_destroy(some);
+    ap_rputs("]", r);
+}
+
 static void write_zone(request_rec *r, apr_pool_t *p,
-                       const admission_zone_t *zone, int with_history)
+                       const admission_zone_t *zone, admission_json_with_t with)
 {
     admission_view_t view;
     adm_history_t history = { 0 };
     int i;
 
-    admission_fields_look_at(zone, &view, with_history ? &history : NULL);
+    admission_fields_look_at(zone, &view,
+                             with == ADMISSION_WITH_HISTORY ? &history : NULL);
     ap_rputs("{\"name\":", r);
     write_string(r, admission_fields_utf8(p, zone->name));
     if (view.is_busy) {
@@ -104,14 +167,17 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     }
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
-    if (with_history) {
+    if (with == ADMISSION_WITH_HISTORY) {
         write_history(r, &history);
+    }
+    else if (with == ADMISSION_WITH_REQUESTS) {
+        write_requests(r, p, zone);
     }
     ap_rputs("}", r);
 }
 
 int admission_json_write(request_rec *r, const admission_zone_t *only,
-                         int with_history)
+                         admission_json_with_t with)
 {
     const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
     adm_server_stats_t stats;
@@ -132,7 +198,7 @@ int admission_json_write(request_rec *r, const admission_zone_t *only,
         apr_pool_clear(p);
         ap_rputs(i ? "," : "", r);
         write_zone(r, p, APR_ARRAY_IDX(zones, i, const admission_zone_t *),
-                   with_history);
+                   with);
     }
     apr_pool_destroy(p);
     ap_rputs("]}", r);

@@ -4,8 +4,15 @@
 
 #include "config/mod_admission_conf.h"
 
+/** What is written of each zone beside its fields. */
+typedef enum admission_json_with_t {
+    ADMISSION_WITH_NOTHING,
+    ADMISSION_WITH_HISTORY, /* its last ten minutes */
+    ADMISSION_WITH_REQUESTS /* who runs and who waits */
+} admission_json_with_t;
+
 /** @param only  the zone that is asked for; NULL: all */
 int admission_json_write(request_rec *r, const admission_zone_t *only,
-                         int with_history);
+                         admission_json_with_t with);
 
 #endif

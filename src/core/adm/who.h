@@ -1,0 +1,64 @@
+/* adm/who.h - which requests hold the permits of a zone, and which wait.
+ * Included by adm.h, which is what others include.
+ */
+#ifndef ADM_PUBLIC_WHO_H
+#define ADM_PUBLIC_WHO_H
+
+#include "adm/base.h"
+#include "adm/ticket.h"
+
+/** What a request says of itself, cut where it is longer: text for people, ended by
+ *  a NUL, in whatever encoding it came. */
+typedef struct adm_who_t {
+    char client[48];
+    char method[16];
+    char host[64];
+    char uri[64];
+} adm_who_t;
+
+/** One request of a zone, as it was at one moment. */
+typedef struct adm_present_t {
+    bool runs;           /* it holds a permit and has begun */
+    adm_usec_t age_usec; /* how long it has run, or has waited so far */
+    bool is_known;       /* who is filled in */
+    adm_who_t who;
+    pid_t program;           /* that it started last; 0: none is known */
+    adm_usec_t program_seen; /* for adm_who_usage() */
+} adm_present_t;
+
+/** At most so many come of one adm_who_list(). */
+#define ADM_PRESENT_MAX 64
+
+/**
+ * Say who asks: for whoever looks at the zone. The owner of the ticket, after
+ * adm_ticket_enter(), any time until it gives it back. No lock, no system call.
+ */
+void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who);
+
+/**
+ * Copy some of the requests that run or wait in a zone, in no order. Called again
+ * and again with the same @a cursor, which begins at 0, all come; those that come
+ * and go meanwhile may, once. Waits briefly for the zone's lock.
+ *
+ * @param present  room for ADM_PRESENT_MAX
+ * @param count    how many came; 0: there are no more.
+ * @return APR_SUCCESS, or as adm_view_zone().
+ */
+apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                          uint32_t *cursor, adm_present_t *present,
+                          uint32_t *count);
+
+/** What a process has used. */
+typedef struct adm_usage_t {
+    adm_usec_t processor_usec;
+    uint64_t rss_bytes;
+} adm_usage_t;
+
+/**
+ * @param seen  a moment at which the process was there, or 0: not known
+ * @return whether the system tells what the process uses; it does not of one that
+ *         has ended, or that it hides. Makes system calls.
+ */
+bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage);
+
+#endif

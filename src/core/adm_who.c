@@ -1,0 +1,140 @@
+/* adm_who.c - who runs and waits in a zone.
+ * Called by the module.
+ *
+ * A record beside each ticket, written by the ticket's owner without a lock and
+ * read by whoever looks. It is of the ticket whose arrival it has; who reads it
+ * compares before and after, so that nobody is shown with another one's name.
+ * Nothing is decided by it.
+ */
+#include <string.h>
+
+#include "adm_layout.h"
+#include "adm_proc.h"
+#include "adm_zone.h"
+
+/* Arrivals begin at 0. */
+static uint64_t mark_of(uint64_t arrival)
+{
+    return arrival + 1;
+}
+
+void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who)
+{
+    adm_who_rec_t *rec = adm_who_at(ticket->child->segment, ticket->idx);
+
+    if (!rec) {
+        return;
+    }
+    atomic_store(&rec->mark, 0);
+    atomic_thread_fence(memory_order_release);
+    rec->who = *who;
+    atomic_store_explicit(&rec->mark, mark_of(ticket->arrival),
+                          memory_order_release);
+}
+
+/* Texts of a compromised child may have no end. */
+static void end_texts(adm_who_t *who)
+{
+    who->client[sizeof(who->client) - 1] = '\0';
+    who->method[sizeof(who->method) - 1] = '\0';
+    who->host[sizeof(who->host) - 1] = '\0';
+    who->uri[sizeof(who->uri) - 1] = '\0';
+}
+
+static bool copy_who(const adm_who_rec_t *rec, uint64_t arrival, adm_who_t *who)
+{
+    if (!rec
+        || atomic_load_explicit(&rec->mark, memory_order_acquire)
+               != mark_of(arrival)) {
+        return false;
+    }
+    *who = rec->who;
+    end_texts(who);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load(&rec->mark) == mark_of(arrival);
+}
+
+static adm_usec_t since_of(const adm_ticket_rec_t *ticket, bool runs)
+{
+    adm_usec_t begun = runs && atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
+                           ? atomic_load(&ticket->begun_usec)
+                           : 0;
+
+    return begun ? begun : ticket->since_usec;
+}
+
+/* @return whether the ticket is one of a request that is there. */
+static bool copy_locked(const adm_segment_t *segment, uint32_t idx,
+                        adm_usec_t now, adm_present_t *present)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    unsigned state = atomic_load(&ticket->state);
+    adm_usec_t since;
+
+    if (state == ADM_TICKET_FREE || state > ADM_TICKET_GRANTED) {
+        return false;
+    }
+    *present = (adm_present_t){ .runs = state == ADM_TICKET_ACTIVE
+                                        || state == ADM_TICKET_ORPHANED };
+    since = since_of(ticket, present->runs);
+    present->age_usec = now > since ? now - since : 0;
+    present->is_known = copy_who(adm_who_at(segment, idx), ticket->arrival,
+                                 &present->who);
+    if (present->runs) {
+        uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
+
+        present->program = pid != ADM_PROGRAM_CLOSED ? (pid_t)pid : 0;
+        present->program_seen = atomic_load(&ticket->program_seen);
+    }
+    return true;
+}
+
+/* The tickets of one chunk. */
+static uint32_t copy_chunk_locked(const adm_segment_t *segment, uint32_t chunk,
+                                  adm_usec_t now, adm_present_t *present)
+{
+    uint32_t n, count = 0;
+
+    for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+        count += copy_locked(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, now,
+                             &present[count]);
+    }
+    return count;
+}
+
+apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                          uint32_t *cursor, adm_present_t *present,
+                          uint32_t *count)
+{
+    adm_segment_t *segment = child->segment;
+    uint32_t used = atomic_load(&segment->header->chunks_used);
+    apr_status_t rv = APR_SUCCESS;
+
+    *count = 0;
+    for (; *cursor < used && *cursor < segment->chunks && *count == 0
+           && rv == APR_SUCCESS;
+         ++*cursor) {
+        adm_zone_rec_t *rec;
+
+        if (atomic_load(&segment->chunk_recs[*cursor].zone_idx) != zone.idx) {
+            continue;
+        }
+        rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+        if (!rec) {
+            break;
+        }
+        if (rec->applied_incarnation == zone.incarnation) {
+            *count = copy_chunk_locked(segment, *cursor, now, present);
+        }
+        else {
+            rv = ADM_ZONE_RETIRED;
+        }
+        adm_zone_unlock(segment, rec, now);
+    }
+    return rv;
+}
+
+bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage)
+{
+    return adm_proc_usage(pid, seen, &usage->processor_usec, &usage->rss_bytes);
+}

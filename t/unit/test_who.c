@@ -1,0 +1,197 @@
+/* test_who.c - which requests run and wait. */
+#include <string.h>
+#include <unistd.h>
+
+#include "adm_proc.h"
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_present_t present[ADM_PRESENT_MAX];
+
+static void make_zone(uint32_t limit)
+{
+    zone = zone_with(limit, 100);
+    child = join();
+}
+
+static adm_who_t called(const char *uri)
+{
+    adm_who_t who = { .client = "192.0.2.7",
+                      .method = "GET",
+                      .host = "www.example.org" };
+
+    snprintf(who.uri, sizeof(who.uri), "%s", uri);
+    return who;
+}
+
+static void come(adm_ticket_t *ticket, const char *uri)
+{
+    adm_who_t who = called(uri);
+
+    *ticket = (adm_ticket_t){ 0 };
+    enter(child, zone, ticket);
+    adm_who_note(ticket, &who);
+}
+
+/* All that are there; those beyond the room are only counted. */
+static uint32_t list(adm_usec_t now)
+{
+    uint32_t cursor = 0, count, all = 0;
+
+    do {
+        ck_assert_int_eq(adm_who_list(child, zone, now, &cursor, present,
+                                      &count),
+                         APR_SUCCESS);
+        all += count;
+    } while (count && all < ADM_PRESENT_MAX);
+    return all;
+}
+
+static const adm_present_t *find(const char *uri, uint32_t count)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        if (present[i].is_known && strcmp(present[i].who.uri, uri) == 0) {
+            return &present[i];
+        }
+    }
+    return NULL;
+}
+
+START_TEST(who_runs_and_who_waits_is_seen)
+{
+    adm_ticket_t first, second;
+    const adm_present_t *one;
+    adm_usec_t later;
+
+    make_zone(1);
+    come(&first, "/first");
+    come(&second, "/second");
+    later = adm_now() + 5 * ADM_USEC_PER_SEC;
+    ck_assert_uint_eq(list(later), 2);
+    one = find("/first", 2);
+    ck_assert_ptr_nonnull(one);
+    ck_assert(one->runs);
+    ck_assert_str_eq(one->who.client, "192.0.2.7");
+    ck_assert_str_eq(one->who.method, "GET");
+    ck_assert_str_eq(one->who.host, "www.example.org");
+    ck_assert_int_ge(one->age_usec, 5 * ADM_USEC_PER_SEC);
+    ck_assert_int_lt(one->age_usec, 60 * ADM_USEC_PER_SEC);
+    one = find("/second", 2);
+    ck_assert_ptr_nonnull(one);
+    ck_assert(!one->runs);
+    leave(&first);
+    leave(&second);
+    ck_assert_uint_eq(list(later), 0);
+}
+END_TEST
+
+START_TEST(a_request_that_says_nothing_has_no_name_of_another)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1);
+    come(&ticket, "/first");
+    leave(&ticket);
+    ticket = (adm_ticket_t){ 0 };
+    enter(child, zone, &ticket);
+    ck_assert_uint_eq(list(adm_now()), 1);
+    ck_assert(!present[0].is_known);
+    leave(&ticket);
+}
+END_TEST
+
+START_TEST(another_zone_does_not_show_it)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1);
+    come(&ticket, "/first");
+    zone = zone_with(1, 100);
+    ck_assert_uint_eq(list(adm_now()), 0);
+    leave(&ticket);
+}
+END_TEST
+
+START_TEST(more_than_a_chunk_of_them_come_in_parts)
+{
+    static adm_ticket_t tickets[100];
+    uint32_t cursor = 0, count, all = 0, calls = 0, i;
+
+    make_zone(2);
+    for (i = 0; i < 100; i++) {
+        come(&tickets[i], "/many");
+    }
+    do {
+        ck_assert_int_eq(adm_who_list(child, zone, adm_now(), &cursor, present,
+                                      &count),
+                         APR_SUCCESS);
+        ck_assert_uint_le(count, ADM_PRESENT_MAX);
+        all += count;
+        calls++;
+    } while (count);
+    ck_assert_uint_eq(all, 100);
+    ck_assert_uint_eq(calls, 3);
+}
+END_TEST
+
+START_TEST(a_text_without_an_end_is_ended)
+{
+    adm_ticket_t ticket;
+    adm_who_t who;
+
+    make_zone(1);
+    come(&ticket, "/first");
+    memset(&who, 'x', sizeof(who));
+    adm_who_note(&ticket, &who);
+    ck_assert_uint_eq(list(adm_now()), 1);
+    ck_assert_uint_eq(strlen(present[0].who.uri), sizeof(who.uri) - 1);
+    ck_assert_uint_eq(strlen(present[0].who.client), sizeof(who.client) - 1);
+    leave(&ticket);
+}
+END_TEST
+
+START_TEST(one_that_is_being_written_is_not_shown)
+{
+    adm_ticket_t ticket;
+
+    make_zone(1);
+    come(&ticket, "/first");
+    atomic_store(&adm_who_at(segment, ticket.idx)->mark, 0);
+    ck_assert_uint_eq(list(adm_now()), 1);
+    ck_assert(!present[0].is_known);
+    leave(&ticket);
+}
+END_TEST
+
+START_TEST(a_process_uses_memory_and_time)
+{
+    adm_usec_t seen = adm_proc_now();
+    adm_usage_t usage;
+
+    ck_assert(adm_who_usage(getpid(), seen, &usage));
+    ck_assert_uint_gt(usage.rss_bytes, 100000);
+    ck_assert_int_lt(usage.processor_usec, 600 * ADM_USEC_PER_SEC);
+    /* Another one under the pid of one that was there when the system started. */
+    ck_assert(!adm_who_usage(getpid(), 1, &usage));
+    ck_assert(!adm_who_usage(0, seen, &usage));
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, who_runs_and_who_waits_is_seen);
+    tcase_add_test(stories, a_request_that_says_nothing_has_no_name_of_another);
+    tcase_add_test(stories, another_zone_does_not_show_it);
+    tcase_add_test(stories, more_than_a_chunk_of_them_come_in_parts);
+    tcase_add_test(stories, a_text_without_an_end_is_ended);
+    tcase_add_test(stories, one_that_is_being_written_is_not_shown);
+    tcase_add_test(stories, a_process_uses_memory_and_time);
+}
+
+int main(void)
+{
+    return run_stories("who", add_stories);
+}
