@@ -5,6 +5,7 @@
  */
 #include "adm_grant.h"
 #include "adm_layout.h"
+#include "adm_link.h"
 
 /* ---- the list ------------------------------------------------------------- */
 
@@ -25,25 +26,8 @@ void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *prev = adm_ticket_at(segment, ticket->prev_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, ticket->next_idx);
-
-    if (prev) {
-        prev->next_idx = ticket->next_idx;
-    }
-    else if (zone->granted_idx == ticket_idx) {
-        zone->granted_idx = ticket->next_idx;
-    }
-    else {
-        return false;
-    }
-    if (next) {
-        next->prev_idx = ticket->prev_idx;
-    }
-    ticket->prev_idx = 0;
-    ticket->next_idx = 0;
-    return true;
+    return adm_link_remove_locked(segment, &zone->granted_idx, NULL,
+                                  ticket_idx);
 }
 
 /* ---- who can run ---------------------------------------------------------- */

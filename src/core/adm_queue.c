@@ -2,6 +2,7 @@
  * Called by adm_zone and adm_pool, under the zone's lock.
  */
 #include "adm_layout.h"
+#include "adm_link.h"
 #include "adm_queue.h"
 
 void adm_queue_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
@@ -52,22 +53,8 @@ void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 void adm_queue_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *prev = adm_ticket_at(segment, ticket->prev_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, ticket->next_idx);
-
-    if (prev) {
-        prev->next_idx = ticket->next_idx;
-    }
-    else {
-        zone->head_idx = ticket->next_idx;
-    }
-    if (next) {
-        next->prev_idx = ticket->prev_idx;
-    }
-    else {
-        zone->tail_idx = ticket->prev_idx;
-    }
+    adm_link_remove_locked(segment, &zone->head_idx, &zone->tail_idx,
+                           ticket_idx);
 }
 
 /* ---- derived again from the tickets --------------------------------------- */
