@@ -185,7 +185,7 @@ const char *ap_scan_http_token(const char *text)
     return text;
 }
 
-int admission_include_may_exec(request_rec *r)
+bool admission_include_may_exec(request_rec *r)
 {
     (void)r;
     return 0;

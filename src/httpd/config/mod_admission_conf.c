@@ -28,7 +28,7 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
     const admission_dir_conf_t *base = base_conf, *add = add_conf;
     admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
 
-    PICK(limit, NULL);
+    PICK(section, NULL);
     PICK(queue_length, ADMISSION_UNSET);
     PICK(queue_timeout, ADMISSION_UNSET);
     PICK(handlers, NULL);
@@ -58,7 +58,7 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
 
 admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf)
 {
-    return conf->limit ? conf->limit->zone : NULL;
+    return conf->section ? conf->section->zone : NULL;
 }
 
 /* Where the request's sections say nothing, what others of its zone say. */
@@ -71,8 +71,7 @@ int admission_conf_queue_length(const admission_dir_conf_t *conf)
                                                  : DEFAULT_QUEUE_LENGTH;
 }
 
-apr_interval_time_t
-admission_conf_queue_timeout(const admission_dir_conf_t *conf)
+adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);
 
@@ -87,12 +86,12 @@ int admission_conf_reject_status(const admission_dir_conf_t *conf)
                                                   : DEFAULT_REJECT_STATUS;
 }
 
-int admission_conf_is_dry_run(const admission_dir_conf_t *conf)
+bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
 {
     return conf->dry_run == 1;
 }
 
-int admission_conf_parks(server_rec *s)
+bool admission_conf_parks(server_rec *s)
 {
     const admission_server_conf_t *conf =
         ap_get_module_config(s->module_config, &admission_module);

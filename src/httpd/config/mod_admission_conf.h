@@ -32,8 +32,8 @@ typedef struct admission_zone_t {
     int further_places;       /* how many there are after that */
     int limit;
     int queue_length; /* where no request says otherwise */
-    apr_interval_time_t queue_timeout;
-    int says_queue; /* one of its sections does, not only their surroundings */
+    adm_usec_t queue_timeout;
+    bool says_queue; /* one of its sections does, not only their surroundings */
     int dry_run;
     adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;
@@ -44,9 +44,9 @@ typedef struct admission_section_t {
     int number;            /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
     const char *zone_name; /* of AdmissionZone; NULL: the section's own */
     const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
-    const char *section;   /* as in the zone's name; NULL: no usable one */
-    int is_regex;          /* it has a regular expression in it */
-    int is_ambiguous;      /* another one of the server has the same: no name */
+    const char *name;      /* as in the zone's name; NULL: no usable one */
+    bool is_regex;         /* it has a regular expression in it */
+    bool is_ambiguous;     /* another one of the server has the same: no name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* what the section says besides */
     admission_zone_t *zone; /* set by admission_zones_settle() */
@@ -56,7 +56,7 @@ typedef struct admission_section_t {
 
 /** What no directive has set. */
 #define ADMISSION_UNSET (-1)
-#define ADMISSION_DEFAULT_QUEUE_TIMEOUT apr_time_from_sec(30)
+#define ADMISSION_DEFAULT_QUEUE_TIMEOUT (30 * ADM_USEC_PER_SEC)
 
 typedef enum admission_retry_t {
     ADMISSION_RETRY_UNSET = -1,
@@ -68,9 +68,9 @@ typedef enum admission_retry_t {
 /** Per-directory configuration. Merging copies pointers and numbers only, but for
  *  actions. */
 typedef struct admission_dir_conf_t {
-    admission_section_t *limit;         /* NULL: unset */
+    admission_section_t *section;       /* NULL: unset */
     int queue_length;                   /* -1: unset */
-    apr_interval_time_t queue_timeout;  /* -1: unset */
+    adm_usec_t queue_timeout;           /* -1: unset */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
@@ -84,7 +84,7 @@ typedef struct admission_dir_conf_t {
 /** Of the main server. */
 typedef struct admission_server_conf_t {
     int reserve; /* -1: unset */
-    int reserve_is_percent;
+    bool reserve_is_percent;
     int parking;     /* -1: unset */
     int recycle_min; /* connections; 0: off */
     int recycle_max;
@@ -105,14 +105,13 @@ admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf);
  *  others of its zone say, else the default. */
 int admission_conf_queue_length(const admission_dir_conf_t *conf);
 
-apr_interval_time_t
-admission_conf_queue_timeout(const admission_dir_conf_t *conf);
+adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf);
 
 int admission_conf_reject_status(const admission_dir_conf_t *conf);
 
-int admission_conf_is_dry_run(const admission_dir_conf_t *conf);
+bool admission_conf_is_dry_run(const admission_dir_conf_t *conf);
 
 /** @return whether AdmissionParking is On. */
-int admission_conf_parks(server_rec *s);
+bool admission_conf_parks(server_rec *s);
 
 #endif

@@ -38,8 +38,8 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     const char *error = wrong_context(cmd);
     int number = strcasecmp(arg, "off") == 0
                      ? 0
-                     : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
-    admission_section_t *limit;
+                      : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
+    admission_section_t *section;
 
     if (error) {
         return error;
@@ -50,17 +50,17 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                             "or 'off'",
                             arg, ADMISSION_LIMIT_MAX);
     }
-    limit = admission_sections_note(cmd, dir_conf);
-    if (limit->number == ADMISSION_NO_NUMBER) {
-        limit->number = number;
-        limit->place = admission_sections_place(cmd);
+    section = admission_sections_note(cmd, dir_conf);
+    if (section->number == ADMISSION_NO_NUMBER) {
+        section->number = number;
+        section->place = admission_sections_place(cmd);
     }
-    if (limit->number != number) {
+    if (section->number != number) {
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' differs from '%s' in %s; one "
                             "section has one number",
-                            arg, name_limit(cmd->pool, limit->number),
-                            limit->place);
+                            arg, name_limit(cmd->pool, section->number),
+                            section->place);
     }
     return NULL;
 }
@@ -69,7 +69,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                              const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
-    apr_interval_time_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT;
+    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT;
     const char *error = wrong_context(cmd);
     int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
 
@@ -182,13 +182,13 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
 }
 
 /* "retry-after=..." */
-static int parse_retry(const char *option, admission_dir_conf_t *conf)
+static bool parse_retry(const char *option, admission_dir_conf_t *conf)
 {
-    apr_interval_time_t time;
+    adm_usec_t time;
     const char *value;
 
     if (strncasecmp(option, "retry-after=", 12) != 0) {
-        return 0;
+        return false;
     }
     value = option + 12;
     if (strcasecmp(value, "auto") == 0) {
@@ -197,14 +197,14 @@ static int parse_retry(const char *option, admission_dir_conf_t *conf)
     else if (strcasecmp(value, "off") == 0) {
         conf->retry = ADMISSION_RETRY_OFF;
     }
-    else if (admission_parse_time(value, apr_time_from_sec(1), &time)) {
+    else if (admission_parse_time(value, ADM_USEC_PER_SEC, &time)) {
         conf->retry = ADMISSION_RETRY_FIXED;
-        conf->retry_seconds = (int)apr_time_sec(time);
+        conf->retry_seconds = (int)(time / ADM_USEC_PER_SEC);
     }
     else {
-        return 0;
+        return false;
     }
-    return 1;
+    return true;
 }
 
 static const char *set_reject(cmd_parms *cmd, void *dir_conf,
@@ -272,7 +272,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
     apr_size_t length = strlen(arg);
-    int is_percent = length && arg[length - 1] == '%';
+    bool is_percent = length && arg[length - 1] == '%';
     int number = admission_parse_number(
         is_percent ? apr_pstrmemdup(cmd->pool, arg, length - 1) : arg, 0,
         is_percent ? 99 : ADMISSION_LIMIT_MAX);
@@ -308,7 +308,7 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
     admission_server_conf_t *conf =
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    int is_off = strcasecmp(range, "off") == 0;
+    bool is_off = strcasecmp(range, "off") == 0;
     int min = 0, max = 0, together = ADMISSION_UNSET;
 
     (void)dir_conf;

@@ -5,7 +5,7 @@
 
 #include "config/mod_admission_parse.h"
 
-#define MAX_TIME apr_time_from_sec(86400)
+#define MAX_TIME (86400 * ADM_USEC_PER_SEC)
 
 /* @return a whole number from min to max, or -1. */
 int admission_parse_number(const char *text, int min, int max)
@@ -19,11 +19,11 @@ int admission_parse_number(const char *text, int min, int max)
 }
 
 /* A time in httpd's notation, from min up to a day. */
-int admission_parse_time(const char *text, apr_interval_time_t min,
-                         apr_interval_time_t *time)
+bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
 {
     static const char *const units[] = { "", "ms", "s", "mi", "min", "h" };
     const char *unit = text;
+    apr_interval_time_t parsed;
     apr_size_t i;
 
     while (apr_isdigit(*unit)) {
@@ -32,16 +32,19 @@ int admission_parse_time(const char *text, apr_interval_time_t min,
     /* httpd's parser looks at the first letters only. */
     for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
         if (unit > text && strcmp(unit, units[i]) == 0) {
-            return ap_timeout_parameter_parse(text, time, "s") == APR_SUCCESS
-                   && *time >= min && *time <= MAX_TIME;
+            if (ap_timeout_parameter_parse(text, &parsed, "s") != APR_SUCCESS) {
+                return false;
+            }
+            *time = parsed;
+            return parsed >= min && parsed <= MAX_TIME;
         }
     }
-    return 0;
+    return false;
 }
 
 /* "1000-2000", or "1000" for both. */
-int admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
-                          int *max)
+bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
+                           int *max)
 {
     const char *dash = strchr(text, '-');
 
@@ -54,7 +57,7 @@ int admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
 
 /* type/subtype, and not one that a module has taken for a handler that runs
  * programs. */
-int admission_parse_is_media_type(const char *name)
+bool admission_parse_is_media_type(const char *name)
 {
     const char *slash = ap_scan_http_token(name);
     const char *subtype = *slash == '/' ? slash + 1 : slash;

@@ -4,21 +4,22 @@
 
 #include <httpd.h>
 
+#include "adm.h"
+
 /** @return the whole number from @a min to @a max that @a text is, or -1. */
 int admission_parse_number(const char *text, int min, int max);
 
 /** Read a time in httpd's notation, from @a min up to a day. @return whether it
  *  is one. */
-int admission_parse_time(const char *text, apr_interval_time_t min,
-                         apr_interval_time_t *time);
+bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time);
 
 /** Read "1000-2000", or "1000" for both, of numbers from 1 to @a most. @return
  *  whether it is one. */
-int admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
-                          int *max);
+bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
+                           int *max);
 
 /** @return whether the name is a media type, one type and one subtype: what
  *  httpd itself serves as a file. */
-int admission_parse_is_media_type(const char *name);
+bool admission_parse_is_media_type(const char *name);
 
 #endif

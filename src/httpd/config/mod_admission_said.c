@@ -41,7 +41,7 @@ const ap_directive_t *admission_said_next(const ap_directive_t *directive)
     return directive ? directive->next : NULL;
 }
 
-int admission_said_is(const ap_directive_t *directive, const char *name)
+bool admission_said_is(const ap_directive_t *directive, const char *name)
 {
     return strcasecmp(directive->directive, name) == 0;
 }
@@ -55,20 +55,20 @@ const char *admission_said_argument(apr_pool_t *p,
     return ap_getword_conf(p, &args);
 }
 
-static int has_word(apr_pool_t *p, const ap_directive_t *directive,
-                    const char *word)
+static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
+                     const char *word)
 {
     const char *args = directive->args ? directive->args : "";
 
     while (*args) {
         if (strcasecmp(ap_getword_conf(p, &args), word) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
+bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
 {
     const ap_directive_t *directive;
 
@@ -76,10 +76,10 @@ int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
          directive = admission_said_next(directive)) {
         if (admission_said_is(directive, name)
             && (!word || has_word(p, directive, word))) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 admission_said_zones_t admission_said_zones(void)
@@ -129,7 +129,7 @@ void admission_said_add(apr_pool_t *pconf, const char *name, long number)
 
 /* Handlers that modules set by themselves, without a directive that names
  * them. */
-static int is_set_by_modules(const char *name, apr_size_t length)
+static bool is_set_by_modules(const char *name, apr_size_t length)
 {
     static const char *const names[] = { "cgi-script",      "proxy-server",
                                          "dav-handler",     "lua-map-handler",
@@ -138,10 +138,10 @@ static int is_set_by_modules(const char *name, apr_size_t length)
 
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (strncmp(names[i], name, length) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* The handler or type that a directive gives to files, as httpd will write it
@@ -164,8 +164,8 @@ static const char *given_by(apr_pool_t *p, const ap_directive_t *directive)
 }
 
 /* Expressions and rules can give any name: who writes them knows which. */
-static int can_be_given(apr_pool_t *p, const ap_directive_t *directive,
-                        const char *name, apr_size_t length)
+static bool can_be_given(apr_pool_t *p, const ap_directive_t *directive,
+                         const char *name, apr_size_t length)
 {
     const char *given = given_by(p, directive);
 
@@ -178,7 +178,7 @@ static int can_be_given(apr_pool_t *p, const ap_directive_t *directive,
 
 /* Of a whole name the terminating zero is compared, too. Media types of files
  * are in TypesConfig. */
-static int is_given(apr_pool_t *p, const char *name)
+static bool is_given(apr_pool_t *p, const char *name)
 {
     apr_size_t length = strlen(name);
     const ap_directive_t *directive;
@@ -186,15 +186,15 @@ static int is_given(apr_pool_t *p, const char *name)
     length = name[length - 1] == '*' ? length - 1 : length + 1;
     if (admission_parse_is_media_type(name)
         || is_set_by_modules(name, length)) {
-        return 1;
+        return true;
     }
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
         if (can_be_given(p, directive, name, length)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static void warn_of_handlers(apr_pool_t *p, server_rec *s,
@@ -220,7 +220,7 @@ static void warn_of_handlers(apr_pool_t *p, server_rec *s,
 
 /* ---- directives without a zone ------------------------------------------- */
 
-static int needs_zone(const ap_directive_t *directive)
+static bool needs_zone(const ap_directive_t *directive)
 {
     static const char *const names[] = { "AdmissionQueue", "AdmissionHandlers",
                                          "AdmissionExempt", "AdmissionReject",
@@ -229,15 +229,15 @@ static int needs_zone(const ap_directive_t *directive)
 
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
         if (admission_said_is(directive, names[i])) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 void admission_said_warn(apr_pool_t *p, server_rec *s)
 {
-    int has_zones = admission_zones()->nelts > 0;
+    bool has_zones = admission_zones()->nelts > 0;
     const ap_directive_t *directive;
 
     for (directive = ap_conftree; directive;

@@ -9,7 +9,7 @@
 const ap_directive_t *admission_said_next(const ap_directive_t *directive);
 
 /** @return whether the directive has this name. */
-int admission_said_is(const ap_directive_t *directive, const char *name);
+bool admission_said_is(const ap_directive_t *directive, const char *name);
 
 /** @return its first argument; "" where there is none. */
 const char *admission_said_argument(apr_pool_t *p,
@@ -17,7 +17,7 @@ const char *admission_said_argument(apr_pool_t *p,
 
 /** @return whether a directive of this name stands anywhere, with this word among
  *  its arguments; NULL: any. */
-int admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
+bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
 
 /** @return a number that another module's directive says outside of sections,
  *  the last one; @a otherwise where none does. */

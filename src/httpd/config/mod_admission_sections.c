@@ -7,13 +7,13 @@
 
 /* ---- names --------------------------------------------------------------- */
 
-static int is_section(const ap_directive_t *directive, const char *name)
+static bool is_section(const ap_directive_t *directive, const char *name)
 {
     return strcasecmp(directive->directive, name) == 0;
 }
 
 /* <LocationMatch x> says the same as <Location ~ x>. */
-static int is_match(const ap_directive_t *section)
+static bool is_match(const ap_directive_t *section)
 {
     apr_size_t length = strlen(section->directive);
 
@@ -25,7 +25,7 @@ static int is_match(const ap_directive_t *section)
  * of the section in front where that is not a <Location>. NULL for <If> and its
  * like: no text names them. */
 static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
-                                int *is_regex)
+                                bool *is_regex)
 {
     const char *args = apr_pstrdup(p, section->args ? section->args : "");
     char *bracket = strrchr(args, '>');
@@ -60,7 +60,7 @@ static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
  * any; NULL if one of them has no name. <IfModule> and its like are not among
  * them: httpd reads on in their place. */
 static const char *name_place(apr_pool_t *p, const ap_directive_t *directive,
-                              int *is_regex)
+                              bool *is_regex)
 {
     const ap_directive_t *section;
     const char *name = NULL;
@@ -94,16 +94,16 @@ const char *admission_sections_server(apr_pool_t *p, const server_rec *s)
 /* ---- what the directives say --------------------------------------------- */
 
 /* Of the configuration being read: admission_section_t *, admission_zone_t *. */
-static apr_array_header_t *limits;
+static apr_array_header_t *sections;
 
 void admission_sections_begin(apr_pool_t *pconf)
 {
-    limits = apr_array_make(pconf, 8, sizeof(admission_section_t *));
+    sections = apr_array_make(pconf, 8, sizeof(admission_section_t *));
 }
 
 const apr_array_header_t *admission_sections_all(void)
 {
-    return limits;
+    return sections;
 }
 
 const char *admission_sections_place(const cmd_parms *cmd)
@@ -115,18 +115,18 @@ const char *admission_sections_place(const cmd_parms *cmd)
 admission_section_t *admission_sections_note(cmd_parms *cmd,
                                              admission_dir_conf_t *conf)
 {
-    admission_section_t *limit = conf->limit;
+    admission_section_t *section = conf->section;
 
-    if (!limit) {
-        limit = apr_pcalloc(cmd->pool, sizeof(*limit));
-        limit->number = ADMISSION_NO_NUMBER;
-        limit->place = admission_sections_place(cmd);
-        limit->section = name_place(cmd->pool, cmd->directive,
-                                    &limit->is_regex);
-        limit->server = cmd->server;
-        limit->own = conf;
-        conf->limit = limit;
-        APR_ARRAY_PUSH(limits, admission_section_t *) = limit;
+    if (!section) {
+        section = apr_pcalloc(cmd->pool, sizeof(*section));
+        section->number = ADMISSION_NO_NUMBER;
+        section->place = admission_sections_place(cmd);
+        section->name = name_place(cmd->pool, cmd->directive,
+                                   &section->is_regex);
+        section->server = cmd->server;
+        section->own = conf;
+        conf->section = section;
+        APR_ARRAY_PUSH(sections, admission_section_t *) = section;
     }
-    return limit;
+    return section;
 }

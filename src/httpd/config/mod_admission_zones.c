@@ -34,15 +34,15 @@ static admission_zone_t *find_zone(const char *name)
     return apr_hash_get(zones_by_name, name, APR_HASH_KEY_STRING);
 }
 
-static int makes_zone(const admission_section_t *limit)
+static bool makes_zone(const admission_section_t *section)
 {
-    return limit->number > 0;
+    return section->number > 0;
 }
 
 /* AdmissionZone without MaxConcurrent: the limit is said elsewhere. */
-static int joins_zone(const admission_section_t *limit)
+static bool joins_zone(const admission_section_t *section)
 {
-    return limit->number == ADMISSION_NO_NUMBER;
+    return section->number == ADMISSION_NO_NUMBER;
 }
 
 /* A regular expression twice in one server is not one place. */
@@ -52,61 +52,61 @@ static void mark_ambiguous(apr_pool_t *p)
     int i;
 
     for (i = 0; i < admission_sections_all()->nelts; i++) {
-        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
-                                                   admission_section_t *);
+        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
+                                                     i, admission_section_t *);
         admission_section_t *first;
         const char *place;
 
-        if (!makes_zone(limit) || !limit->is_regex || limit->zone_name
-            || !limit->section) {
+        if (!makes_zone(section) || !section->is_regex || section->zone_name
+            || !section->name) {
             continue;
         }
-        place = apr_psprintf(p, "%pp %s", (const void *)limit->server,
-                             limit->section);
+        place = apr_psprintf(p, "%pp %s", (const void *)section->server,
+                             section->name);
         first = apr_hash_get(seen, place, APR_HASH_KEY_STRING);
         if (first) {
-            first->is_ambiguous = limit->is_ambiguous = 1;
+            first->is_ambiguous = section->is_ambiguous = true;
         }
         else {
-            apr_hash_set(seen, place, APR_HASH_KEY_STRING, limit);
+            apr_hash_set(seen, place, APR_HASH_KEY_STRING, section);
         }
     }
 }
 
-static const char *name_zone(apr_pool_t *p, const admission_section_t *limit)
+static const char *name_zone(apr_pool_t *p, const admission_section_t *section)
 {
-    if (limit->zone_name) {
-        return limit->zone_name;
+    if (section->zone_name) {
+        return section->zone_name;
     }
-    if (!limit->section || limit->is_ambiguous) {
+    if (!section->name || section->is_ambiguous) {
         return NULL;
     }
-    return apr_pstrcat(p, admission_sections_server(p, limit->server), ":",
-                       limit->section, NULL);
+    return apr_pstrcat(p, admission_sections_server(p, section->server), ":",
+                       section->name, NULL);
 }
 
-/* What applies in the limit's section as far as the files tell: its own, else
+/* What applies in the section as far as the files tell: its own, else
  * the server's. */
 static const admission_dir_conf_t *
-apparent_conf(apr_pool_t *p, const admission_section_t *limit)
+apparent_conf(apr_pool_t *p, const admission_section_t *section)
 {
-    admission_dir_conf_t *outer =
-        ap_get_module_config(limit->server->lookup_defaults, &admission_module);
+    admission_dir_conf_t *outer = ap_get_module_config(
+        section->server->lookup_defaults, &admission_module);
 
-    return admission_conf_merge_dir(p, outer, (void *)limit->own);
+    return admission_conf_merge_dir(p, outer, (void *)section->own);
 }
 
 static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
-                                  const admission_section_t *limit)
+                                  const admission_section_t *section)
 {
-    const admission_dir_conf_t *conf = apparent_conf(p, limit);
+    const admission_dir_conf_t *conf = apparent_conf(p, section);
     admission_zone_t *zone = apr_pcalloc(p, sizeof(*zone));
 
     zone->name = name;
-    zone->place = limit->place;
-    zone->limit = limit->number;
+    zone->place = section->place;
+    zone->limit = section->number;
     zone->queue_length = admission_conf_queue_length(conf);
-    zone->says_queue = limit->own->queue_length >= 0;
+    zone->says_queue = section->own->queue_length >= 0;
     zone->queue_timeout = admission_conf_queue_timeout(conf);
     zone->dry_run = admission_conf_is_dry_run(conf);
     APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
@@ -144,14 +144,14 @@ static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
     }
     zone->queue_length = own->queue_length;
     zone->queue_timeout = own->queue_timeout;
-    zone->says_queue = 1;
+    zone->says_queue = true;
     return OK;
 }
 
 static int settle_limit(apr_pool_t *p, server_rec *s,
-                        admission_section_t *limit)
+                        admission_section_t *section)
 {
-    const char *name = name_zone(p, limit);
+    const char *name = name_zone(p, section);
     admission_zone_t *zone;
 
     if (!name) {
@@ -161,47 +161,47 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
                                       "own (<If>, or a regular expression "
                                       "used twice); AdmissionZone must "
                                       "give one",
-                                      limit->number, limit->place));
+                                      section->number, section->place));
     }
     zone = find_zone(name);
     if (!zone) {
-        zone = add_zone(p, name, limit);
-        limit->zone = zone;
+        zone = add_zone(p, name, section);
+        section->zone = zone;
         return OK;
     }
-    if (zone->limit != limit->number) {
+    if (zone->limit != section->number) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
                                       "MaxConcurrent: zone '%s' has %d in "
                                       "%s and %d in %s; one zone has one "
                                       "number, and AdmissionZone gives a "
                                       "section a zone of its own",
                                       zone->name, zone->limit, zone->place,
-                                      limit->number, limit->place));
+                                      section->number, section->place));
     }
-    if (settle_queue(zone, limit->own) != OK) {
+    if (settle_queue(zone, section->own) != OK) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
                                       "different lines in %s and %s; one "
                                       "zone has one line, and "
                                       "AdmissionZone gives a section a "
                                       "zone of its own",
-                                      zone->name, zone->place, limit->place));
+                                      zone->name, zone->place, section->place));
     }
-    note_place(zone, limit->place);
-    limit->zone = zone;
+    note_place(zone, section->place);
+    section->zone = zone;
     return OK;
 }
 
-static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *limit)
+static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
 {
-    limit->zone = find_zone(limit->zone_name);
-    if (!limit->zone) {
+    section->zone = find_zone(section->zone_name);
+    if (!section->zone) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0003)
                                       "AdmissionZone: '%s' in %s is the "
                                       "name of no zone; MaxConcurrent "
                                       "must stand beside it, here or in "
                                       "another section of that name",
-                                      limit->zone_name, limit->place));
+                                      section->zone_name, section->place));
     }
     return OK;
 }
@@ -214,19 +214,19 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     mark_ambiguous(ptemp);
     for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
-        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
-                                                   admission_section_t *);
+        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
+                                                     i, admission_section_t *);
 
-        if (makes_zone(limit)) {
-            rv = settle_limit(pconf, s, limit);
+        if (makes_zone(section)) {
+            rv = settle_limit(pconf, s, section);
         }
     }
     for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
-        admission_section_t *limit = APR_ARRAY_IDX(admission_sections_all(), i,
-                                                   admission_section_t *);
+        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
+                                                     i, admission_section_t *);
 
-        if (joins_zone(limit)) {
-            rv = join_zone(pconf, s, limit);
+        if (joins_zone(section)) {
+            rv = join_zone(pconf, s, section);
         }
     }
     return rv;

@@ -74,20 +74,20 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
 }
 
 /* @return whether the request runs without asking its zone. */
-static int is_let_through(request_rec *r, const admission_dir_conf_t *conf,
-                          admission_verdict_t *verdict)
+static bool is_let_through(request_rec *r, const admission_dir_conf_t *conf,
+                           admission_verdict_t *verdict)
 {
     if (!admission_process_child()) {
         verdict->outcome = ADM_UNLIMITED;
         verdict->fault = admission_process_fault();
-        return 1;
+        return true;
     }
     if (admission_counts_exempt(r, conf, verdict->zone)) {
         adm_zone_count_exempt(admission_process_child(), verdict->zone->handle);
         verdict->outcome = ADM_EXEMPT;
-        return 1;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /* ---- wait ---------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 
 /* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
 static int ask(request_rec *r, const admission_dir_conf_t *conf,
-               const admission_kin_t *kin, int leads_on)
+               const admission_kin_t *kin, bool leads_on)
 {
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_wait_t how = ADM_WAIT_NEVER;

@@ -46,7 +46,7 @@ static request_rec *copy_to_ask_with(const request_rec *r)
     return copy;
 }
 
-int admission_cache_has(request_rec *r)
+bool admission_cache_has(request_rec *r)
 {
     quick_handler_t quick_handler = quick_handler_of_cache();
 

@@ -2,11 +2,13 @@
 #ifndef MOD_ADMISSION_CACHE_H
 #define MOD_ADMISSION_CACHE_H
 
+#include <stdbool.h>
+
 #include <httpd.h>
 
 /** @return whether mod_cache has an answer to this request by now. Changes nothing
  *  of the request. */
-int admission_cache_has(request_rec *r);
+bool admission_cache_has(request_rec *r);
 
 /** Begin the request again, so that mod_cache answers it. @return what its handler
  *  returns. */

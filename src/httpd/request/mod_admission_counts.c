@@ -16,7 +16,7 @@ APLOG_USE_MODULE(admission);
 /* A file without a handler is served by its type, which httpd then takes for
  * the handler's name. So AddType and ForceType can name any handler, and only a
  * media type is that of a file. */
-static int is_file_of_its_type(const request_rec *r)
+static bool is_file_of_its_type(const request_rec *r)
 {
     apr_size_t length = strlen(r->handler);
 
@@ -28,7 +28,7 @@ static int is_file_of_its_type(const request_rec *r)
 
 /* What httpd serves cheaply itself, and what an administrator needs when
  * everything else is full. */
-static int is_cheap(const request_rec *r)
+static bool is_cheap(const request_rec *r)
 {
     static const char *const handlers[] = {
         AP_DEFAULT_HANDLER_NAME, "default-handler",
@@ -42,20 +42,20 @@ static int is_cheap(const request_rec *r)
 
     for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
         if (strcmp(r->handler, handlers[i]) == 0) {
-            return 1;
+            return true;
         }
     }
     return is_file_of_its_type(r);
 }
 
 /* A rule can have a request proxied and set another handler besides. */
-static int is_dynamic(request_rec *r)
+static bool is_dynamic(request_rec *r)
 {
     return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
            || admission_include_may_exec(r);
 }
 
-static int is_named(const char *handler, const char *name)
+static bool is_named(const char *handler, const char *name)
 {
     apr_size_t length = strlen(name);
 
@@ -65,20 +65,20 @@ static int is_named(const char *handler, const char *name)
     return strcmp(handler, name) == 0;
 }
 
-int admission_counts_all(const admission_dir_conf_t *conf)
+bool admission_counts_all(const admission_dir_conf_t *conf)
 {
     int i;
 
     for (i = 0; conf->handlers && i < conf->handlers->nelts; i++) {
         if (strcasecmp(APR_ARRAY_IDX(conf->handlers, i, const char *), "all")
             == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
+bool admission_counts(const admission_dir_conf_t *conf, request_rec *r)
 {
     int i;
 
@@ -90,13 +90,13 @@ int admission_counts(const admission_dir_conf_t *conf, request_rec *r)
 
         if (strcasecmp(name, "dynamic") == 0 ? is_dynamic(r)
                                              : is_named(r->handler, name)) {
-            return 1;
+            return true;
         }
     }
     return admission_counts_all(conf);
 }
 
-int admission_counts_redirect(const request_rec *r)
+bool admission_counts_redirect(const request_rec *r)
 {
     /* Else it is a file whose handler somebody has called so. */
     return strcmp(r->handler, "redirect-handler") == 0 && r->filename
@@ -104,10 +104,10 @@ int admission_counts_redirect(const request_rec *r)
 }
 
 /* Handlers that only find out which request is meant, and run that. */
-int admission_counts_detour(request_rec *r)
+bool admission_counts_detour(request_rec *r)
 {
     if (admission_counts_redirect(r)) {
-        return 1;
+        return true;
     }
     /* A type map can have the page itself in it. */
     return (strcmp(r->handler, "type-map") == 0
@@ -115,14 +115,14 @@ int admission_counts_detour(request_rec *r)
            && !admission_include_may_exec(r);
 }
 
-int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
-                            const admission_zone_t *zone)
+bool admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                             const admission_zone_t *zone)
 {
     const char *error = NULL;
     int rv;
 
     if (!conf->exempt) {
-        return 0;
+        return false;
     }
     rv = ap_expr_exec(r, conf->exempt, &error);
     if (rv < 0

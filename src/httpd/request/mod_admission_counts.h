@@ -5,21 +5,21 @@
 #include "config/mod_admission_conf.h"
 
 /** @return whether a request with this handler counts. */
-int admission_counts(const admission_dir_conf_t *conf, request_rec *r);
+bool admission_counts(const admission_dir_conf_t *conf, request_rec *r);
 
 /** @return whether the section says that every handler counts. */
-int admission_counts_all(const admission_dir_conf_t *conf);
+bool admission_counts_all(const admission_dir_conf_t *conf);
 
 /** @return whether a rule of mod_rewrite, of a directory or .htaccess, redirects the
  *  request inside httpd: to what follows "redirect:" in its filename. */
-int admission_counts_redirect(const request_rec *r);
+bool admission_counts_redirect(const request_rec *r);
 
 /** @return whether the handler only finds out which request is meant, and runs
  *  that. */
-int admission_counts_detour(request_rec *r);
+bool admission_counts_detour(request_rec *r);
 
 /** @return whether AdmissionExempt is true of the request. */
-int admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
-                            const admission_zone_t *zone);
+bool admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
+                             const admission_zone_t *zone);
 
 #endif

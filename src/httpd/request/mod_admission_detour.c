@@ -108,7 +108,7 @@ static request_rec *find_last(request_rec *r, const char *uri)
     return NULL;
 }
 
-static int asks_there(request_rec *target, admission_dir_conf_t *conf)
+static bool asks_there(request_rec *target, admission_dir_conf_t *conf)
 {
     *conf = *(
         admission_dir_conf_t *)ap_get_module_config(target->per_dir_config,
@@ -117,14 +117,14 @@ static int asks_there(request_rec *target, admission_dir_conf_t *conf)
            && !admission_counts_exempt(target, conf, admission_conf_zone(conf));
 }
 
-int admission_detour_target(request_rec *r, admission_dir_conf_t *target)
+bool admission_detour_target(request_rec *r, admission_dir_conf_t *target)
 {
     const char *uri = !r->main && !r->prev ? target_of(r) : NULL;
     request_rec *last;
-    int asks;
+    bool asks;
 
     if (!uri || admission_zones()->nelts == 0 || !admission_process_child()) {
-        return 0;
+        return false;
     }
     last = find_last(r, uri);
     asks = last && asks_there(last, target);
@@ -185,29 +185,29 @@ static admission_request_t *known_ahead(const request_rec *r)
     return NULL;
 }
 
-int admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
+bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
 {
     admission_request_t *before = known_ahead(r);
     admission_request_t *known;
 
     if (!before) {
-        return 0;
+        return false;
     }
     if (before->zone != verdict->zone) {
         hand_on(r, before);
-        return 0;
+        return false;
     }
     *verdict = *before->ahead;
     known = admission_visit_note(r, verdict->zone);
     known->visit = before->visit;
     known->counts_for_http2 = before->counts_for_http2;
     before->visit = NULL;
-    before->counts_for_http2 = 0;
+    before->counts_for_http2 = false;
     before->ahead = NULL;
-    return 1;
+    return true;
 }
 
-static int is_error_page(const request_rec *r)
+static bool is_error_page(const request_rec *r)
 {
     while (r->prev && r->status == HTTP_OK) {
         r = r->prev;

@@ -12,7 +12,7 @@
  * @param target  filled with what applies there
  * @return whether it counts there. Not if the request does not only redirect.
  */
-int admission_detour_target(request_rec *r, admission_dir_conf_t *target);
+bool admission_detour_target(request_rec *r, admission_dir_conf_t *target);
 
 /**
  * Run the redirect of a request that has asked for its target. The target takes
@@ -32,7 +32,7 @@ int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
  * @param verdict  its zone is the request's; filled in
  * @return whether it was decided.
  */
-int admission_detour_take_over(request_rec *r, admission_verdict_t *verdict);
+bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict);
 
 /**
  * A program may answer with another URL of this server. Once it has ended, give

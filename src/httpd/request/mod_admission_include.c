@@ -35,7 +35,7 @@ int admission_include_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-int admission_include_may_exec(request_rec *r)
+bool admission_include_may_exec(request_rec *r)
 {
     int options = ap_allow_options(r);
 

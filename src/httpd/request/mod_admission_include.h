@@ -2,6 +2,8 @@
 #ifndef MOD_ADMISSION_INCLUDE_H
 #define MOD_ADMISSION_INCLUDE_H
 
+#include <stdbool.h>
+
 #include <httpd.h>
 
 /** From now on requests whose output goes through mod_include are known. */
@@ -10,6 +12,6 @@ int admission_include_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 
 /** @return whether mod_include may start programs while it sends the answer.
  *  Only in handlers. */
-int admission_include_may_exec(request_rec *r);
+bool admission_include_may_exec(request_rec *r);
 
 #endif

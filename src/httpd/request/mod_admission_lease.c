@@ -87,7 +87,7 @@ static int own_slot(void)
     return slot;
 }
 
-static int is_idle(const worker_score *worker)
+static bool is_idle(const worker_score *worker)
 {
     /* The latter in a child that ends. */
     return worker
@@ -95,14 +95,14 @@ static int is_idle(const worker_score *worker)
                || worker->status == SERVER_GRACEFUL);
 }
 
-int admission_lease_has_idle_worker(void)
+bool admission_lease_has_idle_worker(void)
 {
     int slot = own_slot(), threads = 0, i;
 
     ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     for (i = 0; slot >= 0 && i < threads; i++) {
         if (is_idle(ap_get_scoreboard_worker_from_indexes(slot, i))) {
-            return 1;
+            return true;
         }
     }
     return slot < 0;

@@ -20,6 +20,6 @@ adm_usec_t admission_lease_next(adm_usec_t latest);
 void admission_lease_visit(adm_child_t *child, adm_usec_t now);
 
 /** @return whether a worker of this child is idle; 1 if that is not known. */
-int admission_lease_has_idle_worker(void);
+bool admission_lease_has_idle_worker(void);
 
 #endif

@@ -50,19 +50,19 @@ static struct {
     atomic_bool is_closing;
 } lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
 
-int admission_lot_is_open(const adm_child_t *child)
+bool admission_lot_is_open(const adm_child_t *child)
 {
     return lot.child && lot.child == child;
 }
 
 /* ---- slots --------------------------------------------------------------- */
 
-static int take_slot_locked(admission_visit_t *visit)
+static bool take_slot_locked(admission_visit_t *visit)
 {
     uint32_t slot;
 
     if (lot.free_count == 0) {
-        return 0;
+        return false;
     }
     slot = lot.free_slots[--lot.free_count];
     lot.visits[slot] = visit;
@@ -70,7 +70,7 @@ static int take_slot_locked(admission_visit_t *visit)
     if (slot >= lot.used) {
         lot.used = slot + 1;
     }
-    return 1;
+    return true;
 }
 
 static void free_slot_locked(const admission_parking_t *parking)
@@ -109,7 +109,7 @@ static adm_usec_t next_wake_locked(void)
 }
 
 /* @return whether the dispatcher must be told: it sleeps too long. */
-static int schedule_locked(admission_parking_t *parking, adm_usec_t patience)
+static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
     adm_usec_t next = next_wake_locked();
@@ -123,32 +123,32 @@ static int schedule_locked(admission_parking_t *parking, adm_usec_t patience)
     return next_wake_locked() < next;
 }
 
-int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
+bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
 {
     admission_parking_t *parking = visit->parking;
-    int has_slot, has_to_ring = 0;
+    bool has_slot, has_to_ring = false;
 
     if (!admission_stand_in_open(&parking->stand_in, parking->c,
                                  parking->may_half_close, lot.descriptors)) {
-        return 0;
+        return false;
     }
     pthread_mutex_lock(&lot.mutex);
     has_slot = parking->state == ADMISSION_LOOKING || take_slot_locked(visit);
     if (has_slot) {
         parking->state = ADMISSION_LEAVING;
-        parking->is_woken = 0;
+        parking->is_woken = false;
         has_to_ring = schedule_locked(parking, patience);
     }
     pthread_mutex_unlock(&lot.mutex);
     if (!has_slot) {
         admission_stand_in_close(&parking->stand_in);
-        return 0;
+        return false;
     }
     if (has_to_ring) {
         adm_doorbell_ring(lot.child);
     }
     adm_ticket_park(&visit->ticket, parking->slot);
-    return 1;
+    return true;
 }
 
 void admission_lot_swap_out(admission_parking_t *parking)
@@ -188,7 +188,7 @@ static void answer_bell(uint32_t slot)
 {
     admission_visit_t *visit;
     adm_zone_t zone = { 0 };
-    int is_granted = 0;
+    bool is_granted = false;
 
     pthread_mutex_lock(&lot.mutex);
     visit = slot < lot.size ? lot.visits[slot] : NULL;
@@ -197,7 +197,7 @@ static void answer_bell(uint32_t slot)
         zone = visit->zone->handle;
         is_granted = adm_ticket_is_granted(&visit->ticket);
         if (is_granted && !visit->parking->is_woken) {
-            visit->parking->is_woken = 1;
+            visit->parking->is_woken = true;
             wake_locked(visit->parking);
         }
     }
@@ -223,7 +223,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
     if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
         || adm_ticket_seems_stuck(&visit->ticket, now)
         || adm_child_is_stopping(lot.child)) {
-        parking->is_woken = 1;
+        parking->is_woken = true;
         wake_locked(parking);
         return next;
     }
@@ -252,9 +252,9 @@ static void visit_all(void)
 }
 
 /* Whether one that was woken still waits for a worker to come. */
-static int is_kept_waiting(void)
+static bool is_kept_waiting(void)
 {
-    int is_kept = 0;
+    bool is_kept = false;
     uint32_t slot;
 
     pthread_mutex_lock(&lot.mutex);
@@ -300,7 +300,7 @@ static adm_usec_t next_wake(void)
 /* One that had stopped accepting will soon do so again: then often, for a while. */
 static void look_at_listener(adm_usec_t now)
 {
-    int accepts;
+    bool accepts;
 
     pthread_mutex_lock(&lot.mutex);
     lot.next_look = NEVER;
@@ -394,14 +394,14 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
 
 #else /* nobody parks, see admission_mpm_choose() */
 
-int admission_lot_is_open(const adm_child_t *child)
+bool admission_lot_is_open(const adm_child_t *child)
 {
-    return 0;
+    return false;
 }
 
-int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
+bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
 {
-    return 0;
+    return false;
 }
 
 void admission_lot_swap_out(admission_parking_t *parking)

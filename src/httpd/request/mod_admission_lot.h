@@ -23,15 +23,15 @@ typedef struct admission_parking_t {
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t began;
     adm_usec_t deadline; /* of the wait in the queue */
-    int may_half_close;  /* the end of what the client sends says nothing */
-    int is_last_chance;  /* the MPM closes the connection otherwise */
+    bool may_half_close; /* the end of what the client sends says nothing */
+    bool is_last_chance; /* the MPM closes the connection otherwise */
 
     /* Of the lot. Guarded by its mutex; `state` is written only by the thread
      * that has the connection, and may be read by that without. */
     admission_parked_t state;
     uint32_t slot;
     adm_usec_t look_at; /* wake the connection then in any case */
-    int is_woken;
+    bool is_woken;
     admission_stand_in_t stand_in;
 } admission_parking_t;
 
@@ -41,7 +41,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
                                 apr_int64_t descriptors, apr_pool_t *pchild);
 
 /** @return whether this process has a lot: not one that it was forked from. */
-int admission_lot_is_open(const adm_child_t *child);
+bool admission_lot_is_open(const adm_child_t *child);
 
 /**
  * NOT_PARKED or LOOKING -> LEAVING: everything that can fail is done here.
@@ -49,7 +49,7 @@ int admission_lot_is_open(const adm_child_t *child);
  * @param patience  look at it again after this time at the latest
  * @return whether it worked; if not, a state of LOOKING stays.
  */
-int admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
+bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
 
 /** LEAVING -> PARKED: the worker leaves. */
 void admission_lot_swap_out(admission_parking_t *parking);

@@ -27,7 +27,7 @@ static way_t way; /* set by the parent, for all children */
 
 /* ---- the choice ---------------------------------------------------------- */
 
-static int mpm_says(int query)
+static bool mpm_says(int query)
 {
     int answer = 0;
 
@@ -78,7 +78,7 @@ void admission_mpm_wait(conn_rec *c)
 #endif
 }
 
-int admission_mpm_is_waiting(const conn_rec *c)
+bool admission_mpm_is_waiting(const conn_rec *c)
 {
     return c->cs->state != CONN_STATE_LINGER;
 }
@@ -95,19 +95,19 @@ static void end_completion(conn_rec *c)
 #endif
 }
 
-int admission_mpm_resume(conn_rec *c)
+bool admission_mpm_resume(conn_rec *c)
 {
     if (way == BY_COMPLETION) {
         end_completion(c);
     }
     /* No scoreboard handle: the connection is gone already. */
     if (c->cs->state != CONN_STATE_LINGER || !c->sbh) {
-        return 1;
+        return true;
     }
     /* httpd 2.4.37 has set a timeout of microseconds in place of seconds. */
     apr_socket_timeout_set(ap_get_conn_socket(c), c->base_server->timeout);
     c->cs->state = READ_REQUEST;
-    return 0;
+    return false;
 }
 
 void admission_mpm_begin_handler(conn_rec *c)
@@ -115,7 +115,7 @@ void admission_mpm_begin_handler(conn_rec *c)
     c->cs->state = CONN_STATE_HANDLER;
 }
 
-int admission_mpm_is_suspended(const conn_rec *c)
+bool admission_mpm_is_suspended(const conn_rec *c)
 {
     return c->cs->state == CONN_STATE_SUSPENDED;
 }
@@ -152,12 +152,12 @@ static process_score *own_score(void)
 }
 
 /* By what the listener does and not by its version: distributions backport. */
-int admission_mpm_oversleeps(void)
+bool admission_mpm_oversleeps(void)
 {
     return way == BY_COMPLETION;
 }
 
-int admission_mpm_keep_accepting(void)
+bool admission_mpm_keep_accepting(void)
 {
     const process_score *score = own_score();
 
@@ -170,5 +170,5 @@ int admission_mpm_keep_accepting(void)
     if (atomic_exchange(&pokes, 1) == 0) {
         ap_mpm_register_timed_callback(0, note_poke, NULL);
     }
-    return 0;
+    return false;
 }

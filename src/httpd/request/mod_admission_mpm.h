@@ -10,6 +10,8 @@
 #ifndef MOD_ADMISSION_MPM_H
 #define MOD_ADMISSION_MPM_H
 
+#include <stdbool.h>
+
 #include <httpd.h>
 
 /**
@@ -26,7 +28,7 @@ void admission_mpm_wait(conn_rec *c);
 
 /** In the suspend hook. @return whether the MPM is about to wait, and not to
  *  close the connection. */
-int admission_mpm_is_waiting(const conn_rec *c);
+bool admission_mpm_is_waiting(const conn_rec *c);
 
 /**
  * In the resume hook: prepare the connection for process_connection.
@@ -34,10 +36,10 @@ int admission_mpm_is_waiting(const conn_rec *c);
  * @return 0 when the MPM closes the connection after this call: its timeout has
  *         passed, and an answer is all that can still be done.
  */
-int admission_mpm_resume(conn_rec *c);
+bool admission_mpm_resume(conn_rec *c);
 
 /** @return whether a handler of this connection returned SUSPENDED. */
-int admission_mpm_is_suspended(const conn_rec *c);
+bool admission_mpm_is_suspended(const conn_rec *c);
 
 /** The connection is handed to a handler, as at its first call. */
 void admission_mpm_begin_handler(conn_rec *c);
@@ -45,7 +47,7 @@ void admission_mpm_begin_handler(conn_rec *c);
 /** @return whether the MPM may stop accepting and not notice that its workers are
  *  idle again, because the busy ones parked a request: httpd before 2.4.53.
  *  Then look at it with admission_mpm_keep_accepting(). */
-int admission_mpm_oversleeps(void);
+bool admission_mpm_oversleeps(void);
 
 /**
  * Wake a listener that has stopped accepting: it goes on if a worker is idle. For
@@ -53,6 +55,6 @@ int admission_mpm_oversleeps(void);
  *
  * @return whether it accepts, or need not any more; if not, look again later.
  */
-int admission_mpm_keep_accepting(void);
+bool admission_mpm_keep_accepting(void);
 
 #endif

@@ -33,7 +33,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- park ---------------------------------------------------------------- */
 
-int admission_park_is_possible(request_rec *r)
+bool admission_park_is_possible(request_rec *r)
 {
     conn_rec *c = r->connection;
 
@@ -48,8 +48,8 @@ int admission_park_is_possible(request_rec *r)
  * or the other; and whoever is woken may still have to wait for a worker. */
 static adm_usec_t patience_of(const request_rec *r)
 {
-    apr_interval_time_t own = r->server->timeout;
-    apr_interval_time_t base = r->connection->base_server->timeout;
+    adm_usec_t own = r->server->timeout;
+    adm_usec_t base = r->connection->base_server->timeout;
 
     return (own < base ? own : base) / 2;
 }
@@ -121,7 +121,7 @@ void admission_park_resume_connection(conn_rec *c, request_rec *r)
         if (!admission_mpm_resume(c)) {
             /* No worker came in time, and the MPM wants to close the
              * connection: answer at least. */
-            visit->parking->is_last_chance = 1;
+            visit->parking->is_last_chance = true;
             c->keepalive = AP_CONN_CLOSE;
         }
     }

@@ -5,7 +5,7 @@
 #include "request/mod_admission_visit.h"
 
 /** @return whether this request may: if not, it blocks. */
-int admission_park_is_possible(request_rec *r);
+bool admission_park_is_possible(request_rec *r);
 
 /** Prepare the wait without a worker. @return SUSPENDED, for the handler to
  *  return, or DECLINED when it cannot be done and the ticket must block. */

@@ -69,17 +69,17 @@ static apr_bucket *make_release_bucket(apr_bucket_alloc_t *alloc,
     return b;
 }
 
-static int has_end_of_request(apr_bucket_brigade *bb)
+static bool has_end_of_request(apr_bucket_brigade *bb)
 {
     apr_bucket *b;
 
     for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
          b = APR_BUCKET_NEXT(b)) {
         if (AP_BUCKET_IS_EOR(b)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 static ap_filter_rec_t *release_filter;
@@ -134,10 +134,10 @@ void admission_release_register_filter(void)
  * to end. */
 #define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
 
-static int has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
+static bool has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
 {
     adm_usec_t until = adm_now() + patience;
-    int is_over = adm_program_has_ended(ticket);
+    bool is_over = adm_program_has_ended(ticket);
 
     while (!is_over && adm_now() < until) {
         apr_sleep(ADM_USEC_PER_MSEC);
@@ -146,18 +146,18 @@ static int has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
     return is_over;
 }
 
-int admission_release_has_ended(const adm_ticket_t *ticket)
+bool admission_release_has_ended(const adm_ticket_t *ticket)
 {
     return atomic_load(&ticket->held) && adm_program_was_announced(ticket)
            && has_ended(ticket, REDIRECT_PATIENCE_USEC);
 }
 
-int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
-                                    int rv)
+bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                     int rv)
 {
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
-        return 1; /* a tunnel has begun (mod_admission_upgrade.c) */
+        return true; /* a tunnel has begun (mod_admission_upgrade.c) */
     }
     /* An error may mean that the program has not even been started yet. */
     if (!adm_program_was_announced(ticket)
@@ -165,7 +165,7 @@ int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
             && has_ended(ticket,
                          r->connection->master ? STREAM_PATIENCE_USEC : 0))) {
         adm_ticket_release(ticket, adm_now());
-        return 1;
+        return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
                   "the program may live on, the permit is kept for it");
@@ -175,5 +175,5 @@ int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
         ap_add_output_filter_handle(release_filter, ticket, NULL,
                                     r->connection);
     }
-    return 0;
+    return false;
 }

@@ -10,12 +10,12 @@ void admission_release_register_filter(void);
 
 /** The handler has returned @a rv: release at once, or as soon as the program that
  *  it started has ended. @return whether it was released at once. */
-int admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
-                                    int rv);
+bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                     int rv);
 
 /** @return whether the request's program has provably ended; false if it had none.
  *  Waits up to a second for one that is about to. */
-int admission_release_has_ended(const adm_ticket_t *ticket);
+bool admission_release_has_ended(const adm_ticket_t *ticket);
 
 /** The request has been destroyed, and with it what httpd could end. */
 void admission_release_after_request(adm_ticket_t *ticket);

@@ -49,7 +49,7 @@ static int run_handlers_behind(request_rec *r)
  *                    that is gone in the next moment, the request that begins
  *                    again has this one's permit. */
 static int run_with_permit(request_rec *r, admission_request_t *known,
-                           int has_waited)
+                           bool has_waited)
 {
     int rv;
 

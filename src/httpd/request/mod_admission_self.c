@@ -78,13 +78,13 @@ static const char *mac_of(apr_pool_t *p, const char *token)
 }
 
 /* In a time that tells nothing of where they differ. */
-static int is_same_mac(const char *one, const char *other)
+static bool is_same_mac(const char *one, const char *other)
 {
     unsigned char difference = 0;
     int i;
 
     if (strlen(one) != MAC_LENGTH || strlen(other) != MAC_LENGTH) {
-        return 0;
+        return false;
     }
     for (i = 0; i < MAC_LENGTH; i++) {
         difference |= (unsigned char)(one[i] ^ other[i]);
@@ -139,19 +139,19 @@ static const char *backend_of(const request_rec *r)
                : r->filename + 6;
 }
 
-static int is_any(const char *ip)
+static bool is_any(const char *ip)
 {
     return strcmp(ip, "0.0.0.0") == 0 || strcmp(ip, "::") == 0;
 }
 
-static int is_loopback(const char *ip)
+static bool is_loopback(const char *ip)
 {
     return strncmp(ip, "127.", 4) == 0 || strcmp(ip, "::1") == 0;
 }
 
 /* An address on which this very server listens. Names are not resolved: what
  * they mean to mod_proxy may be something else. */
-static int is_own_address(const conn_rec *c, const char *host, apr_port_t port)
+static bool is_own_address(const conn_rec *c, const char *host, apr_port_t port)
 {
     const ap_listen_rec *listener;
 
@@ -166,13 +166,13 @@ static int is_own_address(const conn_rec *c, const char *host, apr_port_t port)
                 || (is_any(ip)
                     && (is_loopback(host)
                         || strcmp(host, c->local_ip) == 0)))) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
-static int leads_to_self(const request_rec *r)
+static bool leads_to_self(const request_rec *r)
 {
     const conn_rec *c = r->connection->master ? r->connection->master
                                               : r->connection;
@@ -239,7 +239,7 @@ int admission_self_post_read_request(request_rec *r)
     return DECLINED;
 }
 
-int admission_self_is_guest(const request_rec *r, const admission_zone_t *zone)
+bool admission_self_is_guest(const request_rec *r, const admission_zone_t *zone)
 {
     const char *tokens = tokens_of(r);
     const char *token;
@@ -247,8 +247,8 @@ int admission_self_is_guest(const request_rec *r, const admission_zone_t *zone)
     while ((token = next_token(r->pool, &tokens)) != NULL) {
         if (adm_view_is_running(admission_process_child(), zone->handle, token,
                                 adm_now())) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }

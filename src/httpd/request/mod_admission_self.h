@@ -17,6 +17,7 @@ int admission_self_proxy_fixups(request_rec *r);
 
 /** @return whether this server sent the request to itself, for a request that holds
  *  a permit of this zone now, and waits. */
-int admission_self_is_guest(const request_rec *r, const admission_zone_t *zone);
+bool admission_self_is_guest(const request_rec *r,
+                             const admission_zone_t *zone);
 
 #endif

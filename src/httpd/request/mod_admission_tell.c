@@ -198,7 +198,7 @@ static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
  * before. */
 static void mark_rejected(request_rec *r)
 {
-    admission_visit_request(r)->was_rejected = 1;
+    admission_visit_request(r)->was_rejected = true;
     copy_notes(r->subprocess_env, r->notes);
 }
 

@@ -25,7 +25,7 @@ typedef struct admission_upgrade_t {
 
 /* ---- which responses ----------------------------------------------------- */
 
-static int has_scheme(const char *url, const char *scheme)
+static bool has_scheme(const char *url, const char *scheme)
 {
     apr_size_t length = strlen(scheme);
 
@@ -33,19 +33,19 @@ static int has_scheme(const char *url, const char *scheme)
 }
 
 /* Of FastCGI and the like, 101 is but a status that a program has chosen. */
-static int is_from_http_backend(const request_rec *r)
+static bool is_from_http_backend(const request_rec *r)
 {
     static const char proxy[] = "proxy:";
     const char *backend = r->filename, *after_socket;
 
     if (!backend || strncmp(backend, proxy, strlen(proxy)) != 0) {
-        return 0;
+        return false;
     }
     backend += strlen(proxy);
     if (has_scheme(backend, "balancer")) {
         backend = apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME");
         if (!backend) {
-            return 0;
+            return false;
         }
     }
     after_socket = has_scheme(backend, "unix") ? strchr(backend, '|') : NULL;

@@ -36,7 +36,7 @@ admission_visit_t *admission_visit_first(const conn_rec *c)
     return ap_get_module_config(c->conn_config, &admission_module);
 }
 
-static int is_held(const admission_visit_t *visit)
+static bool is_held(const admission_visit_t *visit)
 {
     return visit && atomic_load(&visit->ticket.held);
 }
@@ -72,7 +72,7 @@ admission_kin_t admission_visit_kin(const request_rec *r,
     for (visit = admission_visit_first(r->connection); visit;
          visit = visit->next) {
         if (is_held(visit) && visit->root == root) {
-            kin.holds_any = 1;
+            kin.holds_any = true;
             if (visit->zone == zone) {
                 kin.visit_of_zone = visit;
             }
@@ -82,7 +82,7 @@ admission_kin_t admission_visit_kin(const request_rec *r,
         admission_request_t *known = admission_visit_request(ancestor);
 
         if (known && known->was_rejected) {
-            kin.was_rejected = 1;
+            kin.was_rejected = true;
             kin.was_rejected_by_zone |= known->zone == zone;
         }
     }

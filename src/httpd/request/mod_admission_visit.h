@@ -19,11 +19,11 @@ typedef struct admission_visit_t {
 typedef struct admission_request_t {
     const admission_zone_t *zone; /* that it asked; NULL: a guest */
     admission_visit_t *visit;     /* its own or an ancestor's; NULL: none */
-    int leads_on;                 /* it asked for the target of its redirect */
+    bool leads_on;                /* it asked for the target of its redirect */
     const struct admission_verdict_t *ahead; /* which the target has not taken
                                               * over yet; NULL: nothing to take */
-    int was_rejected;
-    int counts_for_http2;   /* admission_http2_leave() is due */
+    bool was_rejected;
+    bool counts_for_http2;  /* admission_http2_leave() is due */
     const char *why_denied; /* a worker, for the log; NULL: it was not, or for
                              * the common reason */
 } admission_request_t;
@@ -32,9 +32,9 @@ typedef struct admission_request_t {
  *  part that has run, whose program has not ended yet. */
 typedef struct admission_kin_t {
     admission_visit_t *visit_of_zone; /* NULL: none in this zone */
-    int holds_any;
-    int was_rejected;         /* an ancestor: this is its error page */
-    int was_rejected_by_zone; /* by this very zone */
+    bool holds_any;
+    bool was_rejected;         /* an ancestor: this is its error page */
+    bool was_rejected_by_zone; /* by this very zone */
 } admission_kin_t;
 
 /** @return what is known of this very request_rec; NULL: nothing. */

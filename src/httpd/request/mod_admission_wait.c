@@ -12,7 +12,7 @@
 
 /* ---- the client ---------------------------------------------------------- */
 
-int admission_wait_may_half_close(const request_rec *r)
+bool admission_wait_may_half_close(const request_rec *r)
 {
     while (r->main) {
         r = r->main; /* a subrequest has no protocol of its own */
@@ -25,7 +25,7 @@ int admission_wait_may_half_close(const request_rec *r)
 
 /* Sees a closed connection behind unread data, and under TLS. Where the system
  * cannot tell, the client counts as there. */
-static int has_hung_up(const request_rec *r)
+static bool has_hung_up(const request_rec *r)
 {
 #ifdef POLLRDHUP
     apr_socket_t *socket = ap_get_conn_socket(r->connection);
@@ -38,11 +38,11 @@ static int has_hung_up(const request_rec *r)
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 #else
     (void)r;
-    return 0;
+    return false;
 #endif
 }
 
-int admission_wait_client_has_gone(const request_rec *r)
+bool admission_wait_client_has_gone(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 

@@ -7,10 +7,10 @@
 
 /** @return whether the client of this request may close its sending side and go on
  *  reading. */
-int admission_wait_may_half_close(const request_rec *r);
+bool admission_wait_may_half_close(const request_rec *r);
 
 /** @return whether nobody is there any more to read the answer. */
-int admission_wait_client_has_gone(const request_rec *r);
+bool admission_wait_client_has_gone(const request_rec *r);
 
 /**
  * Look whether the wait of a queued ticket has ended: the client has left, it was

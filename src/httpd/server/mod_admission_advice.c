@@ -80,7 +80,7 @@ static void warn_of_the_impossible(server_rec *s)
 static void note_path_of_files(apr_pool_t *p, server_rec *s,
                                const admission_section_t *section)
 {
-    const char *path = section->section;
+    const char *path = section->name;
     const char *second = path && *path == '/' ? strchr(path + 1, '/') : NULL;
     apr_finfo_t info;
 

@@ -41,9 +41,9 @@ APLOG_USE_MODULE(admission);
 static apr_pool_t *pool;
 static server_rec *server;
 static apr_proc_t *process; /* NULL: no agent is wanted */
-static apr_time_t started_at;
-static int is_running;
-static int has_warned;
+static adm_usec_t started_at;
+static bool is_running;
+static bool has_warned;
 
 /* ---- the agent ------------------------------------------------------------ */
 
@@ -80,7 +80,7 @@ static void warn_of_none(apr_status_t rv)
                      "the agent cannot be started: children look after what "
                      "dead ones held themselves");
     }
-    has_warned = 1;
+    has_warned = true;
 }
 
 static void ended(int reason, void *data, apr_wait_t status);
@@ -90,7 +90,7 @@ static void start(void)
     pid_t parent = getpid();
     apr_status_t rv;
 
-    started_at = apr_time_now();
+    started_at = adm_now();
     rv = apr_proc_fork(process, pool);
     if (rv == APR_INCHILD) {
         work(parent);
@@ -99,13 +99,13 @@ static void start(void)
         warn_of_none(rv);
         return;
     }
-    is_running = 1;
+    is_running = true;
     apr_proc_other_child_register(process, ended, process, NULL, pool);
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, server, ADMLOGNO(0132)
                  "the agent is process %" APR_PID_T_FMT, process->pid);
 }
 
-static int is_httpd_ending(void)
+static bool is_httpd_ending(void)
 {
     return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_STOPPING)
            == AP_MPMQ_STOPPING;
@@ -114,7 +114,7 @@ static int is_httpd_ending(void)
 int admission_agent_monitor(apr_pool_t *p, server_rec *s)
 {
     if (process && !is_running && !is_httpd_ending()
-        && apr_time_now() - started_at >= PAUSE_USEC) {
+        && adm_now() - started_at >= PAUSE_USEC) {
         start();
     }
     return OK;
@@ -125,7 +125,7 @@ static void note_end(apr_wait_t status)
 {
     adm_segment_t *segment = admission_process_segment();
 
-    is_running = 0;
+    is_running = false;
     adm_agent_gone(segment);
     adm_child_ended(segment, process->pid);
     if (is_httpd_ending()) {
@@ -145,7 +145,7 @@ static void note_end(apr_wait_t status)
 
 /* @return whether the agent is still there: a child of this process, which a fork
  * that runs the same cleanups is not the parent of. */
-static int is_there(void)
+static bool is_there(void)
 {
     return waitpid(process->pid, NULL, WNOHANG) == 0;
 }
@@ -167,11 +167,11 @@ static void ended(int reason, void *data, apr_wait_t status)
     }
 }
 
-static int is_gone_in(apr_interval_time_t patience)
+static bool is_gone_in(adm_usec_t patience)
 {
-    apr_time_t until = apr_time_now() + patience;
+    adm_usec_t until = adm_now() + patience;
 
-    while (is_there() && apr_time_now() < until) {
+    while (is_there() && adm_now() < until) {
         apr_sleep(NAP_USEC);
     }
     return !is_there();
@@ -192,7 +192,7 @@ static apr_status_t end(void *unused)
     return APR_SUCCESS;
 }
 
-static int is_wanted(void)
+static bool is_wanted(void)
 {
     return admission_process_segment()
            && admission_zones()->nelts > 0
@@ -207,8 +207,8 @@ int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     pool = pconf;
     server = s;
     process = NULL;
-    is_running = 0;
-    has_warned = 0;
+    is_running = false;
+    has_warned = false;
     if (is_wanted()) {
         process = apr_pcalloc(pconf, sizeof(*process));
         apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);

@@ -38,7 +38,7 @@ int admission_capacity_workers(void)
     return admission_capacity_children() * admission_capacity_threads();
 }
 
-int admission_capacity_is_threaded(void)
+bool admission_capacity_is_threaded(void)
 {
     return admission_capacity_query(AP_MPMQ_IS_THREADED, AP_MPMQ_NOT_SUPPORTED)
            != AP_MPMQ_NOT_SUPPORTED;

@@ -4,6 +4,8 @@
 #ifndef MOD_ADMISSION_CAPACITY_H
 #define MOD_ADMISSION_CAPACITY_H
 
+#include <stdbool.h>
+
 #include <httpd.h>
 
 /** @return what the MPM says to a query of ap_mpm.h; @a otherwise where it does
@@ -20,7 +22,7 @@ int admission_capacity_threads(void);
 int admission_capacity_children(void);
 
 /** @return whether children have more than one thread. */
-int admission_capacity_is_threaded(void);
+bool admission_capacity_is_threaded(void);
 
 /** How many of @a workers zones may not occupy. */
 int admission_capacity_reserved(server_rec *s, int workers);

@@ -33,10 +33,10 @@ static long factor_added; /* 0: none */
 typedef struct said_t {
     int logs; /* each may be an open file */
     int parking_is_off;
-    int has_factor;
+    bool has_factor;
 } said_t;
 
-static int is_log(const char *directive)
+static bool is_log(const char *directive)
 {
     size_t length = strlen(directive);
 
@@ -49,7 +49,7 @@ static void note_directive(const ap_directive_t *directive, said_t *said)
         said->parking_is_off = strcasecmp(directive->args, "Off") == 0;
     }
     else if (admission_said_is(directive, "AsyncRequestWorkerFactor")) {
-        said->has_factor = 1;
+        said->has_factor = true;
     }
     else if (is_log(directive->directive)) {
         said->logs++;

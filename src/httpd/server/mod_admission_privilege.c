@@ -23,7 +23,7 @@ static const int dangerous[] = {
 };
 
 /* What is permitted can be put into effect at any time. */
-static int has_dangerous_capability(void)
+static bool has_dangerous_capability(void)
 {
     struct __user_cap_header_struct header = {
         .version = _LINUX_CAPABILITY_VERSION_3
@@ -32,27 +32,27 @@ static int has_dangerous_capability(void)
     size_t i;
 
     if (syscall(SYS_capget, &header, sets) != 0) {
-        return 0; /* forbidden by a sandbox, which knows why */
+        return false; /* forbidden by a sandbox, which knows why */
     }
     for (i = 0; i < sizeof(dangerous) / sizeof(*dangerous); i++) {
         if (sets[CAP_TO_INDEX(dangerous[i])].permitted
             & CAP_TO_MASK(dangerous[i])) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 #else
 
-static int has_dangerous_capability(void)
+static bool has_dangerous_capability(void)
 {
-    return 0;
+    return false;
 }
 
 #endif
 
-int admission_privilege_is_held(void)
+bool admission_privilege_is_held(void)
 {
     return geteuid() == 0 || getuid() == 0 || has_dangerous_capability();
 }

@@ -2,9 +2,11 @@
 #ifndef MOD_ADMISSION_PRIVILEGE_H
 #define MOD_ADMISSION_PRIVILEGE_H
 
+#include <stdbool.h>
+
 /** @return whether the calling thread is root's, or has a capability with which
  *  it can become root or act on others' files and processes; also one that is
  *  not in effect. Makes a few system calls. */
-int admission_privilege_is_held(void);
+bool admission_privilege_is_held(void);
 
 #endif

@@ -12,7 +12,7 @@ APLOG_USE_MODULE(admission);
 
 static adm_segment_t *segment; /* inherited by children */
 static adm_child_t *child;     /* in children */
-static int is_privileged;      /* in children, which then have no place */
+static bool is_privileged;     /* in children, which then have no place */
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
 
@@ -78,7 +78,7 @@ adm_child_t *admission_process_own_child(void)
 
 /* Of what a child forks to serve a request: only there privileges are dropped
  * later. */
-static int may_join_now(void)
+static bool may_join_now(void)
 {
     if (!is_privileged) {
         return child && !adm_child_is_self(child);

@@ -30,7 +30,7 @@ APLOG_USE_MODULE(admission);
 static struct {
     uint32_t quota; /* 0: off */
     uint32_t together;
-    int takes_turns;
+    bool takes_turns;
     atomic_uint served;      /* connections */
     adm_usec_t wanted_since; /* the end; 0: not yet */
 } recycling;
@@ -94,7 +94,7 @@ void admission_recycle_child_ready(apr_pool_t *pchild, server_rec *s)
 
 /* ---- after each connection ----------------------------------------------- */
 
-static int is_postponed(adm_usec_t now)
+static bool is_postponed(adm_usec_t now)
 {
     if (recycling.wanted_since == 0) {
         recycling.wanted_since = now;
@@ -120,7 +120,7 @@ static apr_status_t end_if_it_is_time(void *data)
     return APR_SUCCESS;
 }
 
-static int is_from_client(const conn_rec *c)
+static bool is_from_client(const conn_rec *c)
 {
 #if ADMISSION_HAS_OUTGOING
     return !c->master && !c->outgoing;

@@ -160,7 +160,7 @@ static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
     return wanted < most ? wanted : most;
 }
 
-int admission_room_would_park(server_rec *s)
+bool admission_room_would_park(server_rec *s)
 {
     return admission_conf_parks(s) && way
            && admission_room_slots(s, admission_room_files_open()) > 0;
@@ -253,12 +253,12 @@ void admission_room_begin(const char *way_of_mpm)
     way = way_of_mpm;
 }
 
-int admission_room_can_park(void)
+bool admission_room_can_park(void)
 {
     return way != NULL;
 }
 
-int admission_room_parks(void)
+bool admission_room_parks(void)
 {
     return server_parks;
 }

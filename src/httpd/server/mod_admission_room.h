@@ -2,6 +2,8 @@
 #ifndef MOD_ADMISSION_ROOM_H
 #define MOD_ADMISSION_ROOM_H
 
+#include <stdbool.h>
+
 #include <httpd.h>
 
 /** Open files a child needs besides those of its connections, and each of its
@@ -23,16 +25,16 @@ typedef struct admission_room_t {
 void admission_room_begin(const char *way_of_mpm);
 
 /** @return whether the MPM can wait without a worker. */
-int admission_room_can_park(void);
+bool admission_room_can_park(void);
 
 /** @return the room of this server; nothing where requests do not park. */
 admission_room_t admission_room(server_rec *s);
 
 /** @return whether requests will park. Also before the server runs. */
-int admission_room_would_park(server_rec *s);
+bool admission_room_would_park(server_rec *s);
 
 /** @return whether requests of this server wait without a worker at all. */
-int admission_room_parks(void);
+bool admission_room_parks(void);
 
 /** @return how many requests a child can park that has @a open files open. */
 apr_int64_t admission_room_slots(server_rec *s, apr_int64_t open);

@@ -39,7 +39,7 @@ static int default_threads(int threads_per_child)
     return min > 2 ? (int)((apr_int64_t)min * 3 / 2) : 4;
 }
 
-static int is_in_use(apr_pool_t *p)
+static bool is_in_use(apr_pool_t *p)
 {
     return ap_find_linked_module("mod_http2.c")
            && admission_capacity_is_threaded()

@@ -292,7 +292,7 @@ static int utf8_length(const unsigned char *text)
     return length;
 }
 
-int admission_fields_is_utf8(const char *text)
+bool admission_fields_is_utf8(const char *text)
 {
     const unsigned char *c = (const unsigned char *)text;
     int length = 1;

@@ -20,7 +20,7 @@ typedef enum admission_kind_t {
 typedef struct admission_view_t {
     const admission_zone_t *zone;
     adm_zone_stats_t stats;
-    int is_busy; /* its lock could not be had: there are no figures */
+    bool is_busy; /* its lock could not be had: there are no figures */
 } admission_view_t;
 
 typedef struct admission_field_t {
@@ -73,7 +73,7 @@ const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
 const char *admission_fields_utf8(apr_pool_t *p, const char *text);
 
 /** @return whether the text is UTF-8. */
-int admission_fields_is_utf8(const char *text);
+bool admission_fields_is_utf8(const char *text);
 
 /** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
 char *admission_fields_put_latin1(char *end, unsigned char c);

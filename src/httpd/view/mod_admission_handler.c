@@ -63,7 +63,7 @@ int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 
 /* httpd parses the argument of SetHandler as an expression, which knows where
  * it stands. The files of the configuration are never read as .htaccess. */
-int admission_handler_is_open(const request_rec *r)
+bool admission_handler_is_open(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
     const ap_expr_info_t *said = core->expr_handler;
@@ -75,10 +75,10 @@ int admission_handler_is_open(const request_rec *r)
         if (said->line_number == (unsigned)opening->directive->line_num
             && strcmp(said->filename, opening->directive->filename) == 0
             && strcmp(r->handler, opening->handler) == 0) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 /* Authors of .htaccess must not read what all others do here. */

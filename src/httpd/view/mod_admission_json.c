@@ -11,7 +11,7 @@
 
 #define JSON_VERSION 2
 
-static int is_plain(char c)
+static bool is_plain(char c)
 {
     return (unsigned char)c >= ' ' && c != '"' && c != '\\';
 }

@@ -60,13 +60,13 @@ static void say(request_rec *r, const char *kind, const char *text)
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
 
-static int was_used(const adm_zone_stats_t *stats)
+static bool was_used(const adm_zone_stats_t *stats)
 {
     int i;
 
     for (i = 0; i < ADM_OUTCOMES; i++) {
         if (stats->figures.outcomes[i]) {
-            return 1;
+            return true;
         }
     }
     return stats->active || stats->queued;
@@ -131,7 +131,7 @@ static void frame_history(request_rec *r)
 
 static const char *name_bucket(apr_pool_t *p, int bucket)
 {
-    int is_last = bucket == ADM_HISTOGRAM_BUCKETS - 1;
+    bool is_last = bucket == ADM_HISTOGRAM_BUCKETS - 1;
     int msec = 1 << (is_last ? bucket - 1 : bucket);
 
     return apr_psprintf(p, "%s %d %s", is_last ? "from" : "below",
@@ -235,7 +235,7 @@ static unsigned char state_of(const admission_zone_t *zone)
 {
     admission_view_t view;
     adm_history_t history = { 0 };
-    int has_rejected;
+    bool has_rejected;
 
     admission_fields_look_at(zone, &view, NULL);
     has_rejected = adm_figures_rejected(&view.stats.figures) > 0;

@@ -21,8 +21,8 @@ typedef struct table_t {
 } table_t;
 
 /* @return false: there is no memory for it. */
-static int make_table(apr_pool_t *p, const apr_array_header_t *zones,
-                      table_t *table)
+static bool make_table(apr_pool_t *p, const apr_array_header_t *zones,
+                       table_t *table)
 {
     size_t longest = 0;
     int i;
@@ -32,7 +32,7 @@ static int make_table(apr_pool_t *p, const apr_array_header_t *zones,
     table->views = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (table->views == MAP_FAILED) {
-        return 0;
+        return false;
     }
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
@@ -44,7 +44,7 @@ static int make_table(apr_pool_t *p, const apr_array_header_t *zones,
     }
     /* A byte becomes two in UTF-8 and two when it is escaped, never both. */
     table->label = apr_palloc(p, 2 * longest + 1);
-    return 1;
+    return true;
 }
 
 /* Of a label: backslash, quote and newline are escaped. */
@@ -53,7 +53,7 @@ static const char *label_of(const table_t *table, int number)
     const admission_zone_t *zone = APR_ARRAY_IDX(table->zones, number,
                                                  const admission_zone_t *);
     const char *text = zone->name;
-    int is_right = admission_fields_is_utf8(text);
+    bool is_right = admission_fields_is_utf8(text);
     char *end = table->label;
 
     for (; *text; text++) {
@@ -168,7 +168,7 @@ static void write_histogram(request_rec *r, const char *name, const char *zone,
 
 /* Forty series for a zone: only where there is something in them. */
 static void write_histograms(request_rec *r, const char *name, const char *help,
-                             const table_t *table, int is_wait)
+                             const table_t *table, bool is_wait)
 {
     int i;
 
