@@ -22,6 +22,9 @@ AC_DEFUN([ADM_COMPILER_FLAGS], [
     m4_foreach_w([adm_flag],
         [-Wall -Wextra -Wstrict-prototypes -Wmissing-prototypes],
         [ADM_TRY_CFLAG(adm_flag)])
+    dnl One symbol is exported, so calls within a file need not go through the
+    dnl linker's table, and can be inlined.
+    ADM_TRY_CFLAG([-fno-semantic-interposition])
     dnl clang: APR_RING_SENTINEL subtracts from a null pointer up to APR 1.7.2.
     ADM_TRY_CFLAG([-Wno-null-pointer-subtraction])
     AS_IF([test "$enable_werror" = yes], [ADM_CFLAGS="$ADM_CFLAGS -Werror"])

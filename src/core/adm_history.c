@@ -18,11 +18,16 @@ static adm_second_rec_t *slot_of(adm_history_rec_t *history, uint32_t second)
     return &history->seconds[second % ADM_HISTORY_SECONDS];
 }
 
-static uint16_t larger(uint16_t most, uint32_t number)
+static uint16_t at_most_16_bits(uint32_t number)
 {
-    uint32_t larger = most > number ? most : number;
+    return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
+}
 
-    return larger < UINT16_MAX ? (uint16_t)larger : UINT16_MAX;
+static void note_most(uint16_t *most, uint32_t number)
+{
+    if (number > *most) {
+        *most = at_most_16_bits(number);
+    }
 }
 
 adm_history_rec_t *adm_history_of(const adm_segment_t *segment,
@@ -35,8 +40,10 @@ adm_history_rec_t *adm_history_of(const adm_segment_t *segment,
 static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
                          uint32_t second)
 {
-    adm_second_rec_t as_before = { .active_max = larger(0, history->active),
-                                   .queued_max = larger(0, history->queued) };
+    adm_second_rec_t as_before = {
+        .active_max = at_most_16_bits(history->active),
+        .queued_max = at_most_16_bits(history->queued)
+    };
     uint32_t since = second - noted_second;
     uint32_t i;
 
@@ -79,8 +86,8 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         zone->noted_second = second;
     }
     slot = slot_of(history, zone->noted_second);
-    slot->active_max = larger(slot->active_max, active);
-    slot->queued_max = larger(slot->queued_max, queued);
+    note_most(&slot->active_max, active);
+    note_most(&slot->queued_max, queued);
     history->active = active;
     history->queued = queued;
     /* In this order: whoever is killed has not counted them twice. */

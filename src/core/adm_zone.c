@@ -124,7 +124,6 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now)
 {
-    uint32_t zone_idx = adm_zone_idx(segment, zone);
     adm_wakes_t wakes;
     apr_status_t rv;
 
@@ -141,7 +140,8 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_hand_over_wake(segment, &wakes);
         }
     } while (wakes.count == ADM_WAKES_MAX
-             && adm_zone_lock_for(segment, zone_idx, ADM_LOCK_BRIEF_USEC, &rv));
+             && adm_zone_lock_for(segment, adm_zone_idx(segment, zone),
+                                  ADM_LOCK_BRIEF_USEC, &rv));
 }
 
 /* ---- the steps of a ticket ------------------------------------------------ */
