@@ -1,0 +1,51 @@
+# A reload that puts this module in the place of version 0.1, whose layout of
+# shared memory is another one, says so once, and works.
+#
+# Environment: ADMISSION_BEFORE, the mod_admission.so of 0.1. Without it a module
+# takes its place that leaves in the parent what 0.1 left.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use File::Basename 'dirname';
+
+my $module = AdmissionTest::Config::admission_module();
+my $before = $ENV{ADMISSION_BEFORE} // dirname($module) . '/mod_before.so';
+my $name = $ENV{ADMISSION_BEFORE} ? 'admission_module' : 'before_module';
+my $zone = <<'CONF';
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+CONF
+
+plan skip_all => "$before is not there" if !-e $before;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, admission => 0,
+        conf => qq(LoadModule $name "$before"\n<IfModule $name>\n)
+                . ($ENV{ADMISSION_BEFORE} ? $zone : '') . "</IfModule>\n");
+    my $is_told = sub { scalar grep { /ADM0125: the module was replaced/ } $httpd->error_log };
+
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the module of before is at work';
+    is $is_told->(), 0, 'and is no news';
+
+    $httpd->expect_in_log(qr/admission:warn.*ADM0125: the module was replaced/);
+    $httpd->configure(qq(LoadModule admission_module "$module"\n$zone));
+    $httpd->graceful;
+    is $is_told->(), 1, 'another layout is told';
+    my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my $waits = $httpd->ask('/cgi-bin/heavy');
+    $httpd->zone_becomes('/cgi-bin/', 'the next one waits', Active => 1, Queued => 1);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($hold, $waits)), { 200 => 2 }, 'both are served';
+
+    $httpd->graceful;
+    is $is_told->(), 1, 'and once';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
