@@ -56,11 +56,6 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
 
 /* ---- what applies -------------------------------------------------------- */
 
-admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf)
-{
-    return conf->section ? conf->section->zone : NULL;
-}
-
 /* Where the request's sections say nothing, what others of its zone say. */
 int admission_conf_queue_length(const admission_dir_conf_t *conf)
 {

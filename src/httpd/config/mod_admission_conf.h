@@ -99,7 +99,11 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base, void *add);
 void *admission_conf_create_server(apr_pool_t *p, server_rec *s);
 
 /** @return the zone of this configuration; NULL where nothing is limited. */
-admission_zone_t *admission_conf_zone(const admission_dir_conf_t *conf);
+static inline admission_zone_t *
+admission_conf_zone(const admission_dir_conf_t *conf)
+{
+    return conf->section ? conf->section->zone : NULL;
+}
 
 /** What applies to a request with this configuration: its own sections, else what
  *  others of its zone say, else the default. */

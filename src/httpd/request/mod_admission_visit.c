@@ -5,11 +5,6 @@
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_visit.h"
 
-admission_request_t *admission_visit_request(const request_rec *r)
-{
-    return ap_get_module_config(r->request_config, &admission_module);
-}
-
 admission_request_t *admission_visit_note(request_rec *r,
                                           const admission_zone_t *zone)
 {

@@ -38,7 +38,10 @@ typedef struct admission_kin_t {
 } admission_kin_t;
 
 /** @return what is known of this very request_rec; NULL: nothing. */
-admission_request_t *admission_visit_request(const request_rec *r);
+static inline admission_request_t *admission_visit_request(const request_rec *r)
+{
+    return ap_get_module_config(r->request_config, &admission_module);
+}
 
 /** Note that the request asks this zone. @return what is known of it, for the
  *  caller to fill in. */
