@@ -18,7 +18,7 @@ typedef struct adm_zone_stats_t {
     uint32_t limit_configured;
     uint32_t limit_ordered; /* by the administrator; if not, as configured */
     adm_mode_t mode;
-    bool is_overridden;    /* limit, queue length or mode are not as configured */
+    bool is_overridden; /* limit, queue length or mode are not as configured */
     uint32_t queue_length; /* as the last request saw it */
     uint32_t active;       /* permits given out */
     uint32_t orphans;      /* of these, held by programs whose child is dead */

@@ -38,7 +38,7 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     const char *error = wrong_context(cmd);
     int number = strcasecmp(arg, "off") == 0
                      ? 0
-                      : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
+                     : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
     admission_section_t *section;
 
     if (error) {

@@ -57,8 +57,8 @@ static void log_order(request_rec *r, const admission_zone_t *zone,
     if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
                       &stats, NULL)
         == APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r,
-                      ADMLOGNO(0207) "zone %s: %s, by %s", zone->name,
+        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, ADMLOGNO(0207)
+                      "zone %s: %s, by %s", zone->name,
                       describe(r->pool, zone, before, &stats),
                       admission_sender_name(r));
     }
@@ -113,9 +113,9 @@ int admission_control_handler(request_rec *r)
     }
     wrong = admission_sender_check(r);
     if (wrong) {
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r,
-                      ADMLOGNO(0208) "order refused, from %s: %s",
-                      admission_sender_name(r), wrong);
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, ADMLOGNO(0208)
+                      "order refused, from %s: %s", admission_sender_name(r),
+                      wrong);
         return admission_handler_refuse(r, HTTP_FORBIDDEN, wrong);
     }
     status = admission_order_read(r, &order, &wrong);

@@ -105,7 +105,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
                         ap_escape_html(p, key));
 }
 
-static int says_nothing(const adm_override_t *wanted)
+static bool says_nothing(const adm_override_t *wanted)
 {
     return wanted->limit == ADM_OVERRIDE_KEEP
            && wanted->queue_length == ADM_OVERRIDE_KEEP

@@ -5,6 +5,8 @@
  * somebody else in the browser of one who may: such a page cannot hide where it is
  * from (Origin), and cannot set a header of ours.
  */
+#include <stdbool.h>
+
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
@@ -12,8 +14,8 @@
 
 #include "control/mod_admission_sender.h"
 
-static int is_in(apr_pool_t *p, apr_sockaddr_t *address, const char *network,
-                 const char *bits)
+static bool is_in(apr_pool_t *p, apr_sockaddr_t *address, const char *network,
+                  const char *bits)
 {
     apr_ipsubnet_t *subnet;
 
@@ -21,7 +23,7 @@ static int is_in(apr_pool_t *p, apr_sockaddr_t *address, const char *network,
            && apr_ipsubnet_test(subnet, address);
 }
 
-static int is_loopback(apr_pool_t *p, apr_sockaddr_t *address)
+static bool is_loopback(apr_pool_t *p, apr_sockaddr_t *address)
 {
     return is_in(p, address, "127.0.0.0", "8")
            || (APR_HAVE_IPV6 && is_in(p, address, "::1", "128"));
@@ -29,7 +31,7 @@ static int is_loopback(apr_pool_t *p, apr_sockaddr_t *address)
 
 /* Whoever owns a name can have it lead to our address, and then his page is of
  * the same origin as we are: only names that are ours. */
-static int is_own_name(request_rec *r, const char *name)
+static bool is_own_name(request_rec *r, const char *name)
 {
     return name
            && (strcasecmp(name, "localhost") == 0
@@ -38,7 +40,7 @@ static int is_own_name(request_rec *r, const char *name)
 }
 
 /* A browser writes the same host and port into both headers. */
-static int is_own_origin(request_rec *r, const char *origin)
+static bool is_own_origin(request_rec *r, const char *origin)
 {
     const char *host = apr_table_get(r->headers_in, "Host");
     const char *own = apr_pstrcat(r->pool, ap_http_scheme(r), "://",

@@ -30,14 +30,18 @@ static bool is_file_of_its_type(const request_rec *r)
  * everything else is full. */
 static bool is_cheap(const request_rec *r)
 {
-    static const char *const handlers[] = {
-        AP_DEFAULT_HANDLER_NAME, "default-handler",
-        DIR_MAGIC_TYPE,          "send-as-is",
-        "httpd/send-as-is",      "server-status",
-        "server-info",           "balancer-manager",
-        "ldap-status",           "md-status",
-        ADMISSION_STATUS_HANDLER, ADMISSION_CONTROL_HANDLER
-    };
+    static const char *const handlers[] = { AP_DEFAULT_HANDLER_NAME,
+                                            "default-handler",
+                                            DIR_MAGIC_TYPE,
+                                            "send-as-is",
+                                            "httpd/send-as-is",
+                                            "server-status",
+                                            "server-info",
+                                            "balancer-manager",
+                                            "ldap-status",
+                                            "md-status",
+                                            ADMISSION_STATUS_HANDLER,
+                                            ADMISSION_CONTROL_HANDLER };
     apr_size_t i;
 
     for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {

@@ -8,12 +8,12 @@
 
 #define DOTS "..."
 
-static int is_inside_character(const char *text, apr_size_t at)
+static bool is_inside_character(const char *text, apr_size_t at)
 {
     return ((unsigned char)text[at] & 0xc0) == 0x80;
 }
 
-static int is_inside_escape(const char *text, apr_size_t at)
+static bool is_inside_escape(const char *text, apr_size_t at)
 {
     return text[at - 1] == '%' || text[at - 2] == '%';
 }

@@ -124,8 +124,8 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
         const char *value = ap_getword(p, &args, '&');
         const char *key = ap_getword(p, &value, '=');
 
-        int is_history = strcmp(key, "history") == 0;
-        int is_who = strcmp(key, "who") == 0;
+        bool is_history = strcmp(key, "history") == 0;
+        bool is_who = strcmp(key, "who") == 0;
 
         if (strcmp(key, "zone") == 0 || is_history || is_who) {
             char *name = apr_pstrdup(p, value);

@@ -10,7 +10,7 @@ int admission_handler_status(request_rec *r);
 
 /** @return whether the handler of this request stands in a SetHandler of the
  *  server's configuration, and not of an .htaccess. */
-int admission_handler_is_open(const request_rec *r);
+bool admission_handler_is_open(const request_rec *r);
 
 /** Log that it does not. @return what to answer. */
 int admission_handler_refuse_page(request_rec *r);
