@@ -39,7 +39,9 @@ sub wrapper {
     my ($log_dir, $above) = ($log // '') =~ m{^((.*)/[^/]*)/};
     my @mounts;
 
-    push @mounts, "mount -t tmpfs tmpfs $above && mkdir $log_dir" if $is_suexec;
+    # Not over httpd itself, where its logs are below its own prefix.
+    push @mounts, -d $log_dir ? "mount -t tmpfs tmpfs $log_dir"
+        : "mount -t tmpfs tmpfs $above && mkdir $log_dir" if $is_suexec;
     push @mounts, 'mount -t proc -o hidepid=2 proc /proc' if $is_hidden;
     my $command = join ' && ', @mounts, 'exec "$@"';
     return "#!/bin/sh\nexec unshare -m sh -c '$command' sh "
