@@ -49,10 +49,10 @@ uint32_t adm_segment_version(void)
 
 /* Each part of the segment begins on a page of its own, so that unused room at
  * the end of one costs nothing. */
-static size_t part(size_t *end, size_t count, size_t size)
+static uint64_t part(uint64_t *end, uint64_t count, uint64_t size)
 {
-    const size_t page = 4096;
-    size_t begin = *end;
+    const uint64_t page = 4096;
+    uint64_t begin = *end;
 
     *end = begin + (count * size + page - 1) / page * page;
     return begin;
@@ -93,8 +93,8 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
     adm_segment_t *segment;
-    size_t zones_at, histories_at, children_at, doorbells_at, chunks_at;
-    size_t tickets_at, who_at, end = 0;
+    uint64_t zones_at, histories_at, children_at, doorbells_at, chunks_at;
+    uint64_t tickets_at, who_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
@@ -121,8 +121,11 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     tickets_at = part(&end, segment->sizes.tickets, sizeof(adm_ticket_rec_t));
     who_at = part(&end, segment->sizes.tickets, sizeof(adm_who_rec_t));
 
-    segment->bytes = end;
-    segment->base = mmap(NULL, end, PROT_READ | PROT_WRITE,
+    if (end > SIZE_MAX) {
+        return APR_ENOMEM; /* 32 bits */
+    }
+    segment->bytes = (size_t)end;
+    segment->base = mmap(NULL, segment->bytes, PROT_READ | PROT_WRITE,
                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (segment->base == MAP_FAILED) {
         return errno;

@@ -37,6 +37,17 @@ START_TEST(a_size_that_cannot_be_numbered_is_refused)
 }
 END_TEST
 
+/* With 32 bits the sum of the sizes is a small number again. */
+START_TEST(a_segment_has_room_for_all_or_is_refused)
+{
+    const adm_sizes_t large = { 1, 1, ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS };
+    adm_segment_t *created = NULL;
+
+    ck_assert(adm_segment_create(&created, &large, pool) != APR_SUCCESS
+              || adm_segment_bytes(created) / ADM_CACHE_LINE > large.tickets);
+}
+END_TEST
+
 START_TEST(tickets_are_rounded_up_to_whole_chunks)
 {
     adm_ticket_t tickets[ADM_CHUNK_TICKETS], one_more;
@@ -456,6 +467,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_new_segment_is_consistent);
     tcase_add_loop_test(stories, a_size_that_cannot_be_numbered_is_refused, 0,
                         IMPOSSIBLE_SIZES);
+    tcase_add_test(stories, a_segment_has_room_for_all_or_is_refused);
     tcase_add_test(stories, tickets_are_rounded_up_to_whole_chunks);
     tcase_add_test(stories, unused_room_costs_no_memory);
     tcase_add_test(stories,
