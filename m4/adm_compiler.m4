@@ -13,6 +13,21 @@ AC_DEFUN([ADM_TRY_CFLAG], [
     CFLAGS=$adm_save_CFLAGS
 ])
 
+dnl ADM_SAME_NUMBERS: the law of `auto` yields the same numbers on every processor.
+dnl No multiplication is fused with an addition, and 32-bit x86 does not compute
+dnl with 80 bits: 20 * 0.7 is 14 and not 13.99. CFLAGS=-mfpmath=387 for processors
+dnl without SSE2.
+AC_DEFUN([ADM_SAME_NUMBERS], [
+    ADM_TRY_CFLAG([-ffp-contract=off])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+            #include <float.h>
+            #if defined(__i386__) && FLT_EVAL_METHOD != 0
+            #error x87
+            #endif]])],
+        [],
+        [ADM_TRY_CFLAG([-msse2 -mfpmath=sse])])
+])
+
 AC_DEFUN([ADM_COMPILER_FLAGS], [
     AC_ARG_ENABLE([werror],
         [AS_HELP_STRING([--enable-werror], [treat warnings as errors])])
@@ -27,6 +42,9 @@ AC_DEFUN([ADM_COMPILER_FLAGS], [
     ADM_TRY_CFLAG([-fno-semantic-interposition])
     dnl clang: APR_RING_SENTINEL subtracts from a null pointer up to APR 1.7.2.
     ADM_TRY_CFLAG([-Wno-null-pointer-subtraction])
+    dnl gcc on 32-bit x86: only this module's own processes share its structs.
+    ADM_TRY_CFLAG([-Wno-psabi])
+    ADM_SAME_NUMBERS
     AS_IF([test "$enable_werror" = yes], [ADM_CFLAGS="$ADM_CFLAGS -Werror"])
     AC_SUBST([ADM_CFLAGS])
 
