@@ -42,7 +42,7 @@ for_each_parking_combo(sub {
     $httpd->open_gate('graceful');
     is_deeply statuses(answers(@old, @new)), { 200 => $waiters + 11 },
         'old ones and new ones are answered';
-    is_deeply [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
+    is_in_order $httpd, $zone, [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
         [ ('old') x ($waiters - 9), ('new') x 20 ], '... in the order of arrival';
     $_->leave for @old;
     wait_for { !grep { $_ == $old } $httpd->children } 'then the old child ends';

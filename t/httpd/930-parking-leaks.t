@@ -44,7 +44,7 @@ CONF
 
     # Of each hundred: ten leave, ten leave with more asked for, ten pipeline
     # three requests, the others ask once and wait.
-    my ($answered, $left) = (0, 0);
+    my ($left, %answered) = 0;
     my $round = sub {
         my ($number) = @_;
         my $hold = $httpd->ask("/cgi-bin/heavy?until=go$number");
@@ -64,7 +64,7 @@ CONF
         $httpd->open_gate("go$number");
         my @answers = (answers($hold, @clients[ 20 .. $#clients ]),
                        answers(@pipelines), answers(@pipelines));
-        $answered += grep { $_->{status} == 200 } @answers;
+        $answered{ $_->{status} }++ for @answers;
         $_->leave for @clients[ 20 .. $#clients ];
     };
 
@@ -86,10 +86,11 @@ CONF
     note "$memory KB, then " . resident_kb($httpd, $child) . " KB; $files descriptors";
 
     # The programs, those who waited once, and the rest of the pipelines.
-    is $answered, ($warm + $rounds) * (1 + $line - 20 + 20), 'everybody was answered';
+    is_deeply \%answered, { 200 => ($warm + $rounds) * (1 + $line - 20 + 20) },
+        'everybody was answered';
     is $left, ($warm + $rounds) * 20, '... or had left';
     $httpd->zone_becomes($zone, '... and is counted so', Active => 0, Queued => 0,
-                         Gone => $left, Admitted => $answered);
+                         Gone => $left, Admitted => $answered{200});
     is scalar(grep { $_ == $child } $httpd->children), 1, 'all by one child';
     $httpd->stop;
 });

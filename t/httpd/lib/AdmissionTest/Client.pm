@@ -85,14 +85,15 @@ sub answers {
                      // { status => -1, headers => {}, body => '' } } @clients;
 }
 
-# Reads from all of them until so many have their answer.
+# Reads from all of them until so many have their answer, or for so long none came.
 sub wait_for_answers {
     my ($enough, @clients) = @_;
-    my $deadline = time + $PATIENCE;
+    my ($deadline, $left) = (time + $PATIENCE, scalar @clients);
 
     while (1) {
         $_->{answer} //= $_->take_answer for @clients;
         my @waiting = grep { !$_->{answer} } @clients;
+        ($deadline, $left) = (time + $PATIENCE, scalar @waiting) if @waiting < $left;
         return if @clients - @waiting >= $enough || time > $deadline;
 
         my %client = map { ($_->{socket} => $_) } @waiting;
