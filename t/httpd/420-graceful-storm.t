@@ -23,6 +23,10 @@ for_each_combo(sub {
     sleep $pause;
     my $seen = $crowd->go_home;
     cmp_ok $seen->{200}, '>', 0, "clients served meanwhile: $seen->{200}";
+    if ($httpd->is_left_alone) {
+        note 'no child is left, and the parent starts none';
+        kill USR1 => $httpd->{pid};
+    }
 
     is_calm_soon($httpd, programs_end($httpd));
     is $watch->most, $LIMIT, "there were never more than $LIMIT programs";

@@ -38,6 +38,10 @@ sub version {
 # then it says that it cannot have as many as that.
 sub is_slow_to_replace { return version() < 54 }
 
+# The parent of event of 2.4.52 goes on counting children that have ended while they
+# left off accepting, also over reloads, until it starts none at all.
+sub loses_count_of_children { return version() == 52 }
+
 # Two ways to park: httpd has another one since 2.4.63.
 sub has_two_ways { return version() >= 63 && !$ENV{ADMISSION_COMPLETION} }
 

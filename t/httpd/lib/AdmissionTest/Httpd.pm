@@ -183,6 +183,17 @@ sub graceful { $_[0]->reload('USR1') }
 # New configuration, old requests are cut off.
 sub restart { $_[0]->reload('HUP') }
 
+# After reloads in quick succession: where the parent may believe that it has
+# children, and has none, another reload starts some.
+sub is_left_alone {
+    my ($self) = @_;
+    return 0 if $self->{mpm} ne 'event' || !AdmissionTest::Config::loses_count_of_children();
+    return $self->soon(sub {
+        my @children = $self->children or return 'alone';
+        return $self->accepts(@children) && 'served';
+    }) eq 'alone';
+}
+
 sub reload {
     my ($self, $signal) = @_;
     my $generation = $self->status->{ParentServerMPMGeneration};
