@@ -62,18 +62,31 @@ ProxyPass /shown/ $self/
     BalancerMember $self
 </Proxy>
 ProxyPass /c/ balancer://self/b/
+<VirtualHost 127.0.0.9>
+    ServerName other.test
+    ServerAlias 127.1
+</VirtualHost>
+<Location /d/>
+    ProxyPass http://127.1:$httpd->{port}/cgi-bin/
+    ProxyPreserveHost On
+</Location>
+ProxyPass /loop/ $self/loop/
 CONF
     $httpd->graceful;
 
     my $watch = $httpd->watch;
-    for my $by (qw(a b c)) {
+    for my $by (qw(a b c d)) {
         my @line = map { $httpd->ask("/$by/x?id=$by-$_&ms=10") } 1 .. $clients;
         is_deeply statuses(answers(@line)), { 200 => $clients },
             "$clients clients by /$by/ are served by a server that asks itself";
     }
     cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
     $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
-                         Admitted => 3 * $clients);
+                         Admitted => 4 * $clients);
+
+    is $httpd->get('/loop/')->{status}, 503, 'a loop ends, while there are workers';
+    $httpd->zone_becomes('all', '... and is told', Active => 0, RejectedReserve => 1);
+    $httpd->expect_in_log(qr/ADM0202: .* sent it to itself 10 times, .* loop/);
 
     unlike $httpd->get('/shown/shown.cgi')->{body}, qr/ADMISSION_TICKET=\S+\//,
         'programs do not see the header';

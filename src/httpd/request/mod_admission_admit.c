@@ -16,6 +16,12 @@
 #include "request/mod_admission_who.h"
 #include "server/mod_admission_process.h"
 
+/* Why it is refused, and what helps. */
+#define ENDLESS                                                           \
+    "this server has sent it to itself " APR_STRINGIFY(                   \
+        ADMISSION_SELF_HOPS_MAX) " times, and each time a worker waits; " \
+                                 "look for a loop of ProxyPass"
+
 /* ---- decide -------------------------------------------------------------- */
 
 static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
@@ -31,7 +37,12 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
          * worker is counted already. */
         return entry;
     }
-    if (!r->connection->master) {
+    if (admission_self_is_endless(r)) {
+        entry.worker = ADM_WORKER_DENIED;
+        entry.wait = ADM_WAIT_BLOCKED;
+        known->why_denied = ENDLESS;
+    }
+    else if (!r->connection->master) {
         entry.worker = ADM_WORKER_ONE;
         entry.wait = admission_park_is_possible(r) ? ADM_WAIT_PARKED
                                                    : ADM_WAIT_BLOCKED;

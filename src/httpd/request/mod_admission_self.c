@@ -2,13 +2,17 @@
  *
  * Whoever holds a permit and waits for an answer of the same zone would wait for
  * himself. mod_proxy's requests to one of our own addresses carry a token of each
- * ticket that their sender holds, and those that it came with itself:
+ * ticket that their sender holds, and those that it came with itself, and how many
+ * requests are between it and the client's:
  *
- *   Admission-Ticket: TOKEN/MAC TOKEN/MAC
+ *   Admission-Ticket: hops=N/MAC TOKEN/MAC TOKEN/MAC
  *
  * The key of the MAC is known to processes of this httpd only, and a token is
  * good while its ticket holds its permit. Every request loses the header before
  * other modules see it.
+ *
+ * Each of these requests holds a worker that the reserve does not know. So there
+ * is an end to them: mod_proxy may lead in a circle.
  */
 #include <httpd.h>
 #include <ap_listen.h>
@@ -25,9 +29,12 @@
 APLOG_USE_MODULE(admission);
 
 #define HEADER "Admission-Ticket"
-#define KEY_KEY "mod_admission-key"   /* over restarts */
-#define TOKENS_KEY "admission-tokens" /* in the pool of the client's request */
-#define TOKENS_MAX 1024               /* characters in one header */
+#define KEY_KEY "mod_admission-key" /* over restarts */
+/* In the pool of the client's request. */
+#define TICKETS_KEY "admission-tickets"
+#define TOKENS_MAX 1024             /* characters in one header */
+#define WORDS_MAX (TOKENS_MAX + 64) /* with the hops */
+#define HOPS "hops="
 #define MAC_LENGTH (2 * APR_SIPHASH_DSIZE)
 
 /* Private, in the parent before it forks; the same over restarts. */
@@ -92,9 +99,9 @@ static bool is_same_mac(const char *one, const char *other)
     return difference == 0;
 }
 
-/* @return the next token of ours in a header; NULL: there is none. Moves @a text
+/* @return the next word of ours in a header; NULL: there is none. Moves @a text
  * behind it. */
-static const char *next_token(apr_pool_t *p, const char **text)
+static const char *next_word(apr_pool_t *p, const char **text)
 {
     while (**text) {
         char *word = ap_getword_white(p, text);
@@ -118,13 +125,18 @@ static const request_rec *first_of(const request_rec *r)
     return r;
 }
 
-/* @return what the client's request came with; "": nothing. */
-static const char *tokens_of(const request_rec *r)
-{
-    void *tokens = NULL;
+/* What a request came with. */
+typedef struct tickets_t {
+    const char *tokens; /* with their MACs */
+    int hops;
+} tickets_t;
 
-    apr_pool_userdata_get(&tokens, TOKENS_KEY, first_of(r)->pool);
-    return tokens ? tokens : "";
+static tickets_t tickets_of(const request_rec *r)
+{
+    void *tickets = NULL;
+
+    apr_pool_userdata_get(&tickets, TICKETS_KEY, first_of(r)->pool);
+    return tickets ? *(tickets_t *)tickets : (tickets_t){ .tokens = "" };
 }
 
 /* ---- sent ---------------------------------------------------------------- */
@@ -149,8 +161,36 @@ static bool is_loopback(const char *ip)
     return strncmp(ip, "127.", 4) == 0 || strcmp(ip, "::1") == 0;
 }
 
-/* An address on which this very server listens. Names are not resolved: what
- * they mean to mod_proxy may be something else. */
+static bool is_among(const apr_array_header_t *names, const char *host)
+{
+    int i;
+
+    for (i = 0; names && i < names->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(names, i, const char *);
+
+        if (name && strcasecmp(name, host) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A ServerName or ServerAlias. Names are not resolved: if this one leads to
+ * another machine, that one gets words that mean nothing to it. */
+static bool is_own_name(const char *host)
+{
+    const server_rec *s;
+
+    for (s = ap_server_conf; s; s = s->next) {
+        if ((s->server_hostname && strcasecmp(s->server_hostname, host) == 0)
+            || is_among(s->names, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An address on which this very server listens, or a name of its own. */
 static bool is_own_address(const conn_rec *c, const char *host, apr_port_t port)
 {
     const ap_listen_rec *listener;
@@ -164,15 +204,15 @@ static bool is_own_address(const conn_rec *c, const char *host, apr_port_t port)
                    == APR_SUCCESS
             && (strcmp(ip, host) == 0
                 || (is_any(ip)
-                    && (is_loopback(host)
-                        || strcmp(host, c->local_ip) == 0)))) {
+                    && (is_loopback(host) || strcmp(host, c->local_ip) == 0))
+                || is_own_name(host))) {
             return true;
         }
     }
     return false;
 }
 
-static bool leads_to_self(const request_rec *r)
+static int leads_to_self(const request_rec *r)
 {
     const conn_rec *c = r->connection->master ? r->connection->master
                                               : r->connection;
@@ -186,53 +226,71 @@ static bool leads_to_self(const request_rec *r)
                                       : apr_uri_port_of_scheme(uri.scheme));
 }
 
-static const char *add_token(apr_pool_t *p, const char *tokens,
-                             const char *token)
+static const char *add_word(apr_pool_t *p, const char *words, const char *word)
 {
-    const char *longer = apr_pstrcat(p, tokens, *tokens ? " " : "", token, "/",
-                                     mac_of(p, token), NULL);
+    const char *longer = apr_pstrcat(p, words, *words ? " " : "", word, "/",
+                                     mac_of(p, word), NULL);
 
-    return strlen(longer) <= TOKENS_MAX ? longer : tokens;
+    return strlen(longer) <= TOKENS_MAX ? longer : words;
+}
+
+static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
+{
+    const char *hops = apr_psprintf(p, HOPS "%d", tickets->hops + 1);
+
+    return apr_pstrcat(p, add_word(p, "", hops), " ", tickets->tokens, NULL);
 }
 
 int admission_self_proxy_fixups(request_rec *r)
 {
     const request_rec *first = first_of(r);
     admission_visit_t *visit = admission_visit_first(r->connection);
-    const char *tokens = tokens_of(r);
+    tickets_t tickets = tickets_of(r);
     char token[ADM_TOKEN_LENGTH];
 
-    if (!mac_key || (!visit && !*tokens) || !leads_to_self(r)) {
+    if (!mac_key || (!visit && !*tickets.tokens) || !leads_to_self(r)) {
         return DECLINED;
     }
     for (; visit; visit = visit->next) {
         if (visit->root == first && atomic_load(&visit->ticket.held)) {
             adm_program_token(&visit->ticket, token);
-            tokens = add_token(r->pool, tokens, token);
+            tickets.tokens = add_word(r->pool, tickets.tokens, token);
         }
     }
-    if (*tokens) {
+    if (*tickets.tokens) {
         /* A copy that mod_proxy has made for what it sends. */
-        apr_table_setn(r->headers_in, HEADER, tokens);
+        apr_table_setn(r->headers_in, HEADER, add_hop(r->pool, &tickets));
     }
     return OK;
 }
 
 /* ---- received ------------------------------------------------------------ */
 
+static tickets_t *read_tickets(apr_pool_t *p, const char *words)
+{
+    tickets_t *tickets = apr_palloc(p, sizeof(*tickets));
+    const char *word;
+
+    *tickets = (tickets_t){ .tokens = "" };
+    while ((word = next_word(p, &words)) != NULL) {
+        if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
+            tickets->hops = atoi(word + strlen(HOPS));
+        }
+        else {
+            tickets->tokens = add_word(p, tickets->tokens, word);
+        }
+    }
+    return tickets;
+}
+
 int admission_self_post_read_request(request_rec *r)
 {
-    const char *tokens = apr_table_get(r->headers_in, HEADER);
+    const char *words = apr_table_get(r->headers_in, HEADER);
 
-    if (tokens) {
-        if (!r->prev && mac_key && strlen(tokens) <= TOKENS_MAX) {
-            const char *valid = "";
-            const char *token;
-
-            while ((token = next_token(r->pool, &tokens)) != NULL) {
-                valid = add_token(r->pool, valid, token);
-            }
-            apr_pool_userdata_setn(valid, TOKENS_KEY, NULL, r->pool);
+    if (words) {
+        if (!r->prev && mac_key && strlen(words) <= WORDS_MAX) {
+            apr_pool_userdata_setn(read_tickets(r->pool, words), TICKETS_KEY,
+                                   NULL, r->pool);
         }
         apr_table_unset(r->headers_in, HEADER);
     }
@@ -241,14 +299,22 @@ int admission_self_post_read_request(request_rec *r)
 
 bool admission_self_is_guest(const request_rec *r, const admission_zone_t *zone)
 {
-    const char *tokens = tokens_of(r);
+    tickets_t tickets = tickets_of(r);
     const char *token;
 
-    while ((token = next_token(r->pool, &tokens)) != NULL) {
+    if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
+        return false;
+    }
+    while ((token = next_word(r->pool, &tickets.tokens)) != NULL) {
         if (adm_view_is_running(admission_process_child(), zone->handle, token,
                                 adm_now())) {
             return true;
         }
     }
     return false;
+}
+
+bool admission_self_is_endless(const request_rec *r)
+{
+    return tickets_of(r).hops >= ADMISSION_SELF_HOPS_MAX;
 }

@@ -4,6 +4,10 @@
 
 #include "config/mod_admission_conf.h"
 
+/** So many requests that this server sends to itself for one of a client run with
+ *  the permit of that one. */
+#define ADMISSION_SELF_HOPS_MAX 10
+
 /** Make the key, once for the life of httpd. */
 int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);
@@ -19,5 +23,9 @@ int admission_self_proxy_fixups(request_rec *r);
  *  a permit of this zone now, and waits. */
 bool admission_self_is_guest(const request_rec *r,
                              const admission_zone_t *zone);
+
+/** @return whether there were so many between the client's request and this one that
+ *  they probably go in a circle: it must hold no further worker. */
+bool admission_self_is_endless(const request_rec *r);
 
 #endif
