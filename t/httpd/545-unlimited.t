@@ -57,6 +57,14 @@ CONF
     is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
         for 1 .. 3;
 
+    kill KILL => $httpd->agents;
+    wait_for { lines_of($httpd, 'ADM0131') } 'the agent is killed: there is none any more', 20;
+    is_deeply [ $httpd->agents ], [], '... and the next one is gone';
+    is scalar(lines_of($httpd, 'ADM0130')), 1, '... which says once why';
+
+    $httpd->expect_in_log(qr/ADM0133: the agent has ended \(9\)/,
+                          qr/ADM0130: the shared memory is not what this module wrote, /,
+                          qr/ADM0131/);
     $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);
     is scalar(lines_of($httpd, 'ADM0203')), 1, 'and the error log once';
     $httpd->stop;
