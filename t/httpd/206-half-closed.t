@@ -1,6 +1,6 @@
-# A client of HTTP/1.0 that closes its sending side, and has not said what becomes
-# of the connection, goes on reading: it keeps its place in the queue and is
-# answered, blocked or parked.
+# A client of HTTP/1.0, or of a version that there is not, that closes its sending
+# side, and has not said what becomes of the connection, goes on reading: it keeps its
+# place in the queue and is answered, blocked or parked.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -15,6 +15,8 @@ my $host = 'Host: test.example';
 my %stays = (
     plain => [ 'HTTP/1.0' ],
     named => [ 'HTTP/1.0', $host ],
+    later => [ 'HTTP/1.2', $host ],
+    wrong => [ 'HTTP/2.0', $host ],
 );
 # "Connection: close" is what a proxy says that closes when its client leaves.
 my %leaves = (

@@ -18,8 +18,9 @@ bool admission_wait_may_half_close(const request_rec *r)
         r = r->main; /* a subrequest has no protocol of its own */
     }
     /* Proxies say "Connection: close" with each request, and close the whole
-     * connection when their own client leaves: nobody reads the answer then. */
-    return r->proto_num < HTTP_VERSION(1, 1)
+     * connection when their own client leaves: nobody reads the answer then. Who
+     * claims any other version than 1.1 here writes by hand, too. */
+    return r->proto_num != HTTP_VERSION(1, 1)
            && !apr_table_get(r->headers_in, "Connection");
 }
 
