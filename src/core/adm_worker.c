@@ -125,6 +125,7 @@ void adm_worker_look_for_room(adm_ticket_t *ticket)
 static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
                              const atomic_uint *others)
 {
+    /* B1_count_itself, B2_look_at_others */
     uint64_t with_it = (uint64_t)atomic_fetch_add(count, 1) + 1;
 
     if (with_it + atomic_load(others) > child->blocked_max) {
@@ -158,6 +159,7 @@ void adm_worker_end_blocking(adm_ticket_t *ticket)
         ticket->is_blocked = false;
         atomic_fetch_sub(&ticket->child->rec->blocked, 1);
         if (ticket->uses_worker) {
+            /* B3_end_blocking */
             atomic_fetch_sub(&ticket->child->rec->workers_blocked, 1);
         }
     }
@@ -215,6 +217,6 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
 void adm_worker_vacate(adm_child_t *child)
 {
     atomic_fetch_sub(&child->rec->workers_settled, 1);
-    atomic_fetch_sub(&child->rec->workers_shared, 1);
+    atomic_fetch_sub(&child->rec->workers_shared, 1); /* B4_vacate */
     adm_worker_return(child);
 }

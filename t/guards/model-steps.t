@@ -6,8 +6,9 @@ use Test::More;
 
 use Project;
 
-my $step = qr/[TWRCP]\d+_\w+/;
-my %modelled = map { $_ => 1 } slurp('t/model/tickets.pml') =~ /^($step):/mg;
+my $step = qr/[TWRCPB]\d+_\w+/;
+my %modelled = map { $_ => 1 }
+               map { slurp($_) =~ /^($step):/mg } files(qr/\.pml\z/, 't/model');
 my %coded = map { $_ => 1 } map { slurp($_) =~ /\b($step)\b/g } files(qr/\.c\z/, 'src/core');
 my %explained = map { $_ => 1 } slurp('docs/model.md') =~ /`($step)`/g;
 
