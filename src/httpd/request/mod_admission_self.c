@@ -212,7 +212,7 @@ static bool is_own_address(const conn_rec *c, const char *host, apr_port_t port)
     return false;
 }
 
-static int leads_to_self(const request_rec *r)
+static bool leads_to_self(const request_rec *r)
 {
     const conn_rec *c = r->connection->master ? r->connection->master
                                               : r->connection;
