@@ -245,9 +245,7 @@ static void visit_all(void)
         }
     }
     lot.next_round = next > now + TICK_USEC ? next : now + TICK_USEC;
-    if (lot.free_count < lot.size && admission_mpm_oversleeps()) {
-        lot.next_look = now;
-    }
+    lot.next_look = now;
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -307,7 +305,7 @@ static void look_at_listener(adm_usec_t now)
     pthread_mutex_unlock(&lot.mutex);
     accepts = admission_mpm_keep_accepting();
     pthread_mutex_lock(&lot.mutex);
-    if (!accepts) {
+    if (!accepts && admission_mpm_oversleeps()) {
         lot.look_until = now + ROUND_USEC;
     }
     if (now < lot.look_until) {

@@ -45,8 +45,11 @@ bool admission_mpm_is_suspended(const conn_rec *c);
 void admission_mpm_begin_handler(conn_rec *c);
 
 /** @return whether the MPM may stop accepting and not notice that its workers are
- *  idle again, because the busy ones parked a request: httpd before 2.4.53.
- *  Then look at it with admission_mpm_keep_accepting(). */
+ *  idle again, whenever the busy ones park a request: httpd before 2.4.53. Later
+ *  ones oversleep now and then, when workers become idle while the listener goes
+ *  through many connections at once: with no other event until one who is parked
+ *  runs out of time. Look at it with admission_mpm_keep_accepting(), soon or in
+ *  each round. */
 bool admission_mpm_oversleeps(void);
 
 /**

@@ -1,0 +1,66 @@
+# event's listener stops accepting while all workers are busy, and may miss that
+# they are idle again: when they become so while it still goes through the
+# connections that one look at its sockets has found. It accepts the next client
+# all the same, and not when one of those who are parked runs out of time.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+
+plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
+
+my $zone = '/cgi-bin/';
+my ($stay, $leave) = (3, 40);
+
+# What makes the listener nap: a wrapper of httpd.
+sub napping_httpd {
+    my ($httpd) = @_;
+    my $dir = $httpd->{dir};
+    my $program = AdmissionTest::Config::httpd();
+    my @build = ($ENV{CC} // 'cc', qw(-O1 -shared -fPIC -o), "$dir/nap.so",
+                 "$FindBin::Bin/programs/nap.c", '-ldl');
+
+    system(@build) == 0 or die "@build failed\n";
+    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
+    print $script "#!/bin/sh\nNAP_DIR=$dir/heavy LD_PRELOAD=$dir/nap.so exec $program \"\$@\"\n";
+    close $script or die "$dir/httpd: $!\n";
+    chmod 0755, "$dir/httpd";
+    return "$dir/httpd";
+}
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 100
+</Location>
+CONF
+    local $ENV{HTTPD} = napping_httpd($httpd);
+    $httpd->start;
+    my ($child) = $httpd->children;
+
+    my @stay  = ask_line($httpd, 'go', $stay, $zone);
+    my @leave = map { $httpd->ask('/cgi-bin/heavy?id=gone') } 1 .. $leave;
+    $httpd->zone_becomes($zone, "$leave more wait", Queued => $stay + $leave);
+    server_becomes($httpd, '... parked', AdmissionParked => $stay + $leave);
+
+    # The listener finds all of these at once, and the new client behind them.
+    halt($httpd, $child);
+    $_->abort for @leave;
+    $httpd->put('../heavy/nap', '.' x $leave);
+    my $new = $httpd->ask('/static.txt');
+    kill CONT => $child;
+    wait_for { $new->has_begun } 'a new client is served';
+    ok -e "$httpd->{dir}/heavy/napped", '... after the workers were idle';
+    is $new->answer->{status}, 200, '... with what it asked for';
+
+    $httpd->zone_becomes($zone, 'the others have left', Queued => $stay, Gone => $leave);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@stay)), { 200 => 1 + $stay }, 'those who stayed are answered';
+    $httpd->stop;
+}, 'event+cgid', 'event+cgid+completion');
+
+done_testing;

@@ -1,0 +1,74 @@
+/* nap.c - delays the listener of the event MPM at one point: LD_PRELOAD.
+ *
+ * NAP_DIR (environment) is a directory. When it has a file "nap", the listener
+ * sleeps for half a second, once, when it has handed as many connections to its
+ * workers as that file has bytes, and just looks whether it accepts others; and
+ * makes the file "napped". Of what it calls only APR's functions can be replaced.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+typedef int remove_t(void *pollset, const void *descriptor);
+typedef unsigned read_t(volatile unsigned *number);
+
+static __thread int is_about_to_nap; /* in the listener's thread */
+
+/* Bytes; -1: there is none. */
+static long size_of(const char *name)
+{
+    const char *dir = getenv("NAP_DIR");
+    struct stat status;
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/%s", dir ? dir : "", name);
+    return dir && stat(path, &status) == 0 ? (long)status.st_size : -1;
+}
+
+static void nap(void)
+{
+    const struct timespec half_a_second = { 0, 500000000L };
+    char path[4096];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/napped", getenv("NAP_DIR"));
+    file = fopen(path, "w");
+    if (file) {
+        fclose(file);
+    }
+    nanosleep(&half_a_second, NULL);
+}
+
+/* A connection is to be handed to a worker. */
+int apr_pollset_remove(void *pollset, const void *descriptor)
+{
+    static remove_t *next;
+    static long removed;
+    long after = size_of("nap");
+
+    if (!next) {
+        next = (remove_t *)dlsym(RTLD_NEXT, "apr_pollset_remove");
+    }
+    if (after >= 0 && ++removed == after) {
+        is_about_to_nap = 1;
+    }
+    return next(pollset, descriptor);
+}
+
+/* Whether connections are accepted is the first number that is read then. */
+unsigned apr_atomic_read32(volatile unsigned *number)
+{
+    static read_t *next;
+
+    if (!next) {
+        next = (read_t *)dlsym(RTLD_NEXT, "apr_atomic_read32");
+    }
+    if (is_about_to_nap) {
+        is_about_to_nap = 0;
+        nap();
+    }
+    return next(number);
+}
