@@ -344,8 +344,9 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
-    uint32_t blocked_max;       /* of rec->workers_blocked and _shared */
-    uint32_t connection_budget; /* adm_worker_limit_connections() */
+    uint32_t blocked_max;        /* of rec->workers_blocked and _shared */
+    atomic_uint workers_lacking; /* adm_worker_lack() */
+    uint32_t connection_budget;  /* adm_worker_limit_connections() */
     uint32_t server_budget;
     uint32_t connections_per_worker;
     /* What the last audit saw. */

@@ -170,6 +170,7 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
 {
     end_parking(ticket);
     adm_child_note_room(ticket->child, true); /* a worker came for it */
+    adm_worker_lack(ticket->child, 0);        /* or the dispatcher says again */
     /* A permit without a worker would be wasted: mostly whoever handed it over
      * has left one, or is about to. If somebody else was faster, or it was one of
      * several that share a worker, one more is held than the cap says. */

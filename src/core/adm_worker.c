@@ -119,20 +119,40 @@ void adm_worker_look_for_room(adm_ticket_t *ticket)
     }
 }
 
-/* A child must not block its last threads: somebody in its line may have been
- * granted already and need one to go on. Whoever asks counts itself first, so of
- * two that come at once at least one sees the other. */
+/* While a parked request that was granted a permit needs a thread to go on, a
+ * child must not block its last ones. Else it may: a child whose threads are all
+ * taken accepts no connections, and others do. Whoever asks counts itself first,
+ * so of two that come at once at least one sees the other. */
 static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
                              const atomic_uint *others)
 {
     /* B1_count_itself, B2_look_at_others */
     uint64_t with_it = (uint64_t)atomic_fetch_add(count, 1) + 1;
 
-    if (with_it + atomic_load(others) > child->blocked_max) {
+    if (with_it + atomic_load(others) > child->blocked_max
+        && atomic_load(&child->workers_lacking)) {
         atomic_fetch_sub(count, 1);
         return false;
     }
     return true;
+}
+
+void adm_worker_lack(adm_child_t *child, uint32_t count)
+{
+    if (atomic_load(&child->workers_lacking) != count) {
+        atomic_store(&child->workers_lacking, count);
+    }
+}
+
+bool adm_worker_must_yield(adm_child_t *child)
+{
+    uint64_t blocked = (uint64_t)atomic_load(&child->rec->workers_blocked)
+                       + atomic_load(&child->rec->workers_shared);
+    unsigned lacking = atomic_load(&child->workers_lacking);
+
+    return lacking && blocked > child->blocked_max
+           && atomic_compare_exchange_strong(&child->workers_lacking, &lacking,
+                                             lacking - 1);
 }
 
 adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket)

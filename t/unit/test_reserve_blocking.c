@@ -5,12 +5,19 @@
 
 /* ---- how many threads of a child may block ------------------------------ */
 
+/* No more than these, because somebody who was granted a permit lacks one. */
+static void allow_blocked(uint32_t max)
+{
+    adm_worker_limit_blocked(child, max);
+    adm_worker_lack(child, 1);
+}
+
 START_TEST(a_child_blocks_no_more_threads_than_it_may)
 {
     adm_ticket_t first, second;
 
     make_zone(0, 10);
-    adm_worker_limit_blocked(child, 1);
+    allow_blocked(1);
     ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
     ck_assert_int_eq(ask(BLOCKS, &second), ADM_RESERVE);
     ck_assert_uint_eq(queued_in(zone), 1);
@@ -18,6 +25,50 @@ START_TEST(a_child_blocks_no_more_threads_than_it_may)
     assert_workers(1);
     adm_ticket_cancel(&first, ADM_GONE, adm_now());
     ck_assert_int_eq(ask(BLOCKS, &second), ADM_WAITING);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* It accepts no connections then, and other children do. */
+START_TEST(a_child_blocks_all_threads_while_nobody_lacks_one)
+{
+    adm_ticket_t first, second;
+
+    make_zone(0, 10);
+    adm_worker_limit_blocked(child, 1);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_WAITING);
+    ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
+    ck_assert(!adm_worker_must_yield(child));
+    assert_workers(3);
+    adm_worker_vacate(child);
+    adm_ticket_cancel(&first, ADM_GONE, adm_now());
+    adm_ticket_cancel(&second, ADM_GONE, adm_now());
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(for_each_that_lacks_a_thread_one_is_given_up)
+{
+    adm_ticket_t first, second, third;
+
+    make_zone(0, 10);
+    adm_worker_limit_blocked(child, 1);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &second), ADM_WAITING);
+    ck_assert_int_eq(ask(BLOCKS, &third), ADM_WAITING);
+    adm_worker_lack(child, 1);
+    ck_assert(adm_worker_must_yield(child));
+    ck_assert(!adm_worker_must_yield(child)); /* another one does */
+    adm_ticket_cancel(&second, ADM_RESERVE, adm_now());
+    adm_worker_lack(child, 2);
+    ck_assert(adm_worker_must_yield(child));
+    adm_ticket_cancel(&first, ADM_RESERVE, adm_now());
+    /* This one it may block, whoever lacks a thread. */
+    ck_assert(!adm_worker_must_yield(child));
+    adm_ticket_cancel(&third, ADM_GONE, adm_now());
+    assert_workers(0);
     assert_segment_consistent();
 }
 END_TEST
@@ -53,7 +104,7 @@ START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
     adm_ticket_t first, second;
 
     make_zone(0, 10);
-    adm_worker_limit_blocked(child, 1);
+    allow_blocked(1);
     ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
     ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_PARKING);
@@ -69,7 +120,7 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     adm_ticket_t elsewhere, here;
 
     make_zone(0, 10);
-    adm_worker_limit_blocked(child, 1);
+    allow_blocked(1);
     ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &elsewhere), ADM_WAITING);
     ck_assert_int_eq(ask(BLOCKS, &here), ADM_WAITING);
     ck_assert_uint_eq(blocked(), 2);
@@ -91,7 +142,7 @@ START_TEST(who_is_granted_before_it_is_turned_away_runs)
     ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
     ck_assert_int_eq(ask(PARKS, &first), ADM_WAITING);
     ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
-    adm_worker_limit_blocked(child, 0);
+    allow_blocked(0);
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_PARKING);
     adm_ticket_release(&inside, adm_now());
     ck_assert(adm_ticket_is_granted(&first));
@@ -204,7 +255,7 @@ START_TEST(a_child_shares_and_blocks_no_more_threads_than_it_may)
     adm_ticket_t ticket, other;
 
     make_zone(0, 10);
-    adm_worker_limit_blocked(child, 2);
+    allow_blocked(2);
     ck_assert_int_eq(adm_worker_occupy(child), ADM_WORKER_NONE);
     ck_assert_int_eq(ask(BLOCKS, &ticket), ADM_WAITING);
     ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVE);
@@ -252,6 +303,8 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_child_blocks_no_more_threads_than_it_may);
+    tcase_add_test(stories, a_child_blocks_all_threads_while_nobody_lacks_one);
+    tcase_add_test(stories, for_each_that_lacks_a_thread_one_is_given_up);
     tcase_add_test(stories, a_worker_that_just_asks_stands_for_no_connections);
     tcase_add_test(stories,
                    who_cannot_be_parked_does_not_block_the_last_thread);

@@ -14,10 +14,19 @@ typedef enum adm_worker_t {
     ADM_WORKER_NO_ROOM /* none: no connections are left for it */
 } adm_worker_t;
 
-/** At most this many workers of the child may block at once or be occupied by
- *  adm_worker_occupy(). A thread that waits beside one of those does not count.
- *  Unlimited unless set. */
+/** While parked requests of the child lack a worker, at most this many of its
+ *  workers may block at once or be occupied by adm_worker_occupy(). A thread that
+ *  waits beside one of those does not count. Unlimited unless set. */
 void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
+
+/** So many parked requests of the child hold a permit, and no worker comes for
+ *  them. The dispatcher says so. No lock. */
+void adm_worker_lack(adm_child_t *child, uint32_t count);
+
+/** @return whether the caller, who waits on a thread, has to cancel its ticket
+ *  because the child blocks more workers than it may and one is lacking. True for
+ *  as many as are lacking. No lock. */
+bool adm_worker_must_yield(adm_child_t *child);
 
 /** For a server that accepts fewer connections the more of its threads are busy:
  *  one for each parked request, and @a per_worker for each worker held, running

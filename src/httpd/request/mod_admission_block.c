@@ -3,6 +3,11 @@
 
 #include "request/mod_admission_block.h"
 
+/* Why a request gives its place up, and what helps. */
+#define WORKER_IS_NEEDED                                                 \
+    "the worker that it held is needed by a request that has a permit, " \
+    "raise ThreadsPerChild"
+
 adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                               adm_usec_t deadline)
 {
@@ -22,6 +27,10 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
         if (woken != ADM_WAITING) {
             /* Taken away. */
             return adm_ticket_cancel(ticket, woken, adm_now());
+        }
+        if (adm_worker_must_yield(ticket->child)) {
+            admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
+            return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
         }
         adm_round_help(ticket->child, adm_now());
     }

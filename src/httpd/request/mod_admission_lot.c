@@ -249,29 +249,41 @@ static void visit_all(void)
     pthread_mutex_unlock(&lot.mutex);
 }
 
-/* Whether one that was woken still waits for a worker to come. */
-static bool is_kept_waiting(void)
+/* Those that were woken and still wait for a worker to come. */
+typedef struct kept_t {
+    uint32_t woken;
+    uint32_t granted; /* of them */
+} kept_t;
+
+static kept_t count_kept(void)
 {
-    bool is_kept = false;
+    kept_t kept = { 0 };
     uint32_t slot;
 
     pthread_mutex_lock(&lot.mutex);
-    for (slot = 0; slot < lot.used && !is_kept; slot++) {
+    for (slot = 0; slot < lot.used; slot++) {
         const admission_visit_t *visit = lot.visits[slot];
 
-        is_kept = visit && visit->parking->is_woken
-                  && visit->parking->state == ADMISSION_PARKED;
+        if (visit && visit->parking->is_woken
+            && visit->parking->state == ADMISSION_PARKED) {
+            kept.woken++;
+            kept.granted += adm_ticket_is_granted(&visit->ticket);
+        }
     }
     pthread_mutex_unlock(&lot.mutex);
-    return is_kept;
+    return kept;
 }
 
 static void visit_zones(adm_child_t *child, adm_usec_t now)
 {
+    bool has_room;
+
     if (admission_lease_next(now + 1) <= now) {
-        adm_child_note_room(child, !is_kept_waiting()
-                                       || admission_lease_has_idle_worker());
+        has_room = count_kept().woken == 0 || admission_lease_has_idle_worker();
+        adm_child_note_room(child, has_room);
         admission_lease_visit(child, now);
+        /* Permits that nobody else could take. */
+        adm_worker_lack(child, has_room ? 0 : count_kept().granted);
     }
 }
 

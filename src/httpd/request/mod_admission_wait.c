@@ -111,5 +111,6 @@ void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
                                       .queued_ahead = ticket->queued_ahead,
                                       .waited_usec = adm_now() - began,
                                       .drain_usec = ticket->drain_usec,
-                                      .fault = ticket->fault };
+                                      .fault = ticket->fault,
+                                      .reason = known->why_denied };
 }

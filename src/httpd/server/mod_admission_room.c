@@ -281,8 +281,9 @@ int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 }
 
 /* Where requests park, one of this child may have been granted a permit and need
- * a thread to go on. So of each child's threads the same share is reserved as of
- * the whole server's, and at least one. */
+ * a thread to go on. For these the same share is kept of each child's threads as
+ * of the whole server's, and at least one. What one child blocks beyond that, the
+ * server's reserve leaves in others. */
 void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
 {
     adm_child_t *child = admission_process_own_child();

@@ -13,7 +13,7 @@ use Test::More;
 use AdmissionTest;
 use AdmissionTest::Config;
 
-our @EXPORT = qw(ask_line descriptors for_each_parking_combo halt httpd_with_files
+our @EXPORT = qw(ask_line backlog descriptors for_each_parking_combo halt httpd_with_files
                  new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
@@ -135,6 +135,15 @@ sub threads {
     my ($pid) = @_;
     opendir my $tasks, "/proc/$pid/task" or return;
     return grep { /^\d+$/ } readdir $tasks;
+}
+
+# How many connections no child has accepted yet.
+sub backlog {
+    my ($httpd) = @_;
+    my $port = sprintf '%04X', $httpd->{port};
+    my ($waiting) = $httpd->slurp('/proc/net/tcp')
+        =~ /^ *\d+: \w+:$port \w+:0000 0A \w+:(\w+)/m or die "nobody listens\n";
+    return hex $waiting;
 }
 
 # How many descriptors a process has open.

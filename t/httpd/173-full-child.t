@@ -1,0 +1,135 @@
+# What cannot be parked may take all threads of a child, which then leaves
+# connections to others, and httpd starts these: nobody is rejected before the
+# server has used the workers of zones. Who was parked in that child and gets a
+# permit finds a worker all the same.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Parking;
+use Time::HiRes qw(sleep);
+
+my $has_http2 = AdmissionTest::Config::is_installed('http2')
+    && system('h2load --version >/dev/null 2>&1') == 0;
+my $zone = '/cgi-bin/';
+my $room = 4 + 100;
+
+# The sizes that distributions ship, and the default queue.
+sub start_stock_httpd {
+    my ($combo, @expected) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 150, http2 => $has_http2,
+                          conf => stock_conf() . <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 4
+</Location>
+CONF
+    $httpd->expect_in_log(@expected) if @expected;
+    return $httpd->start;
+}
+
+sub few_files {
+    my ($combo) = @_;
+    my $limited = httpd_with_files(200);
+    local $ENV{HTTPD} = "$limited/httpd";
+    my $httpd = start_stock_httpd($combo, qr/admission:warn.*ADM0302: .*limit of open files/);
+
+    my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=files") } 1 .. $room;
+    $httpd->zone_becomes($zone, '200 open files: all are in', Active => 4, Queued => $room - 4,
+                         RejectedParking => 0, RejectedReserve => 0, RejectedFull => 0);
+    my $status = $httpd->status;
+    cmp_ok $status->{AdmissionParked}, '>', 0, '... some parked';
+    cmp_ok $status->{AdmissionBlocked}, '>', 2 * 25 - 4, '... and more hold a worker than'
+        . ' the children at start have';
+    is $httpd->get('/static.txt')->{status}, 200, 'a file is served beside';
+    $httpd->open_gate('files');
+    is_deeply statuses(answers(@clients)), { 200 => $room }, 'all are served';
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
+    server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
+                   AdmissionBlocked => 0, AdmissionParked => 0);
+    $httpd->stop;
+}
+
+sub many_http2_connections {
+    my ($combo) = @_;
+    my $httpd = start_stock_httpd($combo);
+
+    like scalar(`timeout 30 h2load -n $room -c $room -m 1 \\
+                 '@{[ $httpd->url('/cgi-bin/heavy?ms=20') ]}' 2>&1`),
+        qr/status codes: $room 2xx, 0 3xx, 0 4xx, 0 5xx/,
+        "HTTP/2, $room connections with a stream each: all are served";
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
+                         Admitted => $room);
+    server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
+                   AdmissionBlocked => 0);
+    $httpd->stop;
+}
+
+# One waits parked for its zone in a child, all threads of which others block
+# who wait for another zone.
+sub permit_without_worker {
+    my ($combo) = @_;
+    my $threads = 6;
+    my $httpd = new_parking_httpd(combo => $combo, children => 2, threads => $threads,
+                                  conf => <<'CONF');
+AdmissionReserve 0
+ErrorDocument 404 /cgi-bin/slow/heavy?id=slow
+<Location /cgi-bin/slow/>
+    MaxConcurrent 1
+</Location>
+<Location /cgi-bin/quick/>
+    MaxConcurrent 1
+</Location>
+CONF
+    $httpd->expect_rejections('test.example:/cgi-bin/slow/', 'ThreadsPerChild')->start;
+    wait_for { $httpd->children == 2 } 'two children serve';
+    my ($one, $two) = $httpd->children;
+
+    halt($httpd, $one);
+    my @run = map { $httpd->ask("/cgi-bin/$_/heavy?id=$_-runs&until=$_") } qw(slow quick);
+    for (qw(slow quick)) {
+        $httpd->zone_becomes("/cgi-bin/$_/", "one runs, $_, in one child", Active => 1);
+    }
+    kill CONT => $one;
+    halt($httpd, $two);
+    my $parked = $httpd->ask('/cgi-bin/quick/heavy?id=parked');
+    $httpd->zone_becomes('/cgi-bin/quick/', 'one is parked in the other', Queued => 1);
+    my @blocked = map { $httpd->ask('/missing') } 1 .. $threads;
+    # event that has stopped accepting needs two idle workers to begin again.
+    wait_for {
+        sleep 0.3;
+        my $accepts = backlog($httpd) == 0;
+        if (!$accepts) {
+            (shift @blocked)->leave;
+            push @blocked, $httpd->ask('/missing');
+        }
+        $accepts;
+    } 'it accepts as many as it has threads';
+    kill CONT => $two;
+    server_becomes($httpd, 'others block all its threads', AdmissionParked => 1,
+                   AdmissionBlocked => $threads);
+
+    $httpd->open_gate('quick');
+    is $parked->answer->{status}, 200, 'who was parked gets its permit and a worker';
+    my $after = $httpd->zone('/cgi-bin/slow/');
+    cmp_ok $after->{RejectedReserve}, '>=', 1, '... that another one gives up';
+    cmp_ok $after->{Queued}, '>=', $threads - 2, '... while the rest waits on';
+    $httpd->open_gate('slow');
+    my $rejected = $after->{RejectedReserve};
+    is_deeply statuses(answers(@run, @blocked)),
+        { 200 => 2, 404 => $threads }, 'everybody has an answer';
+    is scalar(grep { $_ eq 'start slow' } $httpd->record), $threads - $rejected,
+        '... of the program, but for that one';
+    $httpd->zone_becomes("/cgi-bin/$_/", 'the zone is at rest', Active => 0, Queued => 0)
+        for qw(slow quick);
+    $httpd->stop;
+}
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    few_files($combo);
+    many_http2_connections($combo) if $has_http2;
+    permit_without_worker($combo);
+});
+
+done_testing;
