@@ -126,29 +126,40 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
     return list ? apr_pstrmemdup(p, list, strlen(list) - 2) : "";
 }
 
+/* What the zone shows, and all rejections so far; or why they cannot be had. */
+static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
+                              adm_usec_t now)
+{
+    adm_zone_stats_t stats;
+
+    if (adm_view_zone(admission_process_child(), zone->handle, now, &stats,
+                      NULL)
+        != APR_SUCCESS) {
+        return "its lock is held, no numbers";
+    }
+    return apr_psprintf(r->pool, "%u of %u active, %u of %u queued; so far %s",
+                        stats.active, stats.limit, stats.queued,
+                        stats.queue_length,
+                        list_rejections(r->pool, &stats.figures));
+}
+
 /* Once a minute, zone and reason, whatever the number of children. */
 static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
 {
     const admission_zone_t *zone = verdict->zone;
     const char *reason = verdict->reason ? verdict->reason
                                          : adm_outcome_reason(verdict->outcome);
-    adm_zone_stats_t stats;
     adm_usec_t now = adm_now();
 
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
                   "zone %s: rejected, %s", zone->name, reason);
-    if (!adm_zone_may_log(admission_process_segment(), zone->handle,
-                          verdict->outcome, now, LOG_INTERVAL)
-        || adm_view_zone(admission_process_child(), zone->handle, now, &stats,
-                         NULL)
-               != APR_SUCCESS) {
-        return;
+    if (adm_zone_may_log(admission_process_segment(), zone->handle,
+                         verdict->outcome, now, LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
+                      "zone %s: request rejected, %s (%s); not logged again "
+                      "for a minute",
+                      zone->name, reason, numbers_of(r, zone, now));
     }
-    ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
-                  "zone %s: request rejected, %s (%u of %u active, %u of %u "
-                  "queued; so far %s); not logged again for a minute",
-                  zone->name, reason, stats.active, stats.limit, stats.queued,
-                  stats.queue_length, list_rejections(r->pool, &stats.figures));
 }
 
 static const char *reason_for_unlimited(apr_status_t rv)
