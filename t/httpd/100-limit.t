@@ -19,6 +19,7 @@ CONF
 
     for my $plain_or_tls (qw(plain TLS)) {
         my $watch = $httpd->watch;
+        all_permits_are_used($httpd, "hold-$plain_or_tls");
         my $start = time;
         my $statuses = $plain_or_tls eq 'plain'
             ? plain_statuses($httpd) : curl_statuses($httpd);
@@ -33,13 +34,27 @@ CONF
     }
 
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back, each counted once',
-                         Active => 0, Queued => 0, Admitted => 2 * $clients);
+                         Active => 0, Queued => 0, Admitted => 2 * ($limit + $clients));
     cmp_ok $httpd->zone('/cgi-bin/')->{AdmittedAfterWait}, '>=', $clients,
         'most of them waited';
     $httpd->stop;
 });
 
 done_testing;
+
+# As many as may run do so until the observer has seen them: of those that come and
+# go it may see fewer at once, where a look takes as long as the next one to start.
+sub all_permits_are_used {
+    my ($httpd, $gate) = @_;
+    my $looks = "$httpd->{dir}/heavy/looks";
+
+    my @hold = map { $httpd->ask("/cgi-bin/heavy?id=$gate&until=$gate") } 1 .. $limit;
+    wait_for { $limit == $httpd->live_programs_now } 'all permits are used';
+    my $seen = -s $looks;
+    wait_for { -s $looks >= $seen + 2 } '... and the observer has looked';
+    $httpd->open_gate($gate);
+    is_deeply statuses(answers(@hold)), { 200 => $limit }, '... and come back';
+}
 
 sub plain_statuses {
     my ($httpd) = @_;

@@ -27,7 +27,7 @@ RewriteRule ^/passed\$ /cgi-bin/passed [PT]
 </Directory>
 <Location /cgi-bin/>
     MaxConcurrent 1
-    AdmissionQueue 50
+    AdmissionQueue 50 timeout=300s
 </Location>
 <Location /cgi-bin/free>
     MaxConcurrent off

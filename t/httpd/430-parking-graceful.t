@@ -13,7 +13,7 @@ sub zone_of {
     return parking_conf() . <<"CONF";
 <Location /cgi-bin/>
     MaxConcurrent $limit
-    AdmissionQueue 200
+    AdmissionQueue 200 timeout=300s
 </Location>
 CONF
 }
@@ -42,8 +42,8 @@ for_each_parking_combo(sub {
     $httpd->open_gate('graceful');
     is_deeply statuses(answers(@old, @new)), { 200 => $waiters + 11 },
         'old ones and new ones are answered';
-    is_in_order $httpd, $zone, [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
-        [ ('old') x ($waiters - 9), ('new') x 20 ], '... in the order of arrival';
+    is_in_order($httpd, $zone, [ map { /^start (new)?/ ? $1 // 'old' : () } $httpd->record ],
+                [ ('old') x ($waiters - 9), ('new') x 20 ], '... in the order of arrival');
     $_->leave for @old;
     wait_for { !grep { $_ == $old } $httpd->children } 'then the old child ends';
 

@@ -33,6 +33,7 @@ my $LONGEST_STOP  = 1;     # seconds that a process is stopped
 my $QUEUE_TIMEOUT = 3;
 my $SLACK         = 1;     # seconds that a busy machine may add to a wait
 my $OUTSIDERS     = 4;     # curl and h2load at once
+my $RUNS_WITHIN   = 35;    # mod_cgid tries for 32 to reach a daemon that was killed
 my $STOPS_WITHIN  = 14;    # httpd alone takes 10 if children were killed before
 
 my @PROGRAMS = (
@@ -306,7 +307,8 @@ sub rest {
         my $ended_at = programs_end($httpd);
         $ended_at = $self->{last_kill} if ($self->{last_kill} // 0) > $ended_at;
         nobody_is_counted($httpd, $ended_at);
-        ok $httpd->soon(sub { runs_programs($httpd) }), 'httpd itself runs programs';
+        ok $httpd->soon(sub { runs_programs($httpd) }, $RUNS_WITHIN),
+            'httpd itself runs programs';
         $httpd->soon(sub { !$httpd->live_programs_now });
         runs_a_request($httpd);
     };
