@@ -25,6 +25,7 @@
 #include "adm/parking.h"
 #include "adm/program.h"
 #include "adm/override.h"
+#include "adm/inherit.h"
 #include "adm/recycle.h"
 #include "adm/view.h"
 #include "adm/who.h"

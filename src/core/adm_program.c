@@ -269,6 +269,9 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
         return;
     }
     rec = rec_of(ticket);
+    if (rec->arrival != ticket->arrival) {
+        return; /* the permit has moved on (adm_inherit.c) */
+    }
     programs = still_announced(rec);
     if (programs == 0) {
         atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));

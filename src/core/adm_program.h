@@ -1,5 +1,5 @@
 /* adm_program.h - whether a program lives.
- * Called by adm_reap; adm_view reads tokens.
+ * Called by adm_reap; adm_inherit reads tokens.
  *
  * What a request asks is in adm.h.
  */

@@ -180,7 +180,7 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
 /* ---- leave ---------------------------------------------------------------- */
 
 /* Lock the zone of a ticket that is this child's. NULL with APR_SUCCESS if it
- * is not, which only a torn segment can bring about. */
+ * is not: its permit has moved on (adm_inherit.c). */
 static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
                                      apr_status_t *rv)
 {
@@ -211,14 +211,20 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
     adm_ticket_rec_t *rec = rec_of(ticket);
+    uint32_t note = ADM_BELL_LEFT | how;
     apr_status_t rv;
 
-    if (!zone || !rec) {
+    if (!zone || !rec || rec->arrival != ticket->arrival) {
         return;
     }
     /* T11_leave_noted. The ticket first: `has_left` alone is found by others,
      * and by nobody else if this child is killed in between: it is reaped. */
-    atomic_store(&rec->bell, ADM_BELL_LEFT | how);
+    atomic_store(&rec->bell, note);
+    if (rec->arrival != ticket->arrival) {
+        /* Whoever has the lock is just moving the permit on. */
+        atomic_compare_exchange_strong(&rec->bell, &note, 0);
+        return;
+    }
     ADM_FAULT(left_noted);
     atomic_store(&zone->has_left, 1);
     /* Whoever had the lock may have been looking already, and may be the last

@@ -6,7 +6,6 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_program.h"
 #include "adm_recycle.h"
 #include "adm_zone.h"
 
@@ -29,37 +28,6 @@ static void copy_seconds_locked(adm_segment_t *segment,
     else {
         *seconds = *adm_history_of(segment, zone);
     }
-}
-
-bool adm_view_is_running(adm_child_t *child, adm_zone_t zone, const char *token,
-                         adm_usec_t now)
-{
-    adm_segment_t *segment = child->segment;
-    uint64_t arrival;
-    uint32_t ticket_idx;
-    const adm_ticket_rec_t *ticket;
-    adm_zone_rec_t *rec;
-    apr_status_t rv;
-    bool runs;
-
-    if (!adm_program_read_token(segment, token, &ticket_idx, &arrival)) {
-        return false;
-    }
-    ticket = adm_ticket_at(segment, ticket_idx);
-    rec = ticket
-              ? adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv)
-              : NULL;
-    if (!rec) {
-        return false;
-    }
-    runs = atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
-           && ticket->arrival == arrival
-           && atomic_load(
-                  &segment->chunk_recs[(ticket_idx - 1) / ADM_CHUNK_TICKETS]
-                       .zone_idx)
-                  == zone.idx;
-    adm_zone_unlock(segment, rec, now);
-    return runs;
 }
 
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,

@@ -82,6 +82,25 @@ static int hand_over(void *unused)
     return 0;
 }
 
+/* Its permit moves on while somebody waits. */
+static int move_on(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket, heir = { 0 };
+    char token[ADM_TOKEN_LENGTH];
+
+    (void)unused;
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    adm_program_token(&ticket, token);
+    atomic_store(&shared[0], 1);
+    NEED_SOON(queued_in(zone) > 0);
+    arm();
+    NEED(adm_inherit(child, zone, token, adm_now(), &heir)
+         == ADM_INHERIT_MOVED);
+    return 0;
+}
+
 /* Wins, begins, and leaves. */
 static int begin_and_leave(void *unused)
 {
@@ -348,6 +367,10 @@ const scene_t scenes[] = {
     { KILL(leave_unlinked), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(grant_stored), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(grant_unlocked), NULL, hand_over, .is_parallel = true, .limit = 1 },
+    { KILL(leave_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
+    { KILL(leave_unlinked), NULL, move_on, .is_parallel = true, .limit = 1 },
+    { KILL(enter_filled), NULL, move_on, .is_parallel = true, .limit = 1 },
+    { KILL(enter_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
     /* The victim wins. */
     { KILL(begin_stored), NULL, begin_and_leave, .limit = 1 },
     { KILL(grant_settled), NULL, begin_and_leave, .limit = 1 },

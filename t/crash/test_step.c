@@ -53,6 +53,21 @@ static int step_leave(void)
     return 0;
 }
 
+static int step_move_on(void)
+{
+    adm_ticket_t heir = { 0 };
+    char token[ADM_TOKEN_LENGTH];
+
+    victim = join();
+    enter(victim, zone, &ticket);
+    adm_program_token(&ticket, token);
+    begin_steps();
+    adm_inherit(victim, zone, token, adm_now(), &heir);
+    leave(&ticket);
+    leave(&heir);
+    return 0;
+}
+
 static int step_leave_to_others(void)
 {
     adm_zone_rec_t *rec = rec_of_zone(zone);
@@ -177,6 +192,8 @@ static const scene_t scenes[] = {
     { "blocks a worker", step_enter_with_worker, NULL, .is_held = true },
     { "leaves", step_leave, NULL, .is_held = false },
     { "leaves before a line", step_leave, NULL, .is_followed = true },
+    { "moves on", step_move_on, NULL, .is_held = false },
+    { "moves on before a line", step_move_on, NULL, .is_followed = true },
     { "leaves without the lock", step_leave_to_others, NULL, .is_held = false },
     { "cancels", step_cancel, NULL, .is_held = true },
     { "cancels before another", step_cancel, NULL, .is_held = true,

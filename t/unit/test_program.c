@@ -359,17 +359,17 @@ START_TEST(a_token_is_good_while_its_ticket_holds_a_permit)
     ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
     adm_program_token(&ticket, token);
     adm_program_token(&waiter, waiting);
-    ck_assert(adm_view_is_running(child, zone, token, adm_now()));
-    ck_assert(!adm_view_is_running(child, other, token, adm_now()));
-    ck_assert(!adm_view_is_running(child, zone, waiting, adm_now()));
-    ck_assert(!adm_view_is_running(child, zone, "", adm_now()));
-    ck_assert(!adm_view_is_running(child, zone, "1.ffffffff.1", adm_now()));
+    ck_assert(adm_inherit(child, zone, token, adm_now(), NULL));
+    ck_assert(!adm_inherit(child, other, token, adm_now(), NULL));
+    ck_assert(!adm_inherit(child, zone, waiting, adm_now(), NULL));
+    ck_assert(!adm_inherit(child, zone, "", adm_now(), NULL));
+    ck_assert(!adm_inherit(child, zone, "1.ffffffff.1", adm_now(), NULL));
 
     adm_ticket_release(&ticket, adm_now());
-    ck_assert(!adm_view_is_running(child, zone, token, adm_now()));
+    ck_assert(!adm_inherit(child, zone, token, adm_now(), NULL));
     adm_ticket_release(&waiter, adm_now());
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
-    ck_assert(!adm_view_is_running(child, zone, token, adm_now()));
+    ck_assert(!adm_inherit(child, zone, token, adm_now(), NULL));
     assert_segment_consistent();
 }
 END_TEST

@@ -47,13 +47,6 @@ typedef struct adm_history_t {
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                            adm_zone_stats_t *stats, adm_history_t *history);
 
-/**
- * @return whether the ticket of this token holds a permit of the zone now. A
- * token that is no token is none. Waits briefly for the zone.
- */
-bool adm_view_is_running(adm_child_t *child, adm_zone_t zone, const char *token,
-                         adm_usec_t now);
-
 typedef struct adm_server_stats_t {
     uint32_t worker_cap;      /* workers that zones may occupy together */
     uint32_t workers_held;    /* that they do occupy */

@@ -64,11 +64,23 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
                   adm_wait_t *how)
 {
     admission_request_t *known = admission_visit_note(r, verdict->zone);
-    adm_entry_t entry = entry_of(r, conf, kin, known);
+    admission_kin_t all_kin = *kin;
     adm_ticket_t *ticket;
+    adm_entry_t entry;
 
     known->visit = admission_visit_make(r, verdict->zone);
     ticket = &known->visit->ticket;
+    switch (admission_self_claim(r, verdict->zone, ticket)) {
+    case ADMISSION_SELF_HEIR:
+        verdict->outcome = ADM_ADMITTED;
+        return;
+    case ADMISSION_SELF_PART:
+        all_kin.holds_any = 1;
+        break;
+    case ADMISSION_SELF_STRANGER:
+        break;
+    }
+    entry = entry_of(r, conf, &all_kin, known);
     verdict->outcome = adm_ticket_enter(admission_process_child(),
                                         verdict->zone->handle, &entry,
                                         adm_now(), ticket);
@@ -134,9 +146,6 @@ static int ask(request_rec *r, const admission_dir_conf_t *conf,
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
-    if (admission_self_is_guest(r, verdict.zone)) {
-        return DECLINED;
-    }
     enter(r, conf, kin, &verdict, &how);
     admission_visit_request(r)->leads_on = leads_on;
     if (verdict.outcome == ADM_WAITING

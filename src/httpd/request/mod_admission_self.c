@@ -5,7 +5,11 @@
  * ticket that their sender holds, and those that it came with itself, and how many
  * requests are between it and the client's:
  *
- *   Admission-Ticket: hops=N/MAC TOKEN/MAC TOKEN/MAC
+ *   Admission-Ticket: hops=N/MAC KIND-TOKEN/MAC KIND-TOKEN/MAC
+ *
+ * The permit moves to where the work is: the request that mod_proxy sends takes it
+ * over, and who sent it only passes the answer on. That one may end first, when
+ * its client leaves, and the work goes on with its permit.
  *
  * The key of the MAC is known to processes of this httpd only, and a token is
  * good while its ticket holds its permit. Every request loses the header before
@@ -22,6 +26,7 @@
 #include <http_log.h>
 #include <mod_proxy.h>
 
+#include "request/mod_admission_include.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
 #include "server/mod_admission_process.h"
@@ -35,6 +40,8 @@ APLOG_USE_MODULE(admission);
 #define TOKENS_MAX 1024             /* characters in one header */
 #define WORDS_MAX (TOKENS_MAX + 64) /* with the hops */
 #define HOPS "hops="
+#define KIND_MOVES "m" /* the permit, with the request */
+#define KIND_STAYS "s"
 #define MAC_LENGTH (2 * APR_SIPHASH_DSIZE)
 
 /* Private, in the parent before it forks; the same over restarts. */
@@ -241,6 +248,24 @@ static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
     return apr_pstrcat(p, add_word(p, "", hops), " ", tickets->tokens, NULL);
 }
 
+/* @return whether the sender, or a page that it is a part of, may start programs
+ * with this permit while mod_proxy's request runs, or afterwards. */
+static bool is_still_needed(const request_rec *r, const admission_visit_t *visit)
+{
+    bool is_part = false;
+
+    for (; r; r = r->main ? r->main : r->prev) {
+        const admission_request_t *known = admission_visit_request(r);
+
+        if (admission_include_may_exec((request_rec *)r)
+            || (is_part && known && known->visit == visit)) {
+            return true;
+        }
+        is_part |= r->main != NULL;
+    }
+    return false;
+}
+
 int admission_self_proxy_fixups(request_rec *r)
 {
     const request_rec *first = first_of(r);
@@ -254,7 +279,12 @@ int admission_self_proxy_fixups(request_rec *r)
     for (; visit; visit = visit->next) {
         if (visit->root == first && atomic_load(&visit->ticket.held)) {
             adm_program_token(&visit->ticket, token);
-            tickets.tokens = add_word(r->pool, tickets.tokens, token);
+            tickets.tokens = add_word(r->pool, tickets.tokens,
+                                      apr_pstrcat(r->pool,
+                                                  is_still_needed(r, visit)
+                                                      ? KIND_STAYS
+                                                      : KIND_MOVES,
+                                                  token, NULL));
         }
     }
     if (*tickets.tokens) {
@@ -297,21 +327,29 @@ int admission_self_post_read_request(request_rec *r)
     return DECLINED;
 }
 
-bool admission_self_is_guest(const request_rec *r, const admission_zone_t *zone)
+admission_self_t admission_self_claim(const request_rec *r,
+                                      const admission_zone_t *zone,
+                                      adm_ticket_t *ticket)
 {
     tickets_t tickets = tickets_of(r);
+    admission_self_t claim = ADMISSION_SELF_STRANGER;
     const char *token;
 
     if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
-        return false;
+        return claim;
     }
-    while ((token = next_word(r->pool, &tickets.tokens)) != NULL) {
-        if (adm_view_is_running(admission_process_child(), zone->handle, token,
-                                adm_now())) {
-            return true;
+    while (claim != ADMISSION_SELF_HEIR
+           && (token = next_word(r->pool, &tickets.tokens)) != NULL) {
+        adm_inherit_t rv = adm_inherit(admission_process_child(), zone->handle,
+                                       token + 1, adm_now(),
+                                       *token == *KIND_MOVES ? ticket : NULL);
+
+        if (rv != ADM_INHERIT_NONE) {
+            claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_HEIR
+                                            : ADMISSION_SELF_PART;
         }
     }
-    return false;
+    return claim;
 }
 
 bool admission_self_is_endless(const request_rec *r)

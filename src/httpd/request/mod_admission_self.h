@@ -19,10 +19,20 @@ int admission_self_post_read_request(request_rec *r);
  *  to this very server, it carries tokens of what its sender holds. */
 int admission_self_proxy_fixups(request_rec *r);
 
-/** @return whether this server sent the request to itself, for a request that holds
- *  a permit of this zone now, and waits. */
-bool admission_self_is_guest(const request_rec *r,
-                             const admission_zone_t *zone);
+/** What a request has to do with what the server itself does. */
+typedef enum admission_self_t {
+    ADMISSION_SELF_STRANGER, /* nothing, as far as this zone goes */
+    ADMISSION_SELF_PART,     /* somebody waits for it with a permit of the zone,
+                              * and needs that afterwards */
+    ADMISSION_SELF_HEIR      /* it has the permit of who waits for it */
+} admission_self_t;
+
+/** If this server has sent the request to itself, for one that holds a permit of
+ *  the zone and does nothing more than pass the answer on, the permit moves to
+ *  @a ticket. */
+admission_self_t admission_self_claim(const request_rec *r,
+                                      const admission_zone_t *zone,
+                                      adm_ticket_t *ticket);
 
 /** @return whether there were so many between the client's request and this one that
  *  they probably go in a circle: it must hold no further worker. */

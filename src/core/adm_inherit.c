@@ -1,0 +1,78 @@
+/* adm_inherit.c - a permit moves on to the request that the work has moved to.
+ * Called by the module, for requests that the server sends to itself.
+ *
+ * In one critical section the old ticket ends and the new one begins, so nobody
+ * in the queue gets the permit in between.
+ */
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_program.h"
+#include "adm_zone.h"
+
+/* @return whether the ticket of this arrival holds a permit of the zone. */
+static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
+                                uint32_t ticket_idx, uint64_t arrival)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    uint32_t chunk = (ticket_idx - 1) / ADM_CHUNK_TICKETS;
+
+    return atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
+           && ticket->arrival == arrival
+           && atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone_idx;
+}
+
+/* It is in no queue and holds no worker: that of the one before is counted. */
+static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
+                        uint32_t from_idx, adm_usec_t now, adm_ticket_t *heir)
+{
+    heir->child = child;
+    heir->zone_idx = adm_zone_idx(child->segment, zone);
+    heir->uses_worker = false;
+    heir->has_worker = false;
+    heir->is_settled = false;
+    heir->finds_no_room = false;
+    adm_zone_end_ticket_locked(child->segment, zone, from_idx);
+    if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, heir)
+        != APR_SUCCESS) {
+        return false;
+    }
+    atomic_store(&heir->held, 1);
+    return true;
+}
+
+adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone,
+                          const char *token, adm_usec_t now, adm_ticket_t *heir)
+{
+    adm_segment_t *segment = child->segment;
+    adm_inherit_t result = ADM_INHERIT_NONE;
+    adm_ticket_rec_t *from;
+    adm_zone_rec_t *rec;
+    uint64_t arrival;
+    uint32_t idx;
+    bool has_program;
+    apr_status_t rv;
+
+    if (!adm_program_read_token(segment, token, &idx, &arrival)) {
+        return ADM_INHERIT_NONE;
+    }
+    from = adm_ticket_at(segment, idx);
+    if (!from) {
+        return ADM_INHERIT_NONE;
+    }
+    /* Makes system calls, so before the lock. Its request is not starting one
+     * now: it waits for the heir. */
+    has_program = heir && atomic_load(&from->programs) > 0
+                  && !adm_program_is_over(from, arrival);
+    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    if (!rec) {
+        return ADM_INHERIT_NONE;
+    }
+    if (rec->applied_incarnation == zone.incarnation
+        && holds_permit_locked(segment, zone.idx, idx, arrival)) {
+        result = heir && !has_program && move_locked(child, rec, idx, now, heir)
+                     ? ADM_INHERIT_MOVED
+                     : ADM_INHERIT_KEPT;
+    }
+    adm_zone_unlock(segment, rec, now);
+    return result;
+}

@@ -1,0 +1,67 @@
+# Clients leave while a server asks itself: what goes on behind mod_proxy, which
+# leaves as well, keeps the permit. Its programs ignore that nobody reads them.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Crowd;
+use AdmissionTest::Storm;
+use Time::HiRes qw(sleep);
+
+for (qw(proxy proxy_http include)) {
+    plan skip_all => "mod_$_ is not installed" if !AdmissionTest::Config::is_installed($_);
+}
+
+my $limit = 2;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
+    my $to = 'http://127.0.0.1:%{SERVER_PORT}';
+
+    $httpd->configure(<<"CONF");
+MaxConcurrent $limit
+AdmissionZone all
+AdmissionQueue 50 timeout=20s
+AdmissionReserve 1
+UseCanonicalPhysicalPort On
+RewriteEngine On
+RewriteRule ^/a/(.*) $to/cgi-bin/\$1 [P]
+RewriteRule ^/b/(.*) $to/a/\$1 [P]
+<Files page.html>
+    SetOutputFilter INCLUDES
+</Files>
+CONF
+    $httpd->put('page.html', qq(<!--#include virtual="/a/heavy?id=part" -->\n));
+    # Whoever is gone has a backend that does not answer.
+    $httpd->allow_in_log(AdmissionTest::Storm::casualties(), qr/\[proxy(?:_http)?:error\]/,
+                         qr/\[include:error\]/);
+    $httpd->start;
+
+    my $watch = $httpd->watch;
+    my $crowd = AdmissionTest::Crowd->gather(
+        port => $httpd->{port}, clients => 12, patience => 0.4,
+        paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
+    sleep 4;
+    my $seen = $crowd->go_home;
+    cmp_ok $seen->{left}, '>', 40, "clients left: $seen->{left}";
+    wait_for { !$httpd->live_programs_now } 'all programs end', 60;
+    cmp_ok $watch->most, '<=', $limit, "there were never more than $limit programs";
+    $httpd->zone_becomes('all', 'nobody is counted who is not there', Active => 0, Queued => 0);
+    cmp_ok scalar(grep { /^start / } $httpd->record), '>', $limit,
+        'some ran in the place of others';
+
+    like $httpd->get('/page.html')->{body}, qr/heavy/, 'a part of a page takes a free permit';
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
+    $httpd->zone_becomes('all', 'one permit is taken', Active => 1);
+    unlike $httpd->get('/page.html')->{body}, qr/heavy/,
+        '... and does not wait for the one that its page holds';
+    $httpd->open_gate('go');
+    is $hold->answer->{status}, 200, 'the other one ends well';
+    $httpd->zone_becomes('all', 'in the end all permits are free', Active => 0);
+    kill TERM => $httpd->{pid};
+    $httpd->finish;
+});
+
+done_testing;

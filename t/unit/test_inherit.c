@@ -1,0 +1,153 @@
+/* test_inherit.c - a permit moves on to another request. */
+#include "adm_zone.h"
+#include "test_support.h"
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static adm_ticket_t sender, waiter;
+static char token[ADM_TOKEN_LENGTH];
+
+/* Who has the only permit, and somebody in the queue. */
+static void stage(void)
+{
+    zone = zone_called("zone", 1, 10);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
+    adm_program_token(&sender, token);
+}
+
+static adm_inherit_t inherit(adm_ticket_t *heir)
+{
+    return adm_inherit(child, zone, token, adm_now(), heir);
+}
+
+START_TEST(a_permit_moves_past_the_queue)
+{
+    adm_ticket_t heir = { 0 };
+
+    stage();
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert_uint_eq(queued_in(zone), 1);
+    ck_assert(!adm_ticket_is_granted(&waiter));
+    ck_assert(adm_ticket_is_granted(&heir));
+    assert_segment_consistent();
+
+    leave(&sender); /* has none any more */
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert(!adm_ticket_is_granted(&waiter));
+    leave(&heir);
+    ck_assert(adm_ticket_is_granted(&waiter));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_permit_moves_once)
+{
+    adm_ticket_t heir = { 0 }, other = { 0 };
+
+    stage();
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&other), ADM_INHERIT_NONE);
+    leave(&heir);
+    ck_assert_int_eq(inherit(&other), ADM_INHERIT_NONE);
+    ck_assert_uint_eq(other.held, 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_permit_stays_with_a_program_that_lives)
+{
+    adm_ticket_t heir = { 0 };
+    pid_t program;
+
+    stage();
+    adm_program_announce(&sender, ADM_START_HERE);
+    program = start(stay, NULL);
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_KEPT);
+    ck_assert_uint_eq(heir.held, 0);
+    kill_unnoticed(program);
+    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* The record of the ticket is the heir's now. */
+START_TEST(whose_permit_has_moved_announces_no_program)
+{
+    adm_ticket_t heir = { 0 };
+
+    stage();
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    adm_program_announce(&sender, ADM_START_UNSEEN);
+    ck_assert(!adm_program_was_announced(&heir));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
+{
+    adm_ticket_t heir = { 0 };
+    adm_zone_rec_t *rec;
+
+    stage();
+    rec = rec_of_zone(zone);
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
+    leave(&sender);
+    adm_zone_unlock(segment, rec, adm_now());
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert(!adm_ticket_is_granted(&waiter));
+    assert_segment_consistent();
+}
+END_TEST
+
+static int inherit_and_stay(void *unused)
+{
+    adm_child_t *other = join();
+    adm_ticket_t heir = { 0 };
+
+    (void)unused;
+    NEED(other != NULL);
+    NEED(adm_inherit(other, zone, token, adm_now(), &heir)
+         == ADM_INHERIT_MOVED);
+    atomic_store(&shared[0], 1);
+    return stay();
+}
+
+START_TEST(a_permit_that_moved_to_a_child_that_dies_is_taken_back)
+{
+    pid_t other;
+
+    stage();
+    other = start(inherit_and_stay, NULL);
+    WAIT_FOR(atomic_load(&shared[0]) == 1);
+    leave(&sender);
+    ck_assert_uint_eq(active_in(zone), 1);
+    kill_noticed(other);
+    adm_round(child, adm_now(), true);
+    ck_assert(adm_ticket_is_granted(&waiter));
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_permit_moves_past_the_queue);
+    tcase_add_test(stories, a_permit_moves_once);
+    tcase_add_test(stories, a_permit_stays_with_a_program_that_lives);
+    tcase_add_test(stories, whose_permit_has_moved_announces_no_program);
+    tcase_add_test(stories,
+                   whose_permit_has_moved_leaves_nothing_to_whoever_locks_next);
+    tcase_add_test(stories,
+                   a_permit_that_moved_to_a_child_that_dies_is_taken_back);
+}
+
+int main(void)
+{
+    return run_stories("inherit", add_stories);
+}
