@@ -1,5 +1,6 @@
 /* mod_admission_counts.c - which requests count. */
 #include <httpd.h>
+#include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <http_protocol.h>
@@ -26,6 +27,17 @@ static bool is_file_of_its_type(const request_rec *r)
            && admission_parse_is_media_type(r->handler);
 }
 
+/* PHP in the server runs executable pages as programs, with php_value xbithack,
+ * which .htaccess may have. They are files to all others. */
+static int may_be_php(const request_rec *r)
+{
+    return strcmp(r->handler, "text/html") == 0
+           && (r->finfo.protection & APR_FPROT_UEXECUTE)
+           && (ap_find_linked_module("mod_php.c")
+               || ap_find_linked_module("mod_php7.c")
+               || ap_find_linked_module("mod_php5.c"));
+}
+
 /* What httpd serves cheaply itself, and what an administrator needs when
  * everything else is full. */
 static bool is_cheap(const request_rec *r)
@@ -49,7 +61,7 @@ static bool is_cheap(const request_rec *r)
             return true;
         }
     }
-    return is_file_of_its_type(r);
+    return is_file_of_its_type(r) && !may_be_php(r);
 }
 
 /* A rule can have a request proxied and set another handler besides. */
