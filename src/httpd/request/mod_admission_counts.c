@@ -29,7 +29,7 @@ static bool is_file_of_its_type(const request_rec *r)
 
 /* PHP in the server runs executable pages as programs, with php_value xbithack,
  * which .htaccess may have. They are files to all others. */
-static int may_be_php(const request_rec *r)
+static bool may_be_php(const request_rec *r)
 {
     return strcmp(r->handler, "text/html") == 0
            && (r->finfo.protection & APR_FPROT_UEXECUTE)

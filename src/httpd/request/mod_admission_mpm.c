@@ -115,6 +115,11 @@ void admission_mpm_begin_handler(conn_rec *c)
     c->cs->state = CONN_STATE_HANDLER;
 }
 
+void admission_mpm_suspend(conn_rec *c)
+{
+    c->cs->state = CONN_STATE_SUSPENDED;
+}
+
 bool admission_mpm_is_suspended(const conn_rec *c)
 {
     return c->cs->state == CONN_STATE_SUSPENDED;

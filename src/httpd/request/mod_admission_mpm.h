@@ -41,6 +41,10 @@ bool admission_mpm_resume(conn_rec *c);
 /** @return whether a handler of this connection returned SUSPENDED. */
 bool admission_mpm_is_suspended(const conn_rec *c);
 
+/** A handler that was called here has returned SUSPENDED: it ends the request by
+ *  itself, from a thread or a callback of its own. */
+void admission_mpm_suspend(conn_rec *c);
+
 /** The connection is handed to a handler, as at its first call. */
 void admission_mpm_begin_handler(conn_rec *c);
 

@@ -152,7 +152,7 @@ static int checked_result(request_rec *r, int rv)
     if (rv == DECLINED) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
-    if (rv != OK && rv != DONE && rv != AP_FILTER_ERROR
+    if (rv != OK && rv != DONE && rv != SUSPENDED && rv != AP_FILTER_ERROR
         && !ap_is_HTTP_VALID_RESPONSE(rv)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0301)
                       "Handler for %s returned invalid result code %d",
@@ -174,6 +174,10 @@ static int run_handler(request_rec *r, const admission_parking_t *parking,
     admission_wait_end(r, outcome, parking->began, &verdict);
     rv = checked_result(r, admission_run(r, &verdict));
     r->handler = old_handler;
+    if (rv == SUSPENDED) {
+        /* Before the unlock: then the request may end, and its connection. */
+        admission_mpm_suspend(parking->c);
+    }
     apr_thread_mutex_unlock(r->invoke_mtx);
     return rv;
 }
@@ -192,6 +196,9 @@ static void finish_request(const admission_parking_t *parking,
         ap_time_process_request(c->sbh, START_PREQUEST);
     }
     rv = run_handler(r, parking, outcome);
+    if (rv == SUSPENDED) {
+        return;
+    }
     status = r->status;
     if (rv != OK && rv != DONE) {
         r->status = HTTP_OK; /* of the first error */

@@ -159,16 +159,19 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     if (!atomic_load(&ticket->held)) {
         return true; /* a tunnel has begun (mod_admission_upgrade.c) */
     }
-    /* An error may mean that the program has not even been started yet. */
-    if (!adm_program_was_announced(ticket)
-        || (rv == OK
-            && has_ended(ticket,
-                         r->connection->master ? STREAM_PATIENCE_USEC : 0))) {
+    /* SUSPENDED: the handler goes on elsewhere. An error may mean that the program
+     * has not even been started yet. */
+    if (rv != SUSPENDED
+        && (!adm_program_was_announced(ticket)
+            || (rv == OK
+                && has_ended(ticket, r->connection->master
+                                         ? STREAM_PATIENCE_USEC
+                                         : 0)))) {
         adm_ticket_release(ticket, adm_now());
         return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
-                  "the program may live on, the permit is kept for it");
+                  "the work may go on, the permit is kept for it");
     /* An HTTP/2 stream's own connection pool outlives its request's; its
      * cleanup releases the ticket. */
     if (!r->connection->master) {

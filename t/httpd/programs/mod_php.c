@@ -22,15 +22,6 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(run_page, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
-AP_DECLARE_MODULE(php) = { STANDARD20_MODULE_STUFF,
-                           NULL,
-                           NULL,
-                           NULL,
-                           NULL,
-                           NULL,
-                           register_hooks
-#if defined(AP_MODULE_FLAG_NONE)
-                           ,
-                           AP_MODULE_FLAG_NONE
-#endif
+module AP_MODULE_DECLARE_DATA php_module = {
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks
 };

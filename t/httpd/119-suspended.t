@@ -1,0 +1,40 @@
+# A handler that returns SUSPENDED has not done its work yet: its permit comes back
+# with the end of its request, at once or after a wait.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Module qw(build_module);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $module = build_module('mod_later');
+    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
+LoadModule later_module $module
+<Location /later>
+    SetHandler later
+    MaxConcurrent 1
+    AdmissionQueue 10
+    AdmissionZone z
+</Location>
+CONF
+    my $gate = sub { return "$httpd->{dir}/docs/gate$_[0]" };
+    my @asked;
+
+    for (1 .. 3) {
+        push @asked, $httpd->ask('/later?' . $gate->($_));
+        $httpd->zone_becomes('z', "one of $_ runs", Active => 1, Queued => $_ - 1);
+    }
+    for (1 .. 3) {
+        $httpd->put("gate$_", '');
+        $httpd->zone_becomes('z', "$_ has ended, and one more runs", Active => $_ < 3 ? 1 : 0,
+                             Queued => $_ < 3 ? 2 - $_ : 0, AdmittedAfterWait => $_ < 3 ? $_ : 2);
+    }
+    is_deeply [ map { (split)[0] } grep { m{/later} } $httpd->access_log ], [ (200) x 3 ],
+        'all were answered';
+    # Their connections stay open: up to httpd 2.4 nobody ends them.
+    kill TERM => $httpd->{pid};
+    $httpd->finish;
+}, 'event+cgid', 'event+cgid+completion');
+
+done_testing;
