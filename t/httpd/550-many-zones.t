@@ -141,4 +141,23 @@ for_each_combo(sub {
     $httpd->stop;
 }, 'event+cgid');
 
+# Configurations of so many zones are read in time that grows with their number.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $seconds_of = sub {
+        my ($zones) = @_;
+        my $httpd = new_httpd(combo => $combo);
+        $httpd->configure(join '', map { "<Location /zone/$_>\nMaxConcurrent 1\n</Location>\n" }
+                                   1 .. $zones);
+        my $before = (times)[2] + (times)[3];
+        my ($rv, $output) = $httpd->configtest;
+        is $rv, 0, "$zones zones" or diag $output;
+        return (times)[2] + (times)[3] - $before;
+    };
+    my ($few, $many) = map { $seconds_of->($_) } 1_000, 16_000;
+    # Far below the 256 of what is quadratic.
+    cmp_ok $many, '<=', 64 * ($few < 0.03 ? 0.03 : $few),
+        sprintf '16 times the zones: %.2f s, %.2f s', $few, $many;
+}, 'event+cgid');
+
 done_testing;

@@ -19,7 +19,7 @@ APLOG_USE_MODULE(admission);
 
 /* What cannot work as it is written, although each number is allowed. */
 static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
-                                    int workers, int free_for_zones)
+                                    int workers, int free_for_zones, int parks)
 {
     if (zone->limit > workers) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0103)
@@ -34,7 +34,7 @@ static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
                      zone->name, zone->place, zone->limit, free_for_zones,
                      workers);
     }
-    else if (zone->queue_length && !admission_room_would_park(s)
+    else if (zone->queue_length && !parks
              && zone->limit + zone->queue_length > free_for_zones) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0105)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
@@ -51,6 +51,7 @@ static void warn_of_the_impossible(server_rec *s)
     const apr_array_header_t *zones = admission_zones();
     int workers = admission_capacity_workers();
     int reserved = admission_capacity_reserved(s, workers);
+    int parks = admission_room_would_park(s); /* looks through the files */
     int i;
 
     if (zones->nelts && reserved >= workers) {
@@ -71,7 +72,7 @@ static void warn_of_the_impossible(server_rec *s)
     }
     for (i = 0; i < zones->nelts; i++) {
         warn_of_impossible_zone(s, APR_ARRAY_IDX(zones, i, admission_zone_t *),
-                                workers, workers - reserved);
+                                workers, workers - reserved, parks);
     }
 }
 
