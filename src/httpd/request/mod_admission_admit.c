@@ -72,6 +72,7 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
     ticket = &known->visit->ticket;
     switch (admission_self_claim(r, verdict->zone, ticket)) {
     case ADMISSION_SELF_HEIR:
+        admission_who_note(r, ticket);
         verdict->outcome = ADM_ADMITTED;
         return;
     case ADMISSION_SELF_PART:
