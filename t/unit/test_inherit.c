@@ -58,6 +58,12 @@ START_TEST(a_permit_moves_once)
 }
 END_TEST
 
+static int live_on(void *unused)
+{
+    (void)unused;
+    return stay();
+}
+
 START_TEST(a_permit_stays_with_a_program_that_lives)
 {
     adm_ticket_t heir = { 0 };
@@ -65,7 +71,7 @@ START_TEST(a_permit_stays_with_a_program_that_lives)
 
     stage();
     adm_program_announce(&sender, ADM_START_HERE);
-    program = start(stay, NULL);
+    program = start(live_on, NULL);
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_KEPT);
     ck_assert_uint_eq(heir.held, 0);
     kill_unnoticed(program);
