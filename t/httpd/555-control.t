@@ -76,6 +76,7 @@ sub refuses {
         'no page that is known' => [ 'Origin: null', $TOOL ],
         'another scheme'      => [ "Origin: https://test.example:$httpd->{port}" ],
         'another port'        => [ 'Origin: http://test.example:1' ],
+        'through a proxy'     => [ 'X-Forwarded-For: 192.0.2.1', $TOOL ],
         'a foreign site'      => [ 'Sec-Fetch-Site: cross-site', $TOOL ],
     );
     is order($httpd, 'limit=7', headers => $sender{$_})->{status}, 403, "refused: $_"

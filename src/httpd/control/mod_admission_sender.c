@@ -49,6 +49,16 @@ static bool is_own_origin(request_rec *r, const char *origin)
     return strcasecmp(origin, own) == 0 && is_own_name(r, r->hostname);
 }
 
+/* Whoever asks a proxy on this machine is none of it; nor is whoever has a customer's
+ * .htaccess send the request on ([P]), which cannot take these headers away:
+ * mod_proxy adds them last. */
+static bool is_proxied(const request_rec *r)
+{
+    return apr_table_get(r->headers_in, "X-Forwarded-For")
+           || apr_table_get(r->headers_in, "Forwarded")
+           || apr_table_get(r->headers_in, "Via");
+}
+
 const char *admission_sender_check(request_rec *r)
 {
     const char *origin = apr_table_get(r->headers_in, "Origin");
@@ -57,6 +67,10 @@ const char *admission_sender_check(request_rec *r)
     if (!r->user && !is_loopback(r->pool, r->useragent_addr)) {
         return "Orders are taken from this machine, or from a user whom httpd has "
                "authenticated (AuthType, Require user).";
+    }
+    if (!r->user && is_proxied(r)) {
+        return "The order comes through a proxy: from there only users whom httpd "
+               "has authenticated may give any.";
     }
     if (site && strcasecmp(site, "cross-site") == 0) {
         return "The order comes from a page of another site.";
