@@ -2,11 +2,26 @@
 #include <httpd.h>
 
 #include "request/mod_admission_block.h"
+#include "request/mod_admission_mpm.h"
 
 /* Why a request gives its place up, and what helps. */
 #define WORKER_IS_NEEDED                                                 \
     "the worker that it held is needed by a request that has a permit, " \
     "raise ThreadsPerChild"
+
+/* event's listener may have missed that workers are idle; where requests are parked,
+ * the dispatcher looks. Once a second and child. */
+static void look_at_listener(adm_usec_t now)
+{
+    static _Atomic adm_usec_t next_look;
+    adm_usec_t next = atomic_load(&next_look);
+
+    if (now >= next
+        && atomic_compare_exchange_strong(&next_look, &next,
+                                          now + ADM_USEC_PER_SEC)) {
+        admission_mpm_keep_accepting();
+    }
+}
 
 adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                               adm_usec_t deadline)
@@ -32,6 +47,7 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
             admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
             return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
         }
+        look_at_listener(adm_now());
         adm_round_help(ticket->child, adm_now());
     }
 }
