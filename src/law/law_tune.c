@@ -214,8 +214,10 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now, rules->min,    rules->max,
-                                   cap,       sample->cores, rules->off };
+    const law_tune_view_t view = { tune->now,         rules->min,
+                                   rules->max,        cap,
+                                   sample->cores,     rules->off,
+                                   sample->others_try };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);
@@ -310,4 +312,89 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
         guard(tune, &rules, cap, is_new);
     }
     return tune->limit;
+}
+
+/* ---- where nothing is limited --------------------------------------------------------- */
+
+/* What is served, at the best, by programs that do not wait for each other; and
+ * room for idle hands. Both fade a little, for the day may change. */
+#define ESTIMATE_ROOM 1.25
+#define ESTIMATE_FADES 0.01
+
+static void note_estimate(law_tune_search_t *search, double now)
+{
+    static const law_tune_need_t need = { 20, 0.004 };
+    law_tune_yield_t yield;
+
+    if (!law_tune_epoch_is_over(&search->epoch, 1, &need)) {
+        return;
+    }
+    yield = law_tune_epoch_yield(&search->epoch, 1);
+    law_tune_epoch_begin(&search->epoch, now, 0);
+    search->best_rate = law_tune_larger(search->best_rate
+                                            * (1 - ESTIMATE_FADES),
+                                        yield.rate);
+    search->least_service *= 1 + ESTIMATE_FADES;
+    if (yield.service > 0
+        && (search->least_service <= 0
+            || yield.service < search->least_service)) {
+        search->least_service = yield.service;
+    }
+}
+
+uint32_t law_tune_estimate(law_tune_t *tune,
+                           const law_tune_rules_t *given_rules,
+                           const law_tune_sample_t *given_sample)
+{
+    const law_tune_rules_t rules = clean_rules(given_rules);
+    const law_tune_sample_t sample = clean_sample(given_sample);
+    law_tune_search_t *search = &tune->search;
+    double now = (double)sample.now_usec / 1e6;
+    uint32_t limit;
+    double sec;
+
+    make_sane(tune, &rules, &sample, now);
+    sec = now - tune->now;
+    tune->now = now;
+    gather(&tune->tick, &sample, sec);
+    law_tune_memory_learn(&tune->memory, &sample, sec);
+    law_tune_memory_is_known(&tune->memory, &sample, now);
+    limit = cap_of(tune, &rules, &sample, false);
+    if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {
+        law_tune_epoch_add(&search->epoch, &tune->tick, now);
+        note_estimate(search, now);
+        memset(&tune->tick, 0, sizeof(tune->tick));
+    }
+    if (search->best_rate > 0 && search->least_service > 0) {
+        limit = law_tune_between(law_tune_ceiling(ESTIMATE_ROOM
+                                                  * search->best_rate
+                                                  * search->least_service),
+                                 rules.min, limit);
+    }
+    search->target = search->hold = limit;
+    show(tune, limit, LAW_TUNE_ESTIMATE);
+    tune->tick_limit = limit;
+    return limit;
+}
+
+/* ---- what others ask ------------------------------------------------------------------ */
+
+uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules)
+{
+    double need = tune->memory.largest_kb * tune->memory.inflation;
+
+    if (tune->memory.ended < 1 || need <= 0) {
+        return 0;
+    }
+    return law_tune_between((uint32_t)law_tune_clamp(tune->budget_kb / need, 0,
+                                                     LAW_TUNE_MOST),
+                            rules->min, rules->max);
+}
+
+uint64_t law_tune_need_kb(const law_tune_t *tune)
+{
+    return tune->memory.ended < 1
+               ? 0
+               : (uint64_t)law_tune_clamp(law_tune_memory_need(&tune->memory),
+                                          0, LAW_TUNE_HUGE);
 }

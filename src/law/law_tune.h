@@ -28,6 +28,21 @@
 uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *rules,
                   const law_tune_sample_t *sample);
 
+/**
+ * The same where nothing is limited, so that nothing can be tried: the limit that
+ * would serve as much, by what is served and how fast, as far as memory has room
+ * for it. The state is of the same kind; law_tune() goes on from it.
+ */
+uint32_t law_tune_estimate(law_tune_t *tune, const law_tune_rules_t *rules,
+                           const law_tune_sample_t *sample);
+
+/** @return how many programs surely fit into memory, each as large as the largest
+ *  known; 0: nothing is known. */
+uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules);
+
+/** @return KiB that the next program is expected to need; 0: unknown. */
+uint64_t law_tune_need_kb(const law_tune_t *tune);
+
 /** Begin with what was found before a restart, instead of at the minimum.
  *  @a need_kb and @a largest_kb may be 0 for unknown. */
 void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,

@@ -21,6 +21,7 @@ static const char *const names[LAW_TUNE_FIELDS] = {
 };
 
 static const char *const reasons[LAW_TUNE_REASONS] = {
+    [LAW_TUNE_NONE] = "none",
     [LAW_TUNE_START] = "start",
     [LAW_TUNE_MEMORY] = "memory",
     [LAW_TUNE_PROCESSORS] = "processors",
@@ -29,6 +30,7 @@ static const char *const reasons[LAW_TUNE_REASONS] = {
     [LAW_TUNE_NEW] = "new",
     [LAW_TUNE_BRAKE] = "brake",
     [LAW_TUNE_BOUNDS] = "bounds",
+    [LAW_TUNE_ESTIMATE] = "estimate",
 };
 
 const char *law_tune_field_name(law_tune_field_t field)

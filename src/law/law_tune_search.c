@@ -296,7 +296,7 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
     search->reason = is_pressed(&yield, view)      ? LAW_TUNE_PROCESSORS
                      : search->target >= view->cap ? reason_of_cap(view)
                                                    : LAW_TUNE_THROUGHPUT;
-    if (!(view->off & LAW_TUNE_NO_TRIALS)) {
+    if (!(view->off & LAW_TUNE_NO_TRIALS) && !view->others_try) {
         start_trial(search, view);
     }
 }

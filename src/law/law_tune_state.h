@@ -12,6 +12,7 @@
 
 /** Why the limit is what it is. law_tune_reason_name() has the words. */
 typedef enum law_tune_reason_t {
+    LAW_TUNE_NONE,       /* nothing was decided yet */
     LAW_TUNE_START,      /* it grows while that pays */
     LAW_TUNE_MEMORY,     /* there is no memory for one more program */
     LAW_TUNE_PROCESSORS, /* the processors are busy */
@@ -20,6 +21,7 @@ typedef enum law_tune_reason_t {
     LAW_TUNE_NEW,        /* a program of unknown size runs */
     LAW_TUNE_BRAKE,      /* processes stalled because memory ran out */
     LAW_TUNE_BOUNDS,     /* the configured minimum or maximum */
+    LAW_TUNE_ESTIMATE,   /* nothing is limited: law_tune_estimate() */
     LAW_TUNE_REASONS
 } law_tune_reason_t;
 
@@ -55,6 +57,7 @@ typedef struct law_tune_sample_t {
     uint64_t now_usec; /* a clock that does not jump */
     uint32_t limit;    /* in force; what an unreadable state goes on with */
     uint32_t active;   /* permits in use now */
+    bool others_try;   /* another zone tries a limit: not both at once */
 
     /* Requests that gave their permit back since. */
     uint32_t served;
