@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -10,6 +12,7 @@
 
 #include "adm_agent.h"
 #include "agent.h"
+#include "agent_tune.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
 
@@ -65,6 +68,23 @@ void agent_begin(adm_segment_t *segment)
 #endif
 }
 
+apr_status_t agent_lock_memory(void)
+{
+#ifdef MCL_ONFAULT
+    struct rlimit all = { .rlim_cur = RLIM_INFINITY,
+                          .rlim_max = RLIM_INFINITY };
+
+    /* Only what is touched: the segment is large, and most of it is empty. What
+     * is allocated later only where no limit can make that fail. */
+    int future = setrlimit(RLIMIT_MEMLOCK, &all) == 0 ? MCL_FUTURE : 0;
+
+    return mlockall(MCL_CURRENT | MCL_ONFAULT | future) == 0 ? APR_SUCCESS
+                                                             : errno;
+#else
+    return APR_ENOTIMPL;
+#endif
+}
+
 /* A change of user clears this, so it comes after that. */
 static void end_with_parent(void)
 {
@@ -85,7 +105,8 @@ static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
 /* What is to be done, at most every tick or when the agent is woken. Each returns
  * when it has to be called again at the latest. */
 static adm_usec_t (*const duties[])(adm_child_t *self, adm_usec_t now,
-                                    bool is_woken) = { look_around };
+                                    bool is_woken) = { look_around,
+                                                       agent_tune };
 
 /* @return when the next one has to be done. */
 static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
@@ -101,7 +122,8 @@ static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
     return next;
 }
 
-apr_status_t agent_run(adm_segment_t *segment, pid_t parent, apr_pool_t *pool)
+apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
+                       const agent_setup_t *setup, apr_pool_t *pool)
 {
     unsigned calls, answered = 0;
     adm_child_t *self;
@@ -112,6 +134,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent, apr_pool_t *pool)
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    agent_tune_begin(self, setup, "", pool);
     /* First the word to sleep on, then whatever decides whether to. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {
@@ -119,6 +142,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent, apr_pool_t *pool)
         adm_agent_sleep(segment, calls, do_duties(self, calls != answered));
         answered = calls;
     }
+    agent_tune_end(self, adm_now());
     adm_agent_gone(segment);
     return APR_SUCCESS;
 }

@@ -18,6 +18,7 @@
 
 #include "adm/base.h"
 #include "adm/segment.h"
+#include "adm/auto.h"
 #include "adm/child.h"
 #include "adm/round.h"
 #include "adm/worker.h"

@@ -175,6 +175,25 @@ static const char *check_free(const adm_segment_t *segment,
     return count == free ? NULL : "an unused ticket is on no list, or on two";
 }
 
+/* The parent says which limits find themselves, and who is killed while it writes
+ * leaves a record that is not even. */
+static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
+{
+    const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+    const adm_auto_rec_t *rec = &segment->auto_recs[zone_idx - 1];
+    unsigned began = atomic_load(&rec->began);
+
+    if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1) {
+        return "a limit that finds itself is 0";
+    }
+    if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) != 0 && began == 0) {
+        return "a limit finds itself that nobody asked for";
+    }
+    return atomic_load(&rec->of_began) > began
+               ? "the state of a limit is newer than the limit"
+               : NULL;
+}
+
 static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
@@ -202,6 +221,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (atomic_load(&zone->mode) > ADM_MODE_DRAIN) {
         return "a zone has no known mode";
     }
+    if ((zone->queued_since != 0) != (census.queued > 0)) {
+        return "the queue's time runs without a queue, or stands with one";
+    }
     if (census.queued && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }
@@ -212,6 +234,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     wrong = check_line(segment, zone, census.queued);
     if (!wrong) {
         wrong = check_grants(segment, zone, census.active, census.granted);
+    }
+    if (!wrong) {
+        wrong = check_auto(segment, zone_idx);
     }
     return wrong ? wrong : check_free(segment, zone, census.free);
 }

@@ -21,7 +21,10 @@
                                     point(program_forked) point(program_noted) \
                                         point(agent_beat)                      \
                                             point(override_limit)              \
-                                                point(override_stored)
+                                                point(override_stored)         \
+                                                    point(auto_begun)          \
+                                                        point(auto_written)    \
+                                                            point(auto_set)
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,

@@ -18,6 +18,15 @@ typedef struct adm_durations_t {
     uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
 } adm_durations_t;
 
+/** What programs took that have ended, where the system told. */
+typedef struct adm_usages_t {
+    uint64_t count;
+    uint64_t peak_kb;         /* sum of their largest resident sets */
+    uint64_t peak_square_kb2; /* sum of the squares; only differences count */
+    uint64_t peak_largest_kb;
+    uint64_t processor_usec; /* sum */
+} adm_usages_t;
+
 /** What a zone counts; all of it begins at zero with the zone. */
 typedef struct adm_figures_t {
     uint64_t outcomes[ADM_OUTCOMES]; /* requests, by what became of them; those
@@ -27,6 +36,10 @@ typedef struct adm_figures_t {
     uint64_t service_mean_usec;      /* moving mean, for estimates */
     adm_durations_t wait;            /* of those that waited and got a permit */
     adm_durations_t service;         /* how long a permit was held */
+    uint64_t service_square_msec2;   /* sum of the squares of those */
+    uint64_t queued_usec;            /* time in which somebody waited, as far as
+                                      * it is over */
+    adm_usages_t programs;
     uint32_t queued_max;
 } adm_figures_t;
 
@@ -53,6 +66,10 @@ void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration);
 
 /** The queue is this long now. */
 void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued);
+
+/** A program has ended that had @a peak_kb of memory at most. */
+void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,
+                              uint64_t processor_usec);
 
 /** A request has ended that held a permit for so long. */
 void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served);

@@ -1,7 +1,8 @@
 /* adm_layout.h - private: every struct in the segment.
  * Included by every file of the core that knows the segment.
  *
- *   [ header | zones | histories | children | doorbells | chunks | tickets | who ]
+ *   [ header | zones | histories | autos | children | doorbells | chunks | tickets
+ *     | who ]
  *
  * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
@@ -15,6 +16,7 @@
 
 #include "adm.h"
 #include "adm_lock.h"
+#include "law_tune_state.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
@@ -22,8 +24,8 @@
  * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
- * workers; the agent's beat and calls; mode and live queue of a zone;
- * who has a ticket. */
+ * workers; the agent's beat and calls; mode and live queue of a zone; who has a
+ * ticket; limits that find themselves, what programs took. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -61,6 +63,12 @@ typedef struct adm_header_rec_t {
     atomic_uint
         agent_calls; /* the word it sleeps on: counted up, by anybody, to
                               * wake it */
+    atomic_uint agent_dozes; /* 1: it sleeps for as long as no zone with a limit
+                              * that finds itself runs anything. By the agent;
+                              * 0 by whoever then wakes it */
+    _Atomic adm_usec_t tuned_at; /* when it last looked at those limits. By the
+                                  * agent */
+    _Atomic adm_usec_t next_fall_back; /* of those limits, while it does not */
 
     /* Written by children; atomic. */
     atomic_uint workers_held; /* sum of the children's, or more: a kill
@@ -138,6 +146,9 @@ typedef struct adm_zone_rec_t {
                                      * be that of one that has begun since */
     _Atomic adm_usec_t guarded_until; /* until then no other guard is rung */
     uint32_t passed_in_row;           /* permits, since a winner began */
+    adm_usec_t queued_since;          /* somebody waits since; 0: nobody does */
+    uint64_t peak_kb; /* largest of the programs that ended since the agent took
+                       * this number, and stored 0 */
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
@@ -161,6 +172,23 @@ typedef struct adm_history_rec_t {
 
 _Static_assert(sizeof(adm_history_rec_t) <= 8192,
                "ten minutes of a zone take two pages at most");
+
+/* A zone whose limit finds itself. `state` may be any bytes: whoever reads it
+ * checks it. */
+typedef struct adm_auto_rec_t {
+    /* Written by the parent; atomic. */
+    atomic_uint
+        began; /* how often a limit began to find itself here; 0: never */
+
+    /* Written by the agent alone; atomic. */
+    atomic_uint sequence; /* odd while it writes what follows, else even */
+    atomic_uint of_began; /* the `began` that the state belongs to */
+    atomic_uint safe;     /* how many surely fit into memory; 0: not known */
+    atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_auto_rec_t;
+
+_Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,
+               "the state of a limit is copied by words");
 
 enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
@@ -324,6 +352,7 @@ struct adm_segment_t {
     adm_header_rec_t *header;
     adm_zone_rec_t *zone_recs;
     adm_history_rec_t *history_recs; /* a zone each */
+    adm_auto_rec_t *auto_recs;       /* a zone each */
     adm_child_rec_t *child_recs;
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;

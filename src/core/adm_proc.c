@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -154,4 +156,29 @@ static bool wait_for_end(pid_t pid)
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
 {
     return pid <= 0 || wait_for_end(pid) || adm_proc_has_ended(pid, seen);
+}
+
+/* ---- what it took ------------------------------------------------------------ */
+
+static uint64_t usec_of(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * ADM_USEC_PER_SEC + (uint64_t)time->tv_usec;
+}
+
+/* The system call has a parameter more than the function of the library. */
+bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
+{
+    siginfo_t info = { .si_pid = 0 };
+    struct rusage took;
+
+    if (pid <= 0
+        || syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT,
+                   &took)
+               != 0
+        || info.si_pid != pid) {
+        return false;
+    }
+    usage->peak_kb = (uint64_t)took.ru_maxrss;
+    usage->processor_usec = usec_of(&took.ru_utime) + usec_of(&took.ru_stime);
+    return true;
 }

@@ -32,4 +32,14 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
  *  child of the caller stays to be reaped. */
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 
+/** What a process took in its life, with those whose end it has waited for. */
+typedef struct adm_proc_took_t {
+    uint64_t peak_kb; /* of one of them, at most */
+    uint64_t processor_usec;
+} adm_proc_took_t;
+
+/** @return whether a child of the caller has ended, is still to be reaped, and what
+ *  it took is in @a usage. One system call, does not block. */
+bool adm_proc_took(pid_t pid, adm_proc_took_t *usage);
+
 #endif

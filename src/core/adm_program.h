@@ -1,5 +1,5 @@
 /* adm_program.h - whether a program lives.
- * Called by adm_reap; adm_inherit reads tokens.
+ * Called by adm_reap and adm_ticket; adm_inherit reads tokens.
  *
  * What a request asks is in adm.h.
  */
@@ -7,6 +7,7 @@
 #define ADM_PROGRAM_H
 
 #include "adm_layout.h"
+#include "adm_proc.h"
 
 /** @return whether the token is one of this segment, as far as it can be read: of
  *  which ticket, which may have ended or not exist. */
@@ -19,5 +20,11 @@ bool adm_program_read_token(const adm_segment_t *segment, const char *token,
  *  @param arrival  that the caller knows: of a later owner of the ticket nothing
  *                  is changed */
 bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival);
+
+/** @return whether the last program of a ticket is known to have ended, and what it
+ *  took is in @a usage: one that the calling process has started. At most one
+ *  system call. */
+bool adm_program_took(const adm_ticket_rec_t *rec, uint64_t arrival,
+                      adm_proc_took_t *usage);
 
 #endif

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "adm_agent.h"
+#include "adm_auto.h"
 #include "adm_child.h"
 #include "adm_clock.h"
 #include "adm_layout.h"
@@ -72,9 +73,11 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
 
 uint32_t adm_round_help(adm_child_t *child, adm_usec_t now)
 {
-    return adm_agent_is_at_work(child->segment, now)
-               ? 0
-               : adm_round(child, now, false);
+    if (adm_agent_is_at_work(child->segment, now)) {
+        return 0;
+    }
+    adm_auto_fall_back(child->segment, now);
+    return adm_round(child, now, false);
 }
 
 uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
@@ -82,6 +85,7 @@ uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
     if (adm_agent_is_at_work(child->segment, now)) {
         return 0;
     }
+    adm_auto_fall_back(child->segment, now);
     return adm_round(child, now,
                      adm_due(&child->segment->header->next_shown_round, now,
                              SHOWN_INTERVAL_USEC));

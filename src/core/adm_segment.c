@@ -28,8 +28,9 @@ typedef struct adm_zone_name_t {
     uint32_t place;
     uint32_t incarnation;
     uint32_t last_load; /* that configured it */
-    uint32_t limit;     /* that it configured */
+    uint32_t limit;     /* that was configured; 0: none yet */
     uint32_t queue_length;
+    bool is_auto; /* it was, to find itself */
 } adm_zone_name_t;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
@@ -40,9 +41,10 @@ uint32_t adm_segment_version(void)
     return ADM_LAYOUT_VERSION << 24
            | (sizeof(adm_segment_t) + sizeof(adm_zone_name_t)
               + sizeof(adm_header_rec_t) + sizeof(adm_zone_rec_t)
-              + sizeof(adm_history_rec_t) + sizeof(adm_child_rec_t)
-              + sizeof(adm_doorbell_rec_t) + sizeof(adm_chunk_rec_t)
-              + sizeof(adm_ticket_rec_t) + sizeof(adm_who_rec_t));
+              + sizeof(adm_history_rec_t) + sizeof(adm_auto_rec_t)
+              + sizeof(adm_child_rec_t) + sizeof(adm_doorbell_rec_t)
+              + sizeof(adm_chunk_rec_t) + sizeof(adm_ticket_rec_t)
+              + sizeof(adm_who_rec_t));
 }
 
 /* ---- create --------------------------------------------------------------- */
@@ -89,12 +91,26 @@ static bool is_size(uint32_t size, uint32_t max)
     return size > 0 && size <= max;
 }
 
+static adm_segment_t *make_handle(const adm_sizes_t *sizes, uint32_t chunks,
+                                  apr_pool_t *pool)
+{
+    adm_segment_t *segment = apr_pcalloc(pool, sizeof(*segment));
+
+    segment->pool = pool;
+    segment->sizes = *sizes;
+    segment->sizes.tickets = chunks * ADM_CHUNK_TICKETS;
+    segment->chunks = chunks;
+    segment->names = apr_array_make(pool, 16, sizeof(adm_zone_name_t *));
+    segment->places = apr_hash_make(pool);
+    return segment;
+}
+
 apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
     adm_segment_t *segment;
-    uint64_t zones_at, histories_at, children_at, doorbells_at, chunks_at;
-    uint64_t tickets_at, who_at, end = 0;
+    uint64_t zones_at, histories_at, autos_at, children_at, doorbells_at;
+    uint64_t chunks_at, tickets_at, who_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
@@ -104,17 +120,12 @@ apr_status_t adm_segment_create(adm_segment_t **created,
         || !is_size(chunks, ADM_MAX_CHUNKS)) {
         return APR_EINVAL;
     }
-    segment = apr_pcalloc(pool, sizeof(*segment));
-    segment->pool = pool;
-    segment->sizes = *sizes;
-    segment->sizes.tickets = chunks * ADM_CHUNK_TICKETS;
-    segment->chunks = chunks;
-    segment->names = apr_array_make(pool, 16, sizeof(adm_zone_name_t *));
-    segment->places = apr_hash_make(pool);
+    segment = make_handle(sizes, chunks, pool);
 
     part(&end, 1, sizeof(adm_header_rec_t));
     zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
     histories_at = part(&end, sizes->zones, sizeof(adm_history_rec_t));
+    autos_at = part(&end, sizes->zones, sizeof(adm_auto_rec_t));
     children_at = part(&end, sizes->children, sizeof(adm_child_rec_t));
     doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
     chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
@@ -133,6 +144,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     segment->header = segment->base;
     segment->zone_recs = (void *)((char *)segment->base + zones_at);
     segment->history_recs = (void *)((char *)segment->base + histories_at);
+    segment->auto_recs = (void *)((char *)segment->base + autos_at);
     segment->child_recs = (void *)((char *)segment->base + children_at);
     segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
     segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
@@ -253,6 +265,8 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     }
     memcpy(entry->name, name, length + 1);
     entry->incarnation++;
+    entry->limit = 0;
+    entry->is_auto = false;
     adm_limit_forget(&segment->zone_recs[entry->place]);
     apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
 }
@@ -282,30 +296,83 @@ static apr_status_t find_place(adm_segment_t *segment, const char *name,
     return rv;
 }
 
+/* The place of the zone, with all but its limit. */
+static apr_status_t configure(adm_segment_t *segment, const char *name,
+                              uint32_t queue_length, adm_zone_name_t **entry,
+                              adm_zone_t *zone)
+{
+    adm_zone_rec_t *rec;
+    apr_status_t rv = find_place(segment, name, entry);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    (*entry)->last_load = segment->load;
+    rec = &segment->zone_recs[(*entry)->place];
+    atomic_store(&rec->queue_length, queue_length);
+    atomic_store(&rec->incarnation, (*entry)->incarnation);
+    zone->idx = (*entry)->place + 1;
+    zone->incarnation = (*entry)->incarnation;
+    return APR_SUCCESS;
+}
+
+/* An edited number wins over what an administrator said meanwhile. */
+static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
+                         uint32_t limit, uint32_t queue_length)
+{
+    if (entry->limit != limit || entry->queue_length != queue_length) {
+        adm_limit_forget_live(rec);
+        entry->limit = limit;
+        entry->queue_length = queue_length;
+    }
+}
+
 apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
                                    uint32_t limit, uint32_t queue_length,
                                    adm_zone_t *zone)
 {
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
-    apr_status_t rv = find_place(segment, name, &entry);
+    apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
+
+    if (rv == APR_SUCCESS) {
+        rec = &segment->zone_recs[entry->place];
+        adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
+        if (entry->is_auto) {
+            adm_limit_set(rec, ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
+        }
+        note_numbers(rec, entry, limit, queue_length);
+        entry->is_auto = false;
+    }
+    return rv;
+}
+
+static uint32_t between(uint32_t number, uint32_t low, uint32_t high)
+{
+    return number < low ? low : number > high ? high : number;
+}
+
+apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
+                                        const char *name, uint32_t min,
+                                        uint32_t max, uint32_t queue_length,
+                                        adm_zone_t *zone)
+{
+    adm_zone_name_t *entry;
+    adm_zone_rec_t *rec;
+    apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    entry->last_load = segment->load;
     rec = &segment->zone_recs[entry->place];
-    if (entry->limit != limit || entry->queue_length != queue_length) {
-        adm_limit_forget_live(rec); /* an edited number wins */
-        entry->limit = limit;
-        entry->queue_length = queue_length;
+    if (!entry->is_auto) {
+        /* Before it holds: a number of before, or the least. */
+        adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
+        atomic_fetch_add(&segment->auto_recs[entry->place].began, 1);
     }
-    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
-    atomic_store(&rec->queue_length, queue_length);
-    atomic_store(&rec->incarnation, entry->incarnation);
-
-    zone->idx = entry->place + 1;
-    zone->incarnation = entry->incarnation;
+    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
+    note_numbers(rec, entry, max, queue_length);
+    entry->is_auto = true;
     return APR_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
  * Called by the module.
  */
 #include "adm_agent.h"
+#include "adm_auto.h"
 #include "adm_child.h"
 #include "adm_doorbell.h"
 #include "adm_fault.h"
@@ -9,6 +10,7 @@
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
+#include "adm_program.h"
 #include "adm_stuck.h"
 #include "adm_wait.h"
 #include "adm_worker.h"
@@ -303,12 +305,23 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
     return ADM_WAITING;
 }
 
+/* Before the lock is taken: it makes a system call. */
+static bool took(const adm_ticket_t *ticket, adm_proc_took_t *usage)
+{
+    const adm_ticket_rec_t *rec = rec_of(ticket);
+
+    return atomic_load(&rec->programs) > 0
+           && adm_program_took(rec, ticket->arrival, usage);
+}
+
 /* End one's own ticket: its permit is free, or stays with its program. */
 static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
 {
     adm_segment_t *segment;
+    adm_proc_took_t usage;
     adm_zone_rec_t *zone;
     apr_status_t rv;
+    bool is_told;
 
     if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
         || !atomic_exchange(&ticket->held, 0)) {
@@ -319,6 +332,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
     if (is_abandoned) {
         atomic_fetch_or(&rec_of(ticket)->programs, ADM_PROGRAMS_ABANDONED);
     }
+    is_told = took(ticket, &usage);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
         bool is_granted = begin(rec_of(ticket), now);
@@ -329,6 +343,9 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
             }
             adm_figures_note_served(&zone->figures,
                                     now - rec_of(ticket)->since_usec);
+            if (is_told) {
+                adm_auto_note_program_locked(zone, &usage);
+            }
         }
         else {
             zone->figures.outcomes[ADM_GONE]++;

@@ -1,6 +1,7 @@
 /* adm_ticket_enter.c - one request asks for a permit.
  * Called by the module.
  */
+#include "adm_auto.h"
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
@@ -165,6 +166,7 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
                       : not_counted(ticket, ADM_ZONE_RETIRED);
         adm_zone_unlock(segment, rec, now);
         ADM_FAULT(enter_unlocked);
+        adm_auto_wake(segment, rec);
     }
     else {
         outcome = not_counted(ticket, rv);

@@ -2,6 +2,7 @@
  * Called by the module.
  */
 
+#include "adm_auto.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
@@ -67,6 +68,10 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         copy_seconds_locked(segment, rec, &seconds);
     }
     adm_zone_unlock(segment, rec, now);
+    stats->is_auto = adm_auto_is_wanted(segment, zone);
+    if (stats->is_auto) {
+        adm_auto_view(segment, zone, now, &stats->found);
+    }
     if (history) {
         /* Somebody's clock reading may be newer. */
         adm_history_copy_out(&seconds, noted_second,

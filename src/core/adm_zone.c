@@ -24,6 +24,8 @@ static void begin_incarnation_locked(adm_segment_t *segment,
                                      adm_zone_rec_t *zone, uint32_t incarnation)
 {
     zone->figures = (adm_figures_t){ 0 };
+    zone->queued_since = 0;
+    zone->peak_kb = 0;
     adm_history_clear_locked(segment, zone);
     zone->applied_incarnation = incarnation;
 }
@@ -121,6 +123,21 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     return zone;
 }
 
+/* How long anybody has been waiting. Somebody's clock reading may be older than
+ * what is noted already. */
+static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
+{
+    bool waits = atomic_load_explicit(&zone->queued, memory_order_relaxed) > 0;
+
+    if (waits == (zone->queued_since != 0)) {
+        return;
+    }
+    if (!waits && now > zone->queued_since) {
+        zone->figures.queued_usec += (uint64_t)(now - zone->queued_since);
+    }
+    zone->queued_since = !waits ? 0 : now > 0 ? now : 1;
+}
+
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now)
 {
@@ -133,6 +150,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
         if (adm_hand_over_is_due(zone)) {
             adm_hand_over_locked(segment, zone, now, &wakes);
         }
+        note_queue_locked(zone, now);
         adm_history_note_locked(segment, zone, now);
         adm_lock_release(&zone->lock);
         if (wakes.count) {

@@ -6,6 +6,7 @@
 
 #include "../unit/test_support.h"
 #include "adm_agent.h"
+#include "adm_auto.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
 
@@ -243,6 +244,28 @@ static int override_limit(void *unused)
     return 0;
 }
 
+/* What the agent does with a limit that finds itself. */
+static void tune(adm_child_t *child)
+{
+    const law_tune_t state = { .version = LAW_TUNE_VERSION };
+
+    atomic_store(&segment->auto_recs[zone.idx - 1].began, 1);
+    adm_auto_write(segment, zone, &state, 1);
+    adm_auto_set(child, zone, 1, adm_now());
+}
+
+static int tune_only(void *unused)
+{
+    adm_child_t *child = join();
+
+    (void)unused;
+    NEED(child != NULL);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
+    arm();
+    tune(child);
+    return 0;
+}
+
 int do_everything(void *unused)
 {
     adm_child_t *child;
@@ -257,6 +280,7 @@ int do_everything(void *unused)
     NEED(child != NULL);
     audit_for_seconds(child);
     NEED(order_one(child));
+    tune(child);
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     if (outcome == ADM_WAITING) {
@@ -405,6 +429,10 @@ const scene_t scenes[] = {
     { KILL(program_forked), NULL, enter_with_program, .limit = 1 },
     { KILL(program_noted), NULL, enter_with_program, .limit = 1 },
     { KILL(agent_beat), NULL, beat_only, .limit = 1 },
+    { KILL(auto_begun), NULL, tune_only, .is_held = true, .limit = 1 },
+    { KILL(auto_written), NULL, tune_only, .limit = 1 },
+    { KILL(auto_set), NULL, tune_only, .is_held = true, .limit = 1 },
+    { KILL(auto_set), NULL, tune_only, .is_awaited = true, .limit = 0 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

@@ -12,8 +12,10 @@ my $httpd = AdmissionTest::Httpd->new(combo => $combo);
 # wrong part of the arguments is in brackets where it is not all of them.
 my %bad = (
     MaxConcurrent => [
-        qr/number|off/,
+        qr/number|off|for auto/,
         qw(0 -1 +4 4.5 0x4 1e3 12x ten on 99999999 99999999999999999999 ""),
+        'auto [0]', 'auto [-1]', 'auto [x]', 'auto [65536]', 'auto 1 [0]',
+        'auto 1 [max]', 'auto 1 [65536]', 'auto 1 [4-8]', '4 [5]', 'off [1]', 'autom', '[auto=4]',
     ],
     AdmissionQueue => [
         qr/number|length|timeout=/,
@@ -87,9 +89,16 @@ refused(in_place("AdmissionQueue $$_[0]"), "AdmissionQueue $$_[0], told why", $$
     [ 'off', qr/0, for no queue/ ], [ '10 timeout=5m', qr/in ms, s, min or h, such as timeout=30s/ ],
     [ '10 timeout=0', qr/a length of 0 is for no queue/ ],
 );
+refused(in_place("MaxConcurrent $$_[0]"), "MaxConcurrent $$_[0], told why", $$_[1]) for (
+    [ 'auto 5 4', qr/the minimum '5' is above the maximum '4'; .*auto \[min \[max\]\]/ ],
+    [ 'auto 0',   qr/'0' is not a minimum for auto, a number from 1 to 65535/ ],
+    [ '4 8',      qr/'8' follows '4', behind which nothing is allowed; .* are for auto/ ],
+    [ 'auto 1 2 3', qr/MaxConcurrent takes/ ],
+);
 
 accepted(in_place($_), $_) for (
-    'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF',
+    'MaxConcurrent 1', 'MaxConcurrent off', 'MaxConcurrent OFF', 'MaxConcurrent auto',
+    'MaxConcurrent Auto 1', 'MaxConcurrent auto 4 4', 'MaxConcurrent auto 1 65535',
     'AdmissionQueue 0', 'AdmissionQueue 10', 'AdmissionQueue 10 timeout=5',
     'AdmissionQueue 10 timeout=500ms', 'AdmissionQueue 10 timeout=1min',
     'AdmissionHandlers dynamic', 'AdmissionHandlers all',
@@ -161,9 +170,20 @@ for (['limits', 5, '10'], ['lengths', 4, '11'],
             qr/admission\.conf:[1-5]\b/, qr/admission\.conf:(?:[6-9]|10)\b/);
 }
 
+for (['4', 'auto'], ['auto 1 8', 'auto 1 9'], ['auto 1 8', 'auto'], ['auto 2', 'auto 1']) {
+    my ($first, $second) = @$_;
+    my $pool = "<Location /%s>\nMaxConcurrent %s\nAdmissionZone pool\n</Location>\n";
+    refused(sprintf($pool, 'a', $first) . sprintf($pool, 'b', $second),
+            "one zone with $first and $second", qr/pool/,
+            qr/admission\.conf:2\b/, qr/admission\.conf:6\b/);
+    accepted(sprintf($pool, 'a', $second) . sprintf($pool, 'b', $second),
+             "one zone with $second twice");
+}
+
 # ---- one section with two numbers ---------------------------------------------
 
-for (['4', '9'], ['4', 'off'], ['off', '4']) {
+for (['4', '9'], ['4', 'off'], ['off', '4'], ['4', 'auto 1'], ['auto 2 8', 'auto 2 9'],
+     ['auto 1', 'off'], ['auto 1', 'auto 1 4']) {
     my ($first, $second) = @$_;
     my $two = "MaxConcurrent $first\nAdmissionZone x\nMaxConcurrent $second\n";
     refused("<Location /x>\n$two</Location>\n",

@@ -17,6 +17,12 @@ my $httpd = AdmissionTest::Httpd->new(combo => $combo, workers => 200, conf => <
     AdmissionZone reports
     MaxConcurrent 7
 </Location>
+<Location /found>
+    MaxConcurrent auto 2
+</Location>
+<Location /found/within>
+    MaxConcurrent auto 2 16
+</Location>
 <VirtualHost *:1>
     ServerName other.example
     <Location /cgi-bin/>
@@ -33,7 +39,10 @@ my @zones = (
     # name, limit, queue, timeout, line of MaxConcurrent
     [ 'test.example:/cgi-bin/',  4, 20,  qr/5(?:s|000)/,   2 ],
     [ 'reports',                 7, 100, qr/30(?:s|000)/,  7 ],
-    [ 'other.example:/cgi-bin/', 2, 0,   qr/30(?:s|000)/,  12 ],
+    [ 'other.example:/cgi-bin/', 2, 0,   qr/30(?:s|000)/,  18 ],
+    # Without a maximum: what the reserve, a quarter of 200, leaves.
+    [ 'test.example:/found',     'auto 2 150', 100, qr/30(?:s|000)/, 10 ],
+    [ 'test.example:/found/within', 'auto 2 16', 100, qr/30(?:s|000)/, 13 ],
 );
 for (@zones) {
     my ($name, $limit, $queue, $timeout, $place) = @$_;

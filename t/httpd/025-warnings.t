@@ -63,6 +63,9 @@ for_each_combo(sub {
         [ 'handlers without a limit', "<Location /x>\nAdmissionHandlers all\n</Location>\n",
           qr/ADM0006: AdmissionHandlers in \S+admission\.conf:2 / ],
         [ 'a queue and no limit but off', "MaxConcurrent off\nAdmissionQueue 10\n", qr/ADM0006/ ],
+        [ 'a minimum beyond the workers', "<Location /x>\nMaxConcurrent auto 5000\nAdmissionQueue 0\n</Location>\n",
+          qr/ADM0103: .*MaxConcurrent auto 5000 can never be reached/ ],
+        [ 'a maximum beyond the workers', "<Location /x>\nMaxConcurrent auto 1 5000\n</Location>\n" ],
         [ 'names that are given', $names->(qw(cgi-script application/x-httpd-mine proxy:unix:/Run/*
                                              proxy:* by-rule proxy-server text/html)) ],
         map { [ "the name $_", $names->($_), qr/ADM0005: AdmissionHandlers: '\Q$_\E' in \S+:\d+ .*case/ ] }

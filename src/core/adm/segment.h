@@ -61,6 +61,15 @@ apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
                                    adm_zone_t *zone);
 
 /**
+ * The same for a zone whose limit finds itself from @a min to @a max: the agent
+ * sets it. Until it does, the limit stays what it was; a new one is @a min.
+ */
+apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
+                                        const char *name, uint32_t min,
+                                        uint32_t max, uint32_t queue_length,
+                                        adm_zone_t *zone);
+
+/**
  * End a configuration load.
  *
  * @param worker_cap         workers that requests of all zones may occupy

@@ -4,6 +4,7 @@
 #ifndef ADM_PUBLIC_VIEW_H
 #define ADM_PUBLIC_VIEW_H
 
+#include "adm/auto.h"
 #include "adm/base.h"
 #include "adm/override.h"
 #include "adm_figures.h"
@@ -25,6 +26,8 @@ typedef struct adm_zone_stats_t {
     uint32_t queued;
     adm_usec_t oldest_wait_usec;
     adm_figures_t figures;
+    bool is_auto;     /* the limit finds itself */
+    adm_auto_t found; /* what is known of it then */
 } adm_zone_stats_t;
 
 /** The last ten minutes, the newest second last. */

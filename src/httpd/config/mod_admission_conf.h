@@ -9,6 +9,8 @@
 
 #include "adm.h"
 
+#include "config/mod_admission_limit.h"
+
 extern module AP_MODULE_DECLARE_DATA admission_module;
 
 /* One number a call site, never used again; docs/log-messages.md has them. */
@@ -30,7 +32,9 @@ typedef struct admission_zone_t {
     const char *place;        /* file:line of the MaxConcurrent that made it */
     const char *second_place; /* of the next one of this zone; NULL: none */
     int further_places;       /* how many there are after that */
-    int limit;
+    admission_limit_t said;   /* by MaxConcurrent */
+    int limit;        /* its number; of one that finds itself the maximum,
+                               * known when the workers are */
     int queue_length; /* where no request says otherwise */
     adm_usec_t queue_timeout;
     bool says_queue; /* one of its sections does, not only their surroundings */
@@ -41,7 +45,7 @@ typedef struct admission_zone_t {
 /** MaxConcurrent and AdmissionZone of one section: shared by all that inherit
  *  them. */
 typedef struct admission_section_t {
-    int number;            /* 0: off; ADMISSION_NO_NUMBER: only AdmissionZone */
+    admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone */
     const char *zone_name; /* of AdmissionZone; NULL: the section's own */
     const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
     const char *name;      /* as in the zone's name; NULL: no usable one */
@@ -51,8 +55,6 @@ typedef struct admission_section_t {
     const struct admission_dir_conf_t *own; /* what the section says besides */
     admission_zone_t *zone; /* set by admission_zones_settle() */
 } admission_section_t;
-
-#define ADMISSION_NO_NUMBER (-1)
 
 /** What no directive has set. */
 #define ADMISSION_UNSET (-1)

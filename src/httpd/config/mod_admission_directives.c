@@ -13,6 +13,7 @@
 #include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
+#include "config/mod_admission_limit.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_sections.h"
 
@@ -27,39 +28,31 @@ static const char *wrong_context(cmd_parms *cmd)
     return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
 }
 
-static const char *name_limit(apr_pool_t *p, int number)
-{
-    return number ? apr_itoa(p, number) : "off";
-}
-
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
-                                      const char *arg)
+                                      const char *arg, const char *min,
+                                      const char *max)
 {
     const char *error = wrong_context(cmd);
-    int number = strcasecmp(arg, "off") == 0
-                     ? 0
-                     : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX);
+    admission_limit_t said;
     admission_section_t *section;
 
+    if (!error) {
+        error = admission_limit_parse(cmd->pool, arg, min, max, &said);
+    }
     if (error) {
         return error;
     }
-    if (number < 0) {
-        return apr_psprintf(cmd->pool,
-                            "MaxConcurrent: '%s' is not a number from 1 to %d "
-                            "or 'off'",
-                            arg, ADMISSION_LIMIT_MAX);
-    }
     section = admission_sections_note(cmd, dir_conf);
-    if (section->number == ADMISSION_NO_NUMBER) {
-        section->number = number;
+    if (section->said.number == ADMISSION_NO_NUMBER) {
+        section->said = said;
         section->place = admission_sections_place(cmd);
     }
-    if (section->number != number) {
+    if (!admission_limit_is_same(&section->said, &said)) {
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' differs from '%s' in %s; one "
                             "section has one number",
-                            arg, name_limit(cmd->pool, section->number),
+                            admission_limit_name(cmd->pool, &said),
+                            admission_limit_name(cmd->pool, &section->said),
                             section->place);
     }
     return NULL;
@@ -350,8 +343,9 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
-    AP_INIT_TAKE1("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
-                  "how many counted requests run here at once, or 'off'"),
+    AP_INIT_TAKE123("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
+                    "how many counted requests run here at once, 'auto' with "
+                    "minimum and maximum, or 'off'"),
     AP_INIT_TAKE12("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
                    "how many may wait, and timeout=time"),
     AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,

@@ -82,6 +82,20 @@ bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
     return false;
 }
 
+/* What a limit that finds itself comes to is not known; nor is it how many workers
+ * there are. */
+#define LIMIT_OF_AUTO 64
+
+static long said_limit(const char *args)
+{
+    long min, max;
+
+    if (strncasecmp(args, "auto", 4) != 0) {
+        return strtol(args, NULL, 10);
+    }
+    return sscanf(args + 4, "%ld %ld", &min, &max) == 2 ? max : LIMIT_OF_AUTO;
+}
+
 admission_said_zones_t admission_said_zones(void)
 {
     admission_said_zones_t zones = { 0 };
@@ -91,7 +105,7 @@ admission_said_zones_t admission_said_zones(void)
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
         if (admission_said_is(directive, "MaxConcurrent")) {
-            long limit = strtol(directive->args, NULL, 10);
+            long limit = said_limit(directive->args);
 
             zones.limits++;
             zones.limit = limit > zones.limit ? limit : zones.limit;

@@ -119,7 +119,7 @@ admission_section_t *admission_sections_note(cmd_parms *cmd,
 
     if (!section) {
         section = apr_pcalloc(cmd->pool, sizeof(*section));
-        section->number = ADMISSION_NO_NUMBER;
+        section->said.number = ADMISSION_NO_NUMBER;
         section->place = admission_sections_place(cmd);
         section->name = name_place(cmd->pool, cmd->directive,
                                    &section->is_regex);

@@ -36,13 +36,13 @@ static admission_zone_t *find_zone(const char *name)
 
 static bool makes_zone(const admission_section_t *section)
 {
-    return section->number > 0;
+    return section->said.number > 0 || section->said.is_auto;
 }
 
 /* AdmissionZone without MaxConcurrent: the limit is said elsewhere. */
 static bool joins_zone(const admission_section_t *section)
 {
-    return section->number == ADMISSION_NO_NUMBER;
+    return section->said.number == ADMISSION_NO_NUMBER;
 }
 
 /* A regular expression twice in one server is not one place. */
@@ -104,7 +104,8 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
 
     zone->name = name;
     zone->place = section->place;
-    zone->limit = section->number;
+    zone->said = section->said;
+    zone->limit = section->said.number;
     zone->queue_length = admission_conf_queue_length(conf);
     zone->says_queue = section->own->queue_length >= 0;
     zone->queue_timeout = admission_conf_queue_timeout(conf);
@@ -156,12 +157,13 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
 
     if (!name) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
-                                      "MaxConcurrent: '%d' in %s stands in "
+                                      "MaxConcurrent: '%s' in %s stands in "
                                       "a section without a name of its "
                                       "own (<If>, or a regular expression "
                                       "used twice); AdmissionZone must "
                                       "give one",
-                                      section->number, section->place));
+                                      admission_limit_name(p, &section->said),
+                                      section->place));
     }
     zone = find_zone(name);
     if (!zone) {
@@ -169,14 +171,17 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
         section->zone = zone;
         return OK;
     }
-    if (zone->limit != section->number) {
+    if (!admission_limit_is_same(&zone->said, &section->said)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
-                                      "MaxConcurrent: zone '%s' has %d in "
-                                      "%s and %d in %s; one zone has one "
+                                      "MaxConcurrent: zone '%s' has %s in "
+                                      "%s and %s in %s; one zone has one "
                                       "number, and AdmissionZone gives a "
                                       "section a zone of its own",
-                                      zone->name, zone->limit, zone->place,
-                                      section->number, section->place));
+                                      zone->name,
+                                      admission_limit_name(p, &zone->said),
+                                      zone->place,
+                                      admission_limit_name(p, &section->said),
+                                      section->place));
     }
     if (settle_queue(zone, section->own) != OK) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
@@ -230,4 +235,22 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
         }
     }
     return rv;
+}
+
+void admission_zones_bound(int most)
+{
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
+
+        if (zone->said.is_auto && zone->said.number == 0) {
+            zone->limit = most > zone->said.min ? most : zone->said.min;
+        }
+    }
+}
+
+int admission_zones_planned(const admission_zone_t *zone)
+{
+    return zone->said.is_auto ? zone->said.min : zone->limit;
 }

@@ -16,4 +16,11 @@ void admission_zones_begin(apr_pool_t *pconf);
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s);
 
+/** Limits that find themselves, and of which no maximum is said, go up to @a most. */
+void admission_zones_bound(int most);
+
+/** @return how many of the zone run at once, as far as that can be said before: the
+ *  minimum of a limit that finds itself. */
+int admission_zones_planned(const admission_zone_t *zone);
+
 #endif

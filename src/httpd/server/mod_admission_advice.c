@@ -17,36 +17,42 @@
 
 APLOG_USE_MODULE(admission);
 
-/* What cannot work as it is written, although each number is allowed. */
-static void warn_of_impossible_zone(server_rec *s, const admission_zone_t *zone,
-                                    int workers, int free_for_zones, int parks)
+/* What cannot work as it is written, although each number is allowed. A limit that
+ * finds itself does so below its maximum. */
+static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
+                                    const admission_zone_t *zone, int workers,
+                                    int free_for_zones, int parks)
 {
+    int level = zone->said.is_auto && zone->said.min <= free_for_zones
+                    ? APLOG_INFO
+                    : APLOG_WARNING;
+    const char *limit = admission_limit_name(p, &zone->said);
+
     if (zone->limit > workers) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0103)
-                     "zone %s (%s): MaxConcurrent %d can never be reached, "
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0103)
+                     "zone %s (%s): MaxConcurrent %s can never be reached, "
                      "MaxRequestWorkers is %d",
-                     zone->name, zone->place, zone->limit, workers);
+                     zone->name, zone->place, limit, workers);
     }
     else if (zone->limit > free_for_zones) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0104)
-                     "zone %s (%s): MaxConcurrent %d can never be reached, "
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0104)
+                     "zone %s (%s): MaxConcurrent %s can never be reached, "
                      "AdmissionReserve leaves zones %d of %d workers",
-                     zone->name, zone->place, zone->limit, free_for_zones,
-                     workers);
+                     zone->name, zone->place, limit, free_for_zones, workers);
     }
     else if (zone->queue_length && !parks
              && zone->limit + zone->queue_length > free_for_zones) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0105)
-                     "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0105)
+                     "zone %s (%s): MaxConcurrent %s and AdmissionQueue %d "
                      "need %d workers, AdmissionReserve leaves zones %d of %d: "
                      "requests beyond that are rejected; lower AdmissionQueue "
                      "or raise MaxRequestWorkers",
-                     zone->name, zone->place, zone->limit, zone->queue_length,
+                     zone->name, zone->place, limit, zone->queue_length,
                      zone->limit + zone->queue_length, free_for_zones, workers);
     }
 }
 
-static void warn_of_the_impossible(server_rec *s)
+static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     int workers = admission_capacity_workers();
@@ -71,7 +77,8 @@ static void warn_of_the_impossible(server_rec *s)
             "instead");
     }
     for (i = 0; i < zones->nelts; i++) {
-        warn_of_impossible_zone(s, APR_ARRAY_IDX(zones, i, admission_zone_t *),
+        warn_of_impossible_zone(p, s,
+                                APR_ARRAY_IDX(zones, i, admission_zone_t *),
                                 workers, workers - reserved, parks);
     }
 }
@@ -112,7 +119,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     admission_said_warn(p, s);
     note_paths_of_files(p, s);
     admission_room_warn(s);
-    warn_of_the_impossible(s);
+    warn_of_the_impossible(p, s);
 }
 
 /* ---- when httpd asks ----------------------------------------------------- */
@@ -155,7 +162,16 @@ static void dump_places(apr_file_t *out, const admission_zone_t *zone)
     apr_file_puts(")\n", out);
 }
 
-static void dump_zones(apr_file_t *out, server_rec *s)
+/* With the maximum, also where none is said. */
+static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
+{
+    admission_limit_t limit = zone->said;
+
+    limit.number = zone->limit;
+    return admission_limit_name(p, &limit);
+}
+
+static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     const char *way = admission_room_would_park(s) ? "parked" : "blocked";
@@ -166,9 +182,9 @@ static void dump_zones(apr_file_t *out, server_rec *s)
                                                      admission_zone_t *);
 
         apr_file_printf(out,
-                        "  %s limit %d queue %d timeout %" APR_TIME_T_FMT
+                        "  %s limit %s queue %d timeout %" APR_TIME_T_FMT
                         "ms waiting %s%s",
-                        zone->name, zone->limit, zone->queue_length,
+                        zone->name, name_limit(p, zone), zone->queue_length,
                         apr_time_as_msec(zone->queue_timeout), way,
                         zone->dry_run ? " dry run" : "");
         dump_places(out, zone);
@@ -179,11 +195,12 @@ void admission_advice_test_config(apr_pool_t *pconf, server_rec *s)
 {
     apr_file_t *out = NULL;
 
+    admission_zones_bound(admission_capacity_for_zones(s));
     if (ap_exists_config_define("DUMP_ADMISSION")) {
         apr_file_open_stdout(&out, pconf);
         apr_file_printf(out, "Admission zones:\n");
         dump_room(out, s);
-        dump_zones(out, s);
+        dump_zones(pconf, out, s);
     }
     else if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) {
         warn_of_settings(pconf, s);

@@ -21,6 +21,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_agent.h"
+#include "server/mod_admission_auto.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
 
@@ -41,6 +42,7 @@ APLOG_USE_MODULE(admission);
 static apr_pool_t *pool;
 static server_rec *server;
 static apr_proc_t *process; /* NULL: no agent is wanted */
+static agent_setup_t *setup;
 static adm_usec_t started_at;
 static bool is_running;
 static bool has_warned;
@@ -54,11 +56,12 @@ static void work(pid_t parent)
 
     agent_begin(segment);
     ap_close_listeners();
+    admission_auto_begin(server, setup);
     /* No exit handlers: they are the parent's. */
     if (ap_run_drop_privileges(pool, server) != OK) {
         _exit(CANNOT_WORK); /* the log has the reason */
     }
-    rv = agent_run(segment, parent, pool);
+    rv = agent_run(segment, parent, setup, pool);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, ADMLOGNO(0130)
                      "%s, there is no agent",
@@ -211,6 +214,7 @@ int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     has_warned = false;
     if (is_wanted()) {
         process = apr_pcalloc(pconf, sizeof(*process));
+        setup = admission_auto_setup(pconf, s);
         apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);
         start();
     }

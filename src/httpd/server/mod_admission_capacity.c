@@ -60,6 +60,13 @@ int admission_capacity_reserved(server_rec *s, int workers)
     return conf->reserve < workers ? conf->reserve : workers;
 }
 
+int admission_capacity_for_zones(server_rec *s)
+{
+    int workers = admission_capacity_workers();
+
+    return workers - admission_capacity_reserved(s, workers);
+}
+
 int admission_capacity_reserved_share(server_rec *s, int threads)
 {
     int workers = admission_capacity_workers();

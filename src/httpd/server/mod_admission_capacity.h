@@ -27,6 +27,9 @@ bool admission_capacity_is_threaded(void);
 /** How many of @a workers zones may not occupy. */
 int admission_capacity_reserved(server_rec *s, int workers);
 
+/** How many workers zones may occupy. */
+int admission_capacity_for_zones(server_rec *s);
+
 /** The same share of this many @a threads as of all workers, but at least one. */
 int admission_capacity_reserved_share(server_rec *s, int threads);
 

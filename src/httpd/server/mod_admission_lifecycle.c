@@ -133,19 +133,30 @@ static void warn_of_small_segment(server_rec *s, adm_segment_t *segment)
     }
 }
 
+static apr_status_t configure_zone(adm_segment_t *segment,
+                                   admission_zone_t *zone)
+{
+    uint32_t queue_length = (uint32_t)zone->queue_length;
+
+    return zone->said.is_auto
+               ? adm_segment_configure_auto(segment, zone->name,
+                                            (uint32_t)zone->said.min,
+                                            (uint32_t)zone->limit, queue_length,
+                                            &zone->handle)
+               : adm_segment_configure(segment, zone->name,
+                                       (uint32_t)zone->limit, queue_length,
+                                       &zone->handle);
+}
+
 static void configure_zones(server_rec *s, adm_segment_t *segment)
 {
-    int workers = admission_capacity_workers();
     const apr_array_header_t *zones = admission_zones();
     int i;
 
     adm_segment_begin_load(segment);
     for (i = 0; i < zones->nelts; i++) {
         admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
-        apr_status_t rv = adm_segment_configure(segment, zone->name,
-                                                (uint32_t)zone->limit,
-                                                (uint32_t)zone->queue_length,
-                                                &zone->handle);
+        apr_status_t rv = configure_zone(segment, zone);
 
         if (rv != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
@@ -155,9 +166,7 @@ static void configure_zones(server_rec *s, adm_segment_t *segment)
                          zone->name, zone->place);
         }
     }
-    adm_segment_end_load(segment,
-                         (uint32_t)(workers
-                                    - admission_capacity_reserved(s, workers)),
+    adm_segment_end_load(segment, (uint32_t)admission_capacity_for_zones(s),
                          s->timeout);
 }
 
@@ -174,6 +183,7 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK; /* a rehearsal: everything is unloaded again after it */
     }
+    admission_zones_bound(admission_capacity_for_zones(s));
     rv = find_segment(s, &segment);
     if (rv == APR_SUCCESS) {
         rv = adm_program_watch_forks(segment);

@@ -194,7 +194,8 @@ typedef struct capacity_t {
 static apr_int64_t room_of_zone(const capacity_t *all,
                                 const admission_zone_t *zone)
 {
-    apr_int64_t left = all->budget - zone->limit * all->per_worker;
+    apr_int64_t left = all->budget
+                       - admission_zones_planned(zone) * all->per_worker;
 
     return left > 0 ? at_most(all->slots, left) : 0;
 }
@@ -207,7 +208,8 @@ static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
                  "the server can park %" APR_INT64_T_FMT " requests, in %d "
                  "children at most: others hold a worker or are rejected; "
                  "raise %s, or lower AdmissionQueue",
-                 zone->name, zone->place, zone->queue_length, zone->limit, room,
+                 zone->name, zone->place, zone->queue_length,
+                 admission_zones_planned(zone), room,
                  admission_capacity_children(),
                  files_are_short ? "the limit of open files"
                                  : "AsyncRequestWorkerFactor");

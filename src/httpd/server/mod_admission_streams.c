@@ -97,6 +97,11 @@ int admission_streams_room(server_rec *s)
     return room > 1 ? room : 1;
 }
 
+static int accepted(const admission_zone_t *zone)
+{
+    return admission_zones_planned(zone) + zone->queue_length;
+}
+
 static const admission_zone_t *largest_zone(void)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -107,9 +112,7 @@ static const admission_zone_t *largest_zone(void)
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
 
-        if (!largest
-            || zone->limit + zone->queue_length
-                   > largest->limit + largest->queue_length) {
+        if (!largest || accepted(zone) > accepted(largest)) {
             largest = zone;
         }
     }
@@ -122,14 +125,14 @@ static void warn_of_long_queue(server_rec *s)
     const admission_zone_t *zone = largest_zone();
     int room = admission_streams_room(s);
 
-    if (zone->limit + zone->queue_length > room) {
+    if (accepted(zone) > room) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0115)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
                      "accept %d requests, but each child has room for %d "
                      "HTTP/2 streams in zones: requests beyond that are "
                      "rejected; raise H2MaxWorkers or lower AdmissionQueue",
-                     zone->name, zone->place, zone->limit, zone->queue_length,
-                     zone->limit + zone->queue_length, room);
+                     zone->name, zone->place, admission_zones_planned(zone),
+                     zone->queue_length, accepted(zone), room);
     }
 }
 

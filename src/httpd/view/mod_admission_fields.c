@@ -72,10 +72,37 @@ OF_ZONE(service_mean, mean_msec(&view->stats.figures.service))
 
 OF_ZONE(dry_run, view->zone->dry_run)
 
+OF_ZONE(limit_mode, view->zone->said.is_auto)
+
+OF_ZONE(limit_reason, view->stats.found.reason)
+
+OF_ZONE(limit_min,
+        view->zone->said.is_auto ? view->zone->said.min : view->zone->limit)
+
+OF_ZONE(limit_max, view->zone->limit)
+
+OF_ZONE(limit_since, view->stats.found.since_sec)
+
+OF_ZONE(limit_memory, view->stats.found.memory_cap)
+
+OF_ZONE(limit_trial, view->stats.found.trial)
+
+OF_ZONE(limit_brakes, view->stats.found.brakes)
+
+OF_ZONE(program_mb, view->stats.found.program_mb)
+
+OF_ZONE(largest_mb, view->stats.found.largest_mb)
+
+OF_ZONE(budget_mb, view->stats.found.budget_mb)
+
+OF_ZONE(processors_busy, view->stats.found.busy_permille / 10)
+
 #define GAUGE ADMISSION_GAUGE
 #define MILLIS ADMISSION_GAUGE_MSEC
 #define COUNTER ADMISSION_COUNTER
 #define MODE ADMISSION_MODE
+#define KIND ADMISSION_KIND
+#define REASON ADMISSION_REASON
 
 const admission_field_t admission_zone_fields[] = {
     { "Limit", "Limit", "limit", "limit", NULL,
@@ -138,7 +165,38 @@ const admission_field_t admission_zone_fields[] = {
     { "ServiceMeanMs", "Service mean ms", "serviceMeanMs", "service_mean", NULL,
       "Mean time that a permit was held.", MILLIS, service_mean, NULL },
     { "DryRun", "Dry run", "dryRun", "dry_run", NULL,
-      "Whether the zone only counts.", GAUGE, dry_run, NULL }
+      "Whether the zone only counts.", GAUGE, dry_run, NULL },
+    { "LimitMode", "Limit is", "limitMode", "limit_mode", NULL,
+      "Whether the limit is fixed or finds itself.", KIND, limit_mode, NULL },
+    { "LimitReason", "because of", "limitReason", "limit_reason", NULL,
+      "Why a limit that finds itself is what it is.", REASON, limit_reason,
+      NULL },
+    { "LimitMin", "from", "limitMin", "limit_min", NULL,
+      "The least that the limit can be.", GAUGE, limit_min, NULL },
+    { "LimitMax", "to", "limitMax", "limit_max", NULL,
+      "The most that the limit can be.", GAUGE, limit_max, NULL },
+    { "LimitSinceS", "since s", "limitSinceS", "limit_since", NULL,
+      "Seconds for which the limit has been what it is.", GAUGE, limit_since,
+      NULL },
+    { "LimitMemory", "by memory", "limitMemory", "limit_memory", NULL,
+      "Programs that memory has room for.", GAUGE, limit_memory, NULL },
+    { "LimitTrial", "Trial", "limitTrial", "limit_trial", NULL,
+      "The limit that is being tried; 0, none is.", GAUGE, limit_trial, NULL },
+    { "LimitBrakes", "Brakes", "limitBrakes", "limit_brakes", NULL,
+      "Times that the limit was lowered because memory ran out.", COUNTER,
+      limit_brakes, NULL },
+    { "ProgramMB", "Program MB", "programMB", "program_megabytes", NULL,
+      "Memory that the next program is expected to need; 0, not known.", GAUGE,
+      program_mb, NULL },
+    { "ProgramLargestMB", "largest MB", "programLargestMB",
+      "program_largest_megabytes", NULL,
+      "Memory of the largest program lately.", GAUGE, largest_mb, NULL },
+    { "MemoryBudgetMB", "of MB", "memoryBudgetMB", "memory_budget_megabytes",
+      NULL, "Memory that all programs of the zone may need together.", GAUGE,
+      budget_mb, NULL },
+    { "ProcessorsBusy", "Processors %", "processorsBusy", "processors_busy",
+      NULL, "Percent of the processors that are busy.", GAUGE, processors_busy,
+      NULL }
 };
 
 const int admission_zone_fields_count = sizeof(admission_zone_fields)
@@ -220,8 +278,18 @@ const char *admission_fields_word(const admission_field_t *field,
     static const char *const modes[] = { [ADM_MODE_OPEN] = "open",
                                          [ADM_MODE_PAUSE] = "pause",
                                          [ADM_MODE_DRAIN] = "drain" };
+    const adm_auto_t found = { .reason = (uint32_t)value };
 
-    return field->kind == ADMISSION_MODE ? modes[value] : NULL;
+    switch (field->kind) {
+    case ADMISSION_MODE:
+        return modes[value];
+    case ADMISSION_KIND:
+        return value ? "auto" : "fixed";
+    case ADMISSION_REASON:
+        return adm_auto_reason(&found);
+    default:
+        return NULL;
+    }
 }
 
 void admission_fields_write(request_rec *r, const admission_field_t *field,

@@ -13,7 +13,10 @@ typedef enum admission_kind_t {
     ADMISSION_GAUGE,      /* goes up and down */
     ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
     ADMISSION_COUNTER,    /* only grows while the server runs */
-    ADMISSION_MODE        /* a word for people, a number where only those go */
+    /* Words for people, numbers where only those go. */
+    ADMISSION_MODE,
+    ADMISSION_KIND,
+    ADMISSION_REASON
 } admission_kind_t;
 
 /** What one look at a zone sees. */

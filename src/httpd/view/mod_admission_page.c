@@ -115,6 +115,19 @@ static void say_what_is_wrong(request_rec *r, apr_pool_t *p,
     }
 }
 
+/* Why a limit that finds itself is what it is. */
+static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+{
+    char sentence[ADM_AUTO_SENTENCE];
+
+    if (view->stats.is_auto) {
+        adm_auto_sentence(&view->stats.found, view->stats.limit, sentence);
+        say(r, "",
+            apr_psprintf(p, "Limit %u, found (%s): %s.", view->stats.limit,
+                         adm_auto_reason(&view->stats.found), sentence));
+    }
+}
+
 /* The frame that the script draws in: a second a unit. */
 static void frame_history(request_rec *r)
 {
@@ -195,6 +208,7 @@ static void write_whole(request_rec *r, apr_pool_t *p, int number,
         return;
     }
     say_what_is_wrong(r, p, view, history);
+    say_why(r, p, view);
     frame_history(r);
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_zone_fields_count; i++) {

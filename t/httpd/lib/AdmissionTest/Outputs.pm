@@ -38,6 +38,12 @@ sub read_outputs {
     return { map { $_ => $READ{$_}->($httpd, $zone) } keys %READ };
 }
 
+# What metrics have numbers for.
+my %WORDS = (MODE   => [qw(open pause drain)],
+             KIND   => [qw(fixed auto)],
+             REASON => [qw(none start memory processors throughput idle new brake bounds
+                           estimate)]);
+
 # What an output calls a field.
 sub called {
     my ($kind, $field) = @_;
@@ -53,10 +59,10 @@ sub by_name {
     for my $name (keys %shown) {
         my $field = $field{$name} // { name => $name, kind => '' };
         my $is_seconds = $kind eq 'metric' && $field->{kind} eq 'MILLIS';
-        my $is_number_of_mode = $kind eq 'metric' && $field->{kind} eq 'MODE';
-        $value{ $field->{name} }
-            = $is_number_of_mode ? (qw(open pause drain))[ $shown{$name} ]
-            : $is_seconds ? sprintf '%.0f', 1000 * $shown{$name} : $shown{$name};
+        my $words = $kind eq 'metric' && $WORDS{ $field->{kind} };
+
+        $value{ $field->{name} } = $is_seconds ? sprintf '%.0f', 1000 * $shown{$name}
+                                 : $words      ? $words->[ $shown{$name} ] : $shown{$name};
     }
     return \%value;
 }

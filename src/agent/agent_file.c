@@ -1,0 +1,85 @@
+/* agent_file.c - files of the system that are read over and over.
+ * Called by agent_group, agent_sense and agent_programs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent_file.h"
+
+/* The agent has one thread. */
+static char text[AGENT_FILE_ROOM];
+
+bool agent_file_open(agent_file_t *file, const char *root, const char *path)
+{
+    char whole[PATH_MAX];
+    int length = snprintf(whole, sizeof(whole), "%s%s", root, path);
+
+    file->fd = length > 0 && (size_t)length < sizeof(whole)
+                   ? open(whole, O_RDONLY | O_CLOEXEC | O_NOCTTY)
+                   : -1;
+    return file->fd >= 0;
+}
+
+void agent_file_close(agent_file_t *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    file->fd = -1;
+}
+
+const char *agent_file_text(const agent_file_t *file)
+{
+    size_t length = 0;
+    ssize_t got = 1;
+
+    while (file->fd >= 0 && got > 0 && length < sizeof(text) - 1) {
+        got = pread(file->fd, text + length, sizeof(text) - 1 - length,
+                    (off_t)length);
+        if (got < 0 && errno == EINTR) {
+            got = 1;
+            continue;
+        }
+        length += got > 0 ? (size_t)got : 0;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool agent_file_number(const char *from, const char *key, uint64_t *number)
+{
+    size_t length = strlen(key);
+    const char *line = from;
+
+    while (line && *line) {
+        if (strncmp(line, key, length) == 0) {
+            const char *value = line + length;
+
+            value += strspn(value, ": \t");
+            if (value > line + length && is_digit(*value)) {
+                *number = strtoull(value, NULL, 10);
+                return true;
+            }
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return false;
+}
+
+uint64_t agent_file_whole(const agent_file_t *file, uint64_t otherwise)
+{
+    const char *whole = agent_file_text(file);
+
+    return is_digit(*whole) ? strtoull(whole, NULL, 10) : otherwise;
+}

@@ -1,0 +1,387 @@
+/* agent_group.c - what control groups leave to httpd: memory and processors.
+ * Called by agent_sense.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent_group.h"
+
+#define MOUNTS "/proc/self/mountinfo"
+#define GROUPS "/proc/self/cgroup"
+
+/* Version 1 says "no limit" by a number that no machine has. */
+#define NO_LIMIT_KB (UINT64_C(1) << 50)
+
+/* Where a hierarchy of groups is. */
+typedef struct place_t {
+    bool is_found;
+    char mount[PATH_MAX]; /* where it is mounted */
+    char group[PATH_MAX]; /* the own group below that: "" or "/..." */
+} place_t;
+
+/* ---- where the groups are ------------------------------------------------------- */
+
+/* @return whether the list, up to its end or a space, has this word. */
+static bool has_word(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (*list && *list != ' ' && *list != '\n') {
+        size_t next = strcspn(list, ", \n");
+
+        if (next == length && strncmp(list, word, length) == 0) {
+            return true;
+        }
+        list += next + (list[next] == ',');
+    }
+    return false;
+}
+
+/* One line of mountinfo: "id parent device root mount options ... - type source
+ * options". @return whether it is the mount of this controller; NULL: of
+ * version 2. */
+static bool is_mount(const char *line, const char *controller, char *root,
+                     char *mount)
+{
+    const char *dash = strstr(line, " - ");
+    char type[32], source[PATH_MAX], options[PATH_MAX];
+
+    if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", root, mount) != 2
+        || sscanf(dash, " - %31s %4095s %4095s", type, source, options) != 3) {
+        return false;
+    }
+    return controller
+               ? strcmp(type, "cgroup") == 0 && has_word(options, controller)
+               : strcmp(type, "cgroup2") == 0;
+}
+
+/* One line of cgroup: "number:controllers:path". */
+static bool is_group(const char *line, const char *controller, char *path)
+{
+    const char *list = strchr(line, ':');
+    const char *end = list ? strchr(list + 1, ':') : NULL;
+    char names[256];
+    size_t length = end ? (size_t)(end - list - 1) : sizeof(names);
+
+    if (length >= sizeof(names)) {
+        return false;
+    }
+    memcpy(names, list + 1, length);
+    names[length] = '\0';
+    if (controller ? !has_word(names, controller) : length > 0) {
+        return false;
+    }
+    return sscanf(end + 1, "%4095[^\n]", path) == 1;
+}
+
+/* @return the next line of what is at @a *text; NULL: there is none. */
+static char *next_line(char **text)
+{
+    char *line = *text;
+    char *end = line ? strchr(line, '\n') : NULL;
+
+    if (end) {
+        *end = '\0';
+    }
+    *text = end ? end + 1 : NULL;
+    return line && *line ? line : NULL;
+}
+
+static bool read_lines(const char *root, const char *path, char *lines)
+{
+    agent_file_t file;
+
+    if (!agent_file_open(&file, root, path)) {
+        return false;
+    }
+    strcpy(lines, agent_file_text(&file));
+    agent_file_close(&file);
+    return true;
+}
+
+static bool is_below(const char *path, const char *root)
+{
+    size_t length = strlen(root);
+
+    return strncmp(path, root, length) == 0
+           && (path[length] == '/' || path[length] == '\0');
+}
+
+/* In a container the mount shows a part of the tree: what is above that cannot be
+ * seen, and a group outside of it is as good as its top. */
+static void find_place(place_t *place, const char *root, const char *controller)
+{
+    static char lines[AGENT_FILE_ROOM];
+    char *rest = lines, *line;
+    char top[PATH_MAX], path[PATH_MAX] = "";
+
+    place->is_found = false;
+    place->group[0] = '\0';
+    if (!read_lines(root, MOUNTS, lines)) {
+        return;
+    }
+    while (!place->is_found && (line = next_line(&rest))) {
+        place->is_found = is_mount(line, controller, top, place->mount);
+    }
+    if (!place->is_found || !read_lines(root, GROUPS, lines)) {
+        return;
+    }
+    rest = lines;
+    while ((line = next_line(&rest)) && !is_group(line, controller, path)) {
+    }
+    if (line && !strstr(path, "..") && strcmp(path, "/") != 0) {
+        if (strcmp(top, "/") == 0) {
+            strcpy(place->group, path);
+        }
+        else if (is_below(path, top)) {
+            strcpy(place->group, path + strlen(top));
+        }
+    }
+}
+
+/* ---- their files ------------------------------------------------------------------ */
+
+static bool open_in(agent_file_t *file, const char *root, const place_t *place,
+                    const char *name)
+{
+    char path[2 * PATH_MAX + 64];
+
+    file->fd = -1;
+    if (!place->is_found) {
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s%s/%s", place->mount, place->group, name);
+    return agent_file_open(file, root, path);
+}
+
+/* To the group above. @return false at the top. */
+static bool go_up(place_t *place)
+{
+    char *slash = strrchr(place->group, '/');
+
+    if (slash) {
+        *slash = '\0';
+    }
+    return slash != NULL;
+}
+
+static void open_memory(agent_group_t *group, const char *root, place_t place,
+                        bool is_second)
+{
+    agent_group_memory_t *memory;
+    int levels = 0;
+
+    do {
+        memory = &group->memory[group->memories];
+        memory->cache_key = is_second ? "inactive_file" : "total_inactive_file";
+        memory->limit_kb = AGENT_GROUP_NONE;
+        memory->cache_kb = 0;
+        open_in(&memory->limits[0], root, &place,
+                is_second ? "memory.max" : "memory.limit_in_bytes");
+        memory->limits[1].fd = -1;
+        if (is_second) {
+            open_in(&memory->limits[1], root, &place, "memory.high");
+        }
+        open_in(&memory->usage, root, &place,
+                is_second ? "memory.current" : "memory.usage_in_bytes");
+        open_in(&memory->stat, root, &place, "memory.stat");
+        group->memories++; /* closed with the others if it has no use */
+    } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
+}
+
+static void open_quotas(agent_group_t *group, const char *root, place_t place,
+                        bool is_second)
+{
+    agent_group_quota_t *quota;
+    int levels = 0;
+
+    do {
+        quota = &group->quotas[group->quotas_count++];
+        quota->max.fd = quota->quota.fd = quota->period.fd = -1;
+        if (is_second) {
+            open_in(&quota->max, root, &place, "cpu.max");
+        }
+        else {
+            open_in(&quota->quota, root, &place, "cpu.cfs_quota_us");
+            open_in(&quota->period, root, &place, "cpu.cfs_period_us");
+        }
+    } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
+}
+
+/* @return whether the group has this file. */
+static bool has_file(const char *root, const place_t *place, const char *name)
+{
+    agent_file_t file;
+    bool is_there = open_in(&file, root, place, name);
+
+    agent_file_close(&file);
+    return is_there;
+}
+
+void agent_group_open(agent_group_t *group, const char *root)
+{
+    static place_t place; /* too large for a stack */
+
+    memset(group, 0, sizeof(*group));
+    group->processor_usec.fd = group->processor_nsec.fd = -1;
+    group->pressure.fd = -1;
+
+    find_place(&place, root, NULL);
+    if (place.is_found) {
+        /* The top of all has no such file: its figures are the system's. */
+        if (has_file(root, &place, "cgroup.events")) {
+            open_in(&group->processor_usec, root, &place, "cpu.stat");
+            open_in(&group->pressure, root, &place, "memory.pressure");
+        }
+        open_memory(group, root, place, true);
+        open_quotas(group, root, place, true);
+    }
+    find_place(&place, root, "cpuacct");
+    if (place.is_found && !has_file(root, &place, "release_agent")) {
+        open_in(&group->processor_nsec, root, &place, "cpuacct.usage");
+    }
+    find_place(&place, root, "memory");
+    if (place.is_found) {
+        open_memory(group, root, place, false);
+    }
+    find_place(&place, root, "cpu");
+    if (place.is_found) {
+        open_quotas(group, root, place, false);
+    }
+    agent_group_refresh(group);
+}
+
+void agent_group_close(agent_group_t *group)
+{
+    unsigned n;
+
+    for (n = 0; n < group->memories; n++) {
+        agent_file_close(&group->memory[n].limits[0]);
+        agent_file_close(&group->memory[n].limits[1]);
+        agent_file_close(&group->memory[n].usage);
+        agent_file_close(&group->memory[n].stat);
+    }
+    for (n = 0; n < group->quotas_count; n++) {
+        agent_file_close(&group->quotas[n].max);
+        agent_file_close(&group->quotas[n].quota);
+        agent_file_close(&group->quotas[n].period);
+    }
+    agent_file_close(&group->processor_usec);
+    agent_file_close(&group->processor_nsec);
+    agent_file_close(&group->pressure);
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+static uint64_t limit_kb(const agent_file_t *file)
+{
+    uint64_t limit = agent_file_whole(file, AGENT_GROUP_NONE);
+
+    limit = limit == AGENT_GROUP_NONE ? limit : limit / 1024;
+    return limit < NO_LIMIT_KB ? limit : AGENT_GROUP_NONE;
+}
+
+void agent_group_refresh(agent_group_t *group)
+{
+    unsigned n;
+
+    for (n = 0; n < group->memories; n++) {
+        agent_group_memory_t *memory = &group->memory[n];
+        uint64_t high = limit_kb(&memory->limits[1]);
+        uint64_t cache = 0;
+
+        memory->limit_kb = limit_kb(&memory->limits[0]);
+        if (high < memory->limit_kb) {
+            memory->limit_kb = high;
+        }
+        if (memory->limit_kb != AGENT_GROUP_NONE) {
+            agent_file_number(agent_file_text(&memory->stat), memory->cache_key,
+                              &cache);
+        }
+        memory->cache_kb = cache / 1024;
+    }
+}
+
+static uint64_t left_kb(const agent_group_memory_t *memory)
+{
+    uint64_t usage = agent_file_whole(&memory->usage, 0) / 1024;
+
+    usage -= memory->cache_kb < usage ? memory->cache_kb : usage;
+    return usage < memory->limit_kb ? memory->limit_kb - usage : 0;
+}
+
+uint64_t agent_group_available_kb(const agent_group_t *group)
+{
+    uint64_t least = AGENT_GROUP_NONE, left;
+    unsigned n;
+
+    for (n = 0; n < group->memories; n++) {
+        if (group->memory[n].limit_kb != AGENT_GROUP_NONE
+            && group->memory[n].usage.fd >= 0) {
+            left = left_kb(&group->memory[n]);
+            least = left < least ? left : least;
+        }
+    }
+    return least;
+}
+
+uint64_t agent_group_limit_kb(const agent_group_t *group)
+{
+    uint64_t least = AGENT_GROUP_NONE;
+    unsigned n;
+
+    for (n = 0; n < group->memories; n++) {
+        if (group->memory[n].limit_kb < least) {
+            least = group->memory[n].limit_kb;
+        }
+    }
+    return least;
+}
+
+/* ---- processors --------------------------------------------------------------------- */
+
+static uint64_t quota_permille(const agent_group_quota_t *quota)
+{
+    uint64_t part = 0, period = 0;
+    char *rest;
+
+    if (quota->max.fd >= 0) {
+        const char *text = agent_file_text(&quota->max);
+
+        part = strtoull(text, &rest, 10); /* "max" is 0 */
+        period = strtoull(rest, NULL, 10);
+    }
+    else {
+        part = agent_file_whole(&quota->quota, 0); /* "-1" is 0 */
+        period = agent_file_whole(&quota->period, 0);
+    }
+    return part > 0 && period > 0 && part < NO_LIMIT_KB ? part * 1000 / period
+                                                        : AGENT_GROUP_NONE;
+}
+
+uint64_t agent_group_quota_permille(const agent_group_t *group)
+{
+    uint64_t least = AGENT_GROUP_NONE, quota;
+    unsigned n;
+
+    for (n = 0; n < group->quotas_count; n++) {
+        quota = quota_permille(&group->quotas[n]);
+        least = quota < least ? quota : least;
+    }
+    return least;
+}
+
+uint64_t agent_group_processor_usec(const agent_group_t *group)
+{
+    uint64_t usec;
+
+    if (group->processor_usec.fd >= 0
+        && agent_file_number(agent_file_text(&group->processor_usec),
+                             "usage_usec", &usec)) {
+        return usec;
+    }
+    usec = agent_file_whole(&group->processor_nsec, AGENT_GROUP_NONE);
+    return usec == AGENT_GROUP_NONE ? usec : usec / 1000;
+}

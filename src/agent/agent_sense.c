@@ -1,0 +1,322 @@
+/* agent_sense.c - what the system says of memory and processors.
+ * Called by agent_tune.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent_sense.h"
+
+/* More pages than this in a quarter of a second do not leave by chance. */
+#define SWAPPED_PAGES 64
+
+#define KB_UNKNOWN UINT64_MAX
+
+static uint32_t permille(uint64_t part, uint64_t whole)
+{
+    uint64_t share = whole > 0 ? part * 1000 / whole : 0;
+
+    return share < 1000 ? (uint32_t)share : 1000;
+}
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/* ---- processors --------------------------------------------------------------------- */
+
+enum { CORES_MOST = 4096 };
+
+typedef struct cores_t {
+    bool is_allowed[CORES_MOST];
+    uint32_t count; /* 0: not known, all are */
+} cores_t;
+
+/* "0-3,8" */
+static void read_list(const char *list, cores_t *cores)
+{
+    char *rest;
+
+    while (*list >= '0' && *list <= '9') {
+        unsigned long first = strtoul(list, &rest, 10);
+        unsigned long last = *rest == '-' ? strtoul(rest + 1, &rest, 10)
+                                          : first;
+
+        for (; first <= last && first < CORES_MOST; first++) {
+            cores->count += !cores->is_allowed[first];
+            cores->is_allowed[first] = true;
+        }
+        list = *rest == ',' ? rest + 1 : "";
+    }
+}
+
+static void find_allowed(const agent_sense_t *sense, cores_t *cores)
+{
+    static const char key[] = "\nCpus_allowed_list:";
+    const char *list = strstr(agent_file_text(&sense->self), key);
+
+    memset(cores, 0, sizeof(*cores));
+    if (list) {
+        list += sizeof(key) - 1;
+        read_list(list + strspn(list, " \t"), cores);
+    }
+}
+
+/* Of one line "cpu7 user nice system idle iowait irq softirq steal ...". Niced
+ * work gives way to what is not, so it counts as idle. */
+static void add_ticks(const char *line, uint64_t *busy, uint64_t *all)
+{
+    enum { USER, NICE, SYSTEM, IDLE, IOWAIT, KINDS = 8 };
+    uint64_t ticks;
+    char *rest;
+    int kind;
+
+    for (kind = 0; kind < KINDS; kind++) {
+        ticks = strtoull(line, &rest, 10);
+        line = rest;
+        *all += ticks;
+        if (kind != NICE && kind != IDLE && kind != IOWAIT) {
+            *busy += ticks;
+        }
+    }
+}
+
+/* @return how many of the allowed ones are there. */
+static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
+                           uint64_t *busy, uint64_t *all)
+{
+    const char *line = agent_file_text(&sense->stat);
+    uint32_t count = 0;
+    char *rest;
+
+    *busy = *all = 0;
+    while (strncmp(line, "cpu", 3) == 0) {
+        bool has_number = line[3] >= '0' && line[3] <= '9';
+        unsigned long number = strtoul(line + 3, &rest, 10);
+
+        /* The first line is the sum of all. */
+        if (has_number
+            && (cores->count == 0
+                || (number < CORES_MOST && cores->is_allowed[number]))) {
+            count++;
+            add_ticks(rest, busy, all);
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : "";
+    }
+    return count;
+}
+
+/* A quota below what the machine has is what httpd can use. */
+static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
+{
+    uint64_t quota = agent_group_quota_permille(&sense->group);
+    agent_seen_t *seen = &sense->seen;
+    uint32_t used;
+
+    if (quota != AGENT_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
+        /* Of what the quota lets it have, whichever is fuller. */
+        used = permille(own_usec * 1000, quota * usec);
+        seen->cores = (uint32_t)((quota + 999) / 1000);
+        seen->own_permille = used;
+        if (used > seen->busy_permille) {
+            seen->busy_permille = used;
+        }
+    }
+}
+
+static void look_at_processors(agent_sense_t *sense, uint64_t usec)
+{
+    static cores_t cores;
+    agent_seen_t *seen = &sense->seen;
+    uint64_t own = agent_group_processor_usec(&sense->group);
+    uint64_t busy, all, taken = 0;
+
+    find_allowed(sense, &cores);
+    seen->cores = read_ticks(sense, &cores, &busy, &all);
+    if (seen->cores == 0) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+
+        seen->cores = cores.count  ? cores.count
+                      : online > 0 ? (uint32_t)online
+                                   : 1;
+    }
+    seen->busy_permille = permille(since(busy, sense->busy_ticks),
+                                   since(all, sense->all_ticks));
+    seen->own_permille = seen->busy_permille;
+    if (own != AGENT_GROUP_NONE) {
+        taken = since(own, sense->own_usec);
+        sense->own_usec = own;
+        seen->own_permille = permille(taken, seen->cores * usec);
+        apply_quota(sense, taken, usec);
+        if (seen->own_permille > seen->busy_permille) {
+            seen->own_permille = seen->busy_permille;
+        }
+    }
+    sense->busy_ticks = busy;
+    sense->all_ticks = all;
+}
+
+/* ---- memory ------------------------------------------------------------------------- */
+
+static void look_at_memory(agent_sense_t *sense)
+{
+    agent_seen_t *seen = &sense->seen;
+    const char *text = agent_file_text(&sense->memory);
+    uint64_t total = 0, available = KB_UNKNOWN;
+    uint64_t limit = agent_group_limit_kb(&sense->group);
+    uint64_t left;
+
+    agent_file_number(text, "MemTotal", &total);
+    if (!agent_file_number(text, "MemAvailable", &available)) {
+        /* A kernel before 3.14: what is surely there. */
+        agent_file_number(text, "MemFree", &available);
+    }
+    left = agent_group_available_kb(&sense->group);
+    seen->available_kb = left < available ? left : available;
+    seen->total_kb = limit < total || total == 0 ? limit : total;
+    if (seen->available_kb == KB_UNKNOWN || seen->total_kb == KB_UNKNOWN) {
+        /* Nothing is known: only the brake is left. */
+        seen->available_kb = seen->total_kb = UINT32_MAX;
+    }
+}
+
+/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": microseconds. */
+static bool read_pressure(const agent_file_t *file, uint64_t *stalled)
+{
+    const char *total = strstr(agent_file_text(file), "total=");
+
+    if (!total || strncmp(agent_file_text(file), "some", 4) != 0) {
+        return false;
+    }
+    *stalled = strtoull(total + 6, NULL, 10);
+    return true;
+}
+
+static const agent_file_t *pressure_of(const agent_sense_t *sense)
+{
+    return sense->group.pressure.fd >= 0 ? &sense->group.pressure
+                                         : &sense->pressure;
+}
+
+static void look_at_stalls(agent_sense_t *sense, uint64_t usec)
+{
+    uint64_t stalled = 0;
+
+    if (!read_pressure(pressure_of(sense), &stalled)) {
+        sense->seen.stall_permille = sense->event_permille;
+        return;
+    }
+    sense->seen.stall_permille = permille(since(stalled, sense->stalled_usec),
+                                          usec);
+    sense->stalled_usec = stalled;
+}
+
+/* The numbers of all lines that begin so: a zone of memory each. */
+static uint64_t sum_of(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+    uint64_t sum = 0;
+    char *rest;
+
+    for (; text && *text; text = strchr(text, '\n')) {
+        text += *text == '\n';
+        if (strncmp(text, key, length) == 0) {
+            const char *value = strpbrk(text, " \n");
+
+            sum += value && *value == ' ' ? strtoull(value, &rest, 10) : 0;
+        }
+    }
+    return sum;
+}
+
+/* Where the kernel does not measure stalls: pages leave for swap, or processes
+ * look for free ones themselves. */
+static void look_at_events(agent_sense_t *sense)
+{
+    const char *text = agent_file_text(&sense->events);
+    uint64_t pages = sum_of(text, "pswpout ");
+    uint64_t reclaims = sum_of(text, "allocstall");
+
+    sense->event_permille = since(pages, sense->swapped_pages) > SWAPPED_PAGES
+                                    || since(reclaims, sense->direct_reclaims)
+                                           > 0
+                                ? 1000
+                                : 0;
+    sense->swapped_pages = pages;
+    sense->direct_reclaims = reclaims;
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
+void agent_sense_open(agent_sense_t *sense, const char *root)
+{
+    memset(sense, 0, sizeof(*sense));
+    agent_file_open(&sense->memory, root, "/proc/meminfo");
+    agent_file_open(&sense->stat, root, "/proc/stat");
+    agent_file_open(&sense->self, root, "/proc/self/status");
+    agent_file_open(&sense->pressure, root, "/proc/pressure/memory");
+    agent_file_open(&sense->events, root, "/proc/vmstat");
+    agent_group_open(&sense->group, root);
+}
+
+void agent_sense_close(agent_sense_t *sense)
+{
+    agent_file_close(&sense->memory);
+    agent_file_close(&sense->stat);
+    agent_file_close(&sense->self);
+    agent_file_close(&sense->pressure);
+    agent_file_close(&sense->events);
+    agent_group_close(&sense->group);
+}
+
+const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
+                                     bool slowly)
+{
+    uint64_t ago;
+
+    if (slowly || !sense->has_looked) {
+        ago = now > sense->processed_at ? (uint64_t)(now - sense->processed_at)
+                                        : 1;
+        agent_group_refresh(&sense->group);
+        look_at_processors(sense, ago);
+        look_at_events(sense);
+        sense->processed_at = now;
+    }
+    ago = now > sense->looked_at ? (uint64_t)(now - sense->looked_at) : 1;
+    look_at_memory(sense);
+    look_at_stalls(sense, ago);
+    sense->looked_at = now;
+    if (!sense->has_looked) {
+        /* The first look sees what has been since the machine was started. */
+        sense->has_looked = true;
+        sense->event_permille = 0;
+        sense->seen.stall_permille = sense->seen.busy_permille = 0;
+        sense->seen.own_permille = 0;
+    }
+    return &sense->seen;
+}
+
+const char *agent_sense_missing(const agent_sense_t *sense)
+{
+    static char words[160];
+    uint64_t unused;
+    size_t length;
+
+    snprintf(words, sizeof(words), "%s%s%s%s",
+             sense->memory.fd < 0 ? "available memory (/proc/meminfo), " : "",
+             sense->stat.fd < 0 ? "processors (/proc/stat), " : "",
+             read_pressure(pressure_of(sense), &unused)
+                 ? ""
+                 : "stalls for memory (/proc/pressure), ",
+             agent_group_processor_usec(&sense->group) == AGENT_GROUP_NONE
+                 ? "processor time of httpd alone (a control group), "
+                 : "");
+    length = strlen(words);
+    if (length > 2) {
+        words[length - 2] = '\0';
+    }
+    return words;
+}

@@ -1,0 +1,384 @@
+/* agent_tune.c - the duty of the agent that sets limits that find themselves.
+ * Called by agent.
+ *
+ * One pass over the zones: look at each, share the memory among them, then ask the
+ * law. What it decides is in src/law, docs/auto.md explains it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "adm_auto.h"
+#include "agent_programs.h"
+#include "agent_sense.h"
+#include "agent_tune.h"
+#include "law_share.h"
+#include "law_tune.h"
+
+#define GLANCE_USEC LAW_TUNE_GLANCE_USEC
+#define TICK_USEC (250 * ADM_USEC_PER_MSEC)
+/* A zone in which nothing happens. */
+#define IDLE_USEC ADM_USEC_PER_SEC
+
+/* Somebody who reads the log wants to know how it is, not each step. */
+#define TELL_USEC (60 * ADM_USEC_PER_SEC)
+
+/* A zone may want memory for half as many more as it runs now. */
+#define GROWTH 3 / 2
+
+typedef struct tuned_t {
+    const agent_zone_t *zone;
+    agent_programs_t programs;
+    law_tune_t law;
+    adm_auto_work_t work, before; /* of this look, of the last one */
+    agent_ended_t ended;
+    adm_usec_t looked_at;
+    bool is_looked; /* in this pass */
+    bool is_due;    /* its limit was raised, and nobody was told */
+    uint32_t told_limit;
+    uint32_t told_brakes;
+    adm_usec_t told_at;
+} tuned_t;
+
+static struct {
+    const agent_setup_t *setup;
+    const char *root;
+    tuned_t *zones;
+    adm_zone_t *handles;
+    law_share_t *shares;
+    adm_auto_program_t *programs;
+    uint32_t count;
+    agent_sense_t sense;
+    adm_usec_t next_glance, next_tick, next_idle;
+    bool is_dozing; /* until it is woken, or looks at idle zones */
+} all;
+
+/* ---- begin -------------------------------------------------------------------- */
+
+static law_tune_rules_t rules_of(const agent_zone_t *zone)
+{
+    return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
+}
+
+/* What the agent before this one left in the segment, or a number that was
+ * configured before. */
+static void recall(adm_child_t *self, tuned_t *tuned)
+{
+    uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
+
+    if (adm_auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
+        return;
+    }
+    memset(&tuned->law, 0, sizeof(tuned->law));
+    if (limit > tuned->zone->min && limit <= tuned->zone->max) {
+        law_tune_remember(&tuned->law, limit, 0, 0);
+    }
+}
+
+static void begin_zone(adm_child_t *self, tuned_t *tuned,
+                       const agent_zone_t *zone, apr_pool_t *pool)
+{
+    uint32_t limit = adm_auto_limit(self->segment, zone->handle);
+
+    memset(tuned, 0, sizeof(*tuned));
+    tuned->zone = zone;
+    agent_programs_begin(&tuned->programs, pool);
+    recall(self, tuned);
+    tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
+    tuned->told_brakes = tuned->law.brake.times;
+}
+
+void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
+                      const char *root, apr_pool_t *pool)
+{
+    uint32_t n;
+
+    memset(&all, 0, sizeof(all));
+    all.setup = setup;
+    all.root = root;
+    all.count = setup->count;
+    if (all.count == 0) {
+        return;
+    }
+    all.zones = apr_palloc(pool, all.count * sizeof(*all.zones));
+    all.handles = apr_palloc(pool, all.count * sizeof(*all.handles));
+    all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
+    all.programs = apr_palloc(pool,
+                              AGENT_PROGRAMS_MOST * sizeof(*all.programs));
+    for (n = 0; n < all.count; n++) {
+        all.handles[n] = setup->zones[n].handle;
+        begin_zone(self, &all.zones[n], &setup->zones[n], pool);
+    }
+    agent_sense_open(&all.sense, root);
+    if (*agent_sense_missing(&all.sense) && setup->tell_missing) {
+        setup->tell_missing(setup->data, agent_sense_missing(&all.sense));
+    }
+}
+
+/* ---- look ---------------------------------------------------------------------- */
+
+/* Without the zone's lock nothing is known but how many run: the rest is seen at
+ * the next look. */
+static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
+{
+    uint32_t count = 0;
+    uint64_t told;
+
+    tuned->before = tuned->work;
+    memset(&tuned->ended, 0, sizeof(tuned->ended));
+    tuned->is_looked = true;
+    if (adm_auto_look(self, tuned->zone->handle, now, &tuned->work,
+                      all.programs, AGENT_PROGRAMS_MOST, &count)
+        != APR_SUCCESS) {
+        return;
+    }
+    if (tuned->looked_at == 0) {
+        tuned->before = tuned->work; /* nothing has happened yet */
+        tuned->work.peak_kb = 0;
+    }
+    told = tuned->work.programs.count - tuned->before.programs.count;
+    agent_programs_look(&tuned->programs, all.root, all.programs, count, told,
+                        &tuned->ended);
+}
+
+static uint64_t live_kb(const tuned_t *tuned)
+{
+    uint64_t sum = 0;
+    uint32_t n;
+
+    for (n = 0; n < tuned->programs.seen; n++) {
+        sum += tuned->programs.rss_kb[n];
+    }
+    return sum;
+}
+
+/* ---- share ------------------------------------------------------------------------ */
+
+/* What the programs of a zone have, or may come to need soon. */
+static uint64_t wanted_kb(const tuned_t *tuned)
+{
+    uint64_t need = law_tune_need_kb(&tuned->law);
+    uint64_t asked = (uint64_t)tuned->work.active + tuned->work.queued;
+    uint64_t most = ((uint64_t)tuned->work.limit + 1) * GROWTH;
+    uint64_t live = live_kb(tuned);
+    uint64_t want = need * (asked < most ? asked : most);
+
+    return want > live ? want : live;
+}
+
+/* Each zone may use what the others do not claim. @return KiB that the shares are
+ * of. */
+static uint64_t share_memory(const agent_seen_t *seen)
+{
+    uint64_t whole = seen->available_kb;
+    uint32_t n;
+
+    for (n = 0; n < all.count; n++) {
+        whole += live_kb(&all.zones[n]);
+    }
+    if (all.count > 1) {
+        for (n = 0; n < all.count; n++) {
+            all.shares[n].wanted = wanted_kb(&all.zones[n]);
+        }
+        law_share(all.shares, all.count, whole);
+    }
+    return whole;
+}
+
+/* What is available to one zone: the whole less what it has and what others are to
+ * have. */
+static uint64_t available_kb(uint32_t number, uint64_t whole)
+{
+    uint64_t taken = live_kb(&all.zones[number]);
+    uint32_t n;
+
+    for (n = 0; n < all.count && all.count > 1; n++) {
+        taken += n == number ? 0 : all.shares[n].part;
+    }
+    return whole > taken ? whole - taken : 0;
+}
+
+/* ---- decide ----------------------------------------------------------------------- */
+
+static uint32_t permille(uint64_t part, adm_usec_t whole)
+{
+    uint64_t share = whole > 0 ? part * 1000 / (uint64_t)whole : 0;
+
+    return share < 1000 ? (uint32_t)share : 1000;
+}
+
+static bool others_try(const tuned_t *tuned)
+{
+    uint32_t n;
+
+    for (n = 0; n < all.count; n++) {
+        if (&all.zones[n] != tuned
+            && law_tune_field(&all.zones[n].law, LAW_TUNE_FIELD_TRIAL, 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What ended: exactly where the core knows it, else as it was last seen. */
+static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
+{
+    const adm_usages_t *now = &tuned->work.programs;
+    const adm_usages_t *before = &tuned->before.programs;
+    const agent_ended_t *ended = &tuned->ended;
+    uint64_t largest = tuned->work.peak_kb;
+
+    if (now->count == before->count || largest < ended->peak_largest_kb) {
+        largest = ended->peak_largest_kb;
+    }
+    sample->ended = (uint32_t)(now->count - before->count) + ended->count;
+    sample->peak_kb = now->peak_kb - before->peak_kb + ended->peak_kb;
+    sample->peak_square_kb2 = now->peak_square_kb2 - before->peak_square_kb2
+                              + ended->peak_square_kb2;
+    sample->peak_largest_kb = largest < UINT32_MAX ? (uint32_t)largest
+                                                   : UINT32_MAX;
+}
+
+static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
+                                   const agent_seen_t *seen, adm_usec_t now)
+{
+    const adm_auto_work_t *work = &tuned->work, *before = &tuned->before;
+    uint32_t said = adm_auto_limit(self->segment, tuned->zone->handle);
+    law_tune_sample_t sample = {
+        .now_usec = (uint64_t)now,
+        .limit = said,
+        .active = work->active,
+        .others_try = others_try(tuned),
+        .served = (uint32_t)(work->served - before->served),
+        .service_usec = work->service_usec - before->service_usec,
+        .service_square_ms2 = work->service_square_msec2
+                              - before->service_square_msec2,
+        .waited_permille = permille(work->queued_usec - before->queued_usec,
+                                    now - tuned->looked_at),
+        .rss_kb = tuned->programs.rss_kb,
+        .programs = tuned->programs.seen,
+        .cores = seen->cores,
+        .busy_permille = seen->busy_permille,
+        .own_permille = seen->own_permille,
+        .total_kb = seen->total_kb,
+        .stall_permille = seen->stall_permille
+    };
+
+    fill_ended(tuned, &sample);
+    if (work->limit != said) {
+        /* Somebody else sets it now: that tells nothing of ours. */
+        sample.waited_permille = 0;
+    }
+    return sample;
+}
+
+static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
+                   uint64_t whole, adm_usec_t now)
+{
+    tuned_t *tuned = &all.zones[number];
+    const law_tune_rules_t rules = rules_of(tuned->zone);
+    law_tune_sample_t sample = sample_of(self, tuned, seen, now);
+    uint32_t limit;
+
+    sample.available_kb = available_kb(number, whole);
+    limit = tuned->zone->is_dry
+                ? law_tune_estimate(&tuned->law, &rules, &sample)
+                : law_tune(&tuned->law, &rules, &sample);
+    tuned->looked_at = now;
+    adm_auto_write(self->segment, tuned->zone->handle, &tuned->law,
+                   law_tune_safe(&tuned->law, &rules));
+    if (limit != sample.limit || tuned->is_due) {
+        tuned->is_due = !adm_auto_set(self, tuned->zone->handle, limit, now);
+    }
+}
+
+/* ---- tell ------------------------------------------------------------------------- */
+
+static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
+{
+    uint32_t brakes = tuned->law.brake.times;
+    bool has_braked = brakes != tuned->told_brakes;
+    agent_news_t news = { .zone = tuned->zone,
+                          .before = tuned->told_limit,
+                          .now = tuned->law.limit,
+                          .has_braked = has_braked };
+    adm_auto_t shown;
+
+    if ((news.now == news.before && !has_braked)
+        || (tuned->told_at != 0 && now - tuned->told_at < TELL_USEC)
+        || !all.setup->tell) {
+        return;
+    }
+    adm_auto_view(self->segment, tuned->zone->handle, now, &shown);
+    news.reason = adm_auto_reason(&shown);
+    adm_auto_sentence(&shown, news.now, news.sentence);
+    tuned->told_limit = news.now;
+    tuned->told_brakes = brakes;
+    tuned->told_at = now;
+    all.setup->tell(all.setup->data, &news);
+}
+
+/* ---- a pass ------------------------------------------------------------------------- */
+
+/* An idle zone costs a look a second. */
+static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
+{
+    return with_idle || tuned->work.active || tuned->work.queued
+           || adm_auto_is_busy(self->segment, tuned->zone->handle);
+}
+
+/* @return whether any zone is busy. */
+static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
+{
+    bool slowly = now >= all.next_tick;
+    const agent_seen_t *seen = agent_sense_look(&all.sense, now, slowly);
+    uint64_t whole;
+    uint32_t n;
+    bool is_busy = false;
+
+    for (n = 0; n < all.count; n++) {
+        all.zones[n].is_looked = false;
+        if (is_wanted(self, &all.zones[n], with_idle)) {
+            look(self, &all.zones[n], now);
+            is_busy |= all.zones[n].work.active || all.zones[n].work.queued;
+        }
+    }
+    whole = share_memory(seen);
+    for (n = 0; n < all.count; n++) {
+        if (all.zones[n].is_looked) {
+            decide(self, n, seen, whole, now);
+            tell(self, &all.zones[n], now);
+        }
+    }
+    adm_auto_note_look(self->segment, now);
+    if (slowly) {
+        all.next_tick = now + TICK_USEC;
+    }
+    return is_busy;
+}
+
+adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    bool with_idle = now >= all.next_idle;
+    bool is_busy;
+
+    if (all.count == 0) {
+        return now + 3600 * ADM_USEC_PER_SEC;
+    }
+    if (now < all.next_glance && !(is_woken && all.is_dozing)) {
+        return all.next_glance;
+    }
+    if (with_idle) {
+        all.next_idle = now + IDLE_USEC;
+    }
+    is_busy = pass(self, now, with_idle);
+    is_busy = is_busy || !adm_auto_doze(self->segment, all.handles, all.count);
+    all.is_dozing = !is_busy;
+    all.next_glance = now + (is_busy ? GLANCE_USEC : IDLE_USEC);
+    return all.next_glance;
+}
+
+void agent_tune_end(adm_child_t *self, adm_usec_t now)
+{
+    (void)self;
+    (void)now;
+}

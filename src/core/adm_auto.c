@@ -1,0 +1,387 @@
+/* adm_auto.c - limits that find themselves: what the agent measures, and sets.
+ * Called by src/agent, adm_ticket, adm_round and adm_view.
+ *
+ * The law is in src/law, what it is told in src/agent; here is what they share
+ * with the requests.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "adm_agent.h"
+#include "adm_auto.h"
+#include "adm_clock.h"
+#include "adm_fault.h"
+#include "adm_figures.h"
+#include "adm_zone.h"
+#include "law_tune.h"
+
+/* As long as an agent may be silent. */
+#define SILENT_USEC (3 * ADM_USEC_PER_SEC)
+
+static adm_auto_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
+{
+    return zone.idx - 1 < segment->sizes.zones
+               ? &segment->auto_recs[zone.idx - 1]
+               : NULL;
+}
+
+/* ---- what is measured ----------------------------------------------------------- */
+
+void adm_auto_note_program_locked(adm_zone_rec_t *zone,
+                                  const adm_proc_took_t *usage)
+{
+    adm_figures_note_program(&zone->figures, usage->peak_kb,
+                             usage->processor_usec);
+    if (usage->peak_kb > zone->peak_kb) {
+        zone->peak_kb = usage->peak_kb;
+    }
+}
+
+/* A program whose ticket holds a permit, and whose pid is known. */
+static bool has_program(const adm_ticket_rec_t *ticket)
+{
+    uint32_t state = atomic_load(&ticket->state);
+    uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
+
+    return (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED)
+           && atomic_load(&ticket->programs) && pid != 0
+           && pid != ADM_PROGRAM_CLOSED;
+}
+
+static uint32_t find_programs_locked(const adm_segment_t *segment,
+                                     uint32_t zone_idx,
+                                     adm_auto_program_t *programs,
+                                     uint32_t room)
+{
+    uint32_t used = atomic_load(&segment->header->chunks_used);
+    uint32_t chunk, idx, count = 0;
+
+    for (chunk = 0; chunk < used && chunk < segment->chunks; chunk++) {
+        uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
+
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
+            continue;
+        }
+        for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+            const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+            if (count < room && has_program(ticket)) {
+                programs[count].ticket_idx = idx;
+                programs[count].program = atomic_load(&ticket->program);
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                           adm_auto_work_t *work, adm_auto_program_t *programs,
+                           uint32_t room, uint32_t *count)
+{
+    adm_segment_t *segment = self->segment;
+    const adm_zone_rec_t *unlocked = adm_zone_at(segment, zone.idx);
+    adm_zone_rec_t *rec;
+    apr_status_t rv;
+
+    if (!unlocked) {
+        return APR_EINVAL;
+    }
+    work->limit = adm_limit_effective(unlocked);
+    work->active = atomic_load(&unlocked->active);
+    work->queued = atomic_load(&unlocked->queued);
+    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    if (!rec) {
+        return rv;
+    }
+    work->served = rec->figures.service.count;
+    work->service_usec = rec->figures.service.sum_usec;
+    work->service_square_msec2 = rec->figures.service_square_msec2;
+    work->queued_usec = rec->figures.queued_usec;
+    if (rec->queued_since != 0 && now > rec->queued_since) {
+        work->queued_usec += (uint64_t)(now - rec->queued_since);
+    }
+    work->programs = rec->figures.programs;
+    work->peak_kb = rec->peak_kb;
+    rec->peak_kb = 0;
+    *count = find_programs_locked(segment, zone.idx, programs, room);
+    adm_zone_unlock(segment, rec, now);
+    return APR_SUCCESS;
+}
+
+bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+
+    return rec && (atomic_load(&rec->active) || atomic_load(&rec->queued));
+}
+
+/* ---- what is kept ----------------------------------------------------------------- */
+
+static void copy_out(const adm_auto_rec_t *rec, law_tune_t *state)
+{
+    unsigned words[sizeof(rec->state) / sizeof(*rec->state)];
+    size_t n;
+
+    for (n = 0; n < sizeof(words) / sizeof(*words); n++) {
+        words[n] = atomic_load_explicit(&rec->state[n], memory_order_relaxed);
+    }
+    memcpy(state, words, sizeof(words));
+}
+
+bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
+                   law_tune_t *state)
+{
+    const adm_auto_rec_t *rec = rec_at(segment, zone);
+    unsigned before, began;
+
+    if (!rec) {
+        return false;
+    }
+    before = atomic_load(&rec->sequence);
+    copy_out(rec, state);
+    began = atomic_load(&rec->of_began);
+    return before % 2 == 0 && before == atomic_load(&rec->sequence)
+           && began != 0 && began == atomic_load(&rec->began);
+}
+
+void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
+                    const law_tune_t *state, uint32_t safe)
+{
+    adm_auto_rec_t *rec = rec_at(segment, zone);
+    unsigned words[sizeof(rec->state) / sizeof(*rec->state)];
+    unsigned sequence;
+    size_t n;
+
+    if (!rec) {
+        return;
+    }
+    memcpy(words, state, sizeof(words));
+    sequence = atomic_load(&rec->sequence)
+               | 1; /* odd if its writer was killed */
+    atomic_store(&rec->sequence, sequence);
+    ADM_FAULT(auto_begun);
+    for (n = 0; n < sizeof(words) / sizeof(*words); n++) {
+        atomic_store_explicit(&rec->state[n], words[n], memory_order_release);
+    }
+    atomic_store(&rec->of_began, atomic_load(&rec->began));
+    atomic_store(&rec->safe, safe);
+    atomic_store(&rec->sequence, sequence + 1);
+    ADM_FAULT(auto_written);
+}
+
+/* ---- the limit ------------------------------------------------------------------ */
+
+bool adm_auto_is_wanted(const adm_segment_t *segment, adm_zone_t zone)
+{
+    return adm_auto_limit(segment, zone) != ADM_LIMIT_NONE;
+}
+
+uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+
+    return rec ? atomic_load(&rec->limits[ADM_LIMIT_AUTO]) - 1 : ADM_LIMIT_NONE;
+}
+
+bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
+                  adm_usec_t now)
+{
+    adm_segment_t *segment = self->segment;
+    adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+    apr_status_t rv;
+
+    if (!rec) {
+        return true;
+    }
+    adm_limit_set(rec, ADM_LIMIT_AUTO, limit);
+    ADM_FAULT(auto_set);
+    /* The unlock hands out what a raised limit allows. */
+    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    if (rec) {
+        adm_zone_unlock(segment, rec, now);
+    }
+    return rec != NULL;
+}
+
+void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now)
+{
+    adm_header_rec_t *header = segment->header;
+    adm_usec_t tuned_at = atomic_load(&header->tuned_at);
+    uint32_t used = atomic_load(&header->zones_used);
+    uint32_t idx;
+
+    if (tuned_at == 0
+        || (tuned_at >= now - SILENT_USEC && tuned_at <= now + SILENT_USEC)
+        || !adm_due(&header->next_fall_back, now, ADM_USEC_PER_SEC)) {
+        return;
+    }
+    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+        adm_zone_rec_t *zone = adm_zone_at(segment, idx);
+        uint32_t safe = atomic_load(&segment->auto_recs[idx - 1].safe);
+        unsigned limit = atomic_load(&zone->limits[ADM_LIMIT_AUTO]);
+
+        /* Compare and swap: an agent that goes on is right. */
+        if (limit != 0 && safe != 0 && limit - 1 > safe) {
+            atomic_compare_exchange_strong(&zone->limits[ADM_LIMIT_AUTO],
+                                           &limit, safe + 1);
+        }
+    }
+}
+
+/* ---- the agent's sleep ------------------------------------------------------------ */
+
+void adm_auto_note_look(adm_segment_t *segment, adm_usec_t now)
+{
+    atomic_store(&segment->header->tuned_at, now);
+}
+
+bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
+                   uint32_t count)
+{
+    uint32_t n;
+
+    /* First the word, then what decides: who enters does it the other way. */
+    atomic_store(&segment->header->agent_dozes, 1);
+    for (n = 0; n < count; n++) {
+        if (adm_auto_is_busy(segment, zones[n])) {
+            atomic_store(&segment->header->agent_dozes, 0);
+            return false;
+        }
+    }
+    return true;
+}
+
+void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone)
+{
+    atomic_uint *dozes = &segment->header->agent_dozes;
+
+    if (atomic_load_explicit(&zone->limits[ADM_LIMIT_AUTO],
+                             memory_order_relaxed)
+        == 0) {
+        return;
+    }
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(dozes, memory_order_relaxed)
+        && atomic_exchange(dozes, 0)) {
+        adm_agent_wake(segment);
+    }
+}
+
+/* ---- what is shown ---------------------------------------------------------------- */
+
+/* The agent writes for a microsecond, four times a second; or it was killed. */
+#define TRIES 4
+
+void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
+                   adm_usec_t now, adm_auto_t *shown)
+{
+    law_tune_t state;
+    uint64_t at = now > 0 ? (uint64_t)now : 0;
+    int tries = TRIES;
+
+    *shown = (adm_auto_t){ .is_known = false };
+    while (tries > 0 && !adm_auto_read(segment, zone, &state)) {
+        tries--;
+    }
+    if (tries == 0) {
+        return;
+    }
+#define FIELD(name) law_tune_field(&state, LAW_TUNE_FIELD_##name, at)
+    *shown = (adm_auto_t){ .is_known = true,
+                           .reason = (uint32_t)FIELD(REASON),
+                           .memory_cap = (uint32_t)FIELD(MEMORY),
+                           .trial = (uint32_t)FIELD(TRIAL),
+                           .brakes = (uint32_t)FIELD(BRAKES),
+                           .busy_permille = (uint32_t)FIELD(BUSY),
+                           .since_sec = FIELD(SINCE_SEC),
+                           .program_mb = FIELD(PROGRAM_MB),
+                           .largest_mb = FIELD(LARGEST_MB),
+                           .budget_mb = FIELD(BUDGET_MB),
+                           .requests_1000s = FIELD(RATE) };
+#undef FIELD
+}
+
+const char *adm_auto_reason(const adm_auto_t *shown)
+{
+    return law_tune_field_reason(shown->reason);
+}
+
+static void say(char *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(char *text, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, ADM_AUTO_SENTENCE, format, args);
+    va_end(args);
+}
+
+typedef unsigned long long number_t;
+
+static void say_memory(const adm_auto_t *shown, char *text)
+{
+    say(text,
+        "memory has room for %u programs of %llu MB (the largest had %llu) in "
+        "%llu MB",
+        shown->memory_cap, (number_t)shown->program_mb,
+        (number_t)shown->largest_mb, (number_t)shown->budget_mb);
+}
+
+static void say_throughput(const adm_auto_t *shown, uint32_t limit, char *text)
+{
+    say(text,
+        "%u serve %llu.%llu requests a second, and more programs serve no "
+        "more: they wait for something else%s",
+        limit, (number_t)shown->requests_1000s / 1000,
+        (number_t)shown->requests_1000s / 100 % 10,
+        shown->program_mb ? "" : "; the memory of the programs is not known");
+}
+
+void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
+                       char text[ADM_AUTO_SENTENCE])
+{
+    switch (shown->reason) {
+    case LAW_TUNE_MEMORY:
+        say_memory(shown, text);
+        break;
+    case LAW_TUNE_PROCESSORS:
+        say(text,
+            "the processors are busy (%u %%): more programs would only "
+            "wait for them",
+            shown->busy_permille / 10);
+        break;
+    case LAW_TUNE_THROUGHPUT:
+        say_throughput(shown, limit, text);
+        break;
+    case LAW_TUNE_IDLE:
+        say(text, "nobody waits, so nothing is learnt: %u is what was found",
+            limit);
+        break;
+    case LAW_TUNE_NEW:
+        say(text, "a program is larger than any before and grows: no other is "
+                  "started beside it until its size is known");
+        break;
+    case LAW_TUNE_BRAKE:
+        say(text, "memory ran out: processes stalled for it");
+        break;
+    case LAW_TUNE_BOUNDS:
+        say(text, "%u is the minimum or the maximum that is configured", limit);
+        break;
+    case LAW_TUNE_ESTIMATE:
+        say(text,
+            "an estimate, because a dry run limits nothing: %u would "
+            "serve as much",
+            limit);
+        break;
+    case LAW_TUNE_START:
+        say(text, "it grows while that serves more");
+        break;
+    default:
+        say(text, "nothing is known of it yet");
+        break;
+    }
+}

@@ -1,0 +1,88 @@
+/* adm_auto.h - limits that find themselves: what the agent measures, and sets.
+ * Called by src/agent; adm_ticket and adm_round call what is said so below.
+ *
+ * What is shown is in adm.h.
+ */
+#ifndef ADM_AUTO_H
+#define ADM_AUTO_H
+
+#include "adm_layout.h"
+#include "adm_limit.h"
+#include "adm_proc.h"
+
+/** What a zone has done, from its beginning: differences tell what it does. */
+typedef struct adm_auto_work_t {
+    uint32_t limit; /* in force */
+    uint32_t active;
+    uint32_t queued;
+    uint64_t served;
+    uint64_t service_usec;
+    uint64_t service_square_msec2;
+    uint64_t queued_usec; /* time in which somebody waited */
+    adm_usages_t programs;
+    uint64_t peak_kb; /* largest of the programs since the last look */
+} adm_auto_work_t;
+
+/** A program of a zone that runs, as far as is known. */
+typedef struct adm_auto_program_t {
+    uint32_t ticket_idx;
+    uint64_t
+        program; /* adm_program_word(): tells it from others of the ticket */
+} adm_auto_program_t;
+
+/**
+ * Look at a zone: what it has done, and its programs.
+ *
+ * @param programs  room for @a room, filled with those that run
+ * @param count     how many there are
+ * @return APR_SUCCESS, or why the zone's lock could not be had briefly: then only
+ *         limit, active and queued were written.
+ */
+apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                           adm_auto_work_t *work, adm_auto_program_t *programs,
+                           uint32_t room, uint32_t *count);
+
+/** @return whether anything runs or waits in the zone. No lock. */
+bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
+
+/** @return whether the limit of this zone is to find itself. No lock. */
+bool adm_auto_is_wanted(const adm_segment_t *segment, adm_zone_t zone);
+
+/** Copy the state that the agent before this one left.
+ *  @return false: there is none of this zone, or it was being written. */
+bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
+                   law_tune_t *state);
+
+/** Keep the state, and how many surely fit; 0: not known. Takes no lock. */
+void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
+                    const law_tune_t *state, uint32_t safe);
+
+/** @return what is said of the limit; ADM_LIMIT_NONE: nothing. */
+uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone);
+
+/** Set the limit, and hand out what it allows. Waits briefly for the zone.
+ *  @return false: its lock could not be had, so nobody was told; say it again. */
+bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
+                  adm_usec_t now);
+
+/** The agent has looked at all of these limits. */
+void adm_auto_note_look(adm_segment_t *segment, adm_usec_t now);
+
+/** The agent sleeps until it is woken by the first request of a zone that is not
+ *  busy. @return false: one has come just now. */
+bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
+                   uint32_t count);
+
+/** By adm_ticket: a request has entered this zone. One load where the limit does
+ *  not find itself. */
+void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone);
+
+/** By adm_ticket: a program has ended. Zone lock. */
+void adm_auto_note_program_locked(adm_zone_rec_t *zone,
+                                  const adm_proc_took_t *usage);
+
+/** By adm_round: the agent has been silent. Limits that find themselves fall to
+ *  what surely fits into memory. No lock. */
+void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now);
+
+#endif

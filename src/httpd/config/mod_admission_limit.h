@@ -1,0 +1,29 @@
+/* mod_admission_limit.h - what MaxConcurrent says: a number, auto, or off. */
+#ifndef MOD_ADMISSION_LIMIT_H
+#define MOD_ADMISSION_LIMIT_H
+
+#include <apr_pools.h>
+
+/** What MaxConcurrent says. */
+typedef struct admission_limit_t {
+    int number;  /* 0: off; ADMISSION_NO_NUMBER: nothing. Where it finds itself:
+                  * the maximum, 0: as many as the workers allow */
+    int is_auto; /* it finds itself */
+    int min;     /* the minimum then, else 0 */
+} admission_limit_t;
+
+#define ADMISSION_NO_NUMBER (-1)
+
+/** Read the arguments of MaxConcurrent; @a min and @a max may be NULL. @return what
+ *  is wrong with them; NULL: nothing. */
+const char *admission_limit_parse(apr_pool_t *p, const char *arg,
+                                  const char *min, const char *max,
+                                  admission_limit_t *limit);
+
+/** @return the arguments as they could be written. */
+const char *admission_limit_name(apr_pool_t *p, const admission_limit_t *limit);
+
+int admission_limit_is_same(const admission_limit_t *a,
+                            const admission_limit_t *b);
+
+#endif

@@ -1,0 +1,94 @@
+# MaxConcurrent auto: the limit grows while that pays, its state survives reloads,
+# numbers and auto take each other's place, and without the agent it holds.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my $ZONE = '/cgi-bin/';
+
+sub conf {
+    my ($limit, $more) = @_;
+    return "LogLevel admission:info\n<Location /cgi-bin/>\nMaxConcurrent $limit\n"
+           . ($more // '') . "</Location>\n";
+}
+
+sub keep_busy {
+    my ($httpd, $clients) = @_;
+    return start_program('ab', '-q', '-r', '-c', $clients, '-t', 60, '-n', 1_000_000,
+                         $httpd->url('/cgi-bin/heavy?ms=40'));
+}
+
+sub end_busy {
+    my ($pid) = @_;
+    kill TERM => $pid;
+    waitpid $pid, 0;
+}
+
+sub limit { return $_[0]->zone($ZONE)->{Limit} }
+
+sub agent_of {
+    my ($httpd) = @_;
+    my @agents;
+
+    AdmissionTest::Httpd->soon(sub { @agents = $httpd->agents; @agents == 1 });
+    return $agents[0];
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 60, conf => conf('auto 1 6'));
+
+    $httpd->zone_becomes($ZONE, 'it begins at the minimum', Limit => 1, LimitMode => 'auto',
+                         LimitMin => 1, LimitMax => 6);
+    my $busy = keep_busy($httpd, 20);
+    # Programs that sleep: every one more serves more.
+    wait_for { limit($httpd) == 6 } 'it grows to the maximum', 60;
+    wait_for { $httpd->zone($ZONE)->{ProgramMB} > 0 } 'the size of the programs is known', 20;
+    cmp_ok $httpd->zone($ZONE)->{MemoryBudgetMB}, '>', 0, '... and the memory for them';
+
+    $httpd->configure(conf('auto 2 5'));
+    $httpd->graceful;
+    wait_for { limit($httpd) == 5 } 'a reload: the new maximum holds, what was found is kept';
+    is $httpd->zone($ZONE)->{LimitMax}, 5, '... and is shown';
+
+    kill STOP => agent_of($httpd);
+    my $before = limit($httpd);
+    wait_for { $httpd->status->{AdmissionAgent} == 0 } 'the agent is stopped';
+    is limit($httpd), $before, '... and the limit holds, as all surely fit';
+    kill KILL => agent_of($httpd);
+    wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one begins', 40;
+    cmp_ok limit($httpd), '>=', 2, '... and goes on from there';
+    $httpd->expect_in_log(qr/admission:warn.*ADM0133: the agent has ended \(9\)/);
+
+    $httpd->configure(conf(3));
+    $httpd->graceful;
+    $httpd->zone_becomes($ZONE, 'a number holds at once', Limit => 3, LimitMode => 'fixed',
+                         LimitReason => 'none');
+    $httpd->configure(conf('auto 1 4'));
+    $httpd->graceful;
+    wait_for { limit($httpd) >= 3 } 'auto begins with the number of before';
+
+    end_busy($busy);
+    $httpd->zone_becomes($ZONE, 'nobody waits any more', Active => 0, Queued => 0);
+    wait_for { $httpd->zone($ZONE)->{LimitReason} eq 'idle' } 'so nothing is learnt', 20;
+    ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
+        'the log says what was found';
+    $httpd->stop;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
+
+# Nothing is limited, so nothing can be tried.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 60,
+                            conf => conf('auto', "AdmissionDryRun On\n"));
+    my $busy = keep_busy($httpd, 8);
+
+    wait_for { my $zone = $httpd->zone($ZONE);
+               $zone->{LimitReason} eq 'estimate' && $zone->{Limit} >= 6
+               && $zone->{Limit} <= 14 } 'a dry run: as many as run, and a quarter', 30;
+    end_busy($busy);
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;

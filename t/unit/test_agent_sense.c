@@ -1,0 +1,475 @@
+/* test_agent_sense.c - what files of the system say of memory and processors.
+ *
+ * Each test writes the files of a system of its own below a new directory.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <apr_file_io.h>
+#include <apr_strings.h>
+
+#include "agent_programs.h"
+#include "agent_sense.h"
+#include "test_support.h"
+
+#define QUARTER 250000
+
+static char root[64];
+static agent_sense_t sense;
+static adm_usec_t now;
+
+static void write_file(const char *path, const char *text)
+{
+    char *whole = apr_pstrcat(pool, root, path, NULL);
+    char *slash = strrchr(whole, '/');
+    FILE *file;
+
+    *slash = '\0';
+    ck_assert_int_eq(apr_dir_make_recursive(whole, APR_OS_DEFAULT, pool),
+                     APR_SUCCESS);
+    *slash = '/';
+    file = fopen(whole, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void say(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(const char *path, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    write_file(path, apr_pvsprintf(pool, format, args));
+    va_end(args);
+}
+
+static void say_ticks(int user, int nice, int idle)
+{
+    say("/proc/stat",
+        "cpu  %d %d 0 %d 0 0 0 0 0 0\n"
+        "cpu0 %d %d 0 %d 0 0 0 0 0 0\n"
+        "cpu1 %d %d 0 %d 0 0 0 0 0 0\n"
+        "intr 1 2 3\n",
+        4 * user, 2 * nice, 2 * idle, user, nice, idle, 3 * user, nice, idle);
+}
+
+static void say_memory(int total_mb, int available_mb)
+{
+    say("/proc/meminfo",
+        "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n",
+        total_mb * 1024, available_mb * 1024);
+}
+
+static void say_pressure(const char *path, unsigned long some)
+{
+    say(path,
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=%lu\n"
+        "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+        some);
+}
+
+/* A machine of two processors and 1,000 MB without control groups. */
+static void make_machine(void)
+{
+    strcpy(root, "/tmp/admission-sense-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    now = 1000000;
+    say_ticks(0, 0, 0);
+    say_memory(1000, 600);
+    say_pressure("/proc/pressure/memory", 0);
+    say("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\n");
+    say("/proc/vmstat", "pswpin 0\npswpout 0\nallocstall_dma 0\n"
+                        "allocstall_normal 0\n");
+}
+
+static void remove_machine(void)
+{
+    char *command = apr_psprintf(pool, "rm -rf %s", root);
+
+    agent_sense_close(&sense);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const agent_seen_t *look_again(void)
+{
+    now += QUARTER;
+    return agent_sense_look(&sense, now, true);
+}
+
+static void open_senses(void)
+{
+    agent_sense_open(&sense, root);
+    agent_sense_look(&sense, now, true);
+}
+
+START_TEST(a_machine_without_groups_is_what_there_is)
+{
+    const agent_seen_t *seen;
+
+    make_machine();
+    open_senses();
+    say_ticks(10, 5, 15);
+    say_pressure("/proc/pressure/memory", 50000);
+    say_memory(1000, 300);
+    seen = look_again();
+    ck_assert_uint_eq(seen->cores, 2);
+    /* 40 of 80 ticks; niced ones count as idle. */
+    ck_assert_uint_eq(seen->busy_permille, 500);
+    ck_assert_uint_eq(seen->own_permille, 500); /* nothing tells it apart */
+    ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
+    ck_assert_uint_eq(seen->available_kb, 300 * 1024);
+    ck_assert_uint_eq(seen->stall_permille, 200);
+    ck_assert_pstr_eq(agent_sense_missing(&sense),
+                      "processor time of httpd alone (a control group)");
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(only_processors_that_httpd_may_use_count)
+{
+    const agent_seen_t *seen;
+
+    make_machine();
+    say("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t1,5-7\n");
+    open_senses();
+    say_ticks(10, 0, 10); /* the second: 30 of 40 */
+    seen = look_again();
+    ck_assert_uint_eq(seen->cores, 1);
+    ck_assert_uint_eq(seen->busy_permille, 750);
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(
+    without_pressure_pages_that_leave_and_processes_that_search_are_stalls)
+{
+    make_machine();
+    say("/proc/pressure/memory", "%s", "");
+    open_senses();
+    ck_assert_uint_eq(look_again()->stall_permille, 0);
+    say("/proc/vmstat", "pswpout 64\nallocstall_normal 0\n");
+    ck_assert_uint_eq(look_again()->stall_permille, 0);
+    say("/proc/vmstat", "pswpout 129\nallocstall_normal 0\n");
+    ck_assert_uint_eq(look_again()->stall_permille, 1000);
+    say("/proc/vmstat", "pswpout 129\nallocstall_dma 1\nallocstall_normal 0\n");
+    ck_assert_uint_eq(look_again()->stall_permille, 1000);
+    ck_assert_uint_eq(look_again()->stall_permille, 0);
+    ck_assert_ptr_nonnull(strstr(agent_sense_missing(&sense), "stalls"));
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- groups of version 2 ------------------------------------------------------- */
+
+#define UNIFIED "/sys/fs/cgroup"
+#define SLICE UNIFIED "/system.slice"
+#define SERVICE SLICE "/apache2.service"
+
+static void make_unified(void)
+{
+    make_machine();
+    write_file("/proc/self/mountinfo",
+               "22 1 0:21 / /proc rw - proc proc rw\n"
+               "30 1 0:26 / " UNIFIED
+               " rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+    write_file("/proc/self/cgroup", "0::/system.slice/apache2.service\n");
+    write_file(SERVICE "/cgroup.events", "populated 1\n");
+    write_file(SERVICE "/memory.max", "max\n");
+    write_file(SERVICE "/memory.high", "max\n");
+    write_file(SERVICE "/memory.current", "0\n");
+    write_file(SERVICE "/memory.stat", "anon 1\ninactive_file 0\n");
+    write_file(SERVICE "/cpu.max", "max 100000\n");
+    write_file(SERVICE "/cpu.stat", "usage_usec 0\nuser_usec 0\n");
+    say_pressure(SERVICE "/memory.pressure", 0);
+    write_file(SLICE "/memory.max", "max\n");
+    write_file(SLICE "/memory.current", "0\n");
+    write_file(SLICE "/memory.stat", "inactive_file 0\n");
+    write_file(SLICE "/cpu.max", "max 100000\n");
+}
+
+static void say_mb(const char *path, int mb)
+{
+    say(path, "%ld\n", (long)mb << 20);
+}
+
+START_TEST(the_tightest_of_all_groups_above_decides)
+{
+    const agent_seen_t *seen;
+
+    make_unified();
+    say_mb(SERVICE "/memory.max", 800);
+    say_mb(SERVICE "/memory.current", 500);
+    say("/sys/fs/cgroup/system.slice/apache2.service/memory.stat",
+        "inactive_file %d\n", 100 << 20);
+    open_senses();
+    seen = look_again();
+    ck_assert_uint_eq(seen->total_kb, 800 * 1024);
+    ck_assert_uint_eq(seen->available_kb, 400 * 1024);
+    say_mb(SERVICE "/memory.high", 600);
+    seen = look_again();
+    ck_assert_uint_eq(seen->total_kb, 600 * 1024);
+    ck_assert_uint_eq(seen->available_kb, 200 * 1024);
+    say_mb(SLICE "/memory.max", 700);
+    say_mb(SLICE "/memory.current", 650);
+    ck_assert_uint_eq(look_again()->available_kb, 50 * 1024);
+    say_mb(SLICE "/memory.current", 800); /* more than there is */
+    ck_assert_uint_eq(look_again()->available_kb, 0);
+    write_file(SLICE "/memory.max", "max\n");
+    write_file(SERVICE "/memory.max", "max\n");
+    write_file(SERVICE "/memory.high", "max\n");
+    seen = look_again();
+    ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
+    ck_assert_uint_eq(seen->available_kb, 600 * 1024);
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_own_group_tells_own_work_and_own_stalls)
+{
+    const agent_seen_t *seen;
+
+    make_unified();
+    open_senses();
+    say_ticks(20, 0, 0);
+    write_file(SERVICE "/cpu.stat", "usage_usec 100000\n");
+    say_pressure("/proc/pressure/memory", 200000);
+    say_pressure(SERVICE "/memory.pressure", 25000);
+    seen = look_again();
+    ck_assert_uint_eq(seen->busy_permille, 1000);
+    ck_assert_uint_eq(seen->own_permille, 200);
+    ck_assert_uint_eq(seen->stall_permille, 100);
+    ck_assert_pstr_eq(agent_sense_missing(&sense), "");
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_quota_is_what_httpd_has)
+{
+    const agent_seen_t *seen;
+
+    make_unified();
+    write_file(SERVICE "/cpu.max", "50000 100000\n");
+    open_senses();
+    say_ticks(10, 0, 30);
+    write_file(SERVICE "/cpu.stat", "usage_usec 125000\n");
+    seen = look_again();
+    ck_assert_uint_eq(seen->cores, 1);
+    ck_assert_uint_eq(seen->busy_permille, 1000); /* all of half a processor */
+    ck_assert_uint_eq(seen->own_permille, 1000);
+    write_file(SLICE "/cpu.max", "25000 100000\n");
+    write_file(SERVICE "/cpu.stat", "usage_usec 156250\n");
+    say_ticks(10, 0, 60);
+    seen = look_again();
+    ck_assert_uint_eq(seen->cores, 1);
+    ck_assert_uint_eq(seen->busy_permille, 500);
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- groups of version 1 ------------------------------------------------------- */
+
+START_TEST(groups_of_version_1_are_read_also_in_a_container)
+{
+    const agent_seen_t *seen;
+
+    make_machine();
+    write_file("/proc/self/mountinfo",
+               "40 1 0:30 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n"
+               "41 1 0:31 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
+    write_file("/proc/self/cgroup",
+               "5:cpu,cpuacct:/www\n4:memory:/docker/abc/web\n0::/\n");
+    say_mb("/cg/memory/web/memory.limit_in_bytes", 500);
+    say_mb("/cg/memory/web/memory.usage_in_bytes", 300);
+    say("/cg/memory/web/memory.stat",
+        "inactive_file 1\ntotal_inactive_file %d\n", 50 << 20);
+    write_file("/cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    say_mb("/cg/memory/memory.usage_in_bytes", 400);
+    write_file("/cg/cpu/www/cpu.cfs_quota_us", "-1\n");
+    write_file("/cg/cpu/www/cpu.cfs_period_us", "100000\n");
+    write_file("/cg/cpu/www/cpuacct.usage", "0\n");
+    open_senses();
+    say_ticks(20, 0, 0);
+    write_file("/cg/cpu/www/cpuacct.usage", "250000000\n");
+    seen = look_again();
+    ck_assert_uint_eq(seen->total_kb, 500 * 1024);
+    ck_assert_uint_eq(seen->available_kb, 250 * 1024);
+    ck_assert_uint_eq(seen->own_permille, 500);
+    write_file("/cg/cpu/www/cpu.cfs_quota_us", "100000\n");
+    write_file("/cg/cpu/www/cpuacct.usage", "500000000\n");
+    say_ticks(30, 0, 30);
+    seen = look_again();
+    ck_assert_uint_eq(seen->cores, 1);
+    ck_assert_uint_eq(seen->busy_permille, 1000);
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_top_of_all_groups_is_no_group)
+{
+    make_unified();
+    write_file("/proc/self/cgroup", "0::/\n");
+    write_file(UNIFIED "/cpu.stat", "usage_usec 7\n");
+    say_pressure(UNIFIED "/memory.pressure", 7);
+    open_senses();
+    ck_assert_pstr_eq(agent_sense_missing(&sense),
+                      "processor time of httpd alone (a control group)");
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- what cannot be ------------------------------------------------------------- */
+
+static const char *const garbage[] = {
+    "",
+    "\n\n\n",
+    "max",
+    "-1",
+    "99999999999999999999999999",
+    ":::::",
+    "some total=",
+    "cpu cpu cpu0 cpu1",
+    "cpu0\ncpu1 -1 -1 -1\n",
+    "MemTotal: 0 kB\nMemAvailable: 18446744073709551615 kB\n",
+    "1 2 3 / / - cgroup2",
+    "4:memory:/../..",
+    " - cgroup cgroup memory",
+};
+
+START_TEST(garbage_is_survived)
+{
+    static const char *const files[] = {
+        "/proc/stat",
+        "/proc/meminfo",
+        "/proc/self/status",
+        "/proc/vmstat",
+        "/proc/pressure/memory",
+        "/proc/self/mountinfo",
+        "/proc/self/cgroup",
+        SERVICE "/memory.max",
+        SERVICE "/memory.current",
+        SERVICE "/memory.stat",
+        SERVICE "/cpu.max",
+        SERVICE "/cpu.stat",
+    };
+    const agent_seen_t *seen;
+    size_t n;
+
+    make_unified();
+    open_senses();
+    for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
+        write_file(files[n], garbage[_i]);
+        seen = look_again();
+        ck_assert_uint_ge(seen->cores, 1);
+        ck_assert_uint_le(seen->busy_permille, 1000);
+        ck_assert_uint_le(seen->own_permille, seen->busy_permille);
+        ck_assert_uint_le(seen->stall_permille, 1000);
+        agent_sense_close(&sense);
+        open_senses();
+    }
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_system_without_any_of_the_files_is_survived)
+{
+    const agent_seen_t *seen;
+
+    agent_sense_open(&sense, "/nowhere");
+    seen = agent_sense_look(&sense, QUARTER, true);
+    ck_assert_uint_ge(seen->cores, 1);
+    ck_assert_uint_eq(seen->stall_permille, 0);
+    ck_assert_uint_gt(seen->available_kb, 0);
+    agent_sense_close(&sense);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- programs -------------------------------------------------------------------- */
+
+static void say_size(uint32_t pid, int mb)
+{
+    long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
+
+    say(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n",
+        2 * pages, pages);
+}
+
+static adm_auto_program_t program(uint32_t ticket_idx, uint32_t pid)
+{
+    return (adm_auto_program_t){ ticket_idx, adm_program_word(7, pid) };
+}
+
+START_TEST(programs_are_seen_to_grow_and_to_end)
+{
+    static agent_programs_t programs;
+    adm_auto_program_t list[3] = { program(1, 11), program(5, 15),
+                                   program(9, 19) };
+    agent_ended_t ended;
+
+    make_machine();
+    agent_programs_begin(&programs, pool);
+    say_size(11, 10);
+    say_size(15, 20);
+    agent_programs_look(&programs, root, list, 3, 0, &ended);
+    ck_assert_uint_eq(programs.seen, 2); /* one cannot be seen */
+    ck_assert_uint_eq(programs.rss_kb[1], 20 * 1024);
+    say_size(11, 30);
+    agent_programs_look(&programs, root, list, 3, 0, &ended);
+    ck_assert_uint_eq(programs.rss_kb[0], 30 * 1024);
+    ck_assert_uint_eq(ended.count, 0);
+
+    /* The first one ends, another one begins in the place of the second. */
+    list[0] = program(5, 16);
+    say_size(16, 5);
+    agent_programs_look(&programs, root, list, 1, 0, &ended);
+    ck_assert_uint_eq(ended.count, 2);
+    ck_assert_uint_eq(ended.peak_kb, 50 * 1024);
+    ck_assert_uint_eq(ended.peak_largest_kb, 30 * 1024);
+    ck_assert_uint_eq(programs.seen, 1);
+
+    /* Its exact size is known to the core. */
+    agent_programs_look(&programs, root, list, 0, 1, &ended);
+    ck_assert_uint_eq(ended.count, 0);
+    agent_programs_forget(&programs);
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, a_machine_without_groups_is_what_there_is);
+    tcase_add_test(stories, only_processors_that_httpd_may_use_count);
+    tcase_add_test(
+        stories,
+        without_pressure_pages_that_leave_and_processes_that_search_are_stalls);
+    tcase_add_test(stories, the_tightest_of_all_groups_above_decides);
+    tcase_add_test(stories, the_own_group_tells_own_work_and_own_stalls);
+    tcase_add_test(stories, a_quota_is_what_httpd_has);
+    tcase_add_test(stories, groups_of_version_1_are_read_also_in_a_container);
+    tcase_add_test(stories, the_top_of_all_groups_is_no_group);
+    tcase_add_loop_test(stories, garbage_is_survived, 0,
+                        (int)(sizeof(garbage) / sizeof(*garbage)));
+    tcase_add_test(stories, a_system_without_any_of_the_files_is_survived);
+    tcase_add_test(stories, programs_are_seen_to_grow_and_to_end);
+}
+
+int main(void)
+{
+    return run_stories("agent_sense", add_stories);
+}

@@ -1,0 +1,99 @@
+/* test_agent_tune.c - the agent sets limits that find themselves. */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "adm_auto.h"
+#include "adm_limit.h"
+#include "agent.h"
+#include "agent_tune.h"
+#include "test_support.h"
+
+static agent_zone_t zones[2];
+static agent_setup_t setup;
+static adm_child_t *child;
+
+static void add_zone(const char *name, uint32_t min, uint32_t max)
+{
+    agent_zone_t *zone = &zones[setup.count++];
+
+    *zone = (agent_zone_t){ .name = name, .min = min, .max = max };
+    ck_assert_int_eq(adm_segment_configure_auto(segment, name, min, max, 100,
+                                                &zone->handle),
+                     APR_SUCCESS);
+}
+
+static void one_zone(uint32_t min, uint32_t max)
+{
+    setup = (agent_setup_t){ .zones = zones, .state_fd = -1 };
+    adm_segment_begin_load(segment);
+    add_zone("auto", min, max);
+    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
+}
+
+static uint32_t limit(void)
+{
+    return adm_limit_effective(rec_of_zone(zones[0].handle));
+}
+
+static int be_agent(void *unused)
+{
+    (void)unused;
+    agent_begin(segment);
+    return agent_run(segment, getppid(), &setup, pool) == APR_SUCCESS ? 0 : 1;
+}
+
+static adm_auto_t shown(void)
+{
+    adm_auto_t found;
+
+    adm_auto_view(segment, zones[0].handle, adm_now(), &found);
+    return found;
+}
+
+static void join_queue(adm_ticket_t *ticket)
+{
+    adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .queue_length = 100 };
+
+    memset(ticket, 0, sizeof(*ticket));
+    ck_assert_int_eq(adm_ticket_enter(child, zones[0].handle, &entry, adm_now(),
+                                      ticket),
+                     ADM_WAITING);
+}
+
+START_TEST(the_agent_raises_a_limit_and_lets_waiters_start)
+{
+    adm_ticket_t first, second, third;
+    pid_t agent;
+
+    one_zone(1, 4);
+    ck_assert_uint_eq(limit(), 1);
+    child = join();
+    ck_assert_int_eq(enter(child, zones[0].handle, &first), ADM_ADMITTED);
+    join_queue(&second);
+    join_queue(&third);
+    agent = start(be_agent, NULL);
+    WAIT_FOR(shown().is_known);
+    leave(&first);
+    /* One has ended, no program was seen: it climbs. */
+    WAIT_FOR(adm_ticket_is_granted(&second));
+    WAIT_FOR(adm_ticket_is_granted(&third));
+    ck_assert_uint_ge(limit(), 2);
+    leave(&second);
+    leave(&third);
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, the_agent_raises_a_limit_and_lets_waiters_start);
+}
+
+int main(void)
+{
+    return run_stories("agent_tune", add_stories);
+}
