@@ -217,7 +217,7 @@ static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
     const law_tune_view_t view = { tune->now,         rules->min,
                                    rules->max,        cap,
                                    sample->cores,     rules->off,
-                                   sample->others_try };
+                                   sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);

@@ -184,6 +184,21 @@ static const char *call_with_one_or_two(cmd_parms *cmd, void *conf,
                       : cmd->cmd->AP_TAKE1(cmd, conf, first);
 }
 
+static const char *call_with_one_to_three(cmd_parms *cmd, void *conf,
+                                          const char *args)
+{
+    const char *words[3] = { NULL };
+    int count;
+
+    for (count = 0; *args && count < 3; count++) {
+        words[count] = ap_getword_conf(cmd->pool, &args);
+    }
+    if (!words[0] || *words[0] == '\0' || *args) {
+        return "wrong number of arguments";
+    }
+    return cmd->cmd->AP_TAKE3(cmd, conf, words[0], words[1], words[2]);
+}
+
 static const char *call(cmd_parms *cmd, void *conf, const char *args)
 {
     switch (cmd->cmd->args_how) {
@@ -195,6 +210,8 @@ static const char *call(cmd_parms *cmd, void *conf, const char *args)
         return call_with_one_or_two(cmd, conf, args, false);
     case TAKE12:
         return call_with_one_or_two(cmd, conf, args, true);
+    case TAKE123:
+        return call_with_one_to_three(cmd, conf, args);
     case TAKE23:
         return NULL; /* of mod_actions */
     default:

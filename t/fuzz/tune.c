@@ -120,18 +120,23 @@ static uint32_t bound(uint32_t number)
     return number < 1 ? 1 : number > MOST_MAX ? MOST_MAX : number;
 }
 
-static void step(story_t *fuzz)
+typedef uint32_t law_t(law_tune_t *tune, const law_tune_rules_t *rules,
+                       const law_tune_sample_t *sample);
+
+static void step(story_t *fuzz, law_t *law)
 {
     uint32_t one = bound(fuzz->rules.min), other = bound(fuzz->rules.max);
     uint32_t min = one < other ? one : other, max = one < other ? other : one;
     uint32_t limit, field, again;
     law_tune_t before = fuzz->tune, copy = fuzz->tune;
 
-    limit = law_tune(&fuzz->tune, &fuzz->rules, &fuzz->sample);
+    limit = law(&fuzz->tune, &fuzz->rules, &fuzz->sample);
     MUST(limit >= min && limit <= max);
     MUST(limit == fuzz->tune.limit && fuzz->tune.reason < LAW_TUNE_REASONS);
-    again = law_tune(&copy, &fuzz->rules, &fuzz->sample);
+    again = law(&copy, &fuzz->rules, &fuzz->sample);
     MUST(again == limit && copy.reason == fuzz->tune.reason);
+    MUST(law_tune_safe(&fuzz->tune, &(law_tune_rules_t){ min, max, 0 }) <= max);
+    law_tune_need_kb(&fuzz->tune);
     for (field = 0; field < LAW_TUNE_FIELDS; field++) {
         /* Of any bytes, and of what the law has left. */
         law_tune_field(&before, field, fuzz->sample.now_usec);
@@ -191,13 +196,17 @@ void fuzz_tune(const uint8_t *data, size_t size)
             law_tune_remember(&fuzz.tune, take_word(&input), take_word(&input),
                               take_word(&input));
             break;
+        case 4:
+            take_sample(&fuzz, &input);
+            step(&fuzz, law_tune_estimate);
+            continue;
         default:
             take_sample(&fuzz, &input);
-            step(&fuzz);
+            step(&fuzz, law_tune);
             trust(&fuzz);
             continue;
         }
-        step(&fuzz);
+        step(&fuzz, law_tune);
     }
     trap(false);
 }

@@ -105,7 +105,9 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->name = name;
     zone->place = section->place;
     zone->said = section->said;
-    zone->limit = section->said.number;
+    /* Where no maximum is said, until admission_zones_bound(). */
+    zone->limit = section->said.number ? section->said.number
+                                       : ADMISSION_LIMIT_MAX;
     zone->queue_length = admission_conf_queue_length(conf);
     zone->says_queue = section->own->queue_length >= 0;
     zone->queue_timeout = admission_conf_queue_timeout(conf);
