@@ -5,6 +5,8 @@
  *   mb=N       allocate N MB and clear them
  *   cpu=N      keep the processor busy for N milliseconds of its time
  *   lock=1     first wait for a lock that all copies share
+ *   wait=N     ask a backend that takes N milliseconds
+ *   slots=N    which answers so many at once (default: all)
  * Without any it is a trivial program.
  */
 #include <fcntl.h>
@@ -55,8 +57,45 @@ static void keep_busy(long ms)
     } while (used.tv_sec * 1000 + used.tv_nsec / 1000000 < ms);
 }
 
+static void sleep_ms(long ms)
+{
+    struct timespec nap = { .tv_sec = ms / 1000,
+                            .tv_nsec = ms % 1000 * 1000000 };
+
+    nanosleep(&nap, NULL);
+}
+
+/* A byte of a file stands for a place at the backend. */
+static int take_place(int fd, long slots)
+{
+    struct flock place = { .l_type = F_WRLCK, .l_len = 1 };
+
+    for (place.l_start = 0; place.l_start < slots; place.l_start++) {
+        if (fcntl(fd, F_SETLK, &place) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int ask_backend(const char *path, long ms, long slots)
+{
+    int fd = slots > 0 ? open(path, O_RDWR | O_CREAT, 0666) : -1;
+
+    if (slots > 0 && fd < 0) {
+        return -1;
+    }
+    while (slots > 0 && !take_place(fd, slots)) {
+        sleep_ms(2);
+    }
+    sleep_ms(ms);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    const char *folder = getenv("HEAVY_DIR");
+    char backend[4096];
     long mb = number("mb=");
 
     (void)argc;
@@ -68,6 +107,11 @@ int main(int argc, char **argv)
     }
     if (number("cpu=")) {
         keep_busy(number("cpu="));
+    }
+    snprintf(backend, sizeof(backend), "%s/backend", folder ? folder : "/tmp");
+    if (number("wait=")
+        && ask_backend(backend, number("wait="), number("slots=")) != 0) {
+        return 1;
     }
     fputs("Content-Type: text/plain\nContent-Length: 3\n\nOK\n", stdout);
     return 0;

@@ -142,7 +142,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
         adm_agent_sleep(segment, calls, do_duties(self, calls != answered));
         answered = calls;
     }
-    agent_tune_end(self, adm_now());
+    agent_tune_end(adm_now());
     adm_agent_gone(segment);
     return APR_SUCCESS;
 }

@@ -6,10 +6,12 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "adm_auto.h"
 #include "agent_programs.h"
 #include "agent_sense.h"
+#include "agent_state.h"
 #include "agent_tune.h"
 #include "law_share.h"
 #include "law_tune.h"
@@ -22,6 +24,11 @@
 /* Somebody who reads the log wants to know how it is, not each step. */
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 
+/* What is kept in the file is written so often, of limits that have held for so
+ * long; and is of use for a week. */
+#define KEEP_USEC (30 * ADM_USEC_PER_SEC)
+#define KEPT_SEC (7 * 24 * 3600)
+
 /* A zone may want memory for half as many more as it runs now. */
 #define GROWTH 3 / 2
 
@@ -32,8 +39,9 @@ typedef struct tuned_t {
     adm_auto_work_t work, before; /* of this look, of the last one */
     agent_ended_t ended;
     adm_usec_t looked_at;
-    bool is_looked; /* in this pass */
-    bool is_due;    /* its limit was raised, and nobody was told */
+    bool is_looked;    /* in this pass */
+    bool is_due;       /* its limit was raised, and nobody was told */
+    agent_kept_t kept; /* in the file; limit and need 0: nothing is */
     uint32_t told_limit;
     uint32_t told_brakes;
     adm_usec_t told_at;
@@ -48,7 +56,8 @@ static struct {
     adm_auto_program_t *programs;
     uint32_t count;
     agent_sense_t sense;
-    adm_usec_t next_glance, next_tick, next_idle;
+    adm_usec_t next_glance, next_tick, next_idle, next_keep;
+    char *text;     /* of the file of what is kept */
     bool is_dozing; /* until it is woken, or looks at idle zones */
 } all;
 
@@ -59,11 +68,27 @@ static law_tune_rules_t rules_of(const agent_zone_t *zone)
     return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
 }
 
-/* What the agent before this one left in the segment, or a number that was
- * configured before. */
-static void recall(adm_child_t *self, tuned_t *tuned)
+/* Of another machine only what a program needs is true; and the world changes. */
+static bool is_of_use(agent_kept_t *kept, const agent_seen_t *seen)
+{
+    int64_t now = time(NULL);
+
+    if (kept->at > now + 60 || now - kept->at > KEPT_SEC) {
+        return false;
+    }
+    if (kept->memory_kb != seen->total_kb || kept->cores != seen->cores) {
+        kept->limit = 0;
+    }
+    return kept->limit > 0 || kept->need_kb > 0;
+}
+
+/* What the agent before this one left in the segment; a number that was
+ * configured before; what was found before httpd was started. */
+static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
 {
     uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
+    bool is_kept = agent_state_find(all.text, tuned->zone->name, &tuned->kept);
+    agent_kept_t kept = tuned->kept;
 
     if (adm_auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
         return;
@@ -72,17 +97,22 @@ static void recall(adm_child_t *self, tuned_t *tuned)
     if (limit > tuned->zone->min && limit <= tuned->zone->max) {
         law_tune_remember(&tuned->law, limit, 0, 0);
     }
+    else if (is_kept && is_of_use(&kept, seen)) {
+        limit = kept.limit < tuned->zone->max ? kept.limit : tuned->zone->max;
+        law_tune_remember(&tuned->law, limit, kept.need_kb, kept.largest_kb);
+    }
 }
 
 static void begin_zone(adm_child_t *self, tuned_t *tuned,
-                       const agent_zone_t *zone, apr_pool_t *pool)
+                       const agent_zone_t *zone, const agent_seen_t *seen,
+                       apr_pool_t *pool)
 {
     uint32_t limit = adm_auto_limit(self->segment, zone->handle);
 
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
     agent_programs_begin(&tuned->programs, pool);
-    recall(self, tuned);
+    recall(self, tuned, seen);
     tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
     tuned->told_brakes = tuned->law.brake.times;
 }
@@ -90,6 +120,7 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
 void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
                       const char *root, apr_pool_t *pool)
 {
+    const agent_seen_t *seen;
     uint32_t n;
 
     memset(&all, 0, sizeof(all));
@@ -104,11 +135,15 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
     all.programs = apr_palloc(pool,
                               AGENT_PROGRAMS_MOST * sizeof(*all.programs));
+    all.text = apr_palloc(pool, AGENT_STATE_ROOM);
+    agent_state_read(setup->state_fd, all.text);
+    agent_sense_open(&all.sense, root);
+    seen = agent_sense_look(&all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
-        begin_zone(self, &all.zones[n], &setup->zones[n], pool);
+        begin_zone(self, &all.zones[n], &setup->zones[n], seen, pool);
     }
-    agent_sense_open(&all.sense, root);
+    all.next_keep = adm_now() + KEEP_USEC;
     if (*agent_sense_missing(&all.sense) && setup->tell_missing) {
         setup->tell_missing(setup->data, agent_sense_missing(&all.sense));
     }
@@ -317,6 +352,58 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     all.setup->tell(all.setup->data, &news);
 }
 
+/* ---- keep ------------------------------------------------------------------------- */
+
+/* @return whether what is kept of the zone is another thing now. */
+static bool note_kept(tuned_t *tuned, adm_usec_t now)
+{
+    const law_tune_t *law = &tuned->law;
+    agent_kept_t kept = { .limit = law->limit,
+                          .need_kb = (uint32_t)law_tune_need_kb(law),
+                          .largest_kb = (uint32_t)law->memory.largest_kb,
+                          .at = time(NULL),
+                          .memory_kb = all.sense.seen.total_kb,
+                          .cores = all.sense.seen.cores };
+
+    if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
+        || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
+        || law_tune_field(law, LAW_TUNE_FIELD_SINCE_SEC, (uint64_t)now)
+               < KEEP_USEC / ADM_USEC_PER_SEC) {
+        return false;
+    }
+    tuned->kept = kept;
+    return true;
+}
+
+/* Zones of which nothing new is known keep their line. */
+static void keep(adm_usec_t now)
+{
+    bool is_new = false;
+    size_t length = 0;
+    uint32_t n;
+
+    all.next_keep = now + KEEP_USEC;
+    if (all.setup->state_fd < 0) {
+        return;
+    }
+    for (n = 0; n < all.count; n++) {
+        is_new |= note_kept(&all.zones[n], now);
+    }
+    for (n = 0; is_new && n < all.count
+                && length + AGENT_STATE_LINE < AGENT_STATE_ROOM;
+         n++) {
+        const tuned_t *tuned = &all.zones[n];
+
+        if (tuned->kept.limit || tuned->kept.need_kb) {
+            length += agent_state_line(all.text + length, tuned->zone->name,
+                                       &tuned->kept);
+        }
+    }
+    if (is_new) {
+        agent_state_write(all.setup->state_fd, all.text, length);
+    }
+}
+
 /* ---- a pass ------------------------------------------------------------------------- */
 
 /* An idle zone costs a look a second. */
@@ -371,14 +458,18 @@ adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken)
         all.next_idle = now + IDLE_USEC;
     }
     is_busy = pass(self, now, with_idle);
+    if (now >= all.next_keep) {
+        keep(now);
+    }
     is_busy = is_busy || !adm_auto_doze(self->segment, all.handles, all.count);
     all.is_dozing = !is_busy;
     all.next_glance = now + (is_busy ? GLANCE_USEC : IDLE_USEC);
     return all.next_glance;
 }
 
-void agent_tune_end(adm_child_t *self, adm_usec_t now)
+void agent_tune_end(adm_usec_t now)
 {
-    (void)self;
-    (void)now;
+    if (all.count > 0) {
+        keep(now);
+    }
 }

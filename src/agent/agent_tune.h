@@ -17,6 +17,6 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
 adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken);
 
 /** The agent ends: keep what was found. */
-void agent_tune_end(adm_child_t *self, adm_usec_t now);
+void agent_tune_end(adm_usec_t now);
 
 #endif

@@ -97,7 +97,8 @@ static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
 void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
                        uint32_t largest_kb)
 {
-    begin(tune, LAW_TUNE_MODE_HOLD, law_tune_between(limit, 1, COUNT_MOST), 0);
+    begin(tune, limit ? LAW_TUNE_MODE_HOLD : LAW_TUNE_MODE_FIRST,
+          law_tune_between(limit, 1, COUNT_MOST), 0);
     if (need_kb > 0) {
         tune->memory.ended = 1;
         tune->memory.mean_kb = tune->memory.recent_kb = need_kb;
@@ -214,9 +215,12 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now,         rules->min,
-                                   rules->max,        cap,
-                                   sample->cores,     rules->off,
+    const law_tune_view_t view = { tune->now,
+                                   rules->min,
+                                   rules->max,
+                                   cap,
+                                   sample->cores,
+                                   rules->off,
                                    sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;

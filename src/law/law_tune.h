@@ -44,7 +44,7 @@ uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules);
 uint64_t law_tune_need_kb(const law_tune_t *tune);
 
 /** Begin with what was found before a restart, instead of at the minimum.
- *  @a need_kb and @a largest_kb may be 0 for unknown. */
+ *  Each may be 0 for unknown; without a limit the zone begins as a new one. */
 void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
                        uint32_t largest_kb);
 

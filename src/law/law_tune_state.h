@@ -57,7 +57,8 @@ typedef struct law_tune_sample_t {
     uint64_t now_usec; /* a clock that does not jump */
     uint32_t limit;    /* in force; what an unreadable state goes on with */
     uint32_t active;   /* permits in use now */
-    uint32_t others_try; /* not 0: another zone tries a limit, not both at once */
+    uint32_t
+        others_try; /* not 0: another zone tries a limit, not both at once */
 
     /* Requests that gave their permit back since. */
     uint32_t served;

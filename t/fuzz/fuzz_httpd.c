@@ -29,6 +29,12 @@ module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
 
 ap_directive_t *ap_conftree;
 
+char *ap_server_root_relative(apr_pool_t *p, const char *name)
+{
+    return *name == '/' ? apr_pstrdup(p, name)
+                        : apr_pstrcat(p, "/", name, NULL);
+}
+
 /* Any: the fuzzed configuration has no .htaccess and no <Limit>. */
 const char *ap_check_cmd_context(cmd_parms *cmd, unsigned forbidden)
 {

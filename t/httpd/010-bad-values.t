@@ -45,6 +45,7 @@ my %bad = (
         'off [together=1]', 'off [off]',
     ],
     AdmissionZone => [ qr/name/, '""' ],
+    AdmissionStateFile => [ qr{path of a file nor 'off'|takes one argument}, '""' ],
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
 );
 
@@ -68,7 +69,7 @@ sub accepted {
 sub in_place {
     my ($line) = @_;
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
-    return $line =~ /^Admission(?:Reserve|Recycle)/
+    return $line =~ /^Admission(?:Reserve|Recycle|StateFile)/
         ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
 }
 
@@ -110,6 +111,7 @@ accepted(in_place($_), $_) for (
     'AdmissionReject 429 retry-after=1min', 'AdmissionDryRun On',
     'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
     'AdmissionRecycle 5', 'AdmissionRecycle 5-9 together=64', 'AdmissionRecycle Off',
+    'AdmissionStateFile off', 'AdmissionStateFile /tmp/state',
 );
 
 # ---- places -----------------------------------------------------------------

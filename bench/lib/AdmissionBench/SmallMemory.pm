@@ -31,7 +31,8 @@ sub create {
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
         cgroup => "$root/$name",
-        home   => own_cgroup($root),
+        home   => own_cgroup($root, 'memory'),
+        time   => time_cgroup($root, $name),
         swap   => ($ENV{TMPDIR} // '/var/tmp') . "/$name.swap",
     }, $class;
 
@@ -48,14 +49,25 @@ sub create {
         $limit = 'memory.max';
     }
     put("$self->{cgroup}/$limit", $o{mb} << 20);
+    mkdir $self->{time}{path} if $self->{time};
     return $self;
+}
+
+# Version 1 counts processor time in a hierarchy of its own: a group there tells
+# httpd's work from that of others, as one of version 2 does.
+sub time_cgroup {
+    my ($root, $name) = @_;
+    my $top = $root =~ s{/memory\z}{/cpuacct}r;
+
+    return if $top eq $root || !-d $top;
+    return { path => "$top/$name", home => own_cgroup($top, 'cpuacct') };
 }
 
 # The cgroup that this process is in, where it goes back to.
 sub own_cgroup {
-    my ($root) = @_;
+    my ($root, $controller) = @_;
     my $all = slurp('/proc/self/cgroup');
-    my ($path) = $all =~ /^\d+:(?:[^:\n]*,)?memory(?:,[^:\n]*)?:(.*)$/m;
+    my ($path) = $all =~ /^\d+:(?:[^:\n]*,)?$controller(?:,[^:\n]*)?:(.*)$/m;
     ($path) = $all =~ /^0::(.*)$/m if !defined $path;
     return -d "$root$path" ? "$root$path" : $root;
 }
@@ -64,9 +76,11 @@ sub own_cgroup {
 sub inside {
     my ($self, $code) = @_;
     put("$self->{cgroup}/cgroup.procs", $$);
+    put("$self->{time}{path}/cgroup.procs", $$) if $self->{time};
     my $result = eval { $code->() };
     my $error = $@;
     put("$self->{home}/cgroup.procs", $$);
+    put("$self->{time}{home}/cgroup.procs", $$) if $self->{time};
     die $error if $error;
     return $result;
 }
@@ -115,6 +129,7 @@ sub clean_up {
         sleep 0.05;
     }
     rmdir $self->{cgroup};
+    rmdir $self->{time}{path} if $self->{time};
     if (-e $self->{swap}) {
         eval { run('swapoff', $self->{swap}) };
         unlink $self->{swap};

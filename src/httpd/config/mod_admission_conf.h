@@ -46,11 +46,11 @@ typedef struct admission_zone_t {
  *  them. */
 typedef struct admission_section_t {
     admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone */
-    const char *zone_name; /* of AdmissionZone; NULL: the section's own */
-    const char *place;     /* file:line of MaxConcurrent, else AdmissionZone */
-    const char *name;      /* as in the zone's name; NULL: no usable one */
-    bool is_regex;         /* it has a regular expression in it */
-    bool is_ambiguous;     /* another one of the server has the same: no name */
+    const char *zone_name;  /* of AdmissionZone; NULL: the section's own */
+    const char *place;      /* file:line of MaxConcurrent, else AdmissionZone */
+    const char *name;       /* as in the zone's name; NULL: no usable one */
+    bool is_regex;          /* it has a regular expression in it */
+    bool is_ambiguous; /* another one of the server has the same: no name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* what the section says besides */
     admission_zone_t *zone; /* set by admission_zones_settle() */
@@ -90,7 +90,8 @@ typedef struct admission_server_conf_t {
     int parking;     /* -1: unset */
     int recycle_min; /* connections; 0: off */
     int recycle_max;
-    int recycle_together; /* -1: unset */
+    int recycle_together;   /* -1: unset */
+    const char *state_file; /* NULL: unset; "": off */
 } admission_server_conf_t;
 
 /** httpd's functions for the configuration of sections and servers. */

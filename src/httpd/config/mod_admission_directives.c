@@ -339,6 +339,28 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
+static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
+                                  const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    conf->state_file = strcasecmp(arg, "off") == 0
+                           ? ""
+                           : ap_server_root_relative(cmd->pool, arg);
+    return *arg && conf->state_file
+               ? NULL
+               : apr_psprintf(cmd->pool,
+                              "AdmissionStateFile: '%s' is not the path of a "
+                              "file nor 'off'",
+                              arg);
+}
+
 #define ACTION_OF_MOD_ACTIONS "Action"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
@@ -366,6 +388,9 @@ const command_rec admission_directives[] = {
                    "together=number; or 'off'"),
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
                   "On or Off; On: wait without a worker where the MPM can"),
+    AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,
+                  "file of what limits have found, over stop and start, or "
+                  "'off'"),
     /* Not ours: read along. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO, "a media type followed by a script name"),

@@ -94,10 +94,12 @@ static void start(void)
     apr_status_t rv;
 
     started_at = adm_now();
+    admission_auto_open(pool, server, setup);
     rv = apr_proc_fork(process, pool);
     if (rv == APR_INCHILD) {
         work(parent);
     }
+    admission_auto_close(setup);
     if (rv != APR_INPARENT) {
         warn_of_none(rv);
         return;

@@ -1,6 +1,11 @@
 /* mod_admission_auto.c - limits that find themselves: what the agent is told of
  * them, and what it says.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <httpd.h>
 #include <http_config.h>
 #include <http_log.h>
@@ -74,6 +79,61 @@ agent_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
     setup->tell_missing = tell_missing;
     setup->data = s;
     return setup;
+}
+
+/* ---- what is kept over stop and start ---------------------------------------- */
+
+static const char *state_file(apr_pool_t *p, server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    return conf->state_file ? conf->state_file
+                            : ap_runtime_dir_relative(p, "admission.state");
+}
+
+/* As root, in a directory that may be anybody's: no link, no device, and no file
+ * that has another name. */
+static int open_file(const char *path)
+{
+    int fd = open(path,
+                  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+                      | O_CLOEXEC,
+                  S_IRUSR | S_IWUSR);
+    struct stat is;
+
+    if (fd >= 0
+        && (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink != 1
+            || is.st_uid != geteuid())) {
+        close(fd);
+        errno = EPERM;
+        fd = -1;
+    }
+    return fd;
+}
+
+void admission_auto_open(apr_pool_t *p, server_rec *s, agent_setup_t *setup)
+{
+    const char *path = setup->count > 0 ? state_file(p, s) : "";
+
+    if (*path) {
+        setup->state_fd = open_file(path);
+    }
+    if (*path && setup->state_fd < 0) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0138)
+            "AdmissionStateFile %s cannot be used: what limits find is "
+            "lost when httpd stops",
+            path);
+    }
+}
+
+void admission_auto_close(agent_setup_t *setup)
+{
+    if (setup->state_fd >= 0) {
+        close(setup->state_fd);
+    }
+    setup->state_fd = -1;
 }
 
 void admission_auto_begin(server_rec *s, const agent_setup_t *setup)

@@ -1,0 +1,146 @@
+/* agent_state.c - what is kept of zones over stop and start, in a file.
+ * Called by agent_tune.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent_state.h"
+
+/* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */
+#define WORD "zone "
+#define CHECK_DIGITS 16
+
+/* FNV-1a: against half a line and an editor's hand, not against an enemy, who
+ * could write a right line as well. */
+static uint64_t check_of(const char *text, size_t length)
+{
+    uint64_t check = UINT64_C(0xcbf29ce484222325);
+
+    while (length-- > 0) {
+        check = (check ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+    }
+    return check;
+}
+
+void agent_state_read(int fd, char *text)
+{
+    size_t length = 0;
+    ssize_t got = 1;
+
+    while (fd >= 0 && got > 0 && length < AGENT_STATE_ROOM - 1) {
+        got = pread(fd, text + length, AGENT_STATE_ROOM - 1 - length,
+                    (off_t)length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    /* One that does not end here is not ours. */
+    text[got == 0 ? length : 0] = '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* @return whether a number up to @a most and a space follow, which are then
+ * behind @a text. */
+static bool take_number(const char **text, uint64_t most, uint64_t *number)
+{
+    char *rest;
+
+    errno = 0;
+    if (!is_digit(**text)) {
+        return false;
+    }
+    *number = strtoull(*text, &rest, 10);
+    if (errno != 0 || *number > most || *rest != ' ') {
+        return false;
+    }
+    *text = rest + 1;
+    return true;
+}
+
+/* One line without its end. @return whether it is a whole one of this zone. */
+static bool read_line(const char *line, size_t length, const char *name,
+                      agent_kept_t *kept)
+{
+    const char *end = line + length;
+    const char *fields = line + sizeof(WORD) - 1 + CHECK_DIGITS + 1;
+    uint64_t numbers[6];
+    static const uint64_t most[6] = { UINT32_MAX, UINT32_MAX, UINT32_MAX,
+                                      INT64_MAX,  UINT64_MAX, UINT32_MAX };
+    char *rest;
+    int n;
+
+    if (length < sizeof(WORD) + CHECK_DIGITS || fields >= end
+        || strncmp(line, WORD, sizeof(WORD) - 1) != 0
+        || strtoull(line + sizeof(WORD) - 1, &rest, 16)
+               != check_of(fields, (size_t)(end - fields))
+        || rest != fields - 1) {
+        return false;
+    }
+    for (n = 0; n < 6; n++) {
+        if (!take_number(&fields, most[n], &numbers[n]) || fields > end) {
+            return false;
+        }
+    }
+    *kept = (agent_kept_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
+                            (uint32_t)numbers[2], (int64_t)numbers[3],
+                            numbers[4],           (uint32_t)numbers[5] };
+    return strlen(name) == (size_t)(end - fields)
+           && memcmp(fields, name, (size_t)(end - fields)) == 0;
+}
+
+bool agent_state_find(const char *text, const char *name, agent_kept_t *kept)
+{
+    agent_kept_t found;
+    bool is_found = false;
+
+    while (*text) {
+        size_t length = strcspn(text, "\n");
+
+        /* The last line may be half written, also where its end is missing. */
+        if (text[length] == '\n' && read_line(text, length, name, &found)) {
+            *kept = found;
+            is_found = true;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return is_found;
+}
+
+size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,
+                        const agent_kept_t *kept)
+{
+    char fields[AGENT_STATE_LINE];
+    int length = snprintf(fields, sizeof(fields),
+                          "%u %u %u %" PRId64 " %" PRIu64 " %u %s", kept->limit,
+                          kept->need_kb, kept->largest_kb, kept->at,
+                          kept->memory_kb, kept->cores, name);
+
+    if (length <= 0 || (size_t)length + 32 > AGENT_STATE_LINE
+        || strchr(name, '\n')) {
+        return 0;
+    }
+    length = snprintf(line, AGENT_STATE_LINE, WORD "%016" PRIx64 " %s\n",
+                      check_of(fields, (size_t)length), fields);
+    return (size_t)length;
+}
+
+bool agent_state_write(int fd, const char *text, size_t length)
+{
+    size_t written = 0;
+    ssize_t put;
+
+    while (written < length) {
+        put = pwrite(fd, text + written, length - written, (off_t)written);
+        if (put <= 0 && errno != EINTR) {
+            return false;
+        }
+        written += put > 0 ? (size_t)put : 0;
+    }
+    return ftruncate(fd, (off_t)length) == 0;
+}

@@ -1,0 +1,163 @@
+/* test_agent_state.c - what is kept of zones in a file, which may contain anything. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <apr_strings.h>
+
+#include "agent_state.h"
+#include "test_support.h"
+
+static const agent_kept_t some = { .limit = 4,
+                                   .need_kb = 206044,
+                                   .largest_kb = 210000,
+                                   .at = 1763769600,
+                                   .memory_kb = 1048576,
+                                   .cores = 2 };
+
+static char text[AGENT_STATE_ROOM];
+
+static const char *line_of(const char *name, uint32_t limit)
+{
+    char line[AGENT_STATE_LINE];
+    agent_kept_t kept = some;
+
+    kept.limit = limit;
+    ck_assert_uint_gt(agent_state_line(line, name, &kept), 0);
+    return apr_pstrdup(pool, line);
+}
+
+static uint32_t limit_in(const char *lines, const char *name)
+{
+    agent_kept_t kept;
+
+    return agent_state_find(lines, name, &kept) ? kept.limit : 0;
+}
+
+START_TEST(what_is_written_is_found_again)
+{
+    static const char *const names[] = {
+        "www:/cgi-bin/", "a b  c", " ", "\"q\"", "\xe4\xf6", "zone 0"
+    };
+    const char *lines = "";
+    agent_kept_t kept;
+    size_t n;
+    int fd;
+    char path[] = "/tmp/admission-state-XXXXXX";
+
+    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+        lines = apr_pstrcat(pool, lines, line_of(names[n], (uint32_t)n + 1),
+                            NULL);
+    }
+    fd = mkstemp(path);
+    unlink(path);
+    ck_assert(agent_state_write(fd, lines, strlen(lines)));
+    agent_state_read(fd, text);
+    ck_assert_str_eq(text, lines);
+    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+        ck_assert_uint_eq(limit_in(text, names[n]), n + 1);
+    }
+    ck_assert(agent_state_find(text, names[0], &kept));
+    ck_assert_uint_eq(kept.need_kb, some.need_kb);
+    ck_assert_uint_eq(kept.largest_kb, some.largest_kb);
+    ck_assert_int_eq(kept.at, some.at);
+    ck_assert_uint_eq(kept.memory_kb, some.memory_kb);
+    ck_assert_uint_eq(kept.cores, some.cores);
+    /* Less is written over more. */
+    ck_assert(agent_state_write(fd, lines, 0));
+    agent_state_read(fd, text);
+    ck_assert_str_eq(text, "");
+    close(fd);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_last_line_of_a_zone_counts_and_others_do_not)
+{
+    const char *lines = apr_pstrcat(pool, line_of("one", 1), line_of("two", 2),
+                                    line_of("one", 3), NULL);
+
+    ck_assert_uint_eq(limit_in(lines, "one"), 3);
+    ck_assert_uint_eq(limit_in(lines, "two"), 2);
+    ck_assert_uint_eq(limit_in(lines, "on"), 0);
+    ck_assert_uint_eq(limit_in(lines, "one "), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_line_that_was_cut_or_changed_anywhere_is_left_out)
+{
+    const char *line = line_of("zone", 4);
+    size_t n, length = strlen(line);
+    char *torn;
+
+    for (n = 0; n < length; n++) {
+        torn = apr_pstrdup(pool, line);
+        torn[n] = '\0';
+        ck_assert_uint_eq(limit_in(torn, "zone"), 0);
+        torn[n] = line[n] == '7' ? '8' : '7';
+        ck_assert_uint_eq(limit_in(torn, "zone"), 0);
+        ck_assert_uint_eq(limit_in(line + n + 1, "zone"), 0);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(hostile_text_is_survived)
+{
+    static const char *const texts[] = {
+        "\n\n\n",
+        "zone",
+        "zone ",
+        "zone \n",
+        "zone 0123456789abcdef \n",
+        "zone 0123456789abcdef",
+        "zone -1 4 4 4 4 4 4 zone\n",
+        "zone cbf29ce484222325 \n",
+        "zone \xff\xff\xff\n",
+        "zone 0000000000000000 99999999999999999999 1 1 1 1 1 zone\n",
+    };
+    uint64_t random = 1;
+    size_t n;
+
+    for (n = 0; n < sizeof(texts) / sizeof(*texts); n++) {
+        ck_assert_uint_eq(limit_in(texts[n], "zone"), 0);
+    }
+    for (n = 0; n < sizeof(text) - 1; n++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        text[n] = (char)(random >> 56);
+        text[n] = text[n] ? text[n] : '\n';
+    }
+    text[n] = '\0';
+    ck_assert_uint_eq(limit_in(text, "zone"), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_name_that_is_too_long_is_not_kept)
+{
+    char line[AGENT_STATE_LINE];
+    char *name = apr_palloc(pool, 2 * AGENT_STATE_LINE);
+
+    memset(name, 'x', 2 * AGENT_STATE_LINE);
+    name[2 * AGENT_STATE_LINE - 1] = '\0';
+    ck_assert_uint_eq(agent_state_line(line, name, &some), 0);
+    ck_assert_uint_eq(agent_state_line(line, "a\nb", &some), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, what_is_written_is_found_again);
+    tcase_add_test(stories, the_last_line_of_a_zone_counts_and_others_do_not);
+    tcase_add_test(stories,
+                   a_line_that_was_cut_or_changed_anywhere_is_left_out);
+    tcase_add_test(stories, hostile_text_is_survived);
+    tcase_add_test(stories, a_name_that_is_too_long_is_not_kept);
+}
+
+int main(void)
+{
+    return run_stories("agent_state", add_stories);
+}
