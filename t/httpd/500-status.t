@@ -38,7 +38,7 @@ CONF
         is_deeply [ grep { !defined $zone->{$_} } @zone_fields ], [],
             "zone $zone->{Name} has every fact";
         my @odd = grep { $zone->{$_} !~ /^\d+$/ } keys %$zone;
-        is_deeply [ sort @odd ], ['Mode', 'Name'], 'as whole numbers';
+        is_deeply [ sort @odd ], [qw(LimitMode LimitReason Mode Name)], 'as whole numbers';
     }
 
     for my $query ('?auto&zone=%3Cb%3E%26amp', '?zone=%3cb%3e%26amp&auto') {
