@@ -56,6 +56,16 @@ void admission_program_remove_token(request_rec *r)
     apr_table_unset(r->subprocess_env, ADM_TOKEN_VARIABLE);
 }
 
+/* mod_cgid asks for the program's user when it has a connection to its daemon,
+ * which announces the program. */
+bool admission_program_has_no_daemon(const request_rec *r,
+                                     const adm_ticket_t *ticket, int rv)
+{
+    return rv == HTTP_SERVICE_UNAVAILABLE && is_daemon_there
+           && is_cgi(r->handler) && atomic_load(&ticket->held)
+           && !adm_program_was_announced(ticket);
+}
+
 /* mod_cgid has made the program's environment. Nobody else needs the token, and
  * the pages that the request may lead to would show it.
  * @return how the program is started. */

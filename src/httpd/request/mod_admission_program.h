@@ -21,4 +21,9 @@ void admission_program_export_token(request_rec *r, const adm_ticket_t *ticket);
 /** The handler has returned: whatever it did, nobody needs the token now. */
 void admission_program_remove_token(request_rec *r);
 
+/** @return whether the handler that returned @a rv has only found that mod_cgid's
+ *  daemon cannot be reached. It has begun nothing and can be run again. */
+bool admission_program_has_no_daemon(const request_rec *r,
+                                     const adm_ticket_t *ticket, int rv);
+
 #endif

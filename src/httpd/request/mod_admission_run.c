@@ -12,6 +12,7 @@
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_upgrade.h"
 #include "request/mod_admission_visit.h"
+#include "request/mod_admission_wait.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -45,6 +46,32 @@ static int run_handlers_behind(request_rec *r)
     return rv;
 }
 
+/* The first pause, and the longest: each is twice as long as the one before. */
+#define DAEMON_PAUSE_USEC (50 * ADM_USEC_PER_MSEC)
+#define DAEMON_PAUSE_MAX_USEC (1600 * ADM_USEC_PER_MSEC)
+
+/* A reload replaces mod_cgid's daemon. Until the new one has given its socket to
+ * httpd's user, mod_cgid answers 503 at once: with each permit that comes back,
+ * and so to a whole queue within milliseconds. A request that keeps its permit
+ * and tries again holds the others back. */
+static int run_when_daemon_is_there(request_rec *r,
+                                    const admission_request_t *known)
+{
+    adm_usec_t pause = DAEMON_PAUSE_USEC;
+    int rv = run_handlers_behind(r);
+
+    while (known->visit
+           && admission_program_has_no_daemon(r, &known->visit->ticket, rv)
+           && pause <= DAEMON_PAUSE_MAX_USEC
+           && !adm_child_is_stopping(known->visit->ticket.child)
+           && !admission_wait_client_has_gone(r)) {
+        apr_sleep(pause);
+        pause *= 2;
+        rv = run_handlers_behind(r);
+    }
+    return rv;
+}
+
 /* @param has_waited  mod_cache is asked again: it may have an answer by now. If
  *                    that is gone in the next moment, the request that begins
  *                    again has this one's permit. */
@@ -55,8 +82,12 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
 
     admission_program_export_token(r, &known->visit->ticket);
     admission_upgrade_watch(r, &known->visit->ticket);
-    rv = has_waited && admission_cache_has(r) ? admission_cache_serve(r)
-                                              : run_handlers_behind(r);
+    if (has_waited && admission_cache_has(r)) {
+        rv = admission_cache_serve(r);
+    }
+    else {
+        rv = run_when_daemon_is_there(r, known);
+    }
     admission_program_remove_token(r);
     admission_upgrade_unwatch(r);
     if (known->visit /* not handed on */
