@@ -8,7 +8,7 @@ use AdmissionTest::Module qw(build_module);
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $conf = "MaxConcurrent 1\nAdmissionZone z\n";
+    my $conf = "MaxConcurrent 1\nAdmissionZone z\nAdmissionQueue 10\n";
     my @with = ([ 'with PHP', "LoadModule php_module " . build_module('mod_php') . "\n", 1 ],
                 [ 'without it', '', 0 ]);
 

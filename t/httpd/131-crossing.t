@@ -35,6 +35,7 @@ AdmissionReserve 1
     AdmissionZone b
 </Location>
 CONF
+    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my $leads_on = sub {
         my ($from, $n) = @_;
         my $to = $other{$from};

@@ -33,6 +33,7 @@ for_each_combo(sub {
     grep { !AdmissionTest::Config::is_installed($_) } @modules
         and plan skip_all => 'mod_proxy is not installed';
     my $httpd = new_httpd(combo => $combo, workers => 40, modules => \@modules);
+    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my ($foreign, $pid) = start_foreign_backend();
     my $conf = <<"CONF";
 AdmissionReserve 1

@@ -114,6 +114,8 @@ CONF
     $httpd->put('cheat.cgi', "#!/bin/sh\nprintf 'Status: 101 Switching Protocols\\nUpgrade: x\\n\\n'\n"
                              . "until [ -e $httpd->{dir}/heavy/go ]; do sleep 0.05; done\n");
     chmod 0755, "$httpd->{dir}/docs/cheat.cgi";
+    # mod_proxy has one worker for /ws/ and /all/.
+    $httpd->allow_in_log(qr/AH01146: /);
     $httpd->expect_rejections('test.example:/all/', 'full')->start;
     tunnel_is_free($httpd, $_) for qw(/ws/socket /old/socket /some/socket);
 

@@ -52,6 +52,7 @@ for_each_combo(sub {
 LogLevel admission:debug
 <Location /cgi-bin/>
     MaxConcurrent 1
+    AdmissionQueue 10
 </Location>
 CONF
     my $agent = one_agent($httpd, 0, 'there is one agent');

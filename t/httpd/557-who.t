@@ -24,6 +24,7 @@ for_each_combo(sub {
 </Location>
 <Location /cgi-bin/>
     MaxConcurrent 2
+    AdmissionQueue 10
 </Location>
 CONF
     my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n$conf");
