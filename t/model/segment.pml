@@ -118,6 +118,14 @@ hidden byte is_within_limit, is_in_order, caches_are_right, nobody_is_stuck,
 #define holds_permit(t) (state[t] == GRANTED || state[t] == ACTIVE \
                          || state[t] == ORPHANED)
 
+#ifdef BREAK_NO_HINT
+#define is_next(t) true
+#else
+#define is_next(t) has_room[child[t]]
+#endif
+
+#include "keys.pml"
+
 /* P1: no more permits are out than the limit allows. */
 inline check_permits()
 {
@@ -133,8 +141,8 @@ inline check_permits()
     assert(is_within_limit)
 }
 
-/* P3: nobody alive came before this ticket, still waits and, as far as is known,
- * can run; unless nobody can. */
+/* P3: nobody alive with this ticket's key came before it, still waits and, as far
+ * as is known, can run; unless nobody can. */
 inline check_order(ticket)
 {
     k = 0;
@@ -144,6 +152,7 @@ inline check_order(ticket)
         is_in_order = (is_in_order
                        && !(state[k] == WAITING && k != ticket
                             && !is_dead[holder[k]]
+                            && is_same_key(k, ticket)
                             && (has_room[child[k]] || !has_room[child[ticket]])
                             && arrival[k] < arrival[ticket]));
         k++
@@ -152,7 +161,7 @@ inline check_order(ticket)
     assert(is_in_order)
 }
 
-/* P7: invariants 1, 2, 3 and 5, whenever the lock is given back. */
+/* P7: invariants 1, 2, 3, 5, 10 and 11, whenever the lock is given back. */
 inline check_caches()
 {
     k = 0;
@@ -170,7 +179,8 @@ inline check_caches()
     od;
     caches_are_right = (caches_are_right && active_count == n
                         && queued == waiting && length == waiting
-                        && (length == 0 || active_count >= limit));
+                        && (!anybody_may || active_count >= limit));
+    check_flows();
     k = 1;
     do
     :: k < length ->
@@ -198,6 +208,7 @@ inline check_caches()
 inline put_unused(ticket)
 {
     arrival[ticket] = 0;
+    forget_key(ticket);
     child[ticket] = 0;
     holder[ticket] = 0;
     announced[ticket] = 0;
@@ -232,7 +243,7 @@ inline unlink_from_line(ticket)
     :: else -> break
     od;
     if
-    :: n -> length--; line[length] = 0; queued--
+    :: n -> length--; line[length] = 0; queued--; waits_no_more(ticket)
     :: else
     fi
 }
@@ -255,7 +266,8 @@ inline put_in_line(ticket)
     od;
     line[n] = ticket;
     length++;
-    queued++
+    queued++;
+    waits(ticket)
 }
 
 /* The caches follow what was stored. What was before, they know, but of one that
@@ -266,18 +278,20 @@ inline follow(ticket)
     :: state[ticket] == FREE ->
         unlink_from_line(ticket);
         if
-        :: !n -> active_count--
+        :: !n -> active_count--; holds_no_more(ticket)
         :: else
         fi;
         put_unused(ticket)
     :: state[ticket] == WAITING ->
         put_in_line(ticket);
         active_count = active_count - is_passed_on;
+        passed_on_by(ticket, is_passed_on);
         is_passed_on = false
     :: state[ticket] == GRANTED || state[ticket] == ACTIVE ->
         /* The winner may have begun meanwhile: that takes no lock. */
         unlink_from_line(ticket);
-        active_count++
+        active_count++;
+        holds(ticket)
     :: state[ticket] == ORPHANED
     fi
 }
@@ -287,6 +301,7 @@ inline forget_caches()
     active_count = 0;
     queued = 0;
     unused = 0;
+    forget_flows();
     do
     :: length > 0 -> length--; line[length] = 0
     :: else -> break
@@ -317,8 +332,9 @@ inline recount()
             od;
             line[n] = k;
             length++;
-            queued++
-        :: else -> active_count++
+            queued++;
+            waits(k)
+        :: else -> active_count++; holds(k)
         fi;
 #if defined STOPS && !defined BREAK_LEFT_UNCOUNTED
         has_left = (has_left || was_left(k));
@@ -383,14 +399,6 @@ inline recount()
 #endif
 #define can_run(t) (state[t] == WAITING && has_room[child[t]])
 
-#define any_stuck (is_stuck(0) || is_stuck(1 % TICKETS) \
-                   || is_stuck(2 % TICKETS) || is_stuck(3 % TICKETS) \
-                   || is_stuck(4 % TICKETS) || is_stuck(5 % TICKETS))
-#define any_granted (state[0] == GRANTED || state[1 % TICKETS] == GRANTED \
-                     || state[2 % TICKETS] == GRANTED \
-                     || state[3 % TICKETS] == GRANTED \
-                     || state[4 % TICKETS] == GRANTED \
-                     || state[5 % TICKETS] == GRANTED)
 #define keeps_it_idle(t) (state[t] == GRANTED && alive[child[t]] != 0 \
                           && worker[alive[child[t]] - 1] != IDLE)
 #define any_kept_idle (keeps_it_idle(0) || keeps_it_idle(1 % TICKETS) \
@@ -409,8 +417,17 @@ inline recount()
 #define is_quiet (is_quiet_slot(0) && is_quiet_slot(1 % SLOTS) \
                   && is_quiet_slot(2 % SLOTS) && is_quiet_slot(3 % SLOTS))
 
-#define can_grant (length > 0 && active_count < limit)
-#define passes_on (any_stuck && any_can_run)
+#define can_grant (anybody_may && active_count < limit)
+#define is_to_pass_on(t) (is_stuck(t) && somebody_could_use(t))
+#define passes_on (is_to_pass_on(0) || is_to_pass_on(1 % TICKETS) \
+                   || is_to_pass_on(2 % TICKETS) \
+                   || is_to_pass_on(3 % TICKETS) \
+                   || is_to_pass_on(4 % TICKETS) \
+                   || is_to_pass_on(5 % TICKETS))
+#define may_lose(t) (state[t] == GRANTED && somebody_could_use(t))
+#define any_may_lose (may_lose(0) || may_lose(1 % TICKETS) \
+                      || may_lose(2 % TICKETS) || may_lose(3 % TICKETS) \
+                      || may_lose(4 % TICKETS) || may_lose(5 % TICKETS))
 #define zone_has_work (zone_lock == 0 && (owner_died || can_grant || passes_on \
                                           || says_left))
 #define has_work (any_reapable || any_ended || zone_has_work)

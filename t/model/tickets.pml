@@ -3,6 +3,7 @@
  * One zone. SLOTS httpd children, each of which makes one request: it enters,
  * waits, runs a program, leaves. KILLS of them are killed, each at any step;
  * a killed one may be replaced by a new process, which makes a request, too.
+ * With KEYS each request has one of two keys (keys.pml).
  * With STOPS whoever finds the lock held may give up on it when it leaves.
  * A child has one worker, which a request that waits does not hold: TAKEN times
  * others take it, for a while or for good.
@@ -38,9 +39,12 @@
 #endif
 
 #ifdef BREAK_OVERTAKE
-#define may_run_at_once (active_count < limit)
+#define may_run_at_once (active_count < limit && is_below_max(t))
+#elif defined BREAK_OVERTAKE_OTHERS
+#define may_run_at_once (active_count < limit && is_first_of_key(t))
 #else
-#define may_run_at_once (queued == 0 && active_count < limit)
+#define may_run_at_once (!anybody_may && active_count < limit \
+                         && is_first_of_key(t))
 #endif
 
 #ifdef BREAK_NO_RECHECK
@@ -65,16 +69,10 @@
 #define state_of_abandoned ORPHANED
 #endif
 
-#define may_be_late (late > 0 && any_granted && any_can_run)
+#define may_be_late (late > 0 && any_may_lose)
 
 /* Of this child, whose request waits. */
 #define can_begin (worker[me] == IDLE)
-
-#ifdef BREAK_NO_HINT
-#define is_next(t) true
-#else
-#define is_next(t) has_room[child[t]]
-#endif
 
 #ifdef BREAK_HINT_STAYS
 #define hint_is_wrong (has_room[rec] && !can_begin)
@@ -448,13 +446,15 @@ locked:
             next_arrival++;
             x = t
         }
+        choose_key(t);
         if
         :: may_run_at_once ->
 T1_enter_active:
             d_step {
                 state[t] = ACTIVE;
                 check_permits();
-                check_order(t)
+                check_order(t);
+                check_newcomer(t)
             }
         :: !may_run_at_once ->
             if
@@ -463,7 +463,10 @@ T1_enter_active:
             fi;
 T2_enter_waiting:
             state[t] = WAITING
-        fi
+        fi;
+#ifdef BREAK_KEY_LATE
+        goto key_late
+#endif
     }
     :: atomic {
         op == CANCEL && state[t] == WAITING ->
@@ -581,13 +584,23 @@ T6_reap:
                 state[x] = FREE
             fi
         :: is_swept && !has_more_to_reap && hands_over ->
+            choose_key_to_grant();
             d_step {
                 k = 0;
                 do
-                :: k < length && !is_next(line[k]) -> k++
+                :: k < length && !(is_next(line[k]) && is_chosen(line[k])) -> k++
                 :: else -> break
                 od;
-                x = (k < length -> line[k] : line[0]);
+                if
+                :: k == length ->
+                    k = 0;
+                    do
+                    :: !is_chosen(line[k]) -> k++
+                    :: else -> break
+                    od
+                :: else
+                fi;
+                x = line[k];
                 k = 0;
                 wakes = wakes | (1 << x)
             }
@@ -599,13 +612,14 @@ T3_grant:
             d_step {
                 state[x] = GRANTED;
                 check_permits();
-                check_order(x)
+                check_order(x);
+                check_fairness(x)
             }
         :: is_swept && !has_more_to_reap && !hands_over && passes_on ->
             d_step {
                 x = 0;
                 do
-                :: !is_stuck(x) -> x++
+                :: !is_to_pass_on(x) -> x++
                 :: else -> break
                 od;
                 has_room[child[x]] = false;
@@ -619,7 +633,7 @@ T14_pass_on:
             d_step {
                 x = 0;
                 do
-                :: state[x] != GRANTED -> x++
+                :: !may_lose(x) -> x++
                 :: else -> break
                 od;
                 late--;
@@ -687,6 +701,13 @@ clear_last:
     OR_KILLED
     fi;
 #endif
+#endif
+#ifdef BREAK_KEY_LATE
+key_late:
+    if
+    :: key_of[t] = meant[t]; goto stored
+    OR_KILLED
+    fi;
 #endif
 #ifdef BREAK_ORPHAN_UNNAMED_FIRST
 unnamed:
