@@ -55,7 +55,7 @@ static int by_size(const void *a, const void *b)
 
 static adm_segment_t *make_segment(void)
 {
-    const adm_sizes_t sizes = { 1024, 16, 2 * WAITING };
+    const adm_sizes_t sizes = { 1024, 16, 2 * WAITING, 8 };
     adm_segment_t *segment;
 
     need(adm_segment_create(&segment, &sizes, pool) == APR_SUCCESS,

@@ -6,11 +6,14 @@
  */
 #include <stdlib.h>
 
+#include "adm_flow.h"
+#include "adm_flow_check.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_segment.h"
 
 typedef struct census_t {
+    const adm_zone_rec_t *zone;
     uint32_t active, queued, orphans, granted, free, left;
     uint64_t last_arrival;
     adm_usec_t since_min; /* of those who hold permits */
@@ -25,9 +28,10 @@ static bool has_just_begun(const adm_ticket_rec_t *ticket)
 }
 
 static const char *count_ticket(const adm_segment_t *segment,
-                                const adm_ticket_rec_t *ticket,
-                                census_t *census)
+                                uint32_t ticket_idx, census_t *census)
 {
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    uint32_t cost = adm_flow_cost(segment, census->zone, ticket_idx);
     const adm_child_rec_t *child;
     uint32_t state = atomic_load(&ticket->state);
 
@@ -42,10 +46,10 @@ static const char *count_ticket(const adm_segment_t *segment,
         census->granted++;
         /* fall through */
     case ADM_TICKET_ACTIVE:
-        census->active++;
+        census->active += cost;
         break;
     case ADM_TICKET_ORPHANED:
-        census->active++;
+        census->active += cost;
         census->orphans++;
         break;
     default:
@@ -83,9 +87,8 @@ static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx,
             return "a chunk in use lies beyond chunks_used";
         }
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            const adm_ticket_rec_t *ticket =
-                &segment->ticket_recs[chunk * ADM_CHUNK_TICKETS + n];
-            const char *wrong = count_ticket(segment, ticket, census);
+            uint32_t idx = chunk * ADM_CHUNK_TICKETS + 1 + n;
+            const char *wrong = count_ticket(segment, idx, census);
 
             if (wrong) {
                 return wrong;
@@ -197,7 +200,7 @@ static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
 static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-    census_t census = { .since_min = INT64_MAX };
+    census_t census = { .zone = zone, .since_min = INT64_MAX };
     const char *wrong = take_census(segment, zone_idx, &census);
 
     if (wrong) {
@@ -224,7 +227,8 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if ((zone->queued_since != 0) != (census.queued > 0)) {
         return "the queue's time runs without a queue, or stands with one";
     }
-    if (census.queued && census.active < adm_limit_effective(zone)) {
+    if (!adm_flow_is_used(zone) && census.queued
+        && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }
     if (census.active + census.queued
@@ -238,7 +242,10 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (!wrong) {
         wrong = check_auto(segment, zone_idx);
     }
-    return wrong ? wrong : check_free(segment, zone, census.free);
+    if (!wrong) {
+        wrong = check_free(segment, zone, census.free);
+    }
+    return wrong ? wrong : adm_flow_check(segment, zone);
 }
 
 const char *adm_check(adm_segment_t *segment)

@@ -49,6 +49,11 @@ void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served)
     figures->service_mean_usec = law_wait_mean(figures->service_mean_usec,
                                                figures->service.count, served);
     figures->service_square_msec2 += square_msec2(served);
+    if (figures->has_target) {
+        figures->slow_mean_usec = law_wait_slow_mean(figures->slow_mean_usec,
+                                                     ++figures->slow_count,
+                                                     served);
+    }
 }
 
 void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,

@@ -34,13 +34,19 @@ typedef struct adm_figures_t {
     uint64_t reclaimed;              /* tickets taken back from dead children */
     uint64_t grants_passed_on;       /* permits that were won and not used */
     uint64_t service_mean_usec;      /* moving mean, for estimates */
-    adm_durations_t wait;            /* of those that waited and got a permit */
-    adm_durations_t service;         /* how long a permit was held */
-    uint64_t service_square_msec2;   /* sum of the squares of those */
-    uint64_t queued_usec;            /* time in which somebody waited, as far as
+    uint64_t slow_mean_usec;         /* the same over more of them, while some
+                                      * are rejected by it */
+    uint64_t slow_count;
+    uint64_t dry_wait_usec;  /* in a dry run: how long those would have waited
+                             * that would have, estimated */
+    adm_durations_t wait;    /* of those that waited and got a permit */
+    adm_durations_t service; /* how long a permit was held */
+    uint64_t service_square_msec2; /* sum of the squares of those */
+    uint64_t queued_usec;          /* time in which somebody waited, as far as
                                       * it is over */
     adm_usages_t programs;
     uint32_t queued_max;
+    uint32_t has_target; /* 1: a request came that is not to wait for long */
 } adm_figures_t;
 
 /** @return how many got a permit. */

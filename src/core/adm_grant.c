@@ -32,8 +32,8 @@ bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 /* ---- who can run ---------------------------------------------------------- */
 
-static enum adm_room_t room_for(const adm_segment_t *segment,
-                                const adm_ticket_rec_t *ticket)
+enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
+                                   const adm_ticket_rec_t *ticket)
 {
     const adm_child_rec_t *child = adm_child_at(segment, ticket->child_idx);
     unsigned room = child ? atomic_load_explicit(&child->room,
@@ -52,7 +52,7 @@ bool adm_grant_is_due(const adm_segment_t *segment,
                       const adm_ticket_rec_t *ticket, adm_usec_t now)
 {
     return now >= ticket->lease_until_usec
-           || room_for(segment, ticket) != ADM_ROOM_IDLE;
+           || adm_grant_room_for(segment, ticket) != ADM_ROOM_IDLE;
 }
 
 void adm_grant_mark_child(const adm_segment_t *segment,
@@ -60,7 +60,7 @@ void adm_grant_mark_child(const adm_segment_t *segment,
 {
     adm_child_rec_t *child = adm_child_at(segment, ticket->child_idx);
 
-    if (child && room_for(segment, ticket) == ADM_ROOM_IDLE) {
+    if (child && adm_grant_room_for(segment, ticket) == ADM_ROOM_IDLE) {
         atomic_store(&child->room, ADM_ROOM_SILENT);
     }
 }
@@ -82,7 +82,7 @@ uint32_t adm_grant_find_winner_locked(const adm_segment_t *segment,
         if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
             return 0;
         }
-        room = room_for(segment, ticket);
+        room = adm_grant_room_for(segment, ticket);
         if (room == ADM_ROOM_IDLE) {
             *can_run = true;
             return idx;
@@ -112,7 +112,7 @@ adm_grant_find_guard_locked(const adm_segment_t *segment,
             break;
         }
         if (ticket->child_idx != child_idx && atomic_load(&ticket->bell)
-            && room_for(segment, ticket) != ADM_ROOM_SILENT) {
+            && adm_grant_room_for(segment, ticket) != ADM_ROOM_SILENT) {
             return ticket;
         }
         idx = ticket->next_idx;

@@ -17,6 +17,10 @@ void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 
+/** @return whether, as far as is known, the child of a ticket can run it. */
+enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
+                                   const adm_ticket_rec_t *ticket);
+
 /** @return whether the permit of a ticket GRANTED may be passed on: its lease is
  *  over, or its child says that it cannot begin. */
 bool adm_grant_is_due(const adm_segment_t *segment,

@@ -6,12 +6,15 @@
 #include "adm_doorbell.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_grant.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
+#include "adm_ring.h"
+#include "adm_turn.h"
 #include "adm_wait.h"
 
 /* The longest lease is as many times the usual one. */
@@ -36,11 +39,18 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     uint32_t n = wakes->count++;
 
     ticket->lease_until_usec = lease_until_locked(zone, now);
+    if (adm_flow_is_used(zone)) {
+        adm_flow_settle_cost_locked(segment, zone, idx,
+                                    adm_limit_effective(zone));
+    }
     atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
     ADM_FAULT(grant_stored);
     adm_queue_unlink_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, -1);
     adm_count_permit_locked(zone, now);
+    if (adm_flow_is_used(zone)) {
+        adm_flow_grant_locked(segment, zone, idx);
+    }
     adm_grant_add_locked(segment, zone, idx);
     if (atomic_load(&zone->lease_until) == 0) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
@@ -67,6 +77,9 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_count_locked(&zone->active, -1);
     adm_queue_insert_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, 1);
+    if (adm_flow_is_used(zone)) {
+        adm_flow_return_locked(segment, zone, idx);
+    }
     zone->figures.grants_passed_on++;
     zone->passed_in_row++;
     return true;
@@ -135,6 +148,51 @@ uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
                : 0;
 }
 
+static bool has_permits_for(const adm_segment_t *segment,
+                            const adm_zone_rec_t *zone, uint32_t ticket_idx)
+{
+    uint32_t limit = adm_limit_effective(zone);
+    uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
+
+    return active < limit
+           && adm_flow_need(adm_ask_at(segment, ticket_idx), limit)
+                  <= limit - active;
+}
+
+/* In turn, as long as what the next one needs is free. */
+static void grant_in_turn_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                 adm_usec_t now, adm_wakes_t *wakes)
+{
+    bool is_rebuilt = false, is_broken, can_run;
+
+    wakes->count = 0;
+    while (zone->head_idx && wakes->count < ADM_WAKES_MAX) {
+        uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run,
+                                                   &is_broken);
+
+        if (is_broken) {
+            if (is_rebuilt) {
+                return;
+            }
+            adm_pool_rebuild_locked(segment, zone);
+            is_rebuilt = true;
+        }
+        else if (idx && has_permits_for(segment, zone, idx)) {
+            grant_ticket_locked(segment, zone, idx, now, wakes);
+        }
+        else {
+            idx = zone->granted_idx
+                      ? adm_turn_find_loser_locked(segment, zone, now)
+                      : 0;
+            if (!idx) {
+                return;
+            }
+            pass_on_locked(segment, zone, idx);
+            adm_hand_over_settle_locked(segment, zone, now);
+        }
+    }
+}
+
 static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                          adm_usec_t now, adm_wakes_t *wakes)
 {
@@ -199,7 +257,13 @@ static void appoint_guard_locked(const adm_segment_t *segment,
 void adm_hand_over_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           adm_usec_t now, adm_wakes_t *wakes)
 {
-    grant_locked(segment, zone, now, wakes);
+    if (adm_flow_is_used(zone)) {
+        adm_hand_over_settle_locked(segment, zone, now);
+        grant_in_turn_locked(segment, zone, now, wakes);
+    }
+    else {
+        grant_locked(segment, zone, now, wakes);
+    }
     if (wakes->count) {
         appoint_guard_locked(segment, zone, now, wakes);
     }

@@ -20,17 +20,8 @@ typedef struct adm_wakes_t {
     uint32_t guard_bell;
 } adm_wakes_t;
 
-/** Add to a count that is written under the zone's lock alone. */
-static inline void adm_count_locked(atomic_uint *count, int difference)
-{
-    /* Only the lock's owner writes: a load and a store, no locked operation. */
-    unsigned value = atomic_load_explicit(count, memory_order_relaxed);
-
-    atomic_store_explicit(count, value + (unsigned)difference,
-                          memory_order_relaxed);
-}
-
-/** Count a ticket that holds a permit from now on. */
+/** Count a ticket that holds a permit from now on. If it holds several, the others
+ *  are counted with its flow. */
 static inline void adm_count_permit_locked(adm_zone_rec_t *zone,
                                            adm_usec_t since)
 {

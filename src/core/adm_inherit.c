@@ -5,6 +5,7 @@
  * in the queue gets the permit in between.
  */
 #include "adm_fault.h"
+#include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_program.h"
 #include "adm_zone.h"
@@ -25,6 +26,9 @@ static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
 static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
                         uint32_t from_idx, adm_usec_t now, adm_ticket_t *heir)
 {
+    char name[ADM_KEY_NAME];
+    adm_entry_t entry = adm_flow_entry_of(child->segment, from_idx, name);
+
     heir->child = child;
     heir->zone_idx = adm_zone_idx(child->segment, zone);
     heir->uses_worker = false;
@@ -32,7 +36,8 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
     heir->is_settled = false;
     heir->finds_no_room = false;
     adm_zone_end_ticket_locked(child->segment, zone, from_idx);
-    if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, now, heir)
+    if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, &entry,
+                                     now, heir)
         != APR_SUCCESS) {
         return false;
     }

@@ -2,7 +2,7 @@
  * Included by every file of the core that knows the segment.
  *
  *   [ header | zones | histories | autos | children | doorbells | chunks | tickets
- *     | who ]
+ *     | who | asks | flow tables ]
  *
  * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
@@ -15,6 +15,7 @@
 #include <apr_tables.h>
 
 #include "adm.h"
+#include "adm_layout_flow.h"
 #include "adm_lock.h"
 #include "law_tune_state.h"
 
@@ -25,7 +26,8 @@
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
  * workers; the agent's beat and calls; mode and live queue of a zone; who has a
- * ticket; limits that find themselves, what programs took. */
+ * ticket; limits that find themselves, what programs took; asks, flow tables and
+ * the setup of a zone. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -36,6 +38,7 @@
 #define ADM_MAX_ZONES 65536
 #define ADM_MAX_CHILDREN 1048576
 #define ADM_MAX_CHUNKS 1048576
+#define ADM_MAX_FLOW_TABLES 65536
 
 typedef struct adm_header_rec_t {
     /* Written by the parent before the first fork. */
@@ -113,8 +116,10 @@ typedef struct adm_zone_rec_t {
     atomic_uint live_queue_length; /* 0: none, else the length and one */
     atomic_uint mode;              /* adm_mode_t */
 
-    /* Written by the parent without the lock. */
+    /* Written by the parent without the lock, `setup` last. */
     atomic_uint incarnation;
+    atomic_uint table_idx; /* the flow table that is in use; 0: none */
+    atomic_uint setup;     /* counted up when one of these has changed */
 
     /* Written by children without the lock; atomic. */
     _Atomic adm_usec_t
@@ -125,8 +130,11 @@ typedef struct adm_zone_rec_t {
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 
     /* Zone lock. */
+    uint32_t applied_setup;       /* that the next two are of */
     uint32_t applied_incarnation; /* that the statistics belong to */
-    atomic_uint active;           /* tickets GRANTED, ACTIVE or ORPHANED */
+    uint32_t applied_table_idx;   /* that the flows are in */
+    atomic_uint active;           /* permits of tickets GRANTED, ACTIVE or
+                                   * ORPHANED: one each, but for costs */
     atomic_uint queued;           /* tickets WAITING */
     atomic_uint orphans;          /* tickets ORPHANED */
     uint32_t head_idx;            /* first in the queue */
@@ -358,12 +366,16 @@ struct adm_segment_t {
     adm_chunk_rec_t *chunk_recs;
     adm_ticket_rec_t *ticket_recs;
     adm_who_rec_t *who_recs; /* a ticket each */
+    adm_ask_rec_t *ask_recs; /* a ticket each */
+    adm_flow_table_rec_t *flow_table_recs;
+    unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
 
     /* The parent's register of zones. */
     apr_array_header_t *names; /* of adm_zone_name_t *, by place */
     apr_hash_t *places;        /* name -> its adm_zone_name_t */
     uint32_t reuse_from;       /* before it, no place is retired in this load */
     uint32_t load;             /* number of this configuration load */
+    uint32_t flow_tables_used; /* that belong to a place */
 };
 
 struct adm_child_t {
@@ -419,6 +431,32 @@ static inline adm_who_rec_t *adm_who_at(const adm_segment_t *segment,
     return ticket_idx - 1 < segment->sizes.tickets
                ? &segment->who_recs[ticket_idx - 1]
                : NULL;
+}
+
+static inline adm_ask_rec_t *adm_ask_at(const adm_segment_t *segment,
+                                        uint32_t ticket_idx)
+{
+    return ticket_idx - 1 < segment->sizes.tickets
+               ? &segment->ask_recs[ticket_idx - 1]
+               : NULL;
+}
+
+static inline adm_flow_table_rec_t *
+adm_flow_table_at(const adm_segment_t *segment, uint32_t idx)
+{
+    return idx - 1 < segment->sizes.flow_tables
+               ? &segment->flow_table_recs[idx - 1]
+               : NULL;
+}
+
+/** Add to a count that is written under the zone's lock alone. */
+static inline void adm_count_locked(atomic_uint *count, int difference)
+{
+    /* Only the lock's owner writes: a load and a store, no locked operation. */
+    unsigned value = atomic_load_explicit(count, memory_order_relaxed);
+
+    atomic_store_explicit(count, value + (unsigned)difference,
+                          memory_order_relaxed);
 }
 
 /** Number of a zone from its record. */

@@ -82,7 +82,7 @@ uint32_t adm_limit_least(const adm_zone_rec_t *zone)
 
 /* What requests took lately. While none has ended: at least what the oldest has
  * taken so far. */
-static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
+uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     if (zone->figures.service.count) {
         return zone->figures.service_mean_usec;
@@ -96,6 +96,6 @@ static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
                                 adm_usec_t now)
 {
-    return (adm_usec_t)law_wait_usec(queued, service_time(zone, now),
+    return (adm_usec_t)law_wait_usec(queued, adm_limit_service_time(zone, now),
                                      adm_limit_effective(zone));
 }

@@ -84,6 +84,10 @@ static inline bool adm_limit_has_free_permit(const adm_zone_rec_t *zone)
            < adm_limit_effective(zone);
 }
 
+/** @return what requests of the zone took lately, in microseconds. Under the zone's
+ *  lock. */
+uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now);
+
 /** @return an estimate: how long until a request behind @a queued others would
  *  run, by what requests took lately. Under the zone's lock. */
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,

@@ -26,9 +26,14 @@ typedef enum adm_action_t {
     row(WAITED,     "queued",     ADM_RUN,      false, NULL)                   \
     row(DRY_QUEUED, "dry-queued", ADM_RUN,      false, NULL)                   \
     row(DRY_FULL,   "dry-full",   ADM_RUN,      true,  NULL)                   \
+    row(DRY_LATE,   "dry-late",   ADM_RUN,      true,  NULL)                   \
     row(EXEMPT,     "exempt",     ADM_RUN_FREE, false, NULL)                   \
     row(UNLIMITED,  "unlimited",  ADM_RUN_FREE, false, NULL)                   \
     row(FULL,       "full",       ADM_REFUSE,   true,  "the queue is full")    \
+    row(LATE,       "late",       ADM_REFUSE,   true,                          \
+        "it would have had to wait too long")                                  \
+    row(SHARE,      "share",      ADM_REFUSE,   true,                          \
+        "its key has no more places in the queue")                             \
     row(TIMEOUT,    "timeout",    ADM_REFUSE,   true,  "waited too long")      \
     row(RESERVE,    "reserve",    ADM_REFUSE,   true,                          \
         "the last workers are reserved")                                       \

@@ -5,6 +5,7 @@
  * derived again from the tickets.
  */
 #include "adm_fault.h"
+#include "adm_flow.h"
 #include "adm_grant.h"
 #include "adm_layout.h"
 #include "adm_pool.h"
@@ -114,6 +115,30 @@ static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
+/* @return how many permits it holds. */
+static uint32_t recount_flow(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             uint32_t idx)
+{
+    if (adm_flow_is_used(zone)) {
+        adm_flow_own_ask_locked(segment, idx);
+        adm_flow_hold_locked(segment, zone, idx);
+    }
+    return adm_flow_cost(segment, zone, idx);
+}
+
+/* In order of arrival, so that the oldest waiter has the first turn of its
+ * level. */
+static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    uint32_t idx = adm_flow_is_used(zone) ? zone->head_idx : 0;
+
+    while (idx) {
+        adm_flow_own_ask_locked(segment, idx);
+        adm_flow_append_locked(segment, zone, idx);
+        idx = adm_ticket_at(segment, idx)->next_idx;
+    }
+}
+
 static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx, recount_t *counts)
 {
@@ -129,7 +154,7 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
             counts->busy_since = ticket->since_usec;
         }
-        counts->active++;
+        counts->active += recount_flow(segment, zone, idx);
         counts->orphans += state == ADM_TICKET_ORPHANED;
         recount_permit(segment, zone, idx, state);
     }
@@ -156,6 +181,9 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     zone->free_idx = 0; /* R1_rebuild_begun */
     zone->fresh_idx = 0;
     zone->granted_idx = 0;
+    if (adm_flow_is_used(zone)) {
+        adm_flow_forget_locked(segment, zone);
+    }
     /* All chunks: one claimed just before its owner was killed may lie beyond
      * chunks_used. */
     for (chunk = 0; chunk < segment->chunks; chunk++) {
@@ -171,6 +199,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     ADM_FAULT(rebuild_counted);
     /* R2_rebuild_counted */
     adm_queue_link_locked(segment, zone, counts.runs);
+    relink_flows_locked(segment, zone);
     zone->busy_since_usec = counts.busy_since;
     atomic_store(&zone->active, counts.active);
     atomic_store(&zone->queued, counts.queued);

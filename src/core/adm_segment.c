@@ -30,7 +30,10 @@ typedef struct adm_zone_name_t {
     uint32_t last_load; /* that configured it */
     uint32_t limit;     /* that was configured; 0: none yet */
     uint32_t queue_length;
-    bool is_auto; /* it was, to find itself */
+    bool is_auto;       /* it was, to find itself */
+    uint32_t setup;     /* how often the parent changed it */
+    uint32_t table_idx; /* the flow table of this place, for good; 0: none */
+    bool uses_flows;    /* whether that is in use */
 } adm_zone_name_t;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
@@ -44,7 +47,8 @@ uint32_t adm_segment_version(void)
               + sizeof(adm_history_rec_t) + sizeof(adm_auto_rec_t)
               + sizeof(adm_child_rec_t) + sizeof(adm_doorbell_rec_t)
               + sizeof(adm_chunk_rec_t) + sizeof(adm_ticket_rec_t)
-              + sizeof(adm_who_rec_t));
+              + sizeof(adm_who_rec_t) + sizeof(adm_ask_rec_t)
+              + sizeof(adm_flow_table_rec_t));
 }
 
 /* ---- create --------------------------------------------------------------- */
@@ -71,6 +75,15 @@ static apr_status_t init_child_locks(adm_segment_t *segment)
     return rv;
 }
 
+static void make_random(void *bytes, size_t length)
+{
+    adm_usec_t now = adm_now();
+
+    if (getrandom(bytes, length, GRND_NONBLOCK) != (ssize_t)length) {
+        memcpy(bytes, &now, length < sizeof(now) ? length : sizeof(now));
+    }
+}
+
 static void write_header(adm_segment_t *segment)
 {
     adm_header_rec_t *header = segment->header;
@@ -80,10 +93,8 @@ static void write_header(adm_segment_t *segment)
     header->zones = segment->sizes.zones;
     header->children = segment->sizes.children;
     header->chunks = segment->chunks;
-    if (getrandom(&header->instance, sizeof(header->instance), GRND_NONBLOCK)
-        != sizeof(header->instance)) {
-        header->instance = (uint64_t)adm_now();
-    }
+    make_random(&header->instance, sizeof(header->instance));
+    make_random(segment->secret, sizeof(segment->secret));
 }
 
 static bool is_size(uint32_t size, uint32_t max)
@@ -110,14 +121,15 @@ apr_status_t adm_segment_create(adm_segment_t **created,
 {
     adm_segment_t *segment;
     uint64_t zones_at, histories_at, autos_at, children_at, doorbells_at;
-    uint64_t chunks_at, tickets_at, who_at, end = 0;
+    uint64_t chunks_at, tickets_at, who_at, asks_at, flow_tables_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
 
     if (!is_size(sizes->zones, ADM_MAX_ZONES)
         || !is_size(sizes->children, ADM_MAX_CHILDREN)
-        || !is_size(chunks, ADM_MAX_CHUNKS)) {
+        || !is_size(chunks, ADM_MAX_CHUNKS)
+        || sizes->flow_tables > ADM_MAX_FLOW_TABLES) {
         return APR_EINVAL;
     }
     segment = make_handle(sizes, chunks, pool);
@@ -131,6 +143,9 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
     tickets_at = part(&end, segment->sizes.tickets, sizeof(adm_ticket_rec_t));
     who_at = part(&end, segment->sizes.tickets, sizeof(adm_who_rec_t));
+    asks_at = part(&end, segment->sizes.tickets, sizeof(adm_ask_rec_t));
+    flow_tables_at = part(&end, sizes->flow_tables,
+                          sizeof(adm_flow_table_rec_t));
 
     if (end > SIZE_MAX) {
         return APR_ENOMEM; /* 32 bits */
@@ -150,6 +165,8 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
     segment->ticket_recs = (void *)((char *)segment->base + tickets_at);
     segment->who_recs = (void *)((char *)segment->base + who_at);
+    segment->ask_recs = (void *)((char *)segment->base + asks_at);
+    segment->flow_table_recs = (void *)((char *)segment->base + flow_tables_at);
 
     rv = init_child_locks(segment);
     if (rv != APR_SUCCESS) {
@@ -159,6 +176,11 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     write_header(segment);
     *created = segment;
     return APR_SUCCESS;
+}
+
+const unsigned char *adm_segment_secret(const adm_segment_t *segment)
+{
+    return segment->secret;
 }
 
 void adm_segment_destroy(adm_segment_t *segment)
@@ -248,6 +270,16 @@ static adm_zone_name_t *find_reusable(adm_segment_t *segment)
     return NULL;
 }
 
+/* Whoever locks the zone next sees that it has changed. */
+static void publish(adm_segment_t *segment, adm_zone_name_t *entry)
+{
+    adm_zone_rec_t *zone = &segment->zone_recs[entry->place];
+
+    atomic_store(&zone->incarnation, entry->incarnation);
+    atomic_store(&zone->table_idx, entry->uses_flows ? entry->table_idx : 0);
+    atomic_store(&zone->setup, ++entry->setup);
+}
+
 /* The memory of the process lives as long as the process: a longer name needs
  * new room, of a size that few steps reach. */
 static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
@@ -267,8 +299,10 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     entry->incarnation++;
     entry->limit = 0;
     entry->is_auto = false;
+    entry->uses_flows = false;
     adm_limit_forget(&segment->zone_recs[entry->place]);
     apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
+    publish(segment, entry);
 }
 
 /* The place of this name, else a new or retired one. */
@@ -310,7 +344,6 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
     (*entry)->last_load = segment->load;
     rec = &segment->zone_recs[(*entry)->place];
     atomic_store(&rec->queue_length, queue_length);
-    atomic_store(&rec->incarnation, (*entry)->incarnation);
     zone->idx = (*entry)->place + 1;
     zone->incarnation = (*entry)->incarnation;
     return APR_SUCCESS;
@@ -373,6 +406,26 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
     adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
     note_numbers(rec, entry, max, queue_length);
     entry->is_auto = true;
+    return APR_SUCCESS;
+}
+
+apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
+                                   bool uses_flows)
+{
+    adm_zone_name_t *entry = name_at(segment, zone.idx - 1);
+
+    /* A table stays with its place: else somebody who is still in one zone could
+     * write into the flows of another. */
+    if (uses_flows && !entry->table_idx) {
+        if (segment->flow_tables_used >= segment->sizes.flow_tables) {
+            return ADM_NO_FLOWS;
+        }
+        entry->table_idx = ++segment->flow_tables_used;
+    }
+    if (entry->uses_flows != uses_flows) {
+        entry->uses_flows = uses_flows;
+        publish(segment, entry);
+    }
     return APR_SUCCESS;
 }
 

@@ -3,8 +3,10 @@
  */
 #include "adm_auto.h"
 #include "adm_child.h"
+#include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_worker.h"
@@ -26,6 +28,9 @@ static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
     if (outcome == ADM_DRAIN) {
         ticket->drain_usec = DRAIN_USEC;
     }
+    else if (outcome == ADM_LATE) {
+        /* Set already: when one that comes would not be late. */
+    }
     else if (adm_outcome_action(outcome) == ADM_REFUSE) {
         ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
                                                   now);
@@ -39,10 +44,27 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
     return ADM_UNLIMITED;
 }
 
+/* Whether it would have to wait for longer than it may. */
+static bool is_late_locked(const adm_segment_t *segment, adm_zone_rec_t *zone,
+                           const adm_entry_t *entry, adm_usec_t now,
+                           adm_ticket_t *ticket)
+{
+    adm_usec_t expected;
+
+    if (entry->target_usec == 0) {
+        return false;
+    }
+    expected = adm_expect_wait_locked(segment, zone, entry,
+                                      ticket->queued_ahead, now);
+    ticket->drain_usec = expected - entry->target_usec;
+    return ticket->drain_usec > 0;
+}
+
 /* A dry run admits everybody; those beyond the limit are the would-be queue. */
-static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
+static adm_outcome_t dry_outcome_locked(const adm_segment_t *segment,
+                                        adm_zone_rec_t *zone,
                                         const adm_entry_t *entry,
-                                        adm_ticket_t *ticket)
+                                        adm_usec_t now, adm_ticket_t *ticket)
 {
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load(&zone->active);
@@ -56,6 +78,11 @@ static adm_outcome_t dry_outcome_locked(adm_zone_rec_t *zone,
                >= adm_limit_queue_length(zone, entry->queue_length)) {
         return ADM_DRY_FULL;
     }
+    if (is_late_locked(segment, zone, entry, now, ticket)) {
+        return ADM_DRY_LATE;
+    }
+    zone->figures.dry_wait_usec += (uint64_t)
+        adm_limit_drain_time(zone, ticket->queued_ahead, now);
     adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
     return ADM_DRY_QUEUED;
 }
@@ -65,23 +92,46 @@ static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
     return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
 }
 
-static adm_outcome_t outcome_locked(adm_zone_rec_t *zone,
-                                    const adm_entry_t *entry,
+/* Whether there is a permit for it, else a place in the queue. */
+static adm_outcome_t place_locked(adm_segment_t *segment,
+                                  const adm_zone_rec_t *zone,
+                                  const adm_entry_t *entry, uint32_t queued)
+{
+    if (adm_flow_is_used(zone)) {
+        return adm_flow_place_locked(segment, zone, entry);
+    }
+    if (queued == 0 && adm_limit_has_free_permit(zone)) {
+        return ADM_ADMITTED;
+    }
+    return queued < adm_limit_queue_length(zone, entry->queue_length)
+               ? ADM_WAITING
+               : ADM_FULL;
+}
+
+static adm_outcome_t outcome_locked(adm_segment_t *segment,
+                                    adm_zone_rec_t *zone,
+                                    const adm_entry_t *entry, adm_usec_t now,
                                     adm_ticket_t *ticket)
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
+    adm_outcome_t place = place_locked(segment, zone, entry, queued);
 
     ticket->queued_ahead = queued;
     if (adm_limit_is_draining(zone)) {
         return ADM_DRAIN;
     }
-    if (queued == 0 && adm_limit_has_free_permit(zone)) {
+    if (place == ADM_ADMITTED) {
         return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }
-    if (entry->wait == ADM_WAIT_NEVER
-        || queued >= adm_limit_queue_length(zone, entry->queue_length)) {
+    if (place != ADM_WAITING) {
+        return place;
+    }
+    if (entry->wait == ADM_WAIT_NEVER) {
         return ADM_FULL;
+    }
+    if (is_late_locked(segment, zone, entry, now, ticket)) {
+        return ADM_LATE;
     }
     if (entry->wait != ADM_WAIT_BLOCKED) {
         return ADM_WAITING;
@@ -95,18 +145,23 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
                                   adm_ticket_t *ticket)
 {
     adm_outcome_t outcome = entry->dry_run
-                                ? dry_outcome_locked(zone, entry, ticket)
-                                : outcome_locked(zone, entry, ticket);
+                                ? dry_outcome_locked(child->segment, zone,
+                                                     entry, now, ticket)
+                                : outcome_locked(child->segment, zone, entry,
+                                                 now, ticket);
     enum adm_ticket_state_t state = outcome == ADM_WAITING ? ADM_TICKET_WAITING
                                                            : ADM_TICKET_ACTIVE;
     apr_status_t rv;
 
     atomic_store_explicit(&zone->queue_length, entry->queue_length,
                           memory_order_relaxed);
+    if (entry->target_usec) {
+        adm_expect_begin_locked(zone);
+    }
     if (!has_ticket(outcome)) {
         return decided_locked(zone, ticket, outcome, now);
     }
-    rv = adm_zone_begin_ticket_locked(child, zone, state, now, ticket);
+    rv = adm_zone_begin_ticket_locked(child, zone, state, entry, now, ticket);
     if (rv != APR_SUCCESS) {
         adm_worker_end_blocking(ticket);
         return not_counted(ticket, rv);

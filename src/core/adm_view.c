@@ -1,8 +1,10 @@
 /* adm_view.c - consistent copies of what the segment says.
  * Called by the module.
  */
+#include <string.h>
 
 #include "adm_auto.h"
+#include "adm_flow.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
@@ -81,6 +83,52 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                              history);
     }
     return APR_SUCCESS;
+}
+
+/* Into the list, if it is larger than the last of these. */
+static void insert_key(adm_key_stats_t keys[ADM_KEYS_SHOWN], uint32_t *count,
+                       const adm_flow_rec_t *flow, const char *name)
+{
+    uint32_t size = flow->held + flow->waiting;
+    uint32_t place = *count;
+
+    while (place > 0 && keys[place - 1].held + keys[place - 1].waiting < size) {
+        if (place < ADM_KEYS_SHOWN) {
+            keys[place] = keys[place - 1];
+        }
+        place--;
+    }
+    if (place < ADM_KEYS_SHOWN) {
+        keys[place].held = flow->held;
+        keys[place].waiting = flow->waiting;
+        memcpy(keys[place].name, name, ADM_KEY_NAME);
+        keys[place].name[ADM_KEY_NAME] = '\0';
+        *count += *count < ADM_KEYS_SHOWN;
+    }
+}
+
+uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                       adm_key_stats_t keys[ADM_KEYS_SHOWN])
+{
+    adm_segment_t *segment = child->segment;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+    const adm_flow_table_rec_t *table = rec ? adm_flow_table(segment, rec)
+                                            : NULL;
+    uint32_t count = 0, n;
+
+    for (n = 0; table && n < ADM_FLOWS; n++) {
+        const adm_flow_rec_t *flow = &table->flows[n];
+
+        if (flow->key && (flow->held || flow->waiting)) {
+            insert_key(keys, &count, flow, table->names[n]);
+        }
+    }
+    if (rec) {
+        adm_zone_unlock(segment, rec, now);
+    }
+    return count;
 }
 
 void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)

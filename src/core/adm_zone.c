@@ -7,10 +7,12 @@
 #include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_grant.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"
+#include "adm_limit.h"
 #include "adm_lock.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
@@ -19,15 +21,28 @@
 
 /* ---- the lock ------------------------------------------------------------- */
 
-/* The place has another zone now: its figures begin at zero. */
-static void begin_incarnation_locked(adm_segment_t *segment,
-                                     adm_zone_rec_t *zone, uint32_t incarnation)
+/* The parent has changed something: which zone the place has, whose figures begin
+ * at zero, or whether it uses flows. Noted last: if that is done twice it does not
+ * matter. */
+static __attribute__((noinline, cold)) void
+apply_setup_locked(adm_segment_t *segment, adm_zone_rec_t *zone, uint32_t setup)
 {
-    zone->figures = (adm_figures_t){ 0 };
-    zone->queued_since = 0;
-    zone->peak_kb = 0;
-    adm_history_clear_locked(segment, zone);
-    zone->applied_incarnation = incarnation;
+    uint32_t incarnation = atomic_load(&zone->incarnation);
+    uint32_t table_idx = atomic_load(&zone->table_idx);
+
+    if (zone->applied_incarnation != incarnation) {
+        zone->figures = (adm_figures_t){ 0 };
+        zone->queued_since = 0;
+        zone->peak_kb = 0;
+        adm_history_clear_locked(segment, zone);
+        zone->applied_incarnation = incarnation;
+    }
+    if (zone->applied_table_idx != table_idx) {
+        zone->applied_table_idx = table_idx;
+        ADM_FAULT(setup_applied);
+        adm_pool_rebuild_locked(segment, zone);
+    }
+    zone->applied_setup = setup;
 }
 
 /* What its request would have done, had it got the lock. How long it ran is not
@@ -88,7 +103,7 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
 {
     adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
     adm_lock_result_t result;
-    uint32_t incarnation;
+    uint32_t setup;
 
     if (!zone) {
         *rv = APR_EINVAL;
@@ -112,10 +127,9 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
         *rv = ADM_LOCK_LOST;
         return NULL;
     }
-    incarnation = atomic_load_explicit(&zone->incarnation,
-                                       memory_order_relaxed);
-    if (zone->applied_incarnation != incarnation) {
-        begin_incarnation_locked(segment, zone, incarnation);
+    setup = atomic_load_explicit(&zone->setup, memory_order_acquire);
+    if (zone->applied_setup != setup) {
+        apply_setup_locked(segment, zone, setup);
     }
     atomic_store_explicit(&zone->stuck_since, 0, memory_order_relaxed);
     end_left_locked(segment, zone);
@@ -168,10 +182,12 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
 apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
                                           adm_zone_rec_t *zone,
                                           enum adm_ticket_state_t state,
+                                          const adm_entry_t *entry,
                                           adm_usec_t now, adm_ticket_t *ticket)
 {
     adm_segment_t *segment = child->segment;
     uint32_t idx = adm_pool_take_locked(segment, zone);
+    bool has_flows = adm_flow_is_used(zone);
     adm_ticket_rec_t *rec = adm_ticket_at(segment, idx);
 
     if (!rec) {
@@ -187,6 +203,12 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->begun_usec, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
+    if (has_flows) {
+        adm_flow_ask_locked(segment, entry, idx,
+                            state == ADM_TICKET_ACTIVE && !entry->dry_run
+                                ? adm_limit_effective(zone)
+                                : UINT32_MAX);
+    }
     ADM_FAULT(enter_filled);
     /* T1_enter_active, T2_enter_waiting */
     atomic_store_explicit(&rec->state, state, memory_order_release);
@@ -195,9 +217,15 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
         rec->prev_idx = 0; /* on no list */
         rec->next_idx = 0;
         adm_count_permit_locked(zone, now);
+        if (has_flows) {
+            adm_flow_hold_locked(segment, zone, idx);
+        }
     }
     else {
         adm_queue_append_locked(segment, zone, idx);
+        if (has_flows) {
+            adm_flow_append_locked(segment, zone, idx);
+        }
         /* In sequence: a round that still sees nobody here began before the
          * look at the limit that comes before the unlock, and so that sees a
          * limit for which the round is made. */
@@ -246,6 +274,9 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         ADM_FAULT(cancel_stored);
         adm_queue_unlink_locked(segment, zone, ticket_idx);
         adm_count_locked(&zone->queued, -1);
+        if (adm_flow_is_used(zone)) {
+            adm_flow_leave_locked(segment, zone, ticket_idx);
+        }
         break;
     case ADM_TICKET_ORPHANED:
         adm_count_locked(&zone->orphans, -1);
@@ -257,6 +288,9 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_grant_remove_locked(segment, zone, ticket_idx);
         }
         adm_count_locked(&zone->active, -1);
+        if (adm_flow_is_used(zone)) {
+            adm_flow_drop_locked(segment, zone, ticket_idx);
+        }
         ADM_FAULT(leave_unlinked);
         break;
     default:

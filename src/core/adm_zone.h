@@ -25,6 +25,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
 apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
                                           adm_zone_rec_t *zone,
                                           enum adm_ticket_state_t state,
+                                          const adm_entry_t *entry,
                                           adm_usec_t now, adm_ticket_t *ticket);
 
 /** From now on the ticket holds its permit for its program alone. */

@@ -20,4 +20,10 @@ uint64_t law_wait_usec(uint32_t queued, uint64_t service_usec,
  */
 uint64_t law_wait_mean(uint64_t mean, uint64_t count, int64_t served);
 
+/**
+ * @return the slow mean of service times after one more, @a served: the @a count-th.
+ * The plain mean of the first 64, then each moves it by a 64th.
+ */
+uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served);
+
 #endif

@@ -14,3 +14,14 @@ uint64_t law_wait_mean(uint64_t mean, uint64_t count, int64_t served)
 
     return (uint64_t)(count == 1 ? served : before + (served - before) / 8);
 }
+
+uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served)
+{
+    int64_t before = (int64_t)mean;
+
+    return (uint64_t)(before
+                      + (served - before)
+                            / (int64_t)(count == 0   ? 1
+                                        : count < 64 ? count
+                                                     : 64));
+}

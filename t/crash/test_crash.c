@@ -27,6 +27,7 @@ static void play_scene(const scene_t *scene)
 {
     pid_t victim;
 
+    has_keys = uses_flows;
     zone = zone_called("stage", scene->limit, 10);
     survivor = join();
     if (scene->is_held) {
@@ -98,6 +99,10 @@ static void assert_survivor_is_alone(void)
 
 START_TEST(a_death_is_mended)
 {
+    if (scenes[_i].needs_flows) {
+        uses_flows = true;
+        make_segment(8, 8, 256);
+    }
     play_scene(&scenes[_i]);
     survive_scene(&scenes[_i]);
     assert_survivor_is_alone();
@@ -124,9 +129,12 @@ END_TEST
 START_TEST(a_second_death_during_the_repair_is_mended)
 {
     adm_fault_t second = (adm_fault_t)_i;
+    bool is_with_flows = uses_flows;
     int n, reached = 0;
 
     for (n = 0; n < scene_count; n++) {
+        uses_flows = is_with_flows || scenes[n].needs_flows
+                     || is_of_flows(second);
         make_segment(2, 8, 128);
         memset(shared, 0, SHARED_WORDS * sizeof(*shared));
         play_scene(&scenes[n]);
@@ -155,6 +163,7 @@ START_TEST(any_number_of_deaths_is_mended)
     for (row = 0; row < 40; row++) {
         const scene_t *scene = &scenes[(unsigned)rand_r(&seed) % scene_count];
 
+        uses_flows = scene->needs_flows || rand_r(&seed) % 2;
         make_segment(2, 4, 128);
         memset(shared, 0, SHARED_WORDS * sizeof(*shared));
         play_scene(scene);
@@ -181,5 +190,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("crash", add_stories);
+    return run_stories_twice("crash", add_stories);
 }

@@ -266,10 +266,54 @@ static int tune_only(void *unused)
     return 0;
 }
 
+/* What the parent does at a load. */
+static void change_setup(void)
+{
+    adm_zone_rec_t *rec = rec_of_zone(zone);
+
+    atomic_store(&rec->table_idx, atomic_load(&rec->table_idx) ? 0 : 1);
+    atomic_fetch_add(&rec->setup, 1);
+}
+
+static int enter_another_setup(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    enter(child, zone, &ticket);
+    leave(&ticket);
+    change_setup();
+    arm();
+    enter(child, zone, &ticket);
+    return 0;
+}
+
+/* Has a permit and waits for another one. */
+static int leave_before_it_waits(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t before, ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    NEED(enter(child, zone, &before) == ADM_ADMITTED);
+    NEED(enter(child, zone, &ticket) == ADM_WAITING);
+    arm();
+    leave(&before);
+    return 0;
+}
+
+bool is_of_flows(adm_fault_t at)
+{
+    return at >= ADM_FAULT_ask_filled;
+}
+
 int do_everything(void *unused)
 {
     adm_child_t *child;
-    adm_ticket_t ticket;
+    adm_ticket_t first, ticket;
     adm_outcome_t outcome;
 
     (void)unused;
@@ -293,6 +337,15 @@ int do_everything(void *unused)
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     leave_without_lock(child, &ticket);
+    enter(child, zone, &first);
+    enter(child, zone, &ticket);
+    leave(&first);
+    leave(&ticket);
+    if (has_keys) {
+        change_setup();
+        enter(child, zone, &ticket);
+        leave(&ticket);
+    }
     return 0;
 }
 
@@ -436,6 +489,23 @@ const scene_t scenes[] = {
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },
+    /* Requests are told apart. */
+    { KILL(ask_filled), NULL, enter_and_leave, .limit = 1,
+      .needs_flows = true },
+    { KILL(ask_filled), NULL, enter_and_wait, .is_held = true,
+      .is_awaited = true, .limit = 1, .needs_flows = true },
+    { KILL(flow_linked), NULL, enter_and_wait, .is_held = true, .limit = 1,
+      .needs_flows = true },
+    { KILL(flow_linked), NULL, enter_and_wait, .is_held = true,
+      .is_awaited = true, .limit = 1, .needs_flows = true },
+    { KILL(flow_unlinked), NULL, leave_before_it_waits, .limit = 1,
+      .needs_flows = true },
+    { KILL(flows_forgotten), die_inside_the_lock, register_only,
+      .is_held = true, .is_awaited = true, .limit = 1, .needs_flows = true },
+    { KILL(setup_applied), NULL, enter_another_setup, .limit = 1,
+      .needs_flows = true },
+    { KILL(setup_applied), NULL, enter_another_setup, .is_held = true,
+      .is_awaited = true, .limit = 1, .needs_flows = true },
 };
 
 const int scene_count = (int)(sizeof(scenes) / sizeof(scenes[0]));

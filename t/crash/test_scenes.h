@@ -22,7 +22,11 @@ typedef struct scene_t {
     bool is_awaited;  /* the survivor stands in line */
     bool is_parallel; /* the survivor gets in line while the victim runs */
     uint32_t limit;
+    bool needs_flows; /* in a zone without them it is not reached */
 } scene_t;
+
+/** @return whether only zones with flows have this point. */
+bool is_of_flows(adm_fault_t at);
 
 extern const scene_t scenes[];
 extern const int scene_count;

@@ -13,7 +13,7 @@
 
 void begin_world(world_t *world)
 {
-    const adm_sizes_t sizes = { ZONES, CHILDREN, TICKETS };
+    const adm_sizes_t sizes = { ZONES, CHILDREN, TICKETS, ZONES };
 
     apr_pool_create(&world->pool, NULL);
     MUST(adm_segment_create(&world->segment, &sizes, world->pool)

@@ -26,6 +26,7 @@ static void begin_story(story_t *story)
     adm_segment_begin_load(segment);
     adm_segment_configure(segment, "a", 2, 8, &story->zones[0]);
     adm_segment_configure(segment, "b", 1, 0, &story->zones[1]);
+    adm_segment_use_flows(segment, story->zones[0], true);
     adm_segment_end_load(segment, 16, 0);
     MUST(adm_child_register(&story->child, segment, 1, story->world.pool)
          == APR_SUCCESS);
@@ -59,6 +60,12 @@ static void enter(story_t *story, adm_ticket_t *ticket, input_t *input)
                                      : n & 32 ? ADM_WORKER_DENIED
                                               : ADM_WORKER_NONE,
                            .queue_length = n / 64 * 4,
+                           .key = n % 5,
+                           .key_name = "key",
+                           .key_max = n % 3,
+                           .cost = n % 4,
+                           .priority = n % ADM_PRIORITIES,
+                           .target_usec = n % 7,
                            .dry_run = (n & 16) != 0 };
     adm_ticket_enter(story->child, story->zones[n % 2], &entry, adm_now(),
                      ticket);

@@ -42,7 +42,7 @@ static pid_t choose_pid(const world_t *world, input_t *input)
 static void make_another(const world_t *world, input_t *input)
 {
     adm_sizes_t sizes = { take_word(input) % 32, take_word(input) % 32,
-                          take_word(input) % 4096 };
+                          take_word(input) % 4096, 0 };
     adm_segment_t *another = NULL;
     apr_status_t rv = adm_segment_create(&another, &sizes, world->pool);
 

@@ -21,7 +21,8 @@ my %bad = (
         qr/number|length|timeout=/,
         '-1', 'ten', '10x', '99999999999999999999', '""',
         '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
-        '10 [timeout=5parsecs]', '10 [timeout=5m]', '10 [timeout=1d]', 'off', '10 [timeout=30S]', '10 [timout=5s]', '10 [20]',
+        '10 [timeout=5parsecs]', '10 [timeout=5m]', '10 [timeout=1d]', 'off', '10 [timeout=30S]', '10 [target=0]',
+        '10 [target=soon]', '10 [target=]', '10 timeout=5s [target=never]', '10 [target]', '10 [timout=5s]', '10 [20]',
         '[timeout=5s]',
     ],
     AdmissionExempt => [
@@ -33,6 +34,20 @@ my %bad = (
         '99', '200', '301', '600', 'busy', '503x', '-503', '""', '401', '407',
         '503 [retry-after=soon]', '503 [retry-after=-5]', '503 [retry-after=]',
         '503 [retry=5]', '503 [429]', '503 [r]',
+    ],
+    AdmissionFair => [
+        qr/client|max=/, 'clients', 'client/', 'client/0', 'client/33', 'client/24/0',
+        'client/24/129', 'client/24/56/1', 'client/x', 'key', '""', '"%{nonsense:"',
+        'client [max=0]', 'client [max=65536]', 'client [max=]', 'client [max=many]', 'client [5]',
+        'off [max=5]',
+    ],
+    AdmissionPriority => [
+        qr/high or low|expression/, '[middle] "true"', '[high]', 'high "[no such words]"', '""',
+        q(low "true" [false]),
+    ],
+    AdmissionCost => [
+        qr/number of permits|expression/, '0', '-1', 'many', '65536', '1.5', '2 "[no such words]"', '""',
+        q(2 "true" [false]),
     ],
     AdmissionDryRun => [ qr/On or Off/i, 'maybe', '1', '""' ],
     AdmissionReserve => [

@@ -11,7 +11,7 @@ my @server_fields = qw(
 my @zone_fields = qw(
     Name Limit LimitConfigured Mode Overridden Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
     Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
-    RejectedReserve RejectedDrain Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun
+    RejectedReserve RejectedLate RejectedShare RejectedDrain Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun DryQueued DryWaitMeanMs
 );
 
 for_each_combo(sub {

@@ -146,5 +146,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("grant", add_stories);
+    return run_stories_twice("grant", add_stories);
 }

@@ -47,8 +47,23 @@ START_TEST(the_mean_follows_a_change_within_thirty_requests)
 }
 END_TEST
 
+START_TEST(the_slow_mean_is_the_plain_one_of_the_first_64)
+{
+    uint64_t mean = 0, count;
+
+    for (count = 1; count <= 64; count++) {
+        mean = law_wait_slow_mean(mean, count, (int64_t)count * SECOND);
+    }
+    ck_assert_uint_ge(mean, 65 * SECOND / 2 - 64);
+    ck_assert_uint_le(mean, 65 * SECOND / 2);
+    ck_assert_uint_eq(law_wait_slow_mean(64 * SECOND, 1000, 128 * SECOND),
+                      65 * SECOND);
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
+    tcase_add_test(stories, the_slow_mean_is_the_plain_one_of_the_first_64);
     tcase_add_test(stories,
                    a_queue_takes_as_long_as_its_requests_by_its_permits);
     tcase_add_test(stories,

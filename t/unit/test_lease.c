@@ -409,5 +409,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("lease", add_stories);
+    return run_stories_twice("lease", add_stories);
 }

@@ -368,5 +368,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("leave", add_stories);
+    return run_stories_twice("leave", add_stories);
 }

@@ -484,5 +484,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("orphan", add_stories);
+    return run_stories_twice("orphan", add_stories);
 }

@@ -15,13 +15,14 @@ START_TEST(a_new_segment_is_consistent)
 END_TEST
 
 static const adm_sizes_t impossible_sizes[] = {
-    { 0, 1, 1 },
-    { 1, 0, 1 },
-    { 1, 1, 0 },
-    { ADM_MAX_ZONES + 1, 1, 1 },
-    { 1, ADM_MAX_CHILDREN + 1, 1 },
-    { 1, 1, ADM_MAX_CHUNKS *ADM_CHUNK_TICKETS + 1 },
-    { 1, 1, UINT32_MAX },
+    { 0, 1, 1, 0 },
+    { 1, 0, 1, 0 },
+    { 1, 1, 0, 0 },
+    { ADM_MAX_ZONES + 1, 1, 1, 0 },
+    { 1, ADM_MAX_CHILDREN + 1, 1, 0 },
+    { 1, 1, ADM_MAX_CHUNKS *ADM_CHUNK_TICKETS + 1, 0 },
+    { 1, 1, UINT32_MAX, 0 },
+    { 1, 1, 1, ADM_MAX_FLOW_TABLES + 1 },
 };
 #define IMPOSSIBLE_SIZES \
     (int)(sizeof(impossible_sizes) / sizeof(impossible_sizes[0]))

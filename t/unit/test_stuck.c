@@ -368,5 +368,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("stuck", add_stories);
+    return run_stories_twice("stuck", add_stories);
 }

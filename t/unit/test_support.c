@@ -16,9 +16,14 @@
 #define DEADLINE_USEC (60 * ADM_USEC_PER_SEC)
 #define TEST_TIMEOUT_SEC 300
 
+/* Not many: t/crash/test_step compares the whole segment at each step. */
+#define FLOW_TABLES 4
+
 apr_pool_t *pool;
 adm_segment_t *segment;
 atomic_uint *shared;
+
+bool uses_flows, has_keys;
 
 static unsigned zones_made;
 
@@ -60,6 +65,7 @@ void pause_briefly(void)
 
 static void set_up(void)
 {
+    uses_flows = has_keys = false;
     apr_initialize();
     apr_pool_create(&pool, NULL);
     shared = mmap(NULL, SHARED_WORDS * sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -86,18 +92,29 @@ static void tear_down(void)
     apr_pool_destroy(pool);
 }
 
-int run_stories(const char *name, void (*add)(TCase *stories))
+static void set_up_with_flows(void)
 {
-    Suite *suite = suite_create(name);
-    TCase *stories = tcase_create(name);
-    SRunner *runner;
-    int failed;
+    set_up();
+    uses_flows = true;
+    make_segment(8, 8, 256);
+}
 
-    tcase_add_checked_fixture(stories, set_up, tear_down);
+static void add_stories(Suite *suite, const char *name,
+                        void (*add)(TCase *stories), void (*begin)(void))
+{
+    TCase *stories = tcase_create(name);
+
+    tcase_add_checked_fixture(stories, begin, tear_down);
     tcase_set_timeout(stories, TEST_TIMEOUT_SEC);
     add(stories);
     suite_add_tcase(suite, stories);
-    runner = srunner_create(suite);
+}
+
+static int run_suite(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
     srunner_set_tap(runner, "-");
     srunner_run_all(runner, CK_SILENT);
     failed = srunner_ntests_failed(runner);
@@ -105,11 +122,31 @@ int run_stories(const char *name, void (*add)(TCase *stories))
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+int run_stories(const char *name, void (*add)(TCase *stories))
+{
+    Suite *suite = suite_create(name);
+
+    add_stories(suite, name, add, set_up);
+    return run_suite(suite);
+}
+
+int run_stories_twice(const char *name, void (*add)(TCase *stories))
+{
+    Suite *suite = suite_create(name);
+
+    add_stories(suite, name, add, set_up);
+    add_stories(suite, "with flows", add, set_up_with_flows);
+    return run_suite(suite);
+}
+
 /* ---- a small world ------------------------------------------------------- */
 
 void make_segment(uint32_t zones, uint32_t children, uint32_t tickets)
 {
-    adm_sizes_t sizes = { zones, children, tickets };
+    adm_sizes_t sizes = { zones, children, tickets,
+                          !uses_flows           ? 0
+                          : zones < FLOW_TABLES ? zones
+                                                : FLOW_TABLES };
 
     if (segment) {
         drop_segment();
@@ -130,6 +167,8 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     adm_segment_begin_load(segment);
     ck_assert_int_eq(adm_segment_configure(segment, name, limit, queue_length,
                                            &zone),
+                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_use_flows(segment, zone, uses_flows),
                      APR_SUCCESS);
     end_load(1000000);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
@@ -170,6 +209,10 @@ adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
 {
     *ticket = (adm_ticket_t){ 0 };
     entry.queue_length = queue_lengths[zone.idx % ZONES_AT_MOST];
+    if (has_keys) {
+        entry.key = (uint64_t)getpid();
+        entry.key_name = "a process";
+    }
     return adm_ticket_enter(child, zone, &entry, now, ticket);
 }
 

@@ -70,6 +70,15 @@ void pause_briefly(void);
 /** Run all tests that @a add registers. @return main()'s result. */
 int run_stories(const char *name, void (*add)(TCase *stories));
 
+/** Run them twice: on zones without flows and on such with flows. */
+int run_stories_twice(const char *name, void (*add)(TCase *stories));
+
+/** Zones that are made from now on use flows; each test begins with its own. */
+extern bool uses_flows;
+
+/** Each process enters with a key of its own, not without one. */
+extern bool has_keys;
+
 /** Have a segment of another size than the usual one (8 zones, 8 children,
  *  256 tickets). */
 void make_segment(uint32_t zones, uint32_t children, uint32_t tickets);

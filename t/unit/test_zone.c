@@ -384,5 +384,5 @@ static void add_stories(TCase *stories)
 
 int main(void)
 {
-    return run_stories("zone", add_stories);
+    return run_stories_twice("zone", add_stories);
 }

@@ -30,6 +30,7 @@
     (APR_OS_START_USERERR + 3109) /* other version, or torn */
 #define ADM_INTERRUPTED (APR_OS_START_USERERR + 3110) /* own critical section */
 #define ADM_ZONE_BUSY (APR_OS_START_USERERR + 3113) /* lock held for too long */
+#define ADM_NO_FLOWS (APR_OS_START_USERERR + 3114)  /* no more flow tables */
 
 /** A segment, as this process sees it. Private memory, inherited by fork. */
 typedef struct adm_segment_t adm_segment_t;

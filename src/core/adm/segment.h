@@ -10,7 +10,8 @@
 typedef struct adm_sizes_t {
     uint32_t zones;
     uint32_t children;
-    uint32_t tickets; /* rounded up to whole chunks */
+    uint32_t tickets;     /* rounded up to whole chunks */
+    uint32_t flow_tables; /* zones that may use flows; 0 is allowed */
 } adm_sizes_t;
 
 /** Version of everything in the segment and of its handle, with their sizes: part
@@ -68,6 +69,24 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
                                         const char *name, uint32_t min,
                                         uint32_t max, uint32_t queue_length,
                                         adm_zone_t *zone);
+
+/**
+ * Say whether a zone that was just configured tells requests apart by key, cost
+ * and priority. If it does not, they are not looked at.
+ *
+ * The parent, between begin_load and end_load. Takes no lock.
+ *
+ * @return APR_SUCCESS, or ADM_NO_FLOWS when there are no more flow tables: then
+ *         the zone does without.
+ */
+apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
+                                   bool uses_flows);
+
+#define ADM_SECRET_LENGTH 16
+
+/** @return ADM_SECRET_LENGTH random bytes, the same in all processes of the server
+ *  for the life of the segment; for the hash of keys. Not in the segment. */
+const unsigned char *adm_segment_secret(const adm_segment_t *segment);
 
 /**
  * End a configuration load.

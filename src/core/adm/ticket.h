@@ -34,7 +34,7 @@ typedef struct adm_ticket_t {
     apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
     uint32_t queued_ahead; /* length of the queue at arrival */
     adm_usec_t drain_usec; /* of a rejected one, estimate: when the queue will
-                            * have drained */
+                            * have drained, or one would not be late */
 } adm_ticket_t;
 
 /** How a request waits. */
@@ -44,12 +44,34 @@ typedef enum adm_wait_t {
     ADM_WAIT_PARKED   /* without one; adm_ticket_park() or adm_ticket_block() */
 } adm_wait_t;
 
-/** What a request that enters a zone says of itself. */
+/** In which order a request is served while several priorities wait: as 16 to 4 to
+ *  1. */
+typedef enum adm_priority_t {
+    ADM_PRIORITY_NORMAL,
+    ADM_PRIORITY_HIGH,
+    ADM_PRIORITY_LOW,
+    ADM_PRIORITIES /* how many there are */
+} adm_priority_t;
+
+/** Room for the name of a key, as it is shown. What is longer is cut. */
+#define ADM_KEY_NAME 32
+
+/** What a request that enters a zone says of itself. What a zone has to be told
+ *  by adm_segment_use_flows() is not looked at elsewhere. */
 typedef struct adm_entry_t {
     adm_wait_t wait;
     adm_worker_t worker;
-    uint32_t queue_length; /* how many may wait in the zone, as it sees it */
-    bool dry_run;          /* always runs; counts as if it did not */
+    uint32_t queue_length;  /* how many may wait in the zone, as it sees it */
+    adm_usec_t target_usec; /* no place for it if it would have to wait longer;
+                             * 0: any time */
+    bool dry_run;           /* always runs; counts as if it did not */
+
+    /* In a zone that uses flows. */
+    uint64_t key;         /* keys take turns; 0: it has none */
+    const char *key_name; /* shown to the administrator; NULL: "" */
+    uint32_t key_max;     /* permits that its key may hold; 0: any number */
+    uint32_t cost;        /* permits that it takes at once; 0 is 1 */
+    adm_priority_t priority;
 } adm_entry_t;
 
 /**
@@ -64,6 +86,9 @@ typedef struct adm_entry_t {
  *         ADM_DRY_QUEUED  dry run: runs, would have waited
  *         ADM_DRY_FULL    dry run: runs, would have been rejected
  *         ADM_FULL        no permit, and no place or no wish to wait
+ *         ADM_LATE        no permit for longer than its target, by estimate
+ *         ADM_DRY_LATE    dry run: runs, would have been rejected so
+ *         ADM_SHARE       no permit, and its key has no more places in the queue
  *         ADM_RESERVE     the workers left are reserved for other requests
  *         ADM_PARKING     the connections left are kept for other requests
  *         ADM_UNLIMITED   it cannot be counted, for the reason in

@@ -7,6 +7,7 @@
 #include "adm/auto.h"
 #include "adm/base.h"
 #include "adm/override.h"
+#include "adm/ticket.h"
 #include "adm_figures.h"
 #include "adm_outcome.h"
 
@@ -49,6 +50,25 @@ typedef struct adm_history_t {
  */
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                            adm_zone_stats_t *stats, adm_history_t *history);
+
+/** What a zone knows of one key. */
+typedef struct adm_key_stats_t {
+    char name[ADM_KEY_NAME
+              + 1];   /* as a request said it: show it, trust it not */
+    uint32_t held;    /* permits */
+    uint32_t waiting; /* requests */
+} adm_key_stats_t;
+
+#define ADM_KEYS_SHOWN 10
+
+/**
+ * Copy the keys with the most permits and waiting requests, the largest first.
+ * Waits briefly for the zone.
+ *
+ * @return how many, 0 if the zone does not use flows or cannot be locked.
+ */
+uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
+                       adm_key_stats_t keys[ADM_KEYS_SHOWN]);
 
 typedef struct adm_server_stats_t {
     uint32_t worker_cap;      /* workers that zones may occupy together */

@@ -14,6 +14,7 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
     (void)path;
     *conf = (admission_dir_conf_t){ .queue_length = ADMISSION_UNSET,
                                     .queue_timeout = ADMISSION_UNSET,
+                                    .queue_target = ADMISSION_UNSET,
                                     .reject_status = ADMISSION_UNSET,
                                     .retry = ADMISSION_RETRY_UNSET,
                                     .dry_run = ADMISSION_UNSET };
@@ -31,6 +32,7 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
     PICK(section, NULL);
     PICK(queue_length, ADMISSION_UNSET);
     PICK(queue_timeout, ADMISSION_UNSET);
+    PICK(queue_target, ADMISSION_UNSET);
     PICK(handlers, NULL);
     PICK(exempt, NULL);
     PICK(reject_status, ADMISSION_UNSET);
@@ -39,6 +41,9 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
                               : base->retry_seconds;
     PICK(retry, ADMISSION_RETRY_UNSET);
     PICK(dry_run, ADMISSION_UNSET);
+    PICK(fair, NULL);
+    PICK(priorities, NULL);
+    PICK(costs, NULL);
     conf->actions = admission_actions_merge(p, base->actions, add->actions);
     return conf;
 }
@@ -73,6 +78,15 @@ adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf)
     return conf->queue_timeout != ADMISSION_UNSET ? conf->queue_timeout
            : zone                                 ? zone->queue_timeout
                   : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
+}
+
+adm_usec_t admission_conf_queue_target(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+
+    return conf->queue_target != ADMISSION_UNSET ? conf->queue_target
+           : zone                                ? zone->queue_target
+                                                 : 0;
 }
 
 int admission_conf_reject_status(const admission_dir_conf_t *conf)

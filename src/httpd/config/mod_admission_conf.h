@@ -37,8 +37,13 @@ typedef struct admission_zone_t {
                                * known when the workers are */
     int queue_length; /* where no request says otherwise */
     adm_usec_t queue_timeout;
+    adm_usec_t queue_target; /* 0: off */
     bool says_queue; /* one of its sections does, not only their surroundings */
     int dry_run;
+    const struct admission_dir_conf_t
+        *apparent;     /* what applies in its section as
+                                                  * far as the files tell */
+    bool uses_flows;   /* some requests of it say key, cost or priority */
     adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;
 
@@ -67,18 +72,46 @@ typedef enum admission_retry_t {
     ADMISSION_RETRY_FIXED
 } admission_retry_t;
 
+/** What AdmissionFair tells requests apart by. */
+typedef enum admission_key_kind_t {
+    ADMISSION_KEY_OFF,
+    ADMISSION_KEY_CLIENT,
+    ADMISSION_KEY_HOST,
+    ADMISSION_KEY_USER,
+    ADMISSION_KEY_EXPRESSION
+} admission_key_kind_t;
+
+typedef struct admission_fair_t {
+    const char *text; /* as it was written */
+    admission_key_kind_t kind;
+    int bits;  /* of an address of IPv4 */
+    int bits6; /* of one of IPv6 */
+    const ap_expr_info_t *expression;
+    int max; /* permits of a key; 0: any number */
+} admission_fair_t;
+
+/** A line of AdmissionPriority or AdmissionCost. */
+typedef struct admission_rule_t {
+    int value; /* adm_priority_t, or a number of permits */
+    const ap_expr_info_t *expression; /* NULL: always */
+} admission_rule_t;
+
 /** Per-directory configuration. Merging copies pointers and numbers only, but for
  *  actions. */
 typedef struct admission_dir_conf_t {
     admission_section_t *section;       /* NULL: unset */
     int queue_length;                   /* -1: unset */
     adm_usec_t queue_timeout;           /* -1: unset */
+    adm_usec_t queue_target;            /* -1: unset, 0: off */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
     admission_retry_t retry;
-    int retry_seconds;    /* of ADMISSION_RETRY_FIXED */
-    int dry_run;          /* -1: unset */
+    int retry_seconds;              /* of ADMISSION_RETRY_FIXED */
+    int dry_run;                    /* -1: unset */
+    const admission_fair_t *fair;   /* NULL: unset */
+    apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
+    apr_array_header_t *costs;      /* the same */
     apr_table_t *actions; /* of mod_actions: handler or type, and the script
                            * that it leads to; NULL: none */
 } admission_dir_conf_t;
@@ -113,6 +146,9 @@ admission_conf_zone(const admission_dir_conf_t *conf)
 int admission_conf_queue_length(const admission_dir_conf_t *conf);
 
 adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf);
+
+/** 0: off. */
+adm_usec_t admission_conf_queue_target(const admission_dir_conf_t *conf);
 
 int admission_conf_reject_status(const admission_dir_conf_t *conf);
 

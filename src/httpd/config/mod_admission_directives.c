@@ -14,6 +14,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_limit.h"
+#include "config/mod_admission_fair.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_sections.h"
 
@@ -21,18 +22,11 @@ APLOG_USE_MODULE(admission);
 
 #define MAX_RECYCLE 1000000000
 
-/* Not for .htaccess: it is read at each request, and its authors must not make
- * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
-static const char *wrong_context(cmd_parms *cmd)
-{
-    return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
-}
-
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg, const char *min,
                                       const char *max)
 {
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
     admission_limit_t said;
     admission_section_t *section;
 
@@ -58,12 +52,27 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
+/* "timeout=..." or "target=...". */
+static bool parse_queue_option(const char *option, adm_usec_t *timeout,
+                               adm_usec_t *target)
+{
+    if (strcasecmp(option, "target=off") == 0) {
+        *target = 0;
+        return true;
+    }
+    if (strncasecmp(option, "target=", 7) == 0) {
+        return admission_parse_time(option + 7, apr_time_from_msec(1), target);
+    }
+    return strncasecmp(option, "timeout=", 8) == 0
+           && admission_parse_time(option + 8, apr_time_from_msec(1), timeout);
+}
+
 static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
-                             const char *option)
+                             const char *option, const char *another)
 {
     admission_dir_conf_t *conf = dir_conf;
-    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT;
-    const char *error = wrong_context(cmd);
+    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    const char *error = admission_sections_wrong_context(cmd);
     int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
 
     if (error) {
@@ -75,18 +84,23 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "no queue, to %d",
                             length, ADMISSION_QUEUE_MAX);
     }
-    if (option
-        && (strncasecmp(option, "timeout=", 8) != 0
-            || !admission_parse_time(option + 8, apr_time_from_msec(1),
-                                     &timeout))) {
+    if (option && parse_queue_option(option, &timeout, &target)) {
+        option = another;
+    }
+    if (option && parse_queue_option(option, &timeout, &target)) {
+        option = NULL;
+    }
+    if (option) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionQueue: '%s' is not timeout=time with a "
-                            "time from 1ms to 24h in ms, s, min or h, such as "
-                            "timeout=30s; a length of 0 is for no queue",
+                            "AdmissionQueue: '%s' is not timeout=time, "
+                            "target=time or target=off with a time from 1ms to "
+                            "24h in ms, s, min or h, such as timeout=30s; a "
+                            "length of 0 is for no queue",
                             option);
     }
     conf->queue_length = number;
     conf->queue_timeout = timeout;
+    conf->queue_target = target;
     return NULL;
 }
 
@@ -95,7 +109,7 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
 {
     admission_dir_conf_t *conf = dir_conf;
     apr_array_header_t *handlers;
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
     int i;
 
     if (error) {
@@ -124,7 +138,7 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
 
 static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
     const char *c;
 
     if (error) {
@@ -145,7 +159,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
 static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
     const char *text = args;
 
     if (error) {
@@ -204,7 +218,7 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                               const char *status, const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
     int number = admission_parse_number(status, 400, 599);
 
     if (error) {
@@ -254,7 +268,7 @@ static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
 static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = wrong_context(cmd);
+    const char *error = admission_sections_wrong_context(cmd);
 
     return error ? error : parse_flag(cmd, arg, &conf->dry_run);
 }
@@ -368,14 +382,25 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE123("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
                     "how many counted requests run here at once, 'auto' with "
                     "minimum and maximum, or 'off'"),
-    AP_INIT_TAKE12("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
-                   "how many may wait, and timeout=time"),
+    AP_INIT_TAKE123("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
+                    "how many may wait, timeout=time and target=time|off"),
     AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
                       "which requests count: 'dynamic', 'all' or handlers"),
     AP_INIT_TAKE1("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
                   "name of the zone; sections of one name share one limit"),
     AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
                      "expression: where it is true, a request runs at once"),
+    AP_INIT_TAKE12("AdmissionFair", admission_fair_set, NULL, ZONE_CONTEXT,
+                   "client[/bits[/bits6]], host, user, an expression or 'off', "
+                   "and max=number"),
+    AP_INIT_RAW_ARGS("AdmissionPriority", admission_fair_set_priority, NULL,
+                     ZONE_CONTEXT,
+                     "high or low, and the expression that is true for these "
+                     "requests"),
+    AP_INIT_RAW_ARGS("AdmissionCost", admission_fair_set_cost, NULL,
+                     ZONE_CONTEXT,
+                     "permits that a request takes, and the expression that is "
+                     "true for these requests"),
     AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
                    "status for rejected requests, and "
                    "retry-after=auto|off|time"),

@@ -93,17 +93,46 @@ const char *admission_sections_server(apr_pool_t *p, const server_rec *s)
 
 /* ---- what the directives say --------------------------------------------- */
 
+/* Not for .htaccess: it is read at each request, and its authors must not make
+ * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
+const char *admission_sections_wrong_context(cmd_parms *cmd)
+{
+    return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
+}
+
 /* Of the configuration being read: admission_section_t *, admission_zone_t *. */
 static apr_array_header_t *sections;
+
+static apr_array_header_t *flows; /* of admission_flows_note_t */
 
 void admission_sections_begin(apr_pool_t *pconf)
 {
     sections = apr_array_make(pconf, 8, sizeof(admission_section_t *));
+    flows = apr_array_make(pconf, 8, sizeof(admission_flows_note_t));
 }
 
 const apr_array_header_t *admission_sections_all(void)
 {
     return sections;
+}
+
+const apr_array_header_t *admission_sections_flows(void)
+{
+    return flows;
+}
+
+void admission_sections_note_flows(cmd_parms *cmd,
+                                   const admission_dir_conf_t *conf)
+{
+    bool is_regex = false;
+    const char *section = name_place(cmd->pool, cmd->directive, &is_regex);
+    admission_flows_note_t note = {
+        .server = cmd->server,
+        .conf = conf,
+        .is_of_server = section && strcmp(section, "*") == 0
+    };
+
+    APR_ARRAY_PUSH(flows, admission_flows_note_t) = note;
 }
 
 const char *admission_sections_place(const cmd_parms *cmd)

@@ -22,4 +22,21 @@ const char *admission_sections_place(const cmd_parms *cmd);
 admission_section_t *admission_sections_note(cmd_parms *cmd,
                                              admission_dir_conf_t *conf);
 
+/** A place where AdmissionFair, AdmissionPriority or AdmissionCost says something. */
+typedef struct admission_flows_note_t {
+    const server_rec *server;
+    const admission_dir_conf_t *conf;
+    bool is_of_server; /* in no section: inherited by all that are in it */
+} admission_flows_note_t;
+
+/** @return these, in the order of the files. */
+const apr_array_header_t *admission_sections_flows(void);
+
+/** Note one of them. */
+void admission_sections_note_flows(cmd_parms *cmd,
+                                   const admission_dir_conf_t *conf);
+
+/** @return why a directive of zones may not stand here, NULL if it may. */
+const char *admission_sections_wrong_context(cmd_parms *cmd);
+
 #endif

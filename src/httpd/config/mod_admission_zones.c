@@ -111,7 +111,9 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->queue_length = admission_conf_queue_length(conf);
     zone->says_queue = section->own->queue_length >= 0;
     zone->queue_timeout = admission_conf_queue_timeout(conf);
+    zone->queue_target = admission_conf_queue_target(conf);
     zone->dry_run = admission_conf_is_dry_run(conf);
+    zone->apparent = conf;
     APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
     apr_hash_set(zones_by_name, name, APR_HASH_KEY_STRING, zone);
     return zone;
@@ -142,11 +144,13 @@ static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
     }
     if (zone->says_queue
         && (zone->queue_length != own->queue_length
-            || zone->queue_timeout != own->queue_timeout)) {
+            || zone->queue_timeout != own->queue_timeout
+            || zone->queue_target != own->queue_target)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     zone->queue_length = own->queue_length;
     zone->queue_timeout = own->queue_timeout;
+    zone->queue_target = own->queue_target;
     zone->says_queue = true;
     return OK;
 }
@@ -213,6 +217,55 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
     return OK;
 }
 
+static bool says_flows(const admission_dir_conf_t *conf)
+{
+    return (conf->fair && conf->fair->kind != ADMISSION_KEY_OFF)
+           || conf->priorities || conf->costs;
+}
+
+/* A section without a zone of its own is for requests of some zone: which ones, is
+ * known when they come. Those of the main server are for all servers. */
+static void settle_inner_flows(const admission_flows_note_t *note,
+                               const server_rec *main_server)
+{
+    int i;
+
+    for (i = 0; i < admission_sections_all()->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
+
+        if (section->zone
+            && (note->server == main_server || note->server == section->server
+                || section->server == main_server)) {
+            section->zone->uses_flows = true;
+        }
+    }
+}
+
+/* Which zones have requests that say key, cost or priority; one too many costs a
+ * little time for each of its requests. */
+static void settle_flows(apr_pool_t *p, const server_rec *main_server)
+{
+    int i;
+
+    for (i = 0; i < admission_sections_all()->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
+
+        if (section->zone && says_flows(apparent_conf(p, section))) {
+            section->zone->uses_flows = true;
+        }
+    }
+    for (i = 0; i < admission_sections_flows()->nelts; i++) {
+        const admission_flows_note_t *note = &APR_ARRAY_IDX(
+            admission_sections_flows(), i, admission_flows_note_t);
+
+        if (!note->is_of_server && !note->conf->section) {
+            settle_inner_flows(note, main_server);
+        }
+    }
+}
+
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s)
 {
@@ -236,6 +289,7 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
             rv = join_zone(pconf, s, section);
         }
     }
+    settle_flows(ptemp, s);
     return rv;
 }
 

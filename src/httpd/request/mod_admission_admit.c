@@ -7,6 +7,7 @@
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
+#include "request/mod_admission_key.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_run.h"
@@ -30,6 +31,7 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
 {
     adm_entry_t entry = { .queue_length = (uint32_t)admission_conf_queue_length(
                               conf),
+                          .target_usec = admission_conf_queue_target(conf),
                           .dry_run = admission_conf_is_dry_run(conf) };
 
     if (kin->holds_any) {
@@ -68,6 +70,7 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
+    admission_key_ask(r, conf, verdict->zone, &entry);
     known->visit = admission_visit_make(r, verdict->zone);
     ticket = &known->visit->ticket;
     switch (admission_self_claim(r, verdict->zone, ticket)) {

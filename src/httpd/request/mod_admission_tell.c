@@ -115,7 +115,9 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
         uint64_t count = figures->outcomes[i];
 
         if (adm_outcome_action(outcome) == ADM_REFUSE) {
-            count += outcome == ADM_FULL ? figures->outcomes[ADM_DRY_FULL] : 0;
+            count += outcome == ADM_FULL   ? figures->outcomes[ADM_DRY_FULL]
+                     : outcome == ADM_LATE ? figures->outcomes[ADM_DRY_LATE]
+                                           : 0;
             list = apr_psprintf(p, "%s%" APR_UINT64_T_FMT "%s %s",
                                 list ? list : "", count,
                                 list ? "" : " rejected",

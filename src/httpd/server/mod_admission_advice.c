@@ -171,6 +171,24 @@ static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
     return admission_limit_name(p, &limit);
 }
 
+static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
+{
+    const admission_fair_t *fair = conf->fair;
+
+    if (fair && fair->kind != ADMISSION_KEY_OFF) {
+        apr_file_printf(out, " fair %s", fair->text);
+        if (fair->max) {
+            apr_file_printf(out, " max %d", fair->max);
+        }
+    }
+    if (conf->priorities) {
+        apr_file_printf(out, " priorities %d", conf->priorities->nelts);
+    }
+    if (conf->costs) {
+        apr_file_printf(out, " costs %d", conf->costs->nelts);
+    }
+}
+
 static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -187,6 +205,11 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
                         zone->name, name_limit(p, zone), zone->queue_length,
                         apr_time_as_msec(zone->queue_timeout), way,
                         zone->dry_run ? " dry run" : "");
+        if (zone->queue_target) {
+            apr_file_printf(out, " target %" APR_TIME_T_FMT "ms",
+                            apr_time_as_msec(zone->queue_target));
+        }
+        dump_order(out, zone->apparent);
         dump_places(out, zone);
     }
 }

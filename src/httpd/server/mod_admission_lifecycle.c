@@ -23,6 +23,7 @@ APLOG_USE_MODULE(admission);
 #define MIN_ZONES 16384
 #define MIN_TICKETS 65536
 #define SPARE_CHILDREN 64
+#define MIN_FLOW_TABLES 64
 
 /* ---- the parent ---------------------------------------------------------- */
 
@@ -48,6 +49,18 @@ static uint64_t tickets_needed(void)
     return tickets;
 }
 
+static uint64_t flow_tables_needed(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+    uint64_t count = 0;
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        count += APR_ARRAY_IDX(zones, i, admission_zone_t *)->uses_flows;
+    }
+    return count;
+}
+
 /* Capacities cannot grow later, and unused room costs nothing. */
 static adm_sizes_t choose_sizes(void)
 {
@@ -55,6 +68,8 @@ static adm_sizes_t choose_sizes(void)
 
     return (adm_sizes_t){
         .zones = at_least(4 * (uint64_t)zones->nelts, MIN_ZONES, 65536),
+        .flow_tables = at_least(4 * flow_tables_needed(), MIN_FLOW_TABLES,
+                                65536),
         .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
         /* The worker MPM can have more processes than slots while old ones
          * drain. */
@@ -163,6 +178,16 @@ static void configure_zones(server_rec *s, adm_segment_t *segment)
                          "zone %s (%s): the zone table is full, its requests "
                          "run without a limit until httpd is stopped and "
                          "started",
+                         zone->name, zone->place);
+            continue;
+        }
+        if (adm_segment_use_flows(segment, zone->handle, zone->uses_flows)
+            != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
+                         "zone %s (%s): the shared memory has no room for more "
+                         "zones with AdmissionFair, AdmissionPriority or "
+                         "AdmissionCost, its queue is by arrival until httpd "
+                         "is stopped and started",
                          zone->name, zone->place);
         }
     }

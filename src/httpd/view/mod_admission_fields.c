@@ -57,6 +57,17 @@ OF_ZONE(rejected_reserve, OUTCOME(RESERVE))
 
 OF_ZONE(rejected_parking, OUTCOME(PARKING))
 
+OF_ZONE(rejected_share, OUTCOME(SHARE))
+
+OF_ZONE(rejected_late, OUTCOME(LATE) + OUTCOME(DRY_LATE))
+
+OF_ZONE(dry_queued, OUTCOME(DRY_QUEUED))
+
+OF_ZONE(dry_wait_mean,
+        OUTCOME(DRY_QUEUED) == 0
+            ? 0
+            : MSEC(view->stats.figures.dry_wait_usec / OUTCOME(DRY_QUEUED)))
+
 OF_ZONE(rejected_drain, OUTCOME(DRAIN))
 
 OF_ZONE(gone, OUTCOME(GONE))
@@ -147,6 +158,10 @@ const admission_field_t admission_zone_fields[] = {
       "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
     { "RejectedParking", "parking", "rejectedParking", "rejected", "parking",
       "Requests that were rejected.", COUNTER, rejected_parking, NULL },
+    { "RejectedLate", "late", "rejectedLate", "rejected", "late",
+      "Requests that were rejected.", COUNTER, rejected_late, NULL },
+    { "RejectedShare", "share", "rejectedShare", "rejected", "share",
+      "Requests that were rejected.", COUNTER, rejected_share, NULL },
     { "RejectedDrain", "drain", "rejectedDrain", "rejected", "drain",
       "Requests that were rejected.", COUNTER, rejected_drain, NULL },
     { "Gone", "Gone", "gone", "gone", NULL,
@@ -166,6 +181,11 @@ const admission_field_t admission_zone_fields[] = {
       "Mean time that a permit was held.", MILLIS, service_mean, NULL },
     { "DryRun", "Dry run", "dryRun", "dry_run", NULL,
       "Whether the zone only counts.", GAUGE, dry_run, NULL },
+    { "DryQueued", "Would have waited", "dryQueued", "dry_queued", NULL,
+      "Requests of a dry run that would have waited.", COUNTER, dry_queued,
+      NULL },
+    { "DryWaitMeanMs", "mean ms", "dryWaitMeanMs", "dry_wait_mean", NULL,
+      "How long they would have, by estimate.", MILLIS, dry_wait_mean, NULL },
     { "LimitMode", "Limit is", "limitMode", "limit_mode", NULL,
       "Whether the limit is fixed or finds itself.", KIND, limit_mode, NULL },
     { "LimitReason", "because of", "limitReason", "limit_reason", NULL,

@@ -146,6 +146,28 @@ static void write_requests(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
+/* The keys that hold and await most: names that clients may have chosen. */
+static void write_keys(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone)
+{
+    adm_key_stats_t keys[ADM_KEYS_SHOWN];
+    uint32_t count, i;
+
+    if (!zone->uses_flows) {
+        return;
+    }
+    count = adm_view_keys(admission_process_child(), zone->handle, adm_now(),
+                          keys);
+    ap_rputs(",\"keys\":[", r);
+    for (i = 0; i < count; i++) {
+        ap_rputs(i ? ",{\"name\":" : "{\"name\":", r);
+        write_string(r, admission_fields_utf8(p, keys[i].name));
+        ap_rprintf(r, ",\"held\":%u,\"waiting\":%u}", keys[i].held,
+                   keys[i].waiting);
+    }
+    ap_rputs("]", r);
+}
+
 static void write_zone(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone, admission_json_with_t with)
 {
@@ -167,6 +189,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     }
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
+    write_keys(r, p, zone);
     if (with == ADMISSION_WITH_HISTORY) {
         write_history(r, &history);
     }

@@ -1,0 +1,19 @@
+/* adm_expect.h - how long a request that comes would have to wait.
+ * Called by adm_ticket_enter, under the zone's lock.
+ */
+#ifndef ADM_EXPECT_H
+#define ADM_EXPECT_H
+
+#include "adm_layout.h"
+
+/** From now on the zone keeps the mean that adm_expect_wait_locked() needs. */
+void adm_expect_begin_locked(adm_zone_rec_t *zone);
+
+/** @return an estimate, by what requests took lately, behind @a queued others; 0
+ *  while nobody waits: one that takes long must not close an empty queue. */
+adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
+                                  const adm_zone_rec_t *zone,
+                                  const adm_entry_t *entry, uint32_t queued,
+                                  adm_usec_t now);
+
+#endif

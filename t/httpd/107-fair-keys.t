@@ -1,0 +1,107 @@
+# What AdmissionFair takes for a key: networks of clients, virtual hosts, users,
+# texts; and how it is merged.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use JSON::PP;
+
+my ($combo) = combos() or plan skip_all => 'no combination';
+plan skip_all => 'mod_remoteip is not installed' if !AdmissionTest::Config::is_installed('remoteip');
+
+my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF');
+<Location /admission>
+    SetHandler admission-status
+</Location>
+RemoteIPHeader X-Client
+RemoteIPInternalProxy 127.0.0.1
+<Location /cgi-bin/all/>
+    MaxConcurrent 20
+    AdmissionFair client
+</Location>
+<Location /cgi-bin/networks/>
+    MaxConcurrent 20
+    AdmissionFair client/24/56
+</Location>
+<Location /cgi-bin/users/>
+    MaxConcurrent 20
+    AdmissionFair user
+</Location>
+<Location /cgi-bin/plain/>
+    MaxConcurrent 20
+</Location>
+<Location /cgi-bin/inner/>
+    MaxConcurrent 20
+    <If "%{HTTP:X-Key} == 'none'">
+        AdmissionFair off
+    </If>
+    <Else>
+        AdmissionFair "%{HTTP:X-Key}"
+    </Else>
+</Location>
+<Location /cgi-bin/hosts/>
+    AdmissionFair host
+    MaxConcurrent 20
+    AdmissionZone hosts
+</Location>
+<VirtualHost *:*>
+    ServerName test.example
+</VirtualHost>
+<VirtualHost *:*>
+    ServerName two.example
+    ServerAlias *.two.example
+    <Location /cgi-bin/hosts/>
+        AdmissionFair host
+        MaxConcurrent 20
+        AdmissionZone hosts
+    </Location>
+</VirtualHost>
+CONF
+
+my $gates = 0;
+
+# Asks once for each list of headers, or for each host, while all run. @return the
+# keys, with their permits.
+sub keys_for {
+    my ($section, @requests) = @_;
+    my $gate = 'keys-' . ++$gates;
+    my $path = "/cgi-bin/$section/heavy?until=$gate";
+    my @clients = map { ref ? $httpd->ask($path, headers => $_) : $httpd->ask("http://$_$path") }
+        @requests;
+    my ($zone, $keys);
+
+    $httpd->soon(sub {
+        my $json = decode_json($httpd->get('/admission?json')->{body});
+        ($zone) = grep { $_->{name} =~ m{(?:/\Q$section\E/|^\Q$section\E)\z} } @{ $json->{zones} };
+        return $zone->{active} == @requests;
+    });
+    is $zone->{active}, scalar @requests, "$section: all run";
+    $keys = $zone->{keys} && { map { $_->{name} => $_->{held} } @{ $zone->{keys} } };
+    $httpd->open_gate($gate);
+    answers(@clients);
+    return $keys;
+}
+
+sub from { my ($address) = @_; return ["X-Client: $address"] }
+
+my @clients = map { from($_) } qw(192.0.2.1 192.0.2.1 192.0.2.77
+    2001:db8:0:1::1 2001:db8:0:1:2::3 2001:db8:0:2::1);
+is_deeply keys_for('all', @clients),
+    { '192.0.2.1' => 2, '192.0.2.77' => 1, '2001:db8:0:1::/64' => 2, '2001:db8:0:2::/64' => 1 },
+    'an address of IPv4, 64 bits of IPv6';
+is_deeply keys_for('networks', @clients), { '192.0.2.0/24' => 3, '2001:db8::/56' => 3 },
+    'as many bits as were said';
+is_deeply keys_for('users', [], []), { '' => 2 }, 'nobody is one user';
+is_deeply keys_for('inner', map { ["X-Key: $_"] } qw(a b a none)), { a => 2, b => 1 },
+    'an <If> says which requests have which key, and which have none';
+is_deeply keys_for('inner', [ qq(X-Key: "\\\xe9\t<b>) ], [ 'X-Key: ' . 'x' x 60 ]),
+    { qq("\\\x{e9}\t<b>) => 1, 'x' x 32 => 1 }, 'any text is shown, a long one in part';
+is_deeply keys_for('hosts', qw(two.example www.two.example test.example whoever.example)),
+    { 'two.example' => 2, 'test.example' => 2 }, 'hosts as they are configured';
+
+my ($status, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
+like $dump, qr{/cgi-bin/networks/ .* fair client/24/56\b}, 'the key is printed';
+$httpd->stop;
+
+done_testing;

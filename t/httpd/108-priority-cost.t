@@ -1,0 +1,75 @@
+# Permits go by priority while requests wait, and a request can take several.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my $zone = '/cgi-bin/';
+
+sub class { my ($class) = @_; return headers => ["X-Class: $class"] }
+
+# Asks in this order, and waits until each stands in the queue.
+sub wait_in_order {
+    my ($httpd, @classes) = @_;
+    my @clients;
+
+    for my $n (0 .. $#classes) {
+        push @clients, $httpd->ask("/cgi-bin/heavy?id=$classes[$n]-$n&ms=5", class($classes[$n]));
+        $httpd->zone_becomes($zone, 'number ' . ($n + 1) . ' waits', Queued => $n + 1);
+    }
+    return @clients;
+}
+
+sub priorities {
+    my ($httpd) = @_;
+    my @clients = $httpd->ask('/cgi-bin/heavy?id=first&until=go');
+
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    push @clients, wait_in_order($httpd, qw(low low normal high high));
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are answered';
+    is_deeply [ map { /^start (\S+)/ ? $1 : () } $httpd->record ],
+        [qw(first high-3 normal-2 low-0 high-4 low-1)], 'the high ones first, the low ones too';
+}
+
+sub costs {
+    my ($httpd) = @_;
+    my $dear = '/cgi-bin/dear/';
+    my @clients = map { $httpd->ask("${dear}heavy?until=dear") } 1, 2;
+
+    $httpd->zone_becomes($dear, 'two of four run', Active => 2, Queued => 0);
+    push @clients, $httpd->ask("${dear}heavy?until=dear", class('dear'));
+    push @clients, $httpd->ask("${dear}heavy?until=dear");
+    $httpd->zone_becomes($dear, 'a dear one waits for three, another one behind it',
+                         Active => 2, Queued => 2);
+    $httpd->open_gate('dear');
+    is_deeply statuses(answers(@clients)), { 200 => 4 }, 'all are answered';
+
+    @clients = $httpd->ask("${dear}heavy?until=alone", class('all'));
+    $httpd->zone_becomes($dear, 'one that asks for more than there is takes all', Active => 4);
+    $httpd->open_gate('alone');
+    is $clients[0]->answer->{status}, 200, '... and is answered';
+    $httpd->zone_becomes($dear, 'all permits are back', Active => 0);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionPriority high "%{HTTP:X-Class} == 'high'"
+    AdmissionPriority low  "%{HTTP:X-Class} == 'low'"
+</Location>
+<Location /cgi-bin/dear/>
+    MaxConcurrent 4
+    AdmissionCost 3 "%{HTTP:X-Class} == 'dear'"
+    AdmissionCost 99 "%{HTTP:X-Class} == 'all'"
+</Location>
+CONF
+
+    priorities($httpd);
+    costs($httpd);
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,60 @@
+# Who would have to wait for longer than the target is rejected at once, with a time
+# after which it would not be.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my $zone = '/cgi-bin/';
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 60, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 20 target=3s
+</Location>
+<Location /cgi-bin/dry/>
+    MaxConcurrent 1
+    AdmissionQueue 20 target=3s
+    AdmissionDryRun On
+</Location>
+CONF
+
+    # A program of a second teaches the zones what a request takes; on a busy machine
+    # somewhat more.
+    my %places;
+    for my $of ($zone, "${zone}dry/") {
+        is $httpd->get("${of}heavy?ms=1000")->{status}, 200, "$of: a program of a second";
+        $httpd->zone_becomes($of, 'it has ended', Active => 0);
+        $places{$of} = int(3000 / ($httpd->zone($of)->{ServiceMeanMs} + 1)) || 1;
+    }
+    my $places = $places{$zone};
+
+    $httpd->expect_rejections($zone, 'it would have had to wait too long');
+    my @clients = $httpd->ask('/cgi-bin/heavy?until=late');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    push @clients, map { $httpd->ask('/cgi-bin/heavy') } 2 .. 20;
+    $httpd->zone_becomes($zone, 'some wait, all others know', RejectedLate => 19 - $places, Queued => $places,
+                         RejectedFull => 0);
+    my @waiting = grep { !$_->has_begun } @clients;
+    my @rejected = map { $_->answer } grep { $_->has_begun } @clients;
+    is scalar @rejected, 19 - $places, 'those have their answer while the others wait';
+    is scalar(grep { $_->{headers}{'retry-after'} =~ /^[1-6]$/ } @rejected), 19 - $places,
+        '... and are told to come again soon, not when the queue is empty';
+    $httpd->open_gate('late');
+    is_deeply statuses(@rejected, answers(@waiting)), { 200 => 1 + $places, 503 => 19 - $places },
+        'who waited is served';
+
+    $places = $places{"${zone}dry/"};
+    my @dry = map { $httpd->ask('/cgi-bin/dry/heavy?until=dry') } 1 .. 6;
+    $httpd->zone_becomes('/cgi-bin/dry/', 'a dry run rejects nobody', Active => 6);
+    $httpd->open_gate('dry');
+    is_deeply statuses(answers(@dry)), { 200 => 6 }, '... but counts';
+    my $seen = $httpd->zone('/cgi-bin/dry/');
+    is_deeply [ @$seen{qw(DryQueued RejectedLate)} ], [ $places, 5 - $places ], 'who would have waited or been late';
+    cmp_ok $seen->{DryWaitMeanMs}, '>=', 1000, '... and for how long';
+    $httpd->stop;
+});
+
+done_testing;

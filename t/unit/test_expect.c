@@ -1,0 +1,163 @@
+/* test_expect.c - who would have to wait too long is told at once. */
+#include "test_keys.h"
+
+#include "adm_expect.h"
+
+#define SECOND ADM_USEC_PER_SEC
+
+static adm_usec_t now;
+
+/* Requests of a second each have ended. */
+static void begin_with_seconds(uint32_t limit, uint32_t served)
+{
+    adm_ticket_t ticket;
+    adm_entry_t entry = entry_of(1);
+    uint32_t n;
+
+    begin(limit);
+    now = adm_now();
+    entry.target_usec = 3 * SECOND;
+    for (n = 0; n < served; n++) {
+        ck_assert_int_eq(enter_as(child, zone, entry, now, &ticket),
+                         ADM_ADMITTED);
+        adm_ticket_release(&ticket, now += SECOND);
+    }
+}
+
+static adm_outcome_t come_late(adm_entry_t entry, uint32_t n)
+{
+    entry.target_usec = 3 * SECOND;
+    return enter_as(child, zone, entry, now, &tickets[n]);
+}
+
+static adm_outcome_t come_with(uint64_t key, uint32_t n)
+{
+    return come_late(entry_of(key), n);
+}
+
+START_TEST(who_would_wait_for_longer_than_the_target_is_rejected)
+{
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    for (n = 1; n <= 3; n++) {
+        ck_assert_int_eq(come_with(0, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(come_with(0, 4), ADM_LATE);
+    /* In a second it would not be. */
+    ck_assert_int_eq(tickets[4].drain_usec, SECOND);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_LATE], 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(without_a_target_the_length_alone_bounds_the_queue)
+{
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    come(0, 0, 1, ADM_ADMITTED);
+    for (n = 1; n <= LENGTH; n++) {
+        come(0, n, 1, ADM_WAITING);
+    }
+    come(0, LENGTH + 1, 1, ADM_FULL);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(one_that_takes_long_does_not_close_an_empty_queue)
+{
+    begin_with_seconds(1, 0);
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    adm_ticket_release(&tickets[0], now += 3600 * SECOND);
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_with(0, 1), ADM_WAITING);
+    ck_assert_int_eq(come_with(0, 2), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(one_among_many_that_takes_long_turns_nobody_away)
+{
+    begin_with_seconds(1, 63);
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    adm_ticket_release(&tickets[0], now += 32 * SECOND); /* mean 1.5 s */
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_with(0, 1), ADM_WAITING);
+    ck_assert_int_eq(come_with(0, 2), ADM_WAITING);
+    ck_assert_int_eq(come_with(0, 3), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_visitor_is_not_late_behind_a_crawler)
+{
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    ck_assert_int_eq(come_with(CRAWLER, 0), ADM_ADMITTED);
+    for (n = 1; n <= 3; n++) {
+        ck_assert_int_eq(come_with(CRAWLER, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(come_with(CRAWLER, 4), ADM_LATE);
+    ck_assert_int_eq(come_with(1, 5), ADM_WAITING);
+    ck_assert_int_eq(come_with(2, 6), ADM_WAITING);
+    ck_assert_int_eq(come_with(3, 7), ADM_LATE); /* the fourth key */
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(costs_count_as_they_are)
+{
+    adm_entry_t dear = entry_of(0);
+
+    begin_with_seconds(4, 4);
+    dear.cost = 4;
+    ck_assert_int_eq(come_late(dear, 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_late(dear, 1), ADM_WAITING);
+    ck_assert_int_eq(come_late(dear, 2), ADM_WAITING);
+    ck_assert_int_eq(come_late(dear, 3), ADM_WAITING);
+    ck_assert_int_eq(come_late(dear, 4), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
+{
+    adm_entry_t entry = entry_of(0);
+    adm_zone_stats_t stats;
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    entry.dry_run = true;
+    for (n = 0; n < 6; n++) {
+        ck_assert_int_eq(come_late(entry, n), n == 0  ? ADM_ADMITTED
+                                              : n < 4 ? ADM_DRY_QUEUED
+                                                      : ADM_DRY_LATE);
+    }
+    stats = stats_of(child, zone);
+    ck_assert_uint_eq(stats.figures.outcomes[ADM_DRY_LATE], 2);
+    ck_assert_uint_eq(stats.figures.dry_wait_usec, (1 + 2 + 3) * SECOND);
+    ck_assert_uint_eq(adm_figures_rejected(&stats.figures), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   who_would_wait_for_longer_than_the_target_is_rejected);
+    tcase_add_test(stories, without_a_target_the_length_alone_bounds_the_queue);
+    tcase_add_test(stories, one_that_takes_long_does_not_close_an_empty_queue);
+    tcase_add_test(stories, one_among_many_that_takes_long_turns_nobody_away);
+    tcase_add_test(stories, a_visitor_is_not_late_behind_a_crawler);
+    tcase_add_test(stories, costs_count_as_they_are);
+    tcase_add_test(stories,
+                   a_dry_run_counts_who_would_have_waited_and_been_late);
+}
+
+int main(void)
+{
+    return run_stories("expect", add_stories);
+}

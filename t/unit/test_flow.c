@@ -1,0 +1,353 @@
+/* test_flow.c - what a zone knows of its keys. */
+#include "test_keys.h"
+
+#include "adm_pool.h"
+#include "adm_ring.h"
+
+/* ---- places --------------------------------------------------------------- */
+
+START_TEST(one_key_alone_has_half_of_the_queue)
+{
+    begin(1);
+    come(CRAWLER, 0, 1, ADM_ADMITTED);
+    come(CRAWLER, 1, LENGTH / 2, ADM_WAITING);
+    come(CRAWLER, 30, 1, ADM_SHARE);
+    come(1, 31, 5, ADM_WAITING);
+    come(1, 36, 1, ADM_SHARE);
+    come(2, 37, 1, ADM_WAITING);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_SHARE], 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_full_queue_is_full_for_all)
+{
+    uint32_t n;
+
+    begin(1);
+    come(1, 0, 1, ADM_ADMITTED);
+    for (n = 0; n < LENGTH; n++) {
+        come(n, n + 1, 1, ADM_WAITING);
+    }
+    come(CRAWLER, LENGTH + 1, 1, ADM_FULL);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_does_not_wait_is_not_let_past_those_who_do)
+{
+    adm_entry_t hurried = entry_of(2);
+
+    begin(1);
+    come(1, 0, 1, ADM_ADMITTED);
+    come(1, 1, 1, ADM_WAITING);
+    hurried.wait = ADM_WAIT_NEVER;
+    ck_assert_int_eq(come_as(hurried, 2), ADM_FULL);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- max ------------------------------------------------------------------ */
+
+static adm_entry_t entry_with_max(uint64_t key, uint32_t max)
+{
+    adm_entry_t entry = entry_of(key);
+
+    entry.key_max = max;
+    return entry;
+}
+
+START_TEST(a_key_at_its_max_waits_beside_free_permits)
+{
+    begin(4);
+    ck_assert_int_eq(come_as(entry_with_max(1, 2), 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_as(entry_with_max(1, 2), 1), ADM_ADMITTED);
+    ck_assert_int_eq(come_as(entry_with_max(1, 2), 2), ADM_WAITING);
+    ck_assert_int_eq(come_as(entry_with_max(1, 2), 3), ADM_WAITING);
+    assert_segment_consistent();
+    /* And blocks nobody. */
+    ck_assert_int_eq(come_as(entry_with_max(2, 2), 4), ADM_ADMITTED);
+    leave(&tickets[4]);
+    ck_assert(!is_granted(2));
+    assert_follows(1, 2);
+    ck_assert(!is_granted(3));
+}
+END_TEST
+
+START_TEST(without_a_queue_a_key_at_its_max_has_had_its_share)
+{
+    adm_ticket_t ticket = { 0 };
+    adm_entry_t entry = entry_with_max(1, 1);
+
+    begin(4);
+    ck_assert_int_eq(come_as(entry, 0), ADM_ADMITTED);
+    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, adm_now(), &ticket),
+                     ADM_SHARE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
+{
+    adm_child_t *other;
+
+    begin(2);
+    other = join();
+    ck_assert_int_eq(come_as(entry_with_max(1, 1), 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_as(entry_with_max(1, 1), 1), ADM_WAITING);
+    adm_ticket_park(&tickets[1], 1);
+    ck_assert_int_eq(enter_as(other, zone, entry_with_max(1, 1), adm_now(),
+                              &tickets[2]),
+                     ADM_WAITING);
+    adm_ticket_park(&tickets[2], 2);
+    leave(&tickets[0]);
+    ck_assert(is_granted(1));
+    adm_lease_look(other, zone, adm_now() + 2 * ADM_LEASE_USEC);
+    ck_assert(!is_granted(1));
+    ck_assert(is_granted(2));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- many keys ------------------------------------------------------------ */
+
+START_TEST(nine_keys_of_one_set_are_all_served)
+{
+    uint32_t n;
+
+    begin(1);
+    come(CRAWLER, 0, 1, ADM_ADMITTED);
+    for (n = 1; n <= ADM_FLOW_WAYS + 1; n++) {
+        come(1 + (uint64_t)n * ADM_FLOW_SETS, n, 1, ADM_WAITING);
+    }
+    assert_segment_consistent();
+    for (n = 0; n <= ADM_FLOW_WAYS; n++) {
+        uint32_t next;
+
+        leave(&tickets[n]);
+        for (next = 1; next <= ADM_FLOW_WAYS + 1
+                       && !(tickets[next].child && is_granted(next));
+             next++) {
+        }
+        ck_assert_uint_le(next, ADM_FLOW_WAYS + 1);
+        ck_assert(adm_ticket_begin(&tickets[next], adm_now()));
+        assert_segment_consistent();
+        leave(&tickets[next]);
+        tickets[next].child = NULL;
+        if (queued_in(zone) == 0) {
+            break;
+        }
+    }
+    ck_assert_uint_eq(queued_in(zone), 0);
+}
+END_TEST
+
+START_TEST(a_million_keys_need_no_more_room)
+{
+    uint64_t key;
+
+    begin(1);
+    for (key = 1; key <= 1000000; key++) {
+        adm_entry_t entry = entry_of(key * 0x9e3779b97f4a7c15);
+
+        ck_assert_int_eq(come_as(entry, 0), ADM_ADMITTED);
+        leave(&tickets[0]);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(more_permits_than_levels_are_held)
+{
+    adm_ticket_t held[100];
+    uint32_t n;
+
+    begin(100);
+    for (n = 0; n < 100; n++) {
+        ck_assert_int_eq(enter_as(child, zone, entry_of(1), adm_now(),
+                                  &held[n]),
+                         ADM_ADMITTED);
+    }
+    come(1, 0, 1, ADM_WAITING);
+    come(2, 1, 1, ADM_WAITING);
+    leave(&held[0]);
+    ck_assert(is_granted(1));
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- derived again -------------------------------------------------------- */
+
+static void forget_and_derive(void)
+{
+    adm_zone_rec_t *rec = rec_of_zone(zone);
+
+    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
+    adm_pool_rebuild_locked(segment, rec);
+    adm_lock_release(&rec->lock);
+    assert_segment_consistent();
+}
+
+START_TEST(flows_are_derived_from_tickets)
+{
+    begin(3);
+    come(1, 0, 2, ADM_ADMITTED);
+    come(2, 2, 1, ADM_ADMITTED);
+    come(1, 3, 2, ADM_WAITING);
+    come(3, 5, 1, ADM_WAITING);
+    ck_assert_uint_eq(flow_of(0)->held, 2);
+    forget_and_derive();
+    ck_assert_uint_eq(flow_of(0)->held, 2);
+    ck_assert_uint_eq(flow_of(0)->waiting, 2);
+    ck_assert_uint_eq(flow_of(2)->held, 1);
+    assert_follows(2, 5);
+    assert_follows(0, 3);
+}
+END_TEST
+
+static void say(bool flows)
+{
+    uses_flows = flows;
+    zone_called("shared", 1, LENGTH);
+}
+
+START_TEST(a_zone_begins_and_ends_to_use_flows_with_requests_in_it)
+{
+    begin(1);
+    say(false);
+    come(1, 0, 1, ADM_ADMITTED);
+    come(1, 1, 2, ADM_WAITING);
+    say(true);
+    come(2, 3, 1, ADM_WAITING);
+    assert_segment_consistent();
+    assert_follows(0, 3); /* those from before have no key, and one flow */
+    say(false);
+    come(3, 4, 1, ADM_WAITING);
+    assert_follows(3, 1);
+    assert_follows(1, 2);
+    assert_follows(2, 4);
+}
+END_TEST
+
+START_TEST(there_may_be_no_table_left)
+{
+    adm_zone_t one;
+
+    make_segment(8, 8, 256);
+    one = zone_with(1, 0);
+    ck_assert_int_eq(adm_segment_use_flows(segment, one, true), ADM_NO_FLOWS);
+    ck_assert_int_eq(adm_segment_use_flows(segment, one, false), APR_SUCCESS);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- what is shown -------------------------------------------------------- */
+
+START_TEST(the_largest_keys_are_shown_first)
+{
+    adm_key_stats_t keys[ADM_KEYS_SHOWN];
+    adm_entry_t named = entry_of(3);
+    uint32_t n;
+
+    begin(2);
+    come(1, 0, 1, ADM_ADMITTED);
+    named.key_name = "a name of more than thirty-one bytes";
+    ck_assert_int_eq(come_as(named, 1), ADM_ADMITTED);
+    come(3, 2, 3, ADM_WAITING);
+    for (n = 0; n < 12; n++) {
+        come(10 + n, 10 + n, 1, ADM_WAITING);
+    }
+    ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys),
+                      ADM_KEYS_SHOWN);
+    ck_assert_uint_eq(keys[0].held, 1);
+    ck_assert_uint_eq(keys[0].waiting, 3);
+    ck_assert_str_eq(keys[0].name, "a name of more than thirty-one b");
+    ck_assert_uint_eq(keys[9].held + keys[9].waiting, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the checker ---------------------------------------------------------- */
+
+static void expect_complaint(const char *complaint)
+{
+    const char *said = adm_check(segment);
+
+    ck_assert_ptr_nonnull(said);
+    ck_assert_str_eq(said, complaint);
+    forget_and_derive();
+}
+
+START_TEST(what_is_wrong_with_flows_is_seen)
+{
+    adm_flow_table_rec_t *table;
+    adm_flow_rec_t *flow;
+
+    begin(1);
+    come(1, 0, 1, ADM_ADMITTED);
+    come(1, 1, 2, ADM_WAITING);
+    table = adm_flow_table(segment, rec_of_zone(zone));
+    flow = &table->flows[adm_ask_at(segment, tickets[0].idx)->flow_idx - 1];
+    flow->held++;
+    expect_complaint("a flow and the permits of its tickets differ");
+    flow->waiting--;
+    expect_complaint("a flow and its waiting tickets differ");
+    flow->rings[ADM_PRIORITY_NORMAL] = 0;
+    expect_complaint("a flow is in a ring and may not be next, or the reverse");
+    flow->queues[ADM_PRIORITY_NORMAL].tail_idx = 0;
+    expect_complaint("the tail of a flow's queue is not its last");
+    table->levels[ADM_PRIORITY_NORMAL][ADM_RING_OTHERS] = 0;
+    expect_complaint("the mask of a level and its ring differ");
+    adm_ask_at(segment, tickets[1].idx)->prev_idx = 7;
+    expect_complaint("the queue of a flow is not linked both ways");
+    adm_ask_at(segment, tickets[1].idx)->flow_idx = 0;
+    expect_complaint("a ticket is in no flow of its key");
+    adm_ask_at(segment, tickets[0].idx)->arrival++;
+    expect_complaint("the ask of a ticket is that of another one");
+}
+END_TEST
+
+START_TEST(a_torn_table_is_mended)
+{
+    adm_flow_table_rec_t *table;
+    unsigned ring;
+
+    begin(1);
+    come(1, 0, 1, ADM_ADMITTED);
+    come(1, 1, 2, ADM_WAITING);
+    come(2, 3, 1, ADM_WAITING);
+    table = adm_flow_table(segment, rec_of_zone(zone));
+    for (ring = 0; ring < ADM_FLOW_RINGS; ring++) {
+        table->rings[ring].first_idx = ADM_FLOWS; /* a flow without tickets */
+    }
+    leave(&tickets[0]);
+    ck_assert_uint_eq(queued_in(zone), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, one_key_alone_has_half_of_the_queue);
+    tcase_add_test(stories, a_full_queue_is_full_for_all);
+    tcase_add_test(stories, who_does_not_wait_is_not_let_past_those_who_do);
+    tcase_add_test(stories, a_key_at_its_max_waits_beside_free_permits);
+    tcase_add_test(stories, without_a_queue_a_key_at_its_max_has_had_its_share);
+    tcase_add_test(stories,
+                   a_silent_child_does_not_keep_what_its_own_key_could_use);
+    tcase_add_test(stories, nine_keys_of_one_set_are_all_served);
+    tcase_add_test(stories, a_million_keys_need_no_more_room);
+    tcase_add_test(stories, more_permits_than_levels_are_held);
+    tcase_add_test(stories, flows_are_derived_from_tickets);
+    tcase_add_test(stories,
+                   a_zone_begins_and_ends_to_use_flows_with_requests_in_it);
+    tcase_add_test(stories, there_may_be_no_table_left);
+    tcase_add_test(stories, the_largest_keys_are_shown_first);
+    tcase_add_test(stories, what_is_wrong_with_flows_is_seen);
+    tcase_add_test(stories, a_torn_table_is_mended);
+}
+
+int main(void)
+{
+    return run_stories("flow", add_stories);
+}
