@@ -22,6 +22,8 @@ CONF
         my ($name) = @_;
         my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&until=$name");
         $httpd->zone_becomes($zone, 'one runs', Active => 1);
+        # Else the end of mod_cgid's daemon could come before that of its start.
+        wait_for { grep { $_ eq "start $name" } $httpd->record } '... its program';
         push @clients, map { $httpd->ask('/cgi-bin/heavy?id=waiter') } 1 .. $waiters;
         server_becomes($httpd, "$waiters are parked", AdmissionParked => $waiters,
                        AdmissionBlocked => 0);
