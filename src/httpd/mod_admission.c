@@ -42,6 +42,11 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     /* When nobody else changes the headers any more. */
     APR_OPTIONAL_HOOK(proxy, fixups, admission_self_proxy_fixups, NULL, NULL,
                       APR_HOOK_REALLY_LAST);
+    if (admission_self_is_possible()) {
+        /* What is for us alone in a request's header. */
+        ap_hook_post_read_request(admission_self_post_read_request, NULL, NULL,
+                                  APR_HOOK_REALLY_FIRST);
+    }
     admission_zones_begin(pconf);
     /* Before event and mod_http2 read what may be added. */
     admission_room_begin(admission_mpm_choose());
@@ -114,18 +119,13 @@ static void on_children(void)
 
 static void on_requests(void)
 {
-    /* What is for us alone in a request's header. */
-    ap_hook_post_read_request(admission_self_post_read_request, NULL, NULL,
-                              APR_HOOK_REALLY_FIRST);
     /* After authentication and mapping, when the handler is known. Behind
      * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
      * all that serves content. */
     ap_hook_handler(admission_admit, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
     admission_run_behind(admission_admit);
-    /* SetHandler admission-control, then what it does not take, and SetHandler
-     * admission-status */
-    ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_FIRST);
-    ap_hook_handler(admission_handler_status, NULL, NULL, APR_HOOK_MIDDLE);
+    /* SetHandler admission-control and admission-status */
+    ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
     /* Once a connection, wherever it goes from there. */
     ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,
                            APR_HOOK_FIRST);

@@ -16,6 +16,10 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 /* One number a call site, never used again; docs/log-messages.md has them. */
 #define ADMLOGNO(n) "ADM" #n ": "
 
+/** For what few requests need, in a hook that all of them go through: were it
+ *  inlined there, all would save the registers that it uses. */
+#define ADMISSION_NOT_INLINED __attribute__((noinline))
+
 /** The handler of the status pages. */
 #define ADMISSION_STATUS_HANDLER "admission-status"
 
@@ -139,6 +143,14 @@ static inline admission_zone_t *
 admission_conf_zone(const admission_dir_conf_t *conf)
 {
     return conf->section ? conf->section->zone : NULL;
+}
+
+/** @return whether the handler of a request is called so. Inline, as nearly all are
+ *  called otherwise from the first letter on. */
+static inline bool admission_conf_is_handler(const request_rec *r,
+                                             const char *name)
+{
+    return *r->handler == *name && strcmp(r->handler, name) == 0;
 }
 
 /** What applies to a request with this configuration: its own sections, else what

@@ -95,16 +95,12 @@ static int obey(request_rec *r, const admission_order_t *order)
     return HTTP_SEE_OTHER;
 }
 
-int admission_control_handler(request_rec *r)
+ADMISSION_NOT_INLINED static int take_order(request_rec *r)
 {
     admission_order_t order;
     const char *wrong;
     int status;
 
-    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0
-        || r->method_number != M_POST) {
-        return DECLINED;
-    }
     if (!admission_handler_is_open(r)) {
         return admission_handler_refuse_page(r);
     }
@@ -124,4 +120,12 @@ int admission_control_handler(request_rec *r)
     }
     return wrong ? admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong)
                  : obey(r, &order);
+}
+
+int admission_control_handler(request_rec *r)
+{
+    return admission_conf_is_handler(r, ADMISSION_CONTROL_HANDLER)
+                   && r->method_number == M_POST
+               ? take_order(r)
+               : admission_handler_status(r);
 }

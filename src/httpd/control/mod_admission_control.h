@@ -5,7 +5,7 @@
 #include <httpd.h>
 
 /** The hook handler: obey a POST to a place with the handler admission-control.
- *  Other methods are for admission_handler_status(). */
+ *  All others are for admission_handler_status(). */
 int admission_control_handler(request_rec *r);
 
 #endif

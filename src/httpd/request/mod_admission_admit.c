@@ -161,13 +161,19 @@ static int ask(request_rec *r, const admission_dir_conf_t *conf,
 
 /* It asks nothing for itself. But where it is redirected inside httpd, it asks
  * for its target, while it can still be parked. */
-static int ask_for_target(request_rec *r)
+ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
 {
     admission_kin_t none = { 0 };
     admission_dir_conf_t target;
 
     return admission_detour_target(r, &target) ? ask(r, &target, &none, 1)
                                                : DECLINED;
+}
+
+static inline int ask_elsewhere(request_rec *r,
+                                const admission_dir_conf_t *conf)
+{
+    return admission_detour_is_possible(r, conf) ? ask_for_target(r) : DECLINED;
 }
 
 static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf)
@@ -192,15 +198,13 @@ static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf)
     return ask(r, conf, &kin, 0);
 }
 
-int admission_admit(request_rec *r)
+ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
+                                          const admission_dir_conf_t *conf)
 {
-    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
-                                                            &admission_module);
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
 
-    if (!verdict.zone || admission_counts_detour(r)
-        || !admission_counts(conf, r)) {
-        return ask_for_target(r);
+    if (admission_counts_detour(r) || !admission_counts(conf, r)) {
+        return ask_elsewhere(r, conf);
     }
     if (is_let_through(r, conf, &verdict)) {
         admission_visit_note(r, verdict.zone);
@@ -210,4 +214,14 @@ int admission_admit(request_rec *r)
         return admission_run(r, &verdict);
     }
     return ask_for_itself(r, conf);
+}
+
+/* Most requests go through here in a few instructions. */
+int admission_admit(request_rec *r)
+{
+    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
+                                                            &admission_module);
+
+    return admission_conf_zone(conf) ? ask_zone(r, conf)
+                                     : ask_elsewhere(r, conf);
 }

@@ -112,13 +112,6 @@ bool admission_counts(const admission_dir_conf_t *conf, request_rec *r)
     return admission_counts_all(conf);
 }
 
-bool admission_counts_redirect(const request_rec *r)
-{
-    /* Else it is a file whose handler somebody has called so. */
-    return strcmp(r->handler, "redirect-handler") == 0 && r->filename
-           && strncmp(r->filename, "redirect:", 9) == 0;
-}
-
 /* Handlers that only find out which request is meant, and run that. */
 bool admission_counts_detour(request_rec *r)
 {
@@ -126,8 +119,8 @@ bool admission_counts_detour(request_rec *r)
         return true;
     }
     /* A type map can have the page itself in it. */
-    return (strcmp(r->handler, "type-map") == 0
-            || strcmp(r->handler, "application/x-type-map") == 0)
+    return (admission_conf_is_handler(r, "type-map")
+            || admission_conf_is_handler(r, "application/x-type-map"))
            && !admission_include_may_exec(r);
 }
 

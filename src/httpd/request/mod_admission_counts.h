@@ -12,7 +12,12 @@ bool admission_counts_all(const admission_dir_conf_t *conf);
 
 /** @return whether a rule of mod_rewrite, of a directory or .htaccess, redirects the
  *  request inside httpd: to what follows "redirect:" in its filename. */
-bool admission_counts_redirect(const request_rec *r);
+static inline bool admission_counts_redirect(const request_rec *r)
+{
+    /* Else it is a file whose handler somebody has called so. */
+    return admission_conf_is_handler(r, "redirect-handler") && r->filename
+           && strncmp(r->filename, "redirect:", 9) == 0;
+}
 
 /** @return whether the handler only finds out which request is meant, and runs
  *  that. */

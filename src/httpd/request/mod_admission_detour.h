@@ -2,8 +2,18 @@
 #ifndef MOD_ADMISSION_DETOUR_H
 #define MOD_ADMISSION_DETOUR_H
 
+#include "request/mod_admission_counts.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_visit.h"
+
+/** @return whether a request with this configuration may be about to be redirected
+ *  inside httpd. Costs a few instructions. */
+static inline bool
+admission_detour_is_possible(const request_rec *r,
+                             const admission_dir_conf_t *conf)
+{
+    return conf->actions || admission_counts_redirect(r);
+}
 
 /**
  * Look up where a client's request is about to be redirected inside httpd.

@@ -91,8 +91,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 static admission_visit_t *visit_in_state(const conn_rec *c,
                                          admission_parked_t state)
 {
-    admission_visit_t *visit = admission_room_parks() ? admission_visit_first(c)
-                                                      : NULL;
+    admission_visit_t *visit = admission_visit_first(c);
 
     while (visit && !(visit->parking && visit->parking->state == state)) {
         visit = visit->next;
@@ -129,19 +128,27 @@ void admission_park_resume_connection(conn_rec *c, request_rec *r)
 
 /* ---- go on --------------------------------------------------------------- */
 
-static int run_connection_hooks_behind(conn_rec *c)
+/* Those of process_connection, which do not change while a child lives. */
+static ap_LINK_process_connection_t *hook_behind, *hooks_end;
+
+static void find_connection_hooks_behind(void)
 {
     apr_array_header_t *hooks = ap_hook_get_process_connection();
-    ap_LINK_process_connection_t *hook = (ap_LINK_process_connection_t *)
-                                             hooks->elts;
-    int i, rv = DECLINED;
 
-    for (i = 0;
-         i < hooks->nelts && hook[i].pFunc != admission_park_process_connection;
-         i++) {
+    hook_behind = (ap_LINK_process_connection_t *)hooks->elts;
+    hooks_end = hook_behind + hooks->nelts;
+    while (hook_behind < hooks_end
+           && (hook_behind++)->pFunc != admission_park_process_connection) {
     }
-    for (i++; i < hooks->nelts && rv == DECLINED; i++) {
-        rv = hook[i].pFunc(c);
+}
+
+static int run_connection_hooks_behind(conn_rec *c)
+{
+    ap_LINK_process_connection_t *hook;
+    int rv = DECLINED;
+
+    for (hook = hook_behind; hook < hooks_end && rv == DECLINED; hook++) {
+        rv = hook->pFunc(c);
     }
     return rv;
 }
@@ -210,7 +217,7 @@ static void finish_request(const admission_parking_t *parking,
     ap_process_request_after_handler(r);
 }
 
-static int go_on(admission_visit_t *visit)
+ADMISSION_NOT_INLINED static int go_on(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
     adm_outcome_t outcome = admission_wait_outcome(parking->r, &visit->ticket,
@@ -262,6 +269,7 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
     apr_int64_t open, allowed, slots;
     apr_status_t rv;
 
+    find_connection_hooks_behind();
     if (!admission_room_parks() || !child) {
         return;
     }

@@ -54,6 +54,12 @@ static void log_no_key(server_rec *s, apr_status_t rv)
                  "to itself are not recognized");
 }
 
+bool admission_self_is_possible(void)
+{
+    return ap_find_linked_module("mod_proxy.c") != NULL
+           || ap_retained_data_get(KEY_KEY) != NULL;
+}
+
 int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s)
 {
@@ -64,6 +70,9 @@ int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     (void)ptemp;
     mac_key = NULL;
+    if (!admission_self_is_possible()) {
+        return OK;
+    }
     if (!retained) {
         unsigned char random[APR_SIPHASH_KSIZE];
 
@@ -250,7 +259,8 @@ static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
 
 /* @return whether the sender, or a page that it is a part of, may start programs
  * with this permit while mod_proxy's request runs, or afterwards. */
-static bool is_still_needed(const request_rec *r, const admission_visit_t *visit)
+static bool is_still_needed(const request_rec *r,
+                            const admission_visit_t *visit)
 {
     bool is_part = false;
 

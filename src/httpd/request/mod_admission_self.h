@@ -8,6 +8,10 @@
  *  the permit of that one. */
 #define ADMISSION_SELF_HOPS_MAX 10
 
+/** @return whether mod_proxy is loaded, or was before a restart: what it sent may
+ *  still be on its way. Else no request comes from this server. */
+bool admission_self_is_possible(void);
+
 /** Make the key, once for the life of httpd. */
 int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);

@@ -263,6 +263,9 @@ int admission_tell_log_transaction(request_rec *r)
     request_rec *last = r;
     request_rec *told = r;
 
+    if (!r->next) {
+        return DECLINED;
+    }
     for (; r; r = r->next) {
         last = r;
         if (r != told && weight_of(r) > weight_of(told)) {

@@ -26,11 +26,6 @@ static const request_rec *parent_of(const request_rec *r)
     return r->main ? r->main : r->prev;
 }
 
-admission_visit_t *admission_visit_first(const conn_rec *c)
-{
-    return ap_get_module_config(c->conn_config, &admission_module);
-}
-
 static bool is_held(const admission_visit_t *visit)
 {
     return visit && atomic_load(&visit->ticket.held);

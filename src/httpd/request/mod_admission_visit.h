@@ -55,7 +55,10 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit);
 admission_visit_t *admission_visit_of(const request_rec *r);
 
 /** @return the first visit of a connection, of which some may have ended. */
-admission_visit_t *admission_visit_first(const conn_rec *c);
+static inline admission_visit_t *admission_visit_first(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &admission_module);
+}
 
 /** @return a visit for a request that enters the zone, registered for release
  *  when its connection ends. */

@@ -165,7 +165,7 @@ static int write_output(request_rec *r, const query_t *query,
     return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, only);
 }
 
-int admission_handler_status(request_rec *r)
+ADMISSION_NOT_INLINED static int show(request_rec *r)
 {
     const char *args = r->args ? r->args : "";
     const admission_zone_t *only = NULL;
@@ -209,4 +209,10 @@ int admission_handler_status(request_rec *r)
         }
     }
     return write_output(r, &query, only);
+}
+
+int admission_handler_status(request_rec *r)
+{
+    /* Nearly all are called otherwise from the first letter on. */
+    return *r->handler == 'a' || *r->handler == 'A' ? show(r) : DECLINED;
 }
