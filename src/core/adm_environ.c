@@ -12,6 +12,7 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,7 @@
 #include "adm_environ.h"
 
 #define SEARCHED_BYTES 2048 /* fork() and its caller take less than 1,000 */
+#define PLACES (SEARCHED_BYTES / sizeof(char **))
 #define MOST_ENTRIES 10000
 #define PAGE_BYTES 4096 /* no system has smaller ones */
 
@@ -122,28 +124,42 @@ UNCHECKED static char **search_array(pages_t *pages, char **array,
     return NULL;
 }
 
-/* From the caller's frame on. What lies in the frames themselves is none: httpd's
- * are in a pool. */
+/* In the frames, from the caller's on: where the environment lay last. Whoever
+ * starts programs starts all in the same way, and the trial does as well. */
+static atomic_uint last_place;
+
+/* @return the entry's place, if this one leads to an environment that has it.
+ * What lies in the frames themselves is none: httpd's are in a pool. */
+UNCHECKED static char **search_place(pages_t *pages, char **volatile *from,
+                                     unsigned place, const char *beginning)
+{
+    char **array = from[place];
+
+    return (uintptr_t)array % sizeof(*array) == 0
+                   && (uintptr_t)array >= PAGE_BYTES
+                   && ((uintptr_t)array < (uintptr_t)from
+                       || (uintptr_t)array >= (uintptr_t)(from + PLACES))
+               ? search_array(pages, array, beginning)
+               : NULL;
+}
+
 UNCHECKED static char **search_frames(const char *beginning)
 {
     char **volatile *from = __builtin_frame_address(0);
-    char **volatile *until = from + SEARCHED_BYTES / sizeof(*from);
+    unsigned place = atomic_load(&last_place);
     pages_t pages = { 0 };
     char **entry = NULL;
-    char **volatile *at;
 
-    for (at = from; at < until && !entry; at++) {
-        char **array;
-
-        if (!is_readable(&pages, (const void *)at, sizeof(*at))) {
-            break;
-        }
-        array = *at;
-        if ((uintptr_t)array % sizeof(*array) == 0
-            && (uintptr_t)array >= PAGE_BYTES
-            && ((uintptr_t)array < (uintptr_t)from
-                || (uintptr_t)array >= (uintptr_t)until)) {
-            entry = search_array(&pages, array, beginning);
+    if (is_readable(&pages, (const void *)&from[place], sizeof(*from))) {
+        entry = search_place(&pages, from, place, beginning);
+    }
+    for (place = 0;
+         place < PLACES && !entry
+         && is_readable(&pages, (const void *)&from[place], sizeof(*from));
+         place++) {
+        entry = search_place(&pages, from, place, beginning);
+        if (entry) {
+            atomic_store(&last_place, place);
         }
     }
     return entry;
