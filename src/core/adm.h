@@ -28,6 +28,7 @@
 #include "adm/override.h"
 #include "adm/inherit.h"
 #include "adm/recycle.h"
+#include "adm/spool.h"
 #include "adm/view.h"
 #include "adm/who.h"
 

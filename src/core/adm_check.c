@@ -248,6 +248,34 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     return wrong ? wrong : adm_flow_check(segment, zone);
 }
 
+/* Nobody gives back more than it took. */
+static const char *check_child(const adm_child_rec_t *rec)
+{
+    if (adm_life_state(atomic_load(&rec->life)) != ADM_LIFE_LIVE) {
+        return NULL;
+    }
+    if (atomic_load(&rec->spooled) > INT64_MAX) {
+        return "a child keeps less than nothing";
+    }
+    return atomic_load(&rec->transfers) > INT32_MAX
+               ? "a child transfers less than nothing"
+               : NULL;
+}
+
+static const char *check_children(const adm_segment_t *segment)
+{
+    uint32_t idx;
+
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        const char *wrong = check_child(adm_child_at(segment, idx));
+
+        if (wrong) {
+            return wrong;
+        }
+    }
+    return NULL;
+}
+
 const char *adm_check(adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->zones_used);
@@ -266,5 +294,5 @@ const char *adm_check(adm_segment_t *segment)
             return wrong;
         }
     }
-    return NULL;
+    return check_children(segment);
 }

@@ -39,6 +39,8 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     atomic_store(&rec->workers_settled, 0);
     atomic_store(&rec->workers_shared, 0);
     atomic_store(&rec->parked, 0);
+    atomic_store(&rec->transfers, 0);
+    atomic_store(&rec->spooled, 0);
     atomic_store(&rec->room, ADM_ROOM_IDLE);
     for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
         atomic_store(&doorbell->summary[n], 0);

@@ -27,7 +27,7 @@
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
  * workers; the agent's beat and calls; mode and live queue of a zone; who has a
  * ticket; limits that find themselves, what programs took; asks, flow tables and
- * the setup of a zone. */
+ * the setup of a zone; what is spooled. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -81,6 +81,7 @@ typedef struct adm_header_rec_t {
     _Atomic adm_usec_t next_orphan_round; /* one process at a time looks */
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
+    _Atomic adm_usec_t next_spool_log;
 
     /* Recycling; written by children; atomic. */
     atomic_uint spawned; /* children that asked for a quota */
@@ -327,6 +328,10 @@ typedef struct adm_child_rec_t {
                                   * ask */
     atomic_uint workers_shared;  /* of workers_settled: adm_worker_occupy() */
     atomic_uint parked;
+    atomic_uint transfers; /* adm_spool_begin_transfer() */
+    _Atomic uint64_t
+        spooled; /* bytes kept for slow clients, or just being asked
+                               * for */
 
     /* Written by the child, and by whoever passes on a grant of it; atomic. */
     atomic_uint room;

@@ -199,13 +199,17 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
     return zone;
 }
 
+typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
+
 /* Before the zone is unlocked, which hands the permit over and wakes somebody:
  * it may take long to come back from there, and others would see this worker
  * held beside those who run already. */
-static void end_own_ticket(adm_ticket_t *ticket)
+static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
 {
     adm_worker_end_blocking(ticket);
-    adm_worker_give_back(ticket);
+    if (how != LEAVE_BUT_WORKER) {
+        adm_worker_give_back(ticket);
+    }
 }
 
 static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
@@ -266,14 +270,14 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
                                                   atomic_load(&zone->queued),
                                                   now);
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
-        end_own_ticket(ticket);
+        end_own_ticket(ticket, LEAVE);
         adm_zone_unlock(ticket->child->segment, zone, now);
     }
     else {
         if (rv != APR_SUCCESS) {
             leave_stuck(ticket, outcome, now);
         }
-        end_own_ticket(ticket);
+        end_own_ticket(ticket, LEAVE);
     }
     atomic_store(&ticket->held, 0);
     return outcome;
@@ -315,8 +319,9 @@ static bool took(const adm_ticket_t *ticket, adm_proc_took_t *usage)
 }
 
 /* End one's own ticket: its permit is free, or stays with its program. */
-static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
+static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
 {
+    bool is_abandoned = how == LEAVE_TO_PROGRAM;
     adm_segment_t *segment;
     adm_proc_took_t usage;
     adm_zone_rec_t *zone;
@@ -356,7 +361,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
         else {
             adm_zone_end_ticket_locked(segment, zone, ticket->idx);
         }
-        end_own_ticket(ticket);
+        end_own_ticket(ticket, how);
         adm_zone_unlock(segment, zone, now);
         if (is_granted && is_abandoned) {
             adm_agent_wake(segment); /* it looks when the program ends */
@@ -368,16 +373,34 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, bool is_abandoned)
                         is_abandoned ? ADM_LEFT_ABANDONED : ADM_LEFT_RELEASED,
                         now);
         }
-        end_own_ticket(ticket);
+        end_own_ticket(ticket, how);
     }
 }
 
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now)
 {
-    leave(ticket, now, false);
+    leave(ticket, now, LEAVE);
 }
 
 void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now)
 {
-    leave(ticket, now, true);
+    leave(ticket, now, LEAVE_TO_PROGRAM);
+}
+
+void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now)
+{
+    leave(ticket, now, LEAVE_BUT_WORKER);
+}
+
+void adm_ticket_return_worker(adm_ticket_t *ticket)
+{
+    if (!atomic_load(&ticket->held) && ticket->child
+        && adm_child_is_self(ticket->child)) {
+        adm_worker_give_back(ticket);
+    }
+}
+
+bool adm_ticket_is_in_use(const adm_ticket_t *ticket)
+{
+    return atomic_load(&ticket->held) || ticket->has_worker;
 }

@@ -191,6 +191,16 @@ static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
     }
 }
 
+bool adm_zone_seems_full(const adm_child_t *child, adm_zone_t zone,
+                         uint32_t queue_length)
+{
+    adm_zone_rec_t *rec = adm_zone_at(child->segment, zone.idx);
+    uint32_t queued = rec ? atomic_load(&rec->queued) : 0;
+
+    return rec && queued >= queue_length
+           && (queued > 0 || !adm_limit_has_free_permit(rec));
+}
+
 adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
                                const adm_entry_t *entry, adm_usec_t now,
                                adm_ticket_t *ticket)

@@ -73,7 +73,8 @@ static uint64_t connections_of(const adm_child_t *child,
 {
     uint64_t workers = atomic_load(&rec->workers_settled);
 
-    return workers * child->connections_per_worker + atomic_load(&rec->parked);
+    return workers * child->connections_per_worker + atomic_load(&rec->parked)
+           + atomic_load(&rec->transfers);
 }
 
 /* Children of an older generation accept no more connections. */

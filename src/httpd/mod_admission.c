@@ -12,16 +12,21 @@
 #include "config/mod_admission_zones.h"
 #include "control/mod_admission_control.h"
 #include "request/mod_admission_admit.h"
+#include "request/mod_admission_backend.h"
+#include "request/mod_admission_connection.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_include.h"
+#include "request/mod_admission_kept.h"
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
+#include "request/mod_admission_spool.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_upgrade.h"
+#include "request/mod_admission_upload.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_agent.h"
 #include "server/mod_admission_factor.h"
@@ -81,6 +86,8 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
+    ap_hook_post_config(admission_kept_post_config, NULL, NULL,
+                        APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_advice_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);
     ap_hook_post_config(admission_streams_post_config, NULL, NULL,
@@ -129,14 +136,20 @@ static void on_requests(void)
     /* Once a connection, wherever it goes from there. */
     ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,
                            APR_HOOK_FIRST);
+    /* What was read of a body goes with its request. */
+    ap_hook_insert_filter(admission_upload_insert_filter, NULL, NULL,
+                          APR_HOOK_MIDDLE);
+    /* What mod_proxy reads while its client reads slowly. */
+    ap_hook_pre_connection(admission_backend_pre_connection, NULL, NULL,
+                           APR_HOOK_MIDDLE);
     /* Parking: what the handler could not finish is taken up again before
      * anybody reads from the connection, and the MPM polls another descriptor
      * meanwhile. Only on MPMs that can wait without a worker. */
-    ap_hook_process_connection(admission_park_process_connection, NULL, NULL,
+    ap_hook_process_connection(admission_connection_process, NULL, NULL,
                                APR_HOOK_REALLY_FIRST + 1);
-    ap_hook_suspend_connection(admission_park_suspend_connection, NULL, NULL,
+    ap_hook_suspend_connection(admission_connection_suspend, NULL, NULL,
                                APR_HOOK_LAST);
-    ap_hook_resume_connection(admission_park_resume_connection, NULL, NULL,
+    ap_hook_resume_connection(admission_connection_resume, NULL, NULL,
                               APR_HOOK_FIRST);
     /* Whoever starts a CGI program asks for the identity to start it with. */
     ap_hook_get_suexec_identity(admission_program_starts, NULL, NULL,
@@ -146,6 +159,9 @@ static void on_requests(void)
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
     admission_upgrade_register_filter();
+    admission_spool_register_filter();
+    admission_upload_register_filter();
+    admission_backend_register_filter();
 }
 
 static void register_hooks(apr_pool_t *p)

@@ -222,6 +222,19 @@ static int beat_only(void *unused)
     return 0;
 }
 
+static int keep_some(void *unused)
+{
+    adm_child_t *child = join();
+    adm_ticket_t ticket;
+
+    (void)unused;
+    NEED(child != NULL);
+    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    arm();
+    NEED(adm_spool_take(child, 1000, 1000));
+    return 0;
+}
+
 /* An administrator has it at 1, and opens the zone. */
 static bool order_one(adm_child_t *child)
 {
@@ -322,6 +335,7 @@ int do_everything(void *unused)
     adm_agent_gone(segment);
     child = join();
     NEED(child != NULL);
+    NEED(adm_spool_take(child, 1, 1));
     audit_for_seconds(child);
     NEED(order_one(child));
     tune(child);
@@ -456,6 +470,7 @@ const scene_t scenes[] = {
     /* A raised limit is handed out. */
     { KILL(grant_stored), NULL, raise_limit, .is_awaited = true, .limit = 0 },
     { KILL(grant_unlocked), NULL, raise_limit, .is_awaited = true, .limit = 0 },
+    { KILL(spool_taken), NULL, keep_some, .limit = 1 },
     { KILL(override_limit), NULL, override_limit, .is_awaited = true,
       .limit = 0 },
     { KILL(override_stored), NULL, override_limit, .is_awaited = true,

@@ -59,6 +59,15 @@ my %bad = (
         '""', '5 [together=0]', '5 [together=65]', '5 [together]', '5 [9]',
         'off [together=1]', 'off [off]',
     ],
+    AdmissionSpool => [
+        qr/request=|response=/, 'on', 'off', '1M', '[request=]', '[request=1]', '[request=1023]',
+        '[request=-1K]', '[request=1X]', '[request=1MB]', '[request=2T]', '[requests=1M]',
+        'request=1M [response=many]', 'request=1M [request=2M]', 'response=off [3]',
+        '[request=99999999999999999999]', '""',
+    ],
+    AdmissionSpoolLimit => [
+        qr/size|directory/, '0', '-1', 'off', '1X', '2T', 'many', '""', '1G [/no/such/directory]',
+    ],
     AdmissionZone => [ qr/name/, '""' ],
     AdmissionStateFile => [ qr{path of a file nor 'off'|takes one argument}, '""' ],
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
@@ -84,7 +93,7 @@ sub accepted {
 sub in_place {
     my ($line) = @_;
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
-    return $line =~ /^Admission(?:Reserve|Recycle|StateFile)/
+    return $line =~ /^Admission(?:Reserve|Recycle|StateFile|SpoolLimit)/
         ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
 }
 

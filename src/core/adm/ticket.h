@@ -99,6 +99,11 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
                                const adm_entry_t *entry, adm_usec_t now,
                                adm_ticket_t *ticket);
 
+/** @return whether a request that comes now would find neither a permit nor a place in
+ *  the queue. A hint: a few atomic loads, no lock. */
+bool adm_zone_seems_full(const adm_child_t *child, adm_zone_t zone,
+                         uint32_t queue_length);
+
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
@@ -162,6 +167,18 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
  * it next gives the permit back.
  */
 void adm_ticket_release(adm_ticket_t *ticket, adm_usec_t now);
+
+/** The work is over, the answer is not: as adm_ticket_release(), only that the worker
+ *  counts as occupied until adm_ticket_return_worker(). */
+void adm_ticket_release_permit(adm_ticket_t *ticket, adm_usec_t now);
+
+/** The worker that adm_ticket_release_permit() kept is free. Nothing is done if there
+ *  is none, or if the permit is still held. Only for the thread that has the
+ *  request. */
+void adm_ticket_return_worker(adm_ticket_t *ticket);
+
+/** @return whether the ticket holds a permit, waits for one, or keeps a worker. */
+bool adm_ticket_is_in_use(const adm_ticket_t *ticket);
 
 /**
  * The request has ended, but a program of it has not: as adm_ticket_release(),

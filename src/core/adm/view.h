@@ -76,6 +76,8 @@ typedef struct adm_server_stats_t {
     uint32_t workers_blocked; /* of these, only waiting */
     uint32_t blocked;         /* waiting with a thread, also one of HTTP/2's */
     uint32_t parked;          /* waiting without a worker */
+    uint32_t transfers;       /* sent or received without a worker */
+    uint64_t spooled;         /* bytes kept for slow clients */
     uint64_t unlimited;       /* requests let through because of a fault */
     bool has_agent;           /* that is at work */
     uint64_t recycled; /* children that ended because their quota was used */

@@ -4,6 +4,8 @@
 
 #define DEFAULT_QUEUE_LENGTH 100
 #define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
+#define DEFAULT_SPOOL_REQUEST ((apr_off_t)1024 * 1024)
+#define DEFAULT_SPOOL_RESPONSE ((apr_off_t)16 * 1024 * 1024)
 
 /* ---- create and merge ---------------------------------------------------- */
 
@@ -17,7 +19,9 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
                                     .queue_target = ADMISSION_UNSET,
                                     .reject_status = ADMISSION_UNSET,
                                     .retry = ADMISSION_RETRY_UNSET,
-                                    .dry_run = ADMISSION_UNSET };
+                                    .dry_run = ADMISSION_UNSET,
+                                    .spool_request = ADMISSION_UNSET,
+                                    .spool_response = ADMISSION_UNSET };
     return conf;
 }
 
@@ -44,6 +48,8 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
     PICK(fair, NULL);
     PICK(priorities, NULL);
     PICK(costs, NULL);
+    PICK(spool_request, ADMISSION_UNSET);
+    PICK(spool_response, ADMISSION_UNSET);
     conf->actions = admission_actions_merge(p, base->actions, add->actions);
     return conf;
 }
@@ -56,6 +62,7 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
     conf->reserve = ADMISSION_UNSET;
     conf->parking = ADMISSION_UNSET;
     conf->recycle_together = ADMISSION_UNSET;
+    conf->spool_limit = ADMISSION_UNSET;
     return conf;
 }
 
@@ -98,6 +105,18 @@ int admission_conf_reject_status(const admission_dir_conf_t *conf)
 bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
 {
     return conf->dry_run == 1;
+}
+
+apr_off_t admission_conf_spool_request(const admission_dir_conf_t *conf)
+{
+    return conf->spool_request != ADMISSION_UNSET ? conf->spool_request
+                                                  : DEFAULT_SPOOL_REQUEST;
+}
+
+apr_off_t admission_conf_spool_response(const admission_dir_conf_t *conf)
+{
+    return conf->spool_response != ADMISSION_UNSET ? conf->spool_response
+                                                   : DEFAULT_SPOOL_RESPONSE;
 }
 
 bool admission_conf_parks(server_rec *s)

@@ -116,6 +116,8 @@ typedef struct admission_dir_conf_t {
     const admission_fair_t *fair;   /* NULL: unset */
     apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
     apr_array_header_t *costs;      /* the same */
+    apr_off_t spool_request;        /* bytes; 0: off; -1: unset */
+    apr_off_t spool_response;
     apr_table_t *actions; /* of mod_actions: handler or type, and the script
                            * that it leads to; NULL: none */
 } admission_dir_conf_t;
@@ -127,8 +129,10 @@ typedef struct admission_server_conf_t {
     int parking;     /* -1: unset */
     int recycle_min; /* connections; 0: off */
     int recycle_max;
-    int recycle_together;   /* -1: unset */
-    const char *state_file; /* NULL: unset; "": off */
+    int recycle_together;        /* -1: unset */
+    const char *state_file;      /* NULL: unset; "": off */
+    apr_off_t spool_limit;       /* bytes; -1: unset */
+    const char *spool_directory; /* NULL: unset; never in a child */
 } admission_server_conf_t;
 
 /** httpd's functions for the configuration of sections and servers. */
@@ -165,6 +169,12 @@ adm_usec_t admission_conf_queue_target(const admission_dir_conf_t *conf);
 int admission_conf_reject_status(const admission_dir_conf_t *conf);
 
 bool admission_conf_is_dry_run(const admission_dir_conf_t *conf);
+
+/** How many bytes of a request's body, and of its answer, are kept for a slow
+ *  client; 0: none. */
+apr_off_t admission_conf_spool_request(const admission_dir_conf_t *conf);
+
+apr_off_t admission_conf_spool_response(const admission_dir_conf_t *conf);
 
 /** @return whether AdmissionParking is On. */
 bool admission_conf_parks(server_rec *s);

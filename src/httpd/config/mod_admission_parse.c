@@ -18,6 +18,30 @@ int admission_parse_number(const char *text, int min, int max)
                : -1;
 }
 
+/* @return a size from min to max, or -1. */
+apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max)
+{
+    static const char units[] = "KMGT";
+    const char *unit;
+    char *end;
+    apr_int64_t number = apr_strtoi64(text, &end, 10);
+    int shift = 0;
+
+    if (!apr_isdigit(*text)) {
+        return -1;
+    }
+    if (*end) {
+        unit = strchr(units, apr_toupper(*end));
+        if (!unit || end[1]) {
+            return -1;
+        }
+        shift = 10 * (int)(unit - units + 1);
+    }
+    return number <= (max >> shift) && number << shift >= min
+               ? (apr_off_t)(number << shift)
+               : -1;
+}
+
 /* A time in httpd's notation, from min up to a day. */
 bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
 {

@@ -9,6 +9,10 @@
 /** @return the whole number from @a min to @a max that @a text is, or -1. */
 int admission_parse_number(const char *text, int min, int max);
 
+/** @return the number of bytes from @a min to @a max that @a text is, with K, M, G or T
+ *  behind it or nothing; or -1. */
+apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max);
+
 /** Read a time in httpd's notation, from @a min up to a day. @return whether it
  *  is one. */
 bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time);

@@ -10,8 +10,10 @@
 #include "request/mod_admission_key.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
+#include "request/mod_admission_resume.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
+#include "request/mod_admission_upload.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
 #include "request/mod_admission_who.h"
@@ -46,8 +48,8 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
     }
     else if (!r->connection->master) {
         entry.worker = ADM_WORKER_ONE;
-        entry.wait = admission_park_is_possible(r) ? ADM_WAIT_PARKED
-                                                   : ADM_WAIT_BLOCKED;
+        entry.wait = admission_resume_is_possible(r) ? ADM_WAIT_PARKED
+                                                     : ADM_WAIT_BLOCKED;
     }
     else {
         entry.worker = admission_http2_enter(r, known);
@@ -150,6 +152,13 @@ static int ask(request_rec *r, const admission_dir_conf_t *conf,
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
+    if (!kin->holds_any && !kin->was_rejected) {
+        int rv = admission_upload_read(r, conf, admission_admit);
+
+        if (rv != OK) {
+            return rv;
+        }
+    }
     enter(r, conf, kin, &verdict, &how);
     admission_visit_request(r)->leads_on = leads_on;
     if (verdict.outcome == ADM_WAITING

@@ -151,6 +151,28 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     return true;
 }
 
+apr_int64_t admission_lot_descriptors(void)
+{
+    return lot.descriptors;
+}
+
+void admission_lot_mind_listener(void)
+{
+    adm_usec_t next, look_at;
+
+    if (!admission_mpm_oversleeps()) {
+        return;
+    }
+    look_at = adm_now() + LOOK_USEC;
+    pthread_mutex_lock(&lot.mutex);
+    next = next_wake_locked();
+    lot.next_look = earlier(lot.next_look, look_at);
+    pthread_mutex_unlock(&lot.mutex);
+    if (look_at < next) {
+        adm_doorbell_ring(lot.child);
+    }
+}
+
 void admission_lot_swap_out(admission_parking_t *parking)
 {
     pthread_mutex_lock(&lot.mutex);
@@ -403,6 +425,15 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
 }
 
 #else /* nobody parks, see admission_mpm_choose() */
+
+apr_int64_t admission_lot_descriptors(void)
+{
+    return 0;
+}
+
+void admission_lot_mind_listener(void)
+{
+}
 
 bool admission_lot_is_open(const adm_child_t *child)
 {

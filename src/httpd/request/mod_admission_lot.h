@@ -40,6 +40,13 @@ typedef struct admission_parking_t {
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
                                 apr_int64_t descriptors, apr_pool_t *pchild);
 
+/** @return the number that no descriptor of ours may have, nor a higher one. */
+apr_int64_t admission_lot_descriptors(void);
+
+/** A worker is about to leave its connection for another reason than a permit: see
+ *  that the MPM goes on accepting, admission_mpm_oversleeps(). */
+void admission_lot_mind_listener(void);
+
 /** @return whether this process has a lot: not one that it was forked from. */
 bool admission_lot_is_open(const adm_child_t *child);
 

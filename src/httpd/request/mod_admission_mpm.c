@@ -62,9 +62,14 @@ const char *admission_mpm_choose(void)
 
 /* ---- wait ---------------------------------------------------------------- */
 
-void admission_mpm_wait(conn_rec *c)
+bool admission_mpm_waits_to_write(void)
 {
-    c->cs->sense = CONN_SENSE_WANT_READ;
+    return way == BY_WAITIO;
+}
+
+void admission_mpm_wait(conn_rec *c, bool to_write)
+{
+    c->cs->sense = to_write ? CONN_SENSE_WANT_WRITE : CONN_SENSE_WANT_READ;
 #if ADMISSION_HAS_WAITIO
     if (way == BY_WAITIO) {
         c->cs->state = CONN_STATE_ASYNC_WAITIO;

@@ -22,9 +22,13 @@
  */
 const char *admission_mpm_choose(void);
 
+/** @return whether the MPM can wait until a socket is writable, with nothing of its
+ *  own to write. */
+bool admission_mpm_waits_to_write(void);
+
 /** process_connection returned SUSPENDED: let the MPM wait until the socket is
- *  readable. It then runs the suspend hooks. */
-void admission_mpm_wait(conn_rec *c);
+ *  readable, or writable. It then runs the suspend hooks. */
+void admission_mpm_wait(conn_rec *c, bool to_write);
 
 /** In the suspend hook. @return whether the MPM is about to wait, and not to
  *  close the connection. */

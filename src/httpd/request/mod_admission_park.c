@@ -13,17 +13,13 @@
  * docs/architecture.md has the picture, docs/decisions the ways that fail.
  */
 #include <httpd.h>
-#include <apr_hooks.h>
-#include <http_connection.h>
 #include <http_core.h>
 #include <http_log.h>
-#include <http_protocol.h>
-#include <http_request.h>
-#include <scoreboard.h>
 
 #include "request/mod_admission_lot.h"
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_park.h"
+#include "request/mod_admission_resume.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_wait.h"
 #include "server/mod_admission_process.h"
@@ -32,17 +28,6 @@
 APLOG_USE_MODULE(admission);
 
 /* ---- park ---------------------------------------------------------------- */
-
-bool admission_park_is_possible(request_rec *r)
-{
-    conn_rec *c = r->connection;
-
-    /* Others run below somebody who cannot be suspended, or on a connection
-     * that the MPM does not poll. */
-    return admission_room_parks() && c->cs && !c->master
-           && !c->clogging_input_filters && !r->main && !r->prev
-           && admission_lot_is_open(admission_process_child());
-}
 
 /* The MPM closes a connection that waits for longer than Timeout, of one server
  * or the other; and whoever is woken may still have to wait for a worker. */
@@ -99,21 +84,19 @@ static admission_visit_t *visit_in_state(const conn_rec *c,
     return visit;
 }
 
-void admission_park_suspend_connection(conn_rec *c, request_rec *r)
+void admission_park_suspend(conn_rec *c)
 {
     admission_visit_t *visit = visit_in_state(c, ADMISSION_LEAVING);
 
-    (void)r;
-    if (visit && admission_mpm_is_waiting(c)) {
+    if (visit) {
         admission_lot_swap_out(visit->parking);
     }
 }
 
-void admission_park_resume_connection(conn_rec *c, request_rec *r)
+void admission_park_resume(conn_rec *c)
 {
     admission_visit_t *visit = visit_in_state(c, ADMISSION_PARKED);
 
-    (void)r;
     if (visit) {
         admission_lot_swap_in(visit->parking);
         adm_ticket_unpark(&visit->ticket);
@@ -128,106 +111,26 @@ void admission_park_resume_connection(conn_rec *c, request_rec *r)
 
 /* ---- go on --------------------------------------------------------------- */
 
-/* Those of process_connection, which do not change while a child lives. */
-static ap_LINK_process_connection_t *hook_behind, *hooks_end;
-
-static void find_connection_hooks_behind(void)
+static int run(request_rec *r, void *data)
 {
-    apr_array_header_t *hooks = ap_hook_get_process_connection();
+    admission_verdict_t *verdict = data;
+    const admission_visit_t *visit = admission_visit_request(r)->visit;
 
-    hook_behind = (ap_LINK_process_connection_t *)hooks->elts;
-    hooks_end = hook_behind + hooks->nelts;
-    while (hook_behind < hooks_end
-           && (hook_behind++)->pFunc != admission_park_process_connection) {
-    }
+    admission_wait_end(r, verdict->outcome, visit->parking->began, verdict);
+    return admission_run(r, verdict);
 }
 
-static int run_connection_hooks_behind(conn_rec *c)
-{
-    ap_LINK_process_connection_t *hook;
-    int rv = DECLINED;
-
-    for (hook = hook_behind; hook < hooks_end && rv == DECLINED; hook++) {
-        rv = hook->pFunc(c);
-    }
-    return rv;
-}
-
-/* What ap_invoke_handler() does behind a handler; its filters are in place. */
-static int checked_result(request_rec *r, int rv)
-{
-    if (rv == DECLINED) {
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    if (rv != OK && rv != DONE && rv != SUSPENDED && rv != AP_FILTER_ERROR
-        && !ap_is_HTTP_VALID_RESPONSE(rv)) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0301)
-                      "Handler for %s returned invalid result code %d",
-                      r->handler, rv);
-        return HTTP_INTERNAL_SERVER_ERROR;
-    }
-    return rv;
-}
-
-static int run_handler(request_rec *r, const admission_parking_t *parking,
-                       adm_outcome_t outcome)
-{
-    const char *old_handler = r->handler;
-    admission_verdict_t verdict;
-    int rv;
-
-    apr_thread_mutex_lock(r->invoke_mtx);
-    r->handler = parking->handler;
-    admission_wait_end(r, outcome, parking->began, &verdict);
-    rv = checked_result(r, admission_run(r, &verdict));
-    r->handler = old_handler;
-    if (rv == SUSPENDED) {
-        /* Before the unlock: then the request may end, and its connection. */
-        admission_mpm_suspend(parking->c);
-    }
-    apr_thread_mutex_unlock(r->invoke_mtx);
-    return rv;
-}
-
-/* What ap_process_async_request() does around and behind a handler. */
-static void finish_request(const admission_parking_t *parking,
-                           adm_outcome_t outcome)
-{
-    request_rec *r = parking->r;
-    conn_rec *c = parking->c;
-    int rv, status;
-
-    admission_mpm_begin_handler(c);
-    ap_update_child_status(c->sbh, SERVER_BUSY_WRITE, r);
-    if (ap_extended_status) {
-        ap_time_process_request(c->sbh, START_PREQUEST);
-    }
-    rv = run_handler(r, parking, outcome);
-    if (rv == SUSPENDED) {
-        return;
-    }
-    status = r->status;
-    if (rv != OK && rv != DONE) {
-        r->status = HTTP_OK; /* of the first error */
-    }
-    ap_die(rv, r);
-    if (rv == AP_FILTER_ERROR && r->status == HTTP_OK) {
-        r->status = status; /* that the client was told already */
-    }
-    ap_process_request_after_handler(r);
-}
-
-ADMISSION_NOT_INLINED static int go_on(admission_visit_t *visit)
+static bool go_on(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
+    admission_verdict_t verdict;
     adm_outcome_t outcome = admission_wait_outcome(parking->r, &visit->ticket,
                                                    parking->deadline);
 
     if (outcome == ADM_WAITING) {
         if (!parking->is_last_chance
             && admission_lot_enter(visit, patience_of(parking->r))) {
-            admission_mpm_wait(parking->c);
-            return OK;
+            return true;
         }
         /* It cannot be parked again. Nor must it block: the child may need
          * every thread for those who were granted before it. */
@@ -237,28 +140,19 @@ ADMISSION_NOT_INLINED static int go_on(admission_visit_t *visit)
                                     adm_now());
     }
     admission_lot_leave(parking);
-    finish_request(parking, outcome);
-    return OK;
+    verdict.outcome = outcome;
+    return admission_resume_handler(parking->r, parking->handler, run,
+                                    &verdict);
 }
 
-int admission_park_process_connection(conn_rec *c)
+admission_went_t admission_park_goes_on(conn_rec *c)
 {
-    admission_visit_t *visit;
-    int rv;
+    admission_visit_t *visit = visit_in_state(c, ADMISSION_LOOKING);
 
-    if (!admission_room_parks() || !c->cs || c->master) {
-        return DECLINED;
+    if (!visit) {
+        return ADMISSION_WENT_NOWHERE;
     }
-    visit = visit_in_state(c, ADMISSION_LOOKING);
-    if (visit) {
-        return go_on(visit);
-    }
-    rv = run_connection_hooks_behind(c);
-    if (admission_mpm_is_suspended(c) && visit_in_state(c, ADMISSION_LEAVING)) {
-        admission_mpm_wait(c);
-        rv = OK;
-    }
-    return rv;
+    return go_on(visit) ? ADMISSION_WENT_AWAY : ADMISSION_WENT_ON;
 }
 
 /* ---- start --------------------------------------------------------------- */
@@ -269,7 +163,6 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
     apr_int64_t open, allowed, slots;
     apr_status_t rv;
 
-    find_connection_hooks_behind();
     if (!admission_room_parks() || !child) {
         return;
     }

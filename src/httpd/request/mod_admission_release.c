@@ -152,12 +152,23 @@ bool admission_release_has_ended(const adm_ticket_t *ticket)
            && has_ended(ticket, REDIRECT_PATIENCE_USEC);
 }
 
+bool admission_release_at_end_of_output(adm_ticket_t *ticket)
+{
+    if (!atomic_load(&ticket->held)
+        || (adm_program_was_announced(ticket)
+            && !adm_program_has_ended(ticket))) {
+        return false;
+    }
+    adm_ticket_release_permit(ticket, adm_now());
+    return true;
+}
+
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv)
 {
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
-        return true; /* a tunnel has begun (mod_admission_upgrade.c) */
+        return true; /* a tunnel has begun, or the output has ended */
     }
     /* SUSPENDED: the handler goes on elsewhere. An error may mean that the program
      * has not even been started yet. */

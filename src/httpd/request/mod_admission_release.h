@@ -13,6 +13,10 @@ void admission_release_register_filter(void);
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv);
 
+/** The handler has written all of its answer: give the permit back, unless a program
+ *  may live on. The worker stays counted. @return whether it was given back now. */
+bool admission_release_at_end_of_output(adm_ticket_t *ticket);
+
 /** @return whether the request's program has provably ended; false if it had none.
  *  Waits up to a second for one that is about to. */
 bool admission_release_has_ended(const adm_ticket_t *ticket);

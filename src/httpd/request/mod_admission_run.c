@@ -8,7 +8,9 @@
 #include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_program.h"
+#include "request/mod_admission_pump.h"
 #include "request/mod_admission_release.h"
+#include "request/mod_admission_spool.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_upgrade.h"
 #include "request/mod_admission_visit.h"
@@ -78,6 +80,8 @@ static int run_when_daemon_is_there(request_rec *r,
 static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
+    admission_spool_t *spool = admission_spool_begin(r, known->visit);
+    bool has_rest;
     int rv;
 
     admission_program_export_token(r, &known->visit->ticket);
@@ -90,11 +94,12 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
     }
     admission_program_remove_token(r);
     admission_upgrade_unwatch(r);
+    has_rest = spool && admission_spool_end(spool, rv);
     if (known->visit /* not handed on */
         && admission_release_after_handler(r, &known->visit->ticket, rv)) {
         known->visit = NULL;
     }
-    return rv;
+    return has_rest ? admission_pump_begin(r, spool) : rv;
 }
 
 /* Nobody reads the answer, or it must not be made: what an ErrorDocument may
@@ -135,12 +140,19 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
     admission_request_t *known = admission_visit_request(r);
     int rv;
 
+    known->may_suspend = !r->main && !r->prev;
     if (known->leads_on
         && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
-        return admission_detour_run(r, verdict, run_handlers_behind);
+        rv = admission_detour_run(r, verdict, run_handlers_behind);
+        if (known->may_suspend && admission_pump_is_pending(r->connection)) {
+            rv = SUSPENDED;
+        }
     }
-    admission_tell(r, verdict);
-    rv = act(r, known, verdict);
-    admission_http2_leave(r, known);
+    else {
+        admission_tell(r, verdict);
+        rv = act(r, known, verdict);
+        admission_http2_leave(r, known);
+    }
+    known->may_suspend = false;
     return rv;
 }

@@ -62,14 +62,8 @@ static int number_of(conn_rec *c)
                : -1;
 }
 
-bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool may_half_close, apr_int64_t descriptors)
+static bool open_set(admission_stand_in_t *stand_in, apr_int64_t descriptors)
 {
-    stand_in->events = events_of(may_half_close);
-    stand_in->number = number_of(c);
-    if (stand_in->number < 0 || !is_writable(stand_in->number)) {
-        return false;
-    }
     stand_in->socket = fcntl(stand_in->number, F_DUPFD_CLOEXEC, 0);
     stand_in->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (stand_in->socket >= 0 && stand_in->epoll >= 0
@@ -80,6 +74,23 @@ bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
     }
     admission_stand_in_close(stand_in);
     return false;
+}
+
+bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
+                             bool may_half_close, apr_int64_t descriptors)
+{
+    stand_in->events = events_of(may_half_close);
+    stand_in->number = number_of(c);
+    return stand_in->number >= 0 && is_writable(stand_in->number)
+           && open_set(stand_in, descriptors);
+}
+
+bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
+                                      conn_rec *c, apr_int64_t descriptors)
+{
+    stand_in->events = EPOLLOUT;
+    stand_in->number = number_of(c);
+    return stand_in->number >= 0 && open_set(stand_in, descriptors);
 }
 
 /* Let one descriptor take the other's number. Cannot fail: both are open. */

@@ -31,6 +31,10 @@ typedef struct admission_stand_in_t {
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
                              bool may_half_close, apr_int64_t descriptors);
 
+/** The same, only that the set is readable when the client can be written to. */
+bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
+                                      conn_rec *c, apr_int64_t descriptors);
+
 /** The set takes the socket's number. Cannot fail. */
 void admission_stand_in_take(admission_stand_in_t *stand_in);
 

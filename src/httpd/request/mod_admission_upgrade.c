@@ -12,6 +12,7 @@
 #include <util_filter.h>
 
 #include "config/mod_admission_conf.h"
+#include "request/mod_admission_backend.h"
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_upgrade.h"
 
@@ -25,35 +26,7 @@ typedef struct admission_upgrade_t {
 
 /* ---- which responses ----------------------------------------------------- */
 
-static bool has_scheme(const char *url, const char *scheme)
-{
-    apr_size_t length = strlen(scheme);
-
-    return strncasecmp(url, scheme, length) == 0 && url[length] == ':';
-}
-
 /* Of FastCGI and the like, 101 is but a status that a program has chosen. */
-static bool is_from_http_backend(const request_rec *r)
-{
-    static const char proxy[] = "proxy:";
-    const char *backend = r->filename, *after_socket;
-
-    if (!backend || strncmp(backend, proxy, strlen(proxy)) != 0) {
-        return false;
-    }
-    backend += strlen(proxy);
-    if (has_scheme(backend, "balancer")) {
-        backend = apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME");
-        if (!backend) {
-            return false;
-        }
-    }
-    after_socket = has_scheme(backend, "unix") ? strchr(backend, '|') : NULL;
-    backend = after_socket ? after_socket + 1 : backend;
-    return has_scheme(backend, "http") || has_scheme(backend, "https")
-           || has_scheme(backend, "ws") || has_scheme(backend, "wss");
-}
-
 typedef enum { NOTHING_YET, SWITCHES, ANSWERS } admission_begin_t;
 
 /* How the response begins. A response of the class 1xx is not the last one. */
@@ -103,7 +76,7 @@ static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
     if (begin != NOTHING_YET) {
         watched->ticket = NULL;
     }
-    if (begin == SWITCHES && is_from_http_backend(watched->r)) {
+    if (begin == SWITCHES && admission_backend_speaks_http(watched->r)) {
         adm_ticket_release(ticket, adm_now());
     }
     return rv;

@@ -26,6 +26,47 @@ static const request_rec *parent_of(const request_rec *r)
     return r->main ? r->main : r->prev;
 }
 
+/* What is known of a connection. */
+typedef struct admission_connection_t {
+    admission_visit_t *first;
+    struct admission_ready_t *ready;
+} admission_connection_t;
+
+static admission_connection_t *connection_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &admission_module);
+}
+
+static admission_connection_t *make_connection(conn_rec *c)
+{
+    admission_connection_t *known = connection_of(c);
+
+    if (!known) {
+        known = apr_pcalloc(c->pool, sizeof(*known));
+        ap_set_module_config(c->conn_config, &admission_module, known);
+    }
+    return known;
+}
+
+admission_visit_t *admission_visit_first(const conn_rec *c)
+{
+    const admission_connection_t *known = connection_of(c);
+
+    return known ? known->first : NULL;
+}
+
+struct admission_ready_t *admission_visit_ready(const conn_rec *c)
+{
+    const admission_connection_t *known = connection_of(c);
+
+    return known ? known->ready : NULL;
+}
+
+void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
+{
+    make_connection(c)->ready = ready;
+}
+
 static bool is_held(const admission_visit_t *visit)
 {
     return visit && atomic_load(&visit->ticket.held);
@@ -47,6 +88,14 @@ static const request_rec *root_of(const request_rec *r)
 {
     while (parent_of(r)) {
         r = parent_of(r);
+    }
+    return r;
+}
+
+request_rec *admission_visit_root(request_rec *r)
+{
+    while (parent_of(r)) {
+        r = r->main ? r->main : r->prev;
     }
     return r;
 }
@@ -87,6 +136,7 @@ static apr_status_t end_visit_with_connection(void *data)
     admission_visit_t *visit = data;
 
     admission_release_after_request(&visit->ticket);
+    adm_ticket_return_worker(&visit->ticket);
     return APR_SUCCESS;
 }
 
@@ -98,13 +148,13 @@ static admission_visit_t *find_visit(conn_rec *c)
     admission_visit_t *visit;
 
     for (visit = first; visit; visit = visit->next) {
-        if (!is_held(visit)) {
+        if (!adm_ticket_is_in_use(&visit->ticket)) {
             return visit;
         }
     }
     visit = apr_pcalloc(c->pool, sizeof(*visit));
     visit->next = first;
-    ap_set_module_config(c->conn_config, &admission_module, visit);
+    make_connection(c)->first = visit;
     /* A process that is forked from this one holds nothing. */
     apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
                               apr_pool_cleanup_null);

@@ -23,6 +23,7 @@ typedef struct admission_request_t {
     const struct admission_verdict_t *ahead; /* which the target has not taken
                                               * over yet; NULL: nothing to take */
     bool was_rejected;
+    bool may_suspend;       /* its handlers run, and may return SUSPENDED */
     bool counts_for_http2;  /* admission_http2_leave() is due */
     const char *why_denied; /* a worker, for the log; NULL: it was not, or for
                              * the common reason */
@@ -55,10 +56,16 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit);
 admission_visit_t *admission_visit_of(const request_rec *r);
 
 /** @return the first visit of a connection, of which some may have ended. */
-static inline admission_visit_t *admission_visit_first(const conn_rec *c)
-{
-    return ap_get_module_config(c->conn_config, &admission_module);
-}
+admission_visit_t *admission_visit_first(const conn_rec *c);
+
+/** What the connection waits with for its client (mod_admission_ready.c); NULL: it
+ *  never did. */
+struct admission_ready_t *admission_visit_ready(const conn_rec *c);
+
+void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready);
+
+/** @return the request that the client sent, of which this one is a part. */
+request_rec *admission_visit_root(request_rec *r);
 
 /** @return a visit for a request that enters the zone, registered for release
  *  when its connection ends. */

@@ -248,6 +248,10 @@ OF_SERVER(blocked, server->blocked)
 
 OF_SERVER(parked, server->parked)
 
+OF_SERVER(transfers, server->transfers)
+
+OF_SERVER(spooled, server->spooled)
+
 OF_SERVER(unlimited, server->unlimited)
 
 OF_SERVER(agent, server->has_agent)
@@ -273,6 +277,12 @@ const admission_field_t admission_server_fields[] = {
       "Waiting requests that hold a thread.", GAUGE, NULL, blocked },
     { "Parked", "Parked", "parked", "parked", NULL,
       "Requests that wait without a worker.", GAUGE, NULL, parked },
+    { "Transfers", "Transfers", "transfers", "transfers", NULL,
+      "Requests whose body or answer is transferred without a worker.", GAUGE,
+      NULL, transfers },
+    { "Spooled", "Spooled bytes", "spooled", "spooled_bytes", NULL,
+      "Bytes kept for slow clients, in memory and in files.", GAUGE, NULL,
+      spooled },
     { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
       "Requests let through without a limit because of a fault.", COUNTER, NULL,
       unlimited },

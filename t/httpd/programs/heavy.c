@@ -7,6 +7,7 @@
  *   until=NAME    then go on until the file NAME exists in HEAVY_DIR
  *   early=1       send the header and a first line before the work, not after
  *   stream=N      send the header first and N bytes spread over the work
+ *   bulk=N        end the answer with about N bytes of lines that count up
  *   close=1       answer, close stdin, stdout and stderr, then work
  *   loc=URL       answer with a local redirect to URL, then work
  *   ignore=1      ignore SIGTERM and SIGPIPE, as stubborn programs do
@@ -189,6 +190,16 @@ static void send_body(long body_length)
     fflush(stdout);
 }
 
+static void send_bulk(void)
+{
+    long line, lines = number("bulk") / 10;
+
+    for (line = 1; line <= lines; line++) {
+        printf("%09ld\n", line);
+    }
+    fflush(stdout);
+}
+
 int main(void)
 {
     char url[1024];
@@ -237,6 +248,7 @@ int main(void)
         send_header();
         send_body(body_length);
     }
+    send_bulk();
     be_seen(looks_at_start);
     record("end");
     return 0;

@@ -173,9 +173,14 @@ sub send_outsider {
     my $url = $httpd->tls_url($path);
     my @curl = qw(curl -sk --max-time 10);
     my @h2load = (qw(h2load -n 40 -c 2 -T 5), '-N', '10');
-    my @commands = ([ @curl, '--http1.1', $url ]);
+    # Who reads, and who sends, as slowly as they may.
+    my @slowly = map { [ @curl, '--http1.1', @$_, $httpd->tls_url("${path}&bulk=4000000") ] }
+                 [ '--limit-rate', '1M' ],
+                 [ qw(--limit-rate 4K -H Expect: --data-binary), 'x' x 20_000 ];
+    my @commands = ([ @curl, '--http1.1', $url ], @slowly,
+                    [ @curl, '--limit-rate', '1M', $httpd->url("${path}&bulk=9000000") ]);
 
-    push @commands, [ @curl, '--http2', $url ], [ @h2load, qw(-m 8), $url ],
+    push @commands, [ @curl, qw(--http2 --limit-rate 1M), $httpd->tls_url("${path}&bulk=4000000") ], [ @curl, '--http2', $url ], [ @h2load, qw(-m 8), $url ],
                     [ @h2load, '--h1', $httpd->url($path) ],
                     [ qw(nghttp -n -m 6 -t 10), $url ] if $httpd->{http2};
     my $pid = start_program(@{ $commands[rand @commands] });

@@ -88,6 +88,12 @@ sub nobody_is_counted {
     ok $is_calm, 'nobody runs and nobody waits' or diag explain $zone;
     in_two_seconds($since, $calm_at);
     is scalar($httpd->live_programs_now), 0, 'no program lives on uncounted';
+    my $kept;
+    ok $httpd->soon(sub {
+        my $status = eval { $httpd->status } or return;
+        $kept = [ @{$status}{qw(AdmissionSpooled AdmissionTransfers)} ];
+        !grep { $_ } @$kept;
+    }, $PATIENCE), 'nothing is kept, nothing transferred' or diag "@$kept";
 }
 
 sub runs_a_request {

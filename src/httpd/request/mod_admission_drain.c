@@ -1,0 +1,311 @@
+/* mod_admission_drain.c - what of an answer goes on to its client, and what is
+ * kept.
+ */
+#include <httpd.h>
+#include <poll.h>
+
+#include <apr_portable.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "config/mod_admission_conf.h"
+#include "request/mod_admission_drain.h"
+#include "server/mod_admission_process.h"
+
+APLOG_USE_MODULE(admission);
+
+/* What a stream of HTTP/2 passes on in memory: less than mod_http2 takes. */
+#define STREAM_MEMORY ((apr_off_t)16 * 1024)
+
+/* A stream passes on a file when so much has come together, or it is flushed. */
+#define STREAM_PART ((apr_off_t)256 * 1024)
+
+#define LOG_INTERVAL_USEC (60 * ADM_USEC_PER_SEC)
+
+void admission_drain_init(admission_drain_t *drain, ap_filter_t *f,
+                          apr_off_t room)
+{
+    request_rec *r = f->r;
+
+    drain->f = f;
+    drain->bb = apr_brigade_create(r->pool, f->c->bucket_alloc);
+    drain->in_memory = 0;
+    drain->is_flush_due = false;
+    admission_kept_init(&drain->kept, r->pool,
+                        f->c->master ? ADMISSION_KEEP_LOG
+                                     : ADMISSION_KEEP_QUEUE,
+                        room);
+}
+
+bool admission_drain_is_empty(const admission_drain_t *drain)
+{
+    return admission_kept_length(&drain->kept) == 0;
+}
+
+static apr_status_t pass(admission_drain_t *drain)
+{
+    apr_status_t rv = ap_pass_brigade(drain->f->next, drain->bb);
+
+    apr_brigade_cleanup(drain->bb);
+    return rv != APR_SUCCESS      ? rv
+           : drain->f->c->aborted ? APR_ECONNABORTED
+                                  : APR_SUCCESS;
+}
+
+static apr_status_t pass_flushed(admission_drain_t *drain)
+{
+    APR_BRIGADE_INSERT_TAIL(drain->bb,
+                            apr_bucket_flush_create(drain->f->c->bucket_alloc));
+    return pass(drain);
+}
+
+/* ---- the socket ----------------------------------------------------------- */
+
+/* What the MPM does to go on without waiting: the last filter is that of the
+ * socket. */
+static bool takes_more(conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+
+    if (c->data_in_output_filters) {
+        while (f->next) {
+            f = f->next;
+        }
+        f->frec->filter_func.out_func(f, NULL);
+    }
+    return !c->data_in_output_filters && !c->aborted;
+}
+
+bool admission_drain_wait(const admission_drain_t *drain,
+                          apr_interval_time_t patience)
+{
+    struct timespec time = { .tv_sec = (time_t)apr_time_sec(patience),
+                             .tv_nsec = (long)apr_time_usec(patience) * 1000 };
+    struct pollfd client = { .events = POLLOUT };
+    apr_socket_t *socket = ap_get_conn_socket(drain->f->c);
+
+    return socket && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
+           && ppoll(&client, 1, &time, NULL) > 0;
+}
+
+/* ---- what is kept --------------------------------------------------------- */
+
+static void tell(const admission_drain_t *drain, apr_status_t fault)
+{
+    request_rec *r = drain->f->r;
+
+    if (adm_spool_may_log(admission_process_segment(), adm_now(),
+                          LOG_INTERVAL_USEC)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING,
+                      fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,
+                      ADMLOGNO(0211)
+                      "AdmissionSpool: %s in %s, slow clients hold permits and "
+                      "workers until there is room",
+                      fault == ADMISSION_SPOOL_FULL
+                          ? "as much as AdmissionSpoolLimit allows is kept"
+                          : "nothing more can be kept",
+                      admission_kept_directory());
+    }
+}
+
+/* Move the next piece to what is on its way. */
+static apr_status_t take_piece(admission_drain_t *drain)
+{
+    apr_bucket_alloc_t *alloc = drain->f->c->bucket_alloc;
+    char *data = apr_bucket_alloc(ADMISSION_PIECE, alloc);
+    apr_status_t rv;
+    apr_size_t length = admission_kept_take(&drain->kept, data, ADMISSION_PIECE,
+                                            &rv);
+
+    if (rv != APR_SUCCESS) {
+        apr_bucket_free(data);
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, drain->f->r, ADMLOGNO(0212)
+                      "AdmissionSpool: what was kept in %s cannot be read",
+                      admission_kept_directory());
+        drain->f->c->aborted = 1; /* the answer would have a gap */
+        return rv;
+    }
+    APR_BRIGADE_INSERT_TAIL(drain->bb,
+                            apr_bucket_heap_create(data, length,
+                                                   apr_bucket_free, alloc));
+    return APR_SUCCESS;
+}
+
+/* Of the first bucket, whose data are in memory. */
+static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
+{
+    const char *data;
+    apr_size_t length, kept;
+    apr_status_t rv = apr_bucket_read(b, &data, &length, APR_BLOCK_READ);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    rv = admission_kept_put(&drain->kept, data, length, &kept);
+    if (kept < length) {
+        if (kept > 0) {
+            apr_bucket_split(b, kept);
+            apr_bucket_delete(b);
+        }
+        if (!APR_STATUS_IS_EAGAIN(rv)) {
+            tell(drain, rv);
+        }
+        return APR_EAGAIN;
+    }
+    apr_bucket_delete(b);
+    return APR_SUCCESS;
+}
+
+/* @return APR_EAGAIN: for the rest of the data there is no room. */
+static apr_status_t keep(admission_drain_t *drain, apr_bucket_brigade *data)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    while (!APR_BRIGADE_EMPTY(data) && rv == APR_SUCCESS) {
+        rv = keep_bucket(drain, APR_BRIGADE_FIRST(data));
+    }
+    return rv;
+}
+
+/* ---- a connection of its own ---------------------------------------------- */
+
+apr_status_t admission_drain_push(admission_drain_t *drain)
+{
+    conn_rec *c = drain->f->c;
+    apr_status_t rv = APR_SUCCESS;
+
+    while (rv == APR_SUCCESS && !admission_drain_is_empty(drain)
+           && takes_more(c)) {
+        rv = take_piece(drain);
+        if (rv == APR_SUCCESS) {
+            rv = pass(drain);
+        }
+    }
+    if (c->aborted) {
+        return APR_ECONNABORTED;
+    }
+    return rv == APR_SUCCESS && !admission_drain_is_empty(drain) ? APR_EAGAIN
+                                                                 : rv;
+}
+
+bool admission_drain_is_idle(const admission_drain_t *drain)
+{
+    /* TLS may hold back a few bytes until it is flushed. */
+    return admission_drain_is_empty(drain) && takes_more(drain->f->c)
+           && admission_drain_wait(drain, 0);
+}
+
+/* There is no room: as without a spool, the thread waits for the client. */
+static apr_status_t wait_for_room(admission_drain_t *drain,
+                                  apr_bucket_brigade *data)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (admission_drain_is_empty(drain)) {
+        APR_BRIGADE_CONCAT(drain->bb, data);
+    }
+    else {
+        rv = take_piece(drain);
+    }
+    return rv == APR_SUCCESS ? pass_flushed(drain) : rv;
+}
+
+static apr_status_t write_or_keep(admission_drain_t *drain,
+                                  apr_bucket_brigade *data)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (admission_drain_is_empty(drain) && takes_more(drain->f->c)) {
+        APR_BRIGADE_CONCAT(drain->bb, data);
+        return pass(drain);
+    }
+    while (!APR_BRIGADE_EMPTY(data) && rv == APR_SUCCESS) {
+        rv = keep(drain, data);
+        if (APR_STATUS_IS_EAGAIN(rv)) {
+            rv = wait_for_room(drain, data);
+        }
+    }
+    if (rv == APR_SUCCESS) {
+        rv = admission_drain_push(drain);
+    }
+    return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
+}
+
+/* ---- a stream of HTTP/2 --------------------------------------------------- */
+
+static apr_status_t write_to_stream(admission_drain_t *drain,
+                                    apr_bucket_brigade *data)
+{
+    apr_off_t length;
+    apr_status_t rv = apr_brigade_length(data, 1, &length);
+
+    if (rv == APR_SUCCESS && admission_drain_is_empty(drain)
+        && drain->in_memory + length <= STREAM_MEMORY) {
+        drain->in_memory += length;
+        APR_BRIGADE_CONCAT(drain->bb, data);
+        return pass(drain);
+    }
+    if (rv == APR_SUCCESS) {
+        rv = keep(drain, data);
+    }
+    if (rv == APR_SUCCESS
+        && admission_kept_length(&drain->kept) < STREAM_PART) {
+        return rv;
+    }
+    if (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) {
+        admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+        APR_BRIGADE_CONCAT(drain->bb, data); /* what could not be kept */
+        rv = pass(drain);
+    }
+    return rv;
+}
+
+/* ---- both ----------------------------------------------------------------- */
+
+apr_status_t admission_drain_write(admission_drain_t *drain,
+                                   apr_bucket_brigade *data)
+{
+    apr_status_t rv = drain->f->c->master ? write_to_stream(drain, data)
+                                          : write_or_keep(drain, data);
+
+    apr_brigade_cleanup(data);
+    return rv;
+}
+
+apr_status_t admission_drain_flush(admission_drain_t *drain)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (drain->f->c->master) {
+        admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+        return pass_flushed(drain);
+    }
+    while (rv == APR_SUCCESS && !admission_drain_is_empty(drain)) {
+        rv = take_piece(drain);
+        if (rv == APR_SUCCESS) {
+            rv = pass_flushed(drain);
+        }
+    }
+    return rv == APR_SUCCESS ? pass_flushed(drain) : rv;
+}
+
+apr_status_t admission_drain_flush_soon(admission_drain_t *drain)
+{
+    apr_status_t rv = admission_drain_push(drain);
+
+    drain->is_flush_due = true;
+    if (rv == APR_SUCCESS && admission_drain_is_idle(drain)) {
+        drain->is_flush_due = false;
+        rv = admission_drain_flush(drain);
+    }
+    return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
+}
+
+apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end)
+{
+    admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+    APR_BRIGADE_INSERT_TAIL(drain->bb, end);
+    return pass(drain);
+}

@@ -1,0 +1,380 @@
+/* mod_admission_kept.c - bytes in the order in which they came. */
+#include <httpd.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <apr_file_io.h>
+#include <apr_portable.h>
+#include <apr_strings.h>
+#include <http_config.h>
+
+#include "config/mod_admission_conf.h"
+#include "request/mod_admission_kept.h"
+#include "server/mod_admission_process.h"
+#include "server/mod_admission_room.h"
+
+/* Kept in memory before there is a file. */
+#define MEMORY_SIZE ((apr_size_t)64 * 1024)
+
+/* What is handed over takes a whole number of these. */
+#define BLOCK ((apr_off_t)4096)
+
+/* A file is counted in pieces of this size. */
+#define COUNTED_PIECE ((apr_off_t)64 * 1024)
+
+#define DEFAULT_LIMIT ((apr_off_t)1024 * 1024 * 1024)
+
+/* Of this configuration; the same in all its children. */
+static apr_off_t limit = DEFAULT_LIMIT;
+static const char *directory;
+static apr_int64_t descriptors; /* none has this number or a higher one */
+
+int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                               apr_pool_t *ptemp, server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    (void)plog;
+    (void)ptemp;
+    limit = conf->spool_limit != ADMISSION_UNSET ? conf->spool_limit
+                                                 : DEFAULT_LIMIT;
+    directory = conf->spool_directory;
+    if (!directory && apr_temp_dir_get(&directory, pconf) != APR_SUCCESS) {
+        directory = "/tmp";
+    }
+    descriptors = admission_room_files_allowed() - ADMISSION_SPARE_FILES;
+    return OK;
+}
+
+apr_off_t admission_kept_limit(void)
+{
+    return limit;
+}
+
+const char *admission_kept_directory(void)
+{
+    return directory;
+}
+
+/* ---- what all children keep ----------------------------------------------- */
+
+static bool count(admission_kept_t *kept, apr_off_t bytes)
+{
+    adm_child_t *child = admission_process_own_child();
+
+    if (!child || !adm_spool_take(child, (uint64_t)bytes, (uint64_t)limit)) {
+        return false;
+    }
+    kept->counted += bytes;
+    return true;
+}
+
+static void count_off(admission_kept_t *kept, apr_off_t bytes)
+{
+    adm_child_t *child = admission_process_own_child();
+
+    kept->counted -= bytes;
+    if (child) {
+        adm_spool_give_back(child, (uint64_t)bytes);
+    }
+}
+
+static void drop_memory(admission_kept_t *kept)
+{
+    if (kept->memory) {
+        free(kept->memory);
+        kept->memory = NULL;
+        kept->memory_from = kept->memory_to = 0;
+        count_off(kept, (apr_off_t)MEMORY_SIZE);
+    }
+}
+
+static apr_status_t drop(void *data)
+{
+    admission_kept_t *kept = data;
+
+    drop_memory(kept);
+    if (kept->file >= 0) {
+        close(kept->file);
+        kept->file = -1;
+    }
+    count_off(kept, kept->counted);
+    return APR_SUCCESS;
+}
+
+void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
+                         admission_keep_t kind, apr_off_t room)
+{
+    *kept = (admission_kept_t){ .kind = kind, .room = room, .file = -1 };
+    /* A process that is forked from this one keeps nothing. */
+    apr_pool_cleanup_register(p, kept, drop, apr_pool_cleanup_null);
+}
+
+apr_off_t admission_kept_length(const admission_kept_t *kept)
+{
+    return (apr_off_t)(kept->memory_to - kept->memory_from) + kept->file_length;
+}
+
+/* ---- put ------------------------------------------------------------------ */
+
+static int open_without_name(void)
+{
+    char *path;
+    int file;
+
+#ifdef O_TMPFILE
+    file = open(directory, O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC,
+                S_IRUSR | S_IWUSR);
+    if (file >= 0
+        || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT
+            && errno != EINVAL)) {
+        return file;
+    }
+#endif
+    path = malloc(strlen(directory) + sizeof("/admission-XXXXXX"));
+    if (!path) {
+        return -1;
+    }
+    strcat(strcpy(path, directory), "/admission-XXXXXX");
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) {
+        unlink(path);
+    }
+    free(path);
+    return file;
+}
+
+static apr_status_t open_file(admission_kept_t *kept)
+{
+    int file = open_without_name();
+
+    /* The system gives the lowest free number: so it tells how many are left for
+     * those who cannot do without. */
+    if (file >= 0 && file >= descriptors) {
+        close(file);
+        return APR_EMFILE;
+    }
+    kept->file = file;
+    return file >= 0 ? APR_SUCCESS : errno;
+}
+
+static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
+                                  apr_size_t length)
+{
+    apr_size_t size = kept->room < (apr_off_t)MEMORY_SIZE
+                          ? (apr_size_t)kept->room
+                          : MEMORY_SIZE;
+
+    if (kept->kind == ADMISSION_KEEP_LOG || kept->file_length > 0) {
+        return 0; /* what is in the file comes first */
+    }
+    if (!kept->memory) {
+        if (!count(kept, (apr_off_t)MEMORY_SIZE)) {
+            return 0;
+        }
+        kept->memory = malloc(MEMORY_SIZE);
+        if (!kept->memory) {
+            count_off(kept, (apr_off_t)MEMORY_SIZE);
+            return 0;
+        }
+    }
+    if (length > size - kept->memory_to) {
+        length = size - kept->memory_to;
+    }
+    memcpy(kept->memory + kept->memory_to, data, length);
+    kept->memory_to += length;
+    return length;
+}
+
+/* How many bytes may be written at the end of what is kept, without a turn; and
+ * where. */
+static apr_off_t room_in_file(const admission_kept_t *kept, apr_off_t *at)
+{
+    apr_off_t end = kept->file_from + kept->file_length;
+
+    if (end >= kept->room && kept->kind == ADMISSION_KEEP_QUEUE) {
+        *at = end - kept->room;
+        return kept->room - kept->file_length;
+    }
+    *at = end;
+    return kept->room - end;
+}
+
+/* The room for it is counted before it is written. */
+static apr_status_t count_file(admission_kept_t *kept, apr_off_t end)
+{
+    apr_off_t had = (kept->file_size + COUNTED_PIECE - 1) / COUNTED_PIECE;
+    apr_off_t needs = (end + COUNTED_PIECE - 1) / COUNTED_PIECE;
+
+    if (needs > had && !count(kept, (needs - had) * COUNTED_PIECE)) {
+        return ADMISSION_SPOOL_FULL;
+    }
+    if (end > kept->file_size) {
+        kept->file_size = end;
+    }
+    return APR_SUCCESS;
+}
+
+static apr_status_t put_into_file(admission_kept_t *kept, const char *data,
+                                  apr_size_t length, apr_size_t *put)
+{
+    apr_off_t at, room = room_in_file(kept, &at);
+    apr_status_t rv = kept->file >= 0 ? APR_SUCCESS : open_file(kept);
+    ssize_t written;
+
+    *put = 0;
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if ((apr_off_t)length > room) {
+        length = room > 0 ? (apr_size_t)room : 0;
+    }
+    if (length == 0) {
+        return APR_EAGAIN;
+    }
+    rv = count_file(kept, at + (apr_off_t)length);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    do {
+        written = pwrite(kept->file, data, length, at);
+    } while (written < 0 && errno == EINTR);
+    if (written <= 0) {
+        return written < 0 ? errno : APR_ENOSPC;
+    }
+    kept->file_length += written;
+    *put = (apr_size_t)written;
+    return APR_SUCCESS;
+}
+
+apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
+                                apr_size_t length, apr_size_t *put)
+{
+    apr_size_t done = put_into_memory(kept, data, length);
+    apr_status_t rv = APR_SUCCESS;
+    apr_size_t more;
+
+    while (done < length && rv == APR_SUCCESS) {
+        rv = put_into_file(kept, data + done, length - done, &more);
+        done += more;
+    }
+    *put = done;
+    return rv;
+}
+
+/* ---- take out ------------------------------------------------------------- */
+
+static apr_size_t take_from_memory(admission_kept_t *kept, char *data,
+                                   apr_size_t size)
+{
+    apr_size_t length = kept->memory_to - kept->memory_from;
+
+    if (length > size) {
+        length = size;
+    }
+    if (length > 0) {
+        memcpy(data, kept->memory + kept->memory_from, length);
+        kept->memory_from += length;
+    }
+    if (kept->memory_from == kept->memory_to) {
+        drop_memory(kept);
+    }
+    return length;
+}
+
+/* What is in one piece, from its first byte on. */
+static apr_off_t first_piece(const admission_kept_t *kept)
+{
+    apr_off_t to_end = kept->room - kept->file_from;
+
+    return kept->kind == ADMISSION_KEEP_LOG || kept->file_length < to_end
+               ? kept->file_length
+               : to_end;
+}
+
+static void note_taken(admission_kept_t *kept, apr_off_t length)
+{
+    kept->file_from += length;
+    kept->file_length -= length;
+    if (kept->kind == ADMISSION_KEEP_LOG) {
+        return;
+    }
+    if (kept->file_from == kept->room || kept->file_length == 0) {
+        kept->file_from = 0;
+    }
+}
+
+apr_size_t admission_kept_take(admission_kept_t *kept, char *data,
+                               apr_size_t size, apr_status_t *rv)
+{
+    apr_size_t length = take_from_memory(kept, data, size);
+    apr_off_t piece = first_piece(kept);
+    ssize_t got;
+
+    *rv = APR_SUCCESS;
+    if (length > 0 || piece == 0) {
+        return length;
+    }
+    if (piece < (apr_off_t)size) {
+        size = (apr_size_t)piece;
+    }
+    do {
+        got = pread(kept->file, data, size, kept->file_from);
+    } while (got < 0 && errno == EINTR);
+    if (got <= 0) {
+        *rv = got < 0 ? errno : APR_EOF;
+        return 0;
+    }
+    note_taken(kept, got);
+    return (apr_size_t)got;
+}
+
+/* Each has a file of its own, as APR sees it: whoever sets one aside closes it
+ * for all others. The descriptor stays open as long as the pool. */
+static void add_file(const admission_kept_t *kept, apr_off_t length,
+                     apr_bucket_brigade *bb, apr_pool_t *p)
+{
+    apr_os_file_t number = kept->file;
+    apr_file_t *file;
+    apr_bucket *b;
+
+    apr_os_file_put(&file, &number, APR_FOPEN_READ | APR_FOPEN_BINARY, p);
+    b = apr_bucket_file_create(file, kept->file_from, (apr_size_t)length, p,
+                               bb->bucket_alloc);
+    /* In memory it would count for what a connection may hold there. */
+    apr_bucket_file_enable_mmap(b, 0);
+    APR_BRIGADE_INSERT_TAIL(bb, b);
+}
+
+void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
+                              apr_pool_t *p)
+{
+    if (kept->memory) {
+        apr_brigade_write(bb, NULL, NULL, kept->memory + kept->memory_from,
+                          kept->memory_to - kept->memory_from);
+        drop_memory(kept);
+    }
+    while (kept->file_length > 0) {
+        apr_off_t piece = first_piece(kept);
+
+        add_file(kept, piece, bb, p);
+        kept->file_from += piece;
+        kept->file_length -= piece;
+        if (kept->kind == ADMISSION_KEEP_QUEUE
+            && kept->file_from == kept->room) {
+            kept->file_from = 0;
+        }
+    }
+    if (kept->kind == ADMISSION_KEEP_LOG) {
+        /* Each part takes memory until the request ends: so there must not be
+         * any number of small ones. */
+        kept->file_from = (kept->file_from + BLOCK - 1) / BLOCK * BLOCK;
+    }
+    else if (kept->file >= 0) {
+        kept->room = 0;
+    }
+}

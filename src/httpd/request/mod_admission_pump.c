@@ -1,0 +1,70 @@
+/* mod_admission_pump.c - send the rest of an answer without a worker. */
+#include <httpd.h>
+#include <http_protocol.h>
+
+#include "request/mod_admission_pump.h"
+#include "request/mod_admission_ready.h"
+#include "request/mod_admission_release.h"
+#include "request/mod_admission_resume.h"
+
+/* ---- a worker is there ------------------------------------------------------ */
+
+/* Its program may have ended since. */
+static void look_at_program(admission_spool_t *spool)
+{
+    adm_ticket_t *ticket = admission_spool_ticket(spool);
+
+    if (admission_release_at_end_of_output(ticket)) {
+        adm_ticket_return_worker(ticket);
+    }
+}
+
+static void finish(admission_ready_t *ready, admission_spool_t *spool)
+{
+    request_rec *r = admission_visit_root(admission_spool_request(spool));
+
+    admission_ready_end(ready);
+    admission_spool_close(spool);
+    admission_resume_end(r);
+}
+
+static bool go_on(admission_ready_t *ready)
+{
+    admission_spool_t *spool = ready->data;
+    conn_rec *c = ready->c;
+    apr_status_t rv = ready->is_last_chance ? APR_TIMEUP
+                                            : admission_spool_push(spool);
+
+    look_at_program(spool);
+    if (APR_STATUS_IS_EAGAIN(rv) && admission_ready_wait(ready, true)) {
+        return true;
+    }
+    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
+        c->aborted = 1; /* or it has read nothing for as long as Timeout */
+    }
+    finish(ready, spool);
+    return false;
+}
+
+/* ---- begin ------------------------------------------------------------------ */
+
+int admission_pump_begin(request_rec *r, admission_spool_t *spool)
+{
+    admission_ready_t *ready = admission_ready_begin(r->connection, go_on,
+                                                     spool);
+
+    if (ready && admission_ready_wait(ready, true)) {
+        /* A part of a request returns to the handler of the whole. */
+        return r->prev ? OK : SUSPENDED;
+    }
+    if (ready) {
+        admission_ready_end(ready);
+    }
+    admission_spool_close(spool);
+    return OK;
+}
+
+bool admission_pump_is_pending(const conn_rec *c)
+{
+    return admission_ready_is_leaving(c);
+}

@@ -1,0 +1,16 @@
+/* mod_admission_pump.h - send the rest of an answer without a worker (event MPM). */
+#ifndef MOD_ADMISSION_PUMP_H
+#define MOD_ADMISSION_PUMP_H
+
+#include "request/mod_admission_spool.h"
+
+/** The handlers of a request have returned, and something is kept for its client that
+ *  can be sent without a worker; or, if that turns out not to be so, it is sent now.
+ *  @return SUSPENDED, or OK. */
+int admission_pump_begin(request_rec *r, admission_spool_t *spool);
+
+/** @return whether a request of this connection is to be finished so, which a part of
+ *  it has found out: then its handler has to return SUSPENDED. */
+bool admission_pump_is_pending(const conn_rec *c);
+
+#endif

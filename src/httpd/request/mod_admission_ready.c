@@ -1,0 +1,147 @@
+/* mod_admission_ready.c - wait without a worker until a client can be written to,
+ * or read from.
+ */
+#include <httpd.h>
+
+#include "request/mod_admission_lot.h"
+#include "request/mod_admission_mpm.h"
+#include "request/mod_admission_ready.h"
+#include "request/mod_admission_visit.h"
+#include "server/mod_admission_process.h"
+
+/* ---- the stand-in ---------------------------------------------------------- */
+
+static void take_back(admission_ready_t *ready)
+{
+    if (ready->has_stand_in) {
+        if (ready->state == ADMISSION_READY_AWAY) {
+            admission_stand_in_yield(&ready->stand_in, ready->c);
+        }
+        admission_stand_in_close(&ready->stand_in);
+        ready->has_stand_in = false;
+    }
+}
+
+static bool can_poll(admission_ready_t *ready, bool to_write)
+{
+    if (to_write && !admission_mpm_waits_to_write()) {
+        ready->has_stand_in = admission_stand_in_open_to_write(
+            &ready->stand_in, ready->c, admission_lot_descriptors());
+        return ready->has_stand_in;
+    }
+    return true;
+}
+
+/* ---- begin and end ---------------------------------------------------------- */
+
+void admission_ready_end(admission_ready_t *ready)
+{
+    take_back(ready);
+    ready->state = ADMISSION_READY_IDLE;
+    if (ready->is_counted) {
+        ready->is_counted = false;
+        adm_spool_end_transfer(admission_process_own_child());
+    }
+}
+
+static apr_status_t end_with_connection(void *ready)
+{
+    admission_ready_end(ready);
+    return APR_SUCCESS;
+}
+
+static admission_ready_t *make(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (!ready) {
+        ready = apr_palloc(c->pool, sizeof(*ready));
+        *ready = (admission_ready_t){
+            .c = c, .stand_in = { .socket = -1, .epoll = -1 }
+        };
+        admission_visit_set_ready(c, ready);
+        apr_pool_cleanup_register(c->pool, ready, end_with_connection,
+                                  apr_pool_cleanup_null);
+    }
+    return ready;
+}
+
+admission_ready_t *admission_ready_begin(conn_rec *c,
+                                         bool (*go_on)(admission_ready_t *),
+                                         void *data)
+{
+    admission_ready_t *ready = make(c);
+
+    if (!adm_spool_begin_transfer(admission_process_own_child())) {
+        return NULL;
+    }
+    ready->is_counted = true;
+    ready->is_last_chance = false;
+    ready->go_on = go_on;
+    ready->data = data;
+    return ready;
+}
+
+bool admission_ready_wait(admission_ready_t *ready, bool to_write)
+{
+    if (ready->is_last_chance || !can_poll(ready, to_write)) {
+        return false;
+    }
+    ready->to_write = to_write;
+    ready->state = ADMISSION_READY_LEAVING;
+    admission_lot_mind_listener();
+    return true;
+}
+
+bool admission_ready_is_leaving(const conn_rec *c)
+{
+    const admission_ready_t *ready = admission_visit_ready(c);
+
+    return ready && ready->state == ADMISSION_READY_LEAVING;
+}
+
+bool admission_ready_polls_to_write(const conn_rec *c)
+{
+    const admission_ready_t *ready = admission_visit_ready(c);
+
+    /* A stand-in is polled for reading. */
+    return ready && ready->to_write && !ready->has_stand_in;
+}
+
+/* ---- the MPM ---------------------------------------------------------------- */
+
+void admission_ready_suspend(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (ready && ready->state == ADMISSION_READY_LEAVING) {
+        if (ready->has_stand_in) {
+            admission_stand_in_take(&ready->stand_in);
+        }
+        ready->state = ADMISSION_READY_AWAY;
+    }
+}
+
+void admission_ready_resume(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (ready && ready->state == ADMISSION_READY_AWAY) {
+        take_back(ready);
+        ready->state = ADMISSION_READY_BACK;
+        if (!admission_mpm_resume(c)) {
+            ready->is_last_chance = true;
+            c->keepalive = AP_CONN_CLOSE;
+        }
+    }
+}
+
+admission_went_t admission_ready_goes_on(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (!ready || ready->state != ADMISSION_READY_BACK) {
+        return ADMISSION_WENT_NOWHERE;
+    }
+    return ready->go_on(ready) ? ADMISSION_WENT_AWAY : ADMISSION_WENT_ON;
+}

@@ -1,0 +1,365 @@
+/* mod_admission_upload.c - bodies of requests that their clients send slowly. */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <util_filter.h>
+
+#include "config/mod_admission_conf.h"
+#include "request/mod_admission_http2.h"
+#include "request/mod_admission_kept.h"
+#include "request/mod_admission_ready.h"
+#include "request/mod_admission_resume.h"
+#include "request/mod_admission_upload.h"
+#include "server/mod_admission_process.h"
+
+APLOG_USE_MODULE(admission);
+
+/* Redirects share the pool of the request, and so what was read of its body. */
+#define KEY "mod_admission.upload"
+
+#define READ_SIZE 65536
+
+typedef struct admission_upload_t {
+    request_rec *r;
+    admission_kept_t kept;
+    apr_bucket_brigade *rest; /* read, and not kept any more: its end, or what
+                               * there was no room for */
+    apr_bucket_brigade *body; /* for the handler; NULL: still being read */
+    const char *handler;      /* httpd resets it when the hook returns */
+    int (*again)(request_rec *r);
+} admission_upload_t;
+
+static ap_filter_rec_t *replay_filter;
+
+static admission_upload_t *upload_of(const request_rec *r)
+{
+    void *upload = NULL;
+
+    apr_pool_userdata_get(&upload, KEY, r->pool);
+    return upload;
+}
+
+static bool has_body(const request_rec *r)
+{
+    const char *length = apr_table_get(r->headers_in, "Content-Length");
+
+    return apr_table_get(r->headers_in, "Transfer-Encoding") != NULL
+           || (length && strcmp(length, "0") != 0);
+}
+
+/* ---- the handler reads ------------------------------------------------------ */
+
+/* The first bytes without taking them. */
+static apr_status_t look_ahead(apr_bucket_brigade *from, apr_bucket_brigade *to,
+                               apr_bucket *end)
+{
+    apr_status_t rv = APR_SUCCESS;
+    apr_bucket *b, *copy;
+
+    for (b = APR_BRIGADE_FIRST(from); b != end && rv == APR_SUCCESS;
+         b = APR_BUCKET_NEXT(b)) {
+        rv = apr_bucket_copy(b, &copy);
+        if (rv == APR_SUCCESS) {
+            APR_BRIGADE_INSERT_TAIL(to, copy);
+        }
+    }
+    return rv;
+}
+
+static void take_until(apr_bucket_brigade *from, apr_bucket_brigade *to,
+                       const apr_bucket *end)
+{
+    while (!APR_BRIGADE_EMPTY(from) && APR_BRIGADE_FIRST(from) != end) {
+        apr_bucket *b = APR_BRIGADE_FIRST(from);
+
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(to, b);
+    }
+}
+
+static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
+                           ap_input_mode_t mode, apr_read_type_e block,
+                           apr_off_t bytes)
+{
+    apr_bucket_brigade *body = f->ctx;
+    apr_bucket *end;
+    apr_status_t rv;
+
+    if (APR_BRIGADE_EMPTY(body)) {
+        ap_remove_input_filter(f);
+        return ap_get_brigade(f->next, bb, mode, block, bytes);
+    }
+    if (mode == AP_MODE_GETLINE) {
+        return apr_brigade_split_line(bb, body, block, HUGE_STRING_LEN);
+    }
+    if (mode == AP_MODE_EXHAUSTIVE) {
+        APR_BRIGADE_CONCAT(bb, body);
+        return APR_SUCCESS;
+    }
+    if (mode != AP_MODE_READBYTES && mode != AP_MODE_SPECULATIVE) {
+        return APR_SUCCESS;
+    }
+    rv = apr_brigade_partition(body, bytes, &end);
+    if (rv != APR_SUCCESS && rv != APR_INCOMPLETE) {
+        return rv;
+    }
+    if (mode == AP_MODE_SPECULATIVE) {
+        return look_ahead(body, bb, end);
+    }
+    take_until(body, bb, end);
+    return APR_SUCCESS;
+}
+
+void admission_upload_register_filter(void)
+{
+    /* Above what makes bytes of HTTP; below all that changes or inspects a body,
+     * which does so when the handler reads. */
+    replay_filter = ap_register_input_filter("ADMISSION_REPLAY", replay, NULL,
+                                             AP_FTYPE_PROTOCOL - 1);
+}
+
+static void add_replay(request_rec *r, const admission_upload_t *upload)
+{
+    if (upload->body && !APR_BRIGADE_EMPTY(upload->body)) {
+        ap_add_input_filter_handle(replay_filter, upload->body, r,
+                                   r->connection);
+    }
+}
+
+/* httpd drops the filters of the request before. */
+void admission_upload_insert_filter(request_rec *r)
+{
+    if (r->prev && has_body(r)) {
+        const admission_upload_t *upload = upload_of(r);
+
+        if (upload) {
+            add_replay(r, upload);
+        }
+    }
+}
+
+/* ---- read ------------------------------------------------------------------- */
+
+/* @return APR_EOF: nothing more is to be read. */
+static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
+{
+    const char *data;
+    apr_size_t length, kept;
+    apr_status_t rv;
+
+    if (APR_BUCKET_IS_EOS(b)) {
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(upload->rest, b);
+        return APR_EOF;
+    }
+    if (APR_BUCKET_IS_METADATA(b)) {
+        apr_bucket_delete(b);
+        return APR_SUCCESS;
+    }
+    rv = apr_bucket_read(b, &data, &length, APR_BLOCK_READ);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    admission_kept_put(&upload->kept, data, length, &kept);
+    if (kept < length) {
+        apr_brigade_write(upload->rest, NULL, NULL, data + kept, length - kept);
+    }
+    apr_bucket_delete(b);
+    return kept < length ? APR_EOF : APR_SUCCESS;
+}
+
+static apr_status_t keep_all(admission_upload_t *upload, apr_bucket_brigade *bb)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    while (!APR_BRIGADE_EMPTY(bb) && rv == APR_SUCCESS) {
+        rv = keep(upload, APR_BRIGADE_FIRST(bb));
+    }
+    if (rv == APR_EOF) {
+        APR_BRIGADE_CONCAT(upload->rest, bb);
+    }
+    return rv;
+}
+
+static bool has_enough(const admission_upload_t *upload)
+{
+    return admission_kept_length(&upload->kept) >= upload->kept.room;
+}
+
+/* From below all filters that change it. @return APR_EOF: it has been read, as far
+ * as it is to be; APR_EAGAIN: nothing more has come. */
+static apr_status_t read_body(admission_upload_t *upload, apr_read_type_e block)
+{
+    request_rec *r = upload->r;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool,
+                                                r->connection->bucket_alloc);
+    apr_status_t rv = APR_SUCCESS;
+
+    while (rv == APR_SUCCESS) {
+        rv = has_enough(upload)
+                 ? APR_EOF
+                 : ap_get_brigade(r->proto_input_filters, bb, AP_MODE_READBYTES,
+                                  block, READ_SIZE);
+        if (rv == APR_SUCCESS && APR_BRIGADE_EMPTY(bb)) {
+            rv = APR_EAGAIN;
+        }
+        if (rv == APR_SUCCESS) {
+            rv = keep_all(upload, bb);
+        }
+        else if (rv == APR_EOF && !has_enough(upload)) {
+            rv = APR_INCOMPLETE; /* the client has gone */
+        }
+    }
+    apr_brigade_destroy(bb);
+    return rv;
+}
+
+/* What the handler reads. */
+static void end_reading(admission_upload_t *upload)
+{
+    request_rec *r = upload->r;
+
+    upload->body = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    admission_kept_hand_over(&upload->kept, upload->body, r->pool);
+    APR_BRIGADE_CONCAT(upload->body, upload->rest);
+    add_replay(r, upload);
+}
+
+static int finish(admission_upload_t *upload, apr_status_t rv)
+{
+    request_rec *r = upload->r;
+
+    if (rv == APR_EOF) {
+        end_reading(upload);
+        return OK;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, r, ADMLOGNO(0214)
+                  "AdmissionSpool: the body of the request cannot be read");
+    r->connection->keepalive = AP_CONN_CLOSE;
+    return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
+}
+
+/* ---- without a worker ------------------------------------------------------- */
+
+static int run(request_rec *r, void *data)
+{
+    admission_upload_t *upload = data;
+
+    return upload->again(r);
+}
+
+static int fail(request_rec *r, void *status)
+{
+    (void)r;
+    return *(int *)status;
+}
+
+static bool go_on(admission_ready_t *ready)
+{
+    admission_upload_t *upload = ready->data;
+    apr_status_t rv = ready->is_last_chance
+                          ? APR_TIMEUP
+                          : read_body(upload, APR_NONBLOCK_READ);
+    int status;
+
+    if (APR_STATUS_IS_EAGAIN(rv)) {
+        if (admission_ready_wait(ready, false)) {
+            return true;
+        }
+        rv = read_body(upload, APR_BLOCK_READ);
+    }
+    admission_ready_end(ready);
+    status = finish(upload, rv);
+    return admission_resume_handler(upload->r, upload->handler,
+                                    status == OK ? run : fail,
+                                    status == OK ? (void *)upload
+                                                 : (void *)&status);
+}
+
+/* A read that does not wait does not ask for the body either. */
+static void ask_for_body(request_rec *r)
+{
+    if (r->expecting_100 && r->proto_num >= HTTP_VERSION(1, 1)) {
+        int status = r->status;
+
+        r->status = HTTP_CONTINUE;
+        ap_send_interim_response(r, 0);
+        r->status = status;
+    }
+}
+
+static int read_parked(admission_upload_t *upload)
+{
+    request_rec *r = upload->r;
+    admission_ready_t *ready;
+    apr_status_t rv;
+
+    ask_for_body(r);
+    rv = read_body(upload, APR_NONBLOCK_READ);
+    if (!APR_STATUS_IS_EAGAIN(rv)) {
+        return finish(upload, rv);
+    }
+    ready = admission_ready_begin(r->connection, go_on, upload);
+    if (ready && admission_ready_wait(ready, false)) {
+        return SUSPENDED;
+    }
+    if (ready) {
+        admission_ready_end(ready);
+    }
+    end_reading(upload); /* there is no room: the handler reads on */
+    return OK;
+}
+
+/* ---- with a worker ---------------------------------------------------------- */
+
+/* It counts as one that waits, and may be denied: then the request is rejected
+ * when it asks for a permit, or reads with it. */
+static int read_blocked(admission_upload_t *upload)
+{
+    request_rec *r = upload->r;
+    admission_request_t stream = { 0 };
+    apr_status_t rv;
+
+    if (r->connection->master
+            ? admission_http2_enter(r, &stream) != ADM_WORKER_NONE
+            : adm_worker_occupy(admission_process_child()) != ADM_WORKER_NONE) {
+        end_reading(upload);
+        return OK;
+    }
+    rv = read_body(upload, APR_BLOCK_READ);
+    if (r->connection->master) {
+        admission_http2_leave(r, &stream);
+    }
+    else {
+        adm_worker_vacate(admission_process_child());
+    }
+    return finish(upload, rv);
+}
+
+/* ---- the request ------------------------------------------------------------ */
+
+int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
+                          int (*again)(request_rec *r))
+{
+    apr_off_t room = admission_conf_spool_request(conf);
+    admission_upload_t *upload;
+
+    if (room == 0 || !has_body(r) || r->main || admission_conf_is_dry_run(conf)
+        || upload_of(r)
+        || adm_zone_seems_full(admission_process_child(),
+                               admission_conf_zone(conf)->handle,
+                               (uint32_t)admission_conf_queue_length(conf))) {
+        return OK;
+    }
+    upload = apr_pcalloc(r->pool, sizeof(*upload));
+    upload->r = r;
+    upload->handler = r->handler;
+    upload->again = again;
+    upload->rest = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    admission_kept_init(&upload->kept, r->pool, ADMISSION_KEEP_QUEUE, room);
+    apr_pool_userdata_setn(upload, KEY, NULL, r->pool);
+    return admission_resume_is_possible(r) ? read_parked(upload)
+                                           : read_blocked(upload);
+}

@@ -1,0 +1,70 @@
+# A client that does not read its answer holds no permit: what it does not take is
+# kept, and the program ends.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Slow;
+
+my $zone = '/cgi-bin/';
+
+# The program ends while its client does not read, and the next one runs.
+sub permit_comes_back {
+    my ($httpd, $how, $url, @options) = @_;
+    my $name = $how =~ s/\W+/-/gr;
+    my $reader = slow_reader("$url?id=$name&early=1&until=$name&bulk=$BULK", @options);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $reader->stop_reading;
+    $httpd->zone_becomes($zone, "$how: one runs", Active => 1);
+    $httpd->open_gate($name);
+    $httpd->zone_becomes($zone, "$how: its permit comes back while nobody reads", Active => 0);
+    cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... something is kept';
+    is $httpd->get("/cgi-bin/heavy")->{status}, 200, '... the next request runs';
+    return $reader;
+}
+
+sub all_arrives {
+    my ($how, $reader) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $reader->read_on;
+    ok $reader->has_read_all, "$how: everything arrives in the end";
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
+    my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
+    my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
+                          modules => \@proxy, conf => <<"CONF");
+<Location $zone>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+<IfModule mod_proxy_http.c>
+    ProxyTimeout 60
+    <Location /proxied/>
+        MaxConcurrent 1
+        AdmissionZone test.example:$zone
+    </Location>
+</IfModule>
+CONF
+    $httpd->start;
+    my $url = '/cgi-bin/heavy';
+    my %reader;
+    for (['plain', $httpd->url($url), '--http1.1'],
+         ['TLS', $httpd->tls_url($url), '--http1.1'],
+         $has_streams ? ['HTTP/2', $httpd->tls_url($url), '--http2'] : ()) {
+        my ($how, @options) = @$_;
+        $reader{$how} = permit_comes_back($httpd, $how, @options);
+    }
+    wait_for { $httpd->status->{AdmissionRunning} == 2 } 'their workers are counted'
+        if $combo->{mpm} ne 'event';
+    all_arrives($_, $reader{$_}) for sort keys %reader;
+    wait_for { !$httpd->status->{AdmissionSpooled} } 'nothing is kept any more';
+    wait_for { !$httpd->status->{AdmissionRunning} } 'no worker is counted any more';
+    $httpd->stop;
+});
+
+done_testing;

@@ -1,0 +1,74 @@
+# What is kept has bounds: beyond them httpd waits for its clients, says so once, and
+# loses nothing.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+use AdmissionTest::Slow;
+
+my $zone = '/cgi-bin/';
+
+# Several slow readers get everything, although nearly nothing can be kept.
+sub nothing_is_lost {
+    my ($httpd, $what) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my @readers = map {
+        slow_reader($httpd->$_("/cgi-bin/heavy?early=1&id=$_&until=go&bulk=$BULK"), '--http1.1')
+            ->stop_reading
+    } 'url', 'tls_url';
+
+    $httpd->open_gate('go');
+    wait_for { grep { /ADM0211/ } $httpd->error_log } "$what: the log says so";
+    is $httpd->zone($zone)->{Active}, 2, '... the permits are held';
+    $_->read_on for @readers;
+    is scalar(grep { $_->has_read_all } @readers), 2, '... nothing is lost';
+    $httpd->zone_becomes($zone, '... the permits are back', Active => 0);
+    wait_for { !$httpd->status->{AdmissionSpooled} } '... nothing is kept';
+    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... it was said once';
+    return;
+}
+
+sub limited {
+    my ($combo, $what, $conf, %options) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1, %options,
+                          conf => "$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
+
+    $httpd->expect_in_log(qr/admission:warn.*ADM0211: /);
+    $httpd->start;
+    nothing_is_lost($httpd, $what);
+    $httpd->stop;
+}
+
+# A program to start httpd with.
+sub wrapper {
+    my ($command) = @_;
+    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $httpd = AdmissionTest::Config::httpd();
+    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
+    print {$script} "#!/bin/sh\n$command && exec $httpd \"\$@\"\n";
+    close $script or die "$dir/httpd: $!\n";
+    chmod 0755, "$dir/httpd";
+    return $dir;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    limited($combo, 'AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M');
+    {
+        my $wrapper = wrapper('ulimit -f 2048');
+        local $ENV{HTTPD} = "$wrapper/httpd";
+        limited($combo, 'ulimit -f', '');
+    }
+    SKIP: {
+        my $disk = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+        my $mount = "mount -t tmpfs -o size=1m,mode=1777 tmpfs $disk";
+        skip 'no file system can be mounted', 1 if system("unshare -m sh -c '$mount' 2>/dev/null");
+        my $wrapper = wrapper("[ \"\$ADMISSION_MOUNTED\" ] || "
+            . "ADMISSION_MOUNTED=1 exec unshare -m \"\$0\" \"\$@\"; $mount");
+        local $ENV{HTTPD} = "$wrapper/httpd";
+        limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk");
+    }
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;

@@ -1,0 +1,108 @@
+# A backend of mod_proxy_http sends to a slow client: the permit comes back when the
+# backend has sent everything, and what it sends later arrives at once.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Slow;
+use IO::Select;
+use IO::Socket::INET;
+use Time::HiRes ();
+
+# The first words; when the gate is open the bulk, and three events, each when the
+# gate before it is open. "/early/x" begins with the words alone.
+sub serve {
+    my ($client, $dir) = @_;
+    my $head = '';
+
+    while ($head !~ /\r\n\r\n/) {
+        sysread $client, $head, 4096, length $head or return;
+    }
+    my ($kind, $name) = $head =~ m{^GET /(\w+)/([\w-]+)} or return;
+    my $open = sub { Time::HiRes::sleep(0.02) until -e "$dir/heavy/$name-$_[0]" };
+    print {$client} "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst words\n";
+    $client->flush;
+    $open->('go');
+    printf {$client} "%09d\n", $_ for 1 .. $BULK / 10;
+    for my $event ($kind eq 'events' ? (1 .. 3) : ()) {
+        print {$client} "event $event\n";
+        $client->flush;
+        $open->($event);
+    }
+    return;
+}
+
+sub start_backend {
+    my ($dir) = @_;
+    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
+        or die "backend: $@\n";
+    my $test = $$;
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        local $SIG{CHLD} = 'IGNORE';
+        local $SIG{TERM} = 'DEFAULT';
+        # Not for longer than the test, whatever becomes of it.
+        while (getppid == $test) {
+            IO::Select->new($listener)->can_read(0.5) or next;
+            my $client = $listener->accept or last;
+            my $server = fork // last;
+            if ($server == 0) {
+                alarm 60;
+                serve($client, $dir->());
+                close $client;
+                POSIX::_exit(0);
+            }
+            close $client;
+        }
+        POSIX::_exit(0);
+    }
+    return ($pid, $listener->sockport);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my @modules = qw(proxy proxy_http);
+    AdmissionTest::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
+        for @modules;
+    my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    mkdir "$gates/heavy";
+    my ($backend, $port) = start_backend(sub { "$gates" });
+    my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => \@modules,
+                            conf => <<"CONF");
+ProxyPass /back/ http://127.0.0.1:$port/
+<Location /back/>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+CONF
+    my $open = sub { open my $gate, '>', "$gates/heavy/$_[0]" or die "$_[0]: $!\n" };
+    for my $url ('url', 'tls_url') {
+        my $reader = slow_reader($httpd->$url("/back/bulk/$url"), '--http1.1')->stop_reading;
+        $open->("$url-go");
+        $httpd->zone_becomes('/back/', "$url: the permit comes back while nobody reads",
+                             Active => 0);
+        cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... something is kept';
+        $reader->read_on;
+        ok $reader->has_read_all, '... and everything arrives';
+
+        $reader = slow_reader($httpd->$url("/back/events/e$url"), '--http1.1')->stop_reading;
+        $open->("e$url-go");
+        wait_for { $httpd->status->{AdmissionSpooled} } "$url: another one is kept";
+        $reader->read_on;
+        for my $event (1 .. 3) {
+            wait_for { $reader->read_so_far =~ /^event $event$/m }
+                "event $event comes while the backend is silent";
+            $open->("e$url-$event");
+        }
+        $reader->leave;
+    }
+    $httpd->zone_becomes('/back/', 'the permit is back', Active => 0);
+    wait_for { !$httpd->status->{AdmissionSpooled} } 'nothing is kept';
+    kill TERM => $httpd->{pid};
+    $httpd->finish;
+    kill TERM => $backend;
+    waitpid $backend, 0;
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;

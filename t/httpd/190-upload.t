@@ -1,0 +1,98 @@
+# Bodies are read before their requests ask for a permit: who sends slowly holds none,
+# and on event no worker.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my $zone = '/cgi-bin/';
+
+sub header {
+    my ($id, @headers) = @_;
+    return join "\r\n", "POST /cgi-bin/heavy?id=$id HTTP/1.1", 'Host: test.example',
+                        'Connection: close', @headers, '', '';
+}
+
+sub length_of { return map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{status}" } @_ }
+
+# [ name, headers, what is sent at once, the rest, length ]
+my @slow = (
+    [ sized   => [ 'Content-Length: 10' ], '123', '4567890', 10 ],
+    [ chunked => [ 'Transfer-Encoding: chunked' ], "4\r\nab", "cd\r\n3\r\nabc\r\n0\r\n\r\n", 7 ],
+    [ large   => [ 'Content-Length: 200000' ], 'x' x 150_000, 'y' x 50_000, 200_000 ],
+    [ long    => [ 'Content-Length: 3000000' ], 'x', 'y' x 2_999_999, 3_000_000 ],
+);
+
+sub begin_slowly {
+    my ($httpd) = @_;
+    return map { $httpd->connect->send(header($_->[0], @{ $_->[1] }) . $_->[2]) } @slow;
+}
+
+sub arrives_whole {
+    my ($httpd, @clients) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $clients[$_]->send($slow[$_][3]) for 0 .. $#slow;
+    is_deeply [ length_of(answers(@clients)) ], [ map { $_->[4] } @slow ],
+        'slow bodies arrive whole';
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $is_event = $combo->{mpm} eq 'event';
+    my $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'],
+                            conf => <<'CONF');
+RequestReadTimeout body=30
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 5
+</Location>
+<Location /cgi-bin/small>
+    LimitRequestBody 1000
+</Location>
+<Location /cgi-bin/none>
+    MaxConcurrent 1
+    AdmissionQueue 0
+    AdmissionZone none
+</Location>
+CONF
+    $httpd->expect_in_log(qr/413|Requested content-length|LimitRequestBody|limit/);
+    $httpd->expect_rejections('none', 'full');
+    my @clients = begin_slowly($httpd);
+    server_becomes($httpd, 'slow clients send', $is_event
+        ? (AdmissionTransfers => scalar @slow, AdmissionRunning => 0, AdmissionParked => 0)
+        : (AdmissionReserveFree => 15 - @slow));
+    is $httpd->zone($zone)->{Active}, 0, '... and hold no permit';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'other requests run';
+    arrives_whole($httpd, @clients);
+
+    my $announced = $httpd->connect->send(header('announced', 'Content-Length: 6',
+                                                 'Expect: 100-continue'));
+    wait_for { $announced->has_begun } 'a client that announces its body is asked for it';
+    like $announced->{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
+    is_deeply [ length_of($announced->send('abcdef')->answer) ], [6], '... and it arrives';
+    my $too_long = $httpd->connect->send(
+        "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
+        . "Connection: close\r\n\r\n" . 'x' x 2000);
+    is $too_long->answer->{status}, 413, 'LimitRequestBody holds';
+
+    my $hold = $httpd->ask('/cgi-bin/none?until=none');
+    $httpd->zone_becomes('none', 'a zone is full', Active => 1);
+    my $rejected = $httpd->connect->send(
+        "POST /cgi-bin/none HTTP/1.1\r\nHost: test.example\r\n"
+        . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
+    like $rejected->answer->{status}, qr/^503$/, 'who would be rejected is not asked for a body';
+    $httpd->open_gate('none');
+    is $hold->answer->{status}, 200, 'the other one ends well';
+
+    my ($gone) = map { $httpd->connect->send(header('gone', 'Content-Length: 10') . '123') } 1;
+    wait_for { $httpd->status->{AdmissionTransfers} == 1 } 'one more sends' if $is_event;
+    $gone->leave;
+    server_becomes($httpd, 'and leaves: nothing is left', AdmissionTransfers => 0,
+                   AdmissionSpooled => 0, AdmissionRunning => 0, AdmissionReserveFree => 15);
+    is scalar(grep { $_ eq 'start gone' } $httpd->record), 0, '... its program never started';
+    $httpd->stop;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
+
+done_testing;

@@ -1,0 +1,80 @@
+package AdmissionTest::Slow;
+
+# A client that stops reading in the middle of an answer, over any protocol: curl,
+# which is stopped and continued. The answer is that of programs/heavy.c with
+# "early=1" and "bulk=$BULK": more than the sockets between them hold.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Temp ();
+use POSIX ();
+
+use AdmissionTest::Httpd;
+
+our @EXPORT = qw($BULK can_read_http2 slow_reader);
+
+our $BULK = 12_000_000;
+
+sub can_read_http2 {
+    return `curl -V` =~ /HTTP2/ && AdmissionTest::Config::is_installed('http2');
+}
+
+# Asks, and returns when something has arrived.
+sub slow_reader {
+    my ($url, @options) = @_;
+    my $file = File::Temp->new(TEMPLATE => 'admission-XXXXXX', TMPDIR => 1);
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        exec qw(curl -skN --max-time 50 -o), "$file", @options, $url
+            or POSIX::_exit(127);
+    }
+    my $self = bless { pid => $pid, file => $file }, __PACKAGE__;
+    AdmissionTest::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";
+    return $self;
+}
+
+sub stop_reading {
+    my ($self) = @_;
+    kill STOP => $self->{pid};
+    AdmissionTest::Httpd->soon(sub {
+        AdmissionTest::Httpd->slurp("/proc/$self->{pid}/stat") =~ /\) T /;
+    }) or die "curl does not stop\n";
+    return $self;
+}
+
+# The end of it.
+sub read_so_far {
+    my ($self) = @_;
+    open my $file, '<', "$self->{file}" or die "$self->{file}: $!\n";
+    seek $file, -200, 2;
+    local $/;
+    return readline($file) // '';
+}
+
+sub read_on { kill CONT => $_[0]{pid} }
+
+# Leaves without reading the rest.
+sub leave {
+    my ($self) = @_;
+    kill KILL => $self->{pid};
+    return waitpid $self->{pid}, 0;
+}
+
+# Waits for the end of the answer. True if nothing is missing.
+sub has_read_all {
+    my ($self) = @_;
+    waitpid $self->{pid}, 0;
+    return 0 if $?;
+    open my $file, '<', "$self->{file}" or die "$self->{file}: $!\n";
+    my $last = 0;
+    while (my $line = readline $file) {
+        next if !$last && $line !~ /^0{8}1$/;
+        return 0 if $line != ++$last;
+    }
+    return $last == $BULK / 10;
+}
+
+1;

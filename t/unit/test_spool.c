@@ -1,0 +1,211 @@
+/* test_spool.c - what is kept for slow clients, and the worker that stays. */
+#include <signal.h>
+
+#include "adm_child.h"
+#include "test_support.h"
+#include "test_workers.h"
+
+static uint64_t spooled(void)
+{
+    adm_server_stats_t stats;
+
+    adm_view_server(segment, &stats);
+    return stats.spooled;
+}
+
+static uint32_t transfers(void)
+{
+    adm_server_stats_t stats;
+
+    adm_view_server(segment, &stats);
+    return stats.transfers;
+}
+
+/* ---- bytes ---------------------------------------------------------------- */
+
+START_TEST(no_more_is_kept_than_the_limit_says)
+{
+    make_zone(1, 10);
+    ck_assert(adm_spool_take(child, 60, 100));
+    ck_assert(adm_spool_take(child, 40, 100));
+    ck_assert(!adm_spool_take(child, 1, 100));
+    ck_assert_uint_eq(spooled(), 100);
+    ck_assert(adm_spool_take(child, 1, 101));
+    adm_spool_give_back(child, 41);
+    ck_assert_uint_eq(spooled(), 60);
+    ck_assert(adm_spool_take(child, 40, 100));
+    adm_spool_give_back(child, 100);
+    ck_assert_uint_eq(spooled(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int keep_and_stay(void *unused)
+{
+    adm_child_t *other = join();
+
+    (void)unused;
+    NEED(other != NULL);
+    NEED(adm_spool_take(other, 70, 100));
+    NEED(adm_spool_begin_transfer(other));
+    atomic_store(&shared[0], 1);
+    return stay();
+}
+
+START_TEST(what_a_killed_child_kept_counts_no_longer)
+{
+    pid_t pid;
+
+    make_zone(1, 10);
+    pid = start(keep_and_stay, NULL);
+    WAIT_FOR(atomic_load(&shared[0]));
+    ck_assert_uint_eq(spooled(), 70);
+    ck_assert_uint_eq(transfers(), 1);
+    ck_assert(!adm_spool_take(child, 40, 100));
+    ck_assert(adm_spool_take(child, 30, 100));
+    kill_noticed(pid);
+    ck_assert_uint_eq(spooled(), 30);
+    ck_assert_uint_eq(transfers(), 0);
+    ck_assert(adm_spool_take(child, 70, 100));
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(spooled(), 100);
+    adm_spool_give_back(child, 100);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int die_asking(void *unused)
+{
+    adm_child_t *other = join();
+
+    (void)unused;
+    NEED(other != NULL);
+    adm_fault_arm(ADM_FAULT_spool_taken, 1);
+    adm_spool_take(other, 70, 100);
+    return 1;
+}
+
+START_TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
+{
+    make_zone(1, 10);
+    ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(spooled(), 0);
+    ck_assert(adm_spool_take(child, 100, 100));
+    adm_spool_give_back(child, 100);
+    assert_segment_consistent();
+}
+END_TEST
+
+static int give_back_what_the_parent_has(void *unused)
+{
+    (void)unused;
+    adm_child_forget_self();
+    adm_spool_give_back(child, 50);
+    adm_spool_end_transfer(child);
+    return 0;
+}
+
+START_TEST(a_process_that_the_child_forked_gives_nothing_back)
+{
+    make_zone(1, 10);
+    ck_assert(adm_spool_take(child, 50, 100));
+    ck_assert(adm_spool_begin_transfer(child));
+    ck_assert_int_eq(play(give_back_what_the_parent_has, NULL), 0);
+    ck_assert_uint_eq(spooled(), 50);
+    ck_assert_uint_eq(transfers(), 1);
+    adm_spool_give_back(child, 50);
+    adm_spool_end_transfer(child);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(giving_back_more_than_was_taken_is_found)
+{
+    make_zone(1, 10);
+    adm_spool_give_back(child, 1);
+    ck_assert_ptr_nonnull(adm_check(segment));
+    ck_assert(adm_spool_take(child, 1, 100));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(it_is_told_once_in_a_while)
+{
+    adm_usec_t now = adm_now();
+
+    make_zone(1, 10);
+    ck_assert(adm_spool_may_log(segment, now, 1000));
+    ck_assert(!adm_spool_may_log(segment, now + 999, 1000));
+    ck_assert(adm_spool_may_log(segment, now + 1000, 1000));
+}
+END_TEST
+
+/* ---- connections ---------------------------------------------------------- */
+
+START_TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
+{
+    adm_ticket_t parked;
+
+    make_zone(0, 10);
+    adm_worker_limit_connections(child, 2, 2, 3);
+    ck_assert(adm_spool_begin_transfer(child));
+    ck_assert_int_eq(ask(PARKS, &parked), ADM_WAITING);
+    adm_ticket_park(&parked, 0);
+    ck_assert(!adm_worker_has_room(child));
+    ck_assert(!adm_spool_begin_transfer(child));
+    ck_assert_uint_eq(transfers(), 1);
+    adm_spool_end_transfer(child);
+    ck_assert(adm_worker_has_room(child));
+    adm_ticket_cancel(&parked, ADM_GONE, adm_now());
+    ck_assert_uint_eq(transfers(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* ---- the worker ----------------------------------------------------------- */
+
+START_TEST(a_permit_comes_back_before_its_worker)
+{
+    adm_ticket_t first, second;
+
+    make_zone(1, 10);
+    ck_assert_int_eq(ask(RUNS, &first), ADM_ADMITTED);
+    ck_assert(adm_ticket_is_in_use(&first));
+    adm_ticket_return_worker(&first);
+    assert_workers(1);
+    adm_ticket_release_permit(&first, adm_now());
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_workers(1);
+    ck_assert(adm_ticket_is_in_use(&first));
+    ck_assert_int_eq(ask(RUNS, &second), ADM_ADMITTED);
+    assert_workers(2);
+    adm_ticket_release(&first, adm_now());
+    ck_assert_uint_eq(active_in(zone), 1);
+    adm_ticket_return_worker(&first);
+    adm_ticket_return_worker(&first);
+    assert_workers(1);
+    ck_assert(!adm_ticket_is_in_use(&first));
+    adm_ticket_release(&second, adm_now());
+    assert_workers(0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, no_more_is_kept_than_the_limit_says);
+    tcase_add_test(stories, what_a_killed_child_kept_counts_no_longer);
+    tcase_add_test(stories, who_is_killed_while_it_asks_has_asked_for_nothing);
+    tcase_add_test(stories, a_process_that_the_child_forked_gives_nothing_back);
+    tcase_add_test(stories, giving_back_more_than_was_taken_is_found);
+    tcase_add_test(stories, it_is_told_once_in_a_while);
+    tcase_add_test(stories,
+                   a_transfer_takes_a_connection_as_a_parked_request_does);
+    tcase_add_test(stories, a_permit_comes_back_before_its_worker);
+}
+
+int main(void)
+{
+    return run_stories("spool", add_stories);
+}
