@@ -116,6 +116,14 @@ static adm_segment_t *make_handle(const adm_sizes_t *sizes, uint32_t chunks,
     return segment;
 }
 
+static bool can_be_numbered(const adm_sizes_t *sizes, uint32_t chunks)
+{
+    return is_size(sizes->zones, ADM_MAX_ZONES)
+           && is_size(sizes->children, ADM_MAX_CHILDREN)
+           && is_size(chunks, ADM_MAX_CHUNKS)
+           && sizes->flow_tables <= ADM_MAX_FLOW_TABLES;
+}
+
 apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
@@ -126,10 +134,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
 
-    if (!is_size(sizes->zones, ADM_MAX_ZONES)
-        || !is_size(sizes->children, ADM_MAX_CHILDREN)
-        || !is_size(chunks, ADM_MAX_CHUNKS)
-        || sizes->flow_tables > ADM_MAX_FLOW_TABLES) {
+    if (!can_be_numbered(sizes, chunks)) {
         return APR_EINVAL;
     }
     segment = make_handle(sizes, chunks, pool);

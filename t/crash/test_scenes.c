@@ -6,7 +6,6 @@
 
 #include "../unit/test_support.h"
 #include "adm_agent.h"
-#include "adm_auto.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
 
@@ -15,7 +14,7 @@ adm_fault_t point;
 
 /* ---- stories of victims -------------------------------------------------- */
 
-static void arm(void)
+void arm(void)
 {
     adm_fault_arm(point, 1);
 }
@@ -232,50 +231,6 @@ static int keep_some(void *unused)
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     arm();
     NEED(adm_spool_take(child, 1000, 1000));
-    return 0;
-}
-
-/* An administrator has it at 1, and opens the zone. */
-static bool order_one(adm_child_t *child)
-{
-    adm_override_t before, wanted = { .limit = 1,
-                                      .queue_length = ADM_OVERRIDE_KEEP,
-                                      .mode = ADM_MODE_OPEN };
-
-    return adm_override_set(child, zone, &wanted, adm_now(), &before)
-           == APR_SUCCESS;
-}
-
-static int override_limit(void *unused)
-{
-    adm_child_t *child = join();
-
-    (void)unused;
-    NEED(child != NULL);
-    arm();
-    NEED(order_one(child));
-    return 0;
-}
-
-/* What the agent does with a limit that finds itself. */
-static void tune(adm_child_t *child)
-{
-    const law_tune_t state = { .version = LAW_TUNE_VERSION };
-
-    atomic_store(&segment->auto_recs[zone.idx - 1].began, 1);
-    adm_auto_write(segment, zone, &state, 1);
-    adm_auto_set(child, zone, 1, adm_now());
-}
-
-static int tune_only(void *unused)
-{
-    adm_child_t *child = join();
-
-    (void)unused;
-    NEED(child != NULL);
-    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
-    arm();
-    tune(child);
     return 0;
 }
 

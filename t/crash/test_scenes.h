@@ -13,6 +13,17 @@ extern adm_zone_t zone;
 /** The next victim dies at this point of its story. */
 extern adm_fault_t point;
 
+/** From now on. */
+void arm(void);
+
+/** An administrator has the zone at 1, and opens it. */
+bool order_one(adm_child_t *child);
+int override_limit(void *unused);
+
+/** What the agent does with a limit that finds itself. */
+void tune(adm_child_t *child);
+int tune_only(void *unused);
+
 typedef struct scene_t {
     const char *name;
     adm_fault_t point;

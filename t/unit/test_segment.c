@@ -41,9 +41,7 @@ END_TEST
 /* With 32 bits the sum of the sizes is a small number again. */
 START_TEST(a_segment_has_room_for_all_or_is_refused)
 {
-    const adm_sizes_t large = { .zones = 1,
-                                .children = 1,
-                                .tickets = ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS };
+    const adm_sizes_t large = { 1, 1, ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS, 0 };
     adm_segment_t *created = NULL;
 
     ck_assert(adm_segment_create(&created, &large, pool) != APR_SUCCESS

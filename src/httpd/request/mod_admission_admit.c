@@ -72,7 +72,6 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
-    admission_key_ask(r, conf, verdict->zone, &entry);
     known->visit = admission_visit_make(r, verdict->zone);
     ticket = &known->visit->ticket;
     switch (admission_self_claim(r, verdict->zone, ticket)) {
@@ -87,6 +86,7 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
         break;
     }
     entry = entry_of(r, conf, &all_kin, known);
+    admission_key_ask(r, conf, verdict->zone, &entry);
     verdict->outcome = adm_ticket_enter(admission_process_child(),
                                         verdict->zone->handle, &entry,
                                         adm_now(), ticket);

@@ -1,0 +1,99 @@
+/* mod_admission_slow.c - AdmissionSpool and AdmissionSpoolLimit: what is kept for slow
+ * clients.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_config.h>
+
+#include "config/mod_admission_conf.h"
+#include "config/mod_admission_parse.h"
+#include "config/mod_admission_sections.h"
+#include "config/mod_admission_slow.h"
+
+#define MIN_SPOOL ((apr_off_t)1024)
+#define MAX_SPOOL ((apr_off_t)1 << 40)
+
+/* "request=1M", "response=off". @return NULL, or what is wrong. */
+static const char *parse_spool(apr_pool_t *p, const char *option,
+                               apr_off_t *request, apr_off_t *response)
+{
+    const char *value = strchr(option, '=');
+    apr_off_t *size = strncasecmp(option, "request=", 8) == 0    ? request
+                      : strncasecmp(option, "response=", 9) == 0 ? response
+                                                                 : NULL;
+
+    if (size && *size != ADMISSION_UNSET) {
+        return apr_psprintf(p, "AdmissionSpool: '%s' is the second of its kind",
+                            option);
+    }
+    if (size) {
+        *size = strcasecmp(value + 1, "off") == 0
+                    ? 0
+                    : admission_parse_size(value + 1, MIN_SPOOL, MAX_SPOOL);
+    }
+    return size && *size != ADMISSION_UNSET
+               ? NULL
+               : apr_psprintf(p,
+                              "AdmissionSpool: '%s' is not request=size, "
+                              "response=size, request=off or response=off with "
+                              "a size from 1K to 1T, such as 16M",
+                              option);
+}
+
+const char *admission_slow_set_spool(cmd_parms *cmd, void *dir_conf,
+                                     const char *first, const char *second)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_off_t request = ADMISSION_UNSET, response = ADMISSION_UNSET;
+    const char *error = admission_sections_wrong_context(cmd);
+
+    if (!error) {
+        error = parse_spool(cmd->pool, first, &request, &response);
+    }
+    if (!error && second) {
+        error = parse_spool(cmd->pool, second, &request, &response);
+    }
+    if (error) {
+        return error;
+    }
+    if (request != ADMISSION_UNSET) {
+        conf->spool_request = request;
+    }
+    if (response != ADMISSION_UNSET) {
+        conf->spool_response = response;
+    }
+    return NULL;
+}
+
+const char *admission_slow_set_limit(cmd_parms *cmd, void *dir_conf,
+                                     const char *size, const char *directory)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    apr_off_t limit = admission_parse_size(size, MIN_SPOOL, MAX_SPOOL);
+    const char *path = directory;
+
+    (void)dir_conf;
+    if (error) {
+        return error;
+    }
+    if (limit < 0) {
+        return apr_psprintf(
+            cmd->pool,
+            "AdmissionSpoolLimit: '%s' is not a size from 1K to "
+            "1T, such as 512M or 1G",
+            size);
+    }
+    if (directory) {
+        path = ap_server_root_relative(cmd->pool, directory);
+        if (!path || !ap_is_directory(cmd->temp_pool, path)) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionSpoolLimit: '%s' is not a directory",
+                                directory);
+        }
+    }
+    conf->spool_limit = limit;
+    conf->spool_directory = path;
+    return NULL;
+}
