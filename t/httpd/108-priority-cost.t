@@ -66,6 +66,7 @@ for_each_combo(sub {
     AdmissionCost 99 "%{HTTP:X-Class} == 'all'"
 </Location>
 CONF
+    $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
     priorities($httpd);
     costs($httpd);
