@@ -12,7 +12,7 @@ my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
 my %prefix = (server => 'Admission', zone => 'Admission[n]');
 my %uses = (
     'src/httpd/view/mod_admission_server_status.c' => 'server-status and ?auto',
-    'src/httpd/view/mod_admission_page.c'          => 'the live page',
+    'src/httpd/view/mod_admission_page_facts.c'    => 'the live page',
     'src/httpd/view/mod_admission_json.c'          => '?json',
     'src/httpd/view/mod_admission_prometheus.c'    => '?prometheus',
 );

@@ -84,10 +84,17 @@ CONF
 
     my $page = $httpd->get('/admission');
     like $page->{body}, qr/a &quot;quoted&quot; &lt;b&gt;name&lt;\/b&gt;/, 'the page escapes names';
-    like $page->{body}, qr/2 wait, the first for \d+ ms/, 'it says who waits';
-    like $page->{body}, qr/never-used.*?Never used: /s, 'and which zone nobody has come to';
+    like $page->{body}, qr{<td class="state s\d">waiting</td><td>1 / 1.*?</td><td>2 / 3},
+        'it says where requests wait';
+    like $page->{body}, qr{never-used</a></th><td class="state s\d">never used<},
+        'and which zone nobody has come to';
+    $page->{one} = $httpd->get("/admission?zone=$name")->{body};
+    like $page->{one}, qr/2 wait, the first for [\d.]+ m?s; nobody is rejected/,
+        'the page of a zone says it in a sentence';
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
-    like $page->{headers}{'content-security-policy'}, qr/default-src 'none'/, 'and says so';
+    like $page->{headers}{'content-security-policy'},
+        qr/default-src 'none'.*form-action 'none'/, 'and says so';
+    unlike $page->{one}, qr/<form class="order"/, '... orders are taken elsewhere';
     is $httpd->get("/admission?$_")->{status}, 200, "its $_ is there" for qw(style script);
     is $httpd->get('/admission?other')->{status}, 404, 'nothing else is';
 
@@ -101,6 +108,13 @@ CONF
         'Prometheus of one zone';
     is_deeply [ $httpd->get("/admission?zone=$used")->{body} =~ /<h2>(.*?)<\/h2>/g ],
         [ $used, 'Workers and children' ], 'the page of one zone';
+    like $httpd->get("/admission?zone=$used")->{body}, qr/Never used: no request/,
+        '... which says that nobody has come';
+    like $httpd->get('/server-status')->{body},
+        qr{<a href="/admission\?zone=test.example%3a%2fnever-used">\Q$used\E</a>}i,
+        'server-status leads there';
+    is_deeply [ $httpd->get('/admission?filter=VER%2dus')->{body} =~ m{\?zone=[^"]*">(.*?)</a>}g ],
+        [ $used ], 'the page of those with a text in the name';
     is_deeply [ map { scalar @{ $_->{history}{active} } } @{ json_of($httpd, "history=$used") } ],
         [ 600 ], 'a zone that was never used has a history';
     refuses($httpd, @$_)
@@ -116,6 +130,9 @@ CONF
               'zone=, history= and who= name one zone, and once.' ],
             [ "history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
             [ "prometheus&history=$used", 400, 'history= and who= belong to json: ?json&history=NAME.' ],
+            [ 'filter=%zz', 400, 'The filter is not encoded as in a URL.' ],
+            [ 'json&all', 400, 'filter= and all belong to the page of all zones.' ],
+            [ "zone=$used&filter=x", 400, 'filter= and all belong to the page of all zones.' ],
             [ 'json&prometheus', 400,
               'An answer has one form: json, prometheus, or the page.' ];
 
@@ -172,7 +189,7 @@ for_each_combo(sub {
         skip 'promtool is not installed', 1 if !$has_promtool;
         ok accepts_metrics($metrics), 'promtool accepts them';
     }
-    is_deeply [ sort $page =~ /<h2>(.*-\d+)<\/h2>/g ], [ sort values %names ], 'so is the page';
+    is_deeply [ sort $page =~ m{\?zone=[^"]*">(.*-\d+)</a>}g ], [ sort values %names ], 'so is the page';
     my @asked = map { s/([^\w-])/sprintf '%%%02X', ord $1/ger } sort keys %names, values %names;
     is_deeply [ grep { @{ json_of($httpd, "zone=$_") } != 1 } @asked ], [],
         'a zone is found by its name as written and as shown';

@@ -1,6 +1,7 @@
 # The live page in a real browser, under load: right numbers that follow what
-# happens, nothing loaded from elsewhere, nothing that its policy refuses, and
-# readable without scripts, in the dark and on a phone.
+# happens, nothing loaded from elsewhere, nothing that its policy refuses, usable
+# without scripts, with a keyboard alone, in the dark, on a phone, and with a
+# thousand zones.
 #
 # ADMISSION_SCREENSHOTS is a directory to leave pictures in.
 
@@ -8,18 +9,20 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use AdmissionTest::Browser;
+use JSON::PP ();
 
 plan skip_all => 'no browser: install chromium' if !AdmissionTest::Browser::program();
 
 my $ZONE = 'test.example:/cgi-bin/';
+my $LONG = "${ZONE}a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/";
 
 # { heading => { name => number } } of all sections.
 my $FACTS = <<'SCRIPT';
 Object.fromEntries([...document.querySelectorAll('main section')].map(section => [
     section.querySelector('h2').textContent,
     Object.fromEntries([...section.querySelectorAll('dl > div')].map(fact => [
-        fact.querySelector('dt').textContent,
-        Number(fact.querySelector('dd').textContent)]))]))
+        fact.dataset.field,
+        Number((fact.querySelector('data') || {}).value ?? fact.querySelector('dd').textContent)]))]))
 SCRIPT
 
 # What is too pale to read on its background: [ text, ratio ]. The limit is that
@@ -36,7 +39,7 @@ my $PALE = <<'SCRIPT';
         const own = light(getComputedStyle(element).color);
         return (Math.max(own, ground) + 0.05) / (Math.min(own, ground) + 0.05);
     };
-    return [...document.querySelectorAll('h1, h2, p, span, b, a, dt, dd, summary, caption, th, td')]
+    return [...document.querySelectorAll('h1, h2, p, span, b, a, dt, dd, summary, caption, th, td, label, button, legend')]
         .filter(element => ratio(element) < 4.5)
         .map(element => [element.textContent, ratio(element)]);
 })()
@@ -79,9 +82,80 @@ sub is_readable {
         $browser->value('innerWidth'), "$how: nothing sticks out";
 }
 
+
+# What a screen reader would miss: fields and charts without a name, cells without
+# headers, identifiers twice.
+my $NAMELESS = <<'SCRIPT';
+(() => {
+    const ids = [...document.querySelectorAll('[id]')].map(element => element.id);
+    return [
+        ...[...document.querySelectorAll('input:not([type=hidden])')].filter(e => !e.labels.length),
+        ...[...document.querySelectorAll('svg:not([aria-hidden]):not([aria-label])')],
+        ...[...document.querySelectorAll('table')].filter(e => !e.caption),
+        ...[...document.querySelectorAll('th:not([scope])')],
+        ...[...document.querySelectorAll('button, a')].filter(e => !e.textContent.trim()),
+    ].map(element => element.outerHTML.slice(0, 100))
+        .concat(ids.filter((id, i) => ids.indexOf(id) !== i));
+})()
+SCRIPT
+
+my $ROWS = '[...document.querySelectorAll("#rows > tr:not(.detail) > th")].map(e => e.textContent)';
+
+sub press {
+    my ($browser, $key, $text) = @_;
+    my %key = (type => 'keyDown', key => $key, code => $key);
+
+    $browser->tell('Input.dispatchKeyEvent', %key, $text ? (text => $text) : (),
+                   windowsVirtualKeyCode => { Tab => 9, Enter => 13 }->{$key});
+    $browser->tell('Input.dispatchKeyEvent', %key, type => 'keyUp');
+}
+
+# With the keys alone, as far as the link that has this text, and open it.
+sub open_by_keys {
+    my ($browser, $name) = @_;
+
+    for (1 .. 20) {
+        last if $browser->value('document.activeElement.textContent') eq $name;
+        press($browser, 'Tab');
+    }
+    is $browser->value('document.activeElement.textContent'), $name, 'the Tab key finds the zone';
+    press($browser, 'Enter', "\r");
+    wait_for { $browser->value('document.querySelectorAll(".detail section").length') == 1 }
+        'Enter opens it', 15;
+}
+
+# Of a page that may: what is typed survives a refresh, Enter sends it.
+sub gives_orders {
+    my ($httpd, $browser) = @_;
+    my $length = 'document.querySelector("input[name=queue]:not([type=hidden])")';
+
+    $browser->visit($httpd->url('/control'));
+    $browser->value('document.querySelector("#rows a").click()');
+    wait_for { $browser->value('document.querySelectorAll("form.order").length') == 4 }
+        'forms for limit, queue, mode and reset', 15;
+    is_readable($browser, 'with forms');
+    is_deeply $browser->value($NAMELESS), [], 'forms have names';
+    $browser->value("$length.focus(); $length.select()");
+    $browser->tell('Input.insertText', text => '4');
+    $browser->value('new Promise(done => setTimeout(done, 2200))');
+    is $browser->value("$length.value"), 4, 'what is typed outlives a refresh';
+    is $browser->value("document.activeElement === $length"), JSON::PP::true(), '... so does focus';
+    press($browser, 'Enter', "\r");
+    $httpd->zone_becomes('/cgi-bin/', 'the order holds', QueueLength => 4, Overridden => 1);
+    wait_for { $browser->value('document.querySelector("#stale").textContent') eq 'Done.' }
+        'the page says so', 15;
+    $browser->value('[...document.querySelectorAll("form.order button")].pop().click()');
+    $httpd->zone_becomes('/cgi-bin/', 'the configuration holds again', QueueLength => 3, Overridden => 0);
+    is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
+}
+
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
+ExtendedStatus On
+<Location /control>
+    SetHandler admission-control
+</Location>
 <Location /admission>
     SetHandler admission-status
 </Location>
@@ -95,6 +169,7 @@ for_each_combo(sub {
 </Location>
 CONF
     $httpd->expect_rejections($ZONE, 'full');
+    $httpd->expect_in_log(qr/ADM0207/);
     my $url = $httpd->url('/admission');
     my $browser = AdmissionTest::Browser->start(width => 1200, height => 900);
     my @line;
@@ -109,10 +184,14 @@ CONF
     $more->(2, Active => 2);
     $more->(1, Active => 2, Queued => 1);
     $browser->visit($url);
+    is_deeply $browser->value($ROWS), [ $ZONE, $LONG ], 'the zone where something happens is first';
+    open_by_keys($browser, $ZONE);
     shows($browser, 'limit, active and queued', Limit => 2, Active => 2, Queued => 1,
           QueueLength => 3, Admitted => 7);
-    my $facts = $browser->value($FACTS);
-    is $facts->{'Workers and children'}{Zones}, 2, 'and facts of the server';
+    is $browser->value($FACTS)->{'Workers and children'}{Zones}, 2, 'and facts of the server';
+    my $who = '[...document.querySelectorAll(".who tbody tr")].map(e => e.textContent)';
+    like join("\n", @{ $browser->value($who) }),
+        qr{^running.*GET /cgi-bin/heavy\?until=go.*\nrunning.*\nwaiting}, 'and who runs and waits';
 
     # A page that was loaded again would not have this any more.
     $browser->value('window.isTheSame = true');
@@ -122,30 +201,50 @@ CONF
     shows($browser, 'it follows', Active => 2, Queued => 3, RejectedFull => 1);
     ok $browser->value('window.isTheSame'), '... and was not loaded again';
     ok $browser->value('document.querySelector("details").open'), '... what was open stays open';
+    is $browser->value('document.activeElement.textContent'), $ZONE, '... and focus stays';
     like $browser->value('document.querySelector(".say.bad").textContent'),
         qr/^Queue full for \d+ s: 1 rejected/, 'it says what is wrong';
+    is $browser->value('document.querySelector(".reasons tr:last-child").textContent'), 'full1',
+        '... and for which reason';
+    is $browser->value('document.querySelector(".state").textContent'), 'rejecting', '... in a word';
+    is_deeply $browser->value($NAMELESS), [], 'a screen reader has a name for everything';
 
     my %asked;
     $asked{$_}++ for $browser->requests;
     # The icon is in the page itself.
     delete $asked{'data:,'};
-    my $history = "$url?json&history=" . $ZONE =~ s{([:/])}{sprintf '%%%02X', ord $1}ger;
-    is_deeply [ sort grep { $_ ne $history } grep { !/a-name-that/ } keys %asked ],
-        [ $url, "$url?script", "$url?style" ], 'nothing is loaded but the page and its parts';
-    cmp_ok $asked{$history}, '>', 1, '... and the history of what is in sight';
-    is $browser->value('document.querySelectorAll("svg.chart polyline.active").length'), 2,
-        '... which is drawn';
-    # It follows the numbers: a history is fetched after the page.
+    my $zone = "$url?zone=" . $ZONE =~ s{([:/])}{sprintf '%%%02X', ord $1}ger;
+    is_deeply [ sort keys %asked ], [ $url, "$url?script", "$url?style", $zone ],
+        'nothing is loaded but the page and its parts';
+    cmp_ok $asked{$_}, '>', 1, '... again and again' for $url, $zone;
+    # It follows the numbers.
     wait_for {
         $browser->value('document.querySelector("svg.chart polyline.queued").outerHTML')
             =~ / 599,0\.0 "/
-    } '... with the line full now', 15;
-    cmp_ok $asked{$url}, '>', 1, '... the page again and again';
+    } 'the chart has the line full now', 15;
+    like $browser->value('document.querySelector(".x").textContent'), qr/^(?:\d\d:\d\d){6}$/,
+        '... and the time of day';
     is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
+
+    $browser->value('document.activeElement.click()');
+    is $browser->value('document.querySelectorAll(".detail").length'), 0, 'it closes';
+    $browser->value('document.querySelector("#filter input").focus()');
+    $browser->tell('Input.insertText', text => 'MUCH-too');
+    wait_for { @{ $browser->value($ROWS) } == 1 } 'the filter leaves one', 15;
+    is_deeply $browser->value($ROWS), [ $LONG ], '... the right one';
+    $browser->value('document.querySelector("#rows a").click()');
+    wait_for { $browser->value('document.querySelectorAll(".detail section").length') == 1 }
+        'it opens', 15;
+    is $browser->value('document.querySelector("#filter input").value'), 'MUCH-too',
+        '... what was typed stays';
+    $browser->visit($url);
+    $browser->value('document.querySelector("#rows a").click()');
+    wait_for { $browser->value('document.querySelectorAll(".detail section").length') == 1 }
+        'the first is open', 15;
 
     for my $scheme (qw(light dark)) {
         $browser->prefer($scheme);
-        for my $width (1200, 380) {
+        for my $width (1200, 360) {
             $browser->resize($width, 900);
             is_readable($browser, "$scheme, $width pixels");
             photograph($browser, "$scheme-$width");
@@ -156,8 +255,9 @@ CONF
     $browser->prefer('light');
     isnt $browser->value($ground), $dark, 'the dark is another one';
 
+    gives_orders($httpd, $browser);
     $browser->without_scripts;
-    $browser->visit($url);
+    $browser->visit($zone);
     shows($browser, 'without scripts: the same numbers', Limit => 2, Active => 2, Queued => 3,
           RejectedFull => 1);
     is_readable($browser, 'without scripts');
@@ -171,13 +271,33 @@ CONF
     $browser->visit($url);
     $httpd->stop;
     wait_for {
-        $browser->value('document.querySelector("#stale").textContent') =~ /no answer/
+        $browser->value('document.querySelector("#stale").textContent') =~ /No answer/
     } 'it says when the server does not answer', 15;
-    is_deeply [ sort keys %{ $browser->value($FACTS) } ],
-        [ 'Workers and children', $ZONE,
-          "${ZONE}a-name-that-is-much-too-long-for-the-width-of-a-telephone-and-cannot-be-broken/" ],
-        '... and keeps what it knew';
+    is_deeply $browser->value($ROWS), [ $ZONE, $LONG ], '... and keeps what it knew';
     $browser->quit;
+}, 'event+cgid');
+
+# A thousand zones: the page comes at once, works, and opens any of them.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => join '', <<'CONF',
+<Location /admission>
+    SetHandler admission-status
+</Location>
+CONF
+        map { "<Location /zone/$_>\nMaxConcurrent 1\nAdmissionQueue 0\n</Location>\n" } 1 .. 1000);
+    my $browser = AdmissionTest::Browser->start(width => 360, height => 900);
+    $browser->visit($httpd->url('/admission'));
+    is scalar @{ $browser->value($ROWS) }, 60, 'of a thousand zones it shows some';
+    like $browser->value('document.querySelector("#rest").textContent'), qr/^940 more are not shown/,
+        '... and says how many it does not';
+    is_readable($browser, 'a thousand zones on a phone');
+    $browser->value('document.querySelector("#filter input").focus()');
+    $browser->tell('Input.insertText', text => '/zone/777');
+    wait_for { "@{ $browser->value($ROWS) }" eq 'test.example:/zone/777' } 'the filter finds any', 15;
+    is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
+    $browser->quit;
+    $httpd->stop;
 }, 'event+cgid');
 
 done_testing;

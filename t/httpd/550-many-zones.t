@@ -110,7 +110,7 @@ for_each_combo(sub {
         cmp_ok $of_many->{ticks}, '<=', 30 * ($of_few->{ticks} < 5 ? 5 : $of_few->{ticks}),
             '... and in time';
     }
-    cmp_ok $cost->{'/admission'}{bytes}, '<=', 200_000, 'the page is short';
+    cmp_ok $cost->{'/admission'}{bytes}, '<=', 100_000, 'the page is short';
     cmp_ok $cost->{'/admission?prometheus'}{bytes}, '<=', 1_800_000,
         'zones that were never used have no histograms';
 
@@ -124,18 +124,21 @@ for_each_combo(sub {
     is scalar(grep { @{ decode_json($_->{body})->{zones} } == 1000 } @answers), @lazy,
         'they read all in the end';
 
-    my $page = $httpd->get('/admission')->{body};
-    my @names = $page =~ m{<a href="\?zone=[^"]*">test\.example:(/\S+)</a>}g;
-    is_deeply [ sort @names ], [ sort '/cgi-bin/', map { "/zone/$_" } 1 .. 999 ], 'each zone has a line';
-    my ($link) = $page =~ m{<a href="(\?zone=[^"]*)">test\.example:/zone/777</a>};
+    cmp_ok((look($httpd, '/admission'))[0], '<=', 100_000, 'the page of zones in use is short, too');
+    my $shown = sub { [ $httpd->get("/admission$_[0]")->{body}
+                        =~ m{<a href="\?zone=[^"]*">test\.example:(/\S+)</a>}g ] };
+    like $httpd->get('/admission')->{body}, qr/940 more are not shown/, 'it says what it leaves out';
+    is_deeply [ sort @{ $shown->('?all') } ], [ sort '/cgi-bin/', map { "/zone/$_" } 1 .. 999 ],
+        'all are there on demand';
+    is_deeply $shown->('?filter=/ZONE/77'), [ map { "/zone/$_" } 77, 770 .. 779 ],
+        '... or those with a text in the name';
+    my ($link) = $httpd->get('/admission?filter=/zone/777')->{body} =~ m{<a href="(\?zone=[^"]*)">};
     like $httpd->get("/admission$link")->{body}, qr{<h2>test\.example:/zone/777</h2>.*Admitted</dt><dd>1<}s,
-        '... that leads to all of it';
+        '... with a link to everything of each';
 
-    unlike $page, qr{<h2>test\.example}, 'none is shown whole';
     my $runs = $httpd->ask('/cgi-bin/heavy?until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    is_deeply [ $httpd->get('/admission')->{body} =~ m{<h2>(test\.example\S*)</h2>}g ],
-        [ 'test.example:/cgi-bin/' ], 'but the one where a request runs';
+    is $shown->('')->[0], '/cgi-bin/', 'first comes the one where a request runs';
     $httpd->open_gate('go');
     is +(answers($runs))[0]{status}, 200, 'which ends well';
     $httpd->stop;

@@ -136,12 +136,18 @@ for_each_combo(sub {
     my @paused = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'all wait', Active => 0, Queued => 3, Mode => 'pause');
     my $origin = "http://test.example:$httpd->{port}";
-    my $form = $httpd->connect->send(join "\r\n", 'POST /control HTTP/1.1',
+    my $page = $httpd->get("/control?zone=$ZONE");
+    like $page->{headers}{'content-security-policy'}, qr/form-action 'self'/,
+        'the page may send its forms';
+    my $here = '/control?zone=test.example%3a%2fcgi-bin%2f';
+    like $page->{body}, qr{<form class="order" method="post" action="\Q?zone=test.example%3a%2fcgi-bin%2f\E">},
+        '... and has some';
+    my $form = $httpd->connect->send(join "\r\n", "POST $here HTTP/1.1",
         "Host: test.example:$httpd->{port}", "Origin: $origin", $FORM, 'Connection: close',
         'Content-Length: ' . length("zone=$ZONE&mode=open"), '', "zone=$ZONE&mode=open");
     my ($back) = answers($form);
     is $back->{status}, 303, 'a form of our own page is obeyed';
-    like $back->{headers}{location} // '', qr{/control$}, '... and leads back to it';
+    like $back->{headers}{location} // '', qr{\Q$here\E$}, '... and leads back to it';
     is_deeply statuses(answers(@paused)), { 200 => 3 }, 'who waited is served';
 
     # Drain: who waits is served, who comes is rejected.

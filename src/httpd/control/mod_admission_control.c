@@ -91,7 +91,9 @@ static int obey(request_rec *r, const admission_order_t *order)
         return admission_json_write(r, zone, ADMISSION_WITH_NOTHING);
     }
     /* A form of the page: back to it, so that a reload orders nothing. */
-    apr_table_setn(r->headers_out, "Location", r->uri);
+    apr_table_setn(r->headers_out, "Location",
+                   apr_pstrcat(r->pool, ap_os_escape_path(r->pool, r->uri, 1),
+                               r->args ? "?" : "", r->args, NULL));
     return HTTP_SEE_OTHER;
 }
 

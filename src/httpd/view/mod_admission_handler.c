@@ -81,6 +81,55 @@ bool admission_handler_is_open(const request_rec *r)
     return false;
 }
 
+/* @return whether a section holds for all requests of the server. */
+static bool holds_for(const ap_directive_t *section, const server_rec *server)
+{
+    for (; section; section = section->parent) {
+        if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
+            || section->line_num != (int)server->defn_line_number
+            || strcmp(section->filename, server->defn_name) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* @return the path of a plain <Location "/path">; NULL: it is none. */
+static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
+{
+    char *path, *end;
+
+    if (!section || !admission_said_is(section, "<Location")) {
+        return NULL;
+    }
+    path = apr_pstrdup(p, admission_said_argument(p, section));
+    end = strchr(path, '>');
+    if (end) {
+        *end = '\0';
+    }
+    return *path == '/' && !strpbrk(path, "*?[") ? path : NULL;
+}
+
+const char *admission_handler_path(const request_rec *r)
+{
+    const char *found = NULL;
+    int i;
+
+    for (i = 0; openings && i < openings->nelts; i++) {
+        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
+        const ap_directive_t *section = opening->directive->parent;
+        const char *path = path_of(r->pool, section);
+
+        if (path && holds_for(section->parent, r->server)) {
+            found = path;
+            if (strcmp(opening->handler, ADMISSION_STATUS_HANDLER) == 0) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
 /* Authors of .htaccess must not read what all others do here. */
 int admission_handler_refuse_page(request_rec *r)
 {
@@ -105,6 +154,8 @@ typedef struct query_t {
     const char *output; /* "": the page */
     const char *zone;   /* NULL: all */
     admission_json_with_t with;
+    const char *filter; /* of the overview */
+    bool all;           /* of its zones */
 } query_t;
 
 int admission_handler_refuse(request_rec *r, int status, const char *message)
@@ -117,52 +168,91 @@ int admission_handler_refuse(request_rec *r, int status, const char *message)
 }
 
 /* @return what is wrong with it; NULL: nothing. */
+static const char *read_name(apr_pool_t *p, const char *key, const char *value,
+                             query_t *query)
+{
+    char *name = apr_pstrdup(p, value);
+
+    if (query->zone) {
+        return "zone=, history= and who= name one zone, and once.";
+    }
+    if (ap_unescape_urlencoded(name) != OK) {
+        return "The name of the zone is not encoded as in a URL.";
+    }
+    query->zone = name;
+    query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
+                  : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
+                                              : ADMISSION_WITH_NOTHING;
+    return NULL;
+}
+
+static const char *read_filter(apr_pool_t *p, const char *value, query_t *query)
+{
+    char *filter = apr_pstrdup(p, value);
+
+    if (ap_unescape_urlencoded(filter) != OK) {
+        return "The filter is not encoded as in a URL.";
+    }
+    query->filter = filter;
+    return NULL;
+}
+
+static const char *read_key(apr_pool_t *p, const char *key, const char *value,
+                            query_t *query)
+{
+    if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0
+        || strcmp(key, "who") == 0) {
+        return read_name(p, key, value, query);
+    }
+    if (strcmp(key, "filter") == 0) {
+        return read_filter(p, value, query);
+    }
+    if (strcmp(key, "all") == 0) {
+        query->all = true;
+        return NULL;
+    }
+    if (*query->output) {
+        return "An answer has one form: json, prometheus, or the page.";
+    }
+    query->output = key;
+    return NULL;
+}
+
+/* @return what is wrong with it; NULL: nothing. */
 static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 {
+    const char *wrong = NULL;
+
     *query = (query_t){ .output = "" };
-    while (*args) {
+    while (*args && !wrong) {
         const char *value = ap_getword(p, &args, '&');
         const char *key = ap_getword(p, &value, '=');
 
-        bool is_history = strcmp(key, "history") == 0;
-        bool is_who = strcmp(key, "who") == 0;
-
-        if (strcmp(key, "zone") == 0 || is_history || is_who) {
-            char *name = apr_pstrdup(p, value);
-
-            if (query->zone) {
-                return "zone=, history= and who= name one zone, and once.";
-            }
-            if (ap_unescape_urlencoded(name) != OK) {
-                return "The name of the zone is not encoded as in a URL.";
-            }
-            query->zone = name;
-            query->with = is_history ? ADMISSION_WITH_HISTORY
-                          : is_who   ? ADMISSION_WITH_REQUESTS
-                                     : ADMISSION_WITH_NOTHING;
-        }
-        else if (*query->output == '\0') {
-            query->output = key;
-        }
-        else {
-            return "An answer has one form: json, prometheus, or the page.";
-        }
+        wrong = read_key(p, key, value, query);
     }
-    return query->with && strcmp(query->output, "json") != 0
-               ? "history= and who= belong to json: ?json&history=NAME."
+    if (wrong) {
+        return wrong;
+    }
+    if (query->with && strcmp(query->output, "json") != 0) {
+        return "history= and who= belong to json: ?json&history=NAME.";
+    }
+    return (query->filter || query->all) && (*query->output || query->zone)
+               ? "filter= and all belong to the page of all zones."
                : NULL;
 }
 
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
+    admission_page_query_t page = { only, query->filter, query->all };
+
     if (strcmp(query->output, "json") == 0) {
         return admission_json_write(r, only, query->with);
     }
     if (strcmp(query->output, "prometheus") == 0) {
         return admission_prometheus_write(r, only);
     }
-    return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, only);
+    return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, &page);
 }
 
 ADMISSION_NOT_INLINED static int show(request_rec *r)

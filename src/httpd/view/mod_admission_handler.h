@@ -12,6 +12,10 @@ int admission_handler_status(request_rec *r);
  *  server's configuration, and not of an .htaccess. */
 bool admission_handler_is_open(const request_rec *r);
 
+/** @return the path at which the server of this request shows its zones, as far
+ *  as a plain <Location "/path"> tells it; NULL: none does. */
+const char *admission_handler_path(const request_rec *r);
+
 /** Log that it does not. @return what to answer. */
 int admission_handler_refuse_page(request_rec *r);
 

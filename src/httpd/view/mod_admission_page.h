@@ -4,8 +4,15 @@
 
 #include "config/mod_admission_conf.h"
 
-/** Write the page, of all zones or of one. */
-int admission_page_write(request_rec *r, const admission_zone_t *only);
+/** What of the page is asked for. */
+typedef struct admission_page_query_t {
+    const admission_zone_t *only; /* everything of this zone; NULL: overview */
+    const char *filter; /* of the zones that have this in their name; or NULL */
+    bool all;           /* of all zones, however many there are */
+} admission_page_query_t;
+
+/** Write the page. */
+int admission_page_write(request_rec *r, const admission_page_query_t *query);
 
 /** Write its style, its script. */
 int admission_page_style(request_rec *r);

@@ -6,6 +6,7 @@
 
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
+#include "view/mod_admission_handler.h"
 #include "view/mod_admission_server_status.h"
 
 /* Those of ?auto&zone=NAME, in any place; all if no zone is asked for. */
@@ -76,12 +77,23 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
     ap_rputs("</dt></dl>\n", r);
 }
 
-static void print_row(request_rec *r, const char *name,
+static void print_row(request_rec *r, apr_pool_t *p, const char *page,
                       const admission_view_t *view)
 {
+    const char *name = ap_escape_html(p, view->zone->name);
     int i;
 
-    ap_rvputs(r, "<tr><td>", name, view->zone->dry_run ? " (dry run)" : "",
+    ap_rputs("<tr><td>", r);
+    if (page) {
+        ap_rvputs(
+            r, "<a href=\"", page, "?zone=",
+            ap_escape_urlencoded(p, admission_fields_utf8(p, view->zone->name)),
+            "\">", name, "</a>", NULL);
+    }
+    else {
+        ap_rputs(name, r);
+    }
+    ap_rvputs(r, view->zone->dry_run ? " (dry run)" : "",
               view->is_busy ? " (busy)" : "", "</td>", NULL);
     for (i = 0; i < fields_of(view); i++) {
         ap_rputs("<td>", r);
@@ -104,10 +116,13 @@ static void print_head(request_rec *r)
 }
 
 /* Without tables: a list a zone. */
-static void print_list(request_rec *r, const char *name,
+static void print_list(request_rec *r, apr_pool_t *p, const char *page,
                        const admission_view_t *view)
 {
+    const char *name = ap_escape_html(p, view->zone->name);
     int i;
+
+    (void)page;
 
     ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "", "</dt>\n",
               NULL);
@@ -121,9 +136,15 @@ static void print_list(request_rec *r, const char *name,
 }
 
 static void print_zones(request_rec *r,
-                        void (*print)(request_rec *r, const char *name,
+                        void (*print)(request_rec *r, apr_pool_t *p,
+                                      const char *page,
                                       const admission_view_t *view))
 {
+    const char *path = admission_handler_path(r);
+    const char *page = path
+                           ? ap_escape_html(r->pool,
+                                            ap_os_escape_path(r->pool, path, 1))
+                           : NULL;
     const apr_array_header_t *zones = zones_asked_for(r);
     apr_pool_t *p; /* of one zone */
     int i;
@@ -135,7 +156,7 @@ static void print_zones(request_rec *r,
         apr_pool_clear(p);
         admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
                                  &view, NULL);
-        print(r, ap_escape_html(p, view.zone->name), &view);
+        print(r, p, page, &view);
     }
     apr_pool_destroy(p);
 }

@@ -1,73 +1,184 @@
 'use strict';
-const nameOf = (chart) =>
-    chart.closest('section').querySelector('h2').textContent;
-const allCharts = () => [...document.querySelectorAll('svg.chart')];
-const lineOf = (kind, values, y) =>
-    `<polyline class="${kind}" points="` +
-    values
-        .map((v, i) =>
-            i === 0 ||
-            i === values.length - 1 ||
-            v !== values[i - 1] ||
-            v !== values[i + 1]
-                ? `${i},${y(v)} `
-                : '',
-        )
-        .join('') +
-    '"/>';
-function draw(chart, { limit, history }) {
-    if (!history.active) return;
-    const top = Math.max(1, limit, ...history.active, ...history.queued);
-    const y = (v) => (100 - (v * 100) / top).toFixed(1);
-    chart.innerHTML =
-        `<line class="limit" x1="0" x2="600" y1="${y(limit)}" y2="${y(limit)}"/>` +
-        lineOf('queued', history.queued, y) +
-        lineOf('active', history.active, y);
-    chart.previousElementSibling.querySelector('.top').textContent =
-        `0 to ${top}`;
+const one = (selector, from = document) => from.querySelector(selector);
+const nameOf = (row) => one('a', row).textContent;
+const opened = new Map();
+const seen = new Map();
+let timer;
+let turn = Promise.resolve();
+
+async function get(url) {
+    const answer = await fetch(url, { cache: 'no-store' });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(text);
+    return new DOMParser().parseFromString(text, 'text/html');
 }
-async function drawThoseInSight() {
-    for (const chart of allCharts()) {
-        const { top, bottom } = chart.getBoundingClientRect();
-        if (bottom < 0 || top > innerHeight) continue;
-        const answer = await fetch(
-            '?json&history=' + encodeURIComponent(nameOf(chart)),
-            { cache: 'no-store' },
-        );
-        if (answer.ok) draw(chart, (await answer.json()).zones[0]);
+const isTyped = (form) =>
+    form.dataset.typed || form.contains(document.activeElement);
+const isKept = (name, element) =>
+    (name === 'open' && element.localName === 'details') ||
+    name === 'aria-expanded' ||
+    name === 'aria-controls';
+function morphAttributes(old, now) {
+    for (const { name, value } of now.attributes)
+        if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    for (const { name } of [...old.attributes])
+        if (!now.hasAttribute(name) && !isKept(name, old))
+            old.removeAttribute(name);
+}
+/* What has focus, is open or typed into stays the same element. */
+function morph(old, now) {
+    if (old.nodeName !== now.nodeName) return old.replaceWith(now);
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+        if (old.data !== now.data) old.data = now.data;
+        return;
     }
+    if (old.localName === 'form' && (old.id || isTyped(old))) return;
+    if (old.id === 'rows') return morphRows(old, now);
+    morphAttributes(old, now);
+    morphChildren(old, now);
 }
-async function swap() {
-    const answer = await fetch(location.href, { cache: 'no-store' });
-    const page = new DOMParser().parseFromString(
-        await answer.text(),
-        'text/html',
-    );
-    const open = new Set(
-        [...document.querySelectorAll('details[open]')].map((d) => d.id),
-    );
-    const drawn = new Map(
-        allCharts().map((c) => [nameOf(c), c.closest('.history')]),
-    );
-    const main = page.querySelector('main');
-    main.querySelectorAll('details').forEach((d) => {
-        d.open = open.has(d.id);
-    });
-    main.querySelectorAll('svg.chart').forEach((c) => {
-        const old = drawn.get(nameOf(c));
-        if (old) c.closest('.history').replaceWith(old);
-    });
-    document.querySelector('main').replaceWith(main);
+const kindOf = (node) =>
+    `${node.nodeName} ${node.id || ''} ${(node.classList || [])[0]}`;
+/* Each becomes the next one of its kind; what has none is new. */
+function morphChildren(old, now) {
+    const olds = [...old.childNodes];
+    for (const fresh of [...now.childNodes]) {
+        const near = fresh.nodeType === Node.TEXT_NODE ? 1 : olds.length;
+        const at = olds
+            .slice(0, near)
+            .findIndex((node) => kindOf(node) === kindOf(fresh));
+        if (at < 0) old.insertBefore(fresh, olds[0] || null);
+        else {
+            olds.splice(0, at).forEach((node) => node.remove());
+            morph(olds.shift(), fresh);
+        }
+    }
+    olds.forEach((node) => node.remove());
 }
-async function refresh(first) {
+/* Rows do not move under the hand of one who points at them. */
+function morphRows(old, now) {
+    const rows = new Map();
+    const still =
+        old.contains(document.activeElement) ||
+        old.matches(':hover') ||
+        opened.size;
+    for (const row of old.rows)
+        if (!row.classList.contains('detail')) rows.set(nameOf(row), row);
+    const order = [...now.rows].map((fresh) => {
+        const row = rows.get(nameOf(fresh));
+        if (!row) return old.appendChild(fresh);
+        rows.delete(nameOf(fresh));
+        morph(row, fresh);
+        return row;
+    });
+    rows.forEach((row, name) => {
+        close(name);
+        row.remove();
+    });
+    if (!still && order.some((row, i) => old.rows[i] !== row))
+        old.append(...order);
+    for (const row of order) showRate(row);
+}
+/* Requests a second over the last five. */
+function showRate(row) {
+    const cell = one('.rate', row);
+    if (!cell) return;
+    const count = Number(cell.previousSibling.data);
+    const at = performance.now();
+    const looks = (seen.get(nameOf(row)) || []).filter((l) => at - l.at < 5500);
+    seen.set(nameOf(row), [...looks, { count, at }]);
+    if (looks.length === 0) return;
+    const rate = (1000 * (count - looks[0].count)) / (at - looks[0].at);
+    if (rate > 0) cell.textContent = rate.toFixed(1) + '/s';
+}
+function close(name) {
+    const detail = opened.get(name);
+    opened.delete(name);
+    if (detail) detail.remove();
+}
+async function fill(name, detail) {
+    const page = await get('?zone=' + encodeURIComponent(name));
+    const cell = detail.cells[0];
+    const section = one('section.zone', page);
+    if (cell.firstChild) morph(cell.firstChild, section);
+    else cell.append(section);
+}
+async function toggle(link) {
+    const row = link.closest('tr');
+    const name = nameOf(row);
+    const open = !opened.has(name);
+    link.setAttribute('aria-expanded', open);
+    if (!open) return close(name);
+    const detail = document.createElement('tr');
+    detail.className = 'detail';
+    detail.insertCell().colSpan = row.cells.length;
+    opened.set(name, detail);
+    row.after(detail);
+    await soon();
+}
+async function look() {
+    const page = await get(location.href);
+    morph(one('main'), one('main', page));
+    for (const [name, detail] of opened) await fill(name, detail);
+    document
+        .querySelectorAll('#rows > tr:not(.detail) a:not([aria-expanded])')
+        .forEach((link) => link.setAttribute('aria-expanded', false));
+}
+function say(text) {
+    if (one('#stale').textContent !== text) one('#stale').textContent = text;
+}
+async function refresh() {
     try {
-        if (!first) await swap();
-        await drawThoseInSight();
-        document.querySelector('#stale').textContent = '';
+        await look();
+        if (/^No answer/.test(one('#stale').textContent)) say('');
     } catch (e) {
-        document.querySelector('#stale').textContent =
-            ' (no answer from the server)';
+        say('No answer from the server: the numbers are old.');
     }
-    setTimeout(refresh, document.hidden ? 10000 : 1000);
+    clearTimeout(timer);
+    timer = setTimeout(soon, document.hidden ? 10000 : 1000);
 }
-refresh(true);
+function soon() {
+    clearTimeout(timer);
+    turn = turn.then(refresh);
+    return turn;
+}
+async function order(form, button) {
+    const data = new URLSearchParams(new FormData(form));
+    if (button && button.name) data.set(button.name, button.value);
+    try {
+        const answer = await fetch(location.pathname, {
+            method: 'POST',
+            body: data,
+            headers: { 'X-Admission-Control': '1' },
+        });
+        say(answer.ok ? 'Done.' : await answer.text());
+    } catch (e) {
+        say('No answer from the server: it is not known what was done.');
+    }
+    delete form.dataset.typed;
+    await soon();
+}
+function filter() {
+    const text = one('#filter input').value;
+    const query = text ? '?filter=' + encodeURIComponent(text) : '';
+    history.replaceState(null, '', location.pathname + query);
+    soon();
+}
+document.addEventListener('click', (event) => {
+    const link = event.target.closest('#rows > tr:not(.detail) th a');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    toggle(link);
+});
+document.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (event.target.id === 'filter') filter();
+    else order(event.target, event.submitter);
+});
+document.addEventListener('input', (event) => {
+    const form = event.target.form;
+    if (form.id === 'filter') filter();
+    else form.dataset.typed = 'yes';
+});
+if (one('#filter')) one('#filter').hidden = false;
+soon();

@@ -91,7 +91,7 @@ sub read_table {
     my ($httpd, $name) = @_;
     my ($server, $rest) = parts_of($httpd->get('/server-status'));
     my @titles = $rest =~ m{<th>(.*?)</th>}g;
-    my ($row) = grep { m{<td>\Q$name\E</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
+    my ($row) = grep { m{<td>(?:<a [^>]*>)?\Q$name\E(?:</a>)?</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
     my %zone;
 
     @zone{@titles} = $row =~ m{<td>(.*?)</td>}g;
@@ -108,14 +108,20 @@ sub read_lists {
              zone => by_name('name', 'zone', $list =~ m{<dd>(.*?): (.*?)</dd>}g) };
 }
 
+# { name => value } of a list, with the number that a time for people stands for.
+sub facts_of {
+    my ($list) = @_;
+    return $list =~ m{<div data-field="(\w+)"[^>]*><dt>[^<]*</dt><dd>(?:<data value=")?(\w+)}g;
+}
+
 sub read_page {
     my ($httpd, $name) = @_;
-    my $page = $httpd->get('/admission')->{body};
-    my %list = map { m{<h2>(.*?)</h2>.*<dl>(.*?)</dl>}s } $page =~ m{<section>(.*?)</section>}gs;
-    my $fact = qr{<dt>(.*?)</dt><dd>(.*?)</dd>};
+    my $page = $httpd->get("/admission?zone=$name")->{body};
+    my %list = map { m{<h2>(.*?)</h2>.*<dl>(.*?)</dl>}s }
+               $page =~ m{<section[^>]*>(.*?)</section>}gs;
 
-    return { server => by_name('name', 'server', $list{'Workers and children'} =~ /$fact/g),
-             zone => by_name('name', 'zone', $list{$name} =~ /$fact/g) };
+    return { server => by_name('name', 'server', facts_of($list{'Workers and children'})),
+             zone => by_name('name', 'zone', facts_of($list{$name})) };
 }
 
 sub read_json {

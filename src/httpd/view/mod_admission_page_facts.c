@@ -1,0 +1,104 @@
+/* mod_admission_page_facts.c - all fields, for people. */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+
+#include "view/mod_admission_page_facts.h"
+#include "view/mod_admission_page_words.h"
+
+/* "OldestWaitMs" is "Oldest wait": the value has its unit. */
+static const char *label_of(apr_pool_t *p, const admission_field_t *field)
+{
+    apr_size_t length = strlen(field->name);
+    char *label = apr_palloc(p, 2 * length + 1), *end = label;
+    const char *c;
+
+    if (field->kind == ADMISSION_GAUGE_MSEC) {
+        length -= strlen("Ms");
+    }
+    for (c = field->name; c < field->name + length; c++) {
+        if (c > field->name && apr_isupper(*c)) {
+            *end++ = ' ';
+            *end++ = apr_tolower(*c);
+        }
+        else {
+            *end++ = *c;
+        }
+    }
+    *end = '\0';
+    return label;
+}
+
+/* With the number itself where people read something else. */
+static void write_fact(request_rec *r, apr_pool_t *p,
+                       const admission_field_t *field, apr_int64_t value)
+{
+    ap_rvputs(r, "<div data-field=\"", field->name, "\" title=\"", field->help,
+              "\"><dt>", label_of(p, field), "</dt><dd>", NULL);
+    if (field->kind == ADMISSION_GAUGE_MSEC) {
+        ap_rprintf(r, "<data value=\"%" APR_INT64_T_FMT "\">%s</data>", value,
+                   admission_page_words_time(p, value * ADM_USEC_PER_MSEC));
+    }
+    else {
+        admission_fields_write(r, field, value);
+    }
+    ap_rputs("</dd></div>\n", r);
+}
+
+void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
+                               const admission_view_t *view)
+{
+    int i;
+
+    ap_rputs("<dl>\n", r);
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        write_fact(r, p, &admission_zone_fields[i],
+                   admission_zone_fields[i].of_zone(view));
+    }
+    ap_rputs("</dl>\n", r);
+}
+
+void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
+{
+    int i;
+
+    if (adm_figures_rejected(&view->stats.figures) == 0) {
+        return;
+    }
+    ap_rputs("<table class=\"reasons\"><caption>Rejected since the start, by "
+             "reason</caption>\n<tr><th scope=\"col\">Reason</th>"
+             "<th scope=\"col\">Requests</th></tr>\n",
+             r);
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        const admission_field_t *field = &admission_zone_fields[i];
+
+        if (field->reason && field->of_zone(view) > 0) {
+            ap_rprintf(r,
+                       "<tr><th scope=\"row\">%s</th><td>%" APR_INT64_T_FMT
+                       "</td></tr>\n",
+                       field->reason, field->of_zone(view));
+        }
+    }
+    ap_rputs("</table>\n", r);
+}
+
+void admission_page_facts_server(request_rec *r,
+                                 const adm_server_stats_t *server)
+{
+    int i;
+
+    ap_rputs("<section><h2>Workers and children</h2>\n", r);
+    if (server->unlimited) {
+        ap_rputs(
+            "<p class=\"say bad\">Requests were let through without a limit "
+            "because of a fault; the error log has the reason.</p>\n",
+            r);
+    }
+    ap_rputs("<dl>\n", r);
+    for (i = 0; i < admission_server_fields_count; i++) {
+        write_fact(r, r->pool, &admission_server_fields[i],
+                   admission_server_fields[i].of_server(server));
+    }
+    ap_rputs("</dl></section>\n", r);
+}

@@ -1,0 +1,12 @@
+/* mod_admission_page_overview.h - all zones, a row each. */
+#ifndef MOD_ADMISSION_PAGE_OVERVIEW_H
+#define MOD_ADMISSION_PAGE_OVERVIEW_H
+
+#include "view/mod_admission_page.h"
+
+/** Write the filter and the table, those first that want to be looked at. */
+void admission_page_overview_write(request_rec *r,
+                                   const admission_page_query_t *query,
+                                   bool can_order);
+
+#endif
