@@ -88,6 +88,7 @@ AdmissionFair "%{HTTP:X-Key}"
     AdmissionFair "%{HTTP:X-Key}" max=1
 </Location>
 CONF
+    $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
     visitor_comes_second($httpd);
     nobody_fills_the_queue($httpd);
