@@ -39,6 +39,7 @@ for_each_combo(sub {
     AdmissionZone streams
 </LocationMatch>
 CONF
+    $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
     for (['events.cgi', $events], ['snapshot.cgi', $snapshot]) {
         $httpd->put(@$_);
         chmod 0755, "$httpd->{dir}/docs/$_->[0]";
