@@ -72,6 +72,7 @@ START_TEST(a_permit_stays_with_a_program_that_lives)
     stage();
     adm_program_announce(&sender, ADM_START_HERE);
     program = start(live_on, NULL);
+    WAIT_FOR(adm_program_pid(atomic_load(&rec_of_ticket(&sender)->program)));
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_KEPT);
     ck_assert_uint_eq(heir.held, 0);
     kill_unnoticed(program);
