@@ -38,6 +38,7 @@ for_each_combo(sub {
     my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                           modules => \@proxy, conf => <<"CONF");
+AdmissionSpool request=1M response=16M
 <Location $zone>
     MaxConcurrent 1
     AdmissionQueue 5

@@ -32,7 +32,7 @@ sub nothing_is_lost {
 sub limited {
     my ($combo, $what, $conf, %options) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1, %options,
-                          conf => "$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
+                          conf => "AdmissionSpool request=1M response=16M\n$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
     $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
 
     $httpd->expect_in_log(qr/admission:warn.*ADM0211: /);

@@ -34,6 +34,7 @@ for_each_combo(sub {
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                           conf => <<'CONF');
+AdmissionSpool request=1M response=16M
 <LocationMatch ^/(events|snapshot)>
     MaxConcurrent 8
     AdmissionZone streams

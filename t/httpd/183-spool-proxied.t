@@ -70,6 +70,7 @@ for_each_combo(sub {
     my ($backend, $port) = start_backend(sub { "$gates" });
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => \@modules,
                             conf => <<"CONF");
+AdmissionSpool request=1M response=16M
 ProxyPass /back/ http://127.0.0.1:$port/
 <Location /back/>
     MaxConcurrent 1

@@ -22,6 +22,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => $threads,
                                     conf => <<'CONF');
+AdmissionSpool request=1M response=16M
 <Location /cgi-bin/>
     MaxConcurrent 2
     AdmissionQueue 50

@@ -32,6 +32,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, tls => 1, threads => 6,
                                   replaces_killed => 1, conf => <<'CONF');
+AdmissionSpool request=1M response=16M
 <Location /cgi-bin/>
     MaxConcurrent 2
     AdmissionQueue 5
@@ -57,6 +58,7 @@ CONF
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, tls => 1, threads => 6, conf => <<"CONF");
+AdmissionSpool request=1M response=16M
 Timeout 3
 <Location /cgi-bin/>
     MaxConcurrent 2
