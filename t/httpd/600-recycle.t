@@ -143,7 +143,8 @@ LogLevel admission:debug
 ThreadsPerChild 2
 MaxRequestWorkers 16
 StartServers $children
-MinSpareThreads 16
+MinSpareThreads 2
+MaxSpareThreads 16
 AdmissionRecycle $least-$most together=2
 CONF
     my @quotas;
