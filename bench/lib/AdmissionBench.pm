@@ -15,7 +15,7 @@ package AdmissionBench;
 #
 # It is run as bench/experiments/NAME OUTPUT-FOLDER, or by bench/run, which
 # assembles the page. Report.pm has the words for what it writes, Load.pm for
-# clients, Opponents.pm for what mod_admission is compared with.
+# clients, Opponents.pm and Proxy.pm for what mod_admission is compared with.
 #
 # Environment: BENCH_SCALE (default 1: times and numbers are multiplied by it;
 # 0.2 while one works on an experiment), and that of AdmissionTest.
@@ -38,13 +38,14 @@ BEGIN {
 use AdmissionTest;
 use AdmissionBench::Load qw(ab start_ab start_wrk wrk);
 use AdmissionBench::Machine qw(machine);
-use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf start_haproxy);
+use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
+use AdmissionBench::Proxy qw(start_haproxy start_nginx);
 use AdmissionBench::Report;
 
 our @ISA    = ('Exporter');
 our @EXPORT = (qw(ab compile experiment interleave machine median percentile plain_httpd
                   qos_conf qos_serialize_conf ratios scaled spread start_ab start_haproxy
-                  start_wrk wrk),
+                  start_nginx start_wrk wrk),
                @AdmissionTest::EXPORT);
 
 sub import {
@@ -89,7 +90,7 @@ sub compile {
 
     # The private httpds may run it as another user.
     chmod 0755, "$programs";
-    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, "$ROOT/bench/programs/$name.c") == 0
+    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, "$ROOT/bench/programs/$name.c", '-lm') == 0
         or die "$name.c does not compile\n";
     return $path;
 }

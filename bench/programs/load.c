@@ -6,15 +6,19 @@
  *   cpu=N      keep the processor busy for N milliseconds of its time
  *   lock=1     first wait for a lock that all copies share
  *   wait=N     ask a backend that takes N milliseconds
+ *   nap=N      do nothing for a random time, N milliseconds in the mean
  *   slots=N    which answers so many at once (default: all)
  * Without any it is a trivial program.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 static long number(const char *name)
 {
@@ -65,6 +69,16 @@ static void sleep_ms(long ms)
     nanosleep(&nap, NULL);
 }
 
+/* Many short ones and a few long ones, as programs take. */
+static long random_ms(long mean)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    srand48(now.tv_nsec ^ getpid());
+    return (long)(-(double)mean * log(1 - drand48()));
+}
+
 /* A byte of a file stands for a place at the backend. */
 static int take_place(int fd, long slots)
 {
@@ -107,6 +121,9 @@ int main(int argc, char **argv)
     }
     if (number("cpu=")) {
         keep_busy(number("cpu="));
+    }
+    if (number("nap=")) {
+        sleep_ms(random_ms(number("nap=")));
     }
     snprintf(backend, sizeof(backend), "%s/backend", folder ? folder : "/tmp");
     if (number("wait=")

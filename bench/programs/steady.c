@@ -1,6 +1,6 @@
 /* steady.c - requests at a steady rate, each on a connection of its own.
  *
- *     steady PORT PATH RATE CLIENTS SECONDS
+ *     steady [-a ADDRESSES] [-p PERCENT] [-r] PORT PATH RATE CLIENTS SECONDS
  *
  * Asks RATE times a second, whether those before have been answered or not, and
  * counts the time from when a request was due: a server that makes everybody
@@ -8,14 +8,22 @@
  * way; what is due beyond that goes out late, and its time runs. With RATE 0
  * there are always CLIENTS under way. Prints a line a request,
  *
- *     WHEN TIME OK
+ *     WHEN TIME OK STATUS
  *
- * both in microseconds, the first of the day's clock, the last 1 for an answer
- * with status 200. Talks to 127.0.0.1 only.
+ * the first two in microseconds, WHEN of the day's clock, OK 1 for an answer with
+ * status 200, STATUS 0 where there was no answer. Talks to 127.0.0.1 only.
+ *
+ *   -a ADDRESSES  requests come from so many addresses in turn, 127.0.1.1 and on
+ *   -p PERCENT    clients are people: each has a patience of 1 s and of a
+ *                 lognormal time with a median of 8 s. Who has no answer by then
+ *                 leaves; PERCENT of those who do close their connection, the
+ *                 connections of the others stay, as behind a proxy
+ *   -r            requests come at random, RATE a second in the mean
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,11 +41,16 @@
 #define ANSWER_BEGINS "HTTP/1.1 200"
 #define ANSWER_BEGINS_SIZE (sizeof(ANSWER_BEGINS) - 1)
 /* Who has no answer by then has failed. */
-#define PATIENCE_USEC 20000000
+#define PATIENCE_USEC 60000000
+#define FIRST_ADDRESS 0x7f000101u
+#define MAX_ADDRESSES 250
 
 typedef struct client_t {
     int socket; /* -1: nothing under way */
     int64_t due;
+    int64_t leaves; /* as due; INT64_MAX: never */
+    int is_unseen;  /* and its connection stays when it leaves */
+    int has_left;
     size_t received;
     char begin[ANSWER_BEGINS_SIZE];
 } client_t;
@@ -49,6 +62,9 @@ static struct {
     struct sockaddr_in address;
     char request[512];
     int request_size;
+    uint32_t addresses, next_address;
+    int seen_percent; /* -1: everybody waits for ever */
+    int is_random;
 } run;
 
 static void die(const char *what)
@@ -67,16 +83,64 @@ static int64_t now(void)
 
 /* ---- one request ----------------------------------------------------------- */
 
+static int status_of(const client_t *client)
+{
+    char begin[ANSWER_BEGINS_SIZE + 1] = { 0 };
+    int status = 0;
+
+    if (client->received >= ANSWER_BEGINS_SIZE) {
+        memcpy(begin, client->begin, ANSWER_BEGINS_SIZE);
+        sscanf(begin, "HTTP/1.1 %d", &status);
+    }
+    return status;
+}
+
+static void say(const client_t *client, int status)
+{
+    printf("%lld %lld %d %d\n", (long long)client->due,
+           (long long)(now() - client->due), status == 200, status);
+}
+
 static void finish(client_t *client)
 {
-    int ok = client->received >= ANSWER_BEGINS_SIZE
-             && memcmp(client->begin, ANSWER_BEGINS, ANSWER_BEGINS_SIZE) == 0;
-
     close(client->socket);
     client->socket = -1;
     run.idle[run.idle_count++] = client;
-    printf("%lld %lld %d\n", (long long)client->due,
-           (long long)(now() - client->due), ok);
+    if (!client->has_left) {
+        say(client, status_of(client));
+    }
+}
+
+static void leave(client_t *client)
+{
+    client->received = 0;
+    if (!client->is_unseen) {
+        finish(client);
+        return;
+    }
+    say(client, 0);
+    client->has_left = 1;
+}
+
+/* From another address of the machine itself. */
+static int bind_next(int fd)
+{
+    struct sockaddr_in from = { .sin_family = AF_INET };
+    uint32_t number = run.next_address++ % run.addresses;
+
+    from.sin_addr.s_addr = htonl(FIRST_ADDRESS + number);
+    return bind(fd, (struct sockaddr *)&from, sizeof(from));
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(1 - drand48())) * cos(2 * M_PI * drand48());
+}
+
+/* People's patience in microseconds. */
+static int64_t patience(void)
+{
+    return (int64_t)(1e6 * (1 + 8 * exp(0.6 * normal())));
 }
 
 /* Writes as soon as it is connected: the request fits the socket's buffer. */
@@ -87,10 +151,16 @@ static void ask(int64_t due)
 
     client->due = due;
     client->received = 0;
+    client->has_left = 0;
+    client->leaves = run.seen_percent < 0 ? INT64_MAX : due + patience();
+    client->is_unseen = 100 * drand48() >= run.seen_percent;
     client->socket = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
                             0);
     if (client->socket < 0) {
         die("socket");
+    }
+    if (run.addresses && bind_next(client->socket) != 0) {
+        die("bind");
     }
     if ((connect(client->socket, (struct sockaddr *)&run.address,
                  sizeof(run.address))
@@ -141,6 +211,21 @@ static void read_answer(client_t *client)
 
 /* ---- all of them ------------------------------------------------------------- */
 
+static void let_them_leave(void)
+{
+    int64_t time = now();
+    int n;
+
+    for (n = 0; n < run.number; n++) {
+        client_t *client = &run.clients[n];
+
+        if (client->socket >= 0 && !client->has_left
+            && client->leaves <= time) {
+            leave(client);
+        }
+    }
+}
+
 static void handle_events(int timeout_msec)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
@@ -157,16 +242,26 @@ static void handle_events(int timeout_msec)
             read_answer(client);
         }
     }
+    if (run.seen_percent >= 0) {
+        let_them_leave();
+    }
+}
+
+static int64_t gap(int rate)
+{
+    double mean = 1e6 / rate;
+
+    return (int64_t)(run.is_random ? -mean * log(1 - drand48()) : mean);
 }
 
 static void ask_steadily(int rate, int64_t end)
 {
-    int64_t begin = now(), next = begin, asked = 0;
+    int64_t next = now();
 
     while (next < end) {
         while (run.idle_count && next <= now() && next < end) {
             ask(next);
-            next = begin + ++asked * 1000000 / rate;
+            next += gap(rate);
         }
         handle_events(run.idle_count ? 1 : 10);
     }
@@ -250,19 +345,49 @@ static void set_up(int port, const char *path, int clients)
     }
 }
 
+static void usage(void)
+{
+    fprintf(stderr, "usage: steady [-a ADDRESSES] [-p PERCENT] [-r] PORT PATH "
+                    "RATE CLIENTS SECONDS\n");
+    exit(2);
+}
+
+static void read_options(int argc, char **argv)
+{
+    int option;
+
+    run.seen_percent = -1;
+    while ((option = getopt(argc, argv, "a:p:r")) != -1) {
+        switch (option) {
+        case 'a':
+            run.addresses = (uint32_t)number_between(optarg, 1, MAX_ADDRESSES);
+            break;
+        case 'p':
+            run.seen_percent = number_between(optarg, 0, 100);
+            break;
+        case 'r':
+            run.is_random = 1;
+            break;
+        default:
+            usage();
+        }
+    }
+    if (argc - optind != 5) {
+        usage();
+    }
+}
+
 int main(int argc, char **argv)
 {
     int rate;
     int64_t end;
 
-    if (argc != 6) {
-        fprintf(stderr, "usage: steady PORT PATH RATE CLIENTS SECONDS\n");
-        return 2;
-    }
-    rate = number_between(argv[3], 0, MAX_RATE);
-    set_up(number_between(argv[1], 1, 65535), argv[2],
-           number_between(argv[4], 1, MAX_CLIENTS));
-    end = now() + (int64_t)number_between(argv[5], 1, MAX_SECONDS) * 1000000;
+    read_options(argc, argv);
+    argv += optind;
+    rate = number_between(argv[2], 0, MAX_RATE);
+    set_up(number_between(argv[0], 1, 65535), argv[1],
+           number_between(argv[3], 1, MAX_CLIENTS));
+    end = now() + (int64_t)number_between(argv[4], 1, MAX_SECONDS) * 1000000;
     if (rate) {
         ask_steadily(rate, end);
     }
