@@ -4,7 +4,8 @@
  *
  * Prints nanoseconds for an uncontended enter and leave: in a segment with one
  * zone, beside 1 to 10,000 requests in line in another zone and in the same one,
- * and with up to 1,000 zones. Each round measures all of them in turn, so that
+ * with up to 1,000 zones, and in a zone whose queue is fair, beside keys that hold
+ * a permit each. Each round measures all of them in turn, so that
  * what the machine does besides hits all alike; the figures are median, least
  * and most over the rounds, then those of the ratios to one zone in the same
  * round.
@@ -63,8 +64,8 @@ static adm_segment_t *make_segment(void)
     return segment;
 }
 
-static adm_zone_t add_zone(adm_segment_t *segment, const char *name,
-                           uint32_t limit)
+static adm_zone_t add_zone_with(adm_segment_t *segment, const char *name,
+                                uint32_t limit, bool uses_flows)
 {
     adm_zone_t zone;
 
@@ -72,8 +73,16 @@ static adm_zone_t add_zone(adm_segment_t *segment, const char *name,
     need(adm_segment_configure(segment, name, limit, 2 * WAITING, &zone)
              == APR_SUCCESS,
          "no zone");
+    need(adm_segment_use_flows(segment, zone, uses_flows) == APR_SUCCESS,
+         "no flows");
     adm_segment_end_load(segment, 1000000, ADM_USEC_PER_SEC);
     return zone;
+}
+
+static adm_zone_t add_zone(adm_segment_t *segment, const char *name,
+                           uint32_t limit)
+{
+    return add_zone_with(segment, name, limit, false);
 }
 
 static adm_child_t *join(adm_segment_t *segment)
@@ -113,6 +122,7 @@ typedef struct setting_t {
     adm_child_t *child;
     adm_zone_t zone;
     adm_entry_t entry;
+    unsigned keys; /* that come by turns; 0: none */
     double nsec[ROUNDS];
 } setting_t;
 
@@ -172,6 +182,26 @@ static void add_zones(unsigned zones)
     }
 }
 
+/* Each key holds a permit, and comes for another one. */
+static void add_keys(unsigned keys)
+{
+    adm_segment_t *segment = make_segment();
+    adm_child_t *child = join(segment);
+    adm_zone_t zone = add_zone_with(segment, "fair", WAITING, true);
+    unsigned n;
+
+    for (n = 1; n <= keys; n++) {
+        adm_ticket_t ticket;
+
+        need(enter(child, zone, (adm_entry_t){ .key = n }, &ticket)
+                 == ADM_ADMITTED,
+             "a key is not in");
+    }
+    add(child, zone, (adm_entry_t){ .key = 1 },
+        keys == 1 ? "%u key" : "%u keys", keys);
+    settings[setting_count - 1].keys = keys;
+}
+
 static void prepare(void)
 {
     unsigned n;
@@ -185,16 +215,22 @@ static void prepare(void)
     for (n = 1; n <= WAITING; n *= 10) {
         add_line_here(n);
     }
+    add_keys(1);
+    add_keys(300);
 }
 
 static double measure(const setting_t *setting)
 {
+    adm_entry_t entry = setting->entry;
     adm_ticket_t ticket;
     double begin = now_nsec();
     unsigned n;
 
     for (n = 0; n < PAIRS; n++) {
-        enter(setting->child, setting->zone, setting->entry, &ticket);
+        if (setting->keys) {
+            entry.key = 1 + n % setting->keys;
+        }
+        enter(setting->child, setting->zone, entry, &ticket);
         adm_ticket_release(&ticket, adm_now());
     }
     return (now_nsec() - begin) / PAIRS;
