@@ -221,7 +221,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (census.left && !atomic_load(&zone->has_left)) {
         return "a ticket was left, and its zone does not say so";
     }
-    if (atomic_load(&zone->mode) > ADM_MODE_DRAIN) {
+    if (atomic_load(&zone->mode) >= ADM_MODES) {
         return "a zone has no known mode";
     }
     if ((zone->queued_since != 0) != (census.queued > 0)) {

@@ -48,7 +48,7 @@ adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone)
 {
     unsigned mode = atomic_load(&zone->mode);
 
-    return mode <= ADM_MODE_DRAIN ? (adm_mode_t)mode : ADM_MODE_OPEN;
+    return mode < ADM_MODES ? (adm_mode_t)mode : ADM_MODE_OPEN;
 }
 
 uint32_t adm_limit_ordered(const adm_zone_rec_t *zone)

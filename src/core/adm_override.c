@@ -9,6 +9,15 @@
 #include "adm_limit.h"
 #include "adm_zone.h"
 
+const char *adm_mode_name(adm_mode_t mode)
+{
+    static const char *const names[] = { [ADM_MODE_OPEN] = "open",
+                                         [ADM_MODE_PAUSE] = "pause",
+                                         [ADM_MODE_DRAIN] = "drain" };
+
+    return names[mode];
+}
+
 static adm_override_t held_locked(const adm_zone_rec_t *zone)
 {
     return (adm_override_t){ .limit = adm_limit_ordered(zone),
@@ -35,7 +44,7 @@ static void store_locked(adm_zone_rec_t *zone, const adm_override_t *wanted)
 
 apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
                               const adm_override_t *wanted, adm_usec_t now,
-                              adm_override_t *before)
+                              adm_override_t *before, adm_override_t *after)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
@@ -52,6 +61,7 @@ apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
         *before = held_locked(rec);
         store_locked(rec, wanted);
         ADM_FAULT(override_stored);
+        *after = held_locked(rec);
     }
     adm_zone_unlock(segment, rec, now); /* hands out */
     return rv;

@@ -8,11 +8,12 @@
 /* An administrator has it at 1, and opens the zone. */
 bool order_one(adm_child_t *child)
 {
-    adm_override_t before, wanted = { .limit = 1,
-                                      .queue_length = ADM_OVERRIDE_KEEP,
-                                      .mode = ADM_MODE_OPEN };
+    adm_override_t before, after,
+        wanted = { .limit = 1,
+                   .queue_length = ADM_OVERRIDE_KEEP,
+                   .mode = ADM_MODE_OPEN };
 
-    return adm_override_set(child, zone, &wanted, adm_now(), &before)
+    return adm_override_set(child, zone, &wanted, adm_now(), &before, &after)
            == APR_SUCCESS;
 }
 

@@ -56,7 +56,7 @@ sub refuses {
         'limit=4x'             => qr/limit: '4x' is no number/,
         'limit=4&limit=5'      => qr/limit stands twice/,
         'queue=-1'             => qr/queue: '-1' is no number from 0 to 65535/,
-        'mode=<b>'             => qr/mode: '&lt;b&gt;' is none of open, pause, drain/,
+        'mode=<b>'             => qr/mode: '<b>' is none of open, pause, drain/,
         'limit=4&size=7'       => qr/'size' is none of zone, limit, queue, mode/,
         'zone=other&limit=4'   => qr/zone stands twice/,
         ''                     => qr/One of limit=, queue= and mode= must say/,

@@ -20,10 +20,17 @@ static void make_zone(uint32_t limit)
 /* What held before. */
 static adm_override_t say(adm_override_t wanted)
 {
-    adm_override_t before;
+    adm_override_t before, after;
 
-    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before),
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before,
+                                      &after),
                      APR_SUCCESS);
+    if (wanted.limit < ADM_OVERRIDE_KEEP) {
+        ck_assert_uint_eq(after.limit, wanted.limit);
+    }
+    if (wanted.mode < ADM_OVERRIDE_KEEP) {
+        ck_assert_uint_eq(after.mode, wanted.mode);
+    }
     return before;
 }
 
@@ -184,14 +191,15 @@ END_TEST
 
 START_TEST(a_zone_that_is_no_more_takes_no_orders)
 {
-    adm_override_t before, wanted = keeps;
+    adm_override_t before, after, wanted = keeps;
     adm_zone_t gone;
 
     make_zone(2);
     gone = zone;
     gone.incarnation++;
     wanted.limit = 4;
-    ck_assert_int_eq(adm_override_set(child, gone, &wanted, adm_now(), &before),
+    ck_assert_int_eq(adm_override_set(child, gone, &wanted, adm_now(), &before,
+                                      &after),
                      ADM_ZONE_RETIRED);
     ck_assert_uint_eq(stats_of(child, zone).limit, 2);
 }

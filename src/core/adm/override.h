@@ -10,8 +10,12 @@
 typedef enum adm_mode_t {
     ADM_MODE_OPEN,
     ADM_MODE_PAUSE, /* nobody gets a permit, who comes waits */
-    ADM_MODE_DRAIN  /* who comes is rejected, who waits is served */
+    ADM_MODE_DRAIN, /* who comes is rejected, who waits is served */
+    ADM_MODES       /* how many there are */
 } adm_mode_t;
+
+/** @return its word: open, pause, drain. */
+const char *adm_mode_name(adm_mode_t mode);
 
 /** For a number: what the configuration says again; leave it as it is. */
 #define ADM_OVERRIDE_NONE UINT32_MAX
@@ -30,11 +34,12 @@ typedef struct adm_override_t {
  * zone's configured numbers are others at a load, or the segment ends. Waits
  * briefly.
  *
- * @param before  what held: limit and queue length in numbers.
+ * @param before  what held: limit and queue length in numbers
+ * @param after   the same, what holds now.
  * @return APR_SUCCESS, or as adm_view_zone(): then nothing was changed.
  */
 apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
                               const adm_override_t *wanted, adm_usec_t now,
-                              adm_override_t *before);
+                              adm_override_t *before, adm_override_t *after);
 
 #endif

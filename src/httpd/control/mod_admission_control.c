@@ -18,57 +18,35 @@
 
 APLOG_USE_MODULE(admission);
 
-static const char *describe_mode(uint32_t mode)
-{
-    return mode == ADM_MODE_DRAIN   ? "drain"
-           : mode == ADM_MODE_PAUSE ? "pause"
-                                    : "open";
-}
-
 /* "limit 4 -> 8 (configured 4), mode open -> pause" */
 static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
                             const adm_override_t *before,
-                            const adm_zone_stats_t *now)
+                            const adm_override_t *after)
 {
     const char *text = "";
 
-    if (before->limit != now->limit_ordered) {
+    if (before->limit != after->limit) {
         text = apr_psprintf(p, ", limit %u -> %u (configured %d)",
-                            before->limit, now->limit_ordered, zone->limit);
+                            before->limit, after->limit, zone->limit);
     }
-    if (before->queue_length != now->queue_length) {
+    if (before->queue_length != after->queue_length) {
         text = apr_psprintf(p, "%s, queue %u -> %u (configured %d)", text,
-                            before->queue_length, now->queue_length,
+                            before->queue_length, after->queue_length,
                             zone->queue_length);
     }
-    if (before->mode != (uint32_t)now->mode) {
+    if (before->mode != after->mode) {
         text = apr_psprintf(p, "%s, mode %s -> %s", text,
-                            describe_mode(before->mode),
-                            describe_mode(now->mode));
+                            adm_mode_name((adm_mode_t)before->mode),
+                            adm_mode_name((adm_mode_t)after->mode));
     }
     return *text ? text + 2 : "nothing changed";
-}
-
-static void log_order(request_rec *r, const admission_zone_t *zone,
-                      const adm_override_t *before)
-{
-    adm_zone_stats_t stats;
-
-    if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
-                      &stats, NULL)
-        == APR_SUCCESS) {
-        ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, ADMLOGNO(0207)
-                      "zone %s: %s, by %s", zone->name,
-                      describe(r->pool, zone, before, &stats),
-                      admission_sender_name(r));
-    }
 }
 
 static int obey(request_rec *r, const admission_order_t *order)
 {
     const admission_zone_t *zone = admission_fields_find_zone(r->pool,
                                                               order->zone);
-    adm_override_t before;
+    adm_override_t before, after;
     apr_status_t rv;
 
     if (!zone) {
@@ -79,14 +57,17 @@ static int obey(request_rec *r, const admission_order_t *order)
                         NULL));
     }
     rv = adm_override_set(admission_process_child(), zone->handle,
-                          &order->wanted, adm_now(), &before);
+                          &order->wanted, adm_now(), &before, &after);
     if (rv != APR_SUCCESS) {
         return admission_handler_refuse(
             r, HTTP_SERVICE_UNAVAILABLE,
             "Nothing was changed: a process that does not run holds the lock of "
             "the zone, or the zone is no more.");
     }
-    log_order(r, zone, &before);
+    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, ADMLOGNO(0207)
+                  "zone %s: %s, by %s", zone->name,
+                  describe(r->pool, zone, &before, &after),
+                  admission_sender_name(r));
     if (apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
         return admission_json_write(r, zone, ADMISSION_WITH_NOTHING);
     }

@@ -6,6 +6,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_parse.h"
 #include "control/mod_admission_order.h"
+#include "view/mod_admission_fields.h"
 
 /* Names of zones are as long as a line of the configuration at most. */
 #define FORM_BYTES 65536
@@ -46,7 +47,7 @@ static const char *read_number(apr_pool_t *p, const char *key,
     if (parsed < 0) {
         return apr_psprintf(
             p, "%s: '%s' is no number from %d to %d, nor 'config'%s.", key,
-            ap_escape_html(p, value), min, max,
+            admission_fields_utf8(p, value), min, max,
             strcmp(value, "0") == 0 ? "; mode=pause lets nobody run" : "");
     }
     *number = (uint32_t)parsed;
@@ -55,25 +56,22 @@ static const char *read_number(apr_pool_t *p, const char *key,
 
 static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
 {
-    static const char *const words[] = { [ADM_MODE_OPEN] = "open",
-                                         [ADM_MODE_PAUSE] = "pause",
-                                         [ADM_MODE_DRAIN] = "drain" };
     uint32_t i;
 
     if (*mode != ADM_OVERRIDE_KEEP) {
         return "mode stands twice.";
     }
     if (strcmp(value, "config") == 0) {
-        value = words[ADM_MODE_OPEN];
+        value = adm_mode_name(ADM_MODE_OPEN);
     }
-    for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        if (strcmp(value, words[i]) == 0) {
+    for (i = 0; i < ADM_MODES; i++) {
+        if (strcmp(value, adm_mode_name((adm_mode_t)i)) == 0) {
             *mode = i;
             return NULL;
         }
     }
     return apr_psprintf(p, "mode: '%s' is none of open, pause, drain, config.",
-                        ap_escape_html(p, value));
+                        admission_fields_utf8(p, value));
 }
 
 static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
@@ -81,7 +79,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
 {
     if (!value) {
         return apr_psprintf(p, "%s: its value cannot be read.",
-                            ap_escape_html(p, key));
+                            admission_fields_utf8(p, key));
     }
     if (strcmp(key, "zone") == 0) {
         if (order->zone) {
@@ -102,7 +100,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
         return read_mode(p, value, &order->wanted.mode);
     }
     return apr_psprintf(p, "'%s' is none of zone, limit, queue, mode.",
-                        ap_escape_html(p, key));
+                        admission_fields_utf8(p, key));
 }
 
 static bool says_nothing(const adm_override_t *wanted)

@@ -305,14 +305,11 @@ const int admission_server_fields_count = sizeof(admission_server_fields)
 const char *admission_fields_word(const admission_field_t *field,
                                   apr_int64_t value)
 {
-    static const char *const modes[] = { [ADM_MODE_OPEN] = "open",
-                                         [ADM_MODE_PAUSE] = "pause",
-                                         [ADM_MODE_DRAIN] = "drain" };
     const adm_auto_t found = { .reason = (uint32_t)value };
 
     switch (field->kind) {
     case ADMISSION_MODE:
-        return modes[value];
+        return adm_mode_name((adm_mode_t)value);
     case ADMISSION_KIND:
         return value ? "auto" : "fixed";
     case ADMISSION_REASON:

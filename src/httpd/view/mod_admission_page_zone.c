@@ -94,20 +94,16 @@ static void ask_number(request_rec *r, apr_pool_t *p, const char *name,
 static void ask_mode(request_rec *r, apr_pool_t *p, const char *name,
                      adm_mode_t now)
 {
-    static const struct {
-        adm_mode_t mode;
-        const char *word;
-    } modes[] = { { ADM_MODE_OPEN, "open" },
-                  { ADM_MODE_PAUSE, "pause" },
-                  { ADM_MODE_DRAIN, "drain" } };
-    apr_size_t i;
+    int mode;
 
     begin_form(r, p, name);
     ap_rputs("<span>Mode</span>", r);
-    for (i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        ap_rvputs(r, " <button name=\"mode\" value=\"", modes[i].word,
-                  "\" aria-pressed=\"", modes[i].mode == now ? "true" : "false",
-                  "\">", modes[i].word, "</button>", NULL);
+    for (mode = 0; mode < ADM_MODES; mode++) {
+        const char *word = adm_mode_name((adm_mode_t)mode);
+
+        ap_rvputs(r, " <button name=\"mode\" value=\"", word,
+                  "\" aria-pressed=\"", mode == (int)now ? "true" : "false",
+                  "\">", word, "</button>", NULL);
     }
     ap_rputs("</form>\n", r);
 }
