@@ -33,6 +33,12 @@ CONF
     is_deeply statuses(answers(@line)), { 200 => 2 }, 'the others end well';
     $httpd->zone_becomes('/cgi-bin/', 'all is at rest', Active => 0, Queued => 0);
 
+    my %label = $httpd->get("/admission?zone=$ZONE")->{body}
+        =~ m{<div data-field="(\w+)"[^>]*><dt>([^<]*)}g;
+    is_deeply [ @label{qw(OldestWaitMs LimitSinceS ProgramLargestMB Limit)} ],
+        [ 'Oldest wait', 'Limit since', 'Program largest', 'Limit' ],
+        'the page has the units with the numbers';
+
     my $outputs = read_outputs($httpd, $ZONE);
     for my $output (sort keys %$outputs) {
         for my $what (sort keys %fields) {

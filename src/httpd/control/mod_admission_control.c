@@ -15,6 +15,7 @@
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_json.h"
+#include "view/mod_admission_text.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -53,8 +54,7 @@ static int obey(request_rec *r, const admission_order_t *order)
         return admission_handler_refuse(
             r, HTTP_NOT_FOUND,
             apr_pstrcat(r->pool, "No zone is called '",
-                        admission_fields_utf8(r->pool, order->zone), "'.",
-                        NULL));
+                        admission_text_utf8(r->pool, order->zone), "'.", NULL));
     }
     rv = adm_override_set(admission_process_child(), zone->handle,
                           &order->wanted, adm_now(), &before, &after);

@@ -7,6 +7,7 @@
 #include "config/mod_admission_parse.h"
 #include "control/mod_admission_order.h"
 #include "view/mod_admission_fields.h"
+#include "view/mod_admission_text.h"
 
 /* Names of zones are as long as a line of the configuration at most. */
 #define FORM_BYTES 65536
@@ -47,7 +48,7 @@ static const char *read_number(apr_pool_t *p, const char *key,
     if (parsed < 0) {
         return apr_psprintf(
             p, "%s: '%s' is no number from %d to %d, nor 'config'%s.", key,
-            admission_fields_utf8(p, value), min, max,
+            admission_text_utf8(p, value), min, max,
             strcmp(value, "0") == 0 ? "; mode=pause lets nobody run" : "");
     }
     *number = (uint32_t)parsed;
@@ -71,7 +72,7 @@ static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
         }
     }
     return apr_psprintf(p, "mode: '%s' is none of open, pause, drain, config.",
-                        admission_fields_utf8(p, value));
+                        admission_text_utf8(p, value));
 }
 
 static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
@@ -79,7 +80,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
 {
     if (!value) {
         return apr_psprintf(p, "%s: its value cannot be read.",
-                            admission_fields_utf8(p, key));
+                            admission_text_utf8(p, key));
     }
     if (strcmp(key, "zone") == 0) {
         if (order->zone) {
@@ -100,7 +101,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
         return read_mode(p, value, &order->wanted.mode);
     }
     return apr_psprintf(p, "'%s' is none of zone, limit, queue, mode.",
-                        admission_fields_utf8(p, key));
+                        admission_text_utf8(p, key));
 }
 
 static bool says_nothing(const adm_override_t *wanted)

@@ -5,6 +5,7 @@
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
+#include "view/mod_admission_text.h"
 
 #define MSEC(usec) ((apr_int64_t)((usec) / ADM_USEC_PER_MSEC))
 
@@ -110,6 +111,9 @@ OF_ZONE(processors_busy, view->stats.found.busy_permille / 10)
 
 #define GAUGE ADMISSION_GAUGE
 #define MILLIS ADMISSION_GAUGE_MSEC
+#define SECONDS ADMISSION_GAUGE_SEC
+#define MEGABYTES ADMISSION_GAUGE_MB
+#define PERCENT ADMISSION_GAUGE_PERCENT
 #define COUNTER ADMISSION_COUNTER
 #define MODE ADMISSION_MODE
 #define KIND ADMISSION_KIND
@@ -196,7 +200,7 @@ const admission_field_t admission_zone_fields[] = {
     { "LimitMax", "to", "limitMax", "limit_max", NULL,
       "The most that the limit can be.", GAUGE, limit_max, NULL },
     { "LimitSinceS", "since s", "limitSinceS", "limit_since", NULL,
-      "Seconds for which the limit has been what it is.", GAUGE, limit_since,
+      "Seconds for which the limit has been what it is.", SECONDS, limit_since,
       NULL },
     { "LimitMemory", "by memory", "limitMemory", "limit_memory", NULL,
       "Programs that memory has room for.", GAUGE, limit_memory, NULL },
@@ -205,18 +209,18 @@ const admission_field_t admission_zone_fields[] = {
     { "LimitBrakes", "Brakes", "limitBrakes", "limit_brakes", NULL,
       "Times that the limit was lowered because memory ran out.", COUNTER,
       limit_brakes, NULL },
-    { "ProgramMB", "Program MB", "programMB", "program_megabytes", NULL,
-      "Memory that the next program is expected to need; 0, not known.", GAUGE,
-      program_mb, NULL },
-    { "ProgramLargestMB", "largest MB", "programLargestMB",
-      "program_largest_megabytes", NULL,
-      "Memory of the largest program lately.", GAUGE, largest_mb, NULL },
-    { "MemoryBudgetMB", "of MB", "memoryBudgetMB", "memory_budget_megabytes",
-      NULL, "Memory that all programs of the zone may need together.", GAUGE,
+    { "ProgramMB", "Program MB", "programMB", "program", NULL,
+      "Memory that the next program is expected to need; 0, not known.",
+      MEGABYTES, program_mb, NULL },
+    { "ProgramLargestMB", "largest MB", "programLargestMB", "program_largest",
+      NULL, "Memory of the largest program lately.", MEGABYTES, largest_mb,
+      NULL },
+    { "MemoryBudgetMB", "of MB", "memoryBudgetMB", "memory_budget", NULL,
+      "Memory that all programs of the zone may need together.", MEGABYTES,
       budget_mb, NULL },
     { "ProcessorsBusy", "Processors %", "processorsBusy", "processors_busy",
-      NULL, "Percent of the processors that are busy.", GAUGE, processors_busy,
-      NULL }
+      NULL, "Percent of the processors that are busy.", PERCENT,
+      processors_busy, NULL }
 };
 
 const int admission_zone_fields_count = sizeof(admission_zone_fields)
@@ -302,6 +306,23 @@ const admission_field_t admission_server_fields[] = {
 const int admission_server_fields_count = sizeof(admission_server_fields)
                                           / sizeof(*admission_server_fields);
 
+const admission_unit_t *admission_fields_unit(admission_kind_t kind)
+{
+    static const admission_unit_t none = { "", "", 1, 1 };
+    static const admission_unit_t units[] = {
+        [ADMISSION_GAUGE_MSEC] = { "Ms", "_seconds", 1, 1000 },
+        [ADMISSION_GAUGE_SEC] = { "S", "_seconds", 1, 1 },
+        [ADMISSION_GAUGE_KB] = { "KB", "_bytes", 1024, 1 },
+        [ADMISSION_GAUGE_MB] = { "MB", "_bytes", 1024 * 1024, 1 },
+        [ADMISSION_GAUGE_PERCENT] = { "", "_ratio", 1, 100 },
+        [ADMISSION_COUNTER] = { "", "_total", 1, 1 }
+    };
+
+    return kind < sizeof(units) / sizeof(*units) && units[kind].name
+               ? &units[kind]
+               : &none;
+}
+
 const char *admission_fields_word(const admission_field_t *field,
                                   apr_int64_t value)
 {
@@ -362,69 +383,6 @@ const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
     return zones;
 }
 
-/* @return the length of the character of UTF-8 at @a text; 0: there is none. */
-static int utf8_length(const unsigned char *text)
-{
-    unsigned first = text[0], second = text[1];
-    int length = first < 0x80                     ? 1
-                 : first >= 0xc2 && first <= 0xdf ? 2
-                 : first >= 0xe0 && first <= 0xef ? 3
-                 : first >= 0xf0 && first <= 0xf4 ? 4
-                                                  : 0;
-    int i;
-
-    /* Longer than need be, half a pair, beyond the last character. */
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
-        || (first == 0xf0 && second < 0x90)
-        || (first == 0xf4 && second > 0x8f)) {
-        return 0;
-    }
-    for (i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return length;
-}
-
-bool admission_fields_is_utf8(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    int length = 1;
-
-    while (*c && length) {
-        length = utf8_length(c);
-        c += length;
-    }
-    return length != 0;
-}
-
-/* A character of ISO-8859-1. @return where the next one goes. */
-char *admission_fields_put_latin1(char *end, unsigned char c)
-{
-    if (c >= 0x80) {
-        *end++ = (char)(0xc0 | c >> 6);
-        c = 0x80 | (c & 0x3f);
-    }
-    *end++ = (char)c;
-    return end;
-}
-
-const char *admission_fields_utf8(apr_pool_t *p, const char *text)
-{
-    char *utf8, *end;
-
-    if (admission_fields_is_utf8(text)) {
-        return text;
-    }
-    utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
-    for (; *text; text++) {
-        end = admission_fields_put_latin1(end, (unsigned char)*text);
-    }
-    *end = '\0';
-    return utf8;
-}
-
 const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
                                                    const char *name)
 {
@@ -435,7 +393,7 @@ const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
-        const char *utf8 = admission_fields_utf8(p, zone->name);
+        const char *utf8 = admission_text_utf8(p, zone->name);
 
         if (strcmp(zone->name, name) == 0) {
             return zone;

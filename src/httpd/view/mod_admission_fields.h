@@ -12,12 +12,23 @@
 typedef enum admission_kind_t {
     ADMISSION_GAUGE,      /* goes up and down */
     ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
-    ADMISSION_COUNTER,    /* only grows while the server runs */
+    ADMISSION_GAUGE_SEC,  /* a time in seconds */
+    ADMISSION_GAUGE_KB,   /* memory in KiB */
+    ADMISSION_GAUGE_MB,   /* memory in MiB */
+    ADMISSION_GAUGE_PERCENT,
+    ADMISSION_COUNTER, /* only grows while the server runs */
     /* Words for people, numbers where only those go. */
     ADMISSION_MODE,
     ADMISSION_KIND,
     ADMISSION_REASON
 } admission_kind_t;
+
+/** What the numbers of a kind are of. */
+typedef struct admission_unit_t {
+    const char *name;   /* the name of such a field ends with it */
+    const char *metric; /* its metric ends with it: the base unit */
+    int times, per;     /* in the base unit: number * times / per */
+} admission_unit_t;
 
 /** What one look at a zone sees. */
 typedef struct admission_view_t {
@@ -30,7 +41,7 @@ typedef struct admission_field_t {
     const char *name;   /* in ?auto, behind "Admission[n]" or "Admission" */
     const char *title;  /* in tables */
     const char *json;   /* key */
-    const char *metric; /* Prometheus, without unit and "_total" */
+    const char *metric; /* Prometheus, without what the kind adds */
     const char *reason; /* value of the label "reason"; NULL: no label */
     const char *help;
     admission_kind_t kind;
@@ -45,6 +56,9 @@ extern const int admission_zone_fields_count;
 extern const admission_field_t admission_server_fields[];
 
 extern const int admission_server_fields_count;
+
+/** @return the unit of a kind; what has none has one without a name. */
+const admission_unit_t *admission_fields_unit(admission_kind_t kind);
 
 /** @return the word that stands for a value; NULL: it is a number. */
 const char *admission_fields_word(const admission_field_t *field,
@@ -70,15 +84,5 @@ const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
 /** @return the zone of this name, as written or as it is shown; NULL: none. */
 const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
                                                    const char *name);
-
-/** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
- *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
-const char *admission_fields_utf8(apr_pool_t *p, const char *text);
-
-/** @return whether the text is UTF-8. */
-bool admission_fields_is_utf8(const char *text);
-
-/** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
-char *admission_fields_put_latin1(char *end, unsigned char c);
 
 #endif

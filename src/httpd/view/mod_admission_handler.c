@@ -13,6 +13,7 @@
 #include "view/mod_admission_json.h"
 #include "view/mod_admission_page.h"
 #include "view/mod_admission_prometheus.h"
+#include "view/mod_admission_text.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -294,7 +295,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
             return admission_handler_refuse(
                 r, HTTP_NOT_FOUND,
                 apr_pstrcat(r->pool, "No zone is called '",
-                            admission_fields_utf8(r->pool, query.zone), "'.",
+                            admission_text_utf8(r->pool, query.zone), "'.",
                             NULL));
         }
     }

@@ -8,6 +8,7 @@
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_json.h"
+#include "view/mod_admission_text.h"
 
 #define JSON_VERSION 2
 
@@ -88,7 +89,7 @@ static void write_text(request_rec *r, apr_pool_t *p, const char *key,
                        const char *text)
 {
     ap_rvputs(r, ",\"", key, "\":", NULL);
-    write_string(r, admission_fields_utf8(p, text));
+    write_string(r, admission_text_utf8(p, text));
 }
 
 static void write_request(request_rec *r, apr_pool_t *p,
@@ -161,7 +162,7 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs(",\"keys\":[", r);
     for (i = 0; i < count; i++) {
         ap_rputs(i ? ",{\"name\":" : "{\"name\":", r);
-        write_string(r, admission_fields_utf8(p, keys[i].name));
+        write_string(r, admission_text_utf8(p, keys[i].name));
         ap_rprintf(r, ",\"held\":%u,\"waiting\":%u}", keys[i].held,
                    keys[i].waiting);
     }
@@ -178,7 +179,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     admission_fields_look_at(zone, &view,
                              with == ADMISSION_WITH_HISTORY ? &history : NULL);
     ap_rputs("{\"name\":", r);
-    write_string(r, admission_fields_utf8(p, zone->name));
+    write_string(r, admission_text_utf8(p, zone->name));
     if (view.is_busy) {
         ap_rputs(",\"busy\":true}", r);
         return;

@@ -7,38 +7,61 @@
 #include "view/mod_admission_page_facts.h"
 #include "view/mod_admission_page_words.h"
 
-/* "OldestWaitMs" is "Oldest wait": the value has its unit. */
+/* "OldestWaitMs" is "Oldest wait": the value has its unit. What is written in
+ * capitals stays so. */
 static const char *label_of(apr_pool_t *p, const admission_field_t *field)
 {
-    apr_size_t length = strlen(field->name);
+    apr_size_t length = strlen(field->name)
+                        - strlen(admission_fields_unit(field->kind)->name);
     char *label = apr_palloc(p, 2 * length + 1), *end = label;
-    const char *c;
+    apr_size_t i;
 
-    if (field->kind == ADMISSION_GAUGE_MSEC) {
-        length -= strlen("Ms");
-    }
-    for (c = field->name; c < field->name + length; c++) {
-        if (c > field->name && apr_isupper(*c)) {
+    for (i = 0; i < length; i++) {
+        char c = field->name[i];
+        bool follows = i > 0 && apr_isupper(c);
+
+        if (follows && !apr_isupper(field->name[i - 1])) {
             *end++ = ' ';
-            *end++ = apr_tolower(*c);
         }
-        else {
-            *end++ = *c;
-        }
+        *end++ = follows && i + 1 < length && !apr_isupper(field->name[i + 1])
+                     ? apr_tolower(c)
+                     : c;
     }
     *end = '\0';
     return label;
+}
+
+/* @return a value as people write it; NULL: it is but a number. */
+static const char *text_of(apr_pool_t *p, admission_kind_t kind,
+                           apr_int64_t value)
+{
+    switch (kind) {
+    case ADMISSION_GAUGE_MSEC:
+        return admission_page_words_time(p, value * ADM_USEC_PER_MSEC);
+    case ADMISSION_GAUGE_SEC:
+        return admission_page_words_time(p, value * ADM_USEC_PER_SEC);
+    case ADMISSION_GAUGE_KB:
+        return admission_page_words_size(p, (apr_uint64_t)value);
+    case ADMISSION_GAUGE_MB:
+        return admission_page_words_size(p, (apr_uint64_t)value * 1024);
+    case ADMISSION_GAUGE_PERCENT:
+        return apr_psprintf(p, "%" APR_INT64_T_FMT " %%", value);
+    default:
+        return NULL;
+    }
 }
 
 /* With the number itself where people read something else. */
 static void write_fact(request_rec *r, apr_pool_t *p,
                        const admission_field_t *field, apr_int64_t value)
 {
+    const char *text = text_of(p, field->kind, value);
+
     ap_rvputs(r, "<div data-field=\"", field->name, "\" title=\"", field->help,
               "\"><dt>", label_of(p, field), "</dt><dd>", NULL);
-    if (field->kind == ADMISSION_GAUGE_MSEC) {
+    if (text) {
         ap_rprintf(r, "<data value=\"%" APR_INT64_T_FMT "\">%s</data>", value,
-                   admission_page_words_time(p, value * ADM_USEC_PER_MSEC));
+                   text);
     }
     else {
         admission_fields_write(r, field, value);

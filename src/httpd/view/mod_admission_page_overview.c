@@ -8,6 +8,7 @@
 #include "view/mod_admission_page_chart.h"
 #include "view/mod_admission_page_overview.h"
 #include "view/mod_admission_page_words.h"
+#include "view/mod_admission_text.h"
 
 /* Rows that are written unless all are asked for: a page of 1,000 zones stays
  * below 100 KB. */
@@ -37,7 +38,7 @@ static bool contains(const char *text, const char *part)
 static bool is_asked_for(apr_pool_t *p, const admission_zone_t *zone,
                          const char *filter)
 {
-    return !filter || contains(admission_fields_utf8(p, zone->name), filter);
+    return !filter || contains(admission_text_utf8(p, zone->name), filter);
 }
 
 /* A history is 5 KB to copy: only where it decides. */
@@ -170,7 +171,7 @@ static void write_numbers(request_rec *r, apr_pool_t *p,
 static void write_row(request_rec *r, apr_pool_t *p,
                       const admission_zone_t *zone)
 {
-    const char *name = admission_fields_utf8(p, zone->name);
+    const char *name = admission_text_utf8(p, zone->name);
     admission_page_state_t state;
     admission_view_t view;
     adm_history_t history;
@@ -225,8 +226,8 @@ static void write_filter(request_rec *r, const char *filter, bool is_allowed)
               "><label>Zones with <input type=\"search\" name=\"filter\" "
               "value=\"",
               ap_escape_html(r->pool,
-                             admission_fields_utf8(r->pool,
-                                                   filter ? filter : "")),
+                             admission_text_utf8(r->pool,
+                                                 filter ? filter : "")),
               "\"> in the name</label> <button>Show</button></form>\n", NULL);
 }
 

@@ -7,6 +7,7 @@
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_page_who.h"
 #include "view/mod_admission_page_words.h"
+#include "view/mod_admission_text.h"
 
 #define SHOWN_MAX 36
 
@@ -66,7 +67,7 @@ static first_t *find_first(apr_pool_t *p, const admission_zone_t *zone)
 
 static const char *escaped(apr_pool_t *p, const char *text)
 {
-    return ap_escape_html(p, admission_fields_utf8(p, text));
+    return ap_escape_html(p, admission_text_utf8(p, text));
 }
 
 static void write_program(request_rec *r, apr_pool_t *p,
@@ -79,9 +80,9 @@ static void write_program(request_rec *r, apr_pool_t *p,
     }
     ap_rputs("</td><td>", r);
     if (adm_who_usage(present->program, present->program_seen, &usage)) {
-        ap_rprintf(r, "%s</td><td>%.1f MB",
-                   admission_page_words_time(p, usage.processor_usec),
-                   (double)usage.rss_bytes / (1024 * 1024));
+        ap_rvputs(r, admission_page_words_time(p, usage.processor_usec),
+                  "</td><td>",
+                  admission_page_words_size(p, usage.rss_bytes / 1024), NULL);
     }
     else {
         ap_rputs("</td><td>", r);

@@ -70,6 +70,20 @@ const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec)
                : apr_psprintf(p, "%d h %d min", minutes / 60, minutes % 60);
 }
 
+const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb)
+{
+    static const char *const units[] = { "KB", "MB", "GB", "TB" };
+    double size = (double)kb;
+    apr_size_t i = 0;
+
+    while (size >= 1000 && i < sizeof(units) / sizeof(*units) - 1) {
+        size /= 1024;
+        i++;
+    }
+    return apr_psprintf(p, "%.*f %s", i > 0 && size < 10 ? 1 : 0, size,
+                        units[i]);
+}
+
 /* Between the ends of its bucket, as if they were spread evenly. */
 const char *admission_page_words_percentile(apr_pool_t *p,
                                             const adm_durations_t *durations,

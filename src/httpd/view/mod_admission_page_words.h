@@ -27,6 +27,9 @@ const char *admission_page_words_of(admission_page_state_t state);
 /** @return a time as people write it: 45 ms, 3.4 s, 2 min 5 s. */
 const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec);
 
+/** @return memory of so many KiB as people write it: 512 KB, 1.4 MB, 81 MB. */
+const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb);
+
 /** @return the time that so many percent of them were below, as far as the
  *  histogram tells it; "-" if there are none. */
 const char *admission_page_words_percentile(apr_pool_t *p,

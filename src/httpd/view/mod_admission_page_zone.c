@@ -9,6 +9,7 @@
 #include "view/mod_admission_page_who.h"
 #include "view/mod_admission_page_words.h"
 #include "view/mod_admission_page_zone.h"
+#include "view/mod_admission_text.h"
 
 /* ---- how long requests waited and ran ------------------------------------ */
 
@@ -111,7 +112,7 @@ static void ask_mode(request_rec *r, apr_pool_t *p, const char *name,
 static void write_orders(request_rec *r, apr_pool_t *p,
                          const admission_view_t *view)
 {
-    const char *name = admission_fields_utf8(p, view->zone->name);
+    const char *name = admission_text_utf8(p, view->zone->name);
     const adm_zone_stats_t *stats = &view->stats;
 
     ap_rputs("<fieldset><legend>Change it now, for all children</legend>\n", r);
@@ -137,8 +138,8 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
 
     admission_fields_look_at(zone, &view, &history);
     ap_rvputs(r, "<section class=\"zone\"><h2>",
-              ap_escape_html(p, admission_fields_utf8(p, zone->name)),
-              "</h2>\n", NULL);
+              ap_escape_html(p, admission_text_utf8(p, zone->name)), "</h2>\n",
+              NULL);
     admission_page_words_say(r, p, &view, &history);
     if (!view.is_busy) {
         admission_page_chart_write(r, view.stats.limit, &history);

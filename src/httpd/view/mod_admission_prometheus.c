@@ -9,6 +9,7 @@
 
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_prometheus.h"
+#include "view/mod_admission_text.h"
 
 /* The figures of all zones: metric after metric is written, and each one has
  * all zones. Pages of their own, given back at once: neither httpd's allocators
@@ -53,7 +54,7 @@ static const char *label_of(const table_t *table, int number)
     const admission_zone_t *zone = APR_ARRAY_IDX(table->zones, number,
                                                  const admission_zone_t *);
     const char *text = zone->name;
-    bool is_right = admission_fields_is_utf8(text);
+    bool is_right = admission_text_is_utf8(text);
     char *end = table->label;
 
     for (; *text; text++) {
@@ -64,7 +65,7 @@ static const char *label_of(const table_t *table, int number)
             c = c == '\n' ? 'n' : c;
         }
         if (c >= 0x80 && !is_right) {
-            end = admission_fields_put_latin1(end, c);
+            end = admission_text_put_latin1(end, c);
         }
         else {
             *end++ = (char)c;
@@ -77,10 +78,7 @@ static const char *label_of(const table_t *table, int number)
 static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
 {
     return apr_pstrcat(p, "admission_", field->metric,
-                       field->kind == ADMISSION_COUNTER      ? "_total"
-                       : field->kind == ADMISSION_GAUGE_MSEC ? "_seconds"
-                                                             : "",
-                       NULL);
+                       admission_fields_unit(field->kind)->metric, NULL);
 }
 
 static void write_head(request_rec *r, const char *name, const char *type,
@@ -93,8 +91,11 @@ static void write_head(request_rec *r, const char *name, const char *type,
 static void write_value(request_rec *r, const admission_field_t *field,
                         apr_int64_t value)
 {
-    if (field->kind == ADMISSION_GAUGE_MSEC) {
-        ap_rprintf(r, " %.3f\n", (double)value / 1000);
+    const admission_unit_t *unit = admission_fields_unit(field->kind);
+
+    value *= unit->times;
+    if (unit->per > 1) {
+        ap_rprintf(r, " %.3f\n", (double)value / unit->per);
     }
     else {
         ap_rprintf(r, " %" APR_INT64_T_FMT "\n", value);

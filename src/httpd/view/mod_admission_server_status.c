@@ -8,6 +8,7 @@
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_server_status.h"
+#include "view/mod_admission_text.h"
 
 /* Those of ?auto&zone=NAME, in any place; all if no zone is asked for. */
 static const apr_array_header_t *zones_asked_for(request_rec *r)
@@ -87,7 +88,7 @@ static void print_row(request_rec *r, apr_pool_t *p, const char *page,
     if (page) {
         ap_rvputs(
             r, "<a href=\"", page, "?zone=",
-            ap_escape_urlencoded(p, admission_fields_utf8(p, view->zone->name)),
+            ap_escape_urlencoded(p, admission_text_utf8(p, view->zone->name)),
             "\">", name, "</a>", NULL);
     }
     else {

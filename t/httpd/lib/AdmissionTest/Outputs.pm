@@ -44,6 +44,9 @@ my %WORDS = (MODE   => [qw(open pause drain)],
              REASON => [qw(none start memory processors throughput idle new brake bounds
                            estimate)]);
 
+# So many of a field are one of its metric.
+my %UNITS = (MILLIS => 1000, KILOBYTES => 1 / 1024, MEGABYTES => 1 / 1024 ** 2, PERCENT => 100);
+
 # What an output calls a field.
 sub called {
     my ($kind, $field) = @_;
@@ -58,11 +61,11 @@ sub by_name {
 
     for my $name (keys %shown) {
         my $field = $field{$name} // { name => $name, kind => '' };
-        my $is_seconds = $kind eq 'metric' && $field->{kind} eq 'MILLIS';
+        my $units = $kind eq 'metric' && $UNITS{ $field->{kind} };
         my $words = $kind eq 'metric' && $WORDS{ $field->{kind} };
 
-        $value{ $field->{name} } = $is_seconds ? sprintf '%.0f', 1000 * $shown{$name}
-                                 : $words      ? $words->[ $shown{$name} ] : $shown{$name};
+        $value{ $field->{name} } = $units ? sprintf '%.0f', $units * $shown{$name}
+                                 : $words ? $words->[ $shown{$name} ] : $shown{$name};
     }
     return \%value;
 }

@@ -1,0 +1,19 @@
+/* mod_admission_text.h - what the administrator and clients wrote, as UTF-8. */
+#ifndef MOD_ADMISSION_TEXT_H
+#define MOD_ADMISSION_TEXT_H
+
+#include <stdbool.h>
+
+#include <apr_pools.h>
+
+/** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
+ *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
+const char *admission_text_utf8(apr_pool_t *p, const char *text);
+
+/** @return whether the text is UTF-8. */
+bool admission_text_is_utf8(const char *text);
+
+/** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
+char *admission_text_put_latin1(char *end, unsigned char c);
+
+#endif
