@@ -4,9 +4,8 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Backend;
 use AdmissionTest::Config;
-use IO::Select;
-use IO::Socket::INET;
 
 # A backend that switches to a protocol in which it repeats what it hears, and
 # answers everything else.
@@ -27,32 +26,6 @@ sub serve {
         syswrite $client, "heard $heard";
     }
     return;
-}
-
-sub start_backend {
-    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
-        or die "backend: $@\n";
-    my $test = $$;
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        local $SIG{CHLD} = 'IGNORE';
-        local $SIG{TERM} = 'DEFAULT';
-        # Not for longer than the test, whatever becomes of it.
-        while (getppid == $test) {
-            IO::Select->new($listener)->can_read(0.5) or next;
-            my $client = $listener->accept or last;
-            my $server = fork // last;
-            if ($server == 0) {
-                alarm 60;
-                serve($client);
-                POSIX::_exit(0);
-            }
-            close $client;
-        }
-        POSIX::_exit(0);
-    }
-    return ($pid, $listener->sockport);
 }
 
 my @upgrade = (keep => 1, headers => [ 'Connection: Upgrade', 'Upgrade: websocket' ]);
@@ -90,7 +63,7 @@ for_each_combo(sub {
         for @modules;
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
         if AdmissionTest::Config::version() < 47;
-    my ($backend, $port) = start_backend();
+    my ($backend, $port) = start_backend(\&serve);
     my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF");
 ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket
 ProxyPass /all/ http://127.0.0.1:$port/all/ upgrade=websocket

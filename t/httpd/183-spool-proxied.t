@@ -4,9 +4,8 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Backend;
 use AdmissionTest::Slow;
-use IO::Select;
-use IO::Socket::INET;
 use Time::HiRes ();
 
 # The first words; when the gate is open the bulk, and three events, each when the
@@ -32,34 +31,6 @@ sub serve {
     return;
 }
 
-sub start_backend {
-    my ($dir) = @_;
-    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
-        or die "backend: $@\n";
-    my $test = $$;
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        local $SIG{CHLD} = 'IGNORE';
-        local $SIG{TERM} = 'DEFAULT';
-        # Not for longer than the test, whatever becomes of it.
-        while (getppid == $test) {
-            IO::Select->new($listener)->can_read(0.5) or next;
-            my $client = $listener->accept or last;
-            my $server = fork // last;
-            if ($server == 0) {
-                alarm 60;
-                serve($client, $dir->());
-                close $client;
-                POSIX::_exit(0);
-            }
-            close $client;
-        }
-        POSIX::_exit(0);
-    }
-    return ($pid, $listener->sockport);
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(proxy proxy_http);
@@ -67,7 +38,7 @@ for_each_combo(sub {
         for @modules;
     my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     mkdir "$gates/heavy";
-    my ($backend, $port) = start_backend(sub { "$gates" });
+    my ($backend, $port) = start_backend(sub { serve($_[0], "$gates") });
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, modules => \@modules,
                             conf => <<"CONF");
 AdmissionSpool request=1M response=16M

@@ -1,6 +1,6 @@
 /* mod_admission_json.c - the facts for programs: JSON.
  *
- * Made from the field tables. Version 1; keys are only ever added.
+ * Made from the field tables. Keys are only ever added.
  */
 #include <httpd.h>
 #include <http_protocol.h>

@@ -8,13 +8,18 @@
 #define SPARK_SECONDS (ADM_HISTORY_SECONDS / SPARK_POINTS)
 #define TICK_SECONDS 120
 
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint32_t largest(const uint32_t *numbers, int count)
 {
     uint32_t most = 0;
     int i;
 
     for (i = 0; i < count; i++) {
-        most = numbers[i] > most ? numbers[i] : most;
+        most = larger(most, numbers[i]);
     }
     return most;
 }
@@ -77,11 +82,9 @@ void admission_page_chart_write(request_rec *r, uint32_t limit,
 {
     uint32_t active = largest(history->active, ADM_HISTORY_SECONDS);
     uint32_t queued = largest(history->queued, ADM_HISTORY_SECONDS);
-    uint32_t top = active > queued ? active : queued;
+    uint32_t top = larger(larger(active, queued), larger(limit, 1));
     double y;
 
-    top = top > limit ? top : limit;
-    top = top > 0 ? top : 1;
     y = 100 - 100 * (double)limit / (double)top;
     ap_rprintf(
         r,
@@ -115,9 +118,7 @@ void admission_page_chart_spark(request_rec *r, const adm_history_t *history)
         active[i] = largest(history->active + i * SPARK_SECONDS, SPARK_SECONDS);
         queued[i] = largest(history->queued + i * SPARK_SECONDS, SPARK_SECONDS);
     }
-    top = largest(active, SPARK_POINTS);
-    i = (int)largest(queued, SPARK_POINTS);
-    top = (uint32_t)i > top ? (uint32_t)i : top;
+    top = larger(largest(active, SPARK_POINTS), largest(queued, SPARK_POINTS));
     if (top == 0) {
         return;
     }

@@ -22,23 +22,10 @@ typedef struct overview_t {
 
 /* ---- which zones, in which order ----------------------------------------- */
 
-/* Without regard to case, as far as ASCII goes. */
-static bool contains(const char *text, const char *part)
-{
-    apr_size_t length = strlen(part);
-
-    for (; *text; text++) {
-        if (strncasecmp(text, part, length) == 0) {
-            return true;
-        }
-    }
-    return length == 0;
-}
-
 static bool is_asked_for(apr_pool_t *p, const admission_zone_t *zone,
                          const char *filter)
 {
-    return !filter || contains(admission_text_utf8(p, zone->name), filter);
+    return !filter || ap_strcasestr(admission_text_utf8(p, zone->name), filter);
 }
 
 /* A history is 5 KB to copy: only where it decides. */

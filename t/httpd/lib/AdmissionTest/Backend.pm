@@ -1,0 +1,54 @@
+package AdmissionTest::Backend;
+
+# A backend for mod_proxy that lives no longer than its test:
+#
+#     my ($pid, $port) = start_backend(sub { my ($client) = @_; ... });
+#
+# The code serves one connection, in a process of its own, for a minute at most.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use IO::Select;
+use IO::Socket::INET;
+use POSIX ();
+
+our @EXPORT = qw(start_backend);
+
+sub serve_one {
+    my ($client, $serve) = @_;
+    my $server = fork // return;
+
+    if ($server == 0) {
+        alarm 60;
+        $serve->($client);
+        close $client;
+        POSIX::_exit(0);
+    }
+    return;
+}
+
+sub start_backend {
+    my ($serve) = @_;
+    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
+        or die "backend: $@\n";
+    my $test = $$;
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        local $SIG{CHLD} = 'IGNORE';
+        local $SIG{TERM} = 'DEFAULT';
+        # Not for longer than the test, whatever becomes of it.
+        while (getppid == $test) {
+            IO::Select->new($listener)->can_read(0.5) or next;
+            my $client = $listener->accept or last;
+            serve_one($client, $serve);
+            close $client;
+        }
+        POSIX::_exit(0);
+    }
+    return ($pid, $listener->sockport);
+}
+
+1;
