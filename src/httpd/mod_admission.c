@@ -68,6 +68,8 @@ static void on_start(void)
     ap_hook_check_config(admission_handler_check_config, NULL, NULL,
                          APR_HOOK_MIDDLE);
     /* The MPM's numbers are settled by now. */
+    ap_hook_check_config(admission_advice_check_config, NULL, NULL,
+                         APR_HOOK_LAST);
     ap_hook_test_config(admission_advice_test_config, NULL, NULL,
                         APR_HOOK_MIDDLE);
     /* The segment has to be there before anything forks: mod_cgid's daemon

@@ -56,8 +56,6 @@ for_each_combo(sub {
         [ 'a limit above MaxRequestWorkers', sprintf($zone, 500, 0, ''), qr/ADM0103.*\b500\b.*\b20\b/ ],
         [ 'a limit above what the reserve leaves', sprintf($zone, 16, 0, ''),
           qr/ADM0104.*\b16\b.*\b15 of 20\b/ ],
-        [ 'a reserve above all workers', 'AdmissionReserve 5000' . "\n" . sprintf($zone, 4, 0, ''),
-          qr/ADM0106.*\b20\b/ ],
         [ 'a queue without a limit', "AdmissionQueue 10\n",
           qr/ADM0006: AdmissionQueue in \S+admission\.conf:1 .*MaxConcurrent/ ],
         [ 'handlers without a limit', "<Location /x>\nAdmissionHandlers all\n</Location>\n",

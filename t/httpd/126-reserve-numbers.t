@@ -1,5 +1,5 @@
 # The reserve as a number is the same as that share of the workers, also for what
-# blocks where others park; and one above all workers leaves zones none.
+# blocks where others park. One that leaves zones no worker is refused.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -9,20 +9,28 @@ my $zone = '/cgi-bin/';
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-AdmissionReserve 41
-<Location /cgi-bin/>
-    MaxConcurrent 30
-    AdmissionQueue 0
-</Location>
-CONF
-    $httpd->expect_in_log(qr/admission:warn.*ADM0106: .*\b40\b/)
-          ->expect_rejections('test.example:/cgi-bin/', 'reserve');
-    is $httpd->status->{AdmissionReserveFree}, 0, 'more than all in reserve: none is free';
-    is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/heavy') } 1 .. 6)), { 503 => 6 },
-        '... and nobody runs';
-    $httpd->zone_becomes($zone, '... for that reason', Active => 0, RejectedReserve => 6);
+    my $httpd = new_httpd(combo => $combo, workers => 40);
+    my $limited = "<Location $zone>\nMaxConcurrent 4\nAdmissionQueue 0\n</Location>\n";
+
+    for my $reserve (40, 41, 5000) {
+        $httpd->configure("AdmissionReserve $reserve\n$limited");
+        my ($status, $output) = $httpd->configtest;
+        isnt $status, 0, "configtest refuses a reserve of $reserve of 40";
+        like $output, qr/ADM0106: AdmissionReserve $reserve \(\S+:1\) .*\b40;.* 0 to 39 or /,
+            '... and says where it stands and what is allowed';
+    }
+    $httpd->configure("AdmissionReserve 39\n$limited");
+    $httpd->allow_in_log(qr/admission:warn.*ADM0104: /)->start;
+    $httpd->expect_rejections("test.example:$zone", 'reserve');
+    is $httpd->status->{AdmissionReserveFree}, 1, 'all but one in reserve: one is free';
+    my $first = $httpd->ask("${zone}heavy?until=go");
+    $httpd->zone_becomes($zone, '... and is used', Active => 1);
+    is_deeply statuses(answers(map { $httpd->ask("${zone}heavy") } 1 .. 3)), { 503 => 3 },
+        '... by one request';
+    $httpd->zone_becomes($zone, '... for that reason', RejectedReserve => 3);
     is $httpd->get('/static.txt')->{status}, 200, '... but files are served';
+    $httpd->open_gate('go');
+    is $first->answer->{status}, 200, 'the request is answered';
     $httpd->stop;
 });
 

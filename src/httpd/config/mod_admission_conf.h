@@ -126,8 +126,9 @@ typedef struct admission_dir_conf_t {
 typedef struct admission_server_conf_t {
     int reserve; /* -1: unset */
     bool reserve_is_percent;
-    int parking;     /* -1: unset */
-    int recycle_min; /* connections; 0: off */
+    const char *reserve_place; /* file:line; NULL: unset */
+    int parking;               /* -1: unset */
+    int recycle_min;           /* connections; 0: off */
     int recycle_max;
     int recycle_together;        /* -1: unset */
     const char *state_file;      /* NULL: unset; "": off */

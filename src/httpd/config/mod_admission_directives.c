@@ -296,6 +296,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
                             arg, ADMISSION_LIMIT_MAX);
     }
     conf->reserve = number;
+    conf->reserve_place = admission_sections_place(cmd);
     conf->reserve_is_percent = is_percent;
     return NULL;
 }

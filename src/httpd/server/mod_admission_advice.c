@@ -1,5 +1,5 @@
-/* mod_admission_advice.c - what cannot work as it is configured: warnings at
- * start, and `httpd -t -D DUMP_ADMISSION`.
+/* mod_admission_advice.c - what cannot work as it is configured: an error, warnings
+ * at start, and `httpd -t -D DUMP_ADMISSION`.
  */
 #include <httpd.h>
 #include <apr_file_info.h>
@@ -60,13 +60,6 @@ static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
     int parks = admission_room_would_park(s); /* looks through the files */
     int i;
 
-    if (zones->nelts && reserved >= workers) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0106)
-                     "AdmissionReserve leaves no worker to any zone: it is as "
-                     "much as MaxRequestWorkers, %d, or more",
-                     workers);
-        return;
-    }
     if (zones->nelts && ap_find_linked_module("mod_cgi.c")
         && admission_capacity_is_threaded()) {
         ap_log_error(
@@ -123,6 +116,28 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
 }
 
 /* ---- when httpd asks ----------------------------------------------------- */
+
+/* A share is always less than all. */
+int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                  apr_pool_t *ptemp, server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+    int workers = admission_capacity_workers();
+
+    (void)pconf;
+    (void)plog;
+    (void)ptemp;
+    if (conf->reserve_is_percent || conf->reserve < workers) {
+        return OK;
+    }
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0106)
+                 "AdmissionReserve %d (%s) leaves zones no worker: "
+                 "MaxRequestWorkers is %d; allowed is a number from 0 to %d or "
+                 "a share from 0%% to 99%%",
+                 conf->reserve, conf->reserve_place, workers, workers - 1);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
 
 int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                  apr_pool_t *ptemp, server_rec *s)
