@@ -93,6 +93,32 @@ static bool is_another(const char *fields, adm_usec_t seen)
            || time_of(field_in(fields, FIELD_OF_START)) > seen;
 }
 
+/* What poll() says of a process's end: of any user's, and also of a zombie that
+ * /proc hides. */
+typedef enum end_t { END_UNKNOWN, END_TO_COME, END_REACHED } end_t;
+
+static end_t await_end(pid_t pid, int msec)
+{
+#ifdef SYS_pidfd_open
+    struct pollfd process = { .events = POLLIN };
+    int ready;
+
+    process.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (process.fd >= 0) {
+        ready = poll(&process, 1, msec);
+        close(process.fd);
+        return ready == 1 ? END_REACHED : END_TO_COME;
+    }
+    if (errno == ESRCH) {
+        return END_REACHED;
+    }
+#else
+    (void)pid;
+    (void)msec;
+#endif
+    return END_UNKNOWN; /* a kernel before 5.3, or one that does not let us */
+}
+
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
 {
     char stat[1024];
@@ -102,7 +128,7 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
         return true;
     }
     fields = read_stat(pid, stat, sizeof(stat));
-    return fields && is_another(fields, seen);
+    return fields ? is_another(fields, seen) : await_end(pid, 0) == END_REACHED;
 }
 
 bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
@@ -129,28 +155,17 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
  * be waited for. */
 static bool wait_for_end(pid_t pid)
 {
-    bool is_over = false;
-#ifdef SYS_pidfd_open
-    struct pollfd end = { .events = POLLIN };
+    end_t end = await_end(pid, LAST_MOMENT_MSEC);
 
-    end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (end.fd >= 0) {
-        is_over = poll(&end, 1, LAST_MOMENT_MSEC) == 1;
-        close(end.fd);
-        return is_over;
-    }
-    if (errno == ESRCH) {
-        return true;
-    }
-#endif
-    /* A kernel before 5.3, or one that does not let us. */
-    for (int msec = 0; msec < LAST_MOMENT_MSEC && !is_over; msec++) {
-        is_over = adm_proc_has_ended(pid, adm_proc_now());
-        if (!is_over) {
+    for (int msec = 0; msec < LAST_MOMENT_MSEC && end == END_UNKNOWN; msec++) {
+        if (adm_proc_has_ended(pid, adm_proc_now())) {
+            end = END_REACHED;
+        }
+        else {
             poll(NULL, 0, 1);
         }
     }
-    return is_over;
+    return end == END_REACHED;
 }
 
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)

@@ -19,8 +19,8 @@
 adm_usec_t adm_proc_now(void);
 
 /** @return whether the process that was there at @a seen, by adm_proc_now(), was
- *  reaped or is a zombie. One that cannot be inspected is assumed to live as long
- *  as there is any under its pid. */
+ *  reaped or is a zombie. One that /proc does not show is assumed to live as long
+ *  as any process that lives has its pid; without pidfd_open(), a zombie too. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
 
 /** @return whether the system says what the process that was there at @a seen has
@@ -28,8 +28,8 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
 bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
                     uint64_t *rss);
 
-/** The same as adm_proc_has_ended(), or it does so in the next few milliseconds. Blocks for as long. A
- *  child of the caller stays to be reaped. */
+/** The same as adm_proc_has_ended(), or it does so in the next few milliseconds.
+ *  Blocks for as long. A child of the caller stays to be reaped. */
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 
 /** What a process took in its life, with those whose end it has waited for. */

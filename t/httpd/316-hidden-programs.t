@@ -109,6 +109,13 @@ sub comes_back_at_the_end {
     return $beside;
 }
 
+# Its parent may be a process that takes its time to reap it.
+sub has_ended {
+    my ($pid) = @_;
+    open my $stat, '<', "/proc/$pid/stat" or return 1;
+    return (<$stat> // '') !~ /\) [^ZX]/;
+}
+
 sub outlives_its_child {
     my ($httpd, $program) = @_;
 
@@ -117,7 +124,7 @@ sub outlives_its_child {
     my @next = map { $httpd->ask("${zone}heavy?ms=50") } 1 .. 2;
     is_deeply statuses(answers(@next)), { 200 => 2 }, 'others run beside it';
     is $httpd->zone($zone)->{Active}, 1, 'it has the permit still';
-    wait_for { !kill 0, $program } 'the program ends';
+    wait_for { has_ended($program) } 'the program ends';
     my $ended = time;
     $httpd->zone_becomes($zone, 'its permit is back', Active => 0, Queued => 0);
     cmp_ok time - $ended, '<', 2, 'within two seconds';

@@ -4,8 +4,10 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +103,61 @@ START_TEST(a_program_has_not_ended_while_it_lives)
     ck_assert(adm_program_has_ended(&ticket)); /* and asking does not reap it */
     ck_assert_int_eq(end_of(pid), 0);
     ck_assert(adm_program_has_ended(&ticket)); /* reaped */
+    assert_segment_consistent();
+}
+END_TEST
+
+/* hidepid and another user's program look the same from here: no /proc/PID. */
+static bool can_hide_processes(void)
+{
+    int own = CLONE_NEWNS | (getuid() == 0 ? 0 : CLONE_NEWUSER);
+
+    return unshare(own) == 0
+           && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+           && mount("none", "/proc", "tmpfs", 0, NULL) == 0;
+}
+
+/* Linux 5.3 tells of an end without /proc. Asked where no test runs. */
+static bool can_be_told_without_proc(void)
+{
+    pid_t pid = fork();
+    int status = 1;
+
+    if (pid == 0) {
+        _exit(syscall(SYS_pidfd_open, getpid(), 0) >= 0 && can_hide_processes()
+                  ? 0
+                  : 1);
+    }
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static int sees_it_alive(void *ticket)
+{
+    NEED(can_hide_processes());
+    return adm_program_outlives_request(ticket) ? 0 : 1;
+}
+
+static int sees_its_end(void *ticket)
+{
+    NEED(can_hide_processes());
+    return adm_program_outlives_request(ticket) ? 1 : 0;
+}
+
+/* Nobody may reap it for long: in a container that may be for ever. */
+START_TEST(a_zombie_has_ended_where_processes_are_hidden)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    pid = start_program(&ticket);
+    WAIT_FOR(is_cat(pid));
+    ck_assert_int_eq(play(sees_it_alive, &ticket), 0);
+    end_program();
+    wait_for_zombie(pid);
+    ck_assert_int_eq(play(sees_its_end, &ticket), 0);
+    ck_assert_int_eq(end_of(pid), 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -393,6 +450,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_token_is_good_while_its_ticket_holds_a_permit);
     tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
     tcase_add_test(stories, another_fork_keeps_its_signals_blocked);
+    if (can_be_told_without_proc()) {
+        tcase_add_test(stories, a_zombie_has_ended_where_processes_are_hidden);
+    }
     /* Linux 5.11 has it. */
     if (syscall(SYS_close_range, 1000U, 1000U, 1U << 2) == 0) {
         tcase_add_test(stories, a_program_inherits_no_pipe_of_another_one);
