@@ -149,7 +149,7 @@ static void hand_on(const request_rec *r, admission_request_t *known)
 static void give_back(request_rec *r, adm_ticket_t *ticket, int rv)
 {
     if (atomic_load(&ticket->held)) {
-        admission_release_after_handler(r, ticket, rv);
+        admission_release_after_handler(r, ticket, rv, false);
     }
 }
 

@@ -197,6 +197,13 @@ bool admission_drain_is_idle(const admission_drain_t *drain)
            && admission_drain_wait(drain, 0);
 }
 
+bool admission_drain_takes_at_once(const admission_drain_t *drain,
+                                   apr_off_t length)
+{
+    return !drain->f->c->master && length <= (apr_off_t)ADMISSION_PIECE
+           && takes_more(drain->f->c);
+}
+
 /* There is no room: as without a spool, the thread waits for the client. */
 static apr_status_t wait_for_room(admission_drain_t *drain,
                                   apr_bucket_brigade *data)
@@ -212,25 +219,35 @@ static apr_status_t wait_for_room(admission_drain_t *drain,
     return rv == APR_SUCCESS ? pass_flushed(drain) : rv;
 }
 
-static apr_status_t write_or_keep(admission_drain_t *drain,
-                                  apr_bucket_brigade *data)
+apr_status_t admission_drain_offer(admission_drain_t *drain,
+                                   apr_bucket_brigade *data)
 {
-    apr_status_t rv = APR_SUCCESS;
+    apr_status_t rv;
 
     if (admission_drain_is_empty(drain) && takes_more(drain->f->c)) {
         APR_BRIGADE_CONCAT(drain->bb, data);
         return pass(drain);
     }
-    while (!APR_BRIGADE_EMPTY(data) && rv == APR_SUCCESS) {
-        rv = keep(drain, data);
-        if (APR_STATUS_IS_EAGAIN(rv)) {
-            rv = wait_for_room(drain, data);
-        }
-    }
+    rv = keep(drain, data);
     if (rv == APR_SUCCESS) {
         rv = admission_drain_push(drain);
+        return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
     }
-    return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
+    return rv;
+}
+
+static apr_status_t write_or_wait(admission_drain_t *drain,
+                                  apr_bucket_brigade *data)
+{
+    apr_status_t rv = admission_drain_offer(drain, data);
+
+    while (APR_STATUS_IS_EAGAIN(rv)) {
+        rv = wait_for_room(drain, data);
+        if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(data)) {
+            rv = admission_drain_offer(drain, data);
+        }
+    }
+    return rv;
 }
 
 /* ---- a stream of HTTP/2 --------------------------------------------------- */
@@ -268,7 +285,7 @@ apr_status_t admission_drain_write(admission_drain_t *drain,
                                    apr_bucket_brigade *data)
 {
     apr_status_t rv = drain->f->c->master ? write_to_stream(drain, data)
-                                          : write_or_keep(drain, data);
+                                          : write_or_wait(drain, data);
 
     apr_brigade_cleanup(data);
     return rv;

@@ -36,6 +36,11 @@ void admission_drain_init(admission_drain_t *drain, ap_filter_t *f,
 apr_status_t admission_drain_write(admission_drain_t *drain,
                                    apr_bucket_brigade *data);
 
+/** As admission_drain_write(), only that it never blocks. Not for a stream of HTTP/2.
+ *  @return APR_EAGAIN: what is left in @a data can be neither passed on nor kept. */
+apr_status_t admission_drain_offer(admission_drain_t *drain,
+                                   apr_bucket_brigade *data);
+
 /** Pass on what the client takes without waiting. @return APR_EAGAIN: something is
  *  kept still. */
 apr_status_t admission_drain_push(admission_drain_t *drain);
@@ -56,6 +61,11 @@ bool admission_drain_is_empty(const admission_drain_t *drain);
 /** @return whether everything has left this process, or will do when it is flushed,
  *  without a wait. Not for a stream of HTTP/2. */
 bool admission_drain_is_idle(const admission_drain_t *drain);
+
+/** @return whether the filters below take so many bytes without making the thread
+ *  wait for the client, when nothing is kept. */
+bool admission_drain_takes_at_once(const admission_drain_t *drain,
+                                   apr_off_t length);
 
 /** Wait until the client takes more, but not longer than this. @return whether it
  *  does. */

@@ -126,9 +126,10 @@ void admission_release_register_filter(void)
 /* ---- the end ------------------------------------------------------------- */
 
 /* The end of an HTTP/2 stream is noticed when its connection next has something
- * to do, which may be never while all its other streams wait for this permit.
- * So a stream stays a little longer with a program that takes its time. */
-#define STREAM_PATIENCE_USEC ADM_USEC_PER_SEC
+ * to do, which may be never while all its other streams wait for this permit; that
+ * of a request whose client reads slowly, when the client reads on. So these stay a
+ * little longer with a program that takes its time. */
+#define LATE_PATIENCE_USEC ADM_USEC_PER_SEC
 
 /* A program that has closed its output to have the request redirected is about
  * to end. */
@@ -164,7 +165,7 @@ bool admission_release_at_end_of_output(adm_ticket_t *ticket)
 }
 
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
-                                     int rv)
+                                     int rv, bool ends_late)
 {
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
@@ -175,8 +176,8 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     if (rv != SUSPENDED
         && (!adm_program_was_announced(ticket)
             || (rv == OK
-                && has_ended(ticket, r->connection->master
-                                         ? STREAM_PATIENCE_USEC
+                && has_ended(ticket, r->connection->master || ends_late
+                                         ? LATE_PATIENCE_USEC
                                          : 0)))) {
         adm_ticket_release(ticket, adm_now());
         return true;

@@ -9,9 +9,10 @@
 void admission_release_register_filter(void);
 
 /** The handler has returned @a rv: release at once, or as soon as the program that
- *  it started has ended. @return whether it was released at once. */
+ *  it started has ended. Waits up to a second for that if the request @a ends_late: its
+ *  client reads on for an unknown time. @return whether it was released at once. */
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
-                                     int rv);
+                                     int rv, bool ends_late);
 
 /** The handler has written all of its answer: give the permit back, unless a program
  *  may live on. The worker stays counted. @return whether it was given back now. */

@@ -96,7 +96,8 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
     admission_upgrade_unwatch(r);
     has_rest = spool && admission_spool_end(spool, rv);
     if (known->visit /* not handed on */
-        && admission_release_after_handler(r, &known->visit->ticket, rv)) {
+        && admission_release_after_handler(r, &known->visit->ticket, rv,
+                                           has_rest)) {
         known->visit = NULL;
     }
     return has_rest ? admission_pump_begin(r, spool) : rv;

@@ -75,23 +75,33 @@ static apr_status_t write_data(admission_spool_t *spool)
 }
 
 /* A short answer goes with its end, so that its length is known. */
-static apr_status_t write_last_data(admission_spool_t *spool)
+static apr_status_t offer_last_data(admission_spool_t *spool)
 {
-    if (!spool->drain.f->c->master && admission_drain_is_idle(&spool->drain)) {
+    if (spool->drain.f->c->master) {
+        release_permit(spool);
+        return write_data(spool);
+    }
+    if (admission_drain_is_idle(&spool->drain)) {
         spool->length = 0;
         APR_BRIGADE_CONCAT(spool->drain.bb, spool->data);
         return APR_SUCCESS;
     }
-    return write_data(spool);
+    return admission_drain_offer(&spool->drain, spool->data);
 }
 
+/* The permit comes back before the thread waits for the client. Else it comes back
+ * with the worker, in a moment: two that end at once would look like one more that is
+ * busy. */
 static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
 {
     apr_status_t rv;
 
-    release_permit(spool);
     APR_BUCKET_REMOVE(eos);
-    rv = write_last_data(spool);
+    rv = offer_last_data(spool);
+    if (APR_STATUS_IS_EAGAIN(rv)) {
+        release_permit(spool);
+        rv = write_data(spool);
+    }
     if (spool->may_hold_back && rv == APR_SUCCESS
         && !admission_drain_is_empty(&spool->drain)) {
         spool->end = eos;
@@ -101,6 +111,9 @@ static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
     if (rv != APR_SUCCESS) {
         apr_bucket_destroy(eos);
         return rv;
+    }
+    if (!admission_drain_is_empty(&spool->drain)) {
+        release_permit(spool);
     }
     return admission_drain_end(&spool->drain, eos);
 }
@@ -240,24 +253,25 @@ static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
 
 /* A file, or what is short: its handler has done its work, and the filters below
  * know best how to send it, or parts of it. What is long they get in pieces, with
- * the length that they would have found. */
+ * the length that they would have found.
+ * @param length  filled with it; -1: not known */
 static bool is_best_passed_on(admission_spool_t *spool,
-                              const apr_bucket_brigade *bb)
+                              const apr_bucket_brigade *bb, apr_off_t *length)
 {
     request_rec *r = spool->r;
-    apr_off_t length, memory;
+    apr_off_t memory;
 
     if (spool->has_begun || !APR_BRIGADE_EMPTY(spool->data)) {
         return false;
     }
-    length = length_of_all(bb, &memory);
-    if (length >= 0
+    *length = length_of_all(bb, &memory);
+    if (*length >= 0
         && (memory <= (apr_off_t)ADMISSION_PIECE
             || apr_table_get(r->headers_in, "Range"))) {
         return true;
     }
-    if (length >= 0) {
-        ap_set_content_length(r, length);
+    if (*length >= 0) {
+        ap_set_content_length(r, *length);
     }
     return false;
 }
@@ -268,9 +282,12 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     admission_spool_t *spool = f->ctx;
     apr_status_t rv = APR_SUCCESS;
+    apr_off_t length;
 
-    if (is_best_passed_on(spool, bb)) {
-        release_permit(spool);
+    if (is_best_passed_on(spool, bb, &length)) {
+        if (!admission_drain_takes_at_once(&spool->drain, length)) {
+            release_permit(spool);
+        }
         ap_remove_output_filter(f);
         return ap_pass_brigade(f->next, bb);
     }
