@@ -34,7 +34,8 @@ sub visitor_comes_second {
     $httpd->open_gate('turn');
     is_deeply statuses(answers(@clients)), { 200 => $waiters + 2 }, 'all are answered';
     my @started = map { /^start (\S+)/ ? $1 : () } $httpd->record;
-    is_deeply \@started, [ 'crawler-0', 'visitor', map { "crawler-$_" } 1 .. $waiters ],
+    is_in_order $httpd, '/cgi-bin/', \@started,
+        [ 'crawler-0', 'visitor', map { "crawler-$_" } 1 .. $waiters ],
         'the visitor is next, the crawler is served in order';
     is_deeply keys_of($httpd, '/cgi-bin/'), {}, 'no key is left';
 }

@@ -28,7 +28,7 @@ sub priorities {
     push @clients, wait_in_order($httpd, qw(low low normal high high));
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are answered';
-    is_deeply [ map { /^start (\S+)/ ? $1 : () } $httpd->record ],
+    is_in_order $httpd, $zone, [ map { /^start (\S+)/ ? $1 : () } $httpd->record ],
         [qw(first high-3 normal-2 low-0 high-4 low-1)], 'the high ones first, the low ones too';
 }
 
@@ -39,9 +39,9 @@ sub costs {
 
     $httpd->zone_becomes($dear, 'two of four run', Active => 2, Queued => 0);
     push @clients, $httpd->ask("${dear}heavy?until=dear", class('dear'));
+    $httpd->zone_becomes($dear, 'a dear one waits for three', Queued => 1);
     push @clients, $httpd->ask("${dear}heavy?until=dear");
-    $httpd->zone_becomes($dear, 'a dear one waits for three, another one behind it',
-                         Active => 2, Queued => 2);
+    $httpd->zone_becomes($dear, '... another one behind it', Active => 2, Queued => 2);
     $httpd->open_gate('dear');
     is_deeply statuses(answers(@clients)), { 200 => 4 }, 'all are answered';
 
