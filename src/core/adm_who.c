@@ -8,9 +8,19 @@
  */
 #include <string.h>
 
+#include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_proc.h"
 #include "adm_zone.h"
+
+const char *adm_priority_name(adm_priority_t priority)
+{
+    static const char *const names[] = { [ADM_PRIORITY_NORMAL] = "normal",
+                                         [ADM_PRIORITY_HIGH] = "high",
+                                         [ADM_PRIORITY_LOW] = "low" };
+
+    return names[priority];
+}
 
 /* Arrivals begin at 0. */
 static uint64_t mark_of(uint64_t arrival)
@@ -63,8 +73,24 @@ static adm_usec_t since_of(const adm_ticket_rec_t *ticket, bool runs)
     return begun ? begun : ticket->since_usec;
 }
 
+/* What it asked for; of a zone that uses flows. */
+static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
+                            adm_present_t *present)
+{
+    if (ask->arrival != arrival) {
+        return;
+    }
+    present->has_asked = true;
+    memcpy(present->key, ask->name, ADM_KEY_NAME);
+    present->cost = ask->cost;
+    present->priority = ask->priority < ADM_PRIORITIES
+                            ? (adm_priority_t)ask->priority
+                            : ADM_PRIORITY_NORMAL;
+}
+
 /* @return whether the ticket is one of a request that is there. */
-static bool copy_locked(const adm_segment_t *segment, uint32_t idx,
+static bool copy_locked(const adm_segment_t *segment,
+                        const adm_zone_rec_t *zone, uint32_t idx,
                         adm_usec_t now, adm_present_t *present)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
@@ -80,6 +106,9 @@ static bool copy_locked(const adm_segment_t *segment, uint32_t idx,
     present->age_usec = now > since ? now - since : 0;
     present->is_known = copy_who(adm_who_at(segment, idx), ticket->arrival,
                                  &present->who);
+    if (adm_flow_is_used(zone)) {
+        copy_ask_locked(adm_ask_at(segment, idx), ticket->arrival, present);
+    }
     if (present->runs) {
         uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
 
@@ -90,14 +119,15 @@ static bool copy_locked(const adm_segment_t *segment, uint32_t idx,
 }
 
 /* The tickets of one chunk. */
-static uint32_t copy_chunk_locked(const adm_segment_t *segment, uint32_t chunk,
+static uint32_t copy_chunk_locked(const adm_segment_t *segment,
+                                  const adm_zone_rec_t *zone, uint32_t chunk,
                                   adm_usec_t now, adm_present_t *present)
 {
     uint32_t n, count = 0;
 
     for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-        count += copy_locked(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, now,
-                             &present[count]);
+        count += copy_locked(segment, zone, chunk * ADM_CHUNK_TICKETS + 1 + n,
+                             now, &present[count]);
     }
     return count;
 }
@@ -124,7 +154,7 @@ apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
             break;
         }
         if (rec->applied_incarnation == zone.incarnation) {
-            *count = copy_chunk_locked(segment, *cursor, now, present);
+            *count = copy_chunk_locked(segment, rec, *cursor, now, present);
         }
         else {
             rv = ADM_ZONE_RETIRED;

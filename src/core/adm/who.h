@@ -22,9 +22,17 @@ typedef struct adm_present_t {
     adm_usec_t age_usec; /* how long it has run, or has waited so far */
     bool is_known;       /* who is filled in */
     adm_who_t who;
+    bool has_asked; /* its zone uses flows: the next three are known */
+    char key[ADM_KEY_NAME
+             + 1]; /* as the request said it: show it, trust it not */
+    uint32_t cost; /* permits that it takes */
+    adm_priority_t priority;
     pid_t program;           /* that it started last; 0: none is known */
     adm_usec_t program_seen; /* for adm_who_usage() */
 } adm_present_t;
+
+/** @return its word: normal, high, low. */
+const char *adm_priority_name(adm_priority_t priority);
 
 /** At most so many come of one adm_who_list(). */
 #define ADM_PRESENT_MAX 64

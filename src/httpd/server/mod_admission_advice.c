@@ -52,6 +52,41 @@ static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
     }
 }
 
+static int dearest_of(const admission_dir_conf_t *conf)
+{
+    int i, most = 0;
+
+    for (i = 0; conf->costs && i < conf->costs->nelts; i++) {
+        int cost = APR_ARRAY_IDX(conf->costs, i, admission_rule_t).value;
+
+        most = cost > most ? cost : most;
+    }
+    return most;
+}
+
+/* Allowed: an order may raise the limit. */
+static void warn_of_costs(server_rec *s)
+{
+    const apr_array_header_t *sections = admission_sections_all();
+    int i;
+
+    for (i = 0; i < sections->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(sections, i, admission_section_t *);
+        const admission_zone_t *zone = section->zone;
+        int cost = dearest_of(section->own);
+
+        if (zone && !zone->said.is_auto && cost > zone->limit) {
+            ap_log_error(
+                APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
+                "zone %s (%s): AdmissionCost %d is more than "
+                "MaxConcurrent %d: such a request waits until no other "
+                "one runs, and runs alone",
+                zone->name, section->place, cost, zone->limit);
+        }
+    }
+}
+
 static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -113,6 +148,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     note_paths_of_files(p, s);
     admission_room_warn(s);
     warn_of_the_impossible(p, s);
+    warn_of_costs(s);
 }
 
 /* ---- when httpd asks ----------------------------------------------------- */

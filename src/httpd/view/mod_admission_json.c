@@ -106,6 +106,11 @@ static void write_request(request_rec *r, apr_pool_t *p,
         write_text(r, p, "method", present->who.method);
         write_text(r, p, "uri", present->who.uri);
     }
+    if (present->has_asked) {
+        write_text(r, p, "key", present->key);
+        ap_rprintf(r, ",\"priority\":\"%s\",\"cost\":%u",
+                   adm_priority_name(present->priority), present->cost);
+    }
     if (present->program) {
         ap_rprintf(r, ",\"pid\":%d", (int)present->program);
     }

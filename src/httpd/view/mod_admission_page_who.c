@@ -89,7 +89,21 @@ static void write_program(request_rec *r, apr_pool_t *p,
     }
 }
 
-static void write_row(request_rec *r, apr_pool_t *p,
+/* "high, 3 permits"; what is usual is not said. */
+static void write_ask(request_rec *r, apr_pool_t *p,
+                      const adm_present_t *present)
+{
+    bool is_usual = present->priority == ADM_PRIORITY_NORMAL;
+
+    ap_rvputs(r, "</td><td class=\"text\">", escaped(p, present->key),
+              "</td><td class=\"text\">",
+              is_usual ? "" : adm_priority_name(present->priority), NULL);
+    if (present->cost > 1) {
+        ap_rprintf(r, "%s%u permits", is_usual ? "" : ", ", present->cost);
+    }
+}
+
+static void write_row(request_rec *r, apr_pool_t *p, bool has_asks,
                       const adm_present_t *present)
 {
     const adm_who_t *who = &present->who;
@@ -105,6 +119,9 @@ static void write_row(request_rec *r, apr_pool_t *p,
     }
     else {
         ap_rputs("</td><td></td><td>", r);
+    }
+    if (has_asks) {
+        write_ask(r, p, present);
     }
     ap_rputs("</td><td>", r);
     write_program(r, p, present);
@@ -127,12 +144,18 @@ void admission_page_who_write(request_rec *r, apr_pool_t *p,
         "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">Since</th>"
         "<th scope=\"col\" class=\"text\">Client</th>"
         "<th scope=\"col\" class=\"text\">Host</th>"
-        "<th scope=\"col\" class=\"text\">Request</th>"
-        "<th scope=\"col\">Program</th><th scope=\"col\">Processor</th>"
-        "<th scope=\"col\">Memory</th></tr></thead>\n<tbody>\n",
+        "<th scope=\"col\" class=\"text\">Request</th>",
         r);
+    if (zone->uses_flows) {
+        ap_rputs("<th scope=\"col\" class=\"text\">Key</th>"
+                 "<th scope=\"col\" class=\"text\">Asks for</th>",
+                 r);
+    }
+    ap_rputs("<th scope=\"col\">Program</th><th scope=\"col\">Processor</th>"
+             "<th scope=\"col\">Memory</th></tr></thead>\n<tbody>\n",
+             r);
     for (i = 0; i < first->count; i++) {
-        write_row(r, p, &first->shown[i]);
+        write_row(r, p, zone->uses_flows, &first->shown[i]);
     }
     ap_rputs("</tbody></table></div>\n", r);
     if (first->total > first->count) {

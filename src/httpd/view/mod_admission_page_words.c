@@ -137,6 +137,31 @@ static void say(request_rec *r, const char *kind, const char *text)
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
 
+/* What the configuration would have done. */
+static void say_dry_run(request_rec *r, apr_pool_t *p,
+                        const adm_zone_stats_t *stats)
+{
+    const adm_figures_t *figures = &stats->figures;
+    apr_uint64_t waited = figures->outcomes[ADM_DRY_QUEUED];
+    apr_uint64_t full = figures->outcomes[ADM_DRY_FULL];
+    apr_uint64_t late = figures->outcomes[ADM_DRY_LATE];
+    apr_uint64_t admitted = figures->outcomes[ADM_ADMITTED];
+
+    say(r, "ok",
+        apr_psprintf(
+            p,
+            "Dry run: everybody runs at once. With limit %u and queue %u, of "
+            "%" APR_UINT64_T_FMT " requests %" APR_UINT64_T_FMT
+            " would have waited, for %s in the mean, and %" APR_UINT64_T_FMT
+            " would have been rejected: %" APR_UINT64_T_FMT
+            " with the queue full, %" APR_UINT64_T_FMT " too late.",
+            stats->limit, stats->queue_length, admitted + waited + full + late,
+            waited,
+            admission_page_words_time(
+                p, waited ? (adm_usec_t)(figures->dry_wait_usec / waited) : 0),
+            full + late, full, late));
+}
+
 /* What holds, whatever comes and goes. */
 static void say_mode(request_rec *r, apr_pool_t *p,
                      const admission_view_t *view)
@@ -144,9 +169,7 @@ static void say_mode(request_rec *r, apr_pool_t *p,
     const adm_zone_stats_t *stats = &view->stats;
 
     if (view->zone->dry_run) {
-        say(r, "ok",
-            "Dry run: everybody runs at once, rejections are counted "
-            "only.");
+        say_dry_run(r, p, stats);
     }
     if (stats->mode == ADM_MODE_PAUSE) {
         say(r, "bad",

@@ -6,6 +6,7 @@
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_page_chart.h"
 #include "view/mod_admission_page_facts.h"
+#include "view/mod_admission_page_keys.h"
 #include "view/mod_admission_page_who.h"
 #include "view/mod_admission_page_words.h"
 #include "view/mod_admission_page_zone.h"
@@ -144,6 +145,7 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
     if (!view.is_busy) {
         admission_page_chart_write(r, view.stats.limit, &history);
         admission_page_facts_reasons(r, &view);
+        admission_page_keys_write(r, p, zone);
         admission_page_who_write(r, p, zone);
         if (can_order) {
             write_orders(r, p, &view);
