@@ -11,19 +11,23 @@ use List::Util qw(max min);
 use Time::HiRes qw(time);
 
 use AdmissionTest::Client;
-use AdmissionTest::Live qw(watch_programs);
+use AdmissionTest::Live qw(live_programs watch_programs);
 
-our @EXPORT_OK = qw(burst);
+our @EXPORT_OK = qw($STOPPED burst);
+
+# With what a signal ends a burst.
+our $STOPPED = "stopped\n";
 
 my $STATIC_EVERY = 0.02;    # seconds
-my $PATIENCE     = 60;      # seconds until a burst is given up
+my $PATIENCE     = 90;      # seconds until a burst is given up
 
 # burst(port => 8080, dir => '/tmp/x', heavy => '/cgi-bin/x', static => '/',
-#       clients => 40, requests => 200, progress => sub { my ($done) = @_ })
+#       clients => 40, requests => 200, progress => sub { my ($done, $live) = @_ })
 #
 # Each client asks anew as soon as it is answered; one more asks for the static
-# page at a steady pace. Returns { rate, most_live, heavy => [p50, p99],
-# static => [p50, p99], failures }, times in milliseconds.
+# page at a steady pace. The progress is called after each heavy answer, with how many
+# there were and how many programs live. Returns { rate, most_live, failures, and of
+# heavy and static requests [p50, p99, max] }, times in milliseconds.
 sub burst {
     my (%o) = @_;
     my $programs = watch_programs($o{dir});
@@ -47,7 +51,7 @@ sub burst {
     $self->{failures} += $self->{heavy_open};
     return {
         rate      => @{ $self->{heavy_ms} } / $seconds,
-        most_live => $programs->most,
+        most_live => $programs->seen->{most},
         heavy     => percentiles($self->{heavy_ms}),
         static    => percentiles($self->{static_ms}),
         failures  => $self->{failures},
@@ -65,6 +69,7 @@ sub ask {
     my ($self, $kind, $path) = @_;
     my $client = eval { AdmissionTest::Client->new($self->{port})->ask($path) };
 
+    die $@ if $@ eq $STOPPED;
     if (!$client) {
         $self->{failures}++;
         return 0;
@@ -102,16 +107,16 @@ sub count {
     if ($request->{kind} eq 'heavy_ms') {
         $self->{heavy_open}--;
         $self->ask_heavy;
-        $self->{progress}->(scalar @$times);
+        $self->{progress}->(scalar @$times, scalar live_programs($self->{dir}));
     }
 }
 
-# [p50, p99]
+# [p50, p99, max]
 sub percentiles {
     my ($values) = @_;
-    my @sorted = sort { $a <=> $b } @$values or return [0, 0];
+    my @sorted = sort { $a <=> $b } @$values or return [0, 0, 0];
 
-    return [map { $sorted[min($#sorted, int $_ * @sorted)] } 0.5, 0.99];
+    return [map { $sorted[min($#sorted, int $_ * @sorted)] } 0.5, 0.99, 1];
 }
 
 1;

@@ -1,12 +1,18 @@
-/* adm-heavy.c - the heavy CGI program of the demonstration: it computes for a
- * while, waits for "its database", computes again and answers. It needs hardly
- * any memory, so that no number of copies harms the machine.
+/* adm-heavy.c - the heavy CGI program of the demonstration.
+ *
+ * With "mb=N" as its query it fills N MB of memory, as a program does that loads a
+ * large page or picture. Without, it computes, waits for "its database" and
+ * computes again, and needs hardly any memory, so that no number of copies harms
+ * the machine.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define COMPUTE_MSEC 20
 #define WAIT_MSEC 20
+#define MOST_MB 1024
 
 static long cpu_msec(void)
 {
@@ -24,13 +30,34 @@ static void compute(void)
     }
 }
 
+/* What was written is read again, or the compiler may leave it out. */
+static int fill(size_t bytes)
+{
+    volatile char *memory = malloc(bytes);
+
+    if (!memory) {
+        return -1;
+    }
+    memset((void *)memory, 1, bytes);
+    return memory[bytes / 2] == 1 ? 0 : -1;
+}
+
 int main(void)
 {
     const struct timespec wait = { .tv_nsec = WAIT_MSEC * 1000000L };
+    const char *query = getenv("QUERY_STRING");
+    int mb = query && strncmp(query, "mb=", 3) == 0 ? atoi(query + 3) : 0;
 
-    compute();
-    nanosleep(&wait, NULL);
-    compute();
+    if (mb > 0 && mb <= MOST_MB) {
+        if (fill((size_t)mb << 20) != 0) {
+            return 1;
+        }
+    }
+    else {
+        compute();
+        nanosleep(&wait, NULL);
+        compute();
+    }
     puts("Content-Type: text/plain\n\nThat was heavy.");
     return 0;
 }

@@ -30,6 +30,7 @@ sub create {
     my $root = AdmissionBench::Machine::cgroup() // die "no memory cgroup\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
+        root   => $root,
         cgroup => "$root/$name",
         home   => own_cgroup($root, 'memory'),
         time   => time_cgroup($root, $name),
@@ -37,6 +38,16 @@ sub create {
     }, $class;
 
     $self->guard;
+    return $self if eval { $self->make(%o); 1 };
+    my $error = $@;
+    eval { $self->remove };
+    die $error;
+}
+
+sub make {
+    my ($self, %o) = @_;
+    my $root = $self->{root};
+
     run('fallocate', '-l', "$o{swap_mb}M", $self->{swap});
     chmod 0600, $self->{swap};
     run('mkswap', $self->{swap});
@@ -50,7 +61,6 @@ sub create {
     }
     put("$self->{cgroup}/$limit", $o{mb} << 20);
     mkdir $self->{time}{path} if $self->{time};
-    return $self;
 }
 
 # Version 1 counts processor time in a hierarchy of its own: a group there tells

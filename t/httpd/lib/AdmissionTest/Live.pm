@@ -73,7 +73,8 @@ sub slurp {
 }
 
 # Starts a sampler. It looks every few milliseconds until asked for the most
-# it has seen: watch_programs($dir)->most. Programs wait until they were seen:
+# it has seen: watch_programs($dir)->most, or ->seen outside of tests. The
+# directory has one named heavy. Programs wait until they were seen:
 # programs/heavy.c says how.
 sub watch_programs {
     my ($dir) = @_;
@@ -101,26 +102,48 @@ sub watch_programs {
         require POSIX;
         POSIX::_exit(0);
     }
+    my $self = bless { pid => $pid, reader => $reader, owner => $$ }, __PACKAGE__;
     close $writer;
     readline $reader;    # it has begun
-    return bless { pid => $pid, reader => $reader }, __PACKAGE__;
+    return $self;
 }
 
-sub most {
+# Ends it. @return { most, looks, largest }, the last a text that says who they were.
+sub seen {
     my ($self) = @_;
-    if (!defined $self->{most}) {
+
+    if (!$self->{seen}) {
         kill TERM => $self->{pid};
-        my ($most, $looks, $largest) =
+        @{ $self->{seen} }{qw(most looks largest)} =
             split ' ', readline($self->{reader}) // '0 0', 3;
         waitpid $self->{pid}, 0;
-        local $Test::Builder::Level = $Test::Builder::Level + 1;
-        # Each test that watches runs programs.
-        Test::More::fail("the observer saw nothing in $looks looks") if !$most;
-        # Who they were, for whoever has to explain one too many.
-        Test::More::note("most at once:$largest");
-        $self->{most} = $most;
     }
-    return $self->{most};
+    return $self->{seen};
+}
+
+# The same, for a test, which runs programs.
+sub most {
+    my ($self) = @_;
+    my $is_new = !$self->{seen};
+    my $seen = $self->seen;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    if ($is_new) {
+        Test::More::fail("the observer saw nothing in $seen->{looks} looks") if !$seen->{most};
+        # For whoever has to explain one too many.
+        Test::More::note('most at once: ' . ($seen->{largest} // ''));
+    }
+    return $seen->{most};
+}
+
+# Nobody asked it.
+sub DESTROY {
+    my ($self) = @_;
+    return if $self->{seen} || $self->{owner} != $$;
+    local ($?, $!);
+
+    kill KILL => $self->{pid};
+    waitpid $self->{pid}, 0;
 }
 
 1;

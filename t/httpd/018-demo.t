@@ -1,0 +1,37 @@
+# The demonstration of ./quickstart, in short: it shows what it claims, and leaves
+# nothing behind.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use File::Temp ();
+
+my ($build) = AdmissionTest::Config::admission_module() =~ m{^(.*)/\.libs/};
+my $temp = File::Temp->newdir('admission-test-XXXXXX', TMPDIR => 1);
+
+plan skip_all => 'the module stands alone' if !-e "$build/Makefile";
+system("make --silent -C $build demo/adm-heavy >&2") == 0 or BAIL_OUT('no program');
+chmod 0755, "$temp";
+my @demo = ($^X, "$FindBin::Bin/../../demo/run", '--computing', $build);
+local $ENV{TMPDIR} = "$temp";
+my $text = `@demo --requests 40 </dev/null 2>&1`;
+is $?, 0, 'it ends well' or diag $text;
+my %row = map { /^  (\S.*?)  +(\S.*?)  +(\S.*)$/ ? ($1 => [ $2, $3 ]) : () } split /\n/, $text;
+cmp_ok $row{'most live programs'}[0], '>', 4, 'more than four live without a limit';
+cmp_ok $row{'most live programs'}[1], '<=', 4, 'four at most with one';
+is_deeply $row{failures}, [ 0, 0 ], 'nothing fails';
+for my $of (qw(heavy static)) {
+    like $row{"$of requests, p50 / p99 / max ms"}[$_], qr{^\d+ / [1-9]\d* / [1-9]\d*$},
+        "$of requests are timed" for 0, 1;
+}
+unlike $text, qr/^(?:not )?ok /m, 'it is no test';
+is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
+
+my $pid = start_program(@demo, '--requests', 4000);
+wait_for { my @looks = glob "$temp/admission-demo-*/heavy/looks" } 'a burst is under way';
+kill INT => $pid;
+waitpid $pid, 0;
+is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';
+
+done_testing;
