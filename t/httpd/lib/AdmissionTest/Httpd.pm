@@ -9,6 +9,7 @@ use strict;
 use warnings;
 
 use Cwd ();
+use Fcntl qw(F_SETFD FD_CLOEXEC);
 use File::Copy ();
 use File::Temp ();
 use IO::Socket::INET;
@@ -67,9 +68,16 @@ sub put {
 
 sub install_heavy {
     my ($path) = @_;
-    our $heavy //= $ENV{ADMISSION_HEAVY} // build_heavy();
+    our $heavy //= $ENV{ADMISSION_HEAVY} // build_program('heavy');
     File::Copy::copy($heavy, $path) or die "$path: $!\n";
     chmod 0755, $path;
+}
+
+# The program that starts httpd: make puts it beside the heavy one.
+sub keeper {
+    my ($made) = ($ENV{ADMISSION_HEAVY} // '') =~ m{^(.*/)};
+    our $keeper //= $made && -x "${made}keeper" ? "${made}keeper" : build_program('keeper');
+    return $keeper;
 }
 
 # Also as a CGI among the documents, for example 'dir/index.cgi'.
@@ -80,13 +88,14 @@ sub put_heavy {
     install_heavy("$self->{dir}/docs/$name");
 }
 
-sub build_heavy {
-    our $build_dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+sub build_program {
+    my ($name) = @_;
+    our $build_dir //= File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     my ($source) = __FILE__ =~ m{^(.*?)[^/]*/[^/]*/[^/]*$};
-    $source .= 'programs/heavy.c';
-    my @build = ($ENV{CC} // 'cc', '-O1', '-o', "$build_dir/heavy", $source);
+    $source .= "programs/$name.c";
+    my @build = ($ENV{CC} // 'cc', '-O1', '-o', "$build_dir/$name", $source);
     system(@build) == 0 or die "@build failed\n";
-    return "$build_dir/heavy";
+    return "$build_dir/$name";
 }
 
 sub make_certificate {
@@ -127,22 +136,31 @@ sub choose_ports {
     $self->put('../httpd.conf', AdmissionTest::Config::text(%$self));
 }
 
+# httpd leads a process group: prefork stops by killing its own, and that must not
+# be the harness's.
 sub launch {
     my ($self) = @_;
     my $dir = $self->{dir};
+    my $keeper = keeper();
+
+    local $^F = 255;    # the keeper has it, nobody else
+    pipe my $alive, my $held or die "pipe: $!\n";
+    fcntl $alive, F_SETFD, FD_CLOEXEC or die "fcntl: $!\n";
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
-        # prefork stops by killing its process group: not the harness's.
-        POSIX::setpgid(0, 0);
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>', "$dir/stderr.log";
         open STDERR, '>&', \*STDOUT;
-        exec AdmissionTest::Config::httpd(), '-d', $dir, '-f', 'httpd.conf',
-             '-DFOREGROUND', $self->defines or POSIX::_exit(127);
+        exec $keeper, fileno $held, AdmissionTest::Config::httpd(), '-d', $dir,
+             '-f', 'httpd.conf', '-DFOREGROUND', $self->defines or POSIX::_exit(127);
     }
-    POSIX::setpgid($pid, $pid);    # whoever of the two is first
-    $self->{pid} = $pid;
+    close $held;
+    $self->{pid} = readline $alive
+        // die "httpd did not start:\n", $self->slurp('stderr.log');
+    chomp $self->{pid};
+    $alive->blocking(0);
+    @{$self}{qw(alive exited)} = ($alive, 0);
 }
 
 # Parks in the older way, as a combination or the environment says.
@@ -173,7 +191,7 @@ sub runs_programs {
 
 sub has_exited {
     my ($self) = @_;
-    $self->{exited} = 1 if waitpid($self->{pid}, POSIX::WNOHANG()) != 0;
+    $self->{exited} ||= defined sysread $self->{alive}, my $end, 1;
     return $self->{exited};
 }
 
@@ -272,17 +290,6 @@ sub processes {
     my ($self) = @_;
     return grep { my ($state, undef, $group) = proc_stat($_);
                   $group && $group == $self->{pid} && $state ne 'Z' } pids();
-}
-
-# Processes of the group that have ended, and whose parent is not of it and has
-# not noticed yet.
-sub unburied {
-    my ($self) = @_;
-    return grep {
-        my ($state, $parent, $group) = proc_stat($_);
-        $group && $group == $self->{pid} && $state eq 'Z'
-            && ((proc_stat($parent))[2] // 0) != $group;
-    } pids();
 }
 
 # The children that serve requests. mod_cgid's daemon is a child as well, the

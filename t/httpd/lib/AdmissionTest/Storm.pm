@@ -53,15 +53,12 @@ sub crowd_at {
         paths => [ map { "${ZONE}heavy?$_" } @{ $o{programs} } ]);
 }
 
-# An assertion that all programs end. @return when the last one did, and was
-# buried: mod_cgid waits for that as well, and where a program's daemon is dead
-# it depends on the system's init.
+# An assertion that all programs end. @return when the last one did.
 sub programs_end {
     my ($httpd) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    wait_for { !$httpd->live_programs_now && !$httpd->unburied }
-        'the last programs end', $PATIENCE;
+    wait_for { !$httpd->live_programs_now } 'the last programs end', $PATIENCE;
     return time;
 }
 

@@ -1,0 +1,63 @@
+/* keeper.c - starts httpd for a test, and buries the orphans that it leaves.
+ *
+ * keeper DESCRIPTOR PROGRAM ARGUMENT...
+ *
+ * mod_cgid waits until a program is buried. Where the daemon that started it is
+ * dead, init has to do that: in a container it may take seconds, or never do it.
+ *
+ * PROGRAM leads a process group of its own. Its pid is written to DESCRIPTOR, as a
+ * line; the end of the file there is its end. The keeper itself ends when nobody
+ * is left to be buried.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CANNOT_START 127
+
+static int fails(const char *what)
+{
+    perror(what);
+    return CANNOT_START;
+}
+
+static int start(char **command)
+{
+    /* Its father does the same: whoever of the two is first. */
+    setpgid(0, 0);
+    execvp(command[0], command);
+    return fails(command[0]);
+}
+
+int main(int argc, char **argv)
+{
+    int fd = argc > 2 ? atoi(argv[1]) : -1;
+    pid_t program, ended;
+
+    if (fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
+        return fails("keeper DESCRIPTOR PROGRAM ARGUMENT...");
+    }
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
+        return fails("PR_SET_CHILD_SUBREAPER");
+    }
+    program = fork();
+    if (program == 0) {
+        _exit(start(argv + 2));
+    }
+    if (program < 0) {
+        return fails("fork");
+    }
+    setpgid(program, program);
+    dprintf(fd, "%ld\n", (long)program);
+
+    while ((ended = waitpid(-1, NULL, 0)) > 0 || errno == EINTR) {
+        if (ended == program) {
+            close(fd);
+        }
+    }
+    return 0;
+}
