@@ -24,6 +24,7 @@ my $NOISE = qr/AH01882:\ |server\ reached\ MaxRequestWorkers\ setting
 
 # No /x here: it takes the blank between date and level for layout.
 my $SERIOUS = qr/^\[[^\]]*\] \[\w*:(?:warn|error|crit|alert|emerg)\]/;
+my $SHOWN   = 300;    # lines of each log, where a test failed
 my $CRASH   = qr/exit signal (?:Segmentation|Abort|Bus)/;
 
 sub access_log { return split /\n/, $_[0]->slurp('access.log') }
@@ -110,8 +111,18 @@ sub check_log {
     }
     ok !@bad, 'the error log has no line the test did not expect'
         or diag join "\n", @bad;
+    $self->show_log if !Test::More->builder->is_passing;
 }
 
-sub show_log { diag $_ for $_[0]->error_log }
+# The end of both logs: what is rare fails where nobody can look again.
+sub show_log {
+    my ($self) = @_;
+    for my $name (qw(error_log access_log)) {
+        my @lines = $self->$name;
+        splice @lines, 0, -$SHOWN;
+        diag "$name:";
+        diag "  $_" for @lines;
+    }
+}
 
 1;
