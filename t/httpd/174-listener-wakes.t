@@ -6,29 +6,12 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
-use AdmissionTest::Config;
 use AdmissionTest::Parking;
 
 plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
 
 my $zone = '/cgi-bin/';
 my ($stay, $leave) = (3, 40);
-
-# What makes the listener nap: a wrapper of httpd.
-sub napping_httpd {
-    my ($httpd) = @_;
-    my $dir = $httpd->{dir};
-    my $program = AdmissionTest::Config::httpd();
-    my @build = ($ENV{CC} // 'cc', qw(-O1 -shared -fPIC -o), "$dir/nap.so",
-                 "$FindBin::Bin/programs/nap.c", '-ldl');
-
-    system(@build) == 0 or die "@build failed\n";
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nNAP_DIR=$dir/heavy LD_PRELOAD=$dir/nap.so exec $program \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return "$dir/httpd";
-}
 
 for_each_parking_combo(sub {
     my ($combo) = @_;

@@ -89,9 +89,12 @@ static void restore_socket_locked(admission_parking_t *parking)
     admission_stand_in_close(&parking->stand_in);
 }
 
+/* At a hard stop nobody: the workers have gone, and the listener would wait half a
+ * second for one for each connection. They end with the child. */
 static void wake_locked(admission_parking_t *parking)
 {
-    if (parking->state == ADMISSION_PARKED && parking->is_woken) {
+    if (parking->state == ADMISSION_PARKED && parking->is_woken
+        && !adm_child_is_stopping(lot.child)) {
         admission_stand_in_wake(&parking->stand_in);
     }
 }
@@ -243,8 +246,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
         return next;
     }
     if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
-        || adm_ticket_seems_stuck(&visit->ticket, now)
-        || adm_child_is_stopping(lot.child)) {
+        || adm_ticket_seems_stuck(&visit->ticket, now)) {
         parking->is_woken = true;
         wake_locked(parking);
         return next;

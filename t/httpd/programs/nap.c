@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,6 +15,9 @@
 
 typedef int remove_t(void *pollset, const void *descriptor);
 typedef unsigned read_t(volatile unsigned *number);
+
+typedef int poll_t(void *pollset, long long timeout_usec, int *count,
+                   const void **descriptors);
 
 static __thread int is_about_to_nap; /* in the listener's thread */
 
@@ -28,9 +32,9 @@ static long size_of(const char *name)
     return dir && stat(path, &status) == 0 ? (long)status.st_size : -1;
 }
 
-static void nap(void)
+static void nap(long ms)
 {
-    const struct timespec half_a_second = { 0, 500000000L };
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
     char path[4096];
     FILE *file;
 
@@ -39,7 +43,9 @@ static void nap(void)
     if (file) {
         fclose(file);
     }
-    nanosleep(&half_a_second, NULL);
+    /* The MPM wakes its listener by a signal, too. */
+    while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+    }
 }
 
 /* A connection is to be handed to a worker. */
@@ -68,7 +74,25 @@ unsigned apr_atomic_read32(volatile unsigned *number)
     }
     if (is_about_to_nap) {
         is_about_to_nap = 0;
-        nap();
+        nap(500);
     }
     return next(number);
+}
+
+/* It is about to look at its sockets. */
+int apr_pollset_poll(void *pollset, long long timeout_usec, int *count,
+                     const void **descriptors)
+{
+    static poll_t *next;
+    char path[4096];
+
+    if (!next) {
+        next = (poll_t *)dlsym(RTLD_NEXT, "apr_pollset_poll");
+    }
+    if (size_of("doze") >= 0) {
+        snprintf(path, sizeof(path), "%s/doze", getenv("NAP_DIR"));
+        remove(path);
+        nap(1000);
+    }
+    return next(pollset, timeout_usec, count, descriptors);
 }

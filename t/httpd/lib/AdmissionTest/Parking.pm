@@ -14,7 +14,7 @@ use AdmissionTest;
 use AdmissionTest::Config;
 
 our @EXPORT = qw(ask_line backlog descriptors for_each_parking_combo halt httpd_with_files
-                 new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
+                 napping_httpd new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
 my $FACTOR  = 200;
@@ -151,6 +151,25 @@ sub descriptors {
     my ($pid) = @_;
     opendir my $files, "/proc/$pid/fd" or return 0;
     return scalar grep { /^\d+$/ } readdir $files;
+}
+
+# The program of an httpd whose listener naps when it is told: programs/nap.c. A
+# sanitizer wants to be loaded first.
+sub napping_httpd {
+    my ($httpd) = @_;
+    my $dir = $httpd->{dir};
+    my $program = AdmissionTest::Config::httpd();
+    my ($source) = __FILE__ =~ m{^(.*?)[^/]*/[^/]*/[^/]*$};
+    $source .= 'programs/nap.c';
+    my @build = ($ENV{CC} // 'cc', qw(-O1 -shared -fPIC -o), "$dir/nap.so",
+                 $source, '-ldl');
+
+    system(@build) == 0 or die "@build failed\n";
+    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
+    print $script "#!/bin/sh\nNAP_DIR=$dir/heavy LD_PRELOAD=$dir/nap.so exec $program \"\$@\"\n";
+    close $script or die "$dir/httpd: $!\n";
+    chmod 0755, "$dir/httpd";
+    return "$dir/httpd";
 }
 
 1;
