@@ -21,9 +21,6 @@ CONF
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo);
-    # Before the new daemon of mod_cgid can be reached, those who are granted a
-    # permit by the raised limit try again.
-    $httpd->allow_in_log(qr/\[cgid:error\].*AH0125[78]: .* cgi daemon/);
     $httpd->configure(zone_of(1));
     $httpd->start;
     my ($old) = $httpd->children;

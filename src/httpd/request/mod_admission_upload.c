@@ -278,15 +278,19 @@ static bool go_on(admission_ready_t *ready)
                                                  : (void *)&status);
 }
 
-/* A read that does not wait does not ask for the body either. */
+/* A read that does not wait does not ask for the body either. The line is for
+ * httpd 2.4.37, which has no other. */
 static void ask_for_body(request_rec *r)
 {
     if (r->expecting_100 && r->proto_num >= HTTP_VERSION(1, 1)) {
+        const char *line = r->status_line;
         int status = r->status;
 
         r->status = HTTP_CONTINUE;
+        r->status_line = ap_get_status_line(HTTP_CONTINUE);
         ap_send_interim_response(r, 0);
         r->status = status;
+        r->status_line = line;
     }
 }
 

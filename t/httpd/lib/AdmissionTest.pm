@@ -63,8 +63,11 @@ sub combos {
 sub for_each_combo {
     my ($story, @wanted) = @_;
 
-    my @combos = combos(@wanted)
-        or plan skip_all => 'none of the asked-for combinations';
+    my @combos = combos(@wanted);
+
+    if (!@combos) { # other stories of the file may have some
+        SKIP: { skip 'none of the asked-for combinations', 1 }
+    }
     for my $combo (@combos) {
         subtest $combo->{name} => sub {
             for my $module ("mpm_$combo->{mpm}", $combo->{cgi}) {

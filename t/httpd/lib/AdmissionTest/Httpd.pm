@@ -214,6 +214,7 @@ sub is_left_alone {
 
 sub reload {
     my ($self, $signal) = @_;
+    $self->{has_reloaded} = 1;
     my $generation = $self->status->{ParentServerMPMGeneration};
     my @old = $self->children;
     kill $signal => $self->{pid};
