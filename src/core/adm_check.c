@@ -66,7 +66,7 @@ static const char *count_ticket(const adm_segment_t *segment,
     if (state == ADM_TICKET_ORPHANED) {
         return NULL;
     }
-    census->left += (atomic_load(&ticket->bell) & ADM_BELL_LEFT) != 0;
+    census->left += adm_ticket_was_left(ticket);
     child = adm_child_at(segment, ticket->child_idx);
     if (!child || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
         return "a ticket names no child";

@@ -42,7 +42,8 @@ enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
 
     /* Who blocks has a thread already. */
     if (room == ADM_ROOM_FULL
-        && atomic_load_explicit(&ticket->bell, memory_order_relaxed) == 0) {
+        && !adm_bell_is_parked(
+            atomic_load_explicit(&ticket->bell, memory_order_relaxed))) {
         return ADM_ROOM_IDLE;
     }
     return (enum adm_room_t)room;
@@ -111,7 +112,8 @@ adm_grant_find_guard_locked(const adm_segment_t *segment,
         if (!ticket) {
             break;
         }
-        if (ticket->child_idx != child_idx && atomic_load(&ticket->bell)
+        if (ticket->child_idx != child_idx
+            && adm_bell_is_parked(atomic_load(&ticket->bell))
             && adm_grant_room_for(segment, ticket) != ADM_ROOM_SILENT) {
             return ticket;
         }

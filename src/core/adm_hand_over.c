@@ -276,7 +276,7 @@ void adm_hand_over_wake(adm_segment_t *segment, const adm_wakes_t *wakes)
     for (i = 0; i < wakes->count; i++) {
         uint32_t bell = wakes->granted[i].bell;
 
-        if (bell) {
+        if (adm_bell_is_parked(bell)) {
             adm_doorbell_ring_slot(segment, wakes->granted[i].child_idx,
                                    bell - 1);
         }
@@ -286,7 +286,7 @@ void adm_hand_over_wake(adm_segment_t *segment, const adm_wakes_t *wakes)
             adm_wait_wake(&adm_ticket_at(segment, idx)->state); /* W4_wake */
         }
     }
-    if (wakes->guard_child_idx && wakes->guard_bell) {
+    if (wakes->guard_child_idx && adm_bell_is_parked(wakes->guard_bell)) {
         adm_doorbell_ring_slot(segment, wakes->guard_child_idx,
                                wakes->guard_bell - 1);
     }

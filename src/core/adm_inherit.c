@@ -35,7 +35,8 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
     heir->has_worker = false;
     heir->is_settled = false;
     heir->finds_no_room = false;
-    adm_zone_end_ticket_locked(child->segment, zone, from_idx);
+    adm_zone_end_ticket_locked(child->segment, zone,
+                               from_idx); /* T15_move_on */
     if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, &entry,
                                      now, heir)
         != APR_SUCCESS) {

@@ -232,8 +232,8 @@ typedef struct adm_ticket_rec_t {
     uint32_t prev_idx;    /* in the queue, or among the grants */
     uint32_t next_idx;    /* in the queue, among the grants, in the free list */
     atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
-                           * from ADM_BELL_LEFT on: its request has left it.
-                           * Written by the owning child without the lock */
+                           * from ADM_BELL_LEFT on: who has left it. By the owning
+                           * child without the lock, in the end compare and swap */
     atomic_uint programs; /* ADM_PROGRAMS_*: whether any was announced. By the
                            * owning child, no lock */
     _Atomic uint64_t program; /* adm_program_word() of the last one. Compare and
@@ -301,11 +301,35 @@ static inline pid_t adm_life_pid(uint64_t life)
     return (pid_t)(life >> 32);
 }
 
-/* In `bell`, with an adm_reason_t or one of these: how the request left that
- * could not lock the zone. A slot is never so large. */
+/* In `bell`: the request left and could not lock the zone. A slot is never so
+ * large. The low bits are an adm_outcome_t or one of these, how it left; between
+ * them are the low bits of its arrival, so that a late writer means only its own
+ * ticket. */
 #define ADM_BELL_LEFT UINT32_C(0x80000000)
+#define ADM_BELL_HOW UINT32_C(0x1ff)
 
 enum { ADM_LEFT_RELEASED = 0x100, ADM_LEFT_ABANDONED = 0x101 };
+
+static inline uint32_t adm_bell_left(uint64_t arrival, uint32_t how)
+{
+    return ADM_BELL_LEFT
+           | (uint32_t)(arrival & (ADM_BELL_LEFT / (ADM_BELL_HOW + 1) - 1))
+                 * (ADM_BELL_HOW + 1)
+           | how;
+}
+
+/* Whether its own request has left it. Does not look at the state. */
+static inline bool adm_ticket_was_left(const adm_ticket_rec_t *ticket)
+{
+    return (atomic_load(&ticket->bell) & ~ADM_BELL_HOW)
+           == adm_bell_left(ticket->arrival, 0);
+}
+
+/* Whether a dispatcher looks after it, and no thread sleeps. */
+static inline bool adm_bell_is_parked(uint32_t bell)
+{
+    return bell != 0 && !(bell & ADM_BELL_LEFT);
+}
 
 /* Whether a child can begin what it is granted: a hint. */
 enum adm_room_t {

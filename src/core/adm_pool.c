@@ -163,7 +163,7 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         adm_pool_put_locked(segment, zone, idx);
         return;
     }
-    if (atomic_load(&ticket->bell) & ADM_BELL_LEFT) {
+    if (adm_ticket_was_left(ticket)) {
         counts->has_left = true; /* of an orphan: one look too many */
     }
     if (ticket->arrival > counts->last_arrival) {

@@ -212,23 +212,33 @@ static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
     }
 }
 
+/* Say in the ticket how it was left. Whoever has the lock may just be moving the
+ * permit on: then the note means nobody. @return false if that is seen. */
+static bool note_left(const adm_ticket_t *ticket, uint32_t how)
+{
+    adm_ticket_rec_t *rec = rec_of(ticket);
+    uint32_t note = adm_bell_left(ticket->arrival, how);
+    uint32_t bell;
+
+    do {
+        bell = atomic_load(&rec->bell);
+        if (rec->arrival != ticket->arrival) {
+            return false;
+        }
+        /* T11_leave_noted */
+    } while (!atomic_compare_exchange_strong(&rec->bell, &bell, note));
+    return true;
+}
+
 static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
-    adm_ticket_rec_t *rec = rec_of(ticket);
-    uint32_t note = ADM_BELL_LEFT | how;
     apr_status_t rv;
 
-    if (!zone || !rec || rec->arrival != ticket->arrival) {
-        return;
-    }
-    /* T11_leave_noted. The ticket first: `has_left` alone is found by others,
-     * and by nobody else if this child is killed in between: it is reaped. */
-    atomic_store(&rec->bell, note);
-    if (rec->arrival != ticket->arrival) {
-        /* Whoever has the lock is just moving the permit on. */
-        atomic_compare_exchange_strong(&rec->bell, &note, 0);
+    /* The ticket first: `has_left` alone is found by others, and by nobody else
+     * if this child is killed in between: it is reaped. */
+    if (!zone || !rec_of(ticket) || !note_left(ticket, how)) {
         return;
     }
     ADM_FAULT(left_noted);

@@ -51,13 +51,15 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    uint32_t state = atomic_load(&ticket->state);
-    uint32_t bell = atomic_load(&ticket->bell);
-    uint32_t how = bell & ~ADM_BELL_LEFT;
+    uint32_t state, how;
 
-    if (!(bell & ADM_BELL_LEFT)
-        || (state != ADM_TICKET_WAITING && state != ADM_TICKET_GRANTED
-            && state != ADM_TICKET_ACTIVE)) {
+    if (!ticket || !adm_ticket_was_left(ticket)) {
+        return;
+    }
+    state = atomic_load(&ticket->state);
+    how = atomic_load(&ticket->bell) & ADM_BELL_HOW;
+    if (state != ADM_TICKET_WAITING && state != ADM_TICKET_GRANTED
+        && state != ADM_TICKET_ACTIVE) {
         return;
     }
     if (state == ADM_TICKET_ACTIVE && how == ADM_LEFT_ABANDONED) {

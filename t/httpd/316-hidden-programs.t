@@ -58,7 +58,7 @@ sub start_hidden {
 LogLevel admission:trace1
 <Location $zone>
     MaxConcurrent $limit
-    AdmissionQueue 30 timeout=30s
+    AdmissionQueue 200 timeout=30s
 </Location>
 CONF
     my $httpd = new_httpd(combo => $combo, workers => 60,

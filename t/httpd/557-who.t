@@ -37,6 +37,8 @@ CONF
         'q="<b>\\', "\xe4\xb8\xad$long", "caf\xe9", "%41$long", "a%00b";
     $httpd->zone_becomes('/cgi-bin/', 'and some wait', Active => 2, Queued => 5);
 
+    wait_for { $httpd->live_programs_now == 2 && 2 == grep { $_->{pid} } who($httpd) }
+        'the programs of those that run are known';
     my @all = who($httpd);
     my @running = grep { $_->{state} eq 'running' } @all;
     my @waiting = grep { $_->{state} eq 'waiting' } @all;

@@ -81,7 +81,7 @@ inline choose_key(ticket)
     /* The keys are alike: the first one to come has the first. */
     if
     :: meant[ticket] = 0
-    :: next_arrival > 1 -> meant[ticket] = 1
+    :: next_arrival > 2 -> meant[ticket] = 1
     fi
 }
 

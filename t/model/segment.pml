@@ -43,7 +43,8 @@ byte child[TICKETS]; /* the record that it names */
 byte arrival[TICKETS];
 bit announced[TICKETS]; /* a program was announced */
 #ifdef STOPS
-byte left[TICKETS]; /* its request could not lock the zone: the op it left with */
+byte left[TICKETS]; /* its request could not lock the zone: its arrival, and the
+                     * op it left with */
 bit has_left;       /* the zone says that there may be such tickets */
 #endif
 
@@ -54,7 +55,14 @@ byte length; /* of line */
 byte unused; /* the free list, a bit a ticket */
 
 byte limit = LIMIT; /* written by the parent */
-byte next_arrival;
+byte next_arrival = 1;
+
+#ifdef MOVES
+/* A request that the server sends to itself comes with this token. */
+byte moves = MOVES; /* how many may still be sent */
+byte sent = NONE;   /* the ticket of who sends it */
+byte sent_arrival;
+#endif
 
 /* States of a child's record. `life` and `owner` are one word. */
 #define NOBODY 0
@@ -195,8 +203,16 @@ inline check_caches()
 /* ---- the caches ---------------------------------------------------------- */
 
 #ifdef STOPS
-#define was_left(t) (left[t] && (state[t] == WAITING || state[t] == GRANTED \
-                                 || state[t] == ACTIVE))
+#define note(number, op) (((number) << 3) | (op))
+#define op_noted(t) (left[t] & 7)
+#ifdef BREAK_LEFT_UNNAMED
+#define is_note_of(t) true
+#else
+#define is_note_of(t) (left[t] >> 3 == arrival[t])
+#endif
+#define was_left(t) (left[t] && is_note_of(t) \
+                     && (state[t] == WAITING || state[t] == GRANTED \
+                         || state[t] == ACTIVE))
 #define says_left has_left
 #else
 #define says_left false

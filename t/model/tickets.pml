@@ -5,6 +5,8 @@
  * a killed one may be replaced by a new process, which makes a request, too.
  * With KEYS each request has one of two keys (keys.pml).
  * With STOPS whoever finds the lock held may give up on it when it leaves.
+ * With MOVES so many requests are sent by others of the same zone, which end when
+ * they like; their permits move on to those.
  * A child has one worker, which a request that waits does not hold: TAKEN times
  * others take it, for a while or for good.
  * docs/model.md says what is left out and why that is sound.
@@ -25,6 +27,7 @@
 #define END_ORPHAN 5
 #define HAND_OUT 6
 #define ABANDON_IT 7
+#define INHERIT 8
 
 /* What a look around is for. */
 #define TO_CLAIM 1
@@ -67,6 +70,19 @@
 #define state_of_abandoned FREE
 #else
 #define state_of_abandoned ORPHANED
+#endif
+
+/* A permit that has moved on belongs to another ticket, perhaps in this record. */
+#ifdef MOVES
+#define own_arrival mine
+#ifdef BREAK_MOVED_UNSEEN
+#define is_mine true
+#else
+#define is_mine (arrival[t] == mine)
+#endif
+#else
+#define own_arrival arrival[t]
+#define is_mine true
 #endif
 
 #define may_be_late (late > 0 && any_may_lose)
@@ -178,6 +194,9 @@ proctype slot(byte me)
     byte todo;        /* tickets that were left, a bit each */
 #endif
     bit is_passed_on; /* x had a permit */
+#ifdef MOVES
+    byte mine;        /* the arrival of its ticket */
+#endif
 
     /* The first processes are registered from the start; that saves states.
      * Their successors have to register. */
@@ -263,6 +282,17 @@ request:
     atomic {
         op = ENTER;
         back = 0;
+#ifdef MOVES
+        if
+        :: sent != NONE ->
+            op = INHERIT;
+            x = sent;
+            seen = sent_arrival;
+            sent = NONE;
+            sent_arrival = 0
+        :: true
+        fi;
+#endif
         goto critical
     }
 
@@ -337,6 +367,23 @@ begin:
 
     /* ---- run ---- */
 granted:
+#ifdef MOVES
+    if
+    :: atomic {
+        moves > 0 && sent == NONE ->
+        /* What does the work comes when it comes. */
+        moves--;
+        sent = t;
+        sent_arrival = mine;
+        is_impatient = false;
+        op = RELEASE;
+        goto critical
+    }
+    :: atomic { true -> goto starts }
+    OR_KILLED
+    fi;
+starts:
+#endif
     atomic {
         is_impatient = false;
 #ifndef BREAK_ANNOUNCED_LATE
@@ -404,13 +451,25 @@ critical:
         state[t] = ACTIVE;
         goto granted
     }
+#ifndef MOVES
     :: atomic {
         zone_lock != 0 && (op == CANCEL || op == RELEASE
                            || op == ABANDON_IT) ->
 T11_leave_noted:
-        left[t] = op;
+        left[t] = note(own_arrival, op);
         goto leave_noted
     }
+#else
+    /* It looks whose the record is, then compares and swaps. */
+    :: atomic {
+        zone_lock != 0 && (op == CANCEL || op == RELEASE) && is_mine ->
+        seen = left[t];
+        goto leave
+    }
+    :: atomic {
+        zone_lock != 0 && op == RELEASE && !is_mine -> goto rest
+    }
+#endif
 #endif
     OR_KILLED
     fi;
@@ -443,6 +502,12 @@ locked:
             child[t] = rec;
             holder[t] = self;
             arrival[t] = next_arrival;
+#ifdef MOVES
+            mine = next_arrival;
+#ifdef STOPS
+            left[t] = 0;
+#endif
+#endif
             next_arrival++;
             x = t
         }
@@ -487,11 +552,31 @@ T8_cancel_granted:
         x = NONE
     }
     :: atomic {
-        op == RELEASE ->
+        op == RELEASE && is_mine ->
         x = t;
 T5_release:
         state[t] = FREE
     }
+#ifdef MOVES
+    :: atomic {
+        op == RELEASE && !is_mine ->
+        x = NONE
+    }
+    :: atomic {
+        op == INHERIT && state[x] == ACTIVE && arrival[x] == seen ->
+        seen = 0;
+T15_move_on:
+        state[x] = FREE;
+        goto moving
+    }
+    :: atomic {
+        op == INHERIT && !(state[x] == ACTIVE && arrival[x] == seen) ->
+        seen = 0;
+        x = 0;
+        op = ENTER;
+        goto locked
+    }
+#endif
 #ifdef ABANDON
     :: atomic {
         op == ABANDON_IT ->
@@ -555,7 +640,7 @@ T12_notes_taken:
                 todo = todo & ~(1 << x)
             }
             if
-            :: state[x] == ACTIVE && left[x] == ABANDON_IT ->
+            :: state[x] == ACTIVE && op_noted(x) == ABANDON_IT ->
                 state[x] = state_of_abandoned
             :: else ->
                 state[x] = FREE
@@ -688,6 +773,48 @@ W4_wake:
     }
     OR_KILLED
     fi;
+#ifdef MOVES
+moving:
+    if
+    :: atomic {
+        true ->
+        d_step {
+            follow(x);
+            take_unused(t);
+            child[t] = rec;
+            holder[t] = self;
+            arrival[t] = next_arrival;
+#ifdef STOPS
+            left[t] = 0;
+#endif
+            mine = next_arrival;
+            next_arrival++;
+            x = t;
+            op = ENTER
+        }
+        d_step {
+            state[t] = ACTIVE;
+            check_permits()
+        }
+        goto stored
+    }
+    OR_KILLED
+    fi;
+#endif
+#if defined STOPS && defined MOVES
+leave:
+    if
+    :: atomic {
+        left[t] == seen ->
+        seen = 0;
+T11_leave_noted:
+        left[t] = note(own_arrival, op);
+        goto leave_noted
+    }
+    :: atomic { left[t] != seen -> seen = 0; goto critical }
+    OR_KILLED
+    fi;
+#endif
 #ifdef STOPS
 leave_noted:
     if
@@ -850,6 +977,9 @@ rest:
     atomic {
         idle[me] = true;
         t = 0;
+#ifdef MOVES
+        mine = 0;
+#endif
         op = 0;
         back = 0;
         is_impatient = false
@@ -873,6 +1003,9 @@ dead:
         worker[me] = IDLE;
         is_passed_on = false;
         t = 0;
+#ifdef MOVES
+        mine = 0;
+#endif
         is_impatient = false;
         op = 0;
         r = 0;

@@ -113,6 +113,47 @@ START_TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
 }
 END_TEST
 
+/* The sender looked whose the record is, found the lock held, was stopped, and
+ * goes on when the record is the heir's. */
+static void note_late(adm_ticket_t *heir)
+{
+    stage();
+    ck_assert_int_eq(inherit(heir), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(heir->idx, sender.idx);
+    atomic_store(&rec_of_ticket(heir)->bell,
+                 adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
+    atomic_store(&rec_of_zone(zone)->has_left, 1);
+}
+
+START_TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
+{
+    adm_ticket_t heir = { 0 };
+
+    note_late(&heir);
+    adm_round(child, adm_now(), true);
+    ck_assert_uint_eq(active_in(zone), 1);
+    ck_assert(adm_ticket_is_granted(&heir));
+    ck_assert(!adm_ticket_is_granted(&waiter));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_heir_leaves_its_own_note_over_a_late_one)
+{
+    adm_ticket_t heir = { 0 };
+    adm_zone_rec_t *rec;
+
+    note_late(&heir);
+    rec = rec_of_zone(zone);
+    ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
+    leave(&heir);
+    adm_zone_unlock(segment, rec, adm_now());
+    adm_round(child, adm_now(), true);
+    ck_assert(adm_ticket_is_granted(&waiter));
+    assert_segment_consistent();
+}
+END_TEST
+
 static int inherit_and_stay(void *unused)
 {
     adm_child_t *other = join();
@@ -150,6 +191,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, whose_permit_has_moved_announces_no_program);
     tcase_add_test(stories,
                    whose_permit_has_moved_leaves_nothing_to_whoever_locks_next);
+    tcase_add_test(stories,
+                   a_late_note_of_the_sender_takes_nothing_from_the_heir);
+    tcase_add_test(stories, the_heir_leaves_its_own_note_over_a_late_one);
     tcase_add_test(stories,
                    a_permit_that_moved_to_a_child_that_dies_is_taken_back);
 }
