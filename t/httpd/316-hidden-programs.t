@@ -54,11 +54,12 @@ sub wrapper {
 # the server's own program.
 sub start_hidden {
     my ($combo, $is_suexec, $is_hidden) = @_;
+    my $queue = $combo->{mpm} eq 'prefork' ? 40 : 200; # of 60 workers
     my $conf = <<"CONF";
 LogLevel admission:trace1
 <Location $zone>
     MaxConcurrent $limit
-    AdmissionQueue 200 timeout=30s
+    AdmissionQueue $queue timeout=30s
 </Location>
 CONF
     my $httpd = new_httpd(combo => $combo, workers => 60,
