@@ -91,6 +91,7 @@ CONF
     is_deeply statuses(answers(@line)), { 200 => 11 }, 'all are answered';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
     server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    $_->leave for @line, $hold; # httpd 2.4.37 waits for it
     wait_for { $httpd->children == 1 } 'the old children end';
     $httpd->stop;
 });
