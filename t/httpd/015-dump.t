@@ -16,6 +16,7 @@ my $httpd = AdmissionTest::Httpd->new(combo => $combo, workers => 200, conf => <
 <Location /reports>
     AdmissionZone reports
     MaxConcurrent 7
+    AdmissionSpool request=10000 response=off
 </Location>
 <Location /found>
     MaxConcurrent auto 2
@@ -36,22 +37,25 @@ my ($status, $output) = $httpd->configtest('-D', 'DUMP_ADMISSION');
 is $status, 0, 'the configuration is fine' or diag $output;
 
 my @zones = (
-    # name, limit, queue, timeout, line of MaxConcurrent
+    # name, limit, queue, timeout, line of MaxConcurrent, what is kept if not by default
     [ 'test.example:/cgi-bin/',  4, 20,  qr/5(?:s|000)/,   2 ],
-    [ 'reports',                 7, 100, qr/30(?:s|000)/,  7 ],
-    [ 'other.example:/cgi-bin/', 2, 0,   qr/30(?:s|000)/,  18 ],
+    [ 'reports',                 7, 100, qr/30(?:s|000)/,  7,
+      'request=10000 response=off' ],
+    [ 'other.example:/cgi-bin/', 2, 0,   qr/30(?:s|000)/,  19 ],
     # Without a maximum: what the reserve, a quarter of 200, leaves.
-    [ 'test.example:/found',     'auto 2 150', 100, qr/30(?:s|000)/, 10 ],
-    [ 'test.example:/found/within', 'auto 2 16', 100, qr/30(?:s|000)/, 13 ],
+    [ 'test.example:/found',     'auto 2 150', 100, qr/30(?:s|000)/, 11 ],
+    [ 'test.example:/found/within', 'auto 2 16', 100, qr/30(?:s|000)/, 14 ],
 );
 for (@zones) {
-    my ($name, $limit, $queue, $timeout, $place) = @$_;
+    my ($name, $limit, $queue, $timeout, $place, $spool) = @$_;
+    $spool //= 'request=1M response=16M';
     my ($line) = grep { /(?:^|\s)\Q$name\E(?:\s|$)/ } split /\n/, $output;
     ok defined $line, "$name has a line" or diag($output), next;
     like $line, qr/\blimit $limit\b/, "$name: limit";
     like $line, qr/\bqueue $queue\b/, "$name: length of the queue";
     like $line, qr/\btimeout\W$timeout/, "$name: timeout";
     like $line, qr/admission\.conf:$place\b/, "$name: where it is configured";
+    like $line, qr/ spool $spool /, "$name: what is kept for slow clients";
 }
 
 my (undef, $quiet) = $httpd->configtest;

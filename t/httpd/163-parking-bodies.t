@@ -1,5 +1,5 @@
-# Requests with bodies are parked before anybody reads them; the bodies arrive
-# whole, however they are sent and whenever.
+# Requests with bodies are parked before anybody reads them, where AdmissionSpool is
+# off; the bodies arrive whole, however they are sent and whenever.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -31,6 +31,7 @@ for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(combo => $combo, tls => 1,
                                     modules => ['reqtimeout'], conf => <<'CONF');
 RequestReadTimeout header=5 body=1,MinRate=500
+AdmissionSpool request=off
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 50

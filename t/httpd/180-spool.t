@@ -5,6 +5,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use AdmissionTest::Slow;
+use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
 my $zone = '/cgi-bin/';
 
@@ -32,13 +33,30 @@ sub all_arrives {
     ok $reader->has_read_all, "$how: everything arrives in the end";
 }
 
+# The end of an answer that fits into httpd's memory, but not into the sockets: the
+# handler returns, its worker waits for the client.
+sub worker_is_counted {
+    my ($httpd) = @_;
+    socket my $socket, PF_INET, SOCK_STREAM, 0 or die "socket: $!\n";
+    setsockopt $socket, SOL_SOCKET, SO_RCVBUF, 4096 or die "SO_RCVBUF: $!\n";
+    connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
+    syswrite $socket, "GET /cgi-bin/heavy?bulk=80000 HTTP/1.1\r\nHost: test.example\r\n\r\n";
+    wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !zone_of($s)->{Active} }
+        'who reads not even the end of a short answer holds a worker, which is counted';
+    close $socket;
+    wait_for { !$httpd->status->{AdmissionRunning} } '... until it leaves';
+    return;
+}
+
+sub zone_of { my ($status) = @_; return $status->{zone}{"test.example:$zone"} }
+
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                           modules => \@proxy, conf => <<"CONF");
-AdmissionSpool request=1M response=16M
+@{[ $combo->{mpm} eq 'event' ? '' : 'SendBufferSize 8192' ]}
 <Location $zone>
     MaxConcurrent 1
     AdmissionQueue 5
@@ -65,6 +83,7 @@ CONF
     all_arrives($_, $reader{$_}) for sort keys %reader;
     wait_for { !$httpd->status->{AdmissionSpooled} } 'nothing is kept any more';
     wait_for { !$httpd->status->{AdmissionRunning} } 'no worker is counted any more';
+    worker_is_counted($httpd) if $combo->{mpm} ne 'event';
     $httpd->stop;
 });
 

@@ -43,7 +43,6 @@ for_each_combo(sub {
     my $is_event = $combo->{mpm} eq 'event';
     my $httpd = start_httpd(combo => $combo, workers => 20, modules => ['reqtimeout'],
                             conf => <<'CONF');
-AdmissionSpool request=1M response=16M
 RequestReadTimeout body=30
 <Location /cgi-bin/>
     MaxConcurrent 1

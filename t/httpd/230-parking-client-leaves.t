@@ -15,6 +15,7 @@ for_each_parking_combo(sub {
     my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
 <Location /cgi-bin/>
     MaxConcurrent 1
+    AdmissionSpool request=off
     AdmissionQueue 150 timeout=300s
 </Location>
 CONF

@@ -4,8 +4,8 @@
 
 #define DEFAULT_QUEUE_LENGTH 100
 #define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
-#define DEFAULT_SPOOL_REQUEST ((apr_off_t)0)
-#define DEFAULT_SPOOL_RESPONSE ((apr_off_t)0)
+#define DEFAULT_SPOOL_REQUEST ((apr_off_t)1024 * 1024)
+#define DEFAULT_SPOOL_RESPONSE ((apr_off_t)16 * 1024 * 1024)
 
 /* ---- create and merge ---------------------------------------------------- */
 

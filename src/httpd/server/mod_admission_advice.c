@@ -240,6 +240,31 @@ static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
     }
 }
 
+/* As it can be said in the configuration. */
+static void dump_size(apr_file_t *out, const char *what, apr_off_t size)
+{
+    static const char units[] = "\0KMGT";
+    const char *unit = units;
+
+    while (size > 0 && size % 1024 == 0 && unit < units + 4) {
+        size /= 1024;
+        unit++;
+    }
+    if (size == 0) {
+        apr_file_printf(out, " %s=off", what);
+    }
+    else {
+        apr_file_printf(out, " %s=%" APR_OFF_T_FMT "%.1s", what, size, unit);
+    }
+}
+
+static void dump_spool(apr_file_t *out, const admission_dir_conf_t *conf)
+{
+    apr_file_puts(" spool", out);
+    dump_size(out, "request", admission_conf_spool_request(conf));
+    dump_size(out, "response", admission_conf_spool_response(conf));
+}
+
 static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -261,6 +286,7 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
                             apr_time_as_msec(zone->queue_target));
         }
         dump_order(out, zone->apparent);
+        dump_spool(out, zone->apparent);
         dump_places(out, zone);
     }
 }
