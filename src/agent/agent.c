@@ -12,6 +12,7 @@
 
 #include "adm_agent.h"
 #include "agent.h"
+#include "agent_account.h"
 #include "agent_tune.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
@@ -105,8 +106,8 @@ static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
 /* What is to be done, at most every tick or when the agent is woken. Each returns
  * when it has to be called again at the latest. */
 static adm_usec_t (*const duties[])(adm_child_t *self, adm_usec_t now,
-                                    bool is_woken) = { look_around,
-                                                       agent_tune };
+                                    bool is_woken) = { look_around, agent_tune,
+                                                       agent_account };
 
 /* @return when the next one has to be done. */
 static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
@@ -135,6 +136,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
         return rv;
     }
     agent_tune_begin(self, setup, "", pool);
+    agent_account_begin("");
     /* First the word to sleep on, then whatever decides whether to. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {

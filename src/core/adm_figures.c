@@ -4,13 +4,12 @@
 #include "adm_figures.h"
 #include "law.h"
 
-/* Bucket n: below 2^n milliseconds. */
-static unsigned bucket_of(uint64_t duration_usec)
+/* Bucket n: below 2^n. */
+static unsigned bucket_of(uint64_t number, unsigned buckets)
 {
-    uint64_t msec = duration_usec / ADM_USEC_PER_MSEC;
-    unsigned bucket = msec ? 64 - (unsigned)__builtin_clzll(msec) : 0;
+    unsigned bucket = number ? 64 - (unsigned)__builtin_clzll(number) : 0;
 
-    return bucket < ADM_HISTOGRAM_BUCKETS ? bucket : ADM_HISTOGRAM_BUCKETS - 1;
+    return bucket < buckets ? bucket : buckets - 1;
 }
 
 void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration)
@@ -22,7 +21,8 @@ void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration)
     if (usec > durations->max_usec) {
         durations->max_usec = usec;
     }
-    durations->bucket[bucket_of(usec)]++;
+    durations
+        ->bucket[bucket_of(usec / ADM_USEC_PER_MSEC, ADM_HISTOGRAM_BUCKETS)]++;
 }
 
 void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued)
@@ -68,4 +68,65 @@ void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,
     if (peak_kb > programs->peak_largest_kb) {
         programs->peak_largest_kb = peak_kb;
     }
+}
+
+static void add_number(adm_spread_t *spread, uint64_t number)
+{
+    spread->sum += number;
+    if (number > spread->max) {
+        spread->max = number;
+    }
+    spread->bucket[bucket_of(number, ADM_SPREAD_BUCKETS)]++;
+}
+
+void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,
+                         uint64_t processor_usec, uint64_t faults)
+{
+    adm_account_t *account = &figures->account;
+
+    account->count++;
+    add_number(&account->peak_kb, peak_kb);
+    add_number(&account->processor_msec, processor_usec / ADM_USEC_PER_MSEC);
+    add_number(&account->faults, faults);
+}
+
+/* In units of @a unit; of the last bucket only the largest is known. */
+static uint64_t percentile(const uint64_t *bucket, unsigned buckets,
+                           unsigned percent, double unit, uint64_t max)
+{
+    double wanted, below = 0;
+    unsigned i;
+
+    for (i = 0; i < buckets; i++) {
+        below += (double)bucket[i];
+    }
+    wanted = below * percent / 100;
+    below = 0;
+    for (i = 0; i < buckets - 1; i++) {
+        double here = (double)bucket[i];
+
+        if (here > 0 && below + here >= wanted) {
+            double from = i > 0 ? (double)(UINT64_C(1) << (i - 1)) : 0;
+            double to = (double)(UINT64_C(1) << i);
+            double number = unit
+                            * (from + (to - from) * (wanted - below) / here);
+
+            return number < (double)max ? (uint64_t)number : max;
+        }
+        below += here;
+    }
+    return max;
+}
+
+uint64_t adm_spread_percentile(const adm_spread_t *spread, unsigned percent)
+{
+    return percentile(spread->bucket, ADM_SPREAD_BUCKETS, percent, 1,
+                      spread->max);
+}
+
+uint64_t adm_durations_percentile(const adm_durations_t *durations,
+                                  unsigned percent)
+{
+    return percentile(durations->bucket, ADM_HISTOGRAM_BUCKETS, percent,
+                      ADM_USEC_PER_MSEC, durations->max_usec);
 }

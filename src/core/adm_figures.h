@@ -18,6 +18,23 @@ typedef struct adm_durations_t {
     uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
 } adm_durations_t;
 
+/** How numbers are spread: bucket n counts those below 2^n, the last all others. */
+#define ADM_SPREAD_BUCKETS 28
+
+typedef struct adm_spread_t {
+    uint64_t sum;
+    uint64_t max;
+    uint64_t bucket[ADM_SPREAD_BUCKETS];
+} adm_spread_t;
+
+/** What programs took that have ended, each as exactly as it is known. */
+typedef struct adm_account_t {
+    uint64_t count;
+    adm_spread_t peak_kb; /* largest resident set */
+    adm_spread_t processor_msec;
+    adm_spread_t faults; /* for which it waited for the disk */
+} adm_account_t;
+
 /** What programs took that have ended, where the system told. */
 typedef struct adm_usages_t {
     uint64_t count;
@@ -44,7 +61,8 @@ typedef struct adm_figures_t {
     uint64_t service_square_msec2; /* sum of the squares of those */
     uint64_t queued_usec;          /* time in which somebody waited, as far as
                                       * it is over */
-    adm_usages_t programs;
+    adm_usages_t programs;         /* for limits that find themselves */
+    adm_account_t account;         /* for people */
     uint32_t queued_max;
     uint32_t has_target; /* 1: a request came that is not to wait for long */
 } adm_figures_t;
@@ -76,6 +94,19 @@ void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued);
 /** A program has ended that had @a peak_kb of memory at most. */
 void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,
                               uint64_t processor_usec);
+
+/** A program has ended that took so much. */
+void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,
+                         uint64_t processor_usec, uint64_t faults);
+
+/** @return the number that @a percent of them are below, as far as the buckets
+ *  tell it: as if they were spread evenly between the ends of theirs. 0: there are
+ *  none. */
+uint64_t adm_spread_percentile(const adm_spread_t *spread, unsigned percent);
+
+/** @return the same of durations, in microseconds. */
+uint64_t adm_durations_percentile(const adm_durations_t *durations,
+                                  unsigned percent);
 
 /** A request has ended that held a permit for so long. */
 void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served);

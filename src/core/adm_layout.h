@@ -27,7 +27,8 @@
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
  * workers; the agent's beat and calls; mode and live queue of a zone; who has a
  * ticket; limits that find themselves, what programs took; asks, flow tables and
- * the setup of a zone; what is spooled. */
+ * the setup of a zone; what is spooled; what programs take, for people, and how
+ * much memory is available. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -72,6 +73,9 @@ typedef struct adm_header_rec_t {
     _Atomic adm_usec_t tuned_at; /* when it last looked at those limits. By the
                                   * agent */
     _Atomic adm_usec_t next_fall_back; /* of those limits, while it does not */
+    _Atomic uint64_t
+        available_kb; /* memory without swapping, when it last looked.
+                                    * By the agent; 0: not known */
 
     /* Written by children; atomic. */
     atomic_uint workers_held; /* sum of the children's, or more: a kill
@@ -250,6 +254,14 @@ typedef struct adm_who_rec_t {
     _Atomic uint64_t mark; /* the ticket's arrival and one, once all is written;
                             * 0: being written */
     adm_who_t who;
+
+    /* By the agent alone, without a lock: what the ticket's program had taken when
+     * it was last seen: adm_account.c. */
+    _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
+                                * written; 0: being written */
+    _Atomic uint64_t peak_kb;
+    _Atomic uint64_t processor_usec;
+    _Atomic uint64_t faults;
 } adm_who_rec_t;
 
 /* What a ticket's `programs` says. */

@@ -45,6 +45,7 @@ static ssize_t read_proc(const char *path, char *text, size_t room)
 
 /* Fields of /proc/PID/stat, as proc(5) numbers them. */
 #define FIELD_OF_STATE 3
+#define FIELD_OF_MAJFLT 12
 #define FIELD_OF_UTIME 14
 #define FIELD_OF_STIME 15
 #define FIELD_OF_START 22
@@ -195,5 +196,36 @@ bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
     }
     usage->peak_kb = (uint64_t)took.ru_maxrss;
     usage->processor_usec = usec_of(&took.ru_utime) + usec_of(&took.ru_stime);
+    usage->faults = (uint64_t)took.ru_majflt;
     return true;
+}
+
+/* The largest that its resident set was, in KiB. 0: it has none, or not any more. */
+static uint64_t peak_of(pid_t pid)
+{
+    static const char key[] = "\nVmHWM:";
+    char path[64], status[4096];
+    const char *line;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    if (read_proc(path, status, sizeof(status)) <= 0) {
+        return 0;
+    }
+    line = strstr(status, key);
+    return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
+}
+
+bool adm_proc_takes(pid_t pid, adm_usec_t seen, adm_proc_took_t *usage)
+{
+    char stat[1024];
+    const char *fields = pid > 0 ? read_stat(pid, stat, sizeof(stat)) : NULL;
+
+    if (!fields || is_another(fields, seen)) {
+        return false;
+    }
+    usage->processor_usec = (uint64_t)time_of(
+        field_in(fields, FIELD_OF_UTIME) + field_in(fields, FIELD_OF_STIME));
+    usage->faults = field_in(fields, FIELD_OF_MAJFLT);
+    usage->peak_kb = peak_of(pid);
+    return usage->peak_kb > 0;
 }

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "adm_account.h"
 #include "adm_auto.h"
 #include "adm_flow.h"
 #include "adm_hand_over.h"
@@ -70,6 +71,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         copy_seconds_locked(segment, rec, &seconds);
     }
     adm_zone_unlock(segment, rec, now);
+    stats->available_kb = adm_account_available(segment, now);
     stats->is_auto = adm_auto_is_wanted(segment, zone);
     if (stats->is_auto) {
         adm_auto_view(segment, zone, now, &stats->found);
@@ -140,6 +142,7 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         .worker_cap = atomic_load(&segment->header->worker_cap),
         .unlimited = atomic_load(&segment->header->unlimited),
         .has_agent = adm_agent_is_at_work(segment, adm_now()),
+        .available_kb = adm_account_available(segment, adm_now()),
         .recycled = atomic_load(&segment->header->recycled),
         .away = adm_recycle_away(segment),
         .away_max_usec = atomic_load(&segment->header->away_max_usec)

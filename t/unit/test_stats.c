@@ -67,6 +67,46 @@ END_TEST
 
 /* ---- a zone -------------------------------------------------------------- */
 
+/* ---- what programs took ---------------------------------------------------- */
+
+START_TEST(a_percentile_lies_in_its_bucket_and_below_the_largest)
+{
+    adm_figures_t figures = { 0 };
+    const adm_account_t *account = &figures.account;
+    unsigned n;
+
+    ck_assert_uint_eq(adm_spread_percentile(&account->peak_kb, 95), 0);
+    for (n = 0; n < 90; n++) {
+        adm_figures_account(&figures, 5000, 2 * ADM_USEC_PER_SEC, 0);
+    }
+    for (n = 0; n < 10; n++) {
+        adm_figures_account(&figures, 90000, 5 * ADM_USEC_PER_SEC, 7);
+    }
+    ck_assert_uint_eq(account->count, 100);
+    ck_assert_uint_eq(account->peak_kb.sum, 90 * 5000 + 10 * 90000);
+    ck_assert_uint_eq(account->processor_msec.max, 5000);
+    ck_assert_uint_ge(adm_spread_percentile(&account->peak_kb, 50), 4096);
+    ck_assert_uint_lt(adm_spread_percentile(&account->peak_kb, 50), 8192);
+    ck_assert_uint_ge(adm_spread_percentile(&account->peak_kb, 95), 65536);
+    ck_assert_uint_le(adm_spread_percentile(&account->peak_kb, 95), 90000);
+    ck_assert_uint_eq(adm_spread_percentile(&account->peak_kb, 100), 90000);
+    ck_assert_uint_eq(adm_spread_percentile(&account->faults, 50), 0);
+}
+END_TEST
+
+START_TEST(numbers_beyond_the_last_bucket_are_the_largest)
+{
+    adm_figures_t figures = { 0 };
+
+    adm_figures_account(&figures, UINT64_MAX, 0, UINT64_MAX);
+    ck_assert_uint_eq(adm_spread_percentile(&figures.account.peak_kb, 95),
+                      UINT64_MAX);
+    ck_assert_uint_eq(adm_spread_percentile(&figures.account.processor_msec,
+                                            95),
+                      0);
+}
+END_TEST
+
 START_TEST(a_zones_figures_tell_its_story)
 {
     adm_zone_t zone = zone_with(1, 2);
@@ -178,6 +218,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_bucket_counts_durations_below_a_power_of_two);
     tcase_add_test(stories, durations_have_a_count_a_sum_and_a_maximum);
     tcase_add_test(stories, a_duration_below_zero_counts_as_none);
+    tcase_add_test(stories,
+                   a_percentile_lies_in_its_bucket_and_below_the_largest);
+    tcase_add_test(stories, numbers_beyond_the_last_bucket_are_the_largest);
     tcase_add_test(stories, a_zones_figures_tell_its_story);
     tcase_add_test(stories, waiting_and_service_are_timed);
     tcase_add_test(stories, an_unknown_zone_has_no_figures);

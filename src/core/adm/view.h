@@ -27,8 +27,9 @@ typedef struct adm_zone_stats_t {
     uint32_t queued;
     adm_usec_t oldest_wait_usec;
     adm_figures_t figures;
-    bool is_auto;     /* the limit finds itself */
-    adm_auto_t found; /* what is known of it then */
+    uint64_t available_kb; /* memory of the machine; 0: not known */
+    bool is_auto;          /* the limit finds itself */
+    adm_auto_t found;      /* what is known of it then */
 } adm_zone_stats_t;
 
 /** The last ten minutes, the newest second last. */
@@ -80,6 +81,7 @@ typedef struct adm_server_stats_t {
     uint64_t spooled;         /* bytes kept for slow clients */
     uint64_t unlimited;       /* requests let through because of a fault */
     bool has_agent;           /* that is at work */
+    uint64_t available_kb;    /* memory without swapping; 0: not known */
     uint64_t recycled; /* children that ended because their quota was used */
     uint32_t away;     /* of these, not replaced yet */
     adm_usec_t away_max_usec; /* the longest time that one was */

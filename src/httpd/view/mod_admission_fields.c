@@ -109,9 +109,32 @@ OF_ZONE(budget_mb, view->stats.found.budget_mb)
 
 OF_ZONE(processors_busy, view->stats.found.busy_permille / 10)
 
+#define ACCOUNT view->stats.figures.account
+
+static apr_int64_t mean(const admission_view_t *view,
+                        const adm_spread_t *spread)
+{
+    return ACCOUNT.count ? (apr_int64_t)(spread->sum / ACCOUNT.count) : 0;
+}
+
+OF_ZONE(programs, ACCOUNT.count)
+OF_ZONE(memory_mean, mean(view, &ACCOUNT.peak_kb))
+OF_ZONE(memory_p95, adm_spread_percentile(&ACCOUNT.peak_kb, 95))
+OF_ZONE(memory_max, ACCOUNT.peak_kb.max)
+OF_ZONE(processor_mean, mean(view, &ACCOUNT.processor_msec))
+OF_ZONE(processor_p95, adm_spread_percentile(&ACCOUNT.processor_msec, 95))
+OF_ZONE(processor_max, ACCOUNT.processor_msec.max)
+OF_ZONE(faults_mean, mean(view, &ACCOUNT.faults))
+OF_ZONE(faults_p95, adm_spread_percentile(&ACCOUNT.faults, 95))
+OF_ZONE(faults_max, ACCOUNT.faults.max)
+OF_ZONE(room, memory_p95(view) > 0
+                  ? (apr_int64_t)view->stats.available_kb / memory_p95(view)
+                  : 0)
+
 #define GAUGE ADMISSION_GAUGE
 #define MILLIS ADMISSION_GAUGE_MSEC
 #define SECONDS ADMISSION_GAUGE_SEC
+#define KILOBYTES ADMISSION_GAUGE_KB
 #define MEGABYTES ADMISSION_GAUGE_MB
 #define PERCENT ADMISSION_GAUGE_PERCENT
 #define COUNTER ADMISSION_COUNTER
@@ -220,7 +243,43 @@ const admission_field_t admission_zone_fields[] = {
       budget_mb, NULL },
     { "ProcessorsBusy", "Processors %", "processorsBusy", "processors_busy",
       NULL, "Percent of the processors that are busy.", PERCENT,
-      processors_busy, NULL }
+      processors_busy, NULL },
+    { "ProgramsEnded", "Programs ended", "programsEnded", "programs_ended",
+      NULL, "Programs that have ended, and whose use is known.", COUNTER,
+      programs, NULL },
+    { "ProgramMemoryMeanKB", "Memory mean KB", "programMemoryMeanKB",
+      "program_memory_mean", NULL,
+      "Mean of the most memory that each of them had.", KILOBYTES, memory_mean,
+      NULL },
+    { "ProgramMemoryP95KB", "95 % KB", "programMemoryP95KB",
+      "program_memory_p95", NULL,
+      "Most memory that 95 % of them had, by estimate.", KILOBYTES, memory_p95,
+      NULL },
+    { "ProgramMemoryMaxKB", "max KB", "programMemoryMaxKB",
+      "program_memory_max", NULL, "Most memory that any of them had.",
+      KILOBYTES, memory_max, NULL },
+    { "ProgramProcessorMeanMs", "Processor mean ms", "programProcessorMeanMs",
+      "program_processor_mean", NULL, "Mean processor time of each of them.",
+      MILLIS, processor_mean, NULL },
+    { "ProgramProcessorP95Ms", "95 % ms", "programProcessorP95Ms",
+      "program_processor_p95", NULL,
+      "Processor time that 95 % of them stayed below, by estimate.", MILLIS,
+      processor_p95, NULL },
+    { "ProgramProcessorMaxMs", "longest ms", "programProcessorMaxMs",
+      "program_processor_max", NULL, "Most processor time of any of them.",
+      MILLIS, processor_max, NULL },
+    { "ProgramFaultsMean", "Faults mean", "programFaultsMean",
+      "program_faults_mean", NULL,
+      "Mean of the page faults for which each of them waited for the disk.",
+      GAUGE, faults_mean, NULL },
+    { "ProgramFaultsP95", "95 %", "programFaultsP95", "program_faults_p95",
+      NULL, "Such faults that 95 % of them stayed below, by estimate.", GAUGE,
+      faults_p95, NULL },
+    { "ProgramFaultsMax", "most", "programFaultsMax", "program_faults_max",
+      NULL, "Most such faults of any of them.", GAUGE, faults_max, NULL },
+    { "ProgramRoom", "Room for", "programRoom", "program_room", NULL,
+      "Programs of the size of those 95 % for which free memory has room.",
+      GAUGE, room, NULL }
 };
 
 const int admission_zone_fields_count = sizeof(admission_zone_fields)
@@ -260,6 +319,8 @@ OF_SERVER(unlimited, server->unlimited)
 
 OF_SERVER(agent, server->has_agent)
 
+OF_SERVER(available_mb, server->available_kb / 1024)
+
 OF_SERVER(recycled, server->recycled)
 
 OF_SERVER(away, server->away)
@@ -292,6 +353,10 @@ const admission_field_t admission_server_fields[] = {
       unlimited },
     { "Agent", "Agent at work", "agent", "agent", NULL,
       "Whether the agent takes back what the dead held.", GAUGE, NULL, agent },
+    { "MemoryAvailableMB", "Memory available MB", "memoryAvailableMB",
+      "memory_available", NULL,
+      "Memory that programs may take without swapping; 0, not known.",
+      MEGABYTES, NULL, available_mb },
     { "ChildrenRecycled", "Children recycled", "childrenRecycled",
       "children_recycled", NULL, "Children ended by AdmissionRecycle.", COUNTER,
       NULL, recycled },

@@ -5,8 +5,6 @@
 
 #include "view/mod_admission_page_words.h"
 
-#define USEC(msec) ((adm_usec_t)(msec)*ADM_USEC_PER_MSEC)
-
 static bool was_used(const adm_zone_stats_t *stats)
 {
     int i;
@@ -84,31 +82,13 @@ const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb)
                         units[i]);
 }
 
-/* Between the ends of its bucket, as if they were spread evenly. */
 const char *admission_page_words_percentile(apr_pool_t *p,
                                             const adm_durations_t *durations,
                                             unsigned percent)
 {
-    double wanted = (double)durations->count * percent / 100, below = 0;
-    adm_usec_t longest = (adm_usec_t)durations->max_usec, usec = longest;
-    int i;
-
-    if (durations->count == 0) {
-        return "-";
-    }
-    for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
-        double here = (double)durations->bucket[i];
-
-        if (here > 0 && below + here >= wanted) {
-            double from = i > 0 ? (double)USEC(1 << (i - 1)) : 0;
-            double to = (double)USEC(1 << i);
-
-            usec = (adm_usec_t)(from + (to - from) * (wanted - below) / here);
-            break;
-        }
-        below += here;
-    }
-    return admission_page_words_time(p, usec < longest ? usec : longest);
+    return durations->count ? admission_page_words_time(
+               p, (adm_usec_t)adm_durations_percentile(durations, percent))
+                            : "-";
 }
 
 apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
@@ -251,6 +231,34 @@ static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
     }
 }
 
+/* What the programs were that have ended, and how many more there is room for. */
+static void say_room(request_rec *r, apr_pool_t *p,
+                     const admission_view_t *view)
+{
+    const adm_account_t *account = &view->stats.figures.account;
+    apr_uint64_t most = adm_spread_percentile(&account->peak_kb, 95);
+    apr_uint64_t available = view->stats.available_kb;
+    const char *text;
+
+    if (account->count == 0 || most == 0) {
+        return;
+    }
+    text = apr_psprintf(p,
+                        "Programs took %s of memory on average, 95 %% of them "
+                        "at most %s",
+                        admission_page_words_size(p, account->peak_kb.sum
+                                                         / account->count),
+                        admission_page_words_size(p, most));
+    if (available > 0) {
+        text = apr_psprintf(p,
+                            "%s: room for %" APR_UINT64_T_FMT
+                            " such programs in the memory that is free (%s)",
+                            text, available / most,
+                            admission_page_words_size(p, available));
+    }
+    say(r, "", apr_pstrcat(p, text, ".", NULL));
+}
+
 void admission_page_words_say(request_rec *r, apr_pool_t *p,
                               const admission_view_t *view,
                               const adm_history_t *history)
@@ -264,4 +272,5 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
     say_mode(r, p, view);
     say_traffic(r, p, view, history);
     say_why(r, p, view);
+    say_room(r, p, view);
 }

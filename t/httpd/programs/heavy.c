@@ -4,6 +4,7 @@
  * Told by QUERY_STRING, for example "id=7&ms=50&early=1":
  *   id=NAME       its name in the record of starts and ends
  *   ms=N          work for N milliseconds (default 0)
+ *   mb=N          have N MiB of memory meanwhile
  *   until=NAME    then go on until the file NAME exists in HEAVY_DIR
  *   early=1       send the header and a first line before the work, not after
  *   stream=N      send the header first and N bytes spread over the work
@@ -200,6 +201,18 @@ static void send_bulk(void)
     fflush(stdout);
 }
 
+/* Touched, so that it is there; it ends with the process. */
+static void take_memory(void)
+{
+    size_t bytes = (size_t)number("mb") * 1024 * 1024;
+    char *memory = bytes > 0 ? malloc(bytes) : NULL;
+
+    if (memory) {
+        memset(memory, 1, bytes);
+        __asm__ volatile("" : : "r"(memory) : "memory");
+    }
+}
+
 int main(void)
 {
     char url[1024];
@@ -222,6 +235,7 @@ int main(void)
         signal(SIGTERM, SIG_IGN);
     }
 
+    take_memory();
     record("start");
     looks_at_start = looks();
     body_length = read_body();

@@ -1,0 +1,52 @@
+/* agent_account.c - the duty of the agent that looks at what programs take.
+ * Called by agent.
+ *
+ * For people: nothing is decided by it. The last look at a program is what is known
+ * of it when nobody was told at its end, so a quarter of a second while any runs.
+ */
+#include "adm_account.h"
+#include "agent_account.h"
+#include "agent_sense.h"
+
+#define BUSY_USEC (ADM_USEC_PER_SEC / 4)
+#define IDLE_USEC ADM_USEC_PER_SEC
+
+/* In one look; of more a part each time. */
+#define PROGRAMS_MOST 256
+
+/* Looks after which the limits of control groups are read again. */
+#define LOOKS_SLOW 30
+
+static agent_sense_t sense;
+static adm_usec_t next;
+static uint32_t cursor;
+static unsigned looks;
+
+void agent_account_begin(const char *root)
+{
+    agent_sense_open(&sense, root);
+    next = 0;
+    cursor = 1;
+    looks = 0;
+}
+
+static uint64_t available_kb(adm_usec_t now)
+{
+    bool is_slow = looks++ % LOOKS_SLOW == 0;
+    uint64_t kb = agent_sense_look(&sense, now, is_slow)->available_kb;
+
+    return kb < UINT32_MAX ? kb : 0; /* not known */
+}
+
+adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    (void)is_woken;
+    if (now >= next) {
+        next = now
+               + (adm_account_look(self, &cursor, PROGRAMS_MOST) > 0
+                      ? BUSY_USEC
+                      : IDLE_USEC);
+        adm_account_note_available(self, available_kb(now));
+    }
+    return next;
+}

@@ -1,0 +1,16 @@
+/* agent_account.h - the duty of the agent that looks at what programs take.
+ * Called by agent.
+ */
+#ifndef AGENT_ACCOUNT_H
+#define AGENT_ACCOUNT_H
+
+#include "adm.h"
+
+/** Begin. @param root  in front of each path of the system; "" but in tests */
+void agent_account_begin(const char *root);
+
+/** Look at the programs that run and at the memory that is available, if it is time
+ *  for that. @return when to be called again at the latest. */
+adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken);
+
+#endif
