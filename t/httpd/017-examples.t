@@ -17,7 +17,8 @@ my %needs = (
 
 my %test_of = (
     conf  => \&loads,
-    json  => \&shows_metrics_that_exist,
+    json  => sub { names_metrics_that_exist($_[0], queries_of_panels($_[0])) },
+    yml   => sub { names_metrics_that_exist($_[0], queries_of_rules($_[0])) },
     shtml => sub { pass "$_[0]: 520-error-page.t asks for it" },
 );
 
@@ -48,16 +49,27 @@ sub loads {
 }
 
 # A panel that asks for a metric that is not there stays empty.
-sub shows_metrics_that_exist {
+sub queries_of_panels {
     my ($path) = @_;
-    my $panels = decode_json(slurp($path))->{panels};
+    return map { $_->{expr} } map { @{ $_->{targets} } } @{ decode_json(slurp($path))->{panels} };
+}
+
+# In one line behind "expr:", or in those that follow and are indented more.
+sub queries_of_rules {
+    my ($path) = @_;
+    return slurp($path) =~ /^ {8}expr: (.*\n(?: {10}.*\n)*)/mg;
+}
+
+sub names_metrics_that_exist {
+    my ($path, @queries) = @_;
     my %exists = map { $_ => 1 }
         map({ metric_of($_) } fields_of('zone'), fields_of('server')),
         map { "admission_${_}_duration_seconds_bucket" } qw(wait service);
-    my @metrics = map { $_->{expr} =~ /\b(admission_\w+)/g } map { @{ $_->{targets} } } @$panels;
+    my @nothing = grep { !/\badmission_\w/ } @queries;
 
-    ok @metrics, "$path: panels have metrics";
-    is_deeply [ grep { !$exists{$_} } @metrics ], [], '... that exist';
+    ok @queries, "$path: there are queries";
+    is_deeply \@nothing, [], '... with metrics';
+    is_deeply [ grep { !$exists{$_} } map { /\b(admission_\w+)/g } @queries ], [], '... that exist';
 }
 
 my @paths = files(qr//, 'conf');
