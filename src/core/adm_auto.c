@@ -13,6 +13,7 @@
 #include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_history.h"
 #include "adm_zone.h"
 #include "law_tune.h"
 
@@ -200,6 +201,7 @@ bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
     /* The unlock hands out what a raised limit allows. */
     rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
     if (rec) {
+        adm_history_note_limit_locked(segment, rec, now);
         adm_zone_unlock(segment, rec, now);
     }
     return rec != NULL;

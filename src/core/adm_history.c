@@ -6,6 +6,7 @@
  */
 #include "adm_history.h"
 #include "adm_layout.h"
+#include "adm_limit.h"
 
 /* The clock may begin at zero, but ten minutes ago must not be before that. */
 uint32_t adm_history_second_of(adm_usec_t time)
@@ -30,8 +31,8 @@ static void note_most(uint16_t *most, uint32_t number)
     }
 }
 
-adm_history_rec_t *adm_history_of(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone)
+static adm_history_rec_t *history_of(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone)
 {
     return &segment->history_recs[zone - segment->zone_recs];
 }
@@ -53,15 +54,67 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
 }
 
 /* Also to read a page of a history costs one. */
-bool adm_history_is_untouched(const adm_zone_rec_t *zone)
+static bool is_untouched(const adm_zone_rec_t *zone)
 {
     return zone->noted_second == 0;
 }
 
+/* ---- limits --------------------------------------------------------------- */
+
+/* For these seconds it was so much, as far as there is room for them. */
+static void set_limits(adm_history_rec_t *history, uint32_t first,
+                       uint32_t last, uint32_t limit)
+{
+    uint32_t i;
+
+    for (i = 0; i < ADM_HISTORY_SECONDS && last - i >= first; i++) {
+        history->limits[(last - i) % ADM_HISTORY_SECONDS] = at_most_16_bits(
+            limit);
+    }
+}
+
+void adm_history_note_limit_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                   adm_usec_t now)
+{
+    adm_history_rec_t *history = history_of(segment, zone);
+    uint32_t changed = atomic_load(&zone->limit_changed_second);
+    uint32_t noted = zone->limit_noted_second;
+    uint32_t limit = adm_limit_effective(zone);
+    uint32_t second = adm_history_second_of(now);
+
+    if (noted == 0) {
+        noted = second - ADM_HISTORY_SECONDS;
+        history->limit = changed > noted ? atomic_load(&zone->limit_before) - 1
+                                         : limit;
+    }
+    if (second < noted) {
+        second = noted; /* somebody's clock reading was newer */
+    }
+    set_limits(history, noted + 1, second, history->limit);
+    if (limit != history->limit) {
+        /* The parent says when; anybody else changes it just now. */
+        set_limits(history,
+                   changed > noted && changed <= second ? changed : second,
+                   second, limit);
+        history->limit = limit;
+    }
+    zone->limit_noted_second = second; /* last: a kill has noted nothing */
+}
+
+static bool has_other_limit(const adm_segment_t *segment,
+                            const adm_zone_rec_t *zone)
+{
+    return zone->limit_noted_second != 0
+               ? history_of(segment, zone)->limit != adm_limit_effective(zone)
+               : atomic_load(&zone->limit_changed_second) != 0;
+}
+
+/* ---- requests ------------------------------------------------------------- */
+
 void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              adm_usec_t now)
 {
-    adm_history_rec_t *history = adm_history_of(segment, zone);
+    adm_history_rec_t *history = history_of(segment, zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     uint64_t rejected = adm_figures_rejected(&zone->figures);
@@ -69,8 +122,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     uint32_t second = adm_history_second_of(now);
     adm_second_rec_t *slot;
 
-    if (adm_history_is_untouched(zone) && active == 0 && queued == 0
-        && rejected == 0) {
+    if (is_untouched(zone) && active == 0 && queued == 0 && rejected == 0) {
         return;
     }
     rejected_since = rejected - history->rejected;
@@ -80,7 +132,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     /* Somebody's clock reading may be older than what is noted already. */
     if (second > zone->noted_second) {
-        if (!adm_history_is_untouched(zone)) {
+        if (!is_untouched(zone)) {
             note_seconds(history, zone->noted_second, second);
         }
         zone->noted_second = second;
@@ -97,30 +149,61 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    if (adm_history_is_untouched(zone)) {
+    if (is_untouched(zone) && zone->limit_noted_second == 0) {
         return;
     }
-    *adm_history_of(segment, zone) = (adm_history_rec_t){ 0 };
+    *history_of(segment, zone) = (adm_history_rec_t){ 0 };
+    zone->limit_noted_second = 0;
     zone->noted_second = 0; /* last: whoever is killed has not cleared it */
 }
 
-/* Backwards, from now to ten minutes ago: what is rejected in a second was not
- * before it. */
-void adm_history_copy_out(adm_history_rec_t *rec, uint32_t noted_second,
-                          uint32_t last_second, adm_history_t *history)
+/* ---- for whoever looks ------------------------------------------------------ */
+
+void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             adm_usec_t now, adm_remembered_t *remembered)
 {
+    if (has_other_limit(segment, zone)) {
+        adm_history_note_limit_locked(segment, zone, now);
+    }
+    remembered->noted_second = zone->noted_second;
+    remembered->limit_noted_second = zone->limit_noted_second;
+    remembered->limit = adm_limit_effective(zone);
+    if (is_untouched(zone) && zone->limit_noted_second == 0) {
+        remembered->rec = (adm_history_rec_t){ 0 };
+    }
+    else {
+        remembered->rec = *history_of(segment, zone);
+    }
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Backwards, from now to ten minutes ago: what is rejected in a second was not
+ * before it. Nothing has changed since what is noted last. */
+void adm_history_copy_out(adm_remembered_t *remembered, adm_usec_t now,
+                          adm_history_t *history)
+{
+    adm_history_rec_t *rec = &remembered->rec;
     uint64_t rejected = rec->rejected;
-    uint32_t i, second = last_second;
+    uint32_t second = later(adm_history_second_of(now),
+                            later(remembered->noted_second,
+                                  remembered->limit_noted_second));
+    uint32_t i;
 
     for (i = ADM_HISTORY_SECONDS; i > 0; i--, second--) {
-        /* Nothing has changed since the noted second. */
-        const adm_second_rec_t *slot = second <= noted_second
+        const adm_second_rec_t *slot = second <= remembered->noted_second
                                            ? slot_of(rec, second)
                                            : NULL;
 
         history->active[i - 1] = slot ? slot->active_max : rec->active;
         history->queued[i - 1] = slot ? slot->queued_max : rec->queued;
         history->rejected[i - 1] = rejected;
+        history->limit[i - 1] = second <= remembered->limit_noted_second
+                                    ? rec->limits[second % ADM_HISTORY_SECONDS]
+                                    : remembered->limit;
         rejected -= slot ? slot->rejected : 0;
     }
 }

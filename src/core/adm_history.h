@@ -13,19 +13,28 @@ uint32_t adm_history_second_of(adm_usec_t time);
 void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              adm_usec_t now);
 
+/** Note the zone's limit, if it has changed. By whoever sets it with the zone's lock,
+ *  before and after; by whoever looks, for what the parent has set without it. */
+void adm_history_note_limit_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                   adm_usec_t now);
+
 /** Forget all: the place has another zone now. */
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
 
-/** Spread what is noted over the seconds until @a now. No lock: @a rec is the
- *  caller's copy. */
-void adm_history_copy_out(adm_history_rec_t *rec, uint32_t noted_second,
-                          uint32_t last_second, adm_history_t *history);
+/** What a zone remembers, and until when. */
+typedef struct adm_remembered_t {
+    adm_history_rec_t rec;
+    uint32_t noted_second;
+    uint32_t limit_noted_second;
+    uint32_t limit; /* now */
+} adm_remembered_t;
 
-/** @return the zone's history. */
-adm_history_rec_t *adm_history_of(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone);
+/** Copy it. */
+void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             adm_usec_t now, adm_remembered_t *remembered);
 
-/** @return whether nothing was ever noted of the zone. */
-bool adm_history_is_untouched(const adm_zone_rec_t *zone);
+/** Spread what is noted over the seconds until @a now. No lock. */
+void adm_history_copy_out(adm_remembered_t *remembered, adm_usec_t now,
+                          adm_history_t *history);
 
 #endif

@@ -28,7 +28,7 @@
  * workers; the agent's beat and calls; mode and live queue of a zone; who has a
  * ticket; limits that find themselves, what programs took; asks, flow tables and
  * the setup of a zone; what is spooled; what programs take, for people, and how
- * much memory is available. */
+ * much memory is available; the limits of the last ten minutes. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -125,6 +125,10 @@ typedef struct adm_zone_rec_t {
     atomic_uint incarnation;
     atomic_uint table_idx; /* the flow table that is in use; 0: none */
     atomic_uint setup;     /* counted up when one of these has changed */
+    /* For the history: the limit that held before the last load that changed it,
+     * and one, and in which second that was, stored last; 0: none did. */
+    atomic_uint limit_before;
+    atomic_uint limit_changed_second;
 
     /* Written by children without the lock; atomic. */
     _Atomic adm_usec_t
@@ -152,6 +156,8 @@ typedef struct adm_zone_rec_t {
     atomic_uint queue_length;     /* that the last request came with; the parent
                                * sets it at each load, without the lock */
     uint32_t noted_second;        /* the last one in the zone's history */
+    uint32_t limit_noted_second;  /* the same of its limits; 0: they have not
+                                   * changed */
     uint64_t next_arrival;
     adm_usec_t busy_since_usec; /* `active` is above 0 since; no request that
                               * holds a permit began before */
@@ -180,7 +186,11 @@ typedef struct adm_history_rec_t {
     uint64_t rejected; /* at the end of the noted second */
     uint32_t active;
     uint32_t queued;
+    uint32_t limit; /* of the second of limits that was noted last */
     adm_second_rec_t seconds[ADM_HISTORY_SECONDS];
+    uint16_t
+        limits[ADM_HISTORY_SECONDS]; /* at the end of each; up to the zone's
+                                           * limit_noted_second */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_history_rec_t;
 
 _Static_assert(sizeof(adm_history_rec_t) <= 8192,

@@ -24,6 +24,8 @@ void adm_limit_forget(adm_zone_rec_t *zone)
     atomic_store(&zone->live_queue_length, 0);
     atomic_store(&zone->mode, ADM_MODE_OPEN);
     atomic_store(&zone->has_other_limits, 0);
+    atomic_store(&zone->limit_changed_second, 0);
+    atomic_store(&zone->limit_before, 0);
 }
 
 uint32_t adm_limit_said(const adm_zone_rec_t *zone,

@@ -5,6 +5,7 @@
  * leaves an order that was obeyed in part, and nothing to mend.
  */
 #include "adm_fault.h"
+#include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
@@ -59,8 +60,10 @@ apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
     }
     else {
         *before = held_locked(rec);
+        adm_history_note_limit_locked(segment, rec, now);
         store_locked(rec, wanted);
         ADM_FAULT(override_stored);
+        adm_history_note_limit_locked(segment, rec, now);
         *after = held_locked(rec);
     }
     adm_zone_unlock(segment, rec, now); /* hands out */

@@ -13,6 +13,7 @@
 #include <apr_strings.h>
 
 #include "adm_agent.h"
+#include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_lock.h"
@@ -354,6 +355,16 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
     return APR_SUCCESS;
 }
 
+/* For the history: what held until now, where this load changes it. */
+static void note_change(adm_zone_rec_t *rec, uint32_t before)
+{
+    if (before != ADM_LIMIT_NONE && before != adm_limit_effective(rec)) {
+        atomic_store(&rec->limit_before, before + 1);
+        atomic_store(&rec->limit_changed_second,
+                     adm_history_second_of(adm_now()));
+    }
+}
+
 /* An edited number wins over what an administrator said meanwhile. */
 static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
                          uint32_t limit, uint32_t queue_length)
@@ -371,15 +382,18 @@ apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
 {
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
+    uint32_t before;
     apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
 
     if (rv == APR_SUCCESS) {
         rec = &segment->zone_recs[entry->place];
+        before = adm_limit_effective(rec);
         adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
         if (entry->is_auto) {
             adm_limit_set(rec, ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
         }
         note_numbers(rec, entry, limit, queue_length);
+        note_change(rec, before);
         entry->is_auto = false;
     }
     return rv;
@@ -397,12 +411,14 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
 {
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
+    uint32_t before;
     apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
     rec = &segment->zone_recs[entry->place];
+    before = adm_limit_effective(rec);
     if (!entry->is_auto) {
         /* Before it holds: a number of before, or the least. */
         adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
@@ -410,6 +426,7 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
     }
     adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
     note_numbers(rec, entry, max, queue_length);
+    note_change(rec, before);
     entry->is_auto = true;
     return APR_SUCCESS;
 }

@@ -22,25 +22,12 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
-static void copy_seconds_locked(adm_segment_t *segment,
-                                const adm_zone_rec_t *zone,
-                                adm_history_rec_t *seconds)
-{
-    if (adm_history_is_untouched(zone)) {
-        *seconds = (adm_history_rec_t){ 0 };
-    }
-    else {
-        *seconds = *adm_history_of(segment, zone);
-    }
-}
-
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                            adm_zone_stats_t *stats, adm_history_t *history)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
-    adm_history_rec_t seconds;
-    uint32_t noted_second;
+    adm_remembered_t remembered;
     adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
                                             ADM_LOCK_BRIEF_USEC, &rv);
 
@@ -66,9 +53,8 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         .oldest_wait_usec = oldest_wait_locked(segment, rec, now),
         .figures = rec->figures
     };
-    noted_second = rec->noted_second;
     if (history) {
-        copy_seconds_locked(segment, rec, &seconds);
+        adm_history_copy_locked(segment, rec, now, &remembered);
     }
     adm_zone_unlock(segment, rec, now);
     stats->available_kb = adm_account_available(segment, now);
@@ -77,12 +63,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         adm_auto_view(segment, zone, now, &stats->found);
     }
     if (history) {
-        /* Somebody's clock reading may be newer. */
-        adm_history_copy_out(&seconds, noted_second,
-                             adm_history_second_of(now) > noted_second
-                                 ? adm_history_second_of(now)
-                                 : noted_second,
-                             history);
+        adm_history_copy_out(&remembered, now, history);
     }
     return APR_SUCCESS;
 }

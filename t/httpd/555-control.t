@@ -135,6 +135,9 @@ for_each_combo(sub {
     obeyed($httpd, 'mode=pause');
     my @paused = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'all wait', Active => 0, Queued => 3, Mode => 'pause');
+    my $past = JSON::PP::decode_json($httpd->get("/control?json&history=$ZONE")->{body})
+        ->{zones}[0]{history}{limit};
+    is_deeply [ @$past[ 0, -1 ] ], [ 2, 0 ], 'the history has the limit of before, and none now';
     my $origin = "http://test.example:$httpd->{port}";
     my $page = $httpd->get("/control?zone=$ZONE");
     like $page->{headers}{'content-security-policy'}, qr/form-action 'self'/,

@@ -234,6 +234,82 @@ START_TEST(a_zone_that_is_no_more_has_no_history)
 }
 END_TEST
 
+/* ---- limits --------------------------------------------------------------- */
+
+static void order(adm_usec_t now, uint32_t limit, uint32_t mode)
+{
+    adm_override_t before, after;
+    adm_override_t wanted = { .limit = limit,
+                              .queue_length = ADM_OVERRIDE_KEEP,
+                              .mode = mode };
+
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, now, &before,
+                                      &after),
+                     APR_SUCCESS);
+}
+
+static uint32_t limit_before(unsigned seconds)
+{
+    return history.limit[ADM_HISTORY_SECONDS - 1 - seconds];
+}
+
+START_TEST(a_limit_that_nobody_changed_has_always_been)
+{
+    make_zone();
+    look_at(1000 * second);
+    ck_assert_uint_eq(limit_before(0), 10);
+    ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 10);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(ordered_limits_are_remembered_and_pause_is_none)
+{
+    make_zone();
+    order(1000 * second, 4, ADM_OVERRIDE_KEEP);
+    order(1010 * second, ADM_OVERRIDE_KEEP, ADM_MODE_PAUSE);
+    order(1020 * second, 7, ADM_MODE_OPEN);
+    look_at(1030 * second);
+    ck_assert_uint_eq(limit_before(0), 7);
+    ck_assert_uint_eq(limit_before(10), 7);
+    ck_assert_uint_eq(limit_before(11), 0);
+    ck_assert_uint_eq(limit_before(20), 0);
+    ck_assert_uint_eq(limit_before(21), 4);
+    ck_assert_uint_eq(limit_before(30), 4);
+    ck_assert_uint_eq(limit_before(31), 10);
+    ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 10);
+    look_at(5000 * second);
+    ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 7);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_configured_limit_changes_at_the_load_not_at_the_look)
+{
+    adm_usec_t begin;
+
+    zone = zone_called("mine", 10, 10);
+    child = join();
+    begin = adm_now();
+    zone = zone_called("mine", 3, 10);
+    look_at(begin + 20 * second);
+    ck_assert_uint_eq(limit_before(0), 3);
+    ck_assert_uint_eq(limit_before(15), 3);
+    ck_assert_uint_eq(limit_before(25), 10);
+    order(begin + 30 * second, 5, ADM_OVERRIDE_KEEP);
+    look_at(begin + 700 * second);
+    ck_assert_uint_eq(limit_before(0), 5);
+    ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 5);
+    /* The load is so long ago that it is forgotten, and no change of now. */
+    zone = zone_called("another", 8, 10);
+    zone = zone_called("another", 9, 10);
+    look_at(adm_now() + 700 * second);
+    ck_assert_uint_eq(limit_before(0), 9);
+    ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 9);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_zone_without_visitors_has_an_empty_history);
@@ -250,6 +326,10 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    an_older_clock_reading_is_counted_to_the_newest_second);
     tcase_add_test(stories, a_clock_that_has_just_begun_has_a_past);
+    tcase_add_test(stories, a_limit_that_nobody_changed_has_always_been);
+    tcase_add_test(stories, ordered_limits_are_remembered_and_pause_is_none);
+    tcase_add_test(stories,
+                   a_configured_limit_changes_at_the_load_not_at_the_look);
     tcase_add_test(stories, a_zone_that_is_no_more_has_no_history);
 }
 

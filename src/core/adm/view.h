@@ -39,6 +39,7 @@ typedef struct adm_history_t {
     uint32_t active[ADM_HISTORY_SECONDS]; /* most at once in that second */
     uint32_t queued[ADM_HISTORY_SECONDS];
     uint64_t rejected[ADM_HISTORY_SECONDS]; /* for any reason, until its end */
+    uint32_t limit[ADM_HISTORY_SECONDS];    /* at its end; 0 while paused */
 } adm_history_t;
 
 /**

@@ -72,6 +72,8 @@ static void write_history(request_rec *r, const adm_history_t *history)
     write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
     ap_rputs(",", r);
     write_array(r, "queued", history->queued, ADM_HISTORY_SECONDS);
+    ap_rputs(",", r);
+    write_array(r, "limit", history->limit, ADM_HISTORY_SECONDS);
     ap_rputs("}", r);
 }
 

@@ -82,23 +82,22 @@ void admission_page_chart_write(request_rec *r, uint32_t limit,
 {
     uint32_t active = largest(history->active, ADM_HISTORY_SECONDS);
     uint32_t queued = largest(history->queued, ADM_HISTORY_SECONDS);
-    uint32_t top = larger(larger(active, queued), larger(limit, 1));
-    double y;
+    uint32_t highest = largest(history->limit, ADM_HISTORY_SECONDS);
+    uint32_t top = larger(larger(active, queued), larger(highest, 1));
 
-    y = 100 - 100 * (double)limit / (double)top;
     ap_rprintf(
         r,
         "<div class=\"history\"><p class=\"key\"><span>Requests, most at "
         "once in each second: <b class=\"a\">running</b>, "
         "<b class=\"q\">waiting</b>; <b class=\"r\">marks</b>: rejected; "
-        "dashed: the limit now, %u</span></p>\n"
+        "dashed: the limit, %u now</span></p>\n"
         "<div class=\"plot\"><p class=\"y\"><span>%u</span><span>0</span>"
         "</p><svg class=\"chart\" viewBox=\"0 -2 600 104\" "
         "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"The last "
-        "ten minutes: at most %u ran and %u waited\">"
-        "<line class=\"limit\" x1=\"0\" x2=\"600\" y1=\"%.1f\" "
-        "y2=\"%.1f\"/>",
-        limit, top, active, queued, y, y);
+        "ten minutes: at most %u ran and %u waited, the limit was %u at "
+        "most\">",
+        limit, top, active, queued, highest);
+    draw_line(r, "limit", history->limit, ADM_HISTORY_SECONDS, top);
     draw_rejections(r, history);
     draw_line(r, "queued", history->queued, ADM_HISTORY_SECONDS, top);
     draw_line(r, "active", history->active, ADM_HISTORY_SECONDS, top);
