@@ -93,7 +93,7 @@ CONF
         'the page of a zone says it in a sentence';
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
     like $page->{headers}{'content-security-policy'},
-        qr/default-src 'none'.*form-action 'none'/, 'and says so';
+        qr/default-src 'none'.*form-action 'self'/, 'and says so';
     unlike $page->{one}, qr/<form class="order"/, '... orders are taken elsewhere';
     is $httpd->get("/admission?$_")->{status}, 200, "its $_ is there" for qw(style script);
     is $httpd->get('/admission?other')->{status}, 404, 'nothing else is';

@@ -261,6 +261,14 @@ CONF
     shows($browser, 'without scripts: the same numbers', Limit => 2, Active => 2, Queued => 3,
           RejectedFull => 1);
     is_readable($browser, 'without scripts');
+    $browser->visit($url);
+    $browser->value('document.querySelector("#filter input").focus()');
+    $browser->tell('Input.insertText', text => 'MUCH-too');
+    press($browser, 'Enter', "\r");
+    wait_for { ($browser->value('location.search') // '') eq '?filter=MUCH-too' }
+        'without scripts: the filter is a form', 15;
+    wait_for { "@{ $browser->value($ROWS) }" eq $LONG } '... and leaves one zone', 15;
+    $browser->visit($zone);
     $httpd->open_gate('go');
     is_deeply statuses(answers(@line)), { 200 => 5 }, 'all end well';
     shows($browser, 'without scripts: it follows', Active => 0, Queued => 0, Admitted => 10);

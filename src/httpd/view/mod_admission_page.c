@@ -42,21 +42,18 @@ int admission_page_script(request_rec *r)
     return write_constant(r, "text/javascript; charset=utf-8", script);
 }
 
-static void write_headers(request_rec *r, bool can_order)
+static void write_headers(request_rec *r)
 {
     ap_set_content_type(r, "text/html; charset=utf-8");
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     apr_table_setn(r->headers_out, "Content-Security-Policy",
-                   apr_pstrcat(r->pool,
-                               "default-src 'none'; style-src 'self'; "
-                               "script-src 'self'; connect-src 'self'; "
-                               "img-src data:; base-uri 'none'; "
-                               "frame-ancestors 'none'; form-action ",
-                               can_order ? "'self'" : "'none'", NULL));
+                   "default-src 'none'; style-src 'self'; script-src 'self'; "
+                   "connect-src 'self'; img-src data:; base-uri 'none'; "
+                   "frame-ancestors 'none'; form-action 'self'");
 }
 
 /* Without script it comes again by itself; not where somebody types. */
-static void write_top(request_rec *r, bool can_order)
+static void write_top(request_rec *r, bool has_forms)
 {
     ap_rvputs(
         r,
@@ -67,7 +64,7 @@ static void write_top(request_rec *r, bool can_order)
         "<link rel=\"stylesheet\" href=\"?style\">\n"
         "<script src=\"?script\" defer></script>\n"
         "<noscript><meta http-equiv=\"refresh\" content=\"",
-        can_order ? "30" : "5",
+        has_forms ? "30" : "5",
         "\"></noscript></head><body>\n<header><h1>Admission control</h1>"
         "<p id=\"stale\" class=\"bad\" role=\"status\"></p></header>\n<main>\n",
         NULL);
@@ -79,8 +76,8 @@ int admission_page_write(request_rec *r, const admission_page_query_t *query)
     adm_server_stats_t server;
 
     admission_fields_look_at_server(&server);
-    write_headers(r, can_order);
-    write_top(r, can_order);
+    write_headers(r);
+    write_top(r, can_order || !query->only);
     if (query->only) {
         ap_rvputs(r, "<p class=\"key\"><a href=\"",
                   ap_os_escape_path(r->pool, r->uri, 1),
@@ -88,7 +85,7 @@ int admission_page_write(request_rec *r, const admission_page_query_t *query)
         admission_page_zone_write(r, r->pool, query->only, can_order);
     }
     else {
-        admission_page_overview_write(r, query, can_order);
+        admission_page_overview_write(r, query);
     }
     admission_page_facts_server(r, &server);
     ap_rputs(

@@ -205,17 +205,15 @@ static void write_summary(request_rec *r, const overview_t *overview,
     ap_rputs(".</p>\n", r);
 }
 
-/* A policy that lets no form go anywhere lets the script alone filter. */
-static void write_filter(request_rec *r, const char *filter, bool is_allowed)
+static void write_filter(request_rec *r, const char *filter)
 {
-    ap_rvputs(r, "<form id=\"filter\" role=\"search\"",
-              is_allowed ? "" : " hidden",
-              "><label>Zones with <input type=\"search\" name=\"filter\" "
-              "value=\"",
-              ap_escape_html(r->pool,
-                             admission_text_utf8(r->pool,
-                                                 filter ? filter : "")),
-              "\"> in the name</label> <button>Show</button></form>\n", NULL);
+    ap_rvputs(
+        r,
+        "<form id=\"filter\" role=\"search\"><label>Zones with <input type=\"search\" name=\"filter\" "
+        "value=\"",
+        ap_escape_html(r->pool,
+                       admission_text_utf8(r->pool, filter ? filter : "")),
+        "\"> in the name</label> <button>Show</button></form>\n", NULL);
 }
 
 static void write_head(request_rec *r)
@@ -247,8 +245,7 @@ static void write_rest(request_rec *r, int rest)
 }
 
 void admission_page_overview_write(request_rec *r,
-                                   const admission_page_query_t *query,
-                                   bool can_order)
+                                   const admission_page_query_t *query)
 {
     overview_t overview;
     apr_pool_t *p; /* of one zone */
@@ -257,7 +254,7 @@ void admission_page_overview_write(request_rec *r,
     sort_zones(r->pool, query->filter, &overview);
     end = query->all || overview.count < ROWS_MAX ? overview.count : ROWS_MAX;
     ap_rputs("<section><h2>Zones</h2>\n", r);
-    write_filter(r, query->filter, can_order);
+    write_filter(r, query->filter);
     write_summary(r, &overview, query->filter);
     write_head(r);
     apr_pool_create(&p, r->pool);

@@ -6,7 +6,6 @@
 
 /** Write the filter and the table, those first that want to be looked at. */
 void admission_page_overview_write(request_rec *r,
-                                   const admission_page_query_t *query,
-                                   bool can_order);
+                                   const admission_page_query_t *query);
 
 #endif

@@ -180,5 +180,4 @@ document.addEventListener('input', (event) => {
     if (form.id === 'filter') filter();
     else form.dataset.typed = 'yes';
 });
-if (one('#filter')) one('#filter').hidden = false;
 soon();
