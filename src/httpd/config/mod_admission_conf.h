@@ -30,6 +30,9 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 #define ADMISSION_LIMIT_MAX 65535
 #define ADMISSION_QUEUE_MAX 65535
 
+/** Longest name of a zone, in bytes. */
+#define ADMISSION_NAME_MAX 255
+
 /** A zone of this configuration. */
 typedef struct admission_zone_t {
     const char *name;

@@ -147,7 +147,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
     }
     for (c = arg; *c && !apr_iscntrl(*c); c++) {
     }
-    if (*arg == '\0' || *c || c - arg > 255) {
+    if (*arg == '\0' || *c || c - arg > ADMISSION_NAME_MAX) {
         return apr_psprintf(cmd->pool,
                             "AdmissionZone: '%s' is not a name of 1 to 255 "
                             "characters without control characters",

@@ -5,11 +5,17 @@
  */
 #include <httpd.h>
 #include <apr_hash.h>
+#include <apr_escape.h>
+#include <apr_sha1.h>
 #include <apr_strings.h>
 #include <http_log.h>
 
 #include "config/mod_admission_sections.h"
 #include "config/mod_admission_zones.h"
+
+/* Of a name that is too long; with the digest, 219 bytes. */
+#define BEGINNING_LENGTH 200
+#define DIGEST_BYTES 8
 
 APLOG_USE_MODULE(admission);
 
@@ -73,6 +79,27 @@ static void mark_ambiguous(apr_pool_t *p)
     }
 }
 
+/* A section may be called by a regular expression of any length. What is in URLs,
+ * logs and labels is its beginning, no character cut, and a digest of all. */
+static const char *shorten(apr_pool_t *p, const char *name)
+{
+    unsigned char digest[APR_SHA1_DIGESTSIZE];
+    apr_sha1_ctx_t sha1;
+    int end = BEGINNING_LENGTH;
+
+    if (strlen(name) <= ADMISSION_NAME_MAX) {
+        return name;
+    }
+    while (end > BEGINNING_LENGTH - 4 && (name[end] & 0xc0) == 0x80) {
+        end--;
+    }
+    apr_sha1_init(&sha1);
+    apr_sha1_update(&sha1, name, (unsigned)strlen(name));
+    apr_sha1_final(digest, &sha1);
+    return apr_psprintf(p, "%.*s...%s", end, name,
+                        apr_pescape_hex(p, digest, DIGEST_BYTES, 0));
+}
+
 static const char *name_zone(apr_pool_t *p, const admission_section_t *section)
 {
     if (section->zone_name) {
@@ -81,8 +108,9 @@ static const char *name_zone(apr_pool_t *p, const admission_section_t *section)
     if (!section->name || section->is_ambiguous) {
         return NULL;
     }
-    return apr_pstrcat(p, admission_sections_server(p, section->server), ":",
-                       section->name, NULL);
+    return shorten(p,
+                   apr_pstrcat(p, admission_sections_server(p, section->server),
+                               ":", section->name, NULL));
 }
 
 /* What applies in the section as far as the files tell: its own, else

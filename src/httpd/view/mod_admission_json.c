@@ -14,7 +14,8 @@
 
 static bool is_plain(char c)
 {
-    return (unsigned char)c >= ' ' && c != '"' && c != '\\';
+    /* No '<' either: what somebody pastes into a page begins no element. */
+    return (unsigned char)c >= ' ' && c != '"' && c != '\\' && c != '<';
 }
 
 static void write_string(request_rec *r, const char *utf8)
@@ -109,7 +110,8 @@ static void write_request(request_rec *r, apr_pool_t *p,
         write_text(r, p, "uri", present->who.uri);
     }
     if (present->has_asked) {
-        write_text(r, p, "key", present->key);
+        write_text(r, p, "key",
+                   admission_text_utf8_cut(p, present->key, ADM_KEY_NAME));
         ap_rprintf(r, ",\"priority\":\"%s\",\"cost\":%u",
                    adm_priority_name(present->priority), present->cost);
     }
@@ -169,7 +171,7 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs(",\"keys\":[", r);
     for (i = 0; i < count; i++) {
         ap_rputs(i ? ",{\"name\":" : "{\"name\":", r);
-        write_string(r, admission_text_utf8(p, keys[i].name));
+        write_string(r, admission_text_utf8_cut(p, keys[i].name, ADM_KEY_NAME));
         ap_rprintf(r, ",\"held\":%u,\"waiting\":%u}", keys[i].held,
                    keys[i].waiting);
     }

@@ -27,7 +27,8 @@ void admission_page_keys_write(request_rec *r, apr_pool_t *p,
              "</tr></thead>\n<tbody>\n",
              r);
     for (i = 0; i < count; i++) {
-        const char *name = admission_text_utf8(p, keys[i].name);
+        const char *name = admission_text_utf8_cut(p, keys[i].name,
+                                                   ADM_KEY_NAME);
 
         ap_rvputs(r, "<tr><th scope=\"row\">",
                   *name ? ap_escape_html(p, name) : "(none)", NULL);

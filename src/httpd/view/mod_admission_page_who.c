@@ -95,7 +95,9 @@ static void write_ask(request_rec *r, apr_pool_t *p,
 {
     bool is_usual = present->priority == ADM_PRIORITY_NORMAL;
 
-    ap_rvputs(r, "</td><td class=\"text\">", escaped(p, present->key),
+    ap_rvputs(r, "</td><td class=\"text\">",
+              escaped(p,
+                      admission_text_utf8_cut(p, present->key, ADM_KEY_NAME)),
               "</td><td class=\"text\">",
               is_usual ? "" : adm_priority_name(present->priority), NULL);
     if (present->cost > 1) {

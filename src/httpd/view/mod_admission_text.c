@@ -1,6 +1,8 @@
 /* mod_admission_text.c - what the administrator and clients wrote, as UTF-8. */
 #include <string.h>
 
+#include <apr_strings.h>
+
 #include "view/mod_admission_text.h"
 
 /* @return the length of the character of UTF-8 at @a text; 0: there is none. */
@@ -64,4 +66,23 @@ const char *admission_text_utf8(apr_pool_t *p, const char *text)
     }
     *end = '\0';
     return utf8;
+}
+
+const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
+                                    apr_size_t room)
+{
+    apr_size_t length = strlen(text);
+    int back;
+
+    for (back = 1; length >= room && back <= 3 && back <= (int)length; back++) {
+        if ((unsigned char)text[length - back] >= 0xc0) {
+            const char *whole = apr_pstrmemdup(p, text, length - back);
+
+            return admission_text_is_utf8(whole)
+                           && !admission_text_is_utf8(text)
+                       ? whole
+                       : admission_text_utf8(p, text);
+        }
+    }
+    return admission_text_utf8(p, text);
 }

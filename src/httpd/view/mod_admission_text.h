@@ -10,6 +10,11 @@
  *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
 const char *admission_text_utf8(apr_pool_t *p, const char *text);
 
+/** The same of a text that had room for so many bytes: if it fills them, half a
+ *  character at its end is left out. */
+const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
+                                    apr_size_t room);
+
 /** @return whether the text is UTF-8. */
 bool admission_text_is_utf8(const char *text);
 

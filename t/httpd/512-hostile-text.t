@@ -1,0 +1,114 @@
+# What administrators and clients write comes out of every output as text: names of
+# zones, URIs, hosts, users, keys. Nothing becomes markup, a second line or half a
+# character.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use Encode ();
+use JSON::PP ();
+
+my $MARKUP = q(<img src=x onerror=alert(1)>'&);
+my $NAME = qq(</script>$MARKUP\xe9 {{7*7}} +?#;%41);    # in ISO-8859-1
+my $LONG = 'x' x 150_000;
+my @HOW = qw(json&who=X json&history=X json&zone=X zone=X);
+
+sub encoded { return $_[0] =~ s/(\W)/sprintf '%%%02X', ord $1/ger }
+
+sub names_of {
+    my ($httpd) = @_;
+    my $facts = JSON::PP->new->utf8->decode($httpd->get('/control?json')->{body});
+    return map { Encode::encode_utf8($_->{name}) } @{ $facts->{zones} };
+}
+
+# Text in which clients could have put markup.
+sub is_clean {
+    my ($what, $body) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    unlike $body, qr/<img|<\/script>.*<\/script>|<b>/s, "$what: no markup";
+    ok eval { Encode::decode('UTF-8', my $copy = $body, Encode::FB_CROAK); 1 }, '... in UTF-8';
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
+ExtendedStatus On
+<Location /control>
+    SetHandler admission-control
+</Location>
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 9
+    AdmissionFair "%{HTTP:X-Key}"
+    AdmissionZone "$NAME"
+</Location>
+<Location "/cgi-bin/$LONG\xc3\xa9">
+    MaxConcurrent 1
+    AdmissionQueue 9
+</Location>
+<LocationMatch "^/(a|\\"<b>|\xc3\xa9)\x01\xff\$">
+    MaxConcurrent 1
+    AdmissionQueue 9
+</LocationMatch>
+CONF
+    my @names = names_of($httpd);
+    $httpd->expect_in_log(qr/ADM0207/);
+    is scalar @names, 3, 'three zones';
+    my ($hostile) = grep { /7\*7/ } @names;
+    is $hostile, Encode::encode_utf8($NAME), 'a name that is not UTF-8 is read as ISO-8859-1';
+    my ($long) = grep { /xxx/ } @names;
+    like $long, qr/^test\.example:\/cgi-bin\/x+\.\.\.[0-9a-f]{16}$/, 'a name of 150 KB is shortened';
+    is length $long, 219, '... to as much as a URL holds';
+
+    my @asked = map { $httpd->ask("/cgi-bin/heavy?until=go&$_->[0]",
+                                  headers => [ "X-Key: $_->[1]" ],
+                                  ) }
+        [ 'q="><img', 'key' ], [ q('onx='), $MARKUP ], [ '%3Cimg%0d%0a', "\xe9\xff" ],
+        [ 'y' x 8000, 'z' x 4000 ], [ "\xe4\xb8\xad" x 40, "\xe4\xb8\xad" x 40 ],
+        [ 'a', 'quoted"\\' ];
+    wait_for {
+        my $zone = $httpd->status->{zone}{$NAME} // {};
+        ($zone->{Active} // 0) == 1 && ($zone->{Queued} // 0) == 5;
+    } 'one runs, five wait';
+
+    for my $name (@names) {
+        for my $how (@HOW) {
+            my $answer = $httpd->get('/control?' . $how =~ s/X/encoded($name)/er);
+            is $answer->{status}, 200, substr "$how, " . $name =~ s/[^ -~]/?/gr, 0, 60;
+            is_clean('it', $answer->{body});
+            next if $how !~ /json/;
+            my $facts = eval { JSON::PP->new->utf8->decode($answer->{body}) } // {};
+            is Encode::encode_utf8($facts->{zones}[0]{name} // ''), $name, '... is the zone';
+        }
+        my $answer = $httpd->get('/control', method => 'POST', body => 'limit=2&zone=' . encoded($name),
+            headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
+        is $answer->{status}, 200, '... and takes orders';
+    }
+    is_clean("?$_", $httpd->get("/control?$_")->{body}) for '', 'all', 'json';
+    cmp_ok length $httpd->get('/control?all')->{body}, '<', 10_000, 'the page is small';
+    for my $query ('zone=' . encoded($MARKUP), 'filter=' . encoded($MARKUP), encoded($MARKUP),
+                   'json&who=' . encoded($MARKUP), 'zone=%00', 'zone=%zz', 'filter=%e9"') {
+        my $answer = $httpd->get("/control?$query");
+
+        if ($answer->{headers}{'content-type'} =~ m{^text/plain}) {
+            is $answer->{headers}{'x-content-type-options'}, 'nosniff', "?$query: plain text";
+        }
+        else {
+            is_clean("?$query", $answer->{body});
+        }
+    }
+    like $_, qr/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a, 'a metric'
+        for grep { !/^(?:#.*|admission_\w+(?:\{(?:\w+="(?:[^"\\]|\\[n"\\])*",?)*\})? \S+)$/a }
+            split /\n/, $httpd->get('/control?prometheus')->{body};
+    my $who = JSON::PP->new->utf8->decode($httpd->get('/control?json&who=' . encoded($hostile))->{body});
+    my %key = map { $_->{key} => 1 } @{ $who->{zones}[0]{requests} };
+    ok $key{ "\x{4e2d}" x 10 }, 'a key of 120 bytes ends with a whole character';
+    is $httpd->get("/control?$_")->{headers}{'x-content-type-options'}, 'nosniff', "?$_ is what it says"
+        for '', 'json', 'prometheus', 'style', 'script', 'zone=x';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are served';
+    is_deeply [ grep { /[^\t -~]/ } $httpd->error_log ], [], 'the log has nothing raw';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;

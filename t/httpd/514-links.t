@@ -1,0 +1,62 @@
+# In server-status the name of a zone leads to its page, where this server has one: from
+# each server-status, and from virtual hosts to their own.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+
+my %HOSTS = (
+    'own.example'     => "<Location /here/status>\nSetHandler admission-status\n</Location>",
+    'none.example'    => '',
+    'pattern.example' => "<LocationMatch ^/some>\nSetHandler admission-status\n</LocationMatch>",
+    'odd.example'     => qq(<Location "/a&b c'">\nSetHandler admission-status\n</Location>),
+    'order.example'   => "<Location /control>\nSetHandler admission-control\n</Location>",
+);
+
+# What a request for this host is answered.
+sub at {
+    my ($httpd, $host, $path) = @_;
+    my $client = $httpd->connect->send("GET $path HTTP/1.1\r\nHost: $host\r\nConnection: close\r\n\r\n");
+    return (answers($client))[0];
+}
+
+# Where the zone of this host leads to.
+sub link_of {
+    my ($httpd, $host, $status) = @_;
+    my $page = at($httpd, $host, $status);
+    is $page->{status}, 200, "$host has $status";
+    my ($link) = $page->{body} =~ m{<a href="([^"]*)">\Q$host\E:/cgi-bin/</a>};
+    return $link && $link =~ s/&amp;/&/gr =~ s/&#39;/'/gr;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 3\n</Location>";
+    my $hosts = join "\n", map { "<VirtualHost *>\nServerName $_\n$HOSTS{$_}\n$zone\n</VirtualHost>" }
+                           sort keys %HOSTS;
+    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
+<Location /another/server-status>
+    SetHandler server-status
+</Location>
+$hosts
+CONF
+    for my $status ('/server-status', '/another/server-status') {
+        for my $host (sort keys %HOSTS) {
+            my $link = link_of($httpd, $host, $status);
+
+            if ($host =~ /none|pattern/) {
+                is $link, undef, '... and leads nowhere: it has no page';
+                next;
+            }
+            my $page = at($httpd, $host, $link // '/');
+            is $page->{status}, 200, '... leads to a page: ' . ($link // '');
+            like $page->{body}, qr{<h2>\Q$host\E:/cgi-bin/</h2>}, '... of this zone';
+            my ($all) = $page->{body} =~ m{<a href="([^"]*)">All zones</a>};
+            like at($httpd, $host, ($all // '/none') =~ s/&amp;/&/gr =~ s/&#39;/'/gr)->{body}, qr{<h2>Zones</h2>},
+                '... and from there to all';
+        }
+    }
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
