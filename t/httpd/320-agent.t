@@ -50,6 +50,9 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
 LogLevel admission:debug
+<Location /page>
+    SetHandler admission-status
+</Location>
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 10
@@ -70,6 +73,8 @@ CONF
 
     kill STOP => $agent;
     survives_a_kill($httpd, 'while it is stopped');
+    wait_for { $httpd->get('/page')->{body} =~ /The agent is not at work/ }
+        'the page says that it is not at work';
     is $httpd->status->{AdmissionAgent}, 0, 'the status says that it is not at work';
     kill CONT => $agent;
     survives_a_kill($httpd, 'when it goes on');

@@ -28,6 +28,9 @@ sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_lo
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+<Location /page>
+    SetHandler admission-status
+</Location>
 <Location /cgi-bin/>
     MaxConcurrent 1
     AdmissionQueue 0
@@ -56,6 +59,10 @@ CONF
     is_deeply statuses(answers(@asked)), { 200 => 3 }, 'all end well';
     is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
         for 1 .. 3;
+
+    my $page = $httpd->get('/page');
+    is $page->{status}, 503, 'the page has no figures';
+    like $page->{body}, qr/its requests run without a limit/, '... and says why';
 
     kill KILL => $httpd->agents;
     wait_for { lines_of($httpd, 'ADM0131') } 'the agent is killed: there is none any more', 20;

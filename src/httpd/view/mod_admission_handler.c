@@ -284,7 +284,10 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
         return admission_page_script(r);
     }
     if (!admission_process_child()) {
-        return HTTP_SERVICE_UNAVAILABLE;
+        return admission_handler_refuse(
+            r, HTTP_SERVICE_UNAVAILABLE,
+            "This child has no part in the shared memory, so it knows no figures, "
+            "and its requests run without a limit. The error log has the reason.");
     }
     wrong = read_query(r->pool, args, &query);
     if (wrong) {

@@ -78,6 +78,7 @@ int admission_page_write(request_rec *r, const admission_page_query_t *query)
     admission_fields_look_at_server(&server);
     write_headers(r);
     write_top(r, can_order || !query->only);
+    admission_page_facts_trouble(r, &server);
     if (query->only) {
         ap_rvputs(r, "<p class=\"key\"><a href=\"",
                   ap_os_escape_path(r->pool, r->uri, 1),

@@ -106,18 +106,32 @@ void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
     ap_rputs("</table>\n", r);
 }
 
+void admission_page_facts_trouble(request_rec *r,
+                                  const adm_server_stats_t *server)
+{
+    if (!server->has_agent
+        && admission_fields_zones(r->pool, NULL)->nelts > 0) {
+        ap_rputs(
+            "<p class=\"say bad\">The agent is not at work: children take "
+            "back what the dead held, and limits that find themselves stand "
+            "still or fall. The error log may have the reason.</p>\n",
+            r);
+    }
+    if (server->unlimited) {
+        ap_rprintf(r,
+                   "<p class=\"say bad\">%" APR_UINT64_T_FMT
+                   " requests were let through without a limit because of a "
+                   "fault; the error log has the reason.</p>\n",
+                   (apr_uint64_t)server->unlimited);
+    }
+}
+
 void admission_page_facts_server(request_rec *r,
                                  const adm_server_stats_t *server)
 {
     int i;
 
     ap_rputs("<section><h2>Workers and children</h2>\n", r);
-    if (server->unlimited) {
-        ap_rputs(
-            "<p class=\"say bad\">Requests were let through without a limit "
-            "because of a fault; the error log has the reason.</p>\n",
-            r);
-    }
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_server_fields_count; i++) {
         write_fact(r, r->pool, &admission_server_fields[i],

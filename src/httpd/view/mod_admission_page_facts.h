@@ -15,4 +15,8 @@ void admission_page_facts_reasons(request_rec *r, const admission_view_t *view);
 void admission_page_facts_server(request_rec *r,
                                  const adm_server_stats_t *server);
 
+/** Write what is wrong with the server as a whole, if anything is. */
+void admission_page_facts_trouble(request_rec *r,
+                                  const adm_server_stats_t *server);
+
 #endif
