@@ -1,0 +1,178 @@
+/* redis_words.c - what is said to Redis, and what it says.
+ * Called by redis_link, and by tests.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis_words.h"
+
+const char redis_words_script[] =
+#include "share_lua.inc"
+    ;
+
+/* ---- what is said --------------------------------------------------------- */
+
+#define NUMBERS 11
+#define NUMBER_ROOM 24
+#define WORDS (6 + NUMBERS)
+
+int redis_words_sync(redisContext *context, const char *sha, const char *key,
+                     const char *id, const char *run,
+                     const law_fleet_sync_t *sync)
+{
+    const int64_t numbers[NUMBERS] = { (int64_t)sync->sequence,
+                                       sync->gen_seen,
+                                       sync->has,
+                                       sync->want,
+                                       sync->oldest_msec,
+                                       sync->terms.limit,
+                                       sync->terms.lease_usec / 1000,
+                                       sync->terms.hold_usec / 1000,
+                                       sync->engine_msec,
+                                       sync->age_msec,
+                                       sync->leaves };
+    const char *words[WORDS] = { "EVALSHA", sha, "1", key, id, run };
+    char texts[NUMBERS][NUMBER_ROOM];
+    unsigned n;
+
+    for (n = 0; n < NUMBERS; n++) {
+        snprintf(texts[n], NUMBER_ROOM, "%" PRId64, numbers[n]);
+        words[WORDS - NUMBERS + n] = texts[n];
+    }
+    return redisAppendCommandArgv(context, WORDS, words, NULL) == REDIS_OK ? 0
+                                                                           : -1;
+}
+
+/* ---- what is heard -------------------------------------------------------- */
+
+/* The numbers of an answer behind its word. */
+enum {
+    TIME,
+    GEN,
+    GRANTED,
+    TARGET,
+    SERVERS,
+    RESERVED,
+    WANTED,
+    LEARNING,
+    LIMIT,
+    TIGHT,
+    SHORT,
+    OK_NUMBERS
+};
+
+/* Permits are counted in 16 bits, and those of a fleet in sums of these. */
+static bool is_count(int64_t number)
+{
+    return number >= 0 && number <= INT32_MAX;
+}
+
+static bool is_time(int64_t number)
+{
+    return number >= 0 && number <= INT64_MAX / 1000000;
+}
+
+static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
+{
+    unsigned n;
+
+    for (n = GRANTED; n < OK_NUMBERS; n++) {
+        if (!is_count(numbers[n])) {
+            return false;
+        }
+    }
+    if (!is_time(numbers[GEN]) || numbers[TARGET] > numbers[GRANTED]) {
+        return false;
+    }
+    reply->answer = LAW_FLEET_OK;
+    reply->gen = numbers[GEN];
+    reply->granted = (uint32_t)numbers[GRANTED];
+    reply->target = (uint32_t)numbers[TARGET];
+    reply->servers = (uint32_t)numbers[SERVERS];
+    reply->reserved = (uint32_t)numbers[RESERVED];
+    reply->wanted = (uint32_t)numbers[WANTED];
+    reply->learning_msec = numbers[LEARNING];
+    reply->limit = (uint32_t)numbers[LIMIT];
+    reply->is_tight = numbers[TIGHT] != 0;
+    reply->is_short = numbers[SHORT] != 0;
+    return true;
+}
+
+bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply)
+{
+    int64_t numbers[OK_NUMBERS] = { 0 };
+    const char *word;
+    size_t n;
+
+    *reply = (law_fleet_reply_t){ .answer = LAW_FLEET_LATE };
+    if (from->type != REDIS_REPLY_ARRAY || from->elements < 2
+        || from->elements > OK_NUMBERS + 1
+        || from->element[0]->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    for (n = 1; n < from->elements; n++) {
+        if (from->element[n]->type != REDIS_REPLY_INTEGER) {
+            return false;
+        }
+        numbers[n - 1] = from->element[n]->integer;
+    }
+    if (!is_time(numbers[TIME])) {
+        return false;
+    }
+    reply->engine_msec = numbers[TIME];
+    word = from->element[0]->str;
+    if (strcmp(word, "ok") == 0) {
+        return from->elements == OK_NUMBERS + 1 && read_ok(numbers, reply);
+    }
+    if (strcmp(word, "stale") == 0) {
+        reply->answer = LAW_FLEET_STALE;
+        reply->sequence = (uint64_t)numbers[1];
+        return from->elements == 3 && numbers[1] >= 0;
+    }
+    if (strcmp(word, "bye") == 0) {
+        reply->answer = LAW_FLEET_BYE;
+        return true;
+    }
+    return strcmp(word, "late") == 0;
+}
+
+static bool take_number(const char **text, int64_t *number)
+{
+    char *rest;
+
+    errno = 0;
+    if (**text != ' ' || (*text)[1] < '0' || (*text)[1] > '9') {
+        return false;
+    }
+    *number = strtoll(*text + 1, &rest, 10);
+    *text = rest;
+    return errno == 0;
+}
+
+bool redis_words_push(const char *text, const char *run, size_t *key_length,
+                      law_fleet_push_t *push)
+{
+    size_t run_length = strlen(run);
+    const char *at = strrchr(text, '}');
+    int64_t gen, granted, target, tight;
+
+    if (!at || at[1] != ' ' || strncmp(at + 2, run, run_length) != 0) {
+        return false;
+    }
+    *key_length = (size_t)(at + 1 - text);
+    at += 2 + run_length;
+    if (!take_number(&at, &gen) || !take_number(&at, &granted)
+        || !take_number(&at, &target) || !take_number(&at, &tight)
+        || *at != '\0' || !is_time(gen) || !is_count(granted)
+        || !is_count(target) || target > granted) {
+        return false;
+    }
+    *push = (law_fleet_push_t){ .gen = gen,
+                                .granted = (uint32_t)granted,
+                                .target = (uint32_t)target,
+                                .is_tight = tight != 0 };
+    return true;
+}

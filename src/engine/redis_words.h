@@ -1,0 +1,38 @@
+/* redis_words.h - what is said to Redis, and what it says.
+ * Called by redis_link, and by tests.
+ *
+ * Whatever comes from the engine is checked: a reply that is not one of these is
+ * garbage, for which the connection is given up. None of this blocks.
+ */
+#ifndef REDIS_WORDS_H
+#define REDIS_WORDS_H
+
+#include <stddef.h>
+
+#include <hiredis/hiredis.h>
+
+#include "law_fleet.h"
+
+/** The script: the one operation. */
+extern const char redis_words_script[];
+
+/** A sync as a command of Redis.
+ *
+ * @param sha   of the script
+ * @param key   of the zone
+ * @param id    of the server
+ * @param run   that the connection is to
+ * @return 0, or -1: there is no memory for it */
+int redis_words_sync(redisContext *context, const char *sha, const char *key,
+                     const char *id, const char *run,
+                     const law_fleet_sync_t *sync);
+
+/** @return whether this is an answer to a sync, which is then in @a reply. */
+bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply);
+
+/** What is pushed: "key run gen granted target tight". @return whether it is that, of
+ *  the run; @a key_length of its characters are the zone's key. */
+bool redis_words_push(const char *text, const char *run, size_t *key_length,
+                      law_fleet_push_t *push);
+
+#endif

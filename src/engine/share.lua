@@ -1,0 +1,312 @@
+-- share.lua - one limit over many servers: the one operation of the engine.
+-- Run by Redis or Valkey, sent by mod_admission_redis.
+--
+-- A server says what it may still use (has) and what it could use (want); it is told
+-- what it may use from now on. docs/fleet.md has the rules (R1 ...) and why they hold.
+-- The engine never takes a permit away: it asks for it (target) and believes the
+-- promise that comes back. What is lost here is learnt again from the servers.
+--
+-- KEYS[1]: the zone's hash. Its field '#' has what is known of the zone:
+local RUN, SINCE, SPAN, REGISTERED, LAST, TIGHT_AT, LEARNS = 1, 2, 3, 4, 5, 6, 7
+-- and a field for each server what is known of it, oldest as the engine's time:
+local GRANTED, GEN, SEQ, WANT, OLDEST, LEASE_END, TARGET, SPOKEN, LIMIT, LEASE,
+      HOLD, TIGHT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+
+local LATE_MS, SLACK_MS, TIGHT_MS, FORGET_MS = 1000, 100, 300, 86400000
+
+local id, run = ARGV[1], ARGV[2]
+local function number(n) return tonumber(ARGV[n]) end
+local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number(6), number(7)
+local limit, lease, hold = number(8), number(9), number(10)
+local engine_time, age, leaves = number(11), number(12), number(13)
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+-- What is known.
+local zone, servers, ids, changed = nil, {}, {}, {}
+local raw = redis.call('HGETALL', KEYS[1])
+for i = 1, #raw, 2 do
+  if raw[i] == '#' then
+    zone = cjson.decode(raw[i + 1])
+  else
+    servers[raw[i]] = cjson.decode(raw[i + 1])
+    ids[#ids + 1] = raw[i]
+  end
+end
+
+local function save()
+  redis.call('HSET', KEYS[1], '#', cjson.encode(zone))
+  for server_id in pairs(changed) do
+    if servers[server_id] then
+      redis.call('HSET', KEYS[1], server_id, cjson.encode(servers[server_id]))
+    end
+  end
+  redis.call('PEXPIRE', KEYS[1], FORGET_MS)
+end
+
+local function remove(server_id)
+  redis.call('HDEL', KEYS[1], server_id)
+  servers[server_id] = nil
+  for i, other in ipairs(ids) do
+    if other == server_id then
+      table.remove(ids, i)
+      return
+    end
+  end
+end
+
+local function extend_leases()
+  for _, server_id in ipairs(ids) do
+    servers[server_id][LEASE_END] = now + servers[server_id][LEASE]
+    changed[server_id] = true
+  end
+end
+
+-- R8: another run of the engine may have lost anything, so it learns.
+if not zone then zone = { '', now, 0, 0, now, 0, 1 } end
+if zone[RUN] ~= run then
+  zone[RUN], zone[SINCE], zone[REGISTERED], zone[LEARNS] = run, now, 0, 1
+  for _, server_id in ipairs(ids) do servers[server_id][SPOKEN] = 0 end
+  extend_leases()
+end
+if lease + hold > zone[SPAN] then zone[SPAN] = lease + hold end
+for _, server_id in ipairs(ids) do
+  local span = servers[server_id][LEASE] + servers[server_id][HOLD]
+  if span > zone[SPAN] then zone[SPAN] = span end
+end
+-- The clock went back; or on, while nobody spoke for longer than servers are silent.
+if zone[SINCE] > now then zone[SINCE] = now end
+if zone[TIGHT_AT] > now then zone[TIGHT_AT] = now end
+if now < zone[LAST] or now - zone[LAST] > lease / 2 then
+  extend_leases()
+  if zone[LEARNS] == 1 then zone[SINCE] = now end
+end
+zone[LAST] = now
+
+-- R5: believe nothing that comes late, and let nothing expire.
+local late = now - (engine_time + age)
+if late > LATE_MS or late < -LATE_MS then
+  extend_leases()
+  if zone[LEARNS] == 1 then zone[SINCE] = now end
+  save()
+  return { 'late', now, late }
+end
+
+-- R4
+local own = servers[id]
+if own and seq <= own[SEQ] then return { 'stale', now, own[SEQ] } end
+
+-- What others hold for certain.
+local function held_by_others()
+  local sum = 0
+  for _, server_id in ipairs(ids) do
+    if server_id ~= id and servers[server_id][SPOKEN] == 1 then
+      sum = sum + servers[server_id][GRANTED]
+    end
+  end
+  return sum
+end
+
+-- R14: what it had may be somebody else's by now: then it ends that, and begins nothing.
+local function first_target()
+  local free = math.max(limit - held_by_others(), 0)
+  return math.min(has, free)
+end
+
+if not own then
+  -- R13: a generation begins at the time, above all of an earlier record.
+  own = { has, math.max(gen_seen, now), seq, want, 0, 0, first_target(), 1, limit, lease,
+          hold, 0 }
+  servers[id] = own
+  ids[#ids + 1] = id
+  zone[REGISTERED] = zone[REGISTERED] + has
+elseif own[SPOKEN] == 0 then
+  own[GRANTED], own[TARGET], own[SPOKEN] = has, first_target(), 1
+  own[GEN] = math.max(gen_seen, own[GEN]) + 1
+  zone[REGISTERED] = zone[REGISTERED] + has
+elseif gen_seen == own[GEN] then
+  own[GRANTED], own[TARGET] = has, math.min(own[TARGET], has) -- R1
+else
+  own[GRANTED] = math.max(own[GRANTED], has) -- R3: another grant is on its way
+end
+own[SEQ], own[WANT], own[LIMIT], own[LEASE], own[HOLD] = seq, want, limit, lease, hold
+own[LEASE_END] = now + lease
+own[OLDEST] = oldest >= 0 and now - oldest or 0
+changed[id] = true
+if leaves == 1 then
+  own[WANT] = 0
+  if has == 0 then
+    remove(id)
+    own = nil
+  end
+end
+
+-- Who lives, and what is taken. R7: who is silent keeps its share for a hold.
+local live, reserved, silent, wanted, heard = {}, 0, 0, 0, 0
+for i = #ids, 1, -1 do
+  local server_id = ids[i]
+  local x = servers[server_id]
+  if x[LEASE_END] > now + x[LEASE] then
+    x[LEASE_END] = now + x[LEASE]
+    changed[server_id] = true
+  end
+  if now > x[LEASE_END] + x[HOLD] then
+    remove(server_id)
+  else
+    reserved = reserved + x[GRANTED]
+    if x[SPOKEN] == 1 then heard = heard + x[GRANTED] end
+    if x[SPOKEN] == 1 and now <= x[LEASE_END] then
+      live[#live + 1] = server_id
+      wanted = wanted + x[WANT]
+      if x[LIMIT] < limit then limit = x[LIMIT] end
+    else
+      silent = silent + x[GRANTED]
+    end
+  end
+end
+local learning = zone[LEARNS] == 1 and zone[SINCE] + zone[SPAN] - now or 0
+if learning <= 0 then learning, zone[LEARNS] = 0, 0 end
+
+-- What each should have: all that it wants; else one each, and the rest by demand. What
+-- does not divide goes to whoever waits longest; who has it keeps it for a while.
+local there = math.max(limit - silent, 0)
+local asking, should = {}, {}
+for _, server_id in ipairs(live) do
+  if servers[server_id][WANT] > 0 then asking[#asking + 1] = server_id end
+end
+local function waits_since(server_id)
+  local x = servers[server_id]
+  local since = x[OLDEST] > 0 and x[OLDEST] or now
+  return x[GRANTED] > (should[server_id] or 0) and since - SLACK_MS or since
+end
+local function sort_by_wait(list)
+  local key = {}
+  for _, server_id in ipairs(list) do key[server_id] = waits_since(server_id) end
+  table.sort(list, function(a, b)
+    if key[a] ~= key[b] then return key[a] < key[b] end
+    return a < b
+  end)
+end
+if wanted <= there then
+  for _, server_id in ipairs(asking) do should[server_id] = servers[server_id][WANT] end
+else
+  local left = there
+  if #asking <= there then
+    for _, server_id in ipairs(asking) do
+      local share = 1 + math.floor((servers[server_id][WANT] - 1) * (there - #asking)
+                                   / (wanted - #asking))
+      should[server_id] = math.min(share, servers[server_id][WANT])
+      left = left - should[server_id]
+    end
+  else
+    for _, server_id in ipairs(asking) do should[server_id] = 0 end
+  end
+  sort_by_wait(asking)
+  for _, server_id in ipairs(asking) do
+    if left > 0 and should[server_id] < servers[server_id][WANT] then
+      should[server_id] = should[server_id] + 1
+      left = left - 1
+    end
+  end
+end
+
+-- Raise: only what is free. While it learns, what nobody has claimed in this run may
+-- belong to those who have not spoken.
+local told = {}
+local function grant(server_id, more)
+  local x = servers[server_id]
+  x[GRANTED] = x[GRANTED] + more
+  x[TARGET], x[GEN] = x[GRANTED], x[GEN] + 1
+  changed[server_id], told[server_id] = true, true
+end
+local free = limit - reserved
+if learning > 0 then free = math.min(free, math.min(zone[REGISTERED], limit) - heard) end
+for _, server_id in ipairs(asking) do
+  local more = math.min(should[server_id] - servers[server_id][GRANTED], free)
+  if more > 0 then
+    grant(server_id, more)
+    free = free - more
+  end
+end
+
+-- R2: ask back what others need, from whoever has most beyond its part.
+local need, on_its_way = math.max(reserved - limit, 0), 0
+for _, server_id in ipairs(live) do
+  local x = servers[server_id]
+  need = need + math.max((should[server_id] or 0) - x[GRANTED], 0)
+  on_its_way = on_its_way + x[GRANTED] - x[TARGET]
+end
+local function beyond(server_id)
+  return servers[server_id][TARGET] - (should[server_id] or 0)
+end
+local function aim(server_id, target)
+  local x = servers[server_id]
+  x[TARGET], x[GEN] = target, x[GEN] + 1
+  changed[server_id], told[server_id] = true, true
+end
+if need > on_its_way then
+  local back = need - on_its_way
+  local losers = {}
+  for _, server_id in ipairs(live) do
+    if beyond(server_id) > 0 then losers[#losers + 1] = server_id end
+  end
+  table.sort(losers, function(a, b)
+    if beyond(a) ~= beyond(b) then return beyond(a) > beyond(b) end
+    return a < b
+  end)
+  for _, server_id in ipairs(losers) do
+    local part = math.min(beyond(server_id), back)
+    if part > 0 then
+      aim(server_id, servers[server_id][TARGET] - part)
+      back = back - part
+    end
+  end
+elseif on_its_way > need and reserved <= limit then
+  local again = on_its_way - need
+  for _, server_id in ipairs(asking) do
+    local x = servers[server_id]
+    local part = math.min(math.min(should[server_id], x[GRANTED]) - x[TARGET], again)
+    if part > 0 then
+      aim(server_id, x[TARGET] + part)
+      again = again - part
+    end
+  end
+end
+
+-- Nobody is short: a little ahead for who runs something.
+if own and want > 0 and need == 0 and free > 0 then
+  local more = math.min(want + math.floor(free / (2 * #ids)) - own[GRANTED], free)
+  if more > 0 then grant(id, more) end
+end
+
+-- Somebody is short: nobody keeps an idle permit for now.
+local short = 0
+for _, server_id in ipairs(asking) do
+  short = short + math.max(should[server_id] - servers[server_id][GRANTED], 0)
+end
+if short > 0 then zone[TIGHT_AT] = now end
+local tight = now - zone[TIGHT_AT] <= TIGHT_MS and 1 or 0
+if short > 0 then
+  for _, server_id in ipairs(live) do
+    local x = servers[server_id]
+    if x[TIGHT] == 0 then
+      x[TIGHT], x[GEN] = 1, x[GEN] + 1
+      changed[server_id], told[server_id] = true, true
+    end
+  end
+end
+if own and own[TIGHT] ~= tight then own[TIGHT] = tight end
+
+save()
+for server_id in pairs(told) do
+  local x = servers[server_id]
+  if server_id ~= id and x then
+    redis.call('PUBLISH', 'adm:' .. server_id,
+               KEYS[1] .. ' ' .. run .. ' ' .. x[GEN] .. ' ' .. x[GRANTED] .. ' '
+               .. x[TARGET] .. ' ' .. x[TIGHT])
+  end
+end
+if not own then return { 'bye', now } end
+return { 'ok', now, own[GEN], own[GRANTED], own[TARGET], #ids, reserved, wanted, learning,
+         limit, own[TIGHT], (should[id] or 0) < want and 1 or 0 }

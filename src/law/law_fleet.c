@@ -1,0 +1,215 @@
+/* law_fleet.c - a server's part of a limit that an engine shares out.
+ * Called by src/agent.
+ */
+#include "law_fleet.h"
+
+#define MSEC INT64_C(1000)
+
+/* While somebody waits the engine hears of it so often. */
+#define PACE_USEC (200 * MSEC)
+
+/* Between two syncs: doubled by each that changes nothing, up to the pace. */
+#define GAP_USEC (1 * MSEC)
+
+/* What stands idle for so long is given back. */
+#define IDLE_USEC (1000 * MSEC)
+
+static int64_t greater(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+void law_fleet_begin(law_fleet_t *fleet, int64_t now)
+{
+    *fleet = (law_fleet_t){ .sequence = (uint64_t)greater(now, 0) };
+}
+
+void law_fleet_connected(law_fleet_t *fleet, bool is_new_run,
+                         int64_t engine_msec, int64_t now)
+{
+    if (is_new_run) {
+        fleet->gen = 0;
+        fleet->has_heard = false;
+    }
+    fleet->engine_msec = engine_msec;
+    fleet->engine_at = now;
+    fleet->sent_at = 0;
+    fleet->synced_at = 0;
+    fleet->futile = 0;
+}
+
+void law_fleet_lost(law_fleet_t *fleet)
+{
+    fleet->sent_at = 0;
+}
+
+/* ---- what is told --------------------------------------------------------- */
+
+uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
+                        int64_t now)
+{
+    if (work->active || work->queued) {
+        fleet->idle_since = 0;
+        return fleet->is_tight && !work->queued ? 0 : LAW_FLEET_AS_BEFORE;
+    }
+    if (fleet->idle_since == 0) {
+        fleet->idle_since = now;
+    }
+    return fleet->is_tight || now - fleet->idle_since >= IDLE_USEC
+               ? 0
+               : LAW_FLEET_AS_BEFORE;
+}
+
+/* R1 */
+static uint32_t promise(const law_fleet_work_t *work)
+{
+    return most(work->share, work->active);
+}
+
+static uint32_t want(const law_fleet_work_t *work)
+{
+    uint32_t sum = work->active + work->queued;
+
+    return most(least(sum, work->most), work->active);
+}
+
+static int64_t gap(const law_fleet_t *fleet)
+{
+    int64_t wait = fleet->futile < 8 ? GAP_USEC << fleet->futile : PACE_USEC;
+
+    return wait < PACE_USEC ? wait : PACE_USEC;
+}
+
+/* Whether the engine should know at once what has changed. */
+static bool has_news(const law_fleet_t *fleet, const law_fleet_work_t *work)
+{
+    bool is_full = work->active >= work->share;
+
+    return promise(work) < fleet->granted
+           || (work->queued && is_full && !fleet->told_queued)
+           || (work->queued && is_full && !fleet->is_short
+               && want(work) > fleet->told_want);
+}
+
+int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                      const law_fleet_work_t *work, int64_t now)
+{
+    int64_t due = fleet->synced_at + terms->lease_usec / 3;
+
+    if (fleet->sent_at != 0) {
+        return now
+               + terms->lease_usec; /* whoever sends has a shorter timeout */
+    }
+    if (work->queued || fleet->told_queued) {
+        due = fleet->synced_at + PACE_USEC;
+    }
+    if (has_news(fleet, work) && fleet->synced_at + gap(fleet) < due) {
+        due = fleet->synced_at + gap(fleet);
+    }
+    if (!work->active && !work->queued && work->share > 0
+        && fleet->idle_since != 0 && fleet->idle_since + IDLE_USEC < due) {
+        due = greater(fleet->idle_since + IDLE_USEC,
+                      fleet->synced_at + gap(fleet));
+    }
+    return due;
+}
+
+void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                    const law_fleet_work_t *work, bool leaves, int64_t now,
+                    law_fleet_sync_t *sync)
+{
+    *sync = (law_fleet_sync_t){
+        .sequence = ++fleet->sequence,
+        .gen_seen = fleet->gen,
+        .has = promise(work),
+        .want = leaves ? 0 : want(work),
+        .oldest_msec = work->queued ? greater(work->oldest_usec, 0) / MSEC : -1,
+        .terms = *terms,
+        .engine_msec = fleet->engine_msec,
+        .age_msec = (now - fleet->engine_at) / MSEC,
+        .leaves = leaves
+    };
+    fleet->told_want = sync->want;
+    fleet->told_queued = work->queued;
+    fleet->sent_at = now;
+    fleet->synced_at = now;
+    fleet->futile += fleet->futile < 8;
+}
+
+/* ---- what is heard -------------------------------------------------------- */
+
+/* R6: from the moment of sending, and by a tenth shorter than the engine's, for
+ * clocks that go at different speeds. */
+static int64_t lease_from(const law_fleet_terms_t *terms, int64_t sent_at)
+{
+    return sent_at + terms->lease_usec / 10 * 9;
+}
+
+static void note_grant(law_fleet_t *fleet, int64_t gen, uint32_t granted,
+                       uint32_t target, bool is_tight)
+{
+    if (granted != fleet->granted || is_tight != fleet->is_tight
+        || target < granted) {
+        fleet->futile = 0;
+    }
+    fleet->gen = gen;
+    fleet->granted = granted;
+    fleet->is_tight = is_tight;
+}
+
+bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                    const law_fleet_reply_t *reply, int64_t now,
+                    law_fleet_share_t *share)
+{
+    int64_t sent_at = fleet->sent_at;
+
+    if (sent_at == 0) {
+        return false;
+    }
+    fleet->sent_at = 0;
+    fleet->engine_msec = reply->engine_msec;
+    fleet->engine_at = now;
+    if (reply->answer == LAW_FLEET_STALE && reply->sequence > fleet->sequence) {
+        fleet->sequence = reply->sequence;
+    }
+    /* A reply that took as long as its lease says nothing any more. */
+    if (reply->answer != LAW_FLEET_OK || now >= lease_from(terms, sent_at)) {
+        return false;
+    }
+    fleet->has_heard = true;
+    fleet->is_short = reply->is_short;
+    fleet->until = lease_from(terms, sent_at);
+    share->until_usec = fleet->until;
+    share->share = LAW_FLEET_AS_BEFORE;
+    if (reply->gen >= fleet->gen) {
+        note_grant(fleet, reply->gen, least(reply->granted, terms->limit),
+                   reply->target, reply->is_tight);
+        share->share = least(reply->target, terms->limit);
+    }
+    return true;
+}
+
+bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                         const law_fleet_push_t *push, int64_t now,
+                         law_fleet_share_t *share)
+{
+    /* R9, R3: and nothing for whoever has no lease. */
+    if (!fleet->has_heard || push->gen <= fleet->gen || now >= fleet->until) {
+        return false;
+    }
+    note_grant(fleet, push->gen, least(push->granted, terms->limit),
+               push->target, push->is_tight);
+    share->share = least(push->target, terms->limit);
+    share->until_usec = fleet->until;
+    return true;
+}

@@ -1,0 +1,41 @@
+# The script that Redis runs, and the code that servers run, against an adversary who
+# delays, repeats and loses messages, kills servers and restarts Redis with its data
+# kept, lost or rolled back: never more than the limit.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Redis;
+
+my $adversary = $ENV{ADMISSION_ADVERSARY} // '';
+# FLEET_SCHEDULES=1000 plays as many.
+my $schedules = $ENV{FLEET_SCHEDULES} // 120;
+
+plan skip_all => 'no adversary: it was built without hiredis' if !-x $adversary;
+plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+
+my $redis = AdmissionTest::Redis->start;
+
+sub play {
+    my ($fallback, @without) = @_;
+    my @said = `'$adversary' '$redis->{socket}' $schedules $fallback @without`;
+
+    is $?, 0, join ' ', "it plays: $fallback", map { "without $_" } @without;
+    my ($deaths, $exceed, $full) = $said[-1]
+        =~ /^schedules \d+, deaths of the engine (\d+), exceed (\d+), full (\d+)$/;
+    note $said[-1];
+    return { deaths => $deaths // 0, exceed => $exceed // -1, full => $full // 0 };
+}
+
+for my $fallback (qw(reject keep)) {
+    my $played = play($fallback);
+
+    is $played->{exceed}, 0, "$fallback: no schedule exceeds the limit";
+    cmp_ok $played->{full}, '>', 0, '... which is reached';
+    cmp_ok $played->{deaths}, '>', 0, '... while the engine dies';
+}
+for my $rule (qw(shrink generation learning)) {
+    cmp_ok play('reject', $rule)->{exceed}, '>', 0, "without the rule '$rule' some do";
+}
+
+done_testing;

@@ -1,0 +1,99 @@
+package AdmissionTest::Redis;
+
+# A private Redis: own directory, own socket and port, no file of data unless asked
+# for. It ends with the object.
+
+use strict;
+use warnings;
+
+use File::Temp ();
+use IO::Socket::INET;
+use POSIX ();
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $PATIENCE = 10;
+
+# The program, under any of its names: one binary serves and checks files, as its name
+# says, and Debian's redis-tools has it without starting a service.
+sub program {
+    my @found = grep { -x } map { my $name = $_; map { "$_/$name" } split /:/, $ENV{PATH} }
+                qw(redis-server valkey-server redis-check-rdb);
+    return $found[0];
+}
+
+# start(conf => ['requirepass x']): one that answers.
+sub start {
+    my ($class, %o) = @_;
+    my $tmp = File::Temp->newdir('admission-redis-XXXXXX', TMPDIR => 1);
+    my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
+                                      Proto => 'tcp', Listen => 1) or die "no free port\n";
+    my $self = bless { tmp => $tmp, dir => "$tmp", socket => "$tmp/socket",
+                       port => $probe->sockport, conf => $o{conf} // [], owner => $$ },
+                     $class;
+
+    chmod 0755, $self->{dir};
+    close $probe;
+    return $self->launch;
+}
+
+sub launch {
+    my ($self) = @_;
+    my $conf = join '', map { "$_\n" }
+               'bind 127.0.0.1', "port $self->{port}", "unixsocket $self->{socket}",
+               'unixsocketperm 777', "dir $self->{dir}", 'save ""', 'appendonly no',
+               'daemonize no', @{ $self->{conf} };
+    open my $file, '>', "$self->{dir}/redis.conf" or die "redis.conf: $!\n";
+    print $file $conf;
+    close $file or die "redis.conf: $!\n";
+
+    my $program = program();
+    unlink $self->{socket};
+    $self->{pid} = fork // die "fork: $!\n";
+    if ($self->{pid} == 0) {
+        open STDIN,  '<', '/dev/null';
+        open STDOUT, '>>', "$self->{dir}/log";
+        open STDERR, '>&', \*STDOUT;
+        exec { $program } 'redis-server', "$self->{dir}/redis.conf" or POSIX::_exit(127);
+    }
+    my $end = time + $PATIENCE;
+    sleep 0.01 while !$self->answers && time < $end;
+    die "redis does not answer\n" if !$self->answers;
+    return $self;
+}
+
+sub connect { return IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $_[0]{port}) }
+
+sub answers {
+    my ($self) = @_;
+    my $socket = $self->connect or return 0;
+    print $socket "PING\r\n";
+    return (<$socket> // '') =~ /^(?:\+PONG|-NOAUTH)/;
+}
+
+# One command in words, for what a test arranges; its first line of answer.
+sub command {
+    my ($self, @words) = @_;
+    my $socket = $self->connect or return;
+    print $socket sprintf('*%d', scalar @words) . "\r\n"
+        . join '', map { sprintf "\$%d\r\n%s\r\n", length, $_ } @words;
+    my $line = <$socket> // '';
+    $line = <$socket> if $line =~ /^\$\d/;
+    return $line =~ s/\r\n\z//r;
+}
+
+sub stop {
+    my ($self, $signal) = @_;
+    my $pid = delete $self->{pid} or return;
+    kill CONT => $pid;
+    kill $signal // 'KILL', $pid;
+    waitpid $pid, 0;
+}
+
+sub DESTROY {
+    my ($self) = @_;
+    local ($?, $!);
+    $self->stop if $$ == $self->{owner};
+}
+
+1;
