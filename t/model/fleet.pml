@@ -1,0 +1,481 @@
+/* fleet.pml - one limit over two servers, leased by an engine that forgets, for Spin.
+ *
+ * FLEET permits. The engine grants each server a share; a server runs no more than
+ * its share, and only while its lease lasts. Messages are late, lost, or played again
+ * by a connection that was given up; the engine is restarted with what it knew, with
+ * older data, or with none.
+ *
+ * Which server gets how much is left open: the engine may lower any target, and raise
+ * any grant by what is free. Time is a tick: a lease lasts LEASE of them, a request
+ * less than HOLD and one, a message that is older than one is late.
+ */
+#ifndef FLEET
+#define FLEET 2
+#endif
+#ifndef SYNCS
+#define SYNCS 3 /* of each server */
+#endif
+#ifndef RESTARTS
+#define RESTARTS 1
+#endif
+#ifndef LOSSES
+#define LOSSES 1 /* of a connection */
+#endif
+#define LEASE 2
+#define HOLD 1
+#define OLDEST 3 /* ages stop there */
+
+typedef message_t {
+    bool is_there;
+    byte seq;
+    byte gen;
+    byte has;
+    byte age
+}
+
+typedef told_t { /* a reply, or a push */
+    bool is_there;
+    bool was_late;
+    byte of_run;
+    byte gen;
+    byte target;
+    byte age /* of the sync that it answers */
+}
+
+/* Each server. `young` began in this tick, `old` in the one before. */
+byte share[2], young[2], old[2], lease[2], gen_seen[2], run_seen[2], seq[2];
+bool has_heard[2], awaits[2];
+message_t sync[2], played[2]; /* on its way; of a connection given up */
+told_t reply[2], push[2];
+
+/* The engine. */
+byte this_run = 1, learning = LEASE + HOLD, registered;
+bool is_known[2];  /* there is a record */
+bool has_spoken[2]; /* in this run */
+byte granted[2], target[2], gen[2], seq_of[2], hold[2];
+byte newest[2]; /* generation of each server so far */
+
+byte restarts = RESTARTS, losses = LOSSES;
+byte i, other;
+message_t told; /* what is being executed */
+bool is_played;
+
+#define active(s) (young[s] + old[s])
+#define total (active(0) + active(1))
+#define promised(s) (share[s] > active(s) -> share[s] : active(s))
+#define lesser(a, b) ((a) < (b) -> (a) : (b))
+#define reserved (granted[0] * is_known[0] + granted[1] * is_known[1])
+#define heard (granted[0] * has_spoken[0] * is_known[0] \
+               + granted[1] * has_spoken[1] * is_known[1])
+
+#ifdef BREAK_FLEET_PROMISE
+#define promise(s) active(s)
+#else
+#define promise(s) promised(s)
+#endif
+
+/* What may be granted: to those not heard of in this run may belong all that was not
+ * registered in it. */
+#ifdef BREAK_FLEET_LEARNING
+#define unregistered_bound FLEET
+#else
+#define unregistered_bound \
+    (learning == 0 -> FLEET : lesser(registered, FLEET))
+#endif
+#define free_by_books (reserved < FLEET -> FLEET - reserved : 0)
+#define free_by_registers (heard < unregistered_bound \
+                           -> unregistered_bound - heard : 0)
+#define free (learning == 0 -> free_by_books \
+                            : lesser(free_by_books, free_by_registers))
+
+#ifdef BREAK_FLEET_LATE
+#define is_late(m) false
+#else
+#define is_late(m) (m.age > 1)
+#endif
+#ifdef BREAK_FLEET_SEQUENCE
+#define is_stale(s, m) false
+#else
+#define is_stale(s, m) (is_known[s] && m.seq <= seq_of[s])
+#endif
+#ifdef BREAK_FLEET_GENERATION
+#define has_seen_all(s, m) true
+#else
+#define has_seen_all(s, m) (m.gen == gen[s])
+#endif
+#ifdef BREAK_FLEET_HOLD
+#define HELD LEASE
+#else
+#define HELD (LEASE + HOLD)
+#endif
+#ifdef BREAK_FLEET_FIRST_GEN
+#define first_gen(s) 1
+#else
+#define first_gen(s) (newest[s] + 1)
+#endif
+/* What it has may be somebody else's by now: then it ends, and begins nothing. */
+#ifdef BREAK_FLEET_COVERED
+#define first_target(s, m) m.has
+#else
+#define others(s) (granted[1 - (s)] * has_spoken[1 - (s)])
+#define first_target(s, m) \
+    (m.has + others(s) <= FLEET -> m.has \
+                                : (others(s) < FLEET -> FLEET - others(s) : 0))
+#endif
+#ifdef BREAK_FLEET_LEASE
+#define lease_of(t) LEASE
+#else
+#define lease_of(t) (t.age < LEASE -> LEASE - t.age : 0)
+#endif
+#ifdef BREAK_FLEET_RUN
+#define is_believed(s, t) (t.gen > gen_seen[s] && lease[s] > 0)
+#else
+#define is_believed(s, t) (t.of_run == run_seen[s] && has_heard[s] \
+                           && t.gen > gen_seen[s] && lease[s] > 0)
+#endif
+
+inline grow_gen(s)
+{
+    gen[s]++;
+    newest[s] = (gen[s] > newest[s] -> gen[s] : newest[s])
+}
+
+inline clear_sync(m)
+{
+    m.is_there = false;
+    m.seq = 0;
+    m.gen = 0;
+    m.has = 0;
+    m.age = 0
+}
+
+inline clear_told(t)
+{
+    t.is_there = false;
+    t.was_late = false;
+    t.of_run = 0;
+    t.gen = 0;
+    t.target = 0;
+    t.age = 0
+}
+
+inline tell(t, s)
+{
+    t.is_there = true;
+    t.of_run = this_run;
+    t.gen = gen[s];
+    t.target = target[s];
+    t.age = 0
+}
+
+/* A push is lost where there is no room for it. */
+inline push_to(s)
+{
+    if
+    :: !push[s].is_there -> tell(push[s], s)
+    :: else
+    fi
+}
+
+inline forget(s)
+{
+    is_known[s] = false;
+    has_spoken[s] = false;
+    granted[s] = 0;
+    target[s] = 0;
+    gen[s] = 0;
+    seq_of[s] = 0;
+    hold[s] = 0
+}
+
+/* The books, by what a server says. */
+inline believe(s, m)
+{
+    if
+    :: !is_known[s] ->
+        is_known[s] = true;
+        granted[s] = m.has;
+        target[s] = first_target(s, m);
+        gen[s] = (m.gen > first_gen(s) -> m.gen : first_gen(s));
+        newest[s] = (gen[s] > newest[s] -> gen[s] : newest[s]);
+        registered = lesser(registered + m.has, FLEET)
+    :: is_known[s] && !has_spoken[s] ->
+        granted[s] = m.has;
+        target[s] = first_target(s, m);
+        gen[s] = (m.gen > gen[s] -> m.gen : gen[s]);
+        grow_gen(s);
+        registered = lesser(registered + m.has, FLEET)
+    :: is_known[s] && has_spoken[s] && has_seen_all(s, m) ->
+        granted[s] = m.has;
+        target[s] = lesser(target[s], m.has)
+    :: else ->
+        granted[s] = (m.has > granted[s] -> m.has : granted[s])
+    fi;
+    has_spoken[s] = true;
+    seq_of[s] = m.seq;
+    hold[s] = HELD
+}
+
+inline raise(s)
+{
+    if
+    :: free > 0 ->
+        granted[s] = granted[s] + free;
+        target[s] = granted[s];
+        grow_gen(s)
+    :: else
+    fi
+}
+
+inline lower(s)
+{
+    if
+    :: target[s] > 0 ->
+        target[s]--;
+#ifdef BREAK_FLEET_SHRINK
+        granted[s] = target[s];
+#endif
+        grow_gen(s)
+    :: else
+    fi
+}
+
+/* What was told is executed: by server i, unless it is played with its connection. */
+inline execute()
+{
+    other = 1 - i;
+    if
+    :: is_late(told) || is_stale(i, told) ->
+        /* Nothing is believed; if it is late nothing expires. */
+        if
+        :: is_late(told) ->
+            hold[0] = (is_known[0] -> HELD : 0);
+            hold[1] = (is_known[1] -> HELD : 0)
+        :: else
+        fi;
+        reply[i].is_there = !is_played;
+        reply[i].was_late = !is_played
+    :: else ->
+        believe(i, told);
+        if
+        :: true
+        :: free > 0 -> raise(i)
+        :: is_known[other] && has_spoken[other] && free > 0 ->
+            raise(other);
+            push_to(other)
+        :: is_known[other] && has_spoken[other] && target[other] > 0 ->
+            lower(other);
+            push_to(other)
+        :: target[i] > 0 -> lower(i)
+        fi;
+        if
+        :: !is_played -> tell(reply[i], i); reply[i].age = told.age
+        :: else
+        fi
+    fi;
+    clear_sync(told);
+    is_played = false;
+    other = 0
+}
+
+inline copy(to, from)
+{
+    to.is_there = true;
+    to.seq = from.seq;
+    to.gen = from.gen;
+    to.has = from.has;
+    to.age = from.age
+}
+
+inline get_older(m)
+{
+    if
+    :: m.is_there && m.age < OLDEST -> m.age++
+    :: else
+    fi
+}
+
+inline get_less(n)
+{
+    n = (n > 0 -> n - 1 : 0)
+}
+
+#define choose_server \
+    if \
+    :: i = 0 \
+    :: i = 1 \
+    fi
+
+init {
+    do
+    /* F1_begin */
+    :: d_step {
+        lease[0] > 0 && active(0) < share[0] ->
+        young[0]++;
+        assert(total <= FLEET)
+    }
+    :: d_step {
+        lease[1] > 0 && active(1) < share[1] ->
+        young[1]++;
+        assert(total <= FLEET)
+    }
+    /* F2_end */
+    :: d_step { young[0] > 0 -> young[0]-- }
+    :: d_step { young[1] > 0 -> young[1]-- }
+    :: d_step { old[0] > 0 -> old[0]-- }
+    :: d_step { old[1] > 0 -> old[1]-- }
+    /* F4_sync */
+    :: atomic {
+        choose_server;
+        if
+        :: run_seen[i] == this_run && !awaits[i] && seq[i] < SYNCS ->
+            if /* F3_give_back */
+            :: share[i] > active(i) -> share[i] = active(i)
+            :: true
+            fi;
+            seq[i]++;
+            sync[i].is_there = true;
+            sync[i].seq = seq[i];
+            sync[i].gen = gen_seen[i];
+            sync[i].has = promise(i);
+            sync[i].age = 0;
+            awaits[i] = true
+        :: else
+        fi;
+        i = 0
+    }
+    /* F5_execute */
+    :: atomic {
+        choose_server;
+        if
+        :: sync[i].is_there -> copy(told, sync[i]); clear_sync(sync[i])
+        :: played[i].is_there ->
+            copy(told, played[i]);
+            clear_sync(played[i]);
+            is_played = true
+        :: else
+        fi;
+        if
+        :: told.is_there -> execute()
+        :: else
+        fi;
+        i = 0
+    }
+    /* F6_reply */
+    :: atomic {
+        choose_server;
+        if
+        :: reply[i].is_there ->
+            if
+            :: !reply[i].was_late ->
+                if
+                :: reply[i].gen >= gen_seen[i] ->
+                    gen_seen[i] = reply[i].gen;
+                    share[i] = reply[i].target
+                :: else
+                fi;
+                lease[i] = (lease_of(reply[i]) > lease[i] -> lease_of(reply[i])
+                                                          : lease[i]);
+                share[i] = (lease[i] > 0 -> share[i] : 0);
+                has_heard[i] = true
+            :: else
+            fi;
+            awaits[i] = false;
+            clear_told(reply[i])
+        :: else
+        fi;
+        i = 0
+    }
+    /* F7_push */
+    :: atomic {
+        choose_server;
+        if
+        :: push[i].is_there ->
+            if
+            :: is_believed(i, push[i]) ->
+                gen_seen[i] = push[i].gen;
+                share[i] = push[i].target
+            :: else
+            fi;
+            clear_told(push[i])
+        :: else
+        fi;
+        i = 0
+    }
+    /* F8_connect */
+    :: atomic {
+        choose_server;
+        if
+        :: run_seen[i] != this_run || (losses > 0 && awaits[i]) ->
+            if
+            :: run_seen[i] == this_run ->
+                losses--;
+                if
+                :: sync[i].is_there && !played[i].is_there ->
+                    copy(played[i], sync[i])
+                :: else
+                fi
+            :: else ->
+                run_seen[i] = this_run;
+                gen_seen[i] = 0;
+                has_heard[i] = false
+            fi;
+            awaits[i] = false;
+            clear_sync(sync[i]);
+            clear_told(reply[i])
+            /* What was pushed may still be read. */
+        :: else
+        fi;
+        i = 0
+    }
+    /* F9_tick */
+    :: d_step {
+        old[0] == 0 && old[1] == 0 ->
+        old[0] = young[0];
+        old[1] = young[1];
+        young[0] = 0;
+        young[1] = 0;
+        get_less(lease[0]);
+        get_less(lease[1]);
+        share[0] = (lease[0] > 0 -> share[0] : 0);
+        share[1] = (lease[1] > 0 -> share[1] : 0);
+        get_less(learning);
+        get_less(hold[0]);
+        get_less(hold[1]);
+        get_older(sync[0]);
+        get_older(sync[1]);
+        get_older(played[0]);
+        get_older(played[1]);
+        get_older(reply[0]);
+        get_older(reply[1])
+    }
+    /* F10_forget */
+    :: d_step { is_known[0] && hold[0] == 0 -> forget(0) }
+    :: d_step { is_known[1] && hold[1] == 0 -> forget(1) }
+    /* F11_restart */
+    :: atomic {
+        restarts > 0 ->
+        restarts--;
+        this_run++;
+        clear_sync(sync[0]);
+        clear_sync(sync[1]);
+        clear_sync(played[0]);
+        clear_sync(played[1]);
+        learning = LEASE + HOLD;
+        registered = 0;
+        has_spoken[0] = false;
+        has_spoken[1] = false;
+        if
+        :: hold[0] = (is_known[0] -> HELD : 0);
+            hold[1] = (is_known[1] -> HELD : 0)
+        :: forget(0);
+            forget(1)
+        :: is_known[0] -> forget(0)
+        :: is_known[0] && granted[0] > 0 -> /* as it was once */
+            granted[0] = 0;
+            target[0] = 0;
+            hold[0] = HELD
+        fi
+    }
+    od
+}
