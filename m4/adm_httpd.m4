@@ -9,7 +9,7 @@ AC_DEFUN([ADM_STRIP_LTO], [
 ])
 
 dnl ADM_HTTPD: sets APXS, HTTPD, LIBEXECDIR, moduledir and the flags
-dnl APR_CFLAGS, APR_LIBS (what the core sees) and HTTPD_CFLAGS (the glue).
+dnl APR_CFLAGS, APR_LIBS (what the core sees), HTTPD_CFLAGS and APU_LIBS (the glue).
 AC_DEFUN([ADM_HTTPD], [
     AC_ARG_VAR([APXS], [httpd's extension tool])
     AC_ARG_WITH([apxs],
@@ -27,11 +27,13 @@ AC_DEFUN([ADM_HTTPD], [
 
     APR_CFLAGS=`$adm_apr_config --includes --cppflags --cflags`
     APR_LIBS=`$adm_apr_config --link-ld --libs`
+    APU_LIBS=`$adm_apu_config --link-ld`
     HTTPD_CFLAGS="-I`$APXS -q INCLUDEDIR` $APR_CFLAGS `$adm_apu_config --includes`"
     ADM_STRIP_LTO([APR_CFLAGS])
     ADM_STRIP_LTO([HTTPD_CFLAGS])
     AC_SUBST([APR_CFLAGS])
     AC_SUBST([APR_LIBS])
+    AC_SUBST([APU_LIBS])
     AC_SUBST([HTTPD_CFLAGS])
 
     adm_save_CPPFLAGS=$CPPFLAGS
