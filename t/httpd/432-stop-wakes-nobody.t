@@ -23,6 +23,9 @@ CONF
     my @clients = ask_line($httpd, 'stop', $waiters, $zone);
     server_becomes($httpd, "$waiters are parked", AdmissionParked => $waiters);
 
+    # Else the end of mod_cgid's daemon could come before that of its start.
+    wait_for { $httpd->record } 'its program has started';
+
     # The listener learns of the stop together with whatever comes in that second.
     $httpd->put('../heavy/doze', '');
     my $other = $httpd->ask('/static.txt');
