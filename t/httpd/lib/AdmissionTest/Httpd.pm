@@ -278,7 +278,9 @@ sub stops_within {
 # checked, so the file fails. Not at the end of what a test forks.
 END {
     for my $self (grep { $_->{started_by} == $$ } @running) {
-        diag "not stopped by the test: httpd in $self->{dir}";
+        diag "not stopped by the test: httpd in $self->{dir}, which has ",
+            $self->has_exited ? 'exited' : 'not exited';
+        $self->show_log;
         kill KILL => -$self->{pid};
         $? ||= 1;
     }
