@@ -69,11 +69,13 @@ sub expect_rejections {
         qr/admission:warn.*\Q$zone\E: .*reject.*$reason/);
 }
 
-# The worker MPM before 2.4.62 cannot wake its listener at a stop: it waits for
-# its children until it has to end them, and says so.
+# The worker MPM before 2.4.62 cannot wake its listener at a stop, nor event before
+# 2.4.52 while clients have not hung up: the parent waits for its children until it
+# has to end them, and says so.
 sub is_slow_to_stop {
     my ($self) = @_;
-    return $self->{mpm} eq 'worker' && AdmissionTest::Config::version() < 62;
+    my %mended_in = (worker => 62, event => 52);
+    return AdmissionTest::Config::version() < ($mended_in{ $self->{mpm} } // 0);
 }
 
 # The lines of level warn or above that no test has declared. At a reload mod_cgid's
@@ -83,7 +85,7 @@ sub unexpected_lines {
     my ($self) = @_;
     my @lines = $self->error_log;
     my @declared = ($NOISE, @{ $self->{allowed} }, @{ $self->{expected} });
-    push @declared, qr/AH00045: child process \d+ still did not exit/
+    push @declared, qr/AH0004[56]: child process \d+ still did not exit/
         if $self->is_slow_to_stop;
     push @declared, qr/AH02951: mod_ssl does not seem to be enabled/
         if AdmissionTest::Config::version() < 48; # http2 without TLS is meant
