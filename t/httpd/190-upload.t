@@ -76,6 +76,11 @@ CONF
         "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
         . "Connection: close\r\n\r\n" . 'x' x 2000);
     is $too_long->answer->{status}, 413, 'LimitRequestBody holds';
+    $too_long = $httpd->connect->send(
+        "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
+        . "Expect: 100-continue\r\nConnection: close\r\n\r\n");
+    wait_for { $too_long->has_begun } 'who announces too long a body gets an answer';
+    like $too_long->{buffer}, qr{^HTTP/1\.1 413 }, '... and is not asked for it';
 
     my $hold = $httpd->ask('/cgi-bin/none?until=none');
     $httpd->zone_becomes('none', 'a zone is full', Active => 1);

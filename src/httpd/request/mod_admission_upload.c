@@ -278,19 +278,18 @@ static bool go_on(admission_ready_t *ready)
                                                  : (void *)&status);
 }
 
-/* A read that does not wait does not ask for the body either. The line is for
- * httpd 2.4.37, which has no other. */
+/* A read that does not wait does not ask for the body either. */
 static void ask_for_body(request_rec *r)
 {
     if (r->expecting_100 && r->proto_num >= HTTP_VERSION(1, 1)) {
-        const char *line = r->status_line;
+        const char *status_line = r->status_line;
         int status = r->status;
 
         r->status = HTTP_CONTINUE;
-        r->status_line = ap_get_status_line(HTTP_CONTINUE);
+        r->status_line = ap_get_status_line(HTTP_CONTINUE); /* for 2.4.37 */
         ap_send_interim_response(r, 0);
         r->status = status;
-        r->status_line = line;
+        r->status_line = status_line;
     }
 }
 
@@ -300,11 +299,12 @@ static int read_parked(admission_upload_t *upload)
     admission_ready_t *ready;
     apr_status_t rv;
 
-    ask_for_body(r);
+    /* What is too long is known before it is asked for. */
     rv = read_body(upload, APR_NONBLOCK_READ);
     if (!APR_STATUS_IS_EAGAIN(rv)) {
         return finish(upload, rv);
     }
+    ask_for_body(r);
     ready = admission_ready_begin(r->connection, go_on, upload);
     if (ready && admission_ready_wait(ready, false)) {
         return SUSPENDED;
