@@ -30,19 +30,20 @@ static uint64_t spooled_by_all(const adm_segment_t *segment)
  * the other. */
 bool adm_spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
 {
+    /* K1_ask, K2_sum */
     atomic_fetch_add(&child->rec->spooled, bytes);
     ADM_FAULT(spool_taken);
     if (spooled_by_all(child->segment) > limit) {
-        atomic_fetch_sub(&child->rec->spooled, bytes);
+        atomic_fetch_sub(&child->rec->spooled, bytes); /* K3_refused */
         return false;
     }
-    return true;
+    return true; /* K4_keep */
 }
 
 void adm_spool_give_back(adm_child_t *child, uint64_t bytes)
 {
     if (adm_child_is_self(child)) {
-        atomic_fetch_sub(&child->rec->spooled, bytes);
+        atomic_fetch_sub(&child->rec->spooled, bytes); /* K5_give_back */
     }
 }
 
