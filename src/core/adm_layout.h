@@ -16,8 +16,8 @@
 
 #include "adm.h"
 #include "adm_layout_flow.h"
+#include "adm_layout_zone.h"
 #include "adm_lock.h"
-#include "law_tune_state.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
@@ -32,7 +32,6 @@
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
-#define ADM_CACHE_LINE 64
 #define ADM_CHUNK_TICKETS 64 /* tickets change zones in chunks of this many */
 
 /* Largest capacities: all places have to be numbered in 32 bits. */
@@ -170,48 +169,6 @@ typedef struct adm_zone_rec_t {
                        * this number, and stored 0 */
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
-
-/* One second of a zone. Zone lock. Limit and queue length are below 2^16, and
- * so are the numbers; what a torn segment has beyond is shown as 2^16 - 1. */
-typedef struct adm_second_rec_t {
-    uint16_t active_max; /* most at once in it */
-    uint16_t queued_max;
-    uint32_t rejected; /* in it, for any reason */
-} adm_second_rec_t;
-
-/* The last seconds of a zone, by second modulo their number, up to the zone's
- * noted_second. Only changes are written: since then nothing has changed. Zone
- * lock. */
-typedef struct adm_history_rec_t {
-    uint64_t rejected; /* at the end of the noted second */
-    uint32_t active;
-    uint32_t queued;
-    uint32_t limit; /* of the second of limits that was noted last */
-    adm_second_rec_t seconds[ADM_HISTORY_SECONDS];
-    uint16_t
-        limits[ADM_HISTORY_SECONDS]; /* at the end of each; up to the zone's
-                                           * limit_noted_second */
-} __attribute__((aligned(ADM_CACHE_LINE))) adm_history_rec_t;
-
-_Static_assert(sizeof(adm_history_rec_t) <= 8192,
-               "ten minutes of a zone take two pages at most");
-
-/* A zone whose limit finds itself. `state` may be any bytes: whoever reads it
- * checks it. */
-typedef struct adm_auto_rec_t {
-    /* Written by the parent; atomic. */
-    atomic_uint
-        began; /* how often a limit began to find itself here; 0: never */
-
-    /* Written by the agent alone; atomic. */
-    atomic_uint sequence; /* odd while it writes what follows, else even */
-    atomic_uint of_began; /* the `began` that the state belongs to */
-    atomic_uint safe;     /* how many surely fit into memory; 0: not known */
-    atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
-} __attribute__((aligned(ADM_CACHE_LINE))) adm_auto_rec_t;
-
-_Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,
-               "the state of a limit is copied by words");
 
 enum adm_ticket_state_t {
     ADM_TICKET_FREE = 0,
