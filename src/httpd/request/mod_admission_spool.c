@@ -25,7 +25,8 @@ struct admission_spool_t {
     request_rec *r;
     admission_visit_t *visit;
     admission_drain_t drain;
-    apr_bucket_brigade *data; /* read, not written yet */
+    apr_off_t room;           /* for what is kept */
+    apr_bucket_brigade *data; /* read, not written yet; NULL at first */
     apr_size_t length;        /* of that */
     bool has_begun;           /* something was written */
     apr_bucket *end;          /* its EOS, held back; NULL: none */
@@ -261,7 +262,7 @@ static bool is_best_passed_on(admission_spool_t *spool,
     request_rec *r = spool->r;
     apr_off_t memory;
 
-    if (spool->has_begun || !APR_BRIGADE_EMPTY(spool->data)) {
+    if (spool->data && (spool->has_begun || !APR_BRIGADE_EMPTY(spool->data))) {
         return false;
     }
     *length = length_of_all(bb, &memory);
@@ -278,6 +279,17 @@ static bool is_best_passed_on(admission_spool_t *spool,
 
 /* ---- the filter ------------------------------------------------------------ */
 
+/* Not before it is needed: most answers are passed on. */
+static void begin_writing(admission_spool_t *spool)
+{
+    request_rec *r = spool->r;
+
+    if (!spool->data) {
+        spool->data = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+        admission_drain_init(&spool->drain, spool->drain.f, spool->room);
+    }
+}
+
 static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     admission_spool_t *spool = f->ctx;
@@ -291,6 +303,7 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
         ap_remove_output_filter(f);
         return ap_pass_brigade(f->next, bb);
     }
+    begin_writing(spool);
     while (!APR_BRIGADE_EMPTY(bb) && rv == APR_SUCCESS) {
         apr_bucket *b = APR_BRIGADE_FIRST(bb);
 
@@ -346,11 +359,9 @@ admission_spool_t *admission_spool_begin(request_rec *r,
     spool->r = r;
     spool->visit = visit;
     spool->may_hold_back = may_be_suspended(r);
-    spool->data = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    admission_drain_init(&spool->drain,
-                         ap_add_output_filter_handle(spool_filter, spool, r,
-                                                     r->connection),
-                         room);
+    spool->room = room;
+    spool->drain.f = ap_add_output_filter_handle(spool_filter, spool, r,
+                                                 r->connection);
     spool->outer = admission_backend_begin(&spool->drain);
     return spool;
 }
