@@ -4,6 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Backend;
 use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
@@ -42,6 +43,48 @@ sub refuses {
         my ($status, $sentence) = @{ $wrong{$words} };
         like ctl($status, split / /, $words), $sentence, '... with a sentence';
     }
+}
+
+# What answers is not what was expected, or wants to write on the terminal.
+sub distrusts {
+    my $evil = JSON::PP->new->ascii->encode({ version => 2, server => {}, zones => [ {
+        name => "evil\e[2J\x{9b}31m\x{202e}", limit => 1, active => 1, queued => 0, queueLength => 1,
+        mode => 'open', overridden => 0, limitConfigured => 1, oldestWaitMs => 0, admitted => 1,
+        wait => { below2PowNMs => [0] }, service => { count => 1, sumMs => 1, below2PowNMs => [1] },
+        requests => [ { state => 'running', ageMs => 1, client => "\e[H", host => "\a", method => 'GET',
+                        uri => "/\x{9b}2J" } ] } ] });
+    my %answer = (
+        redirect => [ "302 Found\r\nLocation: http://127.0.0.1:1/", '' ],
+        html     => [ '200 OK', '<html>' ],
+        list     => [ '200 OK', '[1]' ],
+        nameless => [ '200 OK', '{"version":2,"server":{},"zones":[{"limit":1}]}' ],
+        newer    => [ '200 OK', '{"version":9,"server":{},"zones":[]}' ],
+        evil     => [ '200 OK', $evil ],
+        dead     => [ "\0\e[2J", '' ],
+    );
+    my ($backend, $port) = start_backend(sub {
+        my ($client) = @_;
+        my $head = '';
+        while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+        my ($kind) = $head =~ m{^\w+ /(\w+)};
+        my ($status, $body) = @{ $answer{$kind} };
+        syswrite $client, "HTTP/1.1 $status\r\nConnection: close\r\n\r\n$body";
+    });
+    my @how = ([ 1, redirect => qr/status 302/ ], [ 1, html => qr/status 200/ ], [ 1, list => qr/status 200/ ],
+               [ 1, nameless => qr/status 200/ ], [ 1, newer => qr/version 9, this program knows 2/ ],
+               [ 1, dead => qr/./ ], [ 0, evil => qr/evil\\x\{1/ ]);
+    for (@how) {
+        my ($status, $kind, $pattern) = @$_;
+        for my $words ([qw(limit evil 3)], $status ? () : ([ 'show' ], [qw(who evil)], [qw(-n 1 top)])) {
+            my $said = ctl($status, '-u', "http://127.0.0.1:$port/$kind", @$words);
+            like $said, $pattern, '... with a sentence, or in numbers';
+            unlike $said, qr/[\0-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae/, '... and nothing raw';
+        }
+        like ctl($status, '-u', "http://127.0.0.1:$port/$kind", qw(--json show)), qr/^[\n -~]*\z/, '... nor in JSON'
+            if !$status;
+    }
+    kill TERM => $backend;
+    waitpid $backend, 0;
 }
 
 # While it measures, and after it was told to end.
@@ -84,6 +127,7 @@ CONF
     $url = $httpd->url('/control');
     $httpd->expect_in_log(qr/ADM0207/);
     refuses();
+    distrusts();
 
     my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2, Queued => 1);
