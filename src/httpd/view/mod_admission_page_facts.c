@@ -39,11 +39,16 @@ static const char *text_of(apr_pool_t *p, admission_kind_t kind,
     case ADMISSION_GAUGE_MSEC:
         return admission_page_words_time(p, value * ADM_USEC_PER_MSEC);
     case ADMISSION_GAUGE_SEC:
-        return admission_page_words_time(p, value * ADM_USEC_PER_SEC);
+        return value == 0
+                   ? "0 s"
+                   : admission_page_words_time(p, value * ADM_USEC_PER_SEC);
     case ADMISSION_GAUGE_KB:
-        return admission_page_words_size(p, (apr_uint64_t)value);
+        return value == 0 ? "-"
+                          : admission_page_words_size(p, (apr_uint64_t)value);
     case ADMISSION_GAUGE_MB:
-        return admission_page_words_size(p, (apr_uint64_t)value * 1024);
+        return value == 0
+                   ? "-"
+                   : admission_page_words_size(p, (apr_uint64_t)value * 1024);
     case ADMISSION_GAUGE_PERCENT:
         return apr_psprintf(p, "%" APR_INT64_T_FMT " %%", value);
     default:
