@@ -26,9 +26,10 @@
  * next_log for logged_at; limits by their source; figures in one struct, which
  * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
  * workers; the agent's beat and calls; mode and live queue of a zone; who has a
- * ticket; limits that find themselves, what programs took; asks, flow tables and
- * the setup of a zone; what is spooled; what programs take, for people, and how
- * much memory is available; the limits of the last ten minutes. */
+ * ticket; programs that are all that a permit is used for; limits that find
+ * themselves, what programs took; asks, flow tables and the setup of a zone; what is
+ * spooled; what programs take, for people, and how much memory is available; the
+ * limits of the last ten minutes. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -234,11 +235,16 @@ typedef struct adm_who_rec_t {
 /* What a ticket's `programs` says. */
 #define ADM_PROGRAMS_ONE 1U
 #define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
-#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED by its owner, which lived */
+#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED while its owner lived */
 
 /* The low bits of the ticket's arrival, so that a late writer hits only its own
- * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. */
+ * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. A
+ * pid is below 2^22. */
 #define ADM_PROGRAM_CLOSED UINT32_MAX
+#define ADM_PROGRAM_TAKEN (UINT32_MAX - 1) /* as CLOSED; and so is the permit */
+#define ADM_PROGRAM_ALONE \
+    UINT32_C(0x40000000) /* beside the pid: the permit is
+                                                * used for it and nothing else */
 
 static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
 {
@@ -247,7 +253,10 @@ static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
 
 static inline uint32_t adm_program_pid(uint64_t program)
 {
-    return (uint32_t)program;
+    uint32_t pid = (uint32_t)program;
+
+    return pid >= ADM_PROGRAM_TAKEN ? ADM_PROGRAM_CLOSED
+                                    : pid & ~ADM_PROGRAM_ALONE;
 }
 
 /* A child's life: pid, sequence number and state in one word. */

@@ -1,5 +1,5 @@
 /* adm_reap.c - take back what the dead held.
- * Called by adm_round.
+ * Called by adm_round; adm_stopped looks in the same way.
  *
  * Any number of children may do this at once, and each may be killed at it:
  * every step is done under the lock of one zone and says of itself in the
@@ -15,7 +15,7 @@
 /* ---- one look at all zones ------------------------------------------------ */
 
 /* Who merely is at work there is waited for; but only once in vain. */
-static adm_zone_rec_t *lock_in_round(adm_reap_round_t *round, uint32_t zone_idx)
+adm_zone_rec_t *adm_reap_lock(adm_reap_round_t *round, uint32_t zone_idx)
 {
     adm_usec_t patience = round->is_incomplete ? 0 : ADM_LOCK_BRIEF_USEC;
     apr_status_t rv;
@@ -41,7 +41,7 @@ void adm_reap_visit_zones(adm_reap_round_t *round,
         adm_zone_rec_t *zone = adm_zone_at(segment, idx);
 
         if (!is_wanted || is_wanted(zone)) {
-            zone = lock_in_round(round, idx);
+            zone = adm_reap_lock(round, idx);
             if (zone) {
                 adm_zone_unlock(segment, zone, round->now);
             }
@@ -77,7 +77,7 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
     uint32_t idx, count = 0;
-    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
+    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
 
     if (!zone) {
         return 0;
@@ -99,7 +99,36 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     return count;
 }
 
-static uint32_t used_chunks(const adm_segment_t *segment)
+uint32_t adm_reap_collect(adm_reap_round_t *round, uint32_t zone_idx,
+                          uint32_t chunk,
+                          bool (*is_wanted)(const adm_ticket_rec_t *),
+                          adm_reap_found_t found[ADM_CHUNK_TICKETS])
+{
+    adm_segment_t *segment = round->segment;
+    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
+    uint32_t idx, count = 0;
+    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
+
+    if (!zone) {
+        return 0;
+    }
+    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        if (is_wanted(ticket)) {
+            found[count++] = (adm_reap_found_t){
+                .ticket_idx = idx,
+                .child_idx = ticket->child_idx,
+                .arrival = ticket->arrival,
+                .until = ticket->held_until_usec
+            };
+        }
+    }
+    adm_zone_unlock(segment, zone, round->now);
+    return count;
+}
+
+uint32_t adm_reap_chunks(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->chunks_used);
 
@@ -127,7 +156,7 @@ static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
     adm_segment_t *segment = round->segment;
     uint32_t chunk, count = 0;
 
-    for (chunk = 0; chunk < used_chunks(segment); chunk++) {
+    for (chunk = 0; chunk < adm_reap_chunks(segment); chunk++) {
         count += reap_chunk(round, chunk, child_idx, life);
     }
     adm_reap_visit_zones(round, NULL);
@@ -165,44 +194,17 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
 
 /* ---- orphans: the child is dead, its program may live --------------------- */
 
-/* What is remembered of an orphaned ticket while its zone is not locked. */
-typedef struct orphan_t {
-    uint32_t ticket_idx;
-    uint64_t arrival;
-    adm_usec_t until; /* it is given up then */
-} orphan_t;
-
-static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
-                                uint32_t chunk,
-                                orphan_t orphans[ADM_CHUNK_TICKETS])
+static bool is_orphaned(const adm_ticket_rec_t *ticket)
 {
-    adm_segment_t *segment = round->segment;
-    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
-    uint32_t idx, count = 0;
-    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
-
-    if (!zone) {
-        return 0;
-    }
-    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
-        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-
-        if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
-            orphans[count++] = (orphan_t){ .ticket_idx = idx,
-                                           .arrival = ticket->arrival,
-                                           .until = ticket->held_until_usec };
-        }
-    }
-    adm_zone_unlock(segment, zone, round->now);
-    return count;
+    return atomic_load(&ticket->state) == ADM_TICKET_ORPHANED;
 }
 
 static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
-                       const orphan_t *orphan)
+                       const adm_reap_found_t *orphan)
 {
     adm_segment_t *segment = round->segment;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
+    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
 
     if (!zone) {
         return;
@@ -223,17 +225,17 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
 void adm_reap_orphans(adm_reap_round_t *round)
 {
     adm_segment_t *segment = round->segment;
-    orphan_t orphans[ADM_CHUNK_TICKETS];
+    adm_reap_found_t orphans[ADM_CHUNK_TICKETS];
     uint32_t chunk, count, i;
 
-    for (chunk = 0; chunk < used_chunks(segment); chunk++) {
+    for (chunk = 0; chunk < adm_reap_chunks(segment); chunk++) {
         uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
         adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
 
         if (!zone || atomic_load(&zone->orphans) == 0) {
             continue;
         }
-        count = collect_orphans(round, zone_idx, chunk, orphans);
+        count = adm_reap_collect(round, zone_idx, chunk, is_orphaned, orphans);
         for (i = 0; i < count; i++) {
             adm_ticket_rec_t *ticket = adm_ticket_at(segment,
                                                      orphans[i].ticket_idx);

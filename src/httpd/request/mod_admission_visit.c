@@ -72,6 +72,33 @@ static bool is_held(const admission_visit_t *visit)
     return visit && atomic_load(&visit->ticket.held);
 }
 
+/* Its permit was taken back while this process was stopped. The visit may be used
+ * again at once, so nobody must know it any more. */
+static void forget_visit(const request_rec *r, admission_visit_t *visit)
+{
+    adm_ticket_release(&visit->ticket, adm_now());
+    for (; r; r = parent_of(r)) {
+        admission_request_t *known = admission_visit_request(r);
+
+        if (known && known->visit == visit) {
+            known->visit = NULL;
+        }
+    }
+}
+
+/* @return whether the visit has a permit that may serve another part, too. */
+static bool keeps_permit(const request_rec *r, admission_visit_t *visit)
+{
+    if (!is_held(visit)) {
+        return false;
+    }
+    if (!adm_program_keep_permit(&visit->ticket)) {
+        forget_visit(r, visit);
+        return false;
+    }
+    return true;
+}
+
 admission_visit_t *admission_visit_of(const request_rec *r)
 {
     for (; r; r = parent_of(r)) {
@@ -110,7 +137,7 @@ admission_kin_t admission_visit_kin(const request_rec *r,
 
     for (visit = admission_visit_first(r->connection); visit;
          visit = visit->next) {
-        if (is_held(visit) && visit->root == root) {
+        if (visit->root == root && keeps_permit(r, visit)) {
             kin.holds_any = true;
             if (visit->zone == zone) {
                 kin.visit_of_zone = visit;

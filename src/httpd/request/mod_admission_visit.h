@@ -72,7 +72,8 @@ request_rec *admission_visit_root(request_rec *r);
 admission_visit_t *admission_visit_make(request_rec *r,
                                         const admission_zone_t *zone);
 
-/** @return what the other parts of the client's request hold. */
+/** @return what the other parts of the client's request hold: from now on for this
+ *  one, too. */
 admission_kin_t admission_visit_kin(const request_rec *r,
                                     const admission_zone_t *zone);
 
