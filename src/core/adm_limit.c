@@ -8,7 +8,7 @@
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
                    uint32_t limit)
 {
-    if (source != ADM_LIMIT_CONFIGURED) {
+    if (source != ADM_LIMIT_CONFIGURED && limit != ADM_LIMIT_NONE) {
         atomic_store(&zone->has_other_limits, 1);
     }
     atomic_store(&zone->limits[source], limit + 1); /* none becomes 0 */

@@ -25,13 +25,7 @@ static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
                                     adm_outcome_t outcome, adm_usec_t now)
 {
     zone->figures.outcomes[outcome]++;
-    if (outcome == ADM_DRAIN) {
-        ticket->drain_usec = DRAIN_USEC;
-    }
-    else if (outcome == ADM_LATE) {
-        /* Set already: when one that comes would not be late. */
-    }
-    else if (adm_outcome_action(outcome) == ADM_REFUSE) {
+    if (adm_outcome_action(outcome) == ADM_REFUSE && ticket->drain_usec == 0) {
         ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
                                                   now);
     }
@@ -44,7 +38,7 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
     return ADM_UNLIMITED;
 }
 
-/* Whether it would have to wait for longer than it may. */
+/* Whether it would have to wait for longer than it may; then by how much. */
 static bool is_late_locked(const adm_segment_t *segment, adm_zone_rec_t *zone,
                            const adm_entry_t *entry, adm_usec_t now,
                            adm_ticket_t *ticket)
@@ -56,8 +50,11 @@ static bool is_late_locked(const adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     expected = adm_expect_wait_locked(segment, zone, entry,
                                       ticket->queued_ahead, now);
+    if (expected <= entry->target_usec) {
+        return false;
+    }
     ticket->drain_usec = expected - entry->target_usec;
-    return ticket->drain_usec > 0;
+    return true;
 }
 
 /* A dry run admits everybody; those beyond the limit are the would-be queue. */
@@ -115,12 +112,14 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     bool has_worker = ticket->has_worker || entry->worker == ADM_WORKER_NONE;
-    adm_outcome_t place = place_locked(segment, zone, entry, queued);
+    adm_outcome_t place;
 
     ticket->queued_ahead = queued;
     if (adm_limit_is_draining(zone)) {
+        ticket->drain_usec = DRAIN_USEC;
         return ADM_DRAIN;
     }
+    place = place_locked(segment, zone, entry, queued);
     if (place == ADM_ADMITTED) {
         return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }

@@ -31,6 +31,18 @@ START_TEST(what_is_configured_holds_where_nothing_else_is_said)
 }
 END_TEST
 
+START_TEST(where_only_the_configuration_has_spoken_one_load_tells)
+{
+    make_zone(5);
+    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
+    zone = zone_with(6, 10);
+    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
+    say(ADM_LIMIT_SHARE, 2);
+    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 1);
+    assert_limit(2);
+}
+END_TEST
+
 START_TEST(the_least_holds_whoever_says_it)
 {
     make_zone(5);
@@ -68,6 +80,8 @@ static void add_stories(TCase *stories)
 {
     tcase_add_test(stories,
                    what_is_configured_holds_where_nothing_else_is_said);
+    tcase_add_test(stories,
+                   where_only_the_configuration_has_spoken_one_load_tells);
     tcase_add_test(stories, the_least_holds_whoever_says_it);
     tcase_add_test(stories, a_zone_in_the_place_of_another_inherits_no_limit);
 }
