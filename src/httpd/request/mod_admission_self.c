@@ -19,7 +19,6 @@
  * is an end to them: mod_proxy may lead in a circle.
  */
 #include <httpd.h>
-#include <ap_listen.h>
 #include <apr_siphash.h>
 #include <apr_strings.h>
 #include <apr_uri.h>
@@ -29,6 +28,7 @@
 #include "request/mod_admission_include.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
+#include "server/mod_admission_own.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);
@@ -167,67 +167,6 @@ static const char *backend_of(const request_rec *r)
                : r->filename + 6;
 }
 
-static bool is_any(const char *ip)
-{
-    return strcmp(ip, "0.0.0.0") == 0 || strcmp(ip, "::") == 0;
-}
-
-static bool is_loopback(const char *ip)
-{
-    return strncmp(ip, "127.", 4) == 0 || strcmp(ip, "::1") == 0;
-}
-
-static bool is_among(const apr_array_header_t *names, const char *host)
-{
-    int i;
-
-    for (i = 0; names && i < names->nelts; i++) {
-        const char *name = APR_ARRAY_IDX(names, i, const char *);
-
-        if (name && strcasecmp(name, host) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A ServerName or ServerAlias. Names are not resolved: if this one leads to
- * another machine, that one gets words that mean nothing to it. */
-static bool is_own_name(const char *host)
-{
-    const server_rec *s;
-
-    for (s = ap_server_conf; s; s = s->next) {
-        if ((s->server_hostname && strcasecmp(s->server_hostname, host) == 0)
-            || is_among(s->names, host)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* An address on which this very server listens, or a name of its own. */
-static bool is_own_address(const conn_rec *c, const char *host, apr_port_t port)
-{
-    const ap_listen_rec *listener;
-
-    host = strcasecmp(host, "localhost") == 0 ? "127.0.0.1" : host;
-    for (listener = ap_listeners; listener; listener = listener->next) {
-        char ip[64];
-
-        if (listener->bind_addr->port == port
-            && apr_sockaddr_ip_getbuf(ip, sizeof(ip), listener->bind_addr)
-                   == APR_SUCCESS
-            && (strcmp(ip, host) == 0
-                || (is_any(ip)
-                    && (is_loopback(host) || strcmp(host, c->local_ip) == 0))
-                || is_own_name(host))) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool leads_to_self(const request_rec *r)
 {
     const conn_rec *c = r->connection->master ? r->connection->master
@@ -235,11 +174,7 @@ static bool leads_to_self(const request_rec *r)
     const char *backend = backend_of(r);
     apr_uri_t uri;
 
-    return backend && apr_uri_parse(r->pool, backend, &uri) == APR_SUCCESS
-           && uri.scheme && uri.hostname && strncmp(uri.scheme, "http", 4) == 0
-           && is_own_address(c, uri.hostname,
-                             uri.port ? uri.port
-                                      : apr_uri_port_of_scheme(uri.scheme));
+    return backend && admission_own_url(r->pool, backend, c->local_ip, &uri);
 }
 
 static const char *add_word(apr_pool_t *p, const char *words, const char *word)

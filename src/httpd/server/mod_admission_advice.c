@@ -12,6 +12,7 @@
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_capacity.h"
+#include "server/mod_admission_circle.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
 
@@ -149,6 +150,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     admission_room_warn(s);
     warn_of_the_impossible(p, s);
     warn_of_costs(s);
+    admission_circle_warn(p, s);
 }
 
 /* ---- when httpd asks ----------------------------------------------------- */
