@@ -1,6 +1,6 @@
 # Who is led to a program by a redirect inside httpd waits like one who asked for
-# it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess,
-# and an Action.
+# it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess, an
+# Action, and a Script.
 
 use FindBin;
 use lib "$FindBin::Bin/lib";
@@ -39,6 +39,7 @@ CONF
 my %led = (
     '/2026/hello-world/' => [ 'wordpress', 'of .htaccess' ],
     '/page.script'       => [ 'action',    'of an Action' ],
+    '/static.txt'        => [ 'script',    'of a Script' ],
 );
 
 for_each_parking_combo(sub {
@@ -58,6 +59,14 @@ AdmissionQueue $parked
 <Location /cgi-bin/php>
     MaxConcurrent $limit
     AdmissionZone action
+</Location>
+<Location /static.txt>
+    Script GET /cgi-bin/script
+    Script POST /cgi-bin/script
+</Location>
+<Location /cgi-bin/script>
+    MaxConcurrent $limit
+    AdmissionZone script
 </Location>
 CONF
     put_wordpress($httpd);

@@ -121,8 +121,8 @@ typedef struct admission_dir_conf_t {
     apr_array_header_t *costs;      /* the same */
     apr_off_t spool_request;        /* bytes; 0: off; -1: unset */
     apr_off_t spool_response;
-    apr_table_t *actions; /* of mod_actions: handler or type, and the script
-                           * that it leads to; NULL: none */
+    apr_table_t *actions; /* of mod_actions: handler, type or method, and the
+                           * script that it leads to; NULL: none */
 } admission_dir_conf_t;
 
 /** Of the main server. */

@@ -378,6 +378,7 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
 }
 
 #define ACTION_OF_MOD_ACTIONS "Action"
+#define SCRIPT_OF_MOD_ACTIONS "Script"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
@@ -429,5 +430,7 @@ const command_rec admission_directives[] = {
     /* Not ours: read along. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO, "a media type followed by a script name"),
+    AP_INIT_TAKE2(SCRIPT_OF_MOD_ACTIONS, admission_actions_note_script, NULL,
+                  ZONE_CONTEXT, "a method followed by a script name"),
     { .name = NULL }
 };

@@ -38,13 +38,18 @@ static bool may_be_php(const request_rec *r)
                || ap_find_linked_module("mod_php5.c"));
 }
 
+bool admission_counts_file(const request_rec *r)
+{
+    return strcmp(r->handler, AP_DEFAULT_HANDLER_NAME) == 0
+           || strcmp(r->handler, "default-handler") == 0
+           || (is_file_of_its_type(r) && !may_be_php(r));
+}
+
 /* What httpd serves cheaply itself, and what an administrator needs when
  * everything else is full. */
 static bool is_cheap(const request_rec *r)
 {
-    static const char *const handlers[] = { AP_DEFAULT_HANDLER_NAME,
-                                            "default-handler",
-                                            DIR_MAGIC_TYPE,
+    static const char *const handlers[] = { DIR_MAGIC_TYPE,
                                             "send-as-is",
                                             "httpd/send-as-is",
                                             "server-status",
@@ -61,7 +66,7 @@ static bool is_cheap(const request_rec *r)
             return true;
         }
     }
-    return is_file_of_its_type(r) && !may_be_php(r);
+    return admission_counts_file(r);
 }
 
 /* A rule can have a request proxied and set another handler besides. */

@@ -19,6 +19,10 @@ static inline bool admission_counts_redirect(const request_rec *r)
            && strncmp(r->filename, "redirect:", 9) == 0;
 }
 
+/** @return whether only the last handlers of all, which serve files, have a handler or
+ *  type of this name. */
+bool admission_counts_file(const request_rec *r);
+
 /** @return whether the handler only finds out which request is meant, and runs
  *  that. */
 bool admission_counts_detour(request_rec *r);

@@ -1,6 +1,6 @@
 /* mod_admission_detour.c - redirects inside httpd: ask where they lead.
  *
- * A rule in .htaccess, or an Action, makes a second request out of the client's:
+ * A rule in .htaccess, an Action or a Script makes a second request out of the client's:
  *
  *   the client's request   handler "redirect-handler": look up its target, enter
  *                          the target's zone, wait there, parked if possible
@@ -40,7 +40,7 @@ static const char *target_of(request_rec *r)
     }
     return admission_actions_target(ap_get_module_config(r->per_dir_config,
                                                          &admission_module),
-                                    r);
+                                    r, admission_counts_file(r));
 }
 
 /* As the redirect will find it: rules ask for REDIRECT_STATUS. */
