@@ -222,6 +222,8 @@ CONF
         $browser->value('document.querySelector("svg.chart polyline.queued").outerHTML')
             =~ / 599,0\.0 "/
     } 'the chart has the line full now', 15;
+    is_deeply $browser->value('[...document.querySelectorAll("svg.chart polyline")].map(e => getComputedStyle(e).fill)'),
+        [ ('none') x 3 ], '... in lines, not areas';
     like $browser->value('document.querySelector(".x").textContent'), qr/^(?:\d\d:\d\d){6}$/,
         '... and the time of day';
     is_deeply [ $browser->complaints ], [], 'the browser has nothing to complain of';
