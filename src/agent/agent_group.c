@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <apr_strings.h>
+
 #include "agent_group.h"
 
 #define MOUNTS "/proc/self/mountinfo"
@@ -96,7 +98,7 @@ static bool read_lines(const char *root, const char *path, char *lines)
     if (!agent_file_open(&file, root, path)) {
         return false;
     }
-    strcpy(lines, agent_file_text(&file));
+    apr_cpystrn(lines, agent_file_text(&file), AGENT_FILE_ROOM);
     agent_file_close(&file);
     return true;
 }
@@ -133,10 +135,10 @@ static void find_place(place_t *place, const char *root, const char *controller)
     }
     if (line && !strstr(path, "..") && strcmp(path, "/") != 0) {
         if (strcmp(top, "/") == 0) {
-            strcpy(place->group, path);
+            apr_cpystrn(place->group, path, sizeof(place->group));
         }
         else if (is_below(path, top)) {
-            strcpy(place->group, path + strlen(top));
+            apr_cpystrn(place->group, path + strlen(top), sizeof(place->group));
         }
     }
 }

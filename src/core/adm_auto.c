@@ -4,7 +4,6 @@
  * The law is in src/law, what it is told in src/agent; here is what they share
  * with the requests.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -128,6 +127,7 @@ static void copy_out(const adm_auto_rec_t *rec, law_tune_t *state)
     for (n = 0; n < sizeof(words) / sizeof(*words); n++) {
         words[n] = atomic_load_explicit(&rec->state[n], memory_order_relaxed);
     }
+    /* cppcheck-suppress uninitvar ; it cannot count the words */
     memcpy(state, words, sizeof(words));
 }
 
@@ -310,17 +310,7 @@ const char *adm_auto_reason(const adm_auto_t *shown)
     return law_tune_field_reason(shown->reason);
 }
 
-static void say(char *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(char *text, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, ADM_AUTO_SENTENCE, format, args);
-    va_end(args);
-}
+#define say(text, ...) snprintf(text, ADM_AUTO_SENTENCE, __VA_ARGS__)
 
 typedef unsigned long long number_t;
 

@@ -88,12 +88,15 @@ bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
 
 static long said_limit(const char *args)
 {
-    long min, max;
+    char *behind_min, *end;
+    long max;
 
     if (strncasecmp(args, "auto", 4) != 0) {
         return strtol(args, NULL, 10);
     }
-    return sscanf(args + 4, "%ld %ld", &min, &max) == 2 ? max : LIMIT_OF_AUTO;
+    strtol(args + 4, &behind_min, 10);
+    max = strtol(behind_min, &end, 10);
+    return end != behind_min ? max : LIMIT_OF_AUTO;
 }
 
 admission_said_zones_t admission_said_zones(void)

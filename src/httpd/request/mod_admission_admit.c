@@ -175,8 +175,9 @@ ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
     admission_kin_t none = { 0 };
     admission_dir_conf_t target;
 
-    return admission_detour_target(r, &target) ? ask(r, &target, &none, 1)
-                                               : DECLINED;
+    return admission_detour_target(r, &target) && admission_conf_zone(&target)
+               ? ask(r, &target, &none, 1)
+               : DECLINED;
 }
 
 static inline int ask_elsewhere(request_rec *r,

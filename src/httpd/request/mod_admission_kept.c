@@ -2,6 +2,8 @@
 #include <httpd.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,7 +125,7 @@ apr_off_t admission_kept_length(const admission_kept_t *kept)
 
 static int open_without_name(void)
 {
-    char *path;
+    char path[PATH_MAX];
     int file;
 
 #ifdef O_TMPFILE
@@ -135,16 +137,15 @@ static int open_without_name(void)
         return file;
     }
 #endif
-    path = malloc(strlen(directory) + sizeof("/admission-XXXXXX"));
-    if (!path) {
+    if (snprintf(path, sizeof(path), "%s/admission-XXXXXX", directory)
+        >= (int)sizeof(path)) {
+        errno = ENAMETOOLONG;
         return -1;
     }
-    strcat(strcpy(path, directory), "/admission-XXXXXX");
     file = mkostemp(path, O_CLOEXEC);
     if (file >= 0) {
         unlink(path);
     }
-    free(path);
     return file;
 }
 

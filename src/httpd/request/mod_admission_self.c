@@ -249,7 +249,7 @@ static tickets_t *read_tickets(apr_pool_t *p, const char *words)
     *tickets = (tickets_t){ .tokens = "" };
     while ((word = next_word(p, &words)) != NULL) {
         if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
-            tickets->hops = atoi(word + strlen(HOPS));
+            tickets->hops = (int)strtol(word + strlen(HOPS), NULL, 10);
         }
         else {
             tickets->tokens = add_word(p, tickets->tokens, word);
