@@ -19,6 +19,7 @@
 #include "adm/base.h"
 #include "adm/segment.h"
 #include "adm/auto.h"
+#include "adm/fleet.h"
 #include "adm/child.h"
 #include "adm/round.h"
 #include "adm/worker.h"

@@ -2,6 +2,10 @@
  * Called by adm_round, adm_ticket, adm_child, adm_program, adm_segment and
  * src/agent.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "adm_agent.h"
 #include "adm_fault.h"
 #include "adm_wait.h"
@@ -33,6 +37,40 @@ void adm_agent_wake(adm_segment_t *segment)
 {
     atomic_fetch_add(&segment->header->agent_calls, 1);
     adm_wait_wake(&segment->header->agent_calls);
+    /* In sequence: it says that it polls before it compares the calls. */
+    if (segment->agent_pipe[1] && atomic_load(&segment->header->agent_polls)) {
+        /* A full pipe wakes as well. */
+        while (write(segment->agent_pipe[1], "", 1) < 0 && errno == EINTR) {
+        }
+    }
+}
+
+apr_status_t adm_agent_open_pipe(adm_segment_t *segment)
+{
+    if (!segment->agent_pipe[1]
+        && pipe2(segment->agent_pipe, O_CLOEXEC | O_NONBLOCK) != 0) {
+        segment->agent_pipe[0] = segment->agent_pipe[1] = 0;
+        return errno;
+    }
+    return APR_SUCCESS;
+}
+
+int adm_agent_begin_poll(adm_segment_t *segment, unsigned calls)
+{
+    atomic_store(&segment->header->agent_polls, 1);
+    return atomic_load(&segment->header->agent_calls) == calls
+               ? segment->agent_pipe[0]
+               : -1;
+}
+
+void adm_agent_end_poll(adm_segment_t *segment)
+{
+    char bytes[64];
+
+    atomic_store(&segment->header->agent_polls, 0);
+    while (read(segment->agent_pipe[0], bytes, sizeof(bytes))
+           == (ssize_t)sizeof(bytes)) {
+    }
 }
 
 unsigned adm_agent_calls(const adm_segment_t *segment)

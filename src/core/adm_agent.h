@@ -22,4 +22,15 @@ unsigned adm_agent_calls(const adm_segment_t *segment);
  *  @a calls times. Blocks; may return early. */
 void adm_agent_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until);
 
+/**
+ * For an agent that waits for descriptors, too: instead of adm_agent_sleep().
+ *
+ * @return a descriptor that can be read when the agent is woken; -1: it was woken
+ *         since it had been called @a calls times, so do not wait.
+ */
+int adm_agent_begin_poll(adm_segment_t *segment, unsigned calls);
+
+/** The wait is over. One system call. */
+void adm_agent_end_poll(adm_segment_t *segment);
+
 #endif

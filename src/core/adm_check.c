@@ -231,6 +231,12 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
         && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }
+    if (adm_limit_said(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
+        && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
+        && adm_limit_said(zone, ADM_LIMIT_SHARE)
+               > atomic_load(&zone->share_bound)) {
+        return "a share is larger than what was promised or granted";
+    }
     if (census.active + census.queued
         && census.last_arrival >= zone->next_arrival) {
         return "the next arrival would not be the last";

@@ -13,6 +13,18 @@ adm_usec_t adm_now(void)
     return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
+adm_usec_t adm_clock_of_leases(void)
+{
+    struct timespec now;
+
+#ifdef CLOCK_BOOTTIME
+    clock_gettime(CLOCK_BOOTTIME, &now);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &now);
+#endif
+    return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
+}
+
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)
 {
     adm_usec_t due = atomic_load(next);

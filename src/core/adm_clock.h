@@ -15,4 +15,8 @@
  */
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval);
 
+/** @return the time in microseconds on a clock that goes on while the system sleeps:
+ *  leases of others do. Compared with no other time. */
+adm_usec_t adm_clock_of_leases(void);
+
 #endif

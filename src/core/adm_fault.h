@@ -8,25 +8,24 @@
 #ifndef ADM_FAULT_H
 #define ADM_FAULT_H
 
-#define ADM_FAULT_POINTS(point)                                                \
-    point(enter_locked) point(enter_filled) point(enter_stored) point(         \
-        enter_unlocked) point(wait_sleeping) point(grant_stored)               \
-        point(grant_unlocked) point(leave_stored) point(leave_unlinked) point( \
-            cancel_stored) point(chunk_claimed) point(rebuild_begun)           \
-            point(rebuild_counted) point(reap_freed) point(reap_orphaned)      \
-                point(reap_done) point(stopped_taken) point(orphan_freed)      \
-                    point(child_claimed) point(left_noted) point(left_taken)   \
-                        point(begin_stored) point(pass_marked)                 \
-                            point(pass_stored) point(grant_settled) point(     \
-                                program_forked) point(program_noted)           \
-                                point(agent_beat) point(override_limit) point( \
-                                    override_stored) point(auto_begun)         \
-                                    point(auto_written) point(auto_set)        \
-                                        point(spool_taken) point(ask_filled)   \
-                                            point(flow_linked)                 \
-                                                point(flow_unlinked)           \
-                                                    point(flows_forgotten)     \
-                                                        point(setup_applied)
+/* clang-format off */
+#define ADM_FAULT_POINTS(point) \
+    point(enter_locked) point(enter_filled) point(enter_stored) \
+    point(enter_unlocked) point(wait_sleeping) point(grant_stored) \
+    point(grant_unlocked) point(leave_stored) point(leave_unlinked) \
+    point(cancel_stored) point(chunk_claimed) point(rebuild_begun) \
+    point(rebuild_counted) point(reap_freed) point(reap_orphaned) \
+    point(reap_done) point(stopped_taken) point(orphan_freed) point(child_claimed) \
+    point(left_noted) point(left_taken) point(begin_stored) \
+    point(pass_marked) point(pass_stored) point(grant_settled) \
+    point(program_forked) point(program_noted) point(agent_beat) \
+    point(override_limit) point(override_stored) point(auto_begun) \
+    point(auto_written) point(auto_set) point(spool_taken) \
+    point(fleet_lowered) point(fleet_promised) point(fleet_set) \
+    point(fleet_leased) point(fleet_unwatched) point(ask_filled) \
+    point(flow_linked) point(flow_unlinked) point(flows_forgotten) \
+    point(setup_applied)
+/* clang-format on */
 
 typedef enum adm_fault_t {
     ADM_FAULT_none,

@@ -1,7 +1,7 @@
 /* adm_layout.h - private: every struct in the segment.
  * Included by every file of the core that knows the segment.
  *
- *   [ header | zones | histories | autos | children | doorbells | chunks | tickets
+ *   [ header | zones | histories | autos | fleets | children | doorbells | chunks | tickets
  *     | who | asks | flow tables ]
  *
  * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
@@ -29,7 +29,7 @@
  * ticket; programs that are all that a permit is used for; limits that find
  * themselves, what programs took; asks, flow tables and the setup of a zone; what is
  * spooled; what programs take, for people, and how much memory is available; the
- * limits of the last ten minutes. */
+ * limits of the last ten minutes; shares of a limit over servers. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -70,8 +70,8 @@ typedef struct adm_header_rec_t {
     atomic_uint agent_dozes; /* 1: it sleeps for as long as no zone with a limit
                               * that finds itself runs anything. By the agent;
                               * 0 by whoever then wakes it */
-    _Atomic adm_usec_t tuned_at; /* when it last looked at those limits. By the
-                                  * agent */
+    _Atomic adm_usec_t tuned_at; /* the same: when it last looked at those */
+    atomic_uint agent_polls; /* 1: it waits for its pipe, too. By the agent */
     _Atomic adm_usec_t next_fall_back; /* of those limits, while it does not */
     _Atomic uint64_t
         available_kb; /* memory without swapping, when it last looked.
@@ -102,9 +102,14 @@ enum adm_limit_source_t {
     ADM_LIMIT_LIVE,       /* an administrator, while the server runs: zone lock;
                            * 0 by the parent, when he edits the zone */
     ADM_LIMIT_AUTO,       /* what was measured */
-    ADM_LIMIT_SHARE,      /* this server's part of a limit of many */
+    ADM_LIMIT_SHARE,      /* this server's part of a limit of many: the agent,
+                           * zone lock; the parent when that begins or ends */
     ADM_LIMIT_SOURCES
 };
+
+/* What the agent wants to know of a zone whose limit is shared. */
+#define ADM_WATCH_QUEUE 1U /* somebody begins to wait */
+#define ADM_WATCH_BACK 2U  /* fewer permits are out than share_bound */
 
 /* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
  * so that they can be read without it. Statistics start anew with each
@@ -120,6 +125,15 @@ typedef struct adm_zone_rec_t {
     /* As ADM_LIMIT_LIVE. */
     atomic_uint live_queue_length; /* 0: none, else the length and one */
     atomic_uint mode;              /* adm_mode_t */
+
+    /* The lease of ADM_LIMIT_SHARE. Zone lock, by the agent; at its beginning by
+     * the parent without it. */
+    _Atomic adm_usec_t share_until; /* on adm_clock_of_leases() */
+    atomic_uint share_fallback;     /* adm_fallback_t. By the parent alone */
+    atomic_uint share_bound; /* no more permits are out: what was promised
+                                     * last, or granted since */
+    atomic_uint share_watch; /* ADM_WATCH_*: what the agent wants to be
+                                     * woken for; whoever does stores 0 */
 
     /* Written by the parent without the lock, `setup` last. */
     atomic_uint incarnation;
@@ -375,9 +389,11 @@ struct adm_segment_t {
     uint32_t chunks;
 
     adm_header_rec_t *header;
+    /* A zone each. */
     adm_zone_rec_t *zone_recs;
-    adm_history_rec_t *history_recs; /* a zone each */
-    adm_auto_rec_t *auto_recs;       /* a zone each */
+    adm_history_rec_t *history_recs;
+    adm_auto_rec_t *auto_recs;
+    adm_fleet_rec_t *fleet_recs;
     adm_child_rec_t *child_recs;
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;
@@ -393,6 +409,8 @@ struct adm_segment_t {
     uint32_t reuse_from;       /* before it, no place is retired in this load */
     uint32_t load;             /* number of this configuration load */
     uint32_t flow_tables_used; /* that belong to a place */
+
+    int agent_pipe[2]; /* wakes an agent that polls; 0: there is none */
 };
 
 struct adm_child_t {

@@ -50,6 +50,14 @@ typedef struct adm_auto_rec_t {
     atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_auto_rec_t;
 
+/* What the engine last said of a zone, to be shown. By the agent alone; nothing is
+ * decided by it. */
+typedef struct adm_fleet_rec_t {
+    atomic_uint state; /* adm_fleet_state_t */
+    atomic_uint limit, granted, servers, reserved, wanted;
+    _Atomic adm_usec_t learns_until; /* on adm_clock_of_leases() */
+} __attribute__((aligned(ADM_CACHE_LINE))) adm_fleet_rec_t;
+
 _Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,
                "the state of a limit is copied by words");
 

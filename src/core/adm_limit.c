@@ -1,6 +1,7 @@
 /* adm_limit.c - how many may run in a zone.
  * Called by adm_zone and adm_ticket, and by the parent to configure.
  */
+#include "adm_clock.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "law.h"
@@ -68,7 +69,42 @@ bool adm_limit_is_live(const adm_zone_rec_t *zone)
            || adm_limit_mode(zone) != ADM_MODE_OPEN;
 }
 
+bool adm_limit_has_lease(const adm_zone_rec_t *zone)
+{
+    return adm_clock_of_leases() < atomic_load(&zone->share_until);
+}
+
+/* The lease is looked at here, so that nobody goes on with one that is over, whoever
+ * is dead or stopped. */
+static uint32_t share_of(const adm_zone_rec_t *zone)
+{
+    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+
+    if (share == ADM_LIMIT_NONE || adm_limit_has_lease(zone)) {
+        return share;
+    }
+    switch (atomic_load(&zone->share_fallback)) {
+    case ADM_FALLBACK_REJECT:
+        return 0;
+    case ADM_FALLBACK_OPEN:
+        return ADM_LIMIT_NONE;
+    default:
+        return share;
+    }
+}
+
+bool adm_limit_is_cut_off(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->has_other_limits) && share_of(zone) == 0
+           && !adm_limit_has_lease(zone);
+}
+
 uint32_t adm_limit_least(const adm_zone_rec_t *zone)
+{
+    return lesser(adm_limit_least_own(zone), share_of(zone));
+}
+
+uint32_t adm_limit_least_own(const adm_zone_rec_t *zone)
 {
     uint32_t own = adm_limit_said(zone, ADM_LIMIT_LIVE);
 
@@ -79,7 +115,7 @@ uint32_t adm_limit_least(const adm_zone_rec_t *zone)
         own = lesser(adm_limit_said(zone, ADM_LIMIT_CONFIGURED),
                      adm_limit_said(zone, ADM_LIMIT_AUTO));
     }
-    return lesser(own, adm_limit_said(zone, ADM_LIMIT_SHARE));
+    return own;
 }
 
 /* What requests took lately. While none has ended: at least what the oldest has

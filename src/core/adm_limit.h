@@ -45,6 +45,17 @@ bool adm_limit_is_live(const adm_zone_rec_t *zone);
  *  0 while the zone is paused. */
 uint32_t adm_limit_least(const adm_zone_rec_t *zone);
 
+/** @return the least of those that are this server's own: all but its share of a limit
+ *  over many. 0 while the zone is paused. */
+uint32_t adm_limit_least_own(const adm_zone_rec_t *zone);
+
+/** @return whether the lease of the zone's share still holds. Reads the clock. */
+bool adm_limit_has_lease(const adm_zone_rec_t *zone);
+
+/** @return whether the zone has no share because its lease is over: who comes is
+ *  rejected. */
+bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
+
 /* Loads in sequence with `queued`: see adm_zone_begin_ticket_locked(). */
 
 /** @return how many requests of the zone may run: the same, and one load where

@@ -42,6 +42,8 @@ typedef enum adm_action_t {
         "limit of open files")                                                 \
     row(DRAIN,      "drain",      ADM_REFUSE,   true,                          \
         "an administrator drains the zone")                                    \
+    row(FLEET,      "fleet",      ADM_REFUSE,   true,                          \
+        "the lease of this server's share is over")                            \
     row(GONE,       "gone",       ADM_HANG_UP,  false, NULL)                   \
     row(STOPPED,    "stopped",    ADM_HANG_UP,  false, NULL)
 

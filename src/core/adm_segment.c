@@ -9,10 +9,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <apr_strings.h>
 
 #include "adm_agent.h"
+#include "adm_clock.h"
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
@@ -32,6 +34,7 @@ typedef struct adm_zone_name_t {
     uint32_t limit;     /* that was configured; 0: none yet */
     uint32_t queue_length;
     bool is_auto;       /* it was, to find itself */
+    bool is_shared;     /* it was, with other servers */
     uint32_t setup;     /* how often the parent changed it */
     uint32_t table_idx; /* the flow table of this place, for good; 0: none */
     bool uses_flows;    /* whether that is in use */
@@ -46,10 +49,10 @@ uint32_t adm_segment_version(void)
            | (sizeof(adm_segment_t) + sizeof(adm_zone_name_t)
               + sizeof(adm_header_rec_t) + sizeof(adm_zone_rec_t)
               + sizeof(adm_history_rec_t) + sizeof(adm_auto_rec_t)
-              + sizeof(adm_child_rec_t) + sizeof(adm_doorbell_rec_t)
-              + sizeof(adm_chunk_rec_t) + sizeof(adm_ticket_rec_t)
-              + sizeof(adm_who_rec_t) + sizeof(adm_ask_rec_t)
-              + sizeof(adm_flow_table_rec_t));
+              + sizeof(adm_fleet_rec_t) + sizeof(adm_child_rec_t)
+              + sizeof(adm_doorbell_rec_t) + sizeof(adm_chunk_rec_t)
+              + sizeof(adm_ticket_rec_t) + sizeof(adm_who_rec_t)
+              + sizeof(adm_ask_rec_t) + sizeof(adm_flow_table_rec_t));
 }
 
 /* ---- create --------------------------------------------------------------- */
@@ -129,7 +132,8 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
     adm_segment_t *segment;
-    uint64_t zones_at, histories_at, autos_at, children_at, doorbells_at;
+    uint64_t zones_at, histories_at, autos_at, fleets_at, children_at,
+        doorbells_at;
     uint64_t chunks_at, tickets_at, who_at, asks_at, flow_tables_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
@@ -144,6 +148,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
     histories_at = part(&end, sizes->zones, sizeof(adm_history_rec_t));
     autos_at = part(&end, sizes->zones, sizeof(adm_auto_rec_t));
+    fleets_at = part(&end, sizes->zones, sizeof(adm_fleet_rec_t));
     children_at = part(&end, sizes->children, sizeof(adm_child_rec_t));
     doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
     chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
@@ -166,6 +171,7 @@ apr_status_t adm_segment_create(adm_segment_t **created,
     segment->zone_recs = (void *)((char *)segment->base + zones_at);
     segment->history_recs = (void *)((char *)segment->base + histories_at);
     segment->auto_recs = (void *)((char *)segment->base + autos_at);
+    segment->fleet_recs = (void *)((char *)segment->base + fleets_at);
     segment->child_recs = (void *)((char *)segment->base + children_at);
     segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
     segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
@@ -191,6 +197,10 @@ const unsigned char *adm_segment_secret(const adm_segment_t *segment)
 
 void adm_segment_destroy(adm_segment_t *segment)
 {
+    if (segment->agent_pipe[1]) {
+        close(segment->agent_pipe[0]);
+        close(segment->agent_pipe[1]);
+    }
     munmap(segment->base, segment->bytes);
     segment->base = NULL;
 }
@@ -305,6 +315,7 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     entry->incarnation++;
     entry->limit = 0;
     entry->is_auto = false;
+    entry->is_shared = false;
     entry->uses_flows = false;
     adm_limit_forget(&segment->zone_recs[entry->place]);
     apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
@@ -449,6 +460,31 @@ apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
         publish(segment, entry);
     }
     return APR_SUCCESS;
+}
+
+void adm_segment_share(adm_segment_t *segment, adm_zone_t zone,
+                       adm_fallback_t fallback)
+{
+    adm_zone_name_t *entry = name_at(segment, zone.idx - 1);
+    adm_zone_rec_t *rec = &segment->zone_recs[entry->place];
+
+    if (fallback == ADM_FALLBACK_NONE) {
+        if (entry->is_shared) {
+            adm_limit_set(rec, ADM_LIMIT_SHARE, ADM_LIMIT_NONE);
+        }
+    }
+    else {
+        atomic_store(&rec->share_fallback, fallback);
+    }
+    if (fallback != ADM_FALLBACK_NONE && !entry->is_shared) {
+        /* A lease of nothing, until the agent has spoken with the engine. */
+        atomic_store(&rec->share_bound, UINT32_MAX);
+        atomic_store(&rec->share_watch, 0);
+        atomic_store(&rec->share_until,
+                     adm_clock_of_leases() + ADM_FLEET_FIRST_USEC);
+        adm_limit_set(rec, ADM_LIMIT_SHARE, 0);
+    }
+    entry->is_shared = fallback != ADM_FALLBACK_NONE;
 }
 
 void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,

@@ -120,6 +120,9 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
         return ADM_DRAIN;
     }
     place = place_locked(segment, zone, entry, queued);
+    if (place != ADM_ADMITTED && adm_limit_is_cut_off(zone)) {
+        return ADM_FLEET;
+    }
     if (place == ADM_ADMITTED) {
         return has_worker ? ADM_ADMITTED : outcome_without_worker(entry);
     }

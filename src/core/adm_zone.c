@@ -4,6 +4,7 @@
  * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
  * one store of a ticket's state, followed by the caches that it changes.
  */
+#include "adm_agent.h"
 #include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
@@ -154,11 +155,29 @@ static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
     zone->queued_since = !waits ? 0 : now > 0 ? now : 1;
 }
 
+/* @return whether the agent wants to be woken for what has changed. */
+static bool is_watched_locked(adm_zone_rec_t *zone)
+{
+    unsigned watch = atomic_load_explicit(&zone->share_watch,
+                                          memory_order_relaxed);
+
+    if (watch == 0
+        || !((watch & ADM_WATCH_QUEUE && atomic_load(&zone->queued) > 0)
+             || (watch & ADM_WATCH_BACK
+                 && atomic_load(&zone->active)
+                        < atomic_load(&zone->share_bound)))) {
+        return false;
+    }
+    atomic_store(&zone->share_watch, 0);
+    return true;
+}
+
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now)
 {
     adm_wakes_t wakes;
     apr_status_t rv;
+    bool is_watched;
 
     do {
         end_left_locked(segment, zone);
@@ -168,7 +187,12 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
         }
         note_queue_locked(zone, now);
         adm_history_note_locked(segment, zone, now);
+        is_watched = is_watched_locked(zone);
         adm_lock_release(&zone->lock);
+        if (is_watched) {
+            ADM_FAULT(fleet_unwatched);
+            adm_agent_wake(segment);
+        }
         if (wakes.count) {
             ADM_FAULT(grant_unlocked);
             adm_hand_over_wake(segment, &wakes);

@@ -62,6 +62,7 @@ static void survive_scene(const scene_t *scene)
         adm_round(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     ck_assert_ptr_null(adm_check(segment));
+    share_again(survivor);
 
     /* The permit is where it belongs. */
     ck_assert_uint_eq(active_in(zone), scene->is_held || is_in_line);

@@ -293,6 +293,7 @@ int do_everything(void *unused)
     NEED(adm_spool_take(child, 1, 1));
     audit_for_seconds(child);
     NEED(order_one(child));
+    NEED(share(child));
     tune(child);
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
@@ -465,6 +466,11 @@ const scene_t scenes[] = {
     { KILL(auto_written), NULL, tune_only, .limit = 1 },
     { KILL(auto_set), NULL, tune_only, .is_held = true, .limit = 1 },
     { KILL(auto_set), NULL, tune_only, .is_awaited = true, .limit = 0 },
+    { KILL(fleet_lowered), NULL, share_lowered, .is_held = true, .limit = 1 },
+    { KILL(fleet_promised), NULL, share_lowered, .is_held = true, .limit = 1 },
+    { KILL(fleet_set), NULL, share_granted, .is_awaited = true, .limit = 0 },
+    { KILL(fleet_leased), NULL, share_granted, .is_awaited = true, .limit = 0 },
+    { KILL(fleet_unwatched), NULL, share_awaited, .is_held = true, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

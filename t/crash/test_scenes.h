@@ -32,6 +32,16 @@ int take_from_stopped(void *unused);
 /** @return whether there is none, or no more. */
 bool stopped_child_has_ended(void);
 
+/** What the agent does with a share of a limit over servers. */
+bool share(adm_child_t *child);
+int share_lowered(void *unused);
+
+/** What the next agent does, if the zone is still shared. */
+void share_again(adm_child_t *child);
+
+int share_granted(void *unused);
+int share_awaited(void *unused);
+
 typedef struct scene_t {
     const char *name;
     adm_fault_t point;

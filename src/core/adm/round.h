@@ -18,6 +18,10 @@ void adm_agent_gone(adm_segment_t *segment);
  *  that matters. One system call. Async-signal-safe. */
 void adm_agent_wake(adm_segment_t *segment);
 
+/** Have a pipe by which an agent that polls is woken, inherited by all later
+ *  processes. The parent. @return APR_SUCCESS or the system's reason. */
+apr_status_t adm_agent_open_pipe(adm_segment_t *segment);
+
 /**
  * Look around: mark and reap dead children, free the permits of programs that
  * have ended, hand out what a raised limit allows.

@@ -5,6 +5,7 @@
 #define ADM_PUBLIC_SEGMENT_H
 
 #include "adm/base.h"
+#include "adm/fleet.h"
 
 /** Capacity of a segment. Fixed for its life; unused room costs no memory. */
 typedef struct adm_sizes_t {
@@ -81,6 +82,15 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
  */
 apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
                                    bool uses_flows);
+
+/**
+ * Say whether a zone that was just configured has a share of a limit over many
+ * servers. At first that is 0; the agent sets it.
+ *
+ * The parent, between begin_load and end_load. Takes no lock.
+ */
+void adm_segment_share(adm_segment_t *segment, adm_zone_t zone,
+                       adm_fallback_t fallback);
 
 #define ADM_SECRET_LENGTH 16
 

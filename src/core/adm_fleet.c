@@ -1,0 +1,172 @@
+/* adm_fleet.c - this server's share of a limit over many.
+ * Called by src/agent, and by the module to show it.
+ */
+#include "adm_fleet.h"
+#include "adm_clock.h"
+#include "adm_fault.h"
+#include "adm_layout.h"
+#include "adm_limit.h"
+#include "adm_zone.h"
+
+static uint32_t greater(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone, adm_usec_t now)
+{
+    const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
+
+    return first && now > first->since_usec ? now - first->since_usec : 0;
+}
+
+/* Somebody who waits is news only where nobody did; a permit that comes back, only
+ * while more are out than the share. */
+static void watch_locked(adm_zone_rec_t *zone)
+{
+    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    unsigned watch = atomic_load(&zone->queued) ? 0 : ADM_WATCH_QUEUE;
+
+    if (atomic_load(&zone->active) > share) {
+        watch |= ADM_WATCH_BACK;
+    }
+    atomic_store(&zone->share_watch, watch);
+}
+
+/* What of the share still holds, if that is less than the word says. */
+static uint32_t share_that_holds(const adm_zone_rec_t *zone)
+{
+    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    bool is_kept = atomic_load(&zone->share_fallback) == ADM_FALLBACK_KEEP;
+
+    return is_kept || adm_limit_has_lease(zone) ? share : 0;
+}
+
+apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
+                               uint32_t keep, adm_usec_t now,
+                               law_fleet_work_t *work)
+{
+    adm_segment_t *segment = self->segment;
+    apr_status_t rv;
+    uint32_t share, active;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+
+    if (!rec) {
+        return rv;
+    }
+    active = atomic_load(&rec->active);
+    share = share_that_holds(rec);
+    if (share > greater(active, keep)) {
+        share = greater(active, keep);
+    }
+    if (share != adm_limit_said(rec, ADM_LIMIT_SHARE)) {
+        adm_limit_set(rec, ADM_LIMIT_SHARE, share);
+        ADM_FAULT(fleet_lowered);
+    }
+    *work = (law_fleet_work_t){ .share = share,
+                                .active = active,
+                                .queued = atomic_load(&rec->queued),
+                                .most = adm_limit_least_own(rec),
+                                .oldest_usec = oldest_wait_locked(segment, rec,
+                                                                  now) };
+    atomic_store(&rec->share_bound, greater(share, active));
+    ADM_FAULT(fleet_promised);
+    watch_locked(rec);
+    adm_zone_unlock(segment, rec, now);
+    return APR_SUCCESS;
+}
+
+apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
+                             const law_fleet_share_t *share, adm_usec_t now)
+{
+    adm_segment_t *segment = self->segment;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+
+    if (!rec) {
+        return rv;
+    }
+    /* Whoever was stopped for so long has nothing to say any more. */
+    if (adm_clock_of_leases() < share->until_usec) {
+        if (share->share != LAW_FLEET_AS_BEFORE) {
+            atomic_store(&rec->share_bound,
+                         greater(atomic_load(&rec->share_bound), share->share));
+            adm_limit_set(rec, ADM_LIMIT_SHARE, share->share);
+            ADM_FAULT(fleet_set);
+        }
+        atomic_store(&rec->share_until, share->until_usec);
+        ADM_FAULT(fleet_leased);
+        watch_locked(rec);
+    }
+    adm_zone_unlock(segment, rec, now); /* hands out */
+    return APR_SUCCESS;
+}
+
+bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+
+    return rec && !adm_limit_has_lease(rec);
+}
+
+/* ---- what is shown ---------------------------------------------------------- */
+
+static adm_fleet_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
+{
+    return zone.idx - 1 < segment->sizes.zones
+               ? &segment->fleet_recs[zone.idx - 1]
+               : NULL;
+}
+
+void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
+                    const law_fleet_reply_t *reply)
+{
+    adm_fleet_rec_t *rec = rec_at(self->segment, zone);
+
+    if (!rec || reply->answer != LAW_FLEET_OK) {
+        return;
+    }
+    atomic_store(&rec->limit, reply->limit);
+    atomic_store(&rec->granted, reply->granted);
+    atomic_store(&rec->servers, reply->servers);
+    atomic_store(&rec->reserved, reply->reserved);
+    atomic_store(&rec->wanted, reply->wanted);
+    atomic_store(&rec->learns_until,
+                 adm_clock_of_leases()
+                     + reply->learning_msec * ADM_USEC_PER_MSEC);
+}
+
+static adm_usec_t left(adm_usec_t until, adm_usec_t now)
+{
+    return until > now ? until - now : 0;
+}
+
+void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
+                    adm_fleet_t *shown)
+{
+    const adm_fleet_rec_t *rec = rec_at(segment, zone);
+    const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
+    adm_usec_t now = adm_clock_of_leases();
+
+    *shown = (adm_fleet_t){ .state = ADM_FLEET_OFF };
+    if (!rec || !of_zone
+        || adm_limit_said(of_zone, ADM_LIMIT_SHARE) == ADM_LIMIT_NONE) {
+        return;
+    }
+    *shown = (adm_fleet_t){
+        .limit = atomic_load(&rec->limit),
+        .share = adm_limit_said(of_zone, ADM_LIMIT_SHARE),
+        .granted = atomic_load(&rec->granted),
+        .servers = atomic_load(&rec->servers),
+        .reserved = atomic_load(&rec->reserved),
+        .wanted = atomic_load(&rec->wanted),
+        .lease_usec = left(atomic_load(&of_zone->share_until), now),
+        .learning_usec = left(atomic_load(&rec->learns_until), now)
+    };
+    shown->state = shown->lease_usec == 0      ? ADM_FLEET_FALLBACK
+                   : shown->learning_usec != 0 ? ADM_FLEET_LEARNING
+                                               : ADM_FLEET_LEASED;
+}

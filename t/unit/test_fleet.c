@@ -1,0 +1,261 @@
+/* test_fleet.c - this server's share of a limit over many: promise, lease, fallback. */
+#include <poll.h>
+
+#include "adm_agent.h"
+#include "adm_clock.h"
+#include "adm_fleet.h"
+#include "adm_limit.h"
+#include "test_support.h"
+
+#define HOUR (3600 * ADM_USEC_PER_SEC)
+
+static adm_zone_t zone;
+static adm_child_t *child;
+static law_fleet_work_t work;
+
+static void share_zone(adm_fallback_t fallback)
+{
+    zone = zone_with(5, 10);
+    adm_segment_share(segment, zone, fallback);
+    child = join();
+}
+
+static void apply(uint32_t share, adm_usec_t lasts)
+{
+    law_fleet_share_t told = { .share = share,
+                               .until_usec = adm_clock_of_leases() + lasts };
+
+    ck_assert_int_eq(adm_fleet_apply(child, zone, &told, adm_now()),
+                     APR_SUCCESS);
+}
+
+/* The lease is over from now on. */
+static void end_lease(void)
+{
+    atomic_store(&rec_of_zone(zone)->share_until, 1);
+}
+
+static void promise(uint32_t keep)
+{
+    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, adm_now(), &work),
+                     APR_SUCCESS);
+}
+
+static uint32_t limit(void)
+{
+    return adm_limit_effective(rec_of_zone(zone));
+}
+
+START_TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
+{
+    adm_ticket_t tickets[4];
+
+    share_zone(ADM_FALLBACK_REJECT);
+    ck_assert_uint_eq(limit(), 0);
+    enter_many(child, zone, tickets, 3, ADM_WAITING);
+    apply(2, HOUR);
+    ck_assert_uint_eq(limit(), 2);
+    ck_assert(adm_ticket_is_granted(&tickets[0]));
+    ck_assert(adm_ticket_is_granted(&tickets[1]));
+    ck_assert(!adm_ticket_is_granted(&tickets[2]));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_own_limit_holds_as_well)
+{
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(9, HOUR);
+    ck_assert_uint_eq(limit(), 5);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_AUTO, 3);
+    ck_assert_uint_eq(limit(), 3);
+    promise(LAW_FLEET_AS_BEFORE);
+    ck_assert_uint_eq(work.most, 3);
+    ck_assert_uint_eq(work.share, 9);
+    adm_limit_set(rec_of_zone(zone), ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
+    assert_segment_consistent();
+}
+END_TEST
+
+static const struct {
+    adm_fallback_t fallback;
+    uint32_t limit, share;
+} fallbacks[] = { { ADM_FALLBACK_KEEP, 3, 3 },
+                  { ADM_FALLBACK_REJECT, 0, 0 },
+                  { ADM_FALLBACK_OPEN, 5, 0 } };
+
+START_TEST(a_lease_ends_by_itself_and_the_fallback_holds)
+{
+    share_zone(fallbacks[_i].fallback);
+    apply(3, HOUR);
+    ck_assert_uint_eq(limit(), 3);
+    end_lease();
+    ck_assert_uint_eq(limit(), fallbacks[_i].limit);
+    promise(LAW_FLEET_AS_BEFORE);
+    ck_assert_uint_eq(work.share, fallbacks[_i].share);
+    /* What was given up does not come back with a lease. */
+    apply(LAW_FLEET_AS_BEFORE, HOUR);
+    ck_assert_uint_eq(limit(), fallbacks[_i].share);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_comes_after_the_lease_is_rejected)
+{
+    adm_ticket_t tickets[2];
+
+    share_zone(ADM_FALLBACK_REJECT);
+    apply(1, HOUR);
+    enter_many(child, zone, tickets, 1, ADM_ADMITTED);
+    end_lease();
+    enter_many(child, zone, &tickets[1], 1, ADM_FLEET);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_answer_that_comes_after_its_lease_changes_nothing)
+{
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(3, HOUR);
+    apply(1, -1);
+    ck_assert_uint_eq(limit(), 3);
+    apply(5, -1);
+    ck_assert_uint_eq(limit(), 3);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_promise_is_what_is_kept_or_runs)
+{
+    adm_ticket_t tickets[3];
+
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(4, HOUR);
+    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
+    promise(LAW_FLEET_AS_BEFORE);
+    ck_assert_uint_eq(work.share, 4);
+    ck_assert_uint_eq(work.active, 2);
+    promise(3);
+    ck_assert_uint_eq(work.share, 3);
+    promise(0);
+    ck_assert_uint_eq(work.share, 2);
+    ck_assert_uint_eq(limit(), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_agent_is_woken_for_news_and_once)
+{
+    adm_ticket_t tickets[4];
+    unsigned calls;
+
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(2, HOUR);
+    promise(LAW_FLEET_AS_BEFORE);
+    calls = adm_agent_calls(segment);
+    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
+    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    enter_many(child, zone, &tickets[2], 2, ADM_WAITING);
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    apply(1, HOUR); /* one has to come back */
+    promise(LAW_FLEET_AS_BEFORE);
+    ck_assert_uint_eq(work.active, 2);
+    calls = adm_agent_calls(segment);
+    adm_ticket_release(&tickets[0], adm_now());
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    promise(LAW_FLEET_AS_BEFORE);
+    ck_assert_uint_eq(work.active, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
+{
+    share_zone(ADM_FALLBACK_REJECT);
+    adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
+    ck_assert_uint_eq(limit(), 5);
+    adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
+    ck_assert_uint_eq(limit(), 0);
+    apply(2, HOUR);
+    adm_segment_share(segment, zone, ADM_FALLBACK_REJECT); /* a reload */
+    ck_assert_uint_eq(limit(), 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(what_the_engine_said_is_shown)
+{
+    law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+                                .granted = 3,
+                                .target = 2,
+                                .servers = 4,
+                                .reserved = 39,
+                                .wanted = 80,
+                                .learning_msec = 5000,
+                                .limit = 40 };
+    adm_fleet_t shown;
+
+    zone = zone_with(5, 10);
+    adm_fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, ADM_FLEET_OFF);
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(2, HOUR);
+    adm_fleet_note(child, zone, &reply);
+    adm_fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, ADM_FLEET_LEARNING);
+    ck_assert_uint_eq(shown.share, 2);
+    ck_assert_uint_eq(shown.granted, 3);
+    ck_assert_uint_eq(shown.limit, 40);
+    end_lease();
+    adm_fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, ADM_FLEET_FALLBACK);
+    ck_assert(adm_fleet_has_lapsed(segment, zone));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_agent_that_polls_is_woken)
+{
+    unsigned calls;
+    struct pollfd pipe = { .events = POLLIN };
+
+    share_zone(ADM_FALLBACK_KEEP);
+    ck_assert_int_eq(adm_agent_open_pipe(segment), APR_SUCCESS);
+    calls = adm_agent_calls(segment);
+    pipe.fd = adm_agent_begin_poll(segment, calls);
+    ck_assert_int_ge(pipe.fd, 0);
+    ck_assert_int_eq(poll(&pipe, 1, 0), 0);
+    adm_agent_wake(segment);
+    ck_assert_int_eq(poll(&pipe, 1, 0), 1);
+    adm_agent_end_poll(segment);
+    ck_assert_int_eq(poll(&pipe, 1, 0), 0);
+    ck_assert_int_eq(adm_agent_begin_poll(segment, calls), -1);
+    adm_agent_end_poll(segment);
+    adm_agent_wake(segment); /* nobody polls */
+    ck_assert_int_eq(poll(&pipe, 1, 0), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   a_server_begins_with_nothing_and_runs_what_it_is_granted);
+    tcase_add_test(stories, the_own_limit_holds_as_well);
+    tcase_add_loop_test(stories, a_lease_ends_by_itself_and_the_fallback_holds,
+                        0, sizeof(fallbacks) / sizeof(*fallbacks));
+    tcase_add_test(stories, who_comes_after_the_lease_is_rejected);
+    tcase_add_test(stories,
+                   an_answer_that_comes_after_its_lease_changes_nothing);
+    tcase_add_test(stories, a_promise_is_what_is_kept_or_runs);
+    tcase_add_test(stories, the_agent_is_woken_for_news_and_once);
+    tcase_add_test(stories,
+                   a_zone_that_is_not_shared_any_more_has_its_own_limit);
+    tcase_add_test(stories, what_the_engine_said_is_shown);
+    tcase_add_test(stories, an_agent_that_polls_is_woken);
+}
+
+int main(void)
+{
+    return run_stories_twice("fleet", add_stories);
+}
