@@ -13,6 +13,7 @@
 #include "adm_agent.h"
 #include "agent.h"
 #include "agent_account.h"
+#include "agent_fleet.h"
 #include "agent_tune.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
@@ -107,7 +108,8 @@ static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
  * when it has to be called again at the latest. */
 static adm_usec_t (*const duties[])(adm_child_t *self, adm_usec_t now,
                                     bool is_woken) = { look_around, agent_tune,
-                                                       agent_account };
+                                                       agent_account,
+                                                       agent_fleet };
 
 /* @return when the next one has to be done. */
 static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
@@ -128,6 +130,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
 {
     unsigned calls, answered = 0;
     adm_child_t *self;
+    adm_usec_t until;
     apr_status_t rv;
 
     end_with_parent();
@@ -137,14 +140,19 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     }
     agent_tune_begin(self, setup, "", pool);
     agent_account_begin("");
+    agent_fleet_begin(self, setup, pool);
     /* First the word to sleep on, then whatever decides whether to. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {
         adm_agent_beat(segment, adm_now());
-        adm_agent_sleep(segment, calls, do_duties(self, calls != answered));
+        until = do_duties(self, calls != answered);
         answered = calls;
+        if (!agent_fleet_sleep(segment, calls, until)) {
+            adm_agent_sleep(segment, calls, until);
+        }
     }
     agent_tune_end(adm_now());
+    agent_fleet_end(self);
     adm_agent_gone(segment);
     return APR_SUCCESS;
 }

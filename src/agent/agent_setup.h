@@ -5,6 +5,7 @@
 #define AGENT_SETUP_H
 
 #include "adm.h"
+#include "engine.h"
 
 /** A zone whose limit finds itself. */
 typedef struct agent_zone_t {
@@ -25,8 +26,35 @@ typedef struct agent_news_t {
     char sentence[ADM_AUTO_SENTENCE];
 } agent_news_t;
 
+/** A zone that has a share of a limit over servers. */
+typedef struct agent_share_t {
+    const char *name;
+    adm_zone_t handle;
+    law_fleet_terms_t terms; /* hold_usec 0: by what requests take */
+    adm_usec_t longest_usec; /* at most this, then */
+} agent_share_t;
+
+/** What happens to shares. */
+typedef enum agent_fleet_event_t {
+    AGENT_FLEET_CONNECTED, /* with the engine */
+    AGENT_FLEET_LOST,      /* no connection: why */
+    AGENT_FLEET_LAPSED,    /* the lease of a zone is over: its name */
+    AGENT_FLEET_LEASED,    /* there is one again */
+    AGENT_FLEET_DOUBLED /* somebody else speaks in this server's name: a zone */
+} agent_fleet_event_t;
+
+typedef struct agent_fleet_t {
+    const engine_provider_t *provider;
+    const engine_address_t *address;
+    const agent_share_t *zones;
+    uint32_t count;
+    void (*tell)(void *data, agent_fleet_event_t event, const char *subject);
+    void *data;
+} agent_fleet_t;
+
 /** What an agent is to do beside its rounds. */
 typedef struct agent_setup_t {
+    const agent_fleet_t *fleet; /* NULL: no zone is shared */
     const agent_zone_t *zones;
     uint32_t count;
     int state_fd; /* file of what is kept over restarts, open for reading and

@@ -1,9 +1,11 @@
 /* adm_fleet.c - this server's share of a limit over many.
  * Called by src/agent, and by the module to show it.
  */
-#include "adm_fleet.h"
+#include <stdio.h>
+
 #include "adm_clock.h"
 #include "adm_fault.h"
+#include "adm_fleet.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
@@ -65,12 +67,14 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
         adm_limit_set(rec, ADM_LIMIT_SHARE, share);
         ADM_FAULT(fleet_lowered);
     }
-    *work = (law_fleet_work_t){ .share = share,
-                                .active = active,
-                                .queued = atomic_load(&rec->queued),
-                                .most = adm_limit_least_own(rec),
-                                .oldest_usec = oldest_wait_locked(segment, rec,
-                                                                  now) };
+    *work = (law_fleet_work_t){
+        .share = share,
+        .active = active,
+        .queued = atomic_load(&rec->queued),
+        .most = adm_limit_least_own(rec),
+        .oldest_usec = oldest_wait_locked(segment, rec, now),
+        .longest_usec = (int64_t)rec->figures.service.max_usec
+    };
     atomic_store(&rec->share_bound, greater(share, active));
     ADM_FAULT(fleet_promised);
     watch_locked(rec);
@@ -112,6 +116,15 @@ bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
     return rec && !adm_limit_has_lease(rec);
 }
 
+void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
+{
+    size_t n;
+
+    for (n = 0; n < ADM_SECRET_LENGTH; n++) {
+        snprintf(id + 2 * n, 3, "%02x", segment->fleet_id[n]);
+    }
+}
+
 /* ---- what is shown ---------------------------------------------------------- */
 
 static adm_fleet_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
@@ -137,6 +150,16 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
     atomic_store(&rec->learns_until,
                  adm_clock_of_leases()
                      + reply->learning_msec * ADM_USEC_PER_MSEC);
+}
+
+const char *adm_fleet_state_name(adm_fleet_state_t state)
+{
+    static const char *const names[] = { [ADM_FLEET_OFF] = "off",
+                                         [ADM_FLEET_LEASED] = "leased",
+                                         [ADM_FLEET_LEARNING] = "learning",
+                                         [ADM_FLEET_FALLBACK] = "fallback" };
+
+    return names[state];
 }
 
 static adm_usec_t left(adm_usec_t until, adm_usec_t now)

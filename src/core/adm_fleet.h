@@ -37,6 +37,11 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply);
 
+#define ADM_FLEET_ID_ROOM (2 * ADM_SECRET_LENGTH + 1)
+
+/** This server's name for the engine: random, that of the segment. */
+void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
+
 /** @return whether the zone's lease is over. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
 

@@ -99,6 +99,7 @@ static void write_header(adm_segment_t *segment)
     header->chunks = segment->chunks;
     make_random(&header->instance, sizeof(header->instance));
     make_random(segment->secret, sizeof(segment->secret));
+    make_random(segment->fleet_id, sizeof(segment->fleet_id));
 }
 
 static bool is_size(uint32_t size, uint32_t max)

@@ -5,6 +5,7 @@
 
 #include "adm_account.h"
 #include "adm_auto.h"
+#include "adm_fleet.h"
 #include "adm_flow.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
@@ -59,6 +60,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     adm_zone_unlock(segment, rec, now);
     stats->available_kb = adm_account_available(segment, now);
     stats->is_auto = adm_auto_is_wanted(segment, zone);
+    adm_fleet_view(segment, zone, &stats->fleet);
     if (stats->is_auto) {
         adm_auto_view(segment, zone, now, &stats->found);
     }

@@ -23,11 +23,12 @@ typedef struct law_fleet_terms_t {
 
 /** What the server does just now. */
 typedef struct law_fleet_work_t {
-    uint32_t share;      /* what it may use; 0 once its lease is over */
-    uint32_t active;     /* permits that are out */
-    uint32_t queued;     /* who waits */
-    uint32_t most;       /* what it could use at once: its other limits */
-    int64_t oldest_usec; /* how long the first of these has waited */
+    uint32_t share;       /* what it may use; 0 once its lease is over */
+    uint32_t active;      /* permits that are out */
+    uint32_t queued;      /* who waits */
+    uint32_t most;        /* what it could use at once: its other limits */
+    int64_t oldest_usec;  /* how long the first of these has waited */
+    int64_t longest_usec; /* that a request ever took */
 } law_fleet_work_t;
 
 /** What is told to the engine: one operation. */

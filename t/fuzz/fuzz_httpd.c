@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <httpd.h>
+#include <ap_provider.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -227,6 +228,15 @@ void ap_log_error_(const char *file, int line, int module_index, int level,
 module *ap_find_linked_module(const char *name)
 {
     (void)name;
+    return NULL;
+}
+
+void *ap_lookup_provider(const char *group, const char *name,
+                         const char *version)
+{
+    (void)group;
+    (void)name;
+    (void)version;
     return NULL;
 }
 

@@ -68,7 +68,12 @@ my %bad = (
     AdmissionSpoolLimit => [
         qr/size|directory/, '0', '-1', 'off', '1X', '2T', 'many', '""', '1G [/no/such/directory]',
     ],
-    AdmissionZone => [ qr/name/, '""' ],
+    AdmissionZone => [ qr/name/, '""', 'x [fleets]' ],
+    AdmissionEngine => [ qr/redis:/, '127.0.0.1', 'http://127.0.0.1/' ],
+    AdmissionFleet => [
+        qr/lease=/, 'many', 'lease=', 'lease=2s', 'lease=25h', 'hold=0', 'hold=many',
+        'fallback=local', 'lease=5s [keep]',
+    ],
     AdmissionStateFile => [ qr{path of a file nor 'off'|takes one argument}, '""' ],
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
 );
@@ -89,11 +94,11 @@ sub accepted {
     is $status, 0, "accepted: $what" or diag $output;
 }
 
-# These two belong to the server, the others work in a section.
+# These belong to the server, the others work in a section.
 sub in_place {
     my ($line) = @_;
     my $limit = $line =~ /^MaxConcurrent/ ? '' : "MaxConcurrent 4\n";
-    return $line =~ /^Admission(?:Reserve|Recycle|StateFile|SpoolLimit)/
+    return $line =~ /^Admission(?:Reserve|Recycle|StateFile|SpoolLimit|Engine|Fleet)/
         ? "$line\n" : "<Location /x>\n$limit$line\n</Location>\n";
 }
 
@@ -136,6 +141,7 @@ accepted(in_place($_), $_) for (
     'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
     'AdmissionRecycle 5', 'AdmissionRecycle 5-9 together=64', 'AdmissionRecycle Off',
     'AdmissionStateFile off', 'AdmissionStateFile /tmp/state',
+    'AdmissionFleet lease=5s hold=auto fallback=reject', 'AdmissionFleet hold=90s',
 );
 
 # ---- places -----------------------------------------------------------------

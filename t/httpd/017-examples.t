@@ -90,6 +90,8 @@ my $number = 0;
 is complaints(join '', map { "<Location /" . $number++ . ">\n$_\n</Location>\n" }
                        map { /^MaxConcurrent/ ? $_ : "MaxConcurrent 4\n$_" } @$of_sections),
     'status 0', 'those of sections load';
+# Its module may not be built; 701-fleet-config.t has it.
+@$of_server = grep { !/^AdmissionEngine/ } @$of_server;
 is complaints(join '', map { "$_\n" } @$of_server), 'status 0', 'those of the server load';
 
 done_testing;

@@ -11,7 +11,7 @@ my @server_fields = qw(
 my @zone_fields = qw(
     Name Limit LimitConfigured Mode Overridden Active Queued QueueLength QueueTimeoutMs QueuedMax OldestWaitMs
     Admitted AdmittedAfterWait Exempt RejectedFull RejectedTimeout
-    RejectedReserve RejectedLate RejectedShare RejectedDrain Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun DryQueued DryWaitMeanMs
+    RejectedReserve RejectedLate RejectedShare RejectedDrain RejectedFleet FleetState FleetShare Gone Reclaimed GrantsPassedOn WaitMeanMs WaitMaxMs ServiceMeanMs DryRun DryQueued DryWaitMeanMs
 );
 
 for_each_combo(sub {
@@ -38,7 +38,8 @@ CONF
         is_deeply [ grep { !defined $zone->{$_} } @zone_fields ], [],
             "zone $zone->{Name} has every fact";
         my @odd = grep { $zone->{$_} !~ /^\d+$/ } keys %$zone;
-        is_deeply [ sort @odd ], [qw(LimitMode LimitReason Mode Name)], 'as whole numbers';
+        is_deeply [ sort @odd ], [qw(FleetState LimitMode LimitReason Mode Name)],
+            'as whole numbers';
     }
 
     for my $query ('?auto&zone=%3Cb%3E%26amp', '?zone=%3cb%3e%26amp&auto') {

@@ -24,6 +24,9 @@ typedef enum adm_fleet_state_t {
     ADM_FLEET_FALLBACK  /* the lease is over */
 } adm_fleet_state_t;
 
+/** @return its word. */
+const char *adm_fleet_state_name(adm_fleet_state_t state);
+
 /** What the engine last said, and of the lease. */
 typedef struct adm_fleet_t {
     adm_fleet_state_t state;

@@ -6,6 +6,7 @@
 
 #include "adm/auto.h"
 #include "adm/base.h"
+#include "adm/fleet.h"
 #include "adm/override.h"
 #include "adm/ticket.h"
 #include "adm_figures.h"
@@ -30,6 +31,7 @@ typedef struct adm_zone_stats_t {
     uint64_t available_kb; /* memory of the machine; 0: not known */
     bool is_auto;          /* the limit finds itself */
     adm_auto_t found;      /* what is known of it then */
+    adm_fleet_t fleet;     /* of a share of a limit over servers */
 } adm_zone_stats_t;
 
 /** The last ten minutes, the newest second last. */

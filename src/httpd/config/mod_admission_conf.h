@@ -51,6 +51,7 @@ typedef struct admission_zone_t {
         *apparent;     /* what applies in its section as
                                                   * far as the files tell */
     bool uses_flows;   /* some requests of it say key, cost or priority */
+    bool is_fleet;     /* its limit is that of all servers of the engine */
     adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;
 
@@ -59,6 +60,7 @@ typedef struct admission_zone_t {
 typedef struct admission_section_t {
     admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone */
     const char *zone_name;  /* of AdmissionZone; NULL: the section's own */
+    bool is_fleet;          /* it says so */
     const char *place;      /* file:line of MaxConcurrent, else AdmissionZone */
     const char *name;       /* as in the zone's name; NULL: no usable one */
     bool is_regex;          /* it has a regular expression in it */
@@ -133,10 +135,15 @@ typedef struct admission_server_conf_t {
     int parking;               /* -1: unset */
     int recycle_min;           /* connections; 0: off */
     int recycle_max;
-    int recycle_together;        /* -1: unset */
-    const char *state_file;      /* NULL: unset; "": off */
-    apr_off_t spool_limit;       /* bytes; -1: unset */
-    const char *spool_directory; /* NULL: unset; never in a child */
+    int recycle_together;                   /* -1: unset */
+    const char *state_file;                 /* NULL: unset; "": off */
+    apr_off_t spool_limit;                  /* bytes; -1: unset */
+    const char *spool_directory;            /* NULL: unset; never in a child */
+    const struct engine_provider_t *engine; /* NULL: none */
+    const struct engine_address_t *engine_address;
+    adm_usec_t lease;        /* 0: unset */
+    adm_usec_t hold;         /* 0: auto */
+    adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
 } admission_server_conf_t;
 
 /** httpd's functions for the configuration of sections and servers. */

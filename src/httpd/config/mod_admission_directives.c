@@ -15,6 +15,7 @@
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_limit.h"
 #include "config/mod_admission_fair.h"
+#include "config/mod_admission_fleet.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_sections.h"
 #include "config/mod_admission_slow.h"
@@ -137,7 +138,8 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
     return NULL;
 }
 
-static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
+static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
+                            const char *option)
 {
     const char *error = admission_sections_wrong_context(cmd);
     const char *c;
@@ -153,7 +155,15 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg)
                             "characters without control characters",
                             arg);
     }
+    if (option && strcasecmp(option, "fleet") != 0) {
+        return apr_psprintf(
+            cmd->pool,
+            "AdmissionZone: '%s' follows the name, behind which "
+            "only 'fleet' is allowed",
+            option);
+    }
     admission_sections_note(cmd, dir_conf)->zone_name = arg;
+    admission_sections_note(cmd, dir_conf)->is_fleet = option != NULL;
     return NULL;
 }
 
@@ -389,8 +399,9 @@ const command_rec admission_directives[] = {
                     "how many may wait, timeout=time and target=time|off"),
     AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
                       "which requests count: 'dynamic', 'all' or handlers"),
-    AP_INIT_TAKE1("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
-                  "name of the zone; sections of one name share one limit"),
+    AP_INIT_TAKE12("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
+                   "name of the zone; sections of one name share one limit, "
+                   "with 'fleet' over all servers"),
     AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
                      "expression: where it is true, a request runs at once"),
     AP_INIT_TAKE12("AdmissionFair", admission_fair_set, NULL, ZONE_CONTEXT,
@@ -427,6 +438,14 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,
                   "file of what limits have found, over stop and start, or "
                   "'off'"),
+    AP_INIT_TAKE_ARGV("AdmissionEngine", admission_fleet_set_engine, NULL,
+                      RSRC_CONF,
+                      "URL of what shares limits out over servers, user=name, "
+                      "password-file=path and timeout=time"),
+    AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL,
+                      RSRC_CONF,
+                      "lease=time, hold=time|auto and "
+                      "fallback=keep|reject|open"),
     /* Not ours: read along. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO, "a media type followed by a script name"),

@@ -10,6 +10,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
+#include "config/mod_admission_fleet.h"
 #include "config/mod_admission_sections.h"
 #include "config/mod_admission_zones.h"
 
@@ -245,6 +246,31 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
     return OK;
 }
 
+/* A zone is shared if any of its sections says so. */
+static int settle_fleet(apr_pool_t *p, server_rec *s)
+{
+    int i;
+
+    for (i = 0; i < admission_sections_all()->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
+
+        if (!section->is_fleet || !section->zone) {
+            continue;
+        }
+        section->zone->is_fleet = true;
+        if (!admission_fleet(s).provider) {
+            return refuse(s, apr_psprintf(p, ADMLOGNO(0007)
+                                          "AdmissionZone: '%s fleet' in %s has "
+                                          "a limit over all servers of an "
+                                          "engine; AdmissionEngine must say "
+                                          "which",
+                                          section->zone_name, section->place));
+        }
+    }
+    return OK;
+}
+
 static bool says_flows(const admission_dir_conf_t *conf)
 {
     return (conf->fair && conf->fair->kind != ADMISSION_KEY_OFF)
@@ -318,7 +344,7 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
         }
     }
     settle_flows(ptemp, s);
-    return rv;
+    return rv == OK ? settle_fleet(pconf, s) : rv;
 }
 
 void admission_zones_bound(int most)

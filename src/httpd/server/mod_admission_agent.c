@@ -24,6 +24,7 @@
 #include "server/mod_admission_auto.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
+#include "server/mod_admission_shares.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -217,6 +218,7 @@ int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     if (is_wanted()) {
         process = apr_pcalloc(pconf, sizeof(*process));
         setup = admission_auto_setup(pconf, s);
+        setup->fleet = admission_shares_setup(pconf, s);
         apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);
         start();
     }

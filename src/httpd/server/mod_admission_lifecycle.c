@@ -13,6 +13,7 @@
 #include <http_log.h>
 #include <http_main.h>
 
+#include "config/mod_admission_fleet.h"
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_lifecycle.h"
@@ -181,6 +182,9 @@ static void configure_zones(server_rec *s, adm_segment_t *segment)
                          zone->name, zone->place);
             continue;
         }
+        adm_segment_share(segment, zone->handle,
+                          zone->is_fleet ? admission_fleet(s).fallback
+                                         : ADM_FALLBACK_NONE);
         if (adm_segment_use_flows(segment, zone->handle, zone->uses_flows)
             != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)

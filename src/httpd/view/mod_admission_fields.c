@@ -131,6 +131,23 @@ OF_ZONE(room, memory_p95(view) > 0
                   ? (apr_int64_t)view->stats.available_kb / memory_p95(view)
                   : 0)
 
+OF_ZONE(rejected_fleet, OUTCOME(FLEET))
+OF_ZONE(fleet_state, view->stats.fleet.state)
+
+OF_ZONE(fleet_limit, view->stats.fleet.limit)
+OF_ZONE(fleet_share, view->stats.fleet.share)
+OF_ZONE(fleet_granted, view->stats.fleet.granted)
+
+OF_ZONE(fleet_servers, view->stats.fleet.servers)
+
+OF_ZONE(fleet_reserved, view->stats.fleet.reserved)
+
+OF_ZONE(fleet_wanted, view->stats.fleet.wanted)
+
+OF_ZONE(fleet_lease, MSEC(view->stats.fleet.lease_usec))
+
+OF_ZONE(fleet_learning, MSEC(view->stats.fleet.learning_usec))
+
 #define GAUGE ADMISSION_GAUGE
 #define MILLIS ADMISSION_GAUGE_MSEC
 #define SECONDS ADMISSION_GAUGE_SEC
@@ -141,6 +158,7 @@ OF_ZONE(room, memory_p95(view) > 0
 #define MODE ADMISSION_MODE
 #define KIND ADMISSION_KIND
 #define REASON ADMISSION_REASON
+#define FLEET ADMISSION_FLEET
 
 const admission_field_t admission_zone_fields[] = {
     { "Limit", "Limit", "limit", "limit", NULL,
@@ -191,6 +209,8 @@ const admission_field_t admission_zone_fields[] = {
       "Requests that were rejected.", COUNTER, rejected_share, NULL },
     { "RejectedDrain", "drain", "rejectedDrain", "rejected", "drain",
       "Requests that were rejected.", COUNTER, rejected_drain, NULL },
+    { "RejectedFleet", "fleet", "rejectedFleet", "rejected", "fleet",
+      "Requests that were rejected.", COUNTER, rejected_fleet, NULL },
     { "Gone", "Gone", "gone", "gone", NULL,
       "Requests whose client left while they waited.", COUNTER, gone, NULL },
     { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
@@ -279,7 +299,29 @@ const admission_field_t admission_zone_fields[] = {
       NULL, "Most such faults of any of them.", GAUGE, faults_max, NULL },
     { "ProgramRoom", "Room for", "programRoom", "program_room", NULL,
       "Programs of the size of those 95 % for which free memory has room.",
-      GAUGE, room, NULL }
+      GAUGE, room, NULL },
+    { "FleetState", "Fleet", "fleetState", "fleet_state", NULL,
+      "Whether the limit is one over servers, and what its share is.", FLEET,
+      fleet_state, NULL },
+    { "FleetLimit", "limit of all", "fleetLimit", "fleet_limit", NULL,
+      "The limit over all servers, the least that any of them states.", GAUGE,
+      fleet_limit, NULL },
+    { "FleetShare", "of it here", "fleetShare", "fleet_share", NULL,
+      "What of it this server may use.", GAUGE, fleet_share, NULL },
+    { "FleetGranted", "granted", "fleetGranted", "fleet_granted", NULL,
+      "The same, and what it still has to give back.", GAUGE, fleet_granted,
+      NULL },
+    { "FleetServers", "Servers", "fleetServers", "fleet_servers", NULL,
+      "Servers that share the limit.", GAUGE, fleet_servers, NULL },
+    { "FleetReserved", "granted to all", "fleetReserved", "fleet_reserved",
+      NULL, "What all servers were granted.", GAUGE, fleet_reserved, NULL },
+    { "FleetWanted", "wanted by all", "fleetWanted", "fleet_wanted", NULL,
+      "What all servers could use.", GAUGE, fleet_wanted, NULL },
+    { "FleetLeaseMs", "Lease left ms", "fleetLeaseMs", "fleet_lease", NULL,
+      "How long this server's share still holds.", MILLIS, fleet_lease, NULL },
+    { "FleetLearningMs", "Learning ms", "fleetLearningMs", "fleet_learning",
+      NULL, "How long the engine still learns who has what.", MILLIS,
+      fleet_learning, NULL }
 };
 
 const int admission_zone_fields_count = sizeof(admission_zone_fields)
@@ -398,6 +440,8 @@ const char *admission_fields_word(const admission_field_t *field,
         return adm_mode_name((adm_mode_t)value);
     case ADMISSION_KIND:
         return value ? "auto" : "fixed";
+    case ADMISSION_FLEET:
+        return adm_fleet_state_name((adm_fleet_state_t)value);
     case ADMISSION_REASON:
         return adm_auto_reason(&found);
     default:

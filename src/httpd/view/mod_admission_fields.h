@@ -20,6 +20,7 @@ typedef enum admission_kind_t {
     /* Words for people, numbers where only those go. */
     ADMISSION_MODE,
     ADMISSION_KIND,
+    ADMISSION_FLEET,
     ADMISSION_REASON
 } admission_kind_t;
 

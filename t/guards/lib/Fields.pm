@@ -14,7 +14,7 @@ our @EXPORT = qw(fields_of metric_of);
 my @TEXTS = qw(name title json metric reason help);
 my %SUFFIX = (GAUGE => '', MILLIS => '_seconds', SECONDS => '_seconds', KILOBYTES => '_bytes',
               MEGABYTES => '_bytes', PERCENT => '_ratio', COUNTER => '_total', MODE => '',
-              KIND => '', REASON => '');
+              KIND => '', REASON => '', FLEET => '');
 
 # The fields of a 'zone' or of the 'server', in their order, each { name, title,
 # json, metric, reason, help, kind }. A reason may be undefined. The layout of

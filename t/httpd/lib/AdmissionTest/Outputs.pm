@@ -42,7 +42,8 @@ sub read_outputs {
 my %WORDS = (MODE   => [qw(open pause drain)],
              KIND   => [qw(fixed auto)],
              REASON => [qw(none start memory processors throughput idle new brake bounds
-                           estimate)]);
+                           estimate)],
+             FLEET  => [qw(off leased learning fallback)]);
 
 # So many of a field are one of its metric.
 my %UNITS = (MILLIS => 1000, KILOBYTES => 1 / 1024, MEGABYTES => 1 / 1024 ** 2, PERCENT => 100);

@@ -1,0 +1,290 @@
+/* agent_fleet.c - the duty of the agent that leases shares of limits over servers.
+ * Called by agent.
+ *
+ * It never waits for the engine: what comes is heard when it is there. The leases end
+ * by themselves, whatever happens here.
+ */
+#include <poll.h>
+
+#include "adm_agent.h"
+#include "adm_clock.h"
+#include "adm_fleet.h"
+#include "agent_fleet.h"
+
+#define RETRY_USEC (100 * ADM_USEC_PER_MSEC)
+#define TELL_USEC (60 * ADM_USEC_PER_SEC)
+#define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
+#define LONG_USEC (3600 * ADM_USEC_PER_SEC)
+
+typedef struct shared_t {
+    const agent_share_t *zone;
+    law_fleet_t law;
+    law_fleet_work_t work;   /* of the last promise */
+    law_fleet_terms_t terms; /* with what the hold is just now */
+    bool has_lapsed;
+} shared_t;
+
+static struct {
+    adm_child_t *self;
+    const agent_fleet_t *setup; /* NULL: no zone is shared */
+    engine_setup_t engine_setup;
+    engine_t *engine;
+    shared_t *zones;
+    bool is_connected;
+    adm_usec_t next_lost, next_stale; /* when that may be told again */
+} all;
+
+/* ---- what is said of it ----------------------------------------------------- */
+
+static void tell(agent_fleet_event_t event, const char *subject)
+{
+    all.setup->tell(all.setup->data, event, subject);
+}
+
+static void tell_rarely(adm_usec_t *next, agent_fleet_event_t event,
+                        const char *subject)
+{
+    adm_usec_t now = adm_now();
+
+    if (now >= *next) {
+        *next = now + TELL_USEC;
+        tell(event, subject);
+    }
+}
+
+/* ---- what the engine says ------------------------------------------------------ */
+
+static void connected(void *data, bool is_new_run, int64_t engine_msec,
+                      int64_t now)
+{
+    uint32_t n;
+
+    (void)data;
+    for (n = 0; n < all.setup->count; n++) {
+        law_fleet_connected(&all.zones[n].law, is_new_run, engine_msec, now);
+    }
+    if (!all.is_connected) {
+        tell(AGENT_FLEET_CONNECTED, NULL);
+    }
+    all.is_connected = true;
+    all.next_lost = 0;
+}
+
+static void lost(void *data, const char *why)
+{
+    uint32_t n;
+
+    (void)data;
+    for (n = 0; n < all.setup->count; n++) {
+        law_fleet_lost(&all.zones[n].law);
+    }
+    all.is_connected = false;
+    tell_rarely(&all.next_lost, AGENT_FLEET_LOST, why);
+}
+
+static void apply(const shared_t *shared, const law_fleet_share_t *share)
+{
+    /* If that cannot be, the next promise says so. */
+    adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
+}
+
+static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
+                    int64_t now)
+{
+    shared_t *shared = &all.zones[zone];
+    law_fleet_share_t share;
+
+    (void)data;
+    if (reply->answer == LAW_FLEET_STALE) {
+        tell_rarely(&all.next_stale, AGENT_FLEET_DOUBLED, shared->zone->name);
+    }
+    if (law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
+        apply(shared, &share);
+        adm_fleet_note(all.self, shared->zone->handle, reply);
+    }
+}
+
+static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
+                   int64_t now)
+{
+    shared_t *shared = &all.zones[zone];
+    law_fleet_share_t share;
+
+    (void)data;
+    if (law_fleet_hear_push(&shared->law, &shared->terms, push, now, &share)) {
+        apply(shared, &share);
+    }
+}
+
+/* ---- what it is told --------------------------------------------------------------- */
+
+static void note_lease(shared_t *shared)
+{
+    bool has_lapsed = adm_fleet_has_lapsed(all.self->segment,
+                                           shared->zone->handle);
+
+    if (has_lapsed != shared->has_lapsed) {
+        tell(has_lapsed ? AGENT_FLEET_LAPSED : AGENT_FLEET_LEASED,
+             shared->zone->name);
+    }
+    shared->has_lapsed = has_lapsed;
+}
+
+/* Where it is not said: twice what the longest request took. */
+static void choose_hold(shared_t *shared)
+{
+    int64_t hold = 2 * shared->work.longest_usec;
+
+    if (shared->zone->terms.hold_usec != 0) {
+        return;
+    }
+    if (hold > shared->zone->longest_usec) {
+        hold = shared->zone->longest_usec;
+    }
+    shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
+}
+
+/* @return when to look again, on the clock of leases. */
+static int64_t look(uint32_t n, int64_t now)
+{
+    shared_t *shared = &all.zones[n];
+    const law_fleet_terms_t *terms = &shared->terms;
+    uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
+    law_fleet_sync_t sync;
+    int64_t due;
+
+    note_lease(shared);
+    if (adm_fleet_promise(all.self, shared->zone->handle, keep, adm_now(),
+                          &shared->work)
+        != APR_SUCCESS) {
+        return now + RETRY_USEC;
+    }
+    choose_hold(shared);
+    due = law_fleet_due(&shared->law, terms, &shared->work, now);
+    if (due > now || !all.is_connected) {
+        return due > now + RETRY_USEC ? due : now + RETRY_USEC;
+    }
+    law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
+    if (!all.setup->provider->sync(all.engine, n, &sync)) {
+        law_fleet_lost(&shared->law);
+        return now + RETRY_USEC;
+    }
+    return now + terms->lease_usec / 3;
+}
+
+adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    int64_t leases = adm_clock_of_leases();
+    int64_t next = leases + LONG_USEC;
+    uint32_t n;
+
+    (void)self;
+    (void)is_woken;
+    if (!all.setup) {
+        return now + LONG_USEC;
+    }
+    all.setup->provider->work(all.engine, leases);
+    for (n = 0; n < all.setup->count; n++) {
+        int64_t at = look(n, leases);
+
+        next = at < next ? at : next;
+    }
+    return now + (next - leases);
+}
+
+/* ---- the loop ------------------------------------------------------------------------ */
+
+static int msec_until(adm_usec_t until, adm_usec_t now)
+{
+    adm_usec_t left = until - now;
+
+    return left <= 0           ? 0
+           : left >= LONG_USEC ? 3600000
+                               : (int)((left + 999) / ADM_USEC_PER_MSEC);
+}
+
+bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
+{
+    struct pollfd descriptors[1 + ENGINE_DESCRIPTORS] = { { 0 } };
+    int64_t wake_at;
+    unsigned count;
+    int patience, of_engine;
+
+    if (!all.setup) {
+        return false;
+    }
+    descriptors[0].fd = adm_agent_begin_poll(segment, calls);
+    descriptors[0].events = POLLIN;
+    if (descriptors[0].fd >= 0) {
+        count = all.setup->provider->wait_for(all.engine, descriptors + 1,
+                                              &wake_at);
+        patience = msec_until(until, adm_now());
+        of_engine = msec_until(wake_at, adm_clock_of_leases());
+        poll(descriptors, 1 + count,
+             patience < of_engine ? patience : of_engine);
+    }
+    adm_agent_end_poll(segment);
+    return true;
+}
+
+/* ---- begin and end --------------------------------------------------------------------- */
+
+void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
+                       apr_pool_t *pool)
+{
+    const agent_fleet_t *fleet = setup->fleet;
+    int64_t now = adm_clock_of_leases();
+    const char **names;
+    uint32_t n;
+
+    all.setup = fleet && fleet->count > 0 ? fleet : NULL;
+    if (!all.setup) {
+        return;
+    }
+    all.self = self;
+    all.is_connected = false;
+    all.next_lost = all.next_stale = 0;
+    all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
+    names = apr_pcalloc(pool, fleet->count * sizeof(*names));
+    for (n = 0; n < fleet->count; n++) {
+        names[n] = fleet->zones[n].name;
+        all.zones[n].zone = &fleet->zones[n];
+        all.zones[n].terms = fleet->zones[n].terms;
+        choose_hold(&all.zones[n]);
+        all.zones[n].has_lapsed = adm_fleet_has_lapsed(self->segment,
+                                                       fleet->zones[n].handle);
+        law_fleet_begin(&all.zones[n].law, now);
+    }
+    all.engine_setup = (engine_setup_t){ .address = fleet->address,
+                                         .zones = names,
+                                         .count = fleet->count,
+                                         .ears = { .connected = connected,
+                                                   .lost = lost,
+                                                   .replied = replied,
+                                                   .pushed = pushed } };
+    adm_fleet_id(self->segment, all.engine_setup.id);
+    all.engine = fleet->provider->open(pool, &all.engine_setup);
+}
+
+void agent_fleet_end(adm_child_t *self)
+{
+    int64_t now = adm_clock_of_leases();
+    uint32_t n;
+
+    for (n = 0; all.setup && n < all.setup->count; n++) {
+        shared_t *shared = &all.zones[n];
+        law_fleet_sync_t sync;
+
+        if (all.is_connected && shared->law.sent_at == 0
+            && adm_fleet_promise(self, shared->zone->handle, 0, adm_now(),
+                                 &shared->work)
+                   == APR_SUCCESS) {
+            law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
+                           now, &sync);
+            all.setup->provider->sync(all.engine, n, &sync);
+        }
+    }
+    if (all.setup) {
+        all.setup->provider->close(all.engine);
+    }
+}

@@ -1,0 +1,38 @@
+/* mod_admission_redis.c - Redis or Valkey as the engine of a fleet.
+ * Used by httpd, which loads it beside mod_admission; registers a provider.
+ */
+#include <httpd.h>
+#include <ap_provider.h>
+#include <http_config.h>
+
+#include "redis_address.h"
+#include "redis_link.h"
+
+static const char *shown(const engine_address_t *address)
+{
+    return address->shown;
+}
+
+static const engine_provider_t provider = { .parse = redis_address_parse,
+                                            .shown = shown,
+                                            .open = redis_link_open,
+                                            .wait_for = redis_link_wait_for,
+                                            .work = redis_link_work,
+                                            .sync = redis_link_sync,
+                                            .close = redis_link_close };
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "redis",
+                         ENGINE_PROVIDER_VERSION, &provider);
+    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "rediss",
+                         ENGINE_PROVIDER_VERSION, &provider);
+    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "unix",
+                         ENGINE_PROVIDER_VERSION, &provider);
+}
+
+extern module AP_MODULE_DECLARE_DATA admission_redis_module;
+
+AP_DECLARE_MODULE(admission_redis) = {
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks
+};

@@ -1,0 +1,99 @@
+/* mod_admission_shares.c - limits over servers: what the agent is told of them, and
+ * what it says.
+ */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include "config/mod_admission_fleet.h"
+#include "config/mod_admission_zones.h"
+#include "server/mod_admission_process.h"
+#include "server/mod_admission_shares.h"
+
+APLOG_USE_MODULE(admission);
+
+static server_rec *server;
+static admission_fleet_t terms;
+
+static void tell(void *data, agent_fleet_event_t event, const char *subject)
+{
+    const char *address = terms.provider->shown(terms.address);
+
+    (void)data;
+    switch (event) {
+    case AGENT_FLEET_CONNECTED:
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, server, ADMLOGNO(0140)
+                     "connected with the engine %s", address);
+        break;
+    case AGENT_FLEET_LOST:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
+                     "no connection with the engine %s: %s; shares hold as "
+                     "long as their leases, then fallback=%s does",
+                     address, subject,
+                     admission_fleet_fallback_name(terms.fallback));
+        break;
+    case AGENT_FLEET_LAPSED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0142)
+                     "zone %s: the lease of this server's share is over, "
+                     "fallback=%s holds",
+                     subject, admission_fleet_fallback_name(terms.fallback));
+        break;
+    case AGENT_FLEET_LEASED:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0143)
+                     "zone %s: this server has a share again", subject);
+        break;
+    case AGENT_FLEET_DOUBLED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0144)
+                     "zone %s: the engine knows a later word of this server: "
+                     "does another one have its memory, as a clone?",
+                     subject);
+        break;
+    }
+}
+
+static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
+{
+    return (agent_share_t){ .name = zone->name,
+                            .handle = zone->handle,
+                            .terms = { .limit = (uint32_t)zone->limit,
+                                       .lease_usec = terms.lease,
+                                       .hold_usec = terms.hold },
+                            .longest_usec = s->timeout };
+}
+
+const agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_share_t));
+    agent_fleet_t *fleet = apr_pcalloc(p, sizeof(*fleet));
+    apr_status_t rv;
+    int i;
+
+    server = s;
+    terms = admission_fleet(s);
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        if (zone->is_fleet && zone->handle.idx != 0) {
+            APR_ARRAY_PUSH(found, agent_share_t) = describe(zone, s);
+        }
+    }
+    if (found->nelts == 0) {
+        return NULL;
+    }
+    rv = adm_agent_open_pipe(admission_process_segment());
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
+                     "there is no pipe for the agent: limits over servers have "
+                     "no engine, fallback=%s holds",
+                     admission_fleet_fallback_name(terms.fallback));
+        return NULL;
+    }
+    fleet->provider = terms.provider;
+    fleet->address = terms.address;
+    fleet->zones = (agent_share_t *)found->elts;
+    fleet->count = (uint32_t)found->nelts;
+    fleet->tell = tell;
+    return fleet;
+}
