@@ -1,0 +1,97 @@
+# A server whose lease is over: Redis is stopped, so that it answers nobody. With
+# fallback=reject nothing begins, with keep the share goes on, with open the own limit
+# holds; an agent that is stopped keeps no lease alive. Nobody waits for the engine.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Redis;
+
+use Cwd ();
+use File::Basename 'dirname';
+
+my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
+plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+
+my $redis = AdmissionTest::Redis->start(conf => ['requirepass right']);
+
+sub conf {
+    my ($fallback) = @_;
+    return <<"CONF";
+LoadModule admission_redis_module $module
+AdmissionEngine redis://127.0.0.1:$redis->{port}/1 password-file=password timeout=100ms
+AdmissionFleet lease=3s hold=1s fallback=$fallback
+LogLevel admission:info
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionZone db fleet
+    AdmissionQueue 10 timeout=60s
+</Location>
+<Location /cgi-bin/local/>
+    MaxConcurrent 2
+    AdmissionZone local
+</Location>
+CONF
+}
+
+sub write_password {
+    my ($httpd, $password) = @_;
+    $httpd->put('../password', $password);
+    chmod 0600, "$httpd->{dir}/password";
+}
+
+sub state_is {
+    my ($httpd, $state, $what) = @_;
+    return $httpd->zone_becomes('db', $what, FleetState => $state);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 40, conf => conf('reject'));
+
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/AH10246/, qr/ADM0143/);
+    $httpd->expect_in_log(qr/ADM0141: no connection with the engine \S+: \S*WRONGPASS/,
+                          qr/ADM0141: no connection .*: it does not answer in time/,
+                          qr/ADM0202: zone db: request rejected, the lease of this server/,
+                          qr/ADM0142: zone db: the lease .* is over, fallback=reject/);
+    write_password($httpd, "wrong\n");
+    $httpd->start;
+    wait_for { $httpd->slurp('error.log') =~ /WRONGPASS/ } 'a wrong password is told';
+    write_password($httpd, "right\n");
+    $httpd->graceful;
+    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'with the right one it is leased', 20;
+    my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=hold');
+    $httpd->zone_becomes('db', 'a request runs', Active => 1);
+
+    kill STOP => $redis->{pid};
+    state_is($httpd, 'fallback', 'Redis answers nobody: the lease ends');
+    my $rejected = $httpd->get('/cgi-bin/heavy');
+    is $rejected->{status}, 503, '... who comes is rejected';
+    cmp_ok $httpd->zone('db')->{RejectedFleet}, '>', 0, '... with the reason fleet';
+    is $httpd->get('/cgi-bin/local/heavy')->{status}, 200, '... other zones do not notice';
+    is $httpd->status->{AdmissionAgent}, 1, '... nor the agent';
+
+    $httpd->configure(conf('open'));
+    $httpd->graceful;
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'fallback=open: the own limit holds';
+
+    kill CONT => $redis->{pid};
+    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'Redis goes on: leased again', 20;
+    $httpd->configure(conf('reject'));
+    $httpd->graceful;
+    my @agents;
+    wait_for { @agents = $httpd->agents; @agents == 1 } 'there is an agent';
+    kill STOP => @agents;
+    state_is($httpd, 'fallback', 'the agent is stopped: the lease ends as well');
+    is $httpd->get('/cgi-bin/heavy')->{status}, 503, '... and nothing begins';
+    kill CONT => @agents;
+    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'it goes on: leased again', 20;
+    $httpd->open_gate('hold');
+    is $hold->answer->{status}, 200, 'who ran is served';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and who comes';
+    $httpd->stop;
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;
