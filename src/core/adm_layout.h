@@ -107,10 +107,6 @@ enum adm_limit_source_t {
     ADM_LIMIT_SOURCES
 };
 
-/* What the agent wants to know of a zone whose limit is shared. */
-#define ADM_WATCH_QUEUE 1U /* somebody begins to wait */
-#define ADM_WATCH_BACK 2U  /* fewer permits are out than share_bound */
-
 /* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
  * so that they can be read without it. Statistics start anew with each
  * incarnation. */

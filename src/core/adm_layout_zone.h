@@ -50,6 +50,10 @@ typedef struct adm_auto_rec_t {
     atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_auto_rec_t;
 
+/* What the agent wants to know of a zone whose limit is shared. */
+#define ADM_WATCH_QUEUE 1U /* somebody begins to wait */
+#define ADM_WATCH_BACK 2U  /* fewer permits are out than share_bound */
+
 /* What the engine last said of a zone, to be shown. By the agent alone; nothing is
  * decided by it. */
 typedef struct adm_fleet_rec_t {

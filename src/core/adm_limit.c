@@ -15,6 +15,16 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
     atomic_store(&zone->limits[source], limit + 1); /* none becomes 0 */
 }
 
+void adm_limit_begin_share(adm_zone_rec_t *zone)
+{
+    /* A lease of nothing, until the agent has spoken with the engine. */
+    atomic_store(&zone->share_bound, UINT32_MAX);
+    atomic_store(&zone->share_watch, 0);
+    atomic_store(&zone->share_until,
+                 adm_clock_of_leases() + ADM_FLEET_FIRST_USEC);
+    adm_limit_set(zone, ADM_LIMIT_SHARE, 0);
+}
+
 void adm_limit_forget(adm_zone_rec_t *zone)
 {
     unsigned source;

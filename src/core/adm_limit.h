@@ -22,6 +22,9 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
 uint32_t adm_limit_said(const adm_zone_rec_t *zone,
                         enum adm_limit_source_t source);
 
+/** The zone has a share of a limit over servers: nothing yet. The parent. */
+void adm_limit_begin_share(adm_zone_rec_t *zone);
+
 /** No source says anything: the place gets another zone. The parent. */
 void adm_limit_forget(adm_zone_rec_t *zone);
 

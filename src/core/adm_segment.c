@@ -14,7 +14,6 @@
 #include <apr_strings.h>
 
 #include "adm_agent.h"
-#include "adm_clock.h"
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
@@ -468,24 +467,16 @@ void adm_segment_share(adm_segment_t *segment, adm_zone_t zone,
 {
     adm_zone_name_t *entry = name_at(segment, zone.idx - 1);
     adm_zone_rec_t *rec = &segment->zone_recs[entry->place];
+    bool is_shared = fallback != ADM_FALLBACK_NONE;
 
-    if (fallback == ADM_FALLBACK_NONE) {
-        if (entry->is_shared) {
-            adm_limit_set(rec, ADM_LIMIT_SHARE, ADM_LIMIT_NONE);
-        }
+    atomic_store(&rec->share_fallback, fallback);
+    if (is_shared && !entry->is_shared) {
+        adm_limit_begin_share(rec);
     }
-    else {
-        atomic_store(&rec->share_fallback, fallback);
+    else if (!is_shared && entry->is_shared) {
+        adm_limit_set(rec, ADM_LIMIT_SHARE, ADM_LIMIT_NONE);
     }
-    if (fallback != ADM_FALLBACK_NONE && !entry->is_shared) {
-        /* A lease of nothing, until the agent has spoken with the engine. */
-        atomic_store(&rec->share_bound, UINT32_MAX);
-        atomic_store(&rec->share_watch, 0);
-        atomic_store(&rec->share_until,
-                     adm_clock_of_leases() + ADM_FLEET_FIRST_USEC);
-        adm_limit_set(rec, ADM_LIMIT_SHARE, 0);
-    }
-    entry->is_shared = fallback != ADM_FALLBACK_NONE;
+    entry->is_shared = is_shared;
 }
 
 void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,

@@ -85,28 +85,17 @@ OF_ZONE(service_mean, mean_msec(&view->stats.figures.service))
 OF_ZONE(dry_run, view->zone->dry_run)
 
 OF_ZONE(limit_mode, view->zone->said.is_auto)
-
 OF_ZONE(limit_reason, view->stats.found.reason)
-
 OF_ZONE(limit_min,
         view->zone->said.is_auto ? view->zone->said.min : view->zone->limit)
-
 OF_ZONE(limit_max, view->zone->limit)
-
 OF_ZONE(limit_since, view->stats.found.since_sec)
-
 OF_ZONE(limit_memory, view->stats.found.memory_cap)
-
 OF_ZONE(limit_trial, view->stats.found.trial)
-
 OF_ZONE(limit_brakes, view->stats.found.brakes)
-
 OF_ZONE(program_mb, view->stats.found.program_mb)
-
 OF_ZONE(largest_mb, view->stats.found.largest_mb)
-
 OF_ZONE(budget_mb, view->stats.found.budget_mb)
-
 OF_ZONE(processors_busy, view->stats.found.busy_permille / 10)
 
 #define ACCOUNT view->stats.figures.account
@@ -133,19 +122,13 @@ OF_ZONE(room, memory_p95(view) > 0
 
 OF_ZONE(rejected_fleet, OUTCOME(FLEET))
 OF_ZONE(fleet_state, view->stats.fleet.state)
-
 OF_ZONE(fleet_limit, view->stats.fleet.limit)
 OF_ZONE(fleet_share, view->stats.fleet.share)
 OF_ZONE(fleet_granted, view->stats.fleet.granted)
-
 OF_ZONE(fleet_servers, view->stats.fleet.servers)
-
 OF_ZONE(fleet_reserved, view->stats.fleet.reserved)
-
 OF_ZONE(fleet_wanted, view->stats.fleet.wanted)
-
 OF_ZONE(fleet_lease, MSEC(view->stats.fleet.lease_usec))
-
 OF_ZONE(fleet_learning, MSEC(view->stats.fleet.learning_usec))
 
 #define GAUGE ADMISSION_GAUGE
