@@ -80,6 +80,8 @@ CONF
         is_deeply $httpd->logged("one-$zone"),
             { code => 200, zone => $zone, status => 'admitted', wait => 0, queued => 0 },
             '... with a permit';
+        # It is logged before its permit comes back, for which the second one would wait.
+        $httpd->zone_becomes($zone, '... that it gives back', Active => 0, Queued => 0);
 
         my @clients = map { $httpd->ask("$url?id=$zone-$_&until=$zone",
                                         $_ % 2 ? (method => 'POST', body => "x=$_") : ()) }
