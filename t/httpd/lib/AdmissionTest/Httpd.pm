@@ -24,7 +24,8 @@ use AdmissionTest::Live qw(live_programs watch_programs);
 use parent 'AdmissionTest::Log';
 
 my $START_TRIES = 5;     # another process may take the port we chose
-my $PATIENCE    = 10;    # seconds for httpd to start, reload or stop
+my $PATIENCE    = 10;    # seconds for a state that is waited for, and for httpd to stop
+my $BUSY        = 60;    # for httpd to start or reload, beside all that a machine may do
 my @running;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
@@ -176,7 +177,7 @@ sub comes_up {
         return 'died' if $self->has_exited;
         my $answer = eval { $self->get('/server-status?auto') };
         $answer && $answer->{status} == 200 && $self->runs_programs && 'up';
-    }) eq 'up';
+    }, $BUSY) eq 'up';
 }
 
 # mod_cgid's daemon gives its socket to httpd's user a moment after httpd serves
@@ -222,7 +223,7 @@ sub reload {
         my $status = eval { $self->status } or return;
         $status->{ParentServerMPMGeneration} > $generation
             && !$self->accepts(@old) && $self->runs_programs;
-    });
+    }, $BUSY);
     ok $reloaded, "httpd reloads ($signal)" or $self->show_log;
 }
 
@@ -444,14 +445,16 @@ sub configtest {
     return ($? >> 8, $output);
 }
 
-# The first true value within a deadline, else ''.
+# The first true value within a deadline, else ''. A look that takes long, such as a
+# request that a server of before still answers, is not the last one.
 sub soon {
     my ($self, $check, $seconds) = @_;
     my $deadline = time + ($seconds // $PATIENCE);
     while (1) {
+        my $is_last = time > $deadline;
         my $value = $check->();
         return $value if $value;
-        return '' if time > $deadline;
+        return '' if $is_last;
         sleep 0.01;
     }
 }
