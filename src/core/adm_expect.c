@@ -4,6 +4,7 @@
 #include "adm_expect.h"
 #include "adm_flow.h"
 #include "adm_limit.h"
+#include "adm_ring.h"
 #include "law.h"
 
 void adm_expect_begin_locked(adm_zone_rec_t *zone)
@@ -18,22 +19,75 @@ static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
                                     : adm_limit_service_time(zone, now);
 }
 
-/* How many permits come before it. */
-static uint32_t permits_ahead(const adm_segment_t *segment,
-                              const adm_zone_rec_t *zone,
-                              const adm_entry_t *entry, uint32_t queued)
+static uint64_t lesser(uint64_t a, uint64_t b)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
-    uint32_t cost = entry->cost ? entry->cost : 1;
-    uint64_t of_all, by_turns;
+    return a < b ? a : b;
+}
 
-    if (!table || entry->dry_run) {
-        return queued;
+typedef struct class_t {
+    uint64_t tickets;
+    uint64_t permits; /* that they will take: none takes more than the limit */
+} class_t;
+
+/* All that wait with one priority. */
+static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
+                        uint32_t limit)
+{
+    class_t sum = { 0 };
+    unsigned size;
+
+    for (size = 0; size < ADM_COST_SIZES; size++) {
+        const adm_waiting_rec_t *waiting = &table->waiting[priority][size];
+
+        sum.tickets += waiting->tickets;
+        sum.permits += lesser(waiting->cost,
+                              (uint64_t)waiting->tickets * limit);
     }
-    of_all = (uint64_t)table->waiting_cost + cost - 1;
-    by_turns = entry->key ? adm_flow_turns_before(table, entry->key) : of_all;
-    of_all = by_turns < of_all ? by_turns : of_all;
-    return of_all < UINT32_MAX ? (uint32_t)of_all : UINT32_MAX;
+    return sum;
+}
+
+/* What those of another priority take until so many of its own had their turn. */
+static uint64_t permits_beside(class_t others, uint64_t turns)
+{
+    return turns < others.tickets ? others.permits * turns / others.tickets
+                                  : others.permits;
+}
+
+/* How many permits come before it. */
+static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
+                              const adm_entry_t *entry, uint32_t limit)
+{
+    unsigned priority = entry->priority % ADM_PRIORITIES, other;
+    class_t own = class_of(table, priority, limit);
+    uint64_t ahead = own.permits + lesser(entry->cost ? entry->cost : 1, limit)
+                     - 1;
+    uint64_t turns = own.tickets;
+
+    if (entry->key) {
+        turns = lesser(turns, adm_flow_turns_before(table, entry->key));
+        ahead = lesser(ahead, adm_flow_turns_before(table, entry->key));
+    }
+    for (other = 0; other < ADM_PRIORITIES; other++) {
+        if (other != priority) {
+            ahead += permits_beside(class_of(table, other, limit),
+                                    adm_ring_turns_beside(priority, other,
+                                                          turns + 1));
+        }
+    }
+    return ahead;
+}
+
+static uint32_t to_32_bits(uint64_t number)
+{
+    return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX - 1;
+}
+
+/* One at least: the limit is 0 while a zone is paused. */
+static uint32_t permits_of(const adm_zone_rec_t *zone)
+{
+    uint32_t limit = adm_limit_effective(zone);
+
+    return limit ? limit : 1;
 }
 
 adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
@@ -41,9 +95,32 @@ adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
                                   const adm_entry_t *entry, uint32_t queued,
                                   adm_usec_t now)
 {
-    return queued == 0 ? 0
-                       : (adm_usec_t)law_wait_usec(permits_ahead(segment, zone,
-                                                                 entry, queued),
-                                                   service_time(zone, now),
-                                                   adm_limit_effective(zone));
+    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    uint32_t limit = permits_of(zone);
+    uint32_t ahead = queued;
+
+    if (queued == 0) {
+        return 0;
+    }
+    if (table && !entry->dry_run) {
+        ahead = to_32_bits(permits_ahead(table, entry, limit));
+    }
+    return (adm_usec_t)law_wait_usec(ahead, service_time(zone, now), limit);
+}
+
+adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
+                                   const adm_zone_rec_t *zone, uint32_t queued,
+                                   adm_usec_t now)
+{
+    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    uint64_t permits = 0;
+    unsigned priority;
+
+    if (!table) {
+        return adm_limit_drain_time(zone, queued, now);
+    }
+    for (priority = 0; priority < ADM_PRIORITIES; priority++) {
+        permits += class_of(table, priority, permits_of(zone)).permits;
+    }
+    return adm_limit_drain_time(zone, to_32_bits(permits), now);
 }

@@ -16,4 +16,10 @@ adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
                                   const adm_entry_t *entry, uint32_t queued,
                                   adm_usec_t now);
 
+/** @return an estimate of when the queue will have drained, by the permits that all
+ *  in it ask for; @a queued: how many they are. */
+adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
+                                   const adm_zone_rec_t *zone, uint32_t queued,
+                                   adm_usec_t now);
+
 #endif

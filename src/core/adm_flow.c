@@ -81,6 +81,16 @@ adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
                           .priority = (adm_priority_t)priority_of(ask) };
 }
 
+static void count_waiting(adm_flow_table_rec_t *table, const adm_ask_rec_t *ask,
+                          int sign)
+{
+    adm_waiting_rec_t *waiting = adm_flow_waiting(table, priority_of(ask),
+                                                  ask->cost);
+
+    waiting->tickets += (uint32_t)sign;
+    waiting->cost += (uint32_t)(sign * ask->cost);
+}
+
 void adm_flow_settle_cost_locked(adm_segment_t *segment,
                                  const adm_zone_rec_t *zone,
                                  uint32_t ticket_idx, uint32_t limit)
@@ -90,9 +100,12 @@ void adm_flow_settle_cost_locked(adm_segment_t *segment,
     uint16_t cost = to_16_bits(adm_flow_need(ask, limit));
 
     if (table) {
-        table->waiting_cost -= (uint32_t)(ask->cost - cost);
+        count_waiting(table, ask, -1);
     }
     ask->cost = cost;
+    if (table) {
+        count_waiting(table, ask, 1);
+    }
 }
 
 void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
@@ -242,9 +255,10 @@ static void unlink_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
 
 /* Its flow holds so many permits more, or fewer. The first one of each ticket is
  * counted in `active` already. */
-static void count_cost(adm_zone_rec_t *zone, adm_flow_rec_t *flow,
-                       const adm_ask_rec_t *ask, int sign)
+static void count_cost(adm_zone_rec_t *zone, adm_flow_table_rec_t *table,
+                       adm_flow_rec_t *flow, const adm_ask_rec_t *ask, int sign)
 {
+    table->holding += (uint32_t)sign;
     if (ask->cost > 1) {
         adm_count_locked(&zone->active, sign * (ask->cost - 1));
     }
@@ -257,7 +271,7 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     bool had_waiters = flow->waiting != 0;
 
     flow->waiting += (uint32_t)sign;
-    table->waiting_cost += (uint32_t)(sign * ask->cost);
+    count_waiting(table, ask, sign);
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
@@ -326,7 +340,7 @@ void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     if (flow) {
         queue = &flow->queues[priority_of(ask)];
-        count_cost(zone, flow, ask, -1);
+        count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
         count_waiter(adm_flow_table(segment, zone), flow, ask, 1);
         link_ask(segment, queue, ticket_idx, find_place(segment, queue, ask));
         /* It has its place back, and so has its flow. */
@@ -360,7 +374,7 @@ void adm_flow_grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         unlink_ask(segment, &flow->queues[priority_of(ask)], ask);
         count_waiter(table, flow, ask, -1);
         adm_ring_note_turn(table, flow->rings[priority_of(ask)] - 1U);
-        count_cost(zone, flow, ask, 1);
+        count_cost(zone, table, flow, ask, 1);
         move_flow(segment, table, ask->flow_idx, ADM_RING_LAST);
     }
 }
@@ -374,7 +388,7 @@ void adm_flow_hold_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (table) {
         uint32_t idx = join_flow(table, ask);
 
-        count_cost(zone, adm_ring_flow(table, idx), ask, 1);
+        count_cost(zone, table, adm_ring_flow(table, idx), ask, 1);
         move_flow(segment, table, idx, ADM_RING_LAST);
     }
 }
@@ -386,7 +400,7 @@ void adm_flow_drop_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
 
     if (flow) {
-        count_cost(zone, flow, ask, -1);
+        count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
         move_flow(segment, adm_flow_table(segment, zone), ask->flow_idx,
                   ADM_RING_LAST);
     }
@@ -405,8 +419,8 @@ void adm_flow_forget_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 
 /* ---- who comes ------------------------------------------------------------ */
 
-static bool has_permits_for(const adm_zone_rec_t *zone,
-                            const adm_entry_t *entry)
+bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
+                              const adm_entry_t *entry)
 {
     const adm_ask_rec_t asked = ask_of(entry);
     uint32_t limit = adm_limit_effective(zone);
@@ -436,7 +450,8 @@ adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
         return ADM_FULL; /* somebody wrote there */
     }
     flow = &table->flows[find_flow(table, entry->key) - 1];
-    is_free = !adm_ring_is_anybody_next(table) && has_permits_for(zone, entry);
+    is_free = !adm_ring_is_anybody_next(table)
+              && adm_flow_has_permits_for(zone, entry);
     if (is_free && flow->waiting == 0 && is_within_max(flow, entry)) {
         return ADM_ADMITTED;
     }

@@ -1,6 +1,8 @@
 /* adm_flow_check.c - verify what a zone knows of its keys.
  * Called by adm_check.
  */
+#include <string.h>
+
 #include "adm_flow.h"
 #include "adm_flow_check.h"
 #include "adm_limit.h"
@@ -10,7 +12,8 @@
 /* ---- tickets and flows ---------------------------------------------------- */
 
 typedef struct flow_sum_t {
-    uint32_t waiting_cost;
+    adm_waiting_rec_t of_sizes[ADM_PRIORITIES][ADM_COST_SIZES];
+    uint32_t holding;
     uint32_t held[ADM_FLOWS];
     uint32_t waiting[ADM_FLOWS];
 } flow_sum_t;
@@ -28,6 +31,7 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
     uint32_t state = atomic_load(&ticket->state);
+    adm_waiting_rec_t *of_size;
 
     if (state == ADM_TICKET_FREE) {
         return NULL;
@@ -35,14 +39,21 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     if (ask->arrival != ticket->arrival) {
         return "the ask of a ticket is that of another one";
     }
+    if (ask->cost == 0) {
+        return "a ticket asks for no permit";
+    }
     if (ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx)) {
         return "a ticket is in no flow of its key";
     }
     if (state == ADM_TICKET_WAITING) {
         sum->waiting[ask->flow_idx - 1]++;
-        sum->waiting_cost += ask->cost;
+        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES]
+                                [31 - __builtin_clz(ask->cost | 1U)];
+        of_size->tickets++;
+        of_size->cost += ask->cost;
     }
     else {
+        sum->holding++;
         sum->held[ask->flow_idx - 1] += ask->cost;
     }
     return NULL;
@@ -139,8 +150,10 @@ static const char *check_sums(const adm_flow_table_rec_t *table,
     for (n = 0; n < ADM_FLOWS; n++) {
         flows += table->flows[n].waiting != 0;
     }
-    return table->waiting_flows == flows
-                   && table->waiting_cost == sum->waiting_cost
+    return table->waiting_flows == flows && table->holding == sum->holding
+                   && memcmp(table->waiting, sum->of_sizes,
+                             sizeof(table->waiting))
+                          == 0
                ? NULL
                : "a sum over the flows and these differ";
 }

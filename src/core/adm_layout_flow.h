@@ -13,6 +13,7 @@
 #define ADM_FLOW_SETS 128
 #define ADM_FLOW_WAYS 8
 #define ADM_FLOWS (ADM_FLOW_SETS * ADM_FLOW_WAYS)
+#define ADM_COST_SIZES 16  /* 1, 2 to 3, 4 to 7 permits, and so on */
 #define ADM_FLOW_LEVELS 64 /* permits held; the last level has all from there */
 
 /* What a request asked for, beside the ticket of the same number. Filled under
@@ -64,14 +65,22 @@ typedef struct adm_ring_rec_t {
     uint16_t last_idx;
 } adm_ring_rec_t;
 
+/* Those that wait with one priority and costs of about one size: so that it is known
+ * what they take of any limit. */
+typedef struct adm_waiting_rec_t {
+    uint32_t tickets;
+    uint32_t cost; /* permits that they ask for */
+} adm_waiting_rec_t;
+
 /* All flows of one zone. Cache, zone lock of the zone that has it. */
 typedef struct adm_flow_table_rec_t {
     /* A bit a level: the ring has flows. */
     uint64_t levels[ADM_PRIORITIES][ADM_RING_KINDS];
     uint64_t others_next[ADM_PRIORITIES]; /* a bit a level: whose turn it is */
     uint64_t passes[ADM_PRIORITIES];      /* of the stride scheduler */
-    uint32_t waiting_cost;  /* permits that all its waiters ask for */
+    adm_waiting_rec_t waiting[ADM_PRIORITIES][ADM_COST_SIZES];
     uint32_t waiting_flows; /* flows that have waiters */
+    uint32_t holding;       /* tickets that hold permits */
     uint32_t is_touched;    /* since it was all zeros */
     adm_ring_rec_t rings[ADM_FLOW_RINGS];
     adm_flow_rec_t flows[ADM_FLOWS];

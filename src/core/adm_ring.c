@@ -134,6 +134,12 @@ void adm_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring)
     table->passes[priority] += strides[priority];
 }
 
+uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
+                               uint64_t turns)
+{
+    return turns * strides[priority] / strides[other];
+}
+
 bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table)
 {
     return adm_ring_has_any(table, ADM_PRIORITY_NORMAL)

@@ -46,6 +46,11 @@ static inline bool adm_ring_has_any(const adm_flow_table_rec_t *table,
            != 0;
 }
 
+/** @return how many turns requests of the priority @a other have while those of
+ *  @a priority have so many, if both wait all the time. */
+uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
+                               uint64_t turns);
+
 /** @return whether any flow is in a ring. */
 bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table);
 

@@ -6,6 +6,7 @@
 #include "adm_auto.h"
 #include "adm_child.h"
 #include "adm_doorbell.h"
+#include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "adm_hand_over.h"
@@ -277,9 +278,10 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     }
     if (zone) {
         zone->figures.outcomes[outcome]++;
-        ticket->drain_usec = adm_limit_drain_time(zone,
-                                                  atomic_load(&zone->queued),
-                                                  now);
+        ticket->drain_usec = adm_expect_drain_locked(ticket->child->segment,
+                                                     zone,
+                                                     atomic_load(&zone->queued),
+                                                     now);
         adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
         end_own_ticket(ticket, LEAVE);
         adm_zone_unlock(ticket->child->segment, zone, now);

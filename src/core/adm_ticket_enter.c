@@ -26,8 +26,9 @@ static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
 {
     zone->figures.outcomes[outcome]++;
     if (adm_outcome_action(outcome) == ADM_REFUSE && ticket->drain_usec == 0) {
-        ticket->drain_usec = adm_limit_drain_time(zone, ticket->queued_ahead,
-                                                  now);
+        ticket->drain_usec = adm_expect_drain_locked(ticket->child->segment,
+                                                     zone, ticket->queued_ahead,
+                                                     now);
     }
     return outcome;
 }
@@ -40,21 +41,33 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
 
 /* Whether it would have to wait for longer than it may; then by how much. */
 static bool is_late_locked(const adm_segment_t *segment, adm_zone_rec_t *zone,
-                           const adm_entry_t *entry, adm_usec_t now,
-                           adm_ticket_t *ticket)
+                           const adm_entry_t *entry, uint32_t queued,
+                           adm_usec_t now, adm_ticket_t *ticket)
 {
     adm_usec_t expected;
 
     if (entry->target_usec == 0) {
         return false;
     }
-    expected = adm_expect_wait_locked(segment, zone, entry,
-                                      ticket->queued_ahead, now);
+    expected = adm_expect_wait_locked(segment, zone, entry, queued, now);
     if (expected <= entry->target_usec) {
         return false;
     }
     ticket->drain_usec = expected - entry->target_usec;
     return true;
+}
+
+/* How many requests hold the permits beyond the limit. */
+static uint32_t requests_beyond(const adm_segment_t *segment,
+                                const adm_zone_rec_t *zone, uint32_t active,
+                                uint32_t beyond)
+{
+    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+
+    return table && active
+               ? (uint32_t)(((uint64_t)beyond * table->holding + active - 1)
+                            / active)
+               : beyond;
 }
 
 /* A dry run admits everybody; those beyond the limit are the would-be queue. */
@@ -66,8 +79,11 @@ static adm_outcome_t dry_outcome_locked(const adm_segment_t *segment,
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load(&zone->active);
 
-    ticket->queued_ahead = active > limit ? active - limit : 0;
-    if (active < limit) {
+    uint32_t beyond = active > limit ? active - limit : 0;
+
+    ticket->queued_ahead = requests_beyond(segment, zone, active, beyond);
+    if (adm_flow_is_used(zone) ? adm_flow_has_permits_for(zone, entry)
+                               : active < limit) {
         return ADM_ADMITTED;
     }
     if (adm_limit_is_draining(zone)
@@ -75,11 +91,11 @@ static adm_outcome_t dry_outcome_locked(const adm_segment_t *segment,
                >= adm_limit_queue_length(zone, entry->queue_length)) {
         return ADM_DRY_FULL;
     }
-    if (is_late_locked(segment, zone, entry, now, ticket)) {
+    if (is_late_locked(segment, zone, entry, beyond, now, ticket)) {
         return ADM_DRY_LATE;
     }
-    zone->figures.dry_wait_usec += (uint64_t)
-        adm_limit_drain_time(zone, ticket->queued_ahead, now);
+    zone->figures.dry_wait_usec += (uint64_t)adm_limit_drain_time(zone, beyond,
+                                                                  now);
     adm_figures_note_queued(&zone->figures, ticket->queued_ahead + 1);
     return ADM_DRY_QUEUED;
 }
@@ -132,7 +148,7 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
     if (entry->wait == ADM_WAIT_NEVER) {
         return ADM_FULL;
     }
-    if (is_late_locked(segment, zone, entry, now, ticket)) {
+    if (is_late_locked(segment, zone, entry, queued, now, ticket)) {
         return ADM_LATE;
     }
     if (entry->wait != ADM_WAIT_BLOCKED) {

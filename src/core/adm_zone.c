@@ -231,7 +231,7 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     ticket->arrival = rec->arrival;
     if (has_flows) {
         adm_flow_ask_locked(segment, entry, idx,
-                            state == ADM_TICKET_ACTIVE && !entry->dry_run
+                            state == ADM_TICKET_ACTIVE
                                 ? adm_limit_effective(zone)
                                 : UINT32_MAX);
     }

@@ -144,8 +144,109 @@ START_TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
 }
 END_TEST
 
+static adm_outcome_t come_with_priority(adm_priority_t priority, uint32_t n)
+{
+    adm_entry_t entry = entry_of(0);
+
+    entry.priority = priority;
+    return come_late(entry, n);
+}
+
+START_TEST(a_high_one_is_not_late_behind_low_ones)
+{
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, 0), ADM_ADMITTED);
+    for (n = 1; n <= 3; n++) {
+        ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, 4), ADM_LATE);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_NORMAL, 5), ADM_WAITING);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 6), ADM_WAITING);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 7), ADM_WAITING);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 8), ADM_WAITING);
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 9), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_low_one_is_late_behind_high_ones)
+{
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    for (n = 0; n <= 3; n++) {
+        ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, n),
+                         n ? ADM_WAITING : ADM_ADMITTED);
+    }
+    ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, 4), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(one_that_runs_alone_counts_as_the_limit)
+{
+    adm_entry_t alone = entry_of(0);
+
+    begin_with_seconds(4, 4);
+    alone.cost = 65535;
+    ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
+    ck_assert_int_eq(come_late(alone, 1), ADM_WAITING);
+    ck_assert_int_eq(come_late(alone, 2), ADM_WAITING);
+    ck_assert_int_eq(come_with(0, 3), ADM_WAITING);
+    ck_assert_int_eq(come_with(0, 4), ADM_WAITING);
+    ck_assert_int_eq(come_late(alone, 5), ADM_LATE);
+    /* Permits that wait and the one that comes: 4 + 4 + 1 + 1 + 4, of 4. */
+    ck_assert_int_eq(tickets[5].drain_usec, SECOND / 2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_time_after_which_to_come_again_counts_permits)
+{
+    adm_entry_t dear = entry_of(0);
+    uint32_t n;
+
+    begin_with_seconds(4, 4);
+    dear.cost = 4;
+    ck_assert_int_eq(come_as(dear, 0), ADM_ADMITTED);
+    for (n = 1; n <= LENGTH; n++) {
+        ck_assert_int_eq(come_as(dear, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(come_as(dear, LENGTH + 1), ADM_FULL);
+    ck_assert_int_eq(tickets[LENGTH + 1].drain_usec,
+                     (4 * LENGTH + 1) * SECOND / 4);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
+{
+    adm_entry_t dear = entry_of(0);
+    uint32_t n;
+
+    begin(4);
+    dear.dry_run = true;
+    for (n = 0; n < LENGTH + 2; n++) {
+        dear.cost = n % 2 ? 65535 : 4; /* which are the same: all of them */
+        ck_assert_int_eq(come_as(dear, n), n == 0        ? ADM_ADMITTED
+                                           : n <= LENGTH ? ADM_DRY_QUEUED
+                                                         : ADM_DRY_FULL);
+    }
+    ck_assert_uint_eq(stats_of(child, zone).figures.queued_max, LENGTH);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
+    tcase_add_test(stories, a_high_one_is_not_late_behind_low_ones);
+    tcase_add_test(stories, a_low_one_is_late_behind_high_ones);
+    tcase_add_test(stories, one_that_runs_alone_counts_as_the_limit);
+    tcase_add_test(stories, the_time_after_which_to_come_again_counts_permits);
+    tcase_add_test(
+        stories, a_dry_run_counts_the_requests_of_its_queue_not_their_permits);
     tcase_add_test(stories,
                    who_would_wait_for_longer_than_the_target_is_rejected);
     tcase_add_test(stories, without_a_target_the_length_alone_bounds_the_queue);
