@@ -33,8 +33,7 @@ CONF
     is_deeply [ map { (split)[0] } grep { m{/later} } $httpd->access_log ], [ (200) x 3 ],
         'all were answered';
     # Their connections stay open: up to httpd 2.4 nobody ends them.
-    kill TERM => $httpd->{pid};
-    $httpd->finish;
+    $httpd->end;
 }, 'event+cgid', 'event+cgid+completion');
 
 done_testing;

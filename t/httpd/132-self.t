@@ -108,8 +108,7 @@ CONF
     kill KILL => $pid;
     waitpid $pid, 0;
     # Without a look at its memory, where mod_slotmem_shm has a file.
-    kill TERM => $httpd->{pid};
-    $httpd->finish;
+    $httpd->end;
 });
 
 done_testing;

@@ -60,8 +60,7 @@ CONF
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the other one ends well';
     $httpd->zone_becomes('all', 'in the end all permits are free', Active => 0);
-    kill TERM => $httpd->{pid};
-    $httpd->finish;
+    $httpd->end;
 });
 
 done_testing;

@@ -115,8 +115,7 @@ CONF
     $all->leave;
     $httpd->zone_becomes('/all/', 'until the connection ends', Active => 0);
     # As stop(), but mod_proxy_balancer's own memory has a name.
-    kill TERM => $httpd->{pid};
-    $httpd->finish;
+    $httpd->end;
     kill TERM => $backend;
     waitpid $backend, 0;
 }, 'event+cgid', 'prefork+cgi');

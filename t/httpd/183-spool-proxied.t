@@ -74,8 +74,7 @@ CONF
     }
     $httpd->zone_becomes('/back/', 'the permit is back', Active => 0);
     wait_for { !$httpd->status->{AdmissionSpooled} } 'nothing is kept';
-    kill TERM => $httpd->{pid};
-    $httpd->finish;
+    $httpd->end;
     kill TERM => $backend;
     waitpid $backend, 0;
 }, 'event+cgid', 'prefork+cgi');

@@ -245,6 +245,13 @@ sub stop {
     my ($self) = @_;
 
     $self->{memory} = $self->slurp("/proc/$self->{pid}/maps");
+    $self->end;
+}
+
+# The same where other modules, such as mod_proxy's, have shared memory with a name.
+sub end {
+    my ($self) = @_;
+
     $self->{lines_before_stop} = () = $self->error_log;
     kill TERM => $self->{pid};
     $self->finish;
