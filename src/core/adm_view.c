@@ -101,9 +101,11 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                                             ADM_LOCK_BRIEF_USEC, &rv);
     const adm_flow_table_rec_t *table = rec ? adm_flow_table(segment, rec)
                                             : NULL;
+    bool has_keys = table && (table->holding || table->waiting_flows);
     uint32_t count = 0, n;
 
-    for (n = 0; table && n < ADM_FLOWS; n++) {
+    /* Even to read a page of shared memory takes one. */
+    for (n = 0; has_keys && n < ADM_FLOWS; n++) {
         const adm_flow_rec_t *flow = &table->flows[n];
 
         if (flow->key && (flow->held || flow->waiting)) {

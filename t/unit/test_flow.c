@@ -1,4 +1,7 @@
 /* test_flow.c - what a zone knows of its keys. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "test_keys.h"
 
 #include "adm_pool.h"
@@ -278,6 +281,38 @@ static void expect_complaint(const char *complaint)
     forget_and_derive();
 }
 
+static size_t resident_pages_of_flows(void)
+{
+    const adm_flow_table_rec_t *table = adm_flow_table(segment,
+                                                       rec_of_zone(zone));
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)table->flows + page - 1) / page * page;
+    size_t length = ((uintptr_t)table->names - first) / page * page;
+    unsigned char in_core[sizeof(table->flows) / 4096];
+    size_t n, resident = 0;
+
+    ck_assert_uint_le(length / page, sizeof(in_core));
+    ck_assert_int_eq(mincore((void *)first, length, in_core), 0);
+    for (n = 0; n < length / page; n++) {
+        resident += in_core[n] & 1;
+    }
+    return resident;
+}
+
+START_TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
+{
+    adm_key_stats_t keys[ADM_KEYS_SHOWN];
+    size_t before;
+
+    begin(4);
+    come(1, 0, 1, ADM_ADMITTED);
+    leave(&tickets[0]);
+    before = resident_pages_of_flows();
+    ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys), 0);
+    ck_assert_uint_eq(resident_pages_of_flows(), before);
+}
+END_TEST
+
 START_TEST(what_is_wrong_with_flows_is_seen)
 {
     adm_flow_table_rec_t *table;
@@ -343,6 +378,8 @@ static void add_stories(TCase *stories)
                    a_zone_begins_and_ends_to_use_flows_with_requests_in_it);
     tcase_add_test(stories, there_may_be_no_table_left);
     tcase_add_test(stories, the_largest_keys_are_shown_first);
+    tcase_add_test(stories,
+                   who_looks_at_a_zone_without_requests_touches_no_flow);
     tcase_add_test(stories, what_is_wrong_with_flows_is_seen);
     tcase_add_test(stories, a_torn_table_is_mended);
 }
