@@ -10,7 +10,6 @@
  *   slots=N    which answers so many at once (default: all)
  * Without any it is a trivial program.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
