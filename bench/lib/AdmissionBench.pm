@@ -36,7 +36,7 @@ BEGIN {
 }
 
 use AdmissionTest;
-use AdmissionBench::Load qw(ab start_ab start_wrk wrk);
+use AdmissionBench::Load qw(ab start_ab start_steady start_wrk steady_lines wrk);
 use AdmissionBench::Machine qw(machine);
 use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
@@ -45,7 +45,7 @@ use AdmissionBench::Report;
 our @ISA    = ('Exporter');
 our @EXPORT = (qw(ab compile experiment interleave machine median percentile plain_httpd
                   qos_conf qos_serialize_conf ratios scaled spread start_ab start_haproxy
-                  start_nginx start_wrk wrk),
+                  start_nginx start_steady start_wrk steady_lines wrk),
                @AdmissionTest::EXPORT);
 
 sub import {

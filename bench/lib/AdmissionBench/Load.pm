@@ -16,7 +16,7 @@ use Exporter 'import';
 use File::Temp ();
 use POSIX ();
 
-our @EXPORT_OK = qw(ab start_ab start_wrk wrk);
+our @EXPORT_OK = qw(ab start_ab start_steady start_wrk steady_lines wrk);
 
 my $LONGEST = 600;    # seconds until a load is ended, whatever it waits for
 
@@ -54,6 +54,30 @@ sub start_wrk {
         '-d', "${seconds}s", '--timeout', ($o{patience} // 120) . 's',
         ($o{keepalive} // 1 ? () : ('-H', 'Connection: close')),
         @{ $o{arguments} // [] }, $url);
+}
+
+# start_steady(program, arguments): bench/programs/steady in the background. What it
+# saw, when it has ended: steady_lines($run), of [when, time, ok, status] as its head
+# says.
+sub start_steady {
+    my (@command) = @_;
+    my $file = File::Temp->new(TEMPLATE => 'admission-steady-XXXXXX', TMPDIR => 1);
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        open STDOUT, '>&', $file or POSIX::_exit(127);
+        exec 'timeout', '--kill-after=5', $LONGEST, @command or POSIX::_exit(127);
+    }
+    return { pid => $pid, file => $file };
+}
+
+sub steady_lines {
+    my ($run) = @_;
+
+    waitpid $run->{pid}, 0;
+    seek $run->{file}, 0, 0;
+    my @lines = map { [ split ] } readline $run->{file};
+    return @lines ? @lines : die "nobody asked\n";
 }
 
 # ---- a program that runs -------------------------------------------------------
