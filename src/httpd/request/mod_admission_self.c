@@ -133,14 +133,6 @@ static const char *next_word(apr_pool_t *p, const char **text)
     return NULL;
 }
 
-static const request_rec *first_of(const request_rec *r)
-{
-    while (r->main || r->prev) {
-        r = r->main ? r->main : r->prev;
-    }
-    return r;
-}
-
 /* What a request came with. */
 typedef struct tickets_t {
     const char *tokens; /* with their MACs */
@@ -151,7 +143,7 @@ static tickets_t tickets_of(const request_rec *r)
 {
     void *tickets = NULL;
 
-    apr_pool_userdata_get(&tickets, TICKETS_KEY, first_of(r)->pool);
+    apr_pool_userdata_get(&tickets, TICKETS_KEY, admission_visit_root(r)->pool);
     return tickets ? *(tickets_t *)tickets : (tickets_t){ .tokens = "" };
 }
 
@@ -213,7 +205,7 @@ static bool is_still_needed(const request_rec *r,
 
 int admission_self_proxy_fixups(request_rec *r)
 {
-    const request_rec *first = first_of(r);
+    const request_rec *first = admission_visit_root(r);
     admission_visit_t *visit = admission_visit_first(r->connection);
     tickets_t tickets = tickets_of(r);
     char token[ADM_TOKEN_LENGTH];

@@ -111,26 +111,18 @@ admission_visit_t *admission_visit_of(const request_rec *r)
     return NULL;
 }
 
-static const request_rec *root_of(const request_rec *r)
+request_rec *admission_visit_root(const request_rec *r)
 {
     while (parent_of(r)) {
         r = parent_of(r);
     }
-    return r;
-}
-
-request_rec *admission_visit_root(request_rec *r)
-{
-    while (parent_of(r)) {
-        r = r->main ? r->main : r->prev;
-    }
-    return r;
+    return (request_rec *)r;
 }
 
 admission_kin_t admission_visit_kin(const request_rec *r,
                                     const admission_zone_t *zone)
 {
-    const request_rec *root = root_of(r);
+    const request_rec *root = admission_visit_root(r);
     const request_rec *ancestor;
     admission_visit_t *visit;
     admission_kin_t kin = { 0 };
@@ -195,6 +187,6 @@ admission_visit_t *admission_visit_make(request_rec *r,
 
     memset(&visit->ticket, 0, sizeof(visit->ticket));
     visit->zone = zone;
-    visit->root = root_of(r);
+    visit->root = admission_visit_root(r);
     return visit;
 }

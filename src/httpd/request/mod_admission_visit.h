@@ -65,7 +65,7 @@ struct admission_ready_t *admission_visit_ready(const conn_rec *c);
 void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready);
 
 /** @return the request that the client sent, of which this one is a part. */
-request_rec *admission_visit_root(request_rec *r);
+request_rec *admission_visit_root(const request_rec *r);
 
 /** @return a visit for a request that enters the zone, registered for release
  *  when its connection ends. */

@@ -4,6 +4,7 @@
 #include <http_core.h>
 #include <scoreboard.h>
 
+#include "request/mod_admission_visit.h"
 #include "request/mod_admission_who.h"
 
 #define DOTS "..."
@@ -42,14 +43,11 @@ static void copy_text(char *to, apr_size_t room, const char *from)
 
 void admission_who_note(request_rec *r, const adm_ticket_t *ticket)
 {
-    const request_rec *asked = r;
+    const request_rec *asked = admission_visit_root(r);
     adm_who_t who = { .uri = "" };
 
     if (!ap_extended_status) {
         return;
-    }
-    while (asked->main || asked->prev) {
-        asked = asked->main ? asked->main : asked->prev;
     }
     COPY(client, asked->useragent_ip);
     COPY(method, asked->method);
