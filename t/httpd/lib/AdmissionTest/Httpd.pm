@@ -39,7 +39,7 @@ sub new {
     my $dir = Cwd::abs_path("$tmp");
     my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
                        tmp => $tmp, dir => $dir, expected => [],
-                       allowed => [] }, $class;
+                       allowed => [], hard_stops => [] }, $class;
 
     chmod 0755, $dir;
     mkdir "$dir/$_" for qw(run docs cgi heavy);
@@ -200,7 +200,14 @@ sub has_exited {
 sub graceful { $_[0]->reload('USR1') }
 
 # New configuration, old requests are cut off.
-sub restart { $_[0]->reload('HUP') }
+sub restart {
+    my ($self) = @_;
+    my $from = () = $self->error_log;
+
+    $self->reload('HUP');
+    my $to = () = $self->error_log;
+    push @{ $self->{hard_stops} }, [ $from, $to - 1 ];
+}
 
 # After reloads in quick succession: where the parent may believe that it has
 # children, and has none, another reload starts some.
@@ -252,7 +259,8 @@ sub stop {
 sub end {
     my ($self) = @_;
 
-    $self->{lines_before_stop} = () = $self->error_log;
+    my $from = () = $self->error_log;
+    push @{ $self->{hard_stops} }, [ $from, undef ];
     kill TERM => $self->{pid};
     $self->finish;
 }

@@ -96,10 +96,11 @@ sub unexpected_lines {
     # httpd's word of a child that crashed is but a notice.
     my @bad = grep { /$SERIOUS|$CRASH/ } @lines;
 
-    # At a hard stop event closes the sockets of its workers while these may be
-    # freeing them, and now and then crashes in that, also without this module.
-    if ($self->{mpm} eq 'event' && defined $self->{lines_before_stop}) {
-        my %at_stop = map { $_ => 1 } @lines[ $self->{lines_before_stop} .. $#lines ];
+    # At a hard stop or restart event closes the sockets of its workers while these
+    # may be freeing them, and now and then crashes in that, also without this module.
+    if ($self->{mpm} eq 'event') {
+        my %at_stop = map { $_ => 1 }
+                      map { @lines[ $_->[0] .. $_->[1] // $#lines ] } @{ $self->{hard_stops} };
         @bad = grep { !($at_stop{$_} && /AH0005[12]: .* exit signal Segmentation fault/) } @bad;
     }
     for my $pattern (@declared) {
