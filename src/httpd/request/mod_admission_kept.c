@@ -301,10 +301,8 @@ static void note_taken(admission_kept_t *kept, apr_off_t length)
 {
     kept->file_from += length;
     kept->file_length -= length;
-    if (kept->kind == ADMISSION_KEEP_LOG) {
-        return;
-    }
-    if (kept->file_from == kept->room || kept->file_length == 0) {
+    if (kept->kind == ADMISSION_KEEP_QUEUE
+        && (kept->file_from == kept->room || kept->file_length == 0)) {
         kept->file_from = 0;
     }
 }
@@ -363,12 +361,7 @@ void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
         apr_off_t piece = first_piece(kept);
 
         add_file(kept, piece, bb, p);
-        kept->file_from += piece;
-        kept->file_length -= piece;
-        if (kept->kind == ADMISSION_KEEP_QUEUE
-            && kept->file_from == kept->room) {
-            kept->file_from = 0;
-        }
+        note_taken(kept, piece);
     }
     if (kept->kind == ADMISSION_KEEP_LOG) {
         /* Each part takes memory until the request ends: so there must not be
