@@ -26,40 +26,41 @@
 #define MOST_ENTRIES 10000
 #define PAGE_BYTES 4096 /* no system has smaller ones */
 
-/* Pages that were found readable in this search: what is looked at lies close
- * together. */
-#define PAGES_KNOWN 8
+/* What this search has asked about: the same pages come again and again, of code
+ * and of text as well. */
+#define PAGES_KNOWN 64
 
 typedef struct pages_t {
-    uintptr_t readable[PAGES_KNOWN];
-    unsigned found;
+    uintptr_t page[PAGES_KNOWN];
+    bool is_readable[PAGES_KNOWN];
+    unsigned asked;
 } pages_t;
 
-static bool is_known(const pages_t *pages, uintptr_t page)
+/* The kernel reads a signal mask from there, then refuses to use it. */
+static bool ask_kernel(uintptr_t page)
 {
-    unsigned n;
-
-    for (n = 0; n < PAGES_KNOWN && pages->readable[n] != page; n++) {
-    }
-    return n < PAGES_KNOWN;
+#ifdef SYS_rt_sigprocmask
+    return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0
+           && errno == EINVAL;
+#else
+    (void)page;
+    return false;
+#endif
 }
 
-/* The kernel reads a signal mask from there, then refuses to use it. */
 static bool is_page_readable(pages_t *pages, uintptr_t address)
 {
     uintptr_t page = address / PAGE_BYTES * PAGE_BYTES;
+    unsigned n;
 
-    if (page != 0 && is_known(pages, page)) {
-        return true;
+    for (n = 0; n < PAGES_KNOWN && pages->page[n] != page; n++) {
     }
-#ifdef SYS_rt_sigprocmask
-    if (page != 0 && syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0
-        && errno == EINVAL) {
-        pages->readable[pages->found++ % PAGES_KNOWN] = page;
-        return true;
+    if (n == PAGES_KNOWN) {
+        n = pages->asked++ % PAGES_KNOWN;
+        pages->page[n] = page;
+        pages->is_readable[n] = ask_kernel(page);
     }
-#endif
-    return false;
+    return pages->is_readable[n];
 }
 
 /* @return whether all bytes of the object can be read; it is no bigger than a
