@@ -229,8 +229,9 @@ sub kill_both {
     my ($program) = some(1, $httpd->live_programs_now) or return;
     my ($child) = $httpd->{cgi} eq 'cgi' ? $httpd->parent_of($program)
                                          : some(1, $httpd->children);
-    # A program whose child has died is init's.
-    strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid} } $child, $program);
+    # A program whose child has died is the keeper's.
+    strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid}
+                                 && $_ != $httpd->{keeper} } $child, $program);
 }
 
 # A process of its own lets it continue, because the one who stopped it may come

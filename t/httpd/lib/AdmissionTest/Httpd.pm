@@ -161,7 +161,7 @@ sub launch {
         // die "httpd did not start:\n", $self->slurp('stderr.log');
     chomp $self->{pid};
     $alive->blocking(0);
-    @{$self}{qw(alive exited)} = ($alive, 0);
+    @{$self}{qw(keeper alive exited)} = ($pid, $alive, 0);
 }
 
 # Parks in the older way, as a combination or the environment says.
