@@ -212,6 +212,7 @@ static const char *call(cmd_parms *cmd, void *conf, const char *args)
         return call_with_one_or_two(cmd, conf, args, true);
     case TAKE123:
         return call_with_one_to_three(cmd, conf, args);
+    case TAKE2:
     case TAKE23:
         return NULL; /* of mod_actions */
     default:
