@@ -12,6 +12,7 @@
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_spool.h"
 #include "request/mod_admission_run.h"
+#include "request/mod_admission_self.h"
 #include "request/mod_admission_upgrade.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
@@ -81,6 +82,7 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
     admission_spool_t *spool = admission_spool_begin(r, known->visit);
+    bool tells_http2 = admission_self_begin_http2(r);
     bool has_rest;
     int rv;
 
@@ -93,6 +95,9 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
         rv = run_when_daemon_is_there(r, known);
     }
     admission_program_remove_token(r);
+    if (tells_http2) {
+        admission_self_end_http2(r);
+    }
     admission_upgrade_unwatch(r);
     has_rest = spool && admission_spool_end(spool, rv);
     if (known->visit /* not handed on */

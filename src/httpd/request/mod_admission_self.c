@@ -203,7 +203,8 @@ static bool is_still_needed(const request_rec *r,
     return false;
 }
 
-int admission_self_proxy_fixups(request_rec *r)
+/* @return what a request is to carry that is sent for this one; NULL: nothing. */
+static const char *words_for_backend(const request_rec *r)
 {
     const request_rec *first = admission_visit_root(r);
     admission_visit_t *visit = admission_visit_first(r->connection);
@@ -211,7 +212,7 @@ int admission_self_proxy_fixups(request_rec *r)
     char token[ADM_TOKEN_LENGTH];
 
     if (!mac_key || (!visit && !*tickets.tokens) || !leads_to_self(r)) {
-        return DECLINED;
+        return NULL;
     }
     for (; visit; visit = visit->next) {
         if (visit->root == first && atomic_load(&visit->ticket.held)) {
@@ -224,11 +225,42 @@ int admission_self_proxy_fixups(request_rec *r)
                                                   token, NULL));
         }
     }
-    if (*tickets.tokens) {
+    return *tickets.tokens ? add_hop(r->pool, &tickets) : NULL;
+}
+
+int admission_self_proxy_fixups(request_rec *r)
+{
+    const char *words = words_for_backend(r);
+
+    if (words) {
         /* A copy that mod_proxy has made for what it sends. */
-        apr_table_setn(r->headers_in, HEADER, add_hop(r->pool, &tickets));
+        apr_table_setn(r->headers_in, HEADER, words);
     }
-    return OK;
+    return words ? OK : DECLINED;
+}
+
+static bool speaks_http2(const request_rec *r)
+{
+    const char *backend = backend_of(r);
+
+    return backend
+           && (strncasecmp(backend, "h2c:", 4) == 0
+               || strncasecmp(backend, "h2:", 3) == 0);
+}
+
+bool admission_self_begin_http2(request_rec *r)
+{
+    const char *words = speaks_http2(r) ? words_for_backend(r) : NULL;
+
+    if (words) {
+        apr_table_setn(r->headers_in, HEADER, words);
+    }
+    return words != NULL;
+}
+
+void admission_self_end_http2(request_rec *r)
+{
+    apr_table_unset(r->headers_in, HEADER);
 }
 
 /* ---- received ------------------------------------------------------------ */

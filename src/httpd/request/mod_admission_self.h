@@ -23,6 +23,14 @@ int admission_self_post_read_request(request_rec *r);
  *  to this very server, it carries tokens of what its sender holds. */
 int admission_self_proxy_fixups(request_rec *r);
 
+/** The handlers are about to run. mod_proxy_http2 runs no hook before it sends what
+ *  is in the request's header: what goes to this very server carries tokens from
+ *  now on. @return whether it does, and admission_self_end_http2() is due. */
+bool admission_self_begin_http2(request_rec *r);
+
+/** They have run. */
+void admission_self_end_http2(request_rec *r);
+
 /** What a request has to do with what the server itself does. */
 typedef enum admission_self_t {
     ADMISSION_SELF_STRANGER, /* nothing, as far as this zone goes */

@@ -70,15 +70,33 @@ static bool is_own_address(const char *local_ip, const char *host,
     return false;
 }
 
+/* Of HTTP/2 as mod_proxy_http2 names it. NULL: no HTTP. */
+static const char *http_scheme_of(const char *scheme)
+{
+    if (strcasecmp(scheme, "h2") == 0) {
+        return "https";
+    }
+    if (strcasecmp(scheme, "h2c") == 0) {
+        return "http";
+    }
+    return strncasecmp(scheme, "http", 4) == 0 ? scheme : NULL;
+}
+
 bool admission_own_url(apr_pool_t *p, const char *url, const char *local_ip,
                        apr_uri_t *uri)
 {
+    const char *scheme;
+
     if (apr_uri_parse(p, url, uri) != APR_SUCCESS || !uri->scheme
-        || !uri->hostname || strncmp(uri->scheme, "http", 4) != 0) {
+        || !uri->hostname) {
+        return false;
+    }
+    scheme = http_scheme_of(uri->scheme);
+    if (!scheme) {
         return false;
     }
     if (!uri->port) {
-        uri->port = apr_uri_port_of_scheme(uri->scheme);
+        uri->port = apr_uri_port_of_scheme(scheme);
     }
     return is_own_address(local_ip, uri->hostname, uri->port);
 }
