@@ -320,9 +320,14 @@ apr_status_t admission_drain_flush_soon(admission_drain_t *drain)
     return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
 }
 
+apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b)
+{
+    APR_BRIGADE_INSERT_TAIL(drain->bb, b);
+    return pass(drain);
+}
+
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end)
 {
     admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
-    APR_BRIGADE_INSERT_TAIL(drain->bb, end);
-    return pass(drain);
+    return admission_drain_pass(drain, end);
 }

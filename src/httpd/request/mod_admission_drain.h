@@ -52,6 +52,9 @@ apr_status_t admission_drain_flush(admission_drain_t *drain);
  *  due, and to be tried again. Not for a stream of HTTP/2. */
 apr_status_t admission_drain_flush_soon(admission_drain_t *drain);
 
+/** Pass on @a b, of which no filter knows a length, when nothing is kept. */
+apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b);
+
 /** Pass on everything and @a end; what is in a file, as a file. May block. */
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end);
 

@@ -215,7 +215,8 @@ static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
     return rv;
 }
 
-/* What filters tell each other, an error such as. In its place. */
+/* What filters tell each other, an error such as. In its place, and at once: behind
+ * an error the handler may return anything, and nothing may come any more. */
 static apr_status_t pass_metadata(admission_spool_t *spool, apr_bucket *b)
 {
     apr_status_t rv = write_data(spool);
@@ -224,8 +225,11 @@ static apr_status_t pass_metadata(admission_spool_t *spool, apr_bucket *b)
         rv = admission_drain_flush(&spool->drain);
     }
     APR_BUCKET_REMOVE(b);
-    APR_BRIGADE_INSERT_TAIL(spool->drain.bb, b);
-    return rv;
+    if (rv != APR_SUCCESS) {
+        apr_bucket_destroy(b);
+        return rv;
+    }
+    return admission_drain_pass(&spool->drain, b);
 }
 
 /* ---- an answer in one piece ------------------------------------------------ */
