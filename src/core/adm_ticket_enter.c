@@ -39,14 +39,15 @@ static adm_outcome_t not_counted(adm_ticket_t *ticket, apr_status_t fault)
     return ADM_UNLIMITED;
 }
 
-/* Whether it would have to wait for longer than it may; then by how much. */
+/* Whether it would have to wait for longer than it may; then by how much. Nobody
+ * knows that while the zone is paused. */
 static bool is_late_locked(const adm_segment_t *segment, adm_zone_rec_t *zone,
                            const adm_entry_t *entry, uint32_t queued,
                            adm_usec_t now, adm_ticket_t *ticket)
 {
     adm_usec_t expected;
 
-    if (entry->target_usec == 0) {
+    if (entry->target_usec == 0 || adm_limit_mode(zone) == ADM_MODE_PAUSE) {
         return false;
     }
     expected = adm_expect_wait_locked(segment, zone, entry, queued, now);

@@ -239,8 +239,54 @@ START_TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
 }
 END_TEST
 
+/* Nobody knows for how long a zone is paused: who comes waits. */
+START_TEST(nobody_is_late_while_the_zone_is_paused)
+{
+    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
+                                    ADM_MODE_PAUSE };
+    const adm_override_t open = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
+                                  ADM_MODE_OPEN };
+    adm_override_t before, after;
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before,
+                                      &after),
+                     APR_SUCCESS);
+    for (n = 0; n < 6; n++) {
+        ck_assert_int_eq(come_with(0, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(adm_override_set(child, zone, &open, now, &before, &after),
+                     APR_SUCCESS);
+    ck_assert_int_eq(come_with(0, n), ADM_LATE);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
+{
+    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
+                                    ADM_MODE_PAUSE };
+    adm_entry_t entry = entry_of(0);
+    adm_override_t before, after;
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    entry.dry_run = true;
+    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before,
+                                      &after),
+                     APR_SUCCESS);
+    for (n = 0; n < 6; n++) {
+        ck_assert_int_eq(come_late(entry, n), ADM_DRY_QUEUED);
+    }
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
+    tcase_add_test(stories, nobody_is_late_while_the_zone_is_paused);
+    tcase_add_test(stories, a_dry_run_has_nobody_late_while_the_zone_is_paused);
     tcase_add_test(stories, a_high_one_is_not_late_behind_low_ones);
     tcase_add_test(stories, a_low_one_is_late_behind_high_ones);
     tcase_add_test(stories, one_that_runs_alone_counts_as_the_limit);
