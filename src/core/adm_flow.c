@@ -15,7 +15,7 @@
 /* What it takes alone of its key. */
 static uint32_t most_of_key(const adm_ask_rec_t *ask)
 {
-    return ask->max && ask->max < ask->cost ? ask->max : ask->cost;
+    return ask->max && ask->max < ask->asked ? ask->max : ask->asked;
 }
 
 uint32_t adm_flow_need(const adm_ask_rec_t *ask, uint32_t limit)
@@ -42,7 +42,7 @@ static uint16_t to_16_bits(uint32_t number)
 static adm_ask_rec_t ask_of(const adm_entry_t *entry)
 {
     return (adm_ask_rec_t){ .key = entry->key,
-                            .cost = to_16_bits(entry->cost ? entry->cost : 1),
+                            .asked = to_16_bits(entry->cost ? entry->cost : 1),
                             .max = to_16_bits(entry->key_max),
                             .priority = (uint8_t)(entry->priority
                                                   % ADM_PRIORITIES) };
@@ -113,9 +113,11 @@ void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
 
-    if (ask->arrival != ticket->arrival || ask->cost == 0
+    if (ask->arrival != ticket->arrival || ask->asked == 0 || ask->cost == 0
         || ask->priority >= ADM_PRIORITIES) {
-        *ask = (adm_ask_rec_t){ .arrival = ticket->arrival, .cost = 1 };
+        *ask = (adm_ask_rec_t){ .arrival = ticket->arrival,
+                                .asked = 1,
+                                .cost = 1 };
     }
 }
 
@@ -275,6 +277,12 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
+/* Whatever it was to take when it was granted permits that it has passed on. */
+static void ask_again(adm_ask_rec_t *ask)
+{
+    ask->cost = to_16_bits(adm_flow_need(ask, UINT32_MAX));
+}
+
 void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx)
 {
@@ -289,6 +297,7 @@ void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         return;
     }
     is_unseen = flow->held == 0 && flow->waiting == 0;
+    ask_again(ask);
     count_waiter(table, flow, ask, 1);
     link_ask(segment, &flow->queues[priority], ticket_idx,
              flow->queues[priority].tail_idx);
@@ -334,13 +343,14 @@ static adm_flow_rec_t *flow_of(const adm_segment_t *segment,
 void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx)
 {
-    const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
+    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
     adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
     adm_flow_queue_rec_t *queue;
 
     if (flow) {
         queue = &flow->queues[priority_of(ask)];
         count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
+        ask_again(ask);
         count_waiter(adm_flow_table(segment, zone), flow, ask, 1);
         link_ask(segment, queue, ticket_idx, find_place(segment, queue, ask));
         /* It has its place back, and so has its flow. */

@@ -39,8 +39,8 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     if (ask->arrival != ticket->arrival) {
         return "the ask of a ticket is that of another one";
     }
-    if (ask->cost == 0) {
-        return "a ticket asks for no permit";
+    if (ask->cost == 0 || ask->cost > ask->asked) {
+        return "a ticket asks for no permit, or takes more than it asks for";
     }
     if (ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx)) {
         return "a ticket is in no flow of its key";

@@ -29,7 +29,7 @@
  * ticket; programs that are all that a permit is used for; limits that find
  * themselves, what programs took; asks, flow tables and the setup of a zone; what is
  * spooled; what programs take, for people, and how much memory is available; the
- * limits of the last ten minutes; shares of a limit over servers. */
+ * limits of the last ten minutes; shares of a limit over servers; what tickets ask. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */

@@ -26,10 +26,12 @@ typedef struct adm_ask_rec_t {
     uint32_t prev_idx; /* cache: tickets in the queue of its flow */
     uint32_t next_idx; /* cache */
     uint16_t flow_idx; /* cache: 1..ADM_FLOWS */
-    uint16_t cost;     /* permits it takes */
-    uint16_t max;      /* permits that its key may hold; 0: any number */
-    uint8_t priority;  /* adm_priority_t */
-    uint8_t spare;
+    uint16_t asked;    /* permits it asks for */
+    uint16_t
+        cost; /* permits it takes: fewer where the limit is lower, as long as
+                        * it holds them */
+    uint16_t max;            /* permits that its key may hold; 0: any number */
+    uint8_t priority;        /* adm_priority_t */
     char name[ADM_KEY_NAME]; /* of its key, to be shown: may lack its end */
 } adm_ask_rec_t;
 

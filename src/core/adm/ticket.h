@@ -55,7 +55,7 @@ typedef enum adm_priority_t {
 } adm_priority_t;
 
 /** Room for the name of a key, as it is shown. What is longer is cut. */
-#define ADM_KEY_NAME 32
+#define ADM_KEY_NAME 31
 
 /** What a request that enters a zone says of itself. What a zone has to be told
  *  by adm_segment_use_flows() is not looked at elsewhere. */
