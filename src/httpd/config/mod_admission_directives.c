@@ -54,21 +54,6 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
-/* "timeout=..." or "target=...". */
-static bool parse_queue_option(const char *option, adm_usec_t *timeout,
-                               adm_usec_t *target)
-{
-    if (strcasecmp(option, "target=off") == 0) {
-        *target = 0;
-        return true;
-    }
-    if (strncasecmp(option, "target=", 7) == 0) {
-        return admission_parse_time(option + 7, apr_time_from_msec(1), target);
-    }
-    return strncasecmp(option, "timeout=", 8) == 0
-           && admission_parse_time(option + 8, apr_time_from_msec(1), timeout);
-}
-
 static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                              const char *option, const char *another)
 {
@@ -86,10 +71,10 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "no queue, to %d",
                             length, ADMISSION_QUEUE_MAX);
     }
-    if (option && parse_queue_option(option, &timeout, &target)) {
+    if (option && admission_parse_queue_option(option, &timeout, &target)) {
         option = another;
     }
-    if (option && parse_queue_option(option, &timeout, &target)) {
+    if (option && admission_parse_queue_option(option, &timeout, &target)) {
         option = NULL;
     }
     if (option) {

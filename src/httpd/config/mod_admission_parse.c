@@ -66,6 +66,21 @@ bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
     return false;
 }
 
+/* "timeout=..." or "target=..." */
+bool admission_parse_queue_option(const char *option, adm_usec_t *timeout,
+                                  adm_usec_t *target)
+{
+    if (strcasecmp(option, "target=off") == 0) {
+        *target = 0;
+        return true;
+    }
+    if (strncasecmp(option, "target=", 7) == 0) {
+        return admission_parse_time(option + 7, apr_time_from_msec(1), target);
+    }
+    return strncasecmp(option, "timeout=", 8) == 0
+           && admission_parse_time(option + 8, apr_time_from_msec(1), timeout);
+}
+
 /* "1000-2000", or "1000" for both. */
 bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
                            int *max)

@@ -17,6 +17,11 @@ apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max);
  *  is one. */
 bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time);
 
+/** Read "timeout=..." or "target=..." of AdmissionQueue into one of the two; a target
+ *  of 0: off. @return whether it is one. */
+bool admission_parse_queue_option(const char *option, adm_usec_t *timeout,
+                                  adm_usec_t *target);
+
 /** Read "1000-2000", or "1000" for both, of numbers from 1 to @a most. @return
  *  whether it is one. */
 bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,

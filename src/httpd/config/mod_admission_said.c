@@ -235,13 +235,39 @@ static void warn_of_handlers(apr_pool_t *p, server_rec *s,
     }
 }
 
+/* ---- queues -------------------------------------------------------------- */
+
+static void warn_of_target(apr_pool_t *p, server_rec *s,
+                           const ap_directive_t *directive)
+{
+    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    const char *args = directive->args;
+
+    ap_getword_conf(p, &args);
+    while (*args) {
+        admission_parse_queue_option(ap_getword_conf(p, &args), &timeout,
+                                     &target);
+    }
+    if (target > timeout) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
+                     "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
+                     " ms is longer than the timeout of %" APR_TIME_T_FMT
+                     " ms, after which nobody waits any more: a request whose "
+                     "wait is between the two waits and is rejected then",
+                     directive->filename, directive->line_num,
+                     apr_time_as_msec(target), apr_time_as_msec(timeout));
+    }
+}
+
 /* ---- directives without a zone ------------------------------------------- */
 
 static bool needs_zone(const ap_directive_t *directive)
 {
-    static const char *const names[] = { "AdmissionQueue", "AdmissionHandlers",
-                                         "AdmissionExempt", "AdmissionReject",
-                                         "AdmissionDryRun" };
+    static const char *const names[] = {
+        "AdmissionQueue",    "AdmissionHandlers", "AdmissionExempt",
+        "AdmissionReject",   "AdmissionDryRun",   "AdmissionFair",
+        "AdmissionPriority", "AdmissionCost"
+    };
     apr_size_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -269,6 +295,9 @@ void admission_said_warn(apr_pool_t *p, server_rec *s)
         }
         if (admission_said_is(directive, "AdmissionHandlers")) {
             warn_of_handlers(p, s, directive);
+        }
+        else if (admission_said_is(directive, "AdmissionQueue")) {
+            warn_of_target(p, s, directive);
         }
     }
 }

@@ -38,7 +38,7 @@ admission_said_zones_t admission_said_zones(void);
 void admission_said_add(apr_pool_t *pconf, const char *directive, long number);
 
 /** Log a warning of each directive of ours that has no effect: handlers that
- *  nothing gives, a queue without a limit. */
+ *  nothing gives, a queue without a limit, a target beyond its timeout. */
 void admission_said_warn(apr_pool_t *p, server_rec *s);
 
 #endif

@@ -65,8 +65,35 @@ static int dearest_of(const admission_dir_conf_t *conf)
     return most;
 }
 
-/* Allowed: an order may raise the limit. */
-static void warn_of_costs(server_rec *s)
+static void warn_of_cost(server_rec *s, const admission_section_t *section)
+{
+    int cost = dearest_of(section->own), limit = section->zone->limit;
+
+    if (cost > limit) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
+                     "zone %s (%s): AdmissionCost %d is more than "
+                     "MaxConcurrent %d: such a request waits until no other "
+                     "one runs, and runs alone",
+                     section->zone->name, section->place, cost, limit);
+    }
+}
+
+static void warn_of_key(server_rec *s, const admission_section_t *section)
+{
+    const admission_fair_t *fair = section->own->fair;
+    int limit = section->zone->limit;
+
+    if (fair && fair->max > limit) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0122)
+                     "zone %s (%s): AdmissionFair max=%d is more than "
+                     "MaxConcurrent %d: one key may hold all permits",
+                     section->zone->name, section->place, fair->max, limit);
+    }
+}
+
+/* Allowed: an order may raise the limit. What is said outside of sections is for all
+ * zones, whatever their limits. */
+static void warn_of_numbers(server_rec *s)
 {
     const apr_array_header_t *sections = admission_sections_all();
     int i;
@@ -74,16 +101,10 @@ static void warn_of_costs(server_rec *s)
     for (i = 0; i < sections->nelts; i++) {
         const admission_section_t *section =
             APR_ARRAY_IDX(sections, i, admission_section_t *);
-        const admission_zone_t *zone = section->zone;
-        int cost = dearest_of(section->own);
 
-        if (zone && !zone->said.is_auto && cost > zone->limit) {
-            ap_log_error(
-                APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
-                "zone %s (%s): AdmissionCost %d is more than "
-                "MaxConcurrent %d: such a request waits until no other "
-                "one runs, and runs alone",
-                zone->name, section->place, cost, zone->limit);
+        if (section->zone && !section->zone->said.is_auto) {
+            warn_of_cost(s, section);
+            warn_of_key(s, section);
         }
     }
 }
@@ -149,7 +170,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     note_paths_of_files(p, s);
     admission_room_warn(s);
     warn_of_the_impossible(p, s);
-    warn_of_costs(s);
+    warn_of_numbers(s);
     admission_circle_warn(p, s);
 }
 
