@@ -57,7 +57,10 @@ CONF
         $open->("$url-go");
         $httpd->zone_becomes('/back/', "$url: the permit comes back while nobody reads",
                              Active => 0);
-        cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, '... something is kept';
+        my $status = $httpd->status;
+        cmp_ok $status->{AdmissionSpooled}, '>', 0, '... something is kept';
+        is $status->{AdmissionRunning}, $combo->{mpm} eq 'event' ? 0 : 1,
+            '... and the worker is counted where it waits for the client';
         $reader->read_on;
         ok $reader->has_read_all, '... and everything arrives';
 
@@ -77,6 +80,6 @@ CONF
     $httpd->end;
     kill TERM => $backend;
     waitpid $backend, 0;
-}, 'event+cgid', 'prefork+cgi');
+}, 'event+cgid', 'worker+cgid', 'prefork+cgi');
 
 done_testing;

@@ -46,17 +46,22 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
-/* Where the MPM sends what is left with a worker, that is not free before the
- * request ends. */
+/* Else the MPM sends what is left with a worker, that is not free before the request
+ * ends. */
+static bool is_async(void)
+{
+    int async = 0;
+
+    ap_mpm_query(AP_MPMQ_IS_ASYNC, &async);
+    return async != 0;
+}
+
 static void release_permit(admission_spool_t *spool)
 {
-    int is_async = 0;
-
     if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
         return;
     }
-    ap_mpm_query(AP_MPMQ_IS_ASYNC, &is_async);
-    if (!is_async) {
+    if (!is_async()) {
         spool->keeps_worker = true;
         apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
                                   apr_pool_cleanup_null);
@@ -376,9 +381,8 @@ static void end_as_httpd_does(admission_spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
-    if (rv == OK && spool->may_hold_back && !r->eos_sent
-        && !r->connection->aborted
-        && !admission_drain_is_empty(&spool->drain)) {
+    if (rv == OK && spool->data && !r->eos_sent && !r->connection->aborted
+        && (!is_async() || !admission_drain_is_empty(&spool->drain))) {
         ap_finalize_request_protocol(r);
     }
 }
