@@ -2,7 +2,6 @@
 #include <http_protocol.h>
 
 #include "config/mod_admission_zones.h"
-#include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_text.h"
@@ -143,258 +142,189 @@ OF_ZONE(fleet_learning, MSEC(view->stats.fleet.learning_usec))
 #define REASON ADMISSION_REASON
 #define FLEET ADMISSION_FLEET
 
+#define OF_ANY ADMISSION_OF_ANY
+#define OF_DRY_RUN ADMISSION_OF_DRY_RUN
+#define OF_AUTO ADMISSION_OF_AUTO
+#define OF_PROGRAMS ADMISSION_OF_PROGRAMS
+#define OF_FLEET ADMISSION_OF_FLEET
+
 const admission_field_t admission_zone_fields[] = {
     { "Limit", "Limit", "limit", "limit", NULL,
-      "Requests of the zone that may run at once.", GAUGE, limit, NULL },
+      "Requests of the zone that may run at once.", GAUGE, limit, NULL,
+      OF_ANY },
     { "LimitConfigured", "configured", "limitConfigured", "limit_configured",
-      NULL, "What MaxConcurrent says.", GAUGE, limit_configured, NULL },
+      NULL, "What MaxConcurrent says.", GAUGE, limit_configured, NULL, OF_ANY },
     { "Mode", "Mode", "mode", "mode", NULL,
-      "What happens to those who come: open, pause or drain.", MODE, mode,
-      NULL },
+      "What happens to those who come: open, pause or drain.", MODE, mode, NULL,
+      OF_ANY },
     { "Overridden", "Overridden", "overridden", "overridden", NULL,
       "Whether an administrator's order holds instead of the configuration.",
-      GAUGE, overridden, NULL },
+      GAUGE, overridden, NULL, OF_ANY },
     { "Active", "Active", "active", "active", NULL,
-      "Requests of the zone that hold a permit.", GAUGE, active, NULL },
+      "Requests of the zone that hold a permit.", GAUGE, active, NULL, OF_ANY },
     { "Orphans", "Orphans", "orphans", "orphans", NULL,
       "Permits held by programs whose httpd child is dead.", GAUGE, orphans,
-      NULL },
+      NULL, OF_ANY },
     { "Queued", "Queued", "queued", "queued", NULL, "Requests that wait.",
-      GAUGE, queued, NULL },
+      GAUGE, queued, NULL, OF_ANY },
     { "QueueLength", "of", "queueLength", "queue_length", NULL,
-      "Requests that may wait.", GAUGE, queue_length, NULL },
+      "Requests that may wait.", GAUGE, queue_length, NULL, OF_ANY },
     { "QueueTimeoutMs", "for ms", "queueTimeoutMs", "queue_timeout", NULL,
-      "How long a request may wait.", MILLIS, queue_timeout, NULL },
+      "How long a request may wait.", MILLIS, queue_timeout, NULL, OF_ANY },
     { "QueuedMax", "Max", "queuedMax", "queued_max", NULL,
-      "Most requests that ever waited at once.", GAUGE, queued_max, NULL },
+      "Most requests that ever waited at once.", GAUGE, queued_max, NULL,
+      OF_ANY },
     { "OldestWaitMs", "Oldest wait ms", "oldestWaitMs", "oldest_wait", NULL,
-      "How long the first in the queue has waited.", MILLIS, oldest_wait,
-      NULL },
+      "How long the first in the queue has waited.", MILLIS, oldest_wait, NULL,
+      OF_ANY },
     { "Admitted", "Admitted", "admitted", "admitted", NULL,
-      "Requests that got a permit.", COUNTER, admitted, NULL },
+      "Requests that got a permit.", COUNTER, admitted, NULL, OF_ANY },
     { "AdmittedAfterWait", "after wait", "admittedAfterWait",
       "admitted_after_wait", NULL, "Of these, how many had to wait.", COUNTER,
-      after_wait, NULL },
+      after_wait, NULL, OF_ANY },
     { "Exempt", "Exempt", "exempt", "exempt", NULL,
       "Requests that ran without a permit because of AdmissionExempt.", COUNTER,
-      exempt, NULL },
+      exempt, NULL, OF_ANY },
     { "RejectedFull", "Rejected full", "rejectedFull", "rejected", "full",
-      "Requests that were rejected.", COUNTER, rejected_full, NULL },
+      "Requests that were rejected.", COUNTER, rejected_full, NULL, OF_ANY },
     { "RejectedTimeout", "timeout", "rejectedTimeout", "rejected", "timeout",
-      "Requests that were rejected.", COUNTER, rejected_timeout, NULL },
+      "Requests that were rejected.", COUNTER, rejected_timeout, NULL, OF_ANY },
     { "RejectedReserve", "reserve", "rejectedReserve", "rejected", "reserve",
-      "Requests that were rejected.", COUNTER, rejected_reserve, NULL },
+      "Requests that were rejected.", COUNTER, rejected_reserve, NULL, OF_ANY },
     { "RejectedParking", "parking", "rejectedParking", "rejected", "parking",
-      "Requests that were rejected.", COUNTER, rejected_parking, NULL },
+      "Requests that were rejected.", COUNTER, rejected_parking, NULL, OF_ANY },
     { "RejectedLate", "late", "rejectedLate", "rejected", "late",
-      "Requests that were rejected.", COUNTER, rejected_late, NULL },
+      "Requests that were rejected.", COUNTER, rejected_late, NULL, OF_ANY },
     { "RejectedShare", "share", "rejectedShare", "rejected", "share",
-      "Requests that were rejected.", COUNTER, rejected_share, NULL },
+      "Requests that were rejected.", COUNTER, rejected_share, NULL, OF_ANY },
     { "RejectedDrain", "drain", "rejectedDrain", "rejected", "drain",
-      "Requests that were rejected.", COUNTER, rejected_drain, NULL },
+      "Requests that were rejected.", COUNTER, rejected_drain, NULL, OF_ANY },
     { "RejectedFleet", "fleet", "rejectedFleet", "rejected", "fleet",
-      "Requests that were rejected.", COUNTER, rejected_fleet, NULL },
+      "Requests that were rejected.", COUNTER, rejected_fleet, NULL, OF_FLEET },
     { "Gone", "Gone", "gone", "gone", NULL,
-      "Requests whose client left while they waited.", COUNTER, gone, NULL },
+      "Requests whose client left while they waited.", COUNTER, gone, NULL,
+      OF_ANY },
     { "Reclaimed", "Reclaimed", "reclaimed", "reclaimed", NULL,
       "Permits and places taken back from dead children.", COUNTER, reclaimed,
-      NULL },
+      NULL, OF_ANY },
     { "GrantsPassedOn", "Passed on", "grantsPassedOn", "grants_passed_on", NULL,
       "Permits that a waiter won, could not use and lost to another.", COUNTER,
-      grants_passed_on, NULL },
+      grants_passed_on, NULL, OF_ANY },
     { "WaitMeanMs", "Wait mean ms", "waitMeanMs", "wait_mean", NULL,
       "Mean wait of those who waited and got a permit.", MILLIS, wait_mean,
-      NULL },
+      NULL, OF_ANY },
     { "WaitMaxMs", "max", "waitMaxMs", "wait_max", NULL,
-      "Longest wait of those who got a permit.", MILLIS, wait_max, NULL },
+      "Longest wait of those who got a permit.", MILLIS, wait_max, NULL,
+      OF_ANY },
     { "ServiceMeanMs", "Service mean ms", "serviceMeanMs", "service_mean", NULL,
-      "Mean time that a permit was held.", MILLIS, service_mean, NULL },
+      "Mean time that a permit was held.", MILLIS, service_mean, NULL, OF_ANY },
     { "DryRun", "Dry run", "dryRun", "dry_run", NULL,
-      "Whether the zone only counts.", GAUGE, dry_run, NULL },
+      "Whether the zone only counts.", GAUGE, dry_run, NULL, OF_ANY },
     { "DryQueued", "Would have waited", "dryQueued", "dry_queued", NULL,
       "Requests of a dry run that would have waited.", COUNTER, dry_queued,
-      NULL },
+      NULL, OF_DRY_RUN },
     { "DryWaitMeanMs", "mean ms", "dryWaitMeanMs", "dry_wait_mean", NULL,
-      "How long they would have, by estimate.", MILLIS, dry_wait_mean, NULL },
+      "How long they would have, by estimate.", MILLIS, dry_wait_mean, NULL,
+      OF_DRY_RUN },
     { "LimitMode", "Limit is", "limitMode", "limit_mode", NULL,
-      "Whether the limit is fixed or finds itself.", KIND, limit_mode, NULL },
+      "Whether the limit is fixed or finds itself.", KIND, limit_mode, NULL,
+      OF_ANY },
     { "LimitReason", "because of", "limitReason", "limit_reason", NULL,
       "Why a limit that finds itself is what it is.", REASON, limit_reason,
-      NULL },
+      NULL, OF_AUTO },
     { "LimitMin", "from", "limitMin", "limit_min", NULL,
-      "The least that the limit can be.", GAUGE, limit_min, NULL },
+      "The least that the limit can be.", GAUGE, limit_min, NULL, OF_AUTO },
     { "LimitMax", "to", "limitMax", "limit_max", NULL,
-      "The most that the limit can be.", GAUGE, limit_max, NULL },
+      "The most that the limit can be.", GAUGE, limit_max, NULL, OF_AUTO },
     { "LimitSinceS", "since s", "limitSinceS", "limit_since", NULL,
       "Seconds for which the limit has been what it is.", SECONDS, limit_since,
-      NULL },
+      NULL, OF_AUTO },
     { "LimitMemory", "by memory", "limitMemory", "limit_memory", NULL,
-      "Programs that memory has room for.", GAUGE, limit_memory, NULL },
+      "Programs that memory has room for.", GAUGE, limit_memory, NULL,
+      OF_AUTO },
     { "LimitTrial", "Trial", "limitTrial", "limit_trial", NULL,
-      "The limit that is being tried; 0, none is.", GAUGE, limit_trial, NULL },
+      "The limit that is being tried; 0, none is.", GAUGE, limit_trial, NULL,
+      OF_AUTO },
     { "LimitBrakes", "Brakes", "limitBrakes", "limit_brakes", NULL,
       "Times that the limit was lowered because memory ran out.", COUNTER,
-      limit_brakes, NULL },
+      limit_brakes, NULL, OF_AUTO },
     { "ProgramMB", "Program MB", "programMB", "program", NULL,
       "Memory that the next program is expected to need; 0, not known.",
-      MEGABYTES, program_mb, NULL },
+      MEGABYTES, program_mb, NULL, OF_AUTO },
     { "ProgramLargestMB", "largest MB", "programLargestMB", "program_largest",
       NULL, "Memory of the largest program lately.", MEGABYTES, largest_mb,
-      NULL },
+      NULL, OF_AUTO },
     { "MemoryBudgetMB", "of MB", "memoryBudgetMB", "memory_budget", NULL,
       "Memory that all programs of the zone may need together.", MEGABYTES,
-      budget_mb, NULL },
+      budget_mb, NULL, OF_AUTO },
     { "ProcessorsBusy", "Processors %", "processorsBusy", "processors_busy",
       NULL, "Percent of the processors that are busy.", PERCENT,
-      processors_busy, NULL },
+      processors_busy, NULL, OF_AUTO },
     { "ProgramsEnded", "Programs ended", "programsEnded", "programs_ended",
       NULL, "Programs that have ended, and whose use is known.", COUNTER,
-      programs, NULL },
+      programs, NULL, OF_ANY },
     { "ProgramMemoryMeanKB", "Memory mean KB", "programMemoryMeanKB",
       "program_memory_mean", NULL,
       "Mean of the most memory that each of them had.", KILOBYTES, memory_mean,
-      NULL },
+      NULL, OF_PROGRAMS },
     { "ProgramMemoryP95KB", "95 % KB", "programMemoryP95KB",
       "program_memory_p95", NULL,
       "Most memory that 95 % of them had, by estimate.", KILOBYTES, memory_p95,
-      NULL },
+      NULL, OF_PROGRAMS },
     { "ProgramMemoryMaxKB", "max KB", "programMemoryMaxKB",
       "program_memory_max", NULL, "Most memory that any of them had.",
-      KILOBYTES, memory_max, NULL },
+      KILOBYTES, memory_max, NULL, OF_PROGRAMS },
     { "ProgramProcessorMeanMs", "Processor mean ms", "programProcessorMeanMs",
       "program_processor_mean", NULL, "Mean processor time of each of them.",
-      MILLIS, processor_mean, NULL },
+      MILLIS, processor_mean, NULL, OF_PROGRAMS },
     { "ProgramProcessorP95Ms", "95 % ms", "programProcessorP95Ms",
       "program_processor_p95", NULL,
       "Processor time that 95 % of them stayed below, by estimate.", MILLIS,
-      processor_p95, NULL },
+      processor_p95, NULL, OF_PROGRAMS },
     { "ProgramProcessorMaxMs", "longest ms", "programProcessorMaxMs",
       "program_processor_max", NULL, "Most processor time of any of them.",
-      MILLIS, processor_max, NULL },
+      MILLIS, processor_max, NULL, OF_PROGRAMS },
     { "ProgramFaultsMean", "Faults mean", "programFaultsMean",
       "program_faults_mean", NULL,
       "Mean of the page faults for which each of them waited for the disk.",
-      GAUGE, faults_mean, NULL },
+      GAUGE, faults_mean, NULL, OF_PROGRAMS },
     { "ProgramFaultsP95", "95 %", "programFaultsP95", "program_faults_p95",
       NULL, "Such faults that 95 % of them stayed below, by estimate.", GAUGE,
-      faults_p95, NULL },
+      faults_p95, NULL, OF_PROGRAMS },
     { "ProgramFaultsMax", "most", "programFaultsMax", "program_faults_max",
-      NULL, "Most such faults of any of them.", GAUGE, faults_max, NULL },
+      NULL, "Most such faults of any of them.", GAUGE, faults_max, NULL,
+      OF_PROGRAMS },
     { "ProgramRoom", "Room for", "programRoom", "program_room", NULL,
       "Programs of the size of those 95 % for which free memory has room.",
-      GAUGE, room, NULL },
+      GAUGE, room, NULL, OF_PROGRAMS },
     { "FleetState", "Fleet", "fleetState", "fleet_state", NULL,
       "Whether the limit is one over servers, and what its share is.", FLEET,
-      fleet_state, NULL },
+      fleet_state, NULL, OF_ANY },
     { "FleetLimit", "limit of all", "fleetLimit", "fleet_limit", NULL,
       "The limit over all servers, the least that any of them states.", GAUGE,
-      fleet_limit, NULL },
+      fleet_limit, NULL, OF_FLEET },
     { "FleetShare", "of it here", "fleetShare", "fleet_share", NULL,
-      "What of it this server may use.", GAUGE, fleet_share, NULL },
+      "What of it this server may use.", GAUGE, fleet_share, NULL, OF_FLEET },
     { "FleetGranted", "granted", "fleetGranted", "fleet_granted", NULL,
       "The same, and what it still has to give back.", GAUGE, fleet_granted,
-      NULL },
+      NULL, OF_FLEET },
     { "FleetServers", "Servers", "fleetServers", "fleet_servers", NULL,
-      "Servers that share the limit.", GAUGE, fleet_servers, NULL },
+      "Servers that share the limit.", GAUGE, fleet_servers, NULL, OF_FLEET },
     { "FleetReserved", "granted to all", "fleetReserved", "fleet_reserved",
-      NULL, "What all servers were granted.", GAUGE, fleet_reserved, NULL },
+      NULL, "What all servers were granted.", GAUGE, fleet_reserved, NULL,
+      OF_FLEET },
     { "FleetWanted", "wanted by all", "fleetWanted", "fleet_wanted", NULL,
-      "What all servers could use.", GAUGE, fleet_wanted, NULL },
+      "What all servers could use.", GAUGE, fleet_wanted, NULL, OF_FLEET },
     { "FleetLeaseMs", "Lease left ms", "fleetLeaseMs", "fleet_lease", NULL,
-      "How long this server's share still holds.", MILLIS, fleet_lease, NULL },
+      "How long this server's share still holds.", MILLIS, fleet_lease, NULL,
+      OF_FLEET },
     { "FleetLearningMs", "Learning ms", "fleetLearningMs", "fleet_learning",
       NULL, "How long the engine still learns who has what.", MILLIS,
-      fleet_learning, NULL }
+      fleet_learning, NULL, OF_FLEET }
 };
 
 const int admission_zone_fields_count = sizeof(admission_zone_fields)
                                         / sizeof(*admission_zone_fields);
-
-#define OF_SERVER(name, expression)                           \
-    static apr_int64_t name(const adm_server_stats_t *server) \
-    {                                                         \
-        (void)server;                                         \
-        return (apr_int64_t)(expression);                     \
-    }
-
-static apr_int64_t difference(uint32_t a, uint32_t b)
-{
-    return a > b ? (apr_int64_t)(a - b) : 0;
-}
-
-OF_SERVER(zones, admission_zones()->nelts)
-
-OF_SERVER(workers, admission_capacity_workers())
-
-OF_SERVER(reserve, admission_capacity_workers() - (int)server->worker_cap)
-
-OF_SERVER(reserve_free, difference(server->worker_cap, server->workers_held))
-
-OF_SERVER(running, difference(server->workers_held, server->workers_blocked))
-
-OF_SERVER(blocked, server->blocked)
-
-OF_SERVER(parked, server->parked)
-
-OF_SERVER(transfers, server->transfers)
-
-OF_SERVER(spooled, server->spooled)
-
-OF_SERVER(unlimited, server->unlimited)
-
-OF_SERVER(agent, server->has_agent)
-
-OF_SERVER(available_mb, server->available_kb / 1024)
-
-OF_SERVER(recycled, server->recycled)
-
-OF_SERVER(away, server->away)
-
-OF_SERVER(away_max, MSEC(server->away_max_usec))
-
-const admission_field_t admission_server_fields[] = {
-    { "Zones", "Zones", "zones", "zones", NULL, "Zones of the configuration.",
-      GAUGE, NULL, zones },
-    { "Workers", "Workers", "workers", "workers", NULL,
-      "Requests that the server can run at once.", GAUGE, NULL, workers },
-    { "Reserve", "reserved", "reserve", "reserve", NULL,
-      "Workers that zones may not occupy.", GAUGE, NULL, reserve },
-    { "ReserveFree", "free for zones", "reserveFree", "reserve_free", NULL,
-      "Workers that zones may still occupy.", GAUGE, NULL, reserve_free },
-    { "Running", "running", "running", "running", NULL,
-      "Workers that run requests of zones.", GAUGE, NULL, running },
-    { "Blocked", "blocked", "blocked", "blocked", NULL,
-      "Waiting requests that hold a thread.", GAUGE, NULL, blocked },
-    { "Parked", "Parked", "parked", "parked", NULL,
-      "Requests that wait without a worker.", GAUGE, NULL, parked },
-    { "Transfers", "Transfers", "transfers", "transfers", NULL,
-      "Requests whose body or answer is transferred without a worker.", GAUGE,
-      NULL, transfers },
-    { "Spooled", "Spooled bytes", "spooled", "spooled_bytes", NULL,
-      "Bytes kept for slow clients, in memory and in files.", GAUGE, NULL,
-      spooled },
-    { "Unlimited", "Unlimited", "unlimited", "unlimited", NULL,
-      "Requests let through without a limit because of a fault.", COUNTER, NULL,
-      unlimited },
-    { "Agent", "Agent at work", "agent", "agent", NULL,
-      "Whether the agent takes back what the dead held.", GAUGE, NULL, agent },
-    { "MemoryAvailableMB", "Memory available MB", "memoryAvailableMB",
-      "memory_available", NULL,
-      "Memory that programs may take without swapping; 0, not known.",
-      MEGABYTES, NULL, available_mb },
-    { "ChildrenRecycled", "Children recycled", "childrenRecycled",
-      "children_recycled", NULL, "Children ended by AdmissionRecycle.", COUNTER,
-      NULL, recycled },
-    { "ChildrenAway", "away", "childrenAway", "children_away", NULL,
-      "Recycled children not replaced yet.", GAUGE, NULL, away },
-    { "ChildrenAwayMaxMs", "longest ms", "childrenAwayMaxMs",
-      "children_away_max", NULL,
-      "Longest time from the end of a recycled child to its replacement.",
-      MILLIS, NULL, away_max }
-};
-
-const int admission_server_fields_count = sizeof(admission_server_fields)
-                                          / sizeof(*admission_server_fields);
 
 const admission_unit_t *admission_fields_unit(admission_kind_t kind)
 {
@@ -411,6 +341,23 @@ const admission_unit_t *admission_fields_unit(admission_kind_t kind)
     return kind < sizeof(units) / sizeof(*units) && units[kind].name
                ? &units[kind]
                : &none;
+}
+
+bool admission_fields_tells(const admission_field_t *field,
+                            const admission_view_t *view)
+{
+    switch (field->of) {
+    case ADMISSION_OF_DRY_RUN:
+        return view->zone->dry_run;
+    case ADMISSION_OF_AUTO:
+        return view->zone->said.is_auto;
+    case ADMISSION_OF_PROGRAMS:
+        return ACCOUNT.count > 0;
+    case ADMISSION_OF_FLEET:
+        return view->zone->is_fleet;
+    default:
+        return true;
+    }
 }
 
 const char *admission_fields_word(const admission_field_t *field,

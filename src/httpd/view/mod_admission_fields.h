@@ -24,6 +24,15 @@ typedef enum admission_kind_t {
     ADMISSION_REASON
 } admission_kind_t;
 
+/** Of which zones a field tells anything; of others it is zero, or the limit. */
+typedef enum admission_of_t {
+    ADMISSION_OF_ANY,
+    ADMISSION_OF_DRY_RUN,
+    ADMISSION_OF_AUTO,
+    ADMISSION_OF_PROGRAMS, /* where a program has ended whose use is known */
+    ADMISSION_OF_FLEET
+} admission_of_t;
+
 /** What the numbers of a kind are of. */
 typedef struct admission_unit_t {
     const char *name;   /* the name of such a field ends with it */
@@ -48,6 +57,7 @@ typedef struct admission_field_t {
     admission_kind_t kind;
     apr_int64_t (*of_zone)(const admission_view_t *view);
     apr_int64_t (*of_server)(const adm_server_stats_t *server);
+    admission_of_t of;
 } admission_field_t;
 
 extern const admission_field_t admission_zone_fields[];
@@ -60,6 +70,11 @@ extern const int admission_server_fields_count;
 
 /** @return the unit of a kind; what has none has one without a name. */
 const admission_unit_t *admission_fields_unit(admission_kind_t kind);
+
+/** @return whether a field tells anything of this zone. Forms with a fixed set of
+ *  fields show the others, too. */
+bool admission_fields_tells(const admission_field_t *field,
+                            const admission_view_t *view);
 
 /** @return the word that stands for a value; NULL: it is a number. */
 const char *admission_fields_word(const admission_field_t *field,

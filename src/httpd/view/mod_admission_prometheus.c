@@ -8,55 +8,36 @@
 #include <http_protocol.h>
 
 #include "view/mod_admission_fields.h"
+#include "view/mod_admission_pieces.h"
 #include "view/mod_admission_prometheus.h"
 #include "view/mod_admission_text.h"
 
+#define LABEL_BEGIN "{zone=\""
+
+/* One zone, with the beginning of its series' labels up to the quote that ends the
+ * name. */
+typedef struct row_t {
+    admission_view_t view;
+    const char *label;
+    apr_size_t label_length;
+} row_t;
+
 /* The figures of all zones: metric after metric is written, and each one has
  * all zones. Pages of their own, given back at once: neither httpd's allocators
- * nor malloc keep them for later. */
+ * nor malloc keep them for later. The labels are behind the rows. */
 typedef struct table_t {
-    const apr_array_header_t *zones;
-    admission_view_t *views; /* as many */
-    size_t bytes;
-    char *label; /* of one zone, escaped; room for the longest */
+    row_t *rows;
+    int count;
+    apr_size_t bytes;
 } table_t;
 
-/* @return false: there is no memory for it. */
-static bool make_table(apr_pool_t *p, const apr_array_header_t *zones,
-                       table_t *table)
+/* Of a label: backslash, quote and newline are escaped. @return its end. */
+static char *put_label(char *end, const char *text)
 {
-    size_t longest = 0;
-    int i;
-
-    table->zones = zones;
-    table->bytes = ((size_t)zones->nelts + 1) * sizeof(*table->views);
-    table->views = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (table->views == MAP_FAILED) {
-        return false;
-    }
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     const admission_zone_t *);
-        size_t length = strlen(zone->name);
-
-        admission_fields_look_at(zone, &table->views[i], NULL);
-        longest = length > longest ? length : longest;
-    }
-    /* A byte becomes two in UTF-8 and two when it is escaped, never both. */
-    table->label = apr_palloc(p, 2 * longest + 1);
-    return true;
-}
-
-/* Of a label: backslash, quote and newline are escaped. */
-static const char *label_of(const table_t *table, int number)
-{
-    const admission_zone_t *zone = APR_ARRAY_IDX(table->zones, number,
-                                                 const admission_zone_t *);
-    const char *text = zone->name;
     bool is_right = admission_text_is_utf8(text);
-    char *end = table->label;
 
+    memcpy(end, LABEL_BEGIN, sizeof(LABEL_BEGIN) - 1);
+    end += sizeof(LABEL_BEGIN) - 1;
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
 
@@ -71,8 +52,50 @@ static const char *label_of(const table_t *table, int number)
             *end++ = (char)c;
         }
     }
-    *end = '\0';
-    return table->label;
+    *end++ = '"';
+    return end;
+}
+
+/* A byte becomes two in UTF-8 and two when it is escaped, never both. */
+static apr_size_t room_of_label(const admission_zone_t *zone)
+{
+    return 2 * strlen(zone->name) + sizeof(LABEL_BEGIN);
+}
+
+/* @return false: there is no memory for it. */
+static bool make_table(const apr_array_header_t *zones, table_t *table)
+{
+    char *end;
+    int i;
+
+    *table = (table_t){ .count = zones->nelts, .bytes = sizeof(row_t) };
+    for (i = 0; i < zones->nelts; i++) {
+        table->bytes += sizeof(row_t)
+                        + room_of_label(
+                            APR_ARRAY_IDX(zones, i, const admission_zone_t *));
+    }
+    table->rows = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table->rows == MAP_FAILED) {
+        return false;
+    }
+    end = (char *)&table->rows[table->count];
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     const admission_zone_t *);
+        row_t *row = &table->rows[i];
+
+        admission_fields_look_at(zone, &row->view, NULL);
+        row->label = end;
+        end = put_label(end, zone->name);
+        row->label_length = (apr_size_t)(end - row->label);
+    }
+    return true;
+}
+
+static void put(admission_pieces_t *out, const char *text)
+{
+    admission_pieces_put_text(out, text);
 }
 
 static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
@@ -81,117 +104,152 @@ static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
                        admission_fields_unit(field->kind)->metric, NULL);
 }
 
-static void write_head(request_rec *r, const char *name, const char *type,
-                       const char *help)
+static void write_head(admission_pieces_t *out, const char *name,
+                       const char *type, const char *help)
 {
-    ap_rvputs(r, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n",
-              NULL);
+    put(out, "# HELP ");
+    put(out, name);
+    put(out, " ");
+    put(out, help);
+    put(out, "\n# TYPE ");
+    put(out, name);
+    put(out, " ");
+    put(out, type);
+    put(out, "\n");
 }
 
-static void write_value(request_rec *r, const admission_field_t *field,
+static void write_value(admission_pieces_t *out, const admission_field_t *field,
                         apr_int64_t value)
 {
     const admission_unit_t *unit = admission_fields_unit(field->kind);
 
     value *= unit->times;
+    put(out, " ");
     if (unit->per > 1) {
-        ap_rprintf(r, " %.3f\n", (double)value / unit->per);
+        admission_pieces_put_number(out, value * 1000 / unit->per, 3);
     }
     else {
-        ap_rprintf(r, " %" APR_INT64_T_FMT "\n", value);
+        admission_pieces_put_number(out, value, 0);
     }
+    put(out, "\n");
 }
 
-static void write_field_head(request_rec *r, const admission_field_t *field,
-                             const char *name)
+static void write_field_head(admission_pieces_t *out,
+                             const admission_field_t *field, const char *name)
 {
-    write_head(r, name, field->kind == ADMISSION_COUNTER ? "counter" : "gauge",
+    write_head(out, name,
+               field->kind == ADMISSION_COUNTER ? "counter" : "gauge",
                field->help);
 }
 
-static void write_zone_field(request_rec *r, const admission_field_t *field,
-                             const char *name, const table_t *table)
+static void write_zone_field(admission_pieces_t *out,
+                             const admission_field_t *field, const char *name,
+                             const table_t *table)
 {
     int i;
 
-    for (i = 0; i < table->zones->nelts && !r->connection->aborted; i++) {
-        if (table->views[i].is_busy) {
+    for (i = 0; i < table->count && !out->is_lost; i++) {
+        const row_t *row = &table->rows[i];
+
+        if (row->view.is_busy || !admission_fields_tells(field, &row->view)) {
             continue;
         }
-        ap_rvputs(r, name, "{zone=\"", label_of(table, i), "\"", NULL);
+        put(out, name);
+        admission_pieces_put(out, row->label, row->label_length);
         if (field->reason) {
-            ap_rvputs(r, ",reason=\"", field->reason, "\"", NULL);
+            put(out, ",reason=\"");
+            put(out, field->reason);
+            put(out, "\"");
         }
-        ap_rputs("}", r);
-        write_value(r, field, field->of_zone(&table->views[i]));
+        put(out, "}");
+        write_value(out, field, field->of_zone(&row->view));
     }
 }
 
-static void write_zone_fields(request_rec *r, const table_t *table)
+static void write_zone_fields(admission_pieces_t *out, const table_t *table)
 {
     const char *last_metric = "";
     int i;
 
     for (i = 0; i < admission_zone_fields_count; i++) {
         const admission_field_t *field = &admission_zone_fields[i];
-        const char *name = metric_name(r->pool, field);
+        const char *name = metric_name(out->r->pool, field);
 
         /* Fields of one metric follow each other. */
         if (strcmp(field->metric, last_metric) != 0) {
-            write_field_head(r, field, name);
+            write_field_head(out, field, name);
             last_metric = field->metric;
         }
-        write_zone_field(r, field, name, table);
+        write_zone_field(out, field, name, table);
     }
 }
 
-static void write_histogram(request_rec *r, const char *name, const char *zone,
-                            const adm_durations_t *durations)
+/* Up to the end of the labels, the one for the bucket left out. */
+static void begin_part(admission_pieces_t *out, const char *name,
+                       const char *part, const row_t *row)
+{
+    put(out, name);
+    put(out, part);
+    admission_pieces_put(out, row->label, row->label_length);
+}
+
+static void end_part(admission_pieces_t *out, const char *labels_end,
+                     apr_uint64_t value, int digits)
+{
+    put(out, labels_end);
+    admission_pieces_put_number(out, (apr_int64_t)value, digits);
+    put(out, "\n");
+}
+
+static void write_histogram(admission_pieces_t *out, const char *name,
+                            const row_t *row, const adm_durations_t *durations)
 {
     apr_uint64_t below = 0;
     int i;
 
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
         below += durations->bucket[i];
-        ap_rprintf(r,
-                   "%s_bucket{zone=\"%s\",le=\"%d.%03d\"} %" APR_UINT64_T_FMT
-                   "\n",
-                   name, zone, (1 << i) / 1000, (1 << i) % 1000, below);
+        begin_part(out, name, "_bucket", row);
+        put(out, ",le=\"");
+        admission_pieces_put_number(out, 1 << i, 3);
+        end_part(out, "\"} ", below, 0);
     }
-    ap_rprintf(r,
-               "%s_bucket{zone=\"%s\",le=\"+Inf\"} %" APR_UINT64_T_FMT "\n"
-               "%s_sum{zone=\"%s\"} %.6f\n"
-               "%s_count{zone=\"%s\"} %" APR_UINT64_T_FMT "\n",
-               name, zone, durations->count, name, zone,
-               (double)durations->sum_usec / ADM_USEC_PER_SEC, name, zone,
-               durations->count);
+    begin_part(out, name, "_bucket", row);
+    end_part(out, ",le=\"+Inf\"} ", durations->count, 0);
+    begin_part(out, name, "_sum", row);
+    end_part(out, "} ", durations->sum_usec, 6);
+    begin_part(out, name, "_count", row);
+    end_part(out, "} ", durations->count, 0);
 }
 
-/* Forty series for a zone: only where there is something in them. */
-static void write_histograms(request_rec *r, const char *name, const char *help,
-                             const table_t *table, bool is_wait)
+/* Twenty series for a zone: only where there is something in them. */
+static void write_histograms(admission_pieces_t *out, const char *name,
+                             const char *help, const table_t *table,
+                             bool is_wait)
 {
     int i;
 
-    write_head(r, name, "histogram", help);
-    for (i = 0; i < table->zones->nelts && !r->connection->aborted; i++) {
-        const adm_figures_t *figures = &table->views[i].stats.figures;
+    write_head(out, name, "histogram", help);
+    for (i = 0; i < table->count && !out->is_lost; i++) {
+        const adm_figures_t *figures = &table->rows[i].view.stats.figures;
+        const adm_durations_t *durations = is_wait ? &figures->wait
+                                                   : &figures->service;
 
-        if (figures->wait.count > 0 || figures->service.count > 0) {
-            write_histogram(r, name, label_of(table, i),
-                            is_wait ? &figures->wait : &figures->service);
+        if (durations->count > 0) {
+            write_histogram(out, name, &table->rows[i], durations);
         }
     }
 }
 
 int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
 {
+    admission_pieces_t out = { .r = r };
     adm_server_stats_t stats;
     table_t table;
     int i;
 
     admission_fields_look_at_server(&stats);
-    if (!make_table(r->pool, admission_fields_zones(r->pool, only), &table)) {
+    if (!make_table(admission_fields_zones(r->pool, only), &table)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");
@@ -199,15 +257,16 @@ int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
         const admission_field_t *field = &admission_server_fields[i];
         const char *name = metric_name(r->pool, field);
 
-        write_field_head(r, field, name);
-        ap_rputs(name, r);
-        write_value(r, field, field->of_server(&stats));
+        write_field_head(&out, field, name);
+        put(&out, name);
+        write_value(&out, field, field->of_server(&stats));
     }
-    write_zone_fields(r, &table);
-    write_histograms(r, "admission_wait_duration_seconds",
+    write_zone_fields(&out, &table);
+    write_histograms(&out, "admission_wait_duration_seconds",
                      "Waits of requests that got a permit.", &table, 1);
-    write_histograms(r, "admission_service_duration_seconds",
+    write_histograms(&out, "admission_service_duration_seconds",
                      "Times that permits were held.", &table, 0);
-    munmap(table.views, table.bytes);
+    admission_pieces_end(&out);
+    munmap(table.rows, table.bytes);
     return OK;
 }

@@ -1,5 +1,5 @@
-# Fields.pm - the field tables of mod_admission_fields.c, for the tests that
-# look for each field in what is made from them.
+# Fields.pm - the field tables of src/httpd/view, for the tests that look for each
+# field in what is made from them.
 package Fields;
 
 use strict;
@@ -9,19 +9,28 @@ use Exporter 'import';
 
 use Project;
 
-our @EXPORT = qw(fields_of metric_of);
+our @EXPORT = qw(fields_of metric_of tells_of);
 
 my @TEXTS = qw(name title json metric reason help);
 my %SUFFIX = (GAUGE => '', MILLIS => '_seconds', SECONDS => '_seconds', KILOBYTES => '_bytes',
               MEGABYTES => '_bytes', PERCENT => '_ratio', COUNTER => '_total', MODE => '',
               KIND => '', REASON => '', FLEET => '');
 
+my %FILE = (zone   => 'src/httpd/view/mod_admission_fields.c',
+            server => 'src/httpd/view/mod_admission_server_fields.c');
+# Of which zones a field tells anything, by what ?auto shows of them.
+my %TELLS = (ANY      => sub { 1 },
+             DRY_RUN  => sub { $_[0]{DryRun} },
+             AUTO     => sub { $_[0]{LimitMode} eq 'auto' },
+             PROGRAMS => sub { $_[0]{ProgramsEnded} > 0 },
+             FLEET    => sub { $_[0]{FleetState} ne 'off' });
+
 # The fields of a 'zone' or of the 'server', in their order, each { name, title,
-# json, metric, reason, help, kind }. A reason may be undefined. The layout of
+# json, metric, reason, help, kind, of }. A reason may be undefined. The layout of
 # the project is what makes this simple: a table ends in column one.
 sub fields_of {
     my ($what) = @_;
-    my $code = without_comments(slurp('src/httpd/view/mod_admission_fields.c'));
+    my $code = without_comments(slurp($FILE{$what}));
     my ($table) = $code =~ /\badmission_${what}_fields\[\] = \{(.*?)^\};/ms;
 
     $table =~ s/"\s*"//g;    # the parts of one text
@@ -31,10 +40,17 @@ sub fields_of {
 sub field {
     my ($entry) = @_;
     my @values = $entry =~ /("(?:\\.|[^"\\])*"|\w+)/g;
-    my %field = (kind => $values[@TEXTS]);
+    my %field = (kind => $values[@TEXTS], of => $values[-1] =~ s/^OF_//r);
 
     @field{@TEXTS} = map { /^"(.*)"$/ ? $1 : undef } @values;
     return \%field;
+}
+
+# Whether a field tells anything of a zone with these values of ?auto; of others
+# ?prometheus has no such series.
+sub tells_of {
+    my ($field, $zone) = @_;
+    return $TELLS{ $field->{of} }->($zone);
 }
 
 # As it stands in ?prometheus, without labels.

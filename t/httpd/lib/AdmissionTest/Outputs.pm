@@ -95,7 +95,7 @@ sub read_table {
     my ($httpd, $name) = @_;
     my ($server, $rest) = parts_of($httpd->get('/server-status'));
     my @titles = $rest =~ m{<th>(.*?)</th>}g;
-    my ($row) = grep { m{<td>(?:<a [^>]*>)?\Q$name\E(?:</a>)?</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
+    my ($row) = grep { m{<td>(?:<a [^>]*>)?\Q$name\E(?:</a>)?(?: \(dry run\))?</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
     my %zone;
 
     @zone{@titles} = $row =~ m{<td>(.*?)</td>}g;
