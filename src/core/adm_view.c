@@ -43,7 +43,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     *stats = (adm_zone_stats_t){
         .limit = adm_limit_effective(rec),
         .limit_configured = adm_limit_said(rec, ADM_LIMIT_CONFIGURED),
-        .limit_ordered = adm_limit_ordered(rec),
+        .limit_ordered = adm_limit_said(rec, ADM_LIMIT_LIVE),
         .mode = adm_limit_mode(rec),
         .is_overridden = adm_limit_is_live(rec),
         .queue_length = adm_limit_queue_length(rec,

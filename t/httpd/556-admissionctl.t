@@ -87,6 +87,21 @@ sub distrusts {
     waitpid $backend, 0;
 }
 
+# Its process, and what reads its output.
+sub start_sweep {
+    my ($zone, $seconds) = @_;
+    pipe my $reader, my $writer or die "pipe: $!\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if (!$pid) {
+        close $reader;
+        open STDOUT, '>&', $writer;
+        open STDERR, '>', '/dev/null';
+        exec $^X, $PROGRAM, '-u', $url, '-s', $seconds, 'sweep', $zone, '1-9' or POSIX::_exit(127);
+    }
+    return ($pid, $reader);
+}
+
 # While it measures, and after it was told to end.
 sub sweeps {
     my ($httpd) = @_;
@@ -95,16 +110,25 @@ sub sweeps {
     like $table, qr/^ +1 +\d+(\.\d)? .*^ +2 +\d+(\.\d)? .*requests\/s by limit.*^ +2 #+ /ms, 'a table and a plot';
     $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds', Limit => 3, Overridden => 1);
 
-    my $pid = fork // die "fork: $!\n";
-    if (!$pid) {
-        open STDOUT, '>', '/dev/null';
-        open STDERR, '>', '/dev/null';
-        exec $^X, $PROGRAM, '-u', $url, qw(sweep cgi 1-9) or POSIX::_exit(127);
+    # Told to end, told so impatiently, and with nobody left who reads.
+    for (['TERM'], ['QUIT'], [ ('INT') x 50 ], []) {
+        my ($pid, $reader) = start_sweep('cgi', @$_ ? 10 : 1);
+        $httpd->zone_becomes('/cgi-bin/', 'another sweep has begun', Limit => 1);
+        close $reader;
+        for my $signal (@$_) { kill $signal => $pid; select undef, undef, undef, 0.0005 }
+        waitpid $pid, 0;
+        $httpd->zone_becomes('/cgi-bin/', "the limit of before holds after @{[ @$_ . ' ' . ($_->[0] // 'SIGPIPE') ]}",
+                             Limit => 3, LimitOrdered => 3);
     }
-    $httpd->zone_becomes('/cgi-bin/', 'another sweep has begun', Limit => 1);
-    kill TERM => $pid;
+
+    # Another administrator.
+    my ($pid, $reader) = start_sweep('cgi', 3);
+    $httpd->zone_becomes('/cgi-bin/', 'one more has begun', Limit => 1);
+    ctl(0, qw(-q limit cgi 7));
     waitpid $pid, 0;
-    $httpd->zone_becomes('/cgi-bin/', 'the limit of before holds after an interrupt', Limit => 3);
+    is $? >> 8, 1, 'it ends when somebody else changes the limit';
+    is $httpd->zone('/cgi-bin/')->{LimitOrdered}, 7, '... whose order holds';
+    ctl(0, qw(-q limit cgi 3));
     kill TERM => @load;
     waitpid $_, 0 for @load;
     $httpd->zone_becomes('/cgi-bin/', 'all is at rest', Active => 0, Queued => 0);
@@ -122,6 +146,9 @@ for_each_combo(sub {
 </Location>
 <Location /other/>
     MaxConcurrent 7
+</Location>
+<Location /found/>
+    MaxConcurrent auto 2 9
 </Location>
 CONF
     $url = $httpd->url('/control');
@@ -153,6 +180,12 @@ CONF
     my @looks = ctl(0, qw(-n 2 top)) =~ m{^(\S+ +(?:idle|runs) +0/3\* .*)$}mg;
     is scalar @looks, 2, 'top looks twice, and shows that an order holds';
     sweeps($httpd);
+    ctl(0, qw(-q queue found 9));
+    ctl(0, qw(-s 0.1 sweep found 3-4));
+    $httpd->zone_becomes('/found/', 'a limit that finds itself does so again', LimitOrdered => 0,
+                         Overridden => 1);
+    ctl(0, qw(-q pause cgi));
+    like ctl(1, qw(sweep cgi 1-2)), qr/paused: nobody would run/, 'a paused zone is not measured';
     ctl(0, qw(reset cgi));
     $httpd->zone_becomes('/cgi-bin/', 'reset', Limit => 2, QueueLength => 4, Overridden => 0);
     $httpd->stop;

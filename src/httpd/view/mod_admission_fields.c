@@ -25,6 +25,10 @@ OF_ZONE(limit, view->stats.limit)
 
 OF_ZONE(limit_configured, view->stats.limit_configured)
 
+OF_ZONE(limit_ordered, view->stats.limit_ordered == ADM_OVERRIDE_NONE
+                           ? 0
+                           : view->stats.limit_ordered)
+
 OF_ZONE(mode, view->stats.mode)
 
 OF_ZONE(overridden, view->stats.is_overridden)
@@ -154,6 +158,9 @@ const admission_field_t admission_zone_fields[] = {
       OF_ANY },
     { "LimitConfigured", "configured", "limitConfigured", "limit_configured",
       NULL, "What MaxConcurrent says.", GAUGE, limit_configured, NULL, OF_ANY },
+    { "LimitOrdered", "ordered", "limitOrdered", "limit_ordered", NULL,
+      "What an administrator's order says of it; 0, none does.", GAUGE,
+      limit_ordered, NULL, OF_ANY },
     { "Mode", "Mode", "mode", "mode", NULL,
       "What happens to those who come: open, pause or drain.", MODE, mode, NULL,
       OF_ANY },

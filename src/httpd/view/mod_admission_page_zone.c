@@ -118,7 +118,9 @@ static void write_orders(request_rec *r, apr_pool_t *p,
 
     ap_rputs("<fieldset><legend>Change it now, for all children</legend>\n", r);
     ask_number(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
-               stats->limit_ordered);
+               stats->limit_ordered == ADM_OVERRIDE_NONE
+                   ? stats->limit_configured
+                   : stats->limit_ordered);
     ask_number(r, p, name, "Queue", "queue", 0, ADMISSION_QUEUE_MAX,
                stats->queue_length);
     ask_mode(r, p, name, stats->mode);
