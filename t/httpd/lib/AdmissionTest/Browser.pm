@@ -15,6 +15,7 @@ package AdmissionTest::Browser;
 use strict;
 use warnings;
 
+use Fcntl 'F_DUPFD';
 use File::Temp ();
 use IO::Select;
 use JSON::PP ();
@@ -49,8 +50,7 @@ sub start {
         setpgrp 0, 0;
         # It reads from descriptor 3 and writes to 4. Moved out of the way first:
         # ours may be these.
-        my ($in, $out) = map { POSIX::dup2(fileno $_->[0], $_->[1]) }
-                         [ $orders, 20 ], [ $to_test, 21 ];
+        my ($in, $out) = map { fcntl($_, F_DUPFD, 20) // POSIX::_exit(127) } $orders, $to_test;
         POSIX::dup2($in, 3);
         POSIX::dup2($out, 4);
         open STDOUT, '>', "$profile/log";
