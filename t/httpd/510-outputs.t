@@ -94,6 +94,12 @@ CONF
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
     like $page->{headers}{'content-security-policy'},
         qr/default-src 'none'.*form-action 'self'/, 'and says so';
+    unlike $page->{body}, qr/http-equiv/, '... nor comes again by itself';
+    my $again = $httpd->get('/admission?filter=%22%3E&refresh=7');
+    is $again->{headers}{refresh}, 7, '... but where somebody wants that';
+    like $again->{body}, qr/every 7 s/, '... and says so';
+    like $httpd->get('/admission?filter=%22"%3E')->{body},
+        qr{<a href="\?filter=%22(?:&quot;|%22)%3E&amp;refresh=5">}, '... by a link';
     unlike $page->{one}, qr/<form class="order"/, '... orders are taken elsewhere';
     is $httpd->get("/admission?$_")->{status}, 200, "its $_ is there" for qw(style script);
     is $httpd->get('/admission?other')->{status}, 404, 'nothing else is';
@@ -133,6 +139,9 @@ CONF
             [ 'filter=%zz', 400, 'The filter is not encoded as in a URL.' ],
             [ 'json&all', 400, 'filter= and all belong to the page of all zones.' ],
             [ "zone=$used&filter=x", 400, 'filter= and all belong to the page of all zones.' ],
+            [ 'refresh=0', 400, 'refresh= takes 1 to 3600 seconds.' ],
+            [ 'zone=' . $used . '&refresh=x', 400, 'refresh= takes 1 to 3600 seconds.' ],
+            [ 'json&refresh=5', 400, 'refresh= belongs to the page.' ],
             [ 'json&prometheus', 400,
               'An answer has one form: json, prometheus, or the page.' ];
 

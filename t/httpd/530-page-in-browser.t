@@ -270,7 +270,7 @@ CONF
     wait_for { ($browser->value('location.search') // '') eq '?filter=MUCH-too' }
         'without scripts: the filter is a form', 15;
     wait_for { "@{ $browser->value($ROWS) }" eq $LONG } '... and leaves one zone', 15;
-    $browser->visit($zone);
+    $browser->visit("$zone&refresh=2");
     $httpd->open_gate('go');
     is_deeply statuses(answers(@line)), { 200 => 5 }, 'all end well';
     shows($browser, 'without scripts: it follows', Active => 0, Queued => 0, Admitted => 10);

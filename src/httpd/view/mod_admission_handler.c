@@ -6,6 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "config/mod_admission_parse.h"
 #include "config/mod_admission_said.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
@@ -18,6 +19,7 @@
 APLOG_USE_MODULE(admission);
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+#define REFRESH_MAX 3600 /* seconds */
 
 /* ---- who may ask --------------------------------------------------------- */
 
@@ -157,6 +159,7 @@ typedef struct query_t {
     admission_json_with_t with;
     const char *filter; /* of the overview */
     bool all;           /* of its zones */
+    int refresh;        /* of a page; seconds, 0: not asked for */
 } query_t;
 
 int admission_handler_refuse(request_rec *r, int status, const char *message)
@@ -212,6 +215,10 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
         query->all = true;
         return NULL;
     }
+    if (strcmp(key, "refresh") == 0) {
+        query->refresh = admission_parse_number(value, 1, REFRESH_MAX);
+        return query->refresh > 0 ? NULL : "refresh= takes 1 to 3600 seconds.";
+    }
     if (*query->output) {
         return "An answer has one form: json, prometheus, or the page.";
     }
@@ -237,6 +244,9 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
     if (query->with && strcmp(query->output, "json") != 0) {
         return "history= and who= belong to json: ?json&history=NAME.";
     }
+    if (query->refresh && *query->output) {
+        return "refresh= belongs to the page.";
+    }
     return (query->filter || query->all) && (*query->output || query->zone)
                ? "filter= and all belong to the page of all zones."
                : NULL;
@@ -245,7 +255,8 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
-    admission_page_query_t page = { only, query->filter, query->all };
+    admission_page_query_t page = { only, query->filter, query->all,
+                                    query->refresh };
 
     if (strcmp(query->output, "json") == 0) {
         return admission_json_write(r, only, query->with);

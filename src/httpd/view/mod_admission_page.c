@@ -52,22 +52,34 @@ static void write_headers(request_rec *r)
                    "frame-ancestors 'none'; form-action 'self'");
 }
 
-/* Without script it comes again by itself; not where somebody types. */
-static void write_top(request_rec *r, bool has_forms)
+static void write_top(request_rec *r)
 {
-    ap_rvputs(
-        r,
+    ap_rputs(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width,"
         "initial-scale=1\">\n<title>Admission control</title>\n"
         "<link rel=\"icon\" href=\"data:,\">"
         "<link rel=\"stylesheet\" href=\"?style\">\n"
         "<script src=\"?script\" defer></script>\n"
-        "<noscript><meta http-equiv=\"refresh\" content=\"",
-        has_forms ? "30" : "5",
-        "\"></noscript></head><body>\n<header><h1>Admission control</h1>"
+        "</head><body>\n<header><h1>Admission control</h1>"
         "<p id=\"stale\" class=\"bad\" role=\"status\"></p></header>\n<main>\n",
-        NULL);
+        r);
+}
+
+/* Without script it comes again only when somebody wants that, who may be reading or
+ * typing. */
+static void write_refresh(request_rec *r, const admission_page_query_t *query)
+{
+    const char *args = r->args ? ap_escape_html(r->pool, r->args) : "";
+
+    if (query->refresh) {
+        ap_rprintf(r, "<p class=\"key\">Comes again every %d s.</p>\n",
+                   query->refresh);
+        return;
+    }
+    ap_rvputs(r, "<noscript><p class=\"key\">Without script: <a href=\"?", args,
+              "\">look again</a>, <a href=\"?", args, *args ? "&amp;" : "",
+              "refresh=5\">every 5 s</a></p></noscript>\n", NULL);
 }
 
 int admission_page_write(request_rec *r, const admission_page_query_t *query)
@@ -77,7 +89,12 @@ int admission_page_write(request_rec *r, const admission_page_query_t *query)
 
     admission_fields_look_at_server(&server);
     write_headers(r);
-    write_top(r, can_order || !query->only);
+    if (query->refresh) {
+        apr_table_setn(r->headers_out, "Refresh",
+                       apr_itoa(r->pool, query->refresh));
+    }
+    write_top(r);
+    write_refresh(r, query);
     admission_page_facts_trouble(r, &server);
     if (query->only) {
         ap_rvputs(r, "<p class=\"key\"><a href=\"",

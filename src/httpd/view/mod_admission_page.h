@@ -9,6 +9,7 @@ typedef struct admission_page_query_t {
     const admission_zone_t *only; /* everything of this zone; NULL: overview */
     const char *filter; /* of the zones that have this in their name; or NULL */
     bool all;           /* of all zones, however many there are */
+    int refresh;        /* seconds until it is to come again; 0: never */
 } admission_page_query_t;
 
 /** Write the page. */

@@ -81,8 +81,11 @@ void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
 
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
-        write_fact(r, p, &admission_zone_fields[i],
-                   admission_zone_fields[i].of_zone(view));
+        const admission_field_t *field = &admission_zone_fields[i];
+
+        if (admission_fields_tells(field, view)) {
+            write_fact(r, p, field, field->of_zone(view));
+        }
     }
     ap_rputs("</dl>\n", r);
 }
