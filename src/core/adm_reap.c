@@ -99,10 +99,10 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     return count;
 }
 
-uint32_t adm_reap_collect(adm_reap_round_t *round, uint32_t zone_idx,
-                          uint32_t chunk,
-                          bool (*is_wanted)(const adm_ticket_rec_t *),
-                          adm_reap_found_t found[ADM_CHUNK_TICKETS])
+static uint32_t collect(adm_reap_round_t *round, uint32_t zone_idx,
+                        uint32_t chunk,
+                        bool (*is_wanted)(const adm_ticket_rec_t *),
+                        adm_reap_found_t found[ADM_CHUNK_TICKETS])
 {
     adm_segment_t *segment = round->segment;
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
@@ -128,11 +128,32 @@ uint32_t adm_reap_collect(adm_reap_round_t *round, uint32_t zone_idx,
     return count;
 }
 
-uint32_t adm_reap_chunks(const adm_segment_t *segment)
+/* How many, from the first one on, may have tickets. */
+static uint32_t chunks_of(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->chunks_used);
 
     return used < segment->chunks ? used : segment->chunks;
+}
+
+void adm_reap_each(adm_reap_round_t *round, const adm_reap_task_t *task)
+{
+    adm_segment_t *segment = round->segment;
+    adm_reap_found_t found[ADM_CHUNK_TICKETS];
+    uint32_t chunk, count, i;
+
+    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
+        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
+        const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+
+        if (!zone || !task->concerns(zone)) {
+            continue;
+        }
+        count = collect(round, zone_idx, chunk, task->is_wanted, found);
+        for (i = 0; i < count; i++) {
+            task->work(round, zone_idx, &found[i]);
+        }
+    }
 }
 
 static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
@@ -156,7 +177,7 @@ static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
     adm_segment_t *segment = round->segment;
     uint32_t chunk, count = 0;
 
-    for (chunk = 0; chunk < adm_reap_chunks(segment); chunk++) {
+    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
         count += reap_chunk(round, chunk, child_idx, life);
     }
     adm_reap_visit_zones(round, NULL);
@@ -222,28 +243,26 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
+static void end_if_over(adm_reap_round_t *round, uint32_t zone_idx,
+                        const adm_reap_found_t *orphan)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(round->segment,
+                                             orphan->ticket_idx);
+
+    if (adm_program_is_over(ticket, orphan->arrival)
+        || round->now >= orphan->until) {
+        end_orphan(round, zone_idx, orphan);
+    }
+}
+
+static bool has_orphans(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->orphans) > 0;
+}
+
 void adm_reap_orphans(adm_reap_round_t *round)
 {
-    adm_segment_t *segment = round->segment;
-    adm_reap_found_t orphans[ADM_CHUNK_TICKETS];
-    uint32_t chunk, count, i;
+    const adm_reap_task_t task = { has_orphans, is_orphaned, end_if_over };
 
-    for (chunk = 0; chunk < adm_reap_chunks(segment); chunk++) {
-        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
-        adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-
-        if (!zone || atomic_load(&zone->orphans) == 0) {
-            continue;
-        }
-        count = adm_reap_collect(round, zone_idx, chunk, is_orphaned, orphans);
-        for (i = 0; i < count; i++) {
-            adm_ticket_rec_t *ticket = adm_ticket_at(segment,
-                                                     orphans[i].ticket_idx);
-
-            if (adm_program_is_over(ticket, orphans[i].arrival)
-                || round->now >= orphans[i].until) {
-                end_orphan(round, zone_idx, &orphans[i]);
-            }
-        }
-    }
+    adm_reap_each(round, &task);
 }

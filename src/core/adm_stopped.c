@@ -60,24 +60,22 @@ static void take_back(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
+static void take_back_if_idle(adm_reap_round_t *round, uint32_t zone_idx,
+                              const adm_reap_found_t *holder)
+{
+    if (keeps_idle_permit(round->segment, holder)) {
+        take_back(round, zone_idx, holder);
+    }
+}
+
+static bool has_queue(const adm_zone_rec_t *zone)
+{
+    return atomic_load(&zone->queued) > 0;
+}
+
 void adm_stopped_take_back(adm_reap_round_t *round)
 {
-    adm_segment_t *segment = round->segment;
-    adm_reap_found_t holders[ADM_CHUNK_TICKETS];
-    uint32_t chunk, count, i;
+    const adm_reap_task_t task = { has_queue, is_held, take_back_if_idle };
 
-    for (chunk = 0; chunk < adm_reap_chunks(segment); chunk++) {
-        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
-        const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-
-        if (!zone || atomic_load(&zone->queued) == 0) {
-            continue;
-        }
-        count = adm_reap_collect(round, zone_idx, chunk, is_held, holders);
-        for (i = 0; i < count; i++) {
-            if (keeps_idle_permit(segment, &holders[i])) {
-                take_back(round, zone_idx, &holders[i]);
-            }
-        }
-    }
+    adm_reap_each(round, &task);
 }

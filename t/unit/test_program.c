@@ -34,6 +34,17 @@ static void wait_for_zombie(pid_t pid)
 
 /* ---- in the child -------------------------------------------------------- */
 
+/* The child's, with a permit of the zone; it runs. */
+static pid_t run_program(adm_ticket_t *ticket)
+{
+    pid_t pid;
+
+    ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
+    pid = start_program(ticket);
+    WAIT_FOR(is_cat(pid));
+    return pid;
+}
+
 START_TEST(a_ticket_without_program_has_none_that_lives)
 {
     adm_ticket_t ticket;
@@ -93,9 +104,7 @@ START_TEST(a_program_has_not_ended_while_it_lives)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_program(&ticket);
     ck_assert(!adm_program_has_ended(&ticket));
     end_program();
     wait_for_zombie(pid);
@@ -150,9 +159,7 @@ START_TEST(a_zombie_has_ended_where_processes_are_hidden)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_program(&ticket);
     ck_assert_int_eq(play(sees_it_alive, &ticket), 0);
     end_program();
     wait_for_zombie(pid);
@@ -175,9 +182,7 @@ START_TEST(another_thread_may_ask_whether_the_program_lives)
     void *has_ended;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_program(&ticket);
     pthread_create(&thread, NULL, has_ended_in_thread, &ticket);
     pthread_join(thread, &has_ended);
     ck_assert(!has_ended);
@@ -246,9 +251,7 @@ START_TEST(a_pid_that_is_used_again_is_not_the_program)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_program(&ticket);
     ck_assert(adm_program_outlives_request(&ticket));
     atomic_fetch_sub(&rec_of_ticket(&ticket)->program_seen, ADM_USEC_PER_SEC);
     ck_assert(!adm_program_outlives_request(&ticket));
@@ -284,9 +287,7 @@ START_TEST(the_next_owner_of_a_ticket_has_no_program)
     pid_t pid;
 
     make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_program(&ticket);
     leave(&ticket);
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     ck_assert_uint_eq(next.idx, ticket.idx);
