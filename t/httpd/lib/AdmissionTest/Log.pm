@@ -15,11 +15,11 @@ use AdmissionTest::Config;
 
 # What httpd may say in any test: mod_ssl was built with another libssl, all
 # workers were busy in the second it looked, a hard stop closed the socket of a
-# connection that a worker was just about to let linger, and the parent's own
+# connection that a worker was just about to let linger or wait, and the parent's own
 # list of generations does not have that of a child that ends after reloads (its
 # MPM writes that list, no module can).
 my $NOISE = qr/AH01882:\ |server\ reached\ MaxRequestWorkers\ setting
-              |\(9\)Bad\ file\ descriptor:\ AH03092:\ process_lingering_close
+              |\(9\)Bad\ file\ descriptor:\ AH(?:03092:\ process_lingering_close|10503:\ process_socket)
               |AH00546:\ no\ record\ of\ generation/x;
 
 # No /x here: it takes the blank between date and level for layout.
