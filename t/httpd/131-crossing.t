@@ -5,6 +5,7 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Parking;
 
 my $pairs = 8;
 my %other = (a => 'b', b => 'a');
@@ -22,10 +23,7 @@ sub most_of {
     return $most;
 }
 
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 4 * $pairs, conf => <<'CONF');
-AdmissionReserve 1
+my $two_zones = <<'CONF';
 <Location /cgi-bin/a/>
     MaxConcurrent 1
     AdmissionZone a
@@ -35,17 +33,25 @@ AdmissionReserve 1
     AdmissionZone b
 </Location>
 CONF
-    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
-    my $leads_on = sub {
-        my ($from, $n) = @_;
-        my $to = $other{$from};
-        return "/cgi-bin/$from/x?id=$from-first-$n&ms=5"
-               . "&loc=/cgi-bin/$to/y?id=$to-second-$n&ms=5";
-    };
 
+# Two clients that cross each other.
+sub cross {
+    my ($httpd, $n) = @_;
+
+    return map {
+        my $to = $other{$_};
+        $httpd->ask("/cgi-bin/$_/x?id=$_-first-$n&ms=5"
+                    . "&loc=/cgi-bin/$to/y?id=$to-second-$n&ms=5")
+    } qw(a b);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, workers => 4 * $pairs,
+                            conf => "AdmissionReserve 1\n$two_zones");
+    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
     my $watch = $httpd->watch;
-    my @clients = map { my $n = $_; map { $httpd->ask($leads_on->($_, $n)) } qw(a b) }
-                  1 .. $pairs;
+    my @clients = map { cross($httpd, $_) } 1 .. $pairs;
     is_deeply statuses(answers(@clients)), { 200 => 2 * $pairs },
         'crossing two zones both ways, everybody is served';
     cmp_ok $watch->most, '<=', 2, 'no more programs than the two limits allow';
@@ -53,6 +59,23 @@ CONF
         cmp_ok most_of($zone, $httpd->record), '<=', 1, "... one of zone $zone";
         $httpd->zone_becomes($zone, "zone $zone served each client once", Active => 0,
                              Queued => 0, Admitted => 2 * $pairs);
+    }
+    $httpd->stop;
+});
+
+# So many that the threads of whole children block behind a redirect, while others of
+# these children get permits and wait for a thread.
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $many = 75;
+    my $httpd = start_httpd(combo => $combo, workers => 150,
+                            conf => stock_conf() . $two_zones);
+
+    is_deeply statuses(answers(map { cross($httpd, $_) } 1 .. $many)), { 200 => 2 * $many },
+        'on the sizes of distributions everybody is served, too';
+    for my $zone (qw(a b)) {
+        $httpd->zone_becomes($zone, "zone $zone rejected nobody", Active => 0, Queued => 0,
+                             Admitted => 2 * $many, RejectedReserve => 0);
     }
     $httpd->stop;
 });

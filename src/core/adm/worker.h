@@ -19,8 +19,8 @@ typedef enum adm_worker_t {
  *  waits beside one of those does not count. Unlimited unless set. */
 void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
 
-/** So many parked requests of the child hold a permit, and no worker comes for
- *  them. The dispatcher says so. No lock. */
+/** So many parked requests of the child hold a permit, and no worker has come for
+ *  any of them for long. The dispatcher says so. No lock. */
 void adm_worker_lack(adm_child_t *child, uint32_t count);
 
 /** @return whether the caller, who waits on a thread, has to cancel its ticket

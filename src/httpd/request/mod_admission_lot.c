@@ -30,6 +30,9 @@
  * MPM has noticed. */
 #define LOOK_USEC (20 * ADM_USEC_PER_MSEC)
 
+/* So long no worker comes for a permit before another request gives one up. */
+#define PATIENCE_USEC ADM_USEC_PER_SEC
+
 #define NEVER INT64_MAX
 
 /* The mutex is held for a few system calls at most, and never together with
@@ -46,6 +49,9 @@ static struct {
     adm_usec_t next_round;
     adm_usec_t next_look; /* at the MPM's listener */
     adm_usec_t look_until;
+    adm_usec_t
+        lacking_since; /* a permit that nobody else can use has no worker,
+                               * and none has come for any other; 0: none lacks */
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
 } lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
@@ -192,6 +198,7 @@ void admission_lot_swap_in(admission_parking_t *parking)
     pthread_mutex_lock(&lot.mutex);
     restore_socket_locked(parking);
     parking->state = ADMISSION_LOOKING;
+    lot.lacking_since = 0;
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -298,6 +305,26 @@ static kept_t count_kept(void)
     return kept;
 }
 
+/* Those who wait on threads of this child mostly get permits and leave their workers by
+ * themselves: only where none does for so long must one give its place up.
+ * @return how many must. */
+static uint32_t count_lacking(bool has_room, adm_usec_t now)
+{
+    uint32_t granted = has_room ? 0 : count_kept().granted;
+    bool is_over;
+
+    pthread_mutex_lock(&lot.mutex);
+    if (granted == 0) {
+        lot.lacking_since = 0;
+    }
+    else if (lot.lacking_since == 0) {
+        lot.lacking_since = now;
+    }
+    is_over = granted && now - lot.lacking_since >= PATIENCE_USEC;
+    pthread_mutex_unlock(&lot.mutex);
+    return is_over ? granted : 0;
+}
+
 static void visit_zones(adm_child_t *child, adm_usec_t now)
 {
     bool has_room;
@@ -307,7 +334,7 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
         adm_child_note_room(child, has_room);
         admission_lease_visit(child, now);
         /* Permits that nobody else could take. */
-        adm_worker_lack(child, has_room ? 0 : count_kept().granted);
+        adm_worker_lack(child, count_lacking(has_room, now));
     }
 }
 
