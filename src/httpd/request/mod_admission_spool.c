@@ -239,6 +239,15 @@ static apr_status_t pass_metadata(admission_spool_t *spool, apr_bucket *b)
 
 /* ---- an answer in one piece ------------------------------------------------ */
 
+/* Behind the last of the data it tells that nothing more will come. */
+static bool is_flush_at_end(const apr_bucket_brigade *bb, const apr_bucket *b)
+{
+    const apr_bucket *next = APR_BUCKET_NEXT(b);
+
+    return APR_BUCKET_IS_FLUSH(b) && next != APR_BRIGADE_SENTINEL(bb)
+           && APR_BUCKET_IS_EOS(next);
+}
+
 /* @param memory  filled with how much of it is not in files
  * @return the whole length; -1: there is more to come, or it is not known. */
 static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
@@ -250,7 +259,8 @@ static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
     for (b = APR_BRIGADE_FIRST(bb);
          b != APR_BRIGADE_SENTINEL(bb) && !APR_BUCKET_IS_EOS(b);
          b = APR_BUCKET_NEXT(b)) {
-        if (b->length == (apr_size_t)-1 || APR_BUCKET_IS_FLUSH(b)) {
+        if (b->length == (apr_size_t)-1
+            || (APR_BUCKET_IS_FLUSH(b) && !is_flush_at_end(bb, b))) {
             return -1;
         }
         length += (apr_off_t)b->length;

@@ -1,0 +1,61 @@
+# What a handler tells the filters beside its data means the same with a limit as
+# without.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Module qw(build_module);
+use AdmissionTest::Slow;
+
+sub start_httpd_with_buckets {
+    my ($combo, %o) = @_;
+    my $module = build_module('mod_buckets');
+
+    return start_httpd(combo => $combo, %o, conf => <<"CONF");
+LoadModule buckets_module $module
+<LocationMatch /broken>
+    SetHandler broken
+</LocationMatch>
+<LocationMatch /flushed>
+    SetHandler flushed
+</LocationMatch>
+<Location /limited>
+    MaxConcurrent 1
+    AdmissionZone z
+    AdmissionQueue 5
+    AdmissionHandlers all
+</Location>
+CONF
+}
+
+# It says that it has failed, and returns as if it had done nothing: the client learns
+# that, and gets nothing behind it.
+sub error_in_stream {
+    my ($httpd, $path) = @_;
+    my $url = $httpd->tls_url($path);
+    my $body = `curl -sk --http2 --max-time 30 $url`;
+
+    return { body => $body, status => $? };
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
+    my $httpd = start_httpd_with_buckets($combo, tls => 1, http2 => $has_streams);
+    my %length = map { $_ => $httpd->get("$_/flushed")->{headers}{'content-length'} }
+        qw(/unlimited /limited);
+
+    is $length{'/limited'}, $length{'/unlimited'},
+        'a FLUSH at the end: the length is known, or not, as without a limit';
+    if ($has_streams) {
+        my %got = map { $_ => error_in_stream($httpd, "$_/broken") } qw(/unlimited /limited);
+        unlike $got{'/limited'}{body}, qr/<html>/i, 'an error: no page is behind the data';
+        isnt $got{'/limited'}{status}, 0, '... the client is told that it is not whole';
+        is $got{'/limited'}{status}, $got{'/unlimited'}{status}, '... as without a limit';
+    }
+    $httpd->zone_becomes('z', 'the permits are back', Active => 0,
+                         Admitted => $has_streams ? 2 : 1);
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;

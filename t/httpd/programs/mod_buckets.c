@@ -1,0 +1,62 @@
+/* mod_buckets.c - handlers whose answers have other buckets than data.
+ *
+ *   broken    fails half-way: it says so to the filters, and to httpd that it has done
+ *             nothing
+ *   flushed   ten bytes, FLUSH and the end in one brigade
+ */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_protocol.h>
+
+#define LINES 10000
+
+static int break_off(request_rec *r)
+{
+    apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, alloc);
+    int i;
+
+    for (i = 0; i < LINES; i++) {
+        ap_rprintf(r, "%09d\n", i);
+    }
+    APR_BRIGADE_INSERT_TAIL(bb, ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL,
+                                                       r->pool, alloc));
+    ap_pass_brigade(r->output_filters, bb);
+    return DECLINED;
+}
+
+static int flush_at_end(request_rec *r)
+{
+    apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, alloc);
+
+    apr_brigade_puts(bb, NULL, NULL, "ten bytes\n");
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(alloc));
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
+    return ap_pass_brigade(r->output_filters, bb) == APR_SUCCESS
+               ? OK
+               : HTTP_INTERNAL_SERVER_ERROR;
+}
+
+static int answer(request_rec *r)
+{
+    if (strcmp(r->handler, "broken") == 0) {
+        ap_set_content_type(r, "text/plain");
+        return break_off(r);
+    }
+    if (strcmp(r->handler, "flushed") == 0) {
+        ap_set_content_type(r, "text/plain");
+        return flush_at_end(r);
+    }
+    return DECLINED;
+}
+
+static void register_hooks(apr_pool_t *p)
+{
+    (void)p;
+    ap_hook_handler(answer, NULL, NULL, APR_HOOK_MIDDLE);
+}
+
+module AP_MODULE_DECLARE_DATA buckets_module = {
+    STANDARD20_MODULE_STUFF, NULL, NULL, NULL, NULL, NULL, register_hooks
+};
