@@ -24,12 +24,31 @@ APLOG_USE_MODULE(admission);
 
 #define LOG_INTERVAL_USEC (60 * ADM_USEC_PER_SEC)
 
-void admission_drain_init(admission_drain_t *drain, ap_filter_t *f,
-                          apr_off_t room)
+/* mod_ratelimit sleeps between pieces of what one pass gives it; without its
+ * variable it does nothing. */
+static bool is_paced(ap_filter_t *f)
 {
+    const char *rate = apr_table_get(f->r->subprocess_env, "rate-limit");
+
+    while (rate && (f = f->next)) {
+        if (strcmp(f->frec->name, "rate_limit") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void admission_drain_attach(admission_drain_t *drain, ap_filter_t *f)
+{
+    drain->f = f;
+    drain->is_paced = is_paced(f);
+}
+
+void admission_drain_init(admission_drain_t *drain, apr_off_t room)
+{
+    ap_filter_t *f = drain->f;
     request_rec *r = f->r;
 
-    drain->f = f;
     drain->bb = apr_brigade_create(r->pool, f->c->bucket_alloc);
     drain->in_memory = 0;
     drain->is_flush_due = false;
@@ -200,8 +219,8 @@ bool admission_drain_is_idle(const admission_drain_t *drain)
 bool admission_drain_takes_at_once(const admission_drain_t *drain,
                                    apr_off_t length)
 {
-    return !drain->f->c->master && length <= (apr_off_t)ADMISSION_PIECE
-           && takes_more(drain->f->c);
+    return !drain->f->c->master && !drain->is_paced
+           && length <= (apr_off_t)ADMISSION_PIECE && takes_more(drain->f->c);
 }
 
 /* There is no room: as without a spool, the thread waits for the client. */
@@ -224,12 +243,13 @@ apr_status_t admission_drain_offer(admission_drain_t *drain,
 {
     apr_status_t rv;
 
-    if (admission_drain_is_empty(drain) && takes_more(drain->f->c)) {
+    if (!drain->is_paced && admission_drain_is_empty(drain)
+        && takes_more(drain->f->c)) {
         APR_BRIGADE_CONCAT(drain->bb, data);
         return pass(drain);
     }
     rv = keep(drain, data);
-    if (rv == APR_SUCCESS) {
+    if (rv == APR_SUCCESS && !drain->is_paced) {
         rv = admission_drain_push(drain);
         return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
     }
@@ -258,7 +278,7 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
     apr_off_t length;
     apr_status_t rv = apr_brigade_length(data, 1, &length);
 
-    if (rv == APR_SUCCESS && admission_drain_is_empty(drain)
+    if (rv == APR_SUCCESS && !drain->is_paced && admission_drain_is_empty(drain)
         && drain->in_memory + length <= STREAM_MEMORY) {
         drain->in_memory += length;
         APR_BRIGADE_CONCAT(drain->bb, data);
@@ -268,7 +288,8 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
         rv = keep(drain, data);
     }
     if (rv == APR_SUCCESS
-        && admission_kept_length(&drain->kept) < STREAM_PART) {
+        && (drain->is_paced
+            || admission_kept_length(&drain->kept) < STREAM_PART)) {
         return rv;
     }
     if (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) {
@@ -310,7 +331,8 @@ apr_status_t admission_drain_flush(admission_drain_t *drain)
 
 apr_status_t admission_drain_flush_soon(admission_drain_t *drain)
 {
-    apr_status_t rv = admission_drain_push(drain);
+    apr_status_t rv = drain->is_paced ? APR_EAGAIN
+                                      : admission_drain_push(drain);
 
     drain->is_flush_due = true;
     if (rv == APR_SUCCESS && admission_drain_is_idle(drain)) {
@@ -324,6 +346,18 @@ apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b)
 {
     APR_BRIGADE_INSERT_TAIL(drain->bb, b);
     return pass(drain);
+}
+
+apr_status_t admission_drain_flush_piece(admission_drain_t *drain)
+{
+    apr_status_t rv;
+
+    if (admission_drain_is_empty(drain)) {
+        drain->is_flush_due = false;
+        return pass_flushed(drain);
+    }
+    rv = take_piece(drain);
+    return rv == APR_SUCCESS ? pass_flushed(drain) : rv;
 }
 
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end)
