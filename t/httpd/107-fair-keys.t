@@ -40,6 +40,17 @@ RemoteIPInternalProxy 127.0.0.1
         AdmissionFair "%{HTTP:X-Key}"
     </Else>
 </Location>
+<Location /cgi-bin/failing/>
+    MaxConcurrent 20
+    AdmissionFair "%{file:/nonexistent/%{HTTP:X-Key}}"
+</Location>
+<Location /cgi-bin/failing-rules/>
+    MaxConcurrent 20
+    AdmissionFair "%{HTTP:X-Key}"
+    AdmissionPriority high "file('/nonexistent') == 'x'"
+    AdmissionCost 5 "file('/nonexistent') == 'x'"
+    AdmissionCost 2
+</Location>
 <Location /cgi-bin/hosts/>
     AdmissionFair host
     MaxConcurrent 20
@@ -70,14 +81,15 @@ sub keys_for {
     my $path = "/cgi-bin/$section/heavy?until=$gate";
     my @clients = map { ref ? $httpd->ask($path, headers => $_) : $httpd->ask("http://$_$path") }
         @requests;
+    my $permits = $section eq 'failing-rules' ? 2 : 1;
     my ($zone, $keys);
 
     $httpd->soon(sub {
         my $json = decode_json($httpd->get('/admission?json')->{body});
         ($zone) = grep { $_->{name} =~ m{(?:/\Q$section\E/|^\Q$section\E)\z} } @{ $json->{zones} };
-        return $zone->{active} == @requests;
+        return $zone->{active} == $permits * @requests;
     });
-    is $zone->{active}, scalar @requests, "$section: all run";
+    is $zone->{active}, $permits * @requests, "$section: all run";
     $keys = $zone->{keys} && { map { $_->{name} => $_->{held} } @{ $zone->{keys} } };
     $httpd->open_gate($gate);
     answers(@clients);
@@ -100,6 +112,18 @@ is_deeply keys_for('inner', [ qq(X-Key: "\\\xe9\t<b>) ], [ 'X-Key: ' . 'x' x 60 
     { qq("\\\x{e9}\t<b>) => 1, 'x' x 32 => 1 }, 'any text is shown, a long one in part';
 is_deeply keys_for('hosts', qw(two.example www.two.example test.example whoever.example)),
     { 'two.example' => 2, 'test.example' => 2 }, 'hosts as they are configured';
+
+# An expression that fails is told once a minute; httpd itself tells each time.
+$httpd->allow_in_log(qr/Evaluation of expression from .* failed/);
+sub is_told_once {
+    my ($number, $what) = @_;
+    is scalar(grep { /ADM$number: zone test\.example:.*Cannot open file/ } $httpd->error_log), 1, $what;
+}
+$httpd->expect_in_log(qr/ADM0209: /, qr/ADM0210: .*AdmissionPriority failed/);
+is_deeply keys_for('failing', [], ['X-Key: a'], ['X-Key: b']), { '' => 3 }, 'a key that fails is that of all without';
+is_told_once('0209', '... which the log says once');
+is_deeply keys_for('failing-rules', [], []), { '' => 4 }, 'a rule that fails is not true, the next one counts';
+is_told_once('0210', '... which the log says once');
 
 my ($status, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
 like $dump, qr{/cgi-bin/networks/ .* fair client/24/56\b}, 'the key is printed';

@@ -65,6 +65,13 @@ static const char *client_key(request_rec *r, const admission_fair_t *fair)
 
 /* ---- the key -------------------------------------------------------------- */
 
+/* Nothing else is ever logged of those that are admitted. */
+static bool may_log(const admission_zone_t *zone)
+{
+    return adm_zone_may_log(admission_process_segment(), zone->handle,
+                            ADM_ADMITTED, adm_now(), LOG_INTERVAL);
+}
+
 /* One that fails is a key like any other: "". */
 static const char *expression_key(request_rec *r, const admission_zone_t *zone,
                                   const admission_fair_t *fair)
@@ -75,9 +82,7 @@ static const char *expression_key(request_rec *r, const admission_zone_t *zone,
     if (!error) {
         return text;
     }
-    /* Nothing else is ever logged of those that are admitted. */
-    if (adm_zone_may_log(admission_process_segment(), zone->handle,
-                         ADM_ADMITTED, adm_now(), LOG_INTERVAL)) {
+    if (may_log(zone)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0209)
                       "zone %s: the expression of AdmissionFair failed, the "
                       "request has the key of all without: %s; not logged "
@@ -117,9 +122,25 @@ static uint64_t hash_of(const char *text)
 
 /* ---- priority and cost ---------------------------------------------------- */
 
-/* @return the value of the first rule that is true, else @a otherwise. An
- * expression that fails is not true. */
-static int first_true(request_rec *r, const apr_array_header_t *rules,
+/* An expression that fails is not true. */
+static bool is_true(request_rec *r, const admission_zone_t *zone,
+                    const ap_expr_info_t *expression, const char *directive)
+{
+    const char *error = NULL;
+    int rv = ap_expr_exec(r, expression, &error);
+
+    if (rv < 0 && may_log(zone)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0210)
+                      "zone %s: an expression of %s failed, it is taken as "
+                      "not true: %s; not logged again for a minute",
+                      zone->name, directive, error);
+    }
+    return rv > 0;
+}
+
+/* @return the value of the first rule that is true, else @a otherwise. */
+static int first_true(request_rec *r, const admission_zone_t *zone,
+                      const apr_array_header_t *rules, const char *directive,
                       int otherwise)
 {
     int i;
@@ -127,10 +148,9 @@ static int first_true(request_rec *r, const apr_array_header_t *rules,
     for (i = 0; rules && i < rules->nelts; i++) {
         const admission_rule_t *rule = &APR_ARRAY_IDX(rules, i,
                                                       admission_rule_t);
-        const char *error = NULL;
 
         if (!rule->expression
-            || ap_expr_exec(r, rule->expression, &error) > 0) {
+            || is_true(r, zone, rule->expression, directive)) {
             return rule->value;
         }
     }
@@ -150,7 +170,9 @@ void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
         entry->key = hash_of(entry->key_name);
         entry->key_max = (uint32_t)fair->max;
     }
-    entry->priority = (adm_priority_t)first_true(r, conf->priorities,
+    entry->priority = (adm_priority_t)first_true(r, zone, conf->priorities,
+                                                 "AdmissionPriority",
                                                  ADM_PRIORITY_NORMAL);
-    entry->cost = (uint32_t)first_true(r, conf->costs, 1);
+    entry->cost = (uint32_t)first_true(r, zone, conf->costs, "AdmissionCost",
+                                       1);
 }
