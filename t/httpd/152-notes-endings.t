@@ -76,11 +76,13 @@ CONF
 });
 
 # prefork ends its children without asking them, and event drops connections
-# before the log is written; worker waits for every answer. No error page is made: mod_cgid's daemon ends too, and
-# httpd would warn of a child that waits for it.
+# before the log is written; worker waits for every answer. Without an error page: it
+# is a program, mod_cgid's daemon ends too, and a child that waits for it is killed.
+my $without_page = $first =~ s/^\s*ErrorDocument.*\n//mr;
+
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => $first);
+    my $httpd = start_httpd(combo => $combo, conf => $without_page);
 
     my @line = $httpd->ask('/cgi-bin/heavy?id=hold&until=stop');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
