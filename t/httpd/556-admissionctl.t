@@ -5,6 +5,7 @@ use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
+use File::Temp ();
 use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
@@ -87,6 +88,51 @@ sub distrusts {
     waitpid $backend, 0;
 }
 
+# What bash offers for a zone that begins so.
+sub offers {
+    my ($begins) = @_;
+    open my $bash, '-|', 'bash', '-c', <<'BASH', 'bash', "$PROGRAM", $begins or die "bash: $!\n";
+admissionctl() { perl "$program" "$@"; }
+program=$1
+. "${1%/*}/completion/admissionctl"
+COMP_WORDS=(admissionctl limit "$2") COMP_CWORD=2
+_admissionctl
+printf '%s\n' "${COMPREPLY[@]}"
+BASH
+    local $/ = undef;
+    return scalar <$bash>;
+}
+
+# A server with a certificate that it has signed itself.
+sub speaks_tls {
+    SKIP: {
+        skip 'IO::Socket::SSL is not installed', 8
+            if !eval { require IO::Socket::SSL; require IO::Socket::SSL::Utils; 1 };
+        my $trusted = File::Temp->new(SUFFIX => '.pem');
+        my ($cert, $key) = IO::Socket::SSL::Utils::CERT_create(
+            subject => { commonName => 'localhost' }, purpose => 'server',
+            subjectAltNames => [ [ DNS => 'localhost' ] ]);
+        print $trusted IO::Socket::SSL::Utils::PEM_cert2string($cert);
+        close $trusted;
+        my ($backend, $port) = start_backend(sub {
+            my $client = IO::Socket::SSL->start_SSL($_[0], SSL_server => 1, SSL_cert => $cert,
+                                                    SSL_key => $key) or return;
+            my $head = '';
+            while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+            print {$client} "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
+                '{"version":2,"server":{},"zones":[]}';
+        });
+        my @there = ('-u', "https://localhost:$port/");
+        like ctl(1, @there, 'show'), qr/certificate verify failed/, 'nobody vouches for it';
+        like ctl(0, @there, '--cacert', "$trusted", 'show'), qr/^ZONE/, '... but the file';
+        like ctl(0, @there, '-k', 'show'), qr/^ZONE/, '... or nobody is asked';
+        like ctl(1, '-u', "https://127.0.0.1:$port/", '--cacert', "$trusted", 'show'),
+            qr/hostname verification failed/, 'another name';
+        kill TERM => $backend;
+        waitpid $backend, 0;
+    }
+}
+
 # Its process, and what reads its output.
 sub start_sweep {
     my ($zone, $seconds) = @_;
@@ -147,6 +193,10 @@ for_each_combo(sub {
 <Location /other/>
     MaxConcurrent 7
 </Location>
+<Location /named/>
+    MaxConcurrent 1
+    AdmissionZone "a:$(touch pwned)"
+</Location>
 <Location /found/>
     MaxConcurrent auto 2 9
 </Location>
@@ -155,12 +205,17 @@ CONF
     $httpd->expect_in_log(qr/ADM0207/);
     refuses();
     distrusts();
+    speaks_tls();
 
     my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2, Queued => 1);
     my $shown = ctl(0, 'show');
     like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show has who runs and waits';
     like $shown, qr{^test\.example:/other/ +idle +0/7 }m, '... of every zone';
+    local $ENV{ADMISSION_URL} = $url;
+    is offers('/o'), "/other/\n", 'bash completes zones';
+    is offers('$'), q{\$\(touch\ pwned\)} . "\n", '... as text';
+    ok !-e 'pwned', '... and runs nothing that a name says';
     like ctl(0, qw(show cgi)), qr/^limit +2$/m, 'show of a zone has its fields';
     my $facts = JSON::PP::decode_json(ctl(0, qw(--json show cgi)));
     is_deeply [ map { $_->{queued} } @{ $facts->{zones} } ], [1], '--json is JSON';
