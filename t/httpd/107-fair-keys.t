@@ -109,7 +109,7 @@ is_deeply keys_for('users', [], []), { '' => 2 }, 'nobody is one user';
 is_deeply keys_for('inner', map { ["X-Key: $_"] } qw(a b a none)), { a => 2, b => 1 },
     'an <If> says which requests have which key, and which have none';
 is_deeply keys_for('inner', [ qq(X-Key: "\\\xe9\t<b>) ], [ 'X-Key: ' . 'x' x 60 ]),
-    { qq("\\\x{e9}\t<b>) => 1, 'x' x 32 => 1 }, 'any text is shown, a long one in part';
+    { qq("\\\x{e9}\t<b>) => 1, 'x' x 31 => 1 }, 'any text is shown, a long one in part';
 is_deeply keys_for('hosts', qw(two.example www.two.example test.example whoever.example)),
     { 'two.example' => 2, 'test.example' => 2 }, 'hosts as they are configured';
 
