@@ -34,7 +34,7 @@ typedef struct admission_drain_t {
 /** So long has a program to be silent before the thread sleeps for a paced client. */
 #define ADMISSION_PACED_PATIENCE apr_time_from_msec(100)
 
-/** Put the filter @a f in front of what is drained; it stands where it will. */
+/** What is drained goes on to the filters below @a f. */
 void admission_drain_attach(admission_drain_t *drain, ap_filter_t *f);
 
 /** At most @a room bytes are kept in @a drain, in the pool of its filter's request. */
