@@ -144,6 +144,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     history->queued = queued;
     /* In this order: whoever is killed has not counted them twice. */
     history->rejected = rejected;
+    atomic_signal_fence(memory_order_seq_cst);
     slot->rejected += (uint32_t)rejected_since;
 }
 

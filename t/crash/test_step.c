@@ -8,13 +8,11 @@
  * sixtieth for every seventh: rebuilds do the same for each ticket).
  */
 #include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../unit/test_support.h"
+#include "test_traced.h"
 #include "adm_worker.h"
 #include "adm_zone.h"
 
@@ -29,12 +27,6 @@ static adm_ticket_t held, awaited;
 
 static adm_child_t *victim;
 static adm_ticket_t ticket;
-
-/* From here on each instruction counts. */
-static void begin_steps(void)
-{
-    raise(SIGSTOP);
-}
 
 static int step_enter(void)
 {
@@ -127,6 +119,59 @@ static int step_pass_on(void)
     return 0;
 }
 
+/* The queue is closed first: it is counted as rejected. */
+static int step_rejected(void)
+{
+    const adm_override_t none_waits = { ADM_OVERRIDE_KEEP, 0,
+                                        ADM_OVERRIDE_KEEP };
+    adm_override_t before, after;
+
+    victim = join();
+    adm_override_set(victim, zone, &none_waits, adm_now(), &before, &after);
+    begin_steps();
+    return enter(victim, zone, &ticket) == ADM_FULL ? 0 : 1;
+}
+
+/* Its program has ended and is a zombie, of which all is known. */
+static int step_leave_after_program(void)
+{
+    adm_ticket_rec_t *rec;
+    siginfo_t info;
+    sigset_t child_ends;
+    pid_t program;
+
+    victim = join();
+    enter(victim, zone, &ticket);
+    rec = rec_of_ticket(&ticket);
+    sigemptyset(&child_ends);
+    sigaddset(&child_ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &child_ends, NULL); /* it would stop the victim */
+    program = fork();
+    if (program == 0) {
+        _exit(0);
+    }
+    waitid(P_PID, (id_t)program, &info, WEXITED | WNOWAIT);
+    atomic_store(&rec->programs, 1);
+    atomic_store(&rec->program, ticket.arrival << 32 | (uint32_t)program);
+    begin_steps();
+    leave(&ticket);
+    return 0;
+}
+
+/* Not the first: that one fills ten minutes of a history, store by store. */
+static int step_order(void)
+{
+    const adm_override_t one = { 1, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP };
+    const adm_override_t more = { 3, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP };
+    adm_override_t before, after;
+
+    victim = join();
+    adm_override_set(victim, zone, &one, adm_now(), &before, &after);
+    begin_steps();
+    adm_override_set(victim, zone, &more, adm_now(), &before, &after);
+    return 0;
+}
+
 static int step_register(void)
 {
     begin_steps();
@@ -200,6 +245,10 @@ static const scene_t scenes[] = {
       .is_followed = true },
     { "cancels behind another", step_cancel, NULL, .is_held = true,
       .is_awaited = true },
+    { "is rejected", step_rejected, NULL, .is_held = true },
+    { "leaves after its program", step_leave_after_program, NULL,
+      .is_held = false },
+    { "orders", step_order, NULL, .is_held = true },
     { "parks", step_park, NULL, .is_held = true },
     { "passes on", step_pass_on, NULL, .is_followed = true },
     { "registers", step_register, NULL, .is_held = true, .is_awaited = true },
@@ -221,64 +270,6 @@ static const scene_t scenes[] = {
 /* Those that are played in a zone with flows as well. */
 static const int of_flows[] = { 2, 6, 9, 12 };
 #define FLOW_SCENES (int)(sizeof(of_flows) / sizeof(of_flows[0]))
-
-/* ---- the hand that kills ------------------------------------------------- */
-
-static void *seen; /* the segment as it was an instruction ago */
-
-static bool segment_has_changed(void)
-{
-    if (memcmp(seen, segment->base, adm_segment_bytes(segment)) == 0) {
-        return false;
-    }
-    memcpy(seen, segment->base, adm_segment_bytes(segment));
-    return true;
-}
-
-static pid_t start_traced(int (*steps)(void))
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(77);
-        }
-        _exit(steps());
-    }
-    return pid;
-}
-
-/* Let it run up to begin_steps(). @return whether tracing is possible. */
-static bool reaches_its_steps(pid_t pid)
-{
-    int status;
-
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-        return false;
-    }
-    ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
-    return true;
-}
-
-/* Step until the segment has changed @a changes times. @return false if the
- * story ended before. */
-static bool steps_to_change(pid_t pid, unsigned changes)
-{
-    int status;
-
-    memcpy(seen, segment->base, adm_segment_bytes(segment));
-    while (changes) {
-        ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
-        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-        if (!WIFSTOPPED(status)) {
-            ck_assert(WIFEXITED(status));
-            return false;
-        }
-        changes -= segment_has_changed();
-    }
-    return true;
-}
 
 /* ---- one death ----------------------------------------------------------- */
 
@@ -342,6 +333,7 @@ static void assert_repaired(const scene_t *scene, unsigned change)
                       && queued_in(zone) == (scene->is_held && is_in_line),
                   "%s: after change %u: %u active, %u in line", scene->name,
                   change, active_in(zone), queued_in(zone));
+    assert_shown_is_possible(survivor, zone, scene->name, change);
     if (scene->is_held) {
         leave(&held);
     }
@@ -355,6 +347,7 @@ static void assert_repaired(const scene_t *scene, unsigned change)
                   "%s: after change %u: the next one cannot enter", scene->name,
                   change);
     leave(&next);
+    assert_shown_is_possible(survivor, zone, scene->name, change);
     for (idx = 1; idx <= segment->sizes.children; idx++) {
         children += atomic_load(&adm_child_at(segment, idx)->life) & 0xff ? 1
                                                                           : 0;
@@ -373,8 +366,7 @@ static void try_each_store(const scene_t *scene)
     bool was_killed = true;
 
     make_segment(1, 4, 64);
-    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    make_copy();
     for (change = 0; was_killed; change += change < 60 ? 1 : 7) {
         pid_t pid;
 
@@ -446,8 +438,7 @@ START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
     bool is_stopped = true;
 
     make_segment(1, 4, 64);
-    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    make_copy();
     for (change = 0; is_stopped; change++) {
         pid_t pid;
         bool is_taken;

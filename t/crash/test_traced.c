@@ -1,0 +1,124 @@
+/* test_traced.c - a process that is stopped after each of its stores. */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_traced.h"
+
+void begin_steps(void)
+{
+    raise(SIGSTOP);
+}
+
+/* ---- the hand that kills ------------------------------------------------- */
+
+static void *seen; /* the segment as it was an instruction ago */
+
+void make_copy(void)
+{
+    seen = mmap(NULL, adm_segment_bytes(segment), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static bool segment_has_changed(void)
+{
+    if (memcmp(seen, segment->base, adm_segment_bytes(segment)) == 0) {
+        return false;
+    }
+    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    return true;
+}
+
+pid_t start_traced(int (*steps)(void))
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+            _exit(77);
+        }
+        _exit(steps());
+    }
+    return pid;
+}
+
+bool reaches_its_steps(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        return false;
+    }
+    ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+    return true;
+}
+
+bool steps_to_change(pid_t pid, unsigned changes)
+{
+    int status;
+
+    memcpy(seen, segment->base, adm_segment_bytes(segment));
+    while (changes) {
+        ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        if (!WIFSTOPPED(status)) {
+            ck_assert(WIFEXITED(status));
+            return false;
+        }
+        changes -= segment_has_changed();
+    }
+    return true;
+}
+
+/* ---- what is shown ------------------------------------------------------- */
+
+static uint64_t sum_of(const uint64_t *bucket, unsigned count)
+{
+    uint64_t sum = 0;
+
+    while (count > 0) {
+        sum += bucket[--count];
+    }
+    return sum;
+}
+
+void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone,
+                              const char *scene, unsigned change)
+{
+    adm_zone_stats_t stats;
+    adm_history_t history;
+    const adm_figures_t *figures = &stats.figures;
+    const adm_account_t *account = &figures->account;
+    int i;
+
+    ck_assert_int_eq(adm_view_zone(looker, zone, adm_now(), &stats, &history),
+                     APR_SUCCESS);
+    ck_assert_msg(sum_of(figures->wait.bucket, ADM_HISTOGRAM_BUCKETS)
+                          <= figures->wait.count
+                      && sum_of(figures->service.bucket, ADM_HISTOGRAM_BUCKETS)
+                             <= figures->service.count
+                      && sum_of(account->peak_kb.bucket, ADM_SPREAD_BUCKETS)
+                             <= account->count
+                      && sum_of(account->faults.bucket, ADM_SPREAD_BUCKETS)
+                             <= account->count,
+                  "%s: after change %u: more in buckets than is counted", scene,
+                  change);
+    for (i = 1; i < ADM_HISTORY_SECONDS; i++) {
+        ck_assert_msg(history.rejected[i - 1] <= history.rejected[i]
+                          && history.limit[i - 1] <= 3,
+                      "%s: after change %u: second %d has %ju rejected, limit "
+                      "%u",
+                      scene, change, i, (uintmax_t)history.rejected[i - 1],
+                      history.limit[i - 1]);
+    }
+    ck_assert_msg(history.rejected[i - 1] <= adm_figures_rejected(figures)
+                      && history.active[i - 1] >= stats.active
+                      && history.queued[i - 1] >= stats.queued
+                      && history.limit[i - 1] == stats.limit,
+                  "%s: after change %u: the history does not end with now",
+                  scene, change);
+}

@@ -1,0 +1,32 @@
+/* test_traced.h - a process that is stopped after each of its stores. */
+#ifndef TEST_TRACED_H
+#define TEST_TRACED_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "../unit/test_support.h"
+
+/** In a story: from here on each instruction counts. */
+void begin_steps(void);
+
+/** Room for the segment as it was an instruction ago: once a test, before the rest. */
+void make_copy(void);
+
+/** Play a story in a process of its own. */
+pid_t start_traced(int (*steps)(void));
+
+/** Let it run up to begin_steps(). @return whether tracing is possible. */
+bool reaches_its_steps(pid_t pid);
+
+/** Step until the segment has changed @a changes times. @return false if the
+ *  story ended before. */
+bool steps_to_change(pid_t pid, unsigned changes);
+
+/** What is only shown of a zone need not be complete after a kill, but contradicts
+ *  nothing: histograms have no more in their buckets than they count, a history ends
+ *  with now, and no number of rejections is below nothing. */
+void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone,
+                              const char *scene, unsigned change);
+
+#endif
