@@ -142,7 +142,8 @@ static void note_poke(void *baton)
 
 static process_score *own_score(void)
 {
-    static process_score *own;
+    static process_score *_Atomic known; /* all threads find the same */
+    process_score *own = atomic_load(&known);
     pid_t pid = getpid();
     int i, places = 0;
 
@@ -154,8 +155,8 @@ static process_score *own_score(void)
         process_score *score = ap_get_scoreboard_process(i);
 
         if (score && score->pid == pid) {
-            own = score;
-            return own;
+            atomic_store(&known, score);
+            return score;
         }
     }
     return NULL;
