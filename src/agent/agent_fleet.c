@@ -6,14 +6,18 @@
  */
 #include <poll.h>
 
+#include <apr_strings.h>
+
 #include "adm_agent.h"
 #include "adm_clock.h"
+#include "adm_engine.h"
 #include "adm_fleet.h"
 #include "agent_fleet.h"
 
 #define RETRY_USEC (100 * ADM_USEC_PER_MSEC)
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 #define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
+#define WHO_USEC ADM_USEC_PER_SEC
 #define LONG_USEC (3600 * ADM_USEC_PER_SEC)
 
 typedef struct shared_t {
@@ -22,6 +26,7 @@ typedef struct shared_t {
     law_fleet_work_t work;   /* of the last promise */
     law_fleet_terms_t terms; /* with what the hold is just now */
     bool has_lapsed;
+    int64_t who_at; /* when the engine last told who shares the limit */
 } shared_t;
 
 static struct {
@@ -68,6 +73,7 @@ static void connected(void *data, bool is_new_run, int64_t engine_msec,
     }
     all.is_connected = true;
     all.next_lost = 0;
+    adm_engine_count(all.self, ADM_ENGINE_CONNECT);
 }
 
 static void lost(void *data, const char *why)
@@ -79,6 +85,7 @@ static void lost(void *data, const char *why)
         law_fleet_lost(&all.zones[n].law);
     }
     all.is_connected = false;
+    adm_engine_count(all.self, ADM_ENGINE_ERROR);
     tell_rarely(&all.next_lost, AGENT_FLEET_LOST, why);
 }
 
@@ -88,13 +95,31 @@ static void apply(const shared_t *shared, const law_fleet_share_t *share)
     adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
 }
 
+/* How the engine answered, to be shown. */
+static void count(shared_t *shared, const law_fleet_reply_t *reply,
+                  const law_fleet_who_t *who, int64_t now)
+{
+    adm_engine_count_sync(all.self, now - shared->law.sent_at);
+    if (reply->answer == LAW_FLEET_LATE) {
+        adm_engine_count(all.self, ADM_ENGINE_LATE);
+    }
+    else if (reply->answer == LAW_FLEET_STALE) {
+        adm_engine_count(all.self, ADM_ENGINE_STALE);
+    }
+    if (who->count > 0) {
+        shared->who_at = now;
+        adm_engine_note_who(all.self, shared->zone->handle, who);
+    }
+}
+
 static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
-                    int64_t now)
+                    const law_fleet_who_t *who, int64_t now)
 {
     shared_t *shared = &all.zones[zone];
     law_fleet_share_t share;
 
     (void)data;
+    count(shared, reply, who, now);
     if (reply->answer == LAW_FLEET_STALE) {
         tell_rarely(&all.next_stale, AGENT_FLEET_DOUBLED, shared->zone->name);
     }
@@ -111,6 +136,7 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
     law_fleet_share_t share;
 
     (void)data;
+    adm_engine_count(all.self, ADM_ENGINE_PUSH);
     if (law_fleet_hear_push(&shared->law, &shared->terms, push, now, &share)) {
         apply(shared, &share);
     }
@@ -165,6 +191,7 @@ static int64_t look(uint32_t n, int64_t now)
         return due > now + RETRY_USEC ? due : now + RETRY_USEC;
     }
     law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
+    sync.asks_who = now - shared->who_at >= WHO_USEC;
     if (!all.setup->provider->sync(all.engine, n, &sync)) {
         law_fleet_lost(&shared->law);
         return now + RETRY_USEC;
@@ -238,6 +265,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
     uint32_t n;
 
     all.setup = fleet && fleet->count > 0 ? fleet : NULL;
+    adm_engine_begin(self, all.setup != NULL);
     if (!all.setup) {
         return;
     }
@@ -262,7 +290,8 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
                                                    .lost = lost,
                                                    .replied = replied,
                                                    .pushed = pushed } };
-    adm_fleet_id(self->segment, all.engine_setup.id);
+    adm_fleet_id(self->segment, all.engine_setup.self.id);
+    apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
     all.engine = fleet->provider->open(pool, &all.engine_setup);
 }
 

@@ -46,6 +46,7 @@ typedef enum agent_fleet_event_t {
 typedef struct agent_fleet_t {
     const engine_provider_t *provider;
     const engine_address_t *address;
+    const char *name; /* of this server, for people */
     const agent_share_t *zones;
     uint32_t count;
     void (*tell)(void *data, agent_fleet_event_t event, const char *subject);

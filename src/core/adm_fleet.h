@@ -39,6 +39,9 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
 
 #define ADM_FLEET_ID_ROOM (2 * ADM_SECRET_LENGTH + 1)
 
+_Static_assert(ADM_FLEET_ID_ROOM == LAW_FLEET_ID_LENGTH + 1,
+               "an id is what the engine is told");
+
 /** This server's name for the engine: random, that of the segment. */
 void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
 

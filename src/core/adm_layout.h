@@ -29,7 +29,7 @@
  * ticket; programs that are all that a permit is used for; limits that find
  * themselves, what programs took; asks, flow tables and the setup of a zone; what is
  * spooled; what programs take, for people, and how much memory is available; the
- * limits of the last ten minutes; shares of a limit over servers; what tickets ask. */
+ * limits of the last ten minutes; shares over servers, their engine; what tickets ask. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -67,12 +67,12 @@ typedef struct adm_header_rec_t {
     atomic_uint
         agent_calls; /* the word it sleeps on: counted up, by anybody, to
                               * wake it */
-    atomic_uint agent_dozes; /* 1: it sleeps for as long as no zone with a limit
-                              * that finds itself runs anything. By the agent;
-                              * 0 by whoever then wakes it */
+    atomic_uint agent_dozes;     /* 1: it sleeps while no zone with a limit that
+                              * finds itself runs anything; 0 by who wakes it */
     _Atomic adm_usec_t tuned_at; /* the same: when it last looked at those */
     atomic_uint agent_polls; /* 1: it waits for its pipe, too. By the agent */
     _Atomic adm_usec_t next_fall_back; /* of those limits, while it does not */
+    adm_engine_rec_t engine;
     _Atomic uint64_t
         available_kb; /* memory without swapping, when it last looked.
                                     * By the agent; 0: not known */

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "adm.h"
+#include "law_fleet.h"
 #include "law_tune_state.h"
 
 #define ADM_CACHE_LINE 64
@@ -55,12 +56,28 @@ typedef struct adm_auto_rec_t {
 #define ADM_WATCH_BACK 2U  /* fewer permits are out than share_bound */
 
 /* What the engine last said of a zone, to be shown. By the agent alone; nothing is
- * decided by it. */
+ * decided by it. `who` may be any bytes: whoever shows it ends the names. */
 typedef struct adm_fleet_rec_t {
     atomic_uint state; /* adm_fleet_state_t */
     atomic_uint limit, granted, servers, reserved, wanted;
     _Atomic adm_usec_t learns_until; /* on adm_clock_of_leases() */
+    _Atomic adm_usec_t who_at;       /* of `who`, on the same; 0: none yet */
+    atomic_uint who_sequence;        /* odd while it is written, else even */
+    atomic_uint
+        who[sizeof(law_fleet_who_t) / sizeof(unsigned)]; /* law_fleet_who_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_fleet_rec_t;
+
+_Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
+               "those who share a limit are copied by words");
+
+/* What happened between this server and the engine, to be shown. By the agent
+ * alone; atomic. */
+typedef struct adm_engine_rec_t {
+    atomic_uint state; /* adm_engine_state_t */
+    _Atomic uint64_t counts[ADM_ENGINE_EVENTS];
+    _Atomic uint64_t round_trip_usec; /* sum of ADM_ENGINE_SYNC */
+    _Atomic uint64_t round_trip_max_usec;
+} adm_engine_rec_t;
 
 _Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,
                "the state of a limit is copied by words");

@@ -5,6 +5,7 @@
 
 #include "adm_account.h"
 #include "adm_auto.h"
+#include "adm_engine.h"
 #include "adm_fleet.h"
 #include "adm_flow.h"
 #include "adm_hand_over.h"
@@ -132,6 +133,7 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         .away = adm_recycle_away(segment),
         .away_max_usec = atomic_load(&segment->header->away_max_usec)
     };
+    adm_engine_view(segment, &stats->engine);
     for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
         adm_child_rec_t *rec = adm_child_at(segment, idx);
 

@@ -24,9 +24,6 @@ typedef struct engine_address_t engine_address_t;
 /** An open engine. */
 typedef struct engine_t engine_t;
 
-/** A server's id: 128 random bits in hexadecimal digits. */
-#define ENGINE_ID_LENGTH 32
-
 /** What an engine says, always from within work(). */
 typedef struct engine_ears_t {
     void *data;
@@ -38,7 +35,7 @@ typedef struct engine_ears_t {
     void (*lost)(void *data, const char *why);
     /** The answer to a zone's sync. */
     void (*replied)(void *data, uint32_t zone, const law_fleet_reply_t *reply,
-                    int64_t now);
+                    const law_fleet_who_t *who, int64_t now);
     /** Something unasked, of the run that the connection is to. */
     void (*pushed)(void *data, uint32_t zone, const law_fleet_push_t *push,
                    int64_t now);
@@ -47,7 +44,7 @@ typedef struct engine_ears_t {
 /** What an engine is opened with; stays as it is. */
 typedef struct engine_setup_t {
     const engine_address_t *address;
-    char id[ENGINE_ID_LENGTH + 1];
+    law_fleet_self_t self;
     const char *const *zones; /* their names */
     uint32_t count;
     engine_ears_t ears;

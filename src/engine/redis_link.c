@@ -82,8 +82,8 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
     for (n = 0; n < setup->count; n++) {
         engine->keys[n] = key_of(p, setup->zones[n]);
     }
-    for (n = 0; setup->id[n]; n++) {
-        engine->chance = engine->chance * 31 + (unsigned char)setup->id[n];
+    for (n = 0; setup->self.id[n]; n++) {
+        engine->chance = engine->chance * 31 + (unsigned char)setup->self.id[n];
     }
     return engine;
 }
@@ -179,7 +179,7 @@ static void connect_both(engine_t *engine)
     redisAppendCommand(commands, "SCRIPT LOAD %s", redis_words_script);
     redisAppendCommand(commands, "TIME");
     ask_to_enter(pushes, address);
-    redisAppendCommand(pushes, "SUBSCRIBE adm:%s", engine->setup->id);
+    redisAppendCommand(pushes, "SUBSCRIBE adm:%s", engine->setup->self.id);
     engine->step = address->password   ? STEP_AUTH
                    : address->database ? STEP_SELECT
                                        : STEP_INFO;
@@ -277,12 +277,13 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
 static const char *take_answer(engine_t *engine, const redisReply *reply)
 {
     law_fleet_reply_t answer;
+    law_fleet_who_t who;
     uint32_t zone;
 
     if (reply->type == REDIS_REPLY_ERROR) {
         return reply->str;
     }
-    if (engine->count == 0 || !redis_words_reply(reply, &answer)) {
+    if (engine->count == 0 || !redis_words_reply(reply, &answer, &who)) {
         return "it answers something else";
     }
     zone = engine->asked[engine->first];
@@ -292,7 +293,7 @@ static const char *take_answer(engine_t *engine, const redisReply *reply)
                            ? engine->now + engine->address->timeout_usec
                            : 0;
     engine->pause = PAUSE_LEAST_USEC;
-    engine->setup->ears.replied(engine->setup->ears.data, zone, &answer,
+    engine->setup->ears.replied(engine->setup->ears.data, zone, &answer, &who,
                                 engine->now);
     return NULL;
 }
@@ -444,7 +445,7 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
     if (!engine->commands || engine->step != STEP_READY
         || !engine->is_subscribed || engine->count >= engine->setup->count
         || redis_words_sync(engine->commands, engine->sha, engine->keys[zone],
-                            engine->setup->id, engine->run, sync)
+                            engine->run, &engine->setup->self, sync)
                != 0) {
         return false;
     }

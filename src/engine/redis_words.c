@@ -15,12 +15,12 @@ const char redis_words_script[] =
 
 /* ---- what is said --------------------------------------------------------- */
 
-#define NUMBERS 11
+#define NUMBERS 12
 #define NUMBER_ROOM 24
-#define WORDS (6 + NUMBERS)
+#define WORDS (7 + NUMBERS)
 
 int redis_words_sync(redisContext *context, const char *sha, const char *key,
-                     const char *id, const char *run,
+                     const char *run, const law_fleet_self_t *self,
                      const law_fleet_sync_t *sync)
 {
     const int64_t numbers[NUMBERS] = { (int64_t)sync->sequence,
@@ -33,8 +33,10 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                                        sync->terms.hold_usec / 1000,
                                        sync->engine_msec,
                                        sync->age_msec,
-                                       sync->leaves };
-    const char *words[WORDS] = { "EVALSHA", sha, "1", key, id, run };
+                                       sync->leaves,
+                                       sync->asks_who };
+    const char *words[WORDS] = { "EVALSHA", sha,        "1", key,
+                                 self->id,  self->name, run };
     char texts[NUMBERS][NUMBER_ROOM];
     unsigned n;
 
@@ -63,6 +65,9 @@ enum {
     SHORT,
     OK_NUMBERS
 };
+
+/* What is told of one server, behind all that. */
+enum { WHO_NAME, WHO_GRANTED, WHO_TARGET, WHO_WANTED, WHO_SILENT, WHO_WORDS };
 
 /* Permits are counted in 16 bits, and those of a fleet in sums of these. */
 static bool is_count(int64_t number)
@@ -101,19 +106,73 @@ static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
     return true;
 }
 
-bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply)
+/* Anybody may have written the name: it is shown as letters, and cut. */
+static void copy_name(const redisReply *from, char name[LAW_FLEET_NAME])
+{
+    size_t n;
+
+    for (n = 0; n < from->len && n < LAW_FLEET_NAME - 1; n++) {
+        name[n] = from->str[n] > ' ' && from->str[n] <= '~' ? from->str[n]
+                                                            : '?';
+    }
+    name[n] = '\0';
+}
+
+static bool read_server(redisReply *const words[WHO_WORDS],
+                        law_fleet_server_t *server)
+{
+    unsigned n;
+
+    if (words[WHO_NAME]->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    for (n = WHO_GRANTED; n < WHO_WORDS; n++) {
+        if (words[n]->type != REDIS_REPLY_INTEGER
+            || !is_count(words[n]->integer)) {
+            return false;
+        }
+    }
+    copy_name(words[WHO_NAME], server->name);
+    server->granted = (uint32_t)words[WHO_GRANTED]->integer;
+    server->target = (uint32_t)words[WHO_TARGET]->integer;
+    server->wanted = (uint32_t)words[WHO_WANTED]->integer;
+    server->silent_msec = (uint32_t)words[WHO_SILENT]->integer;
+    return true;
+}
+
+static bool read_who(const redisReply *from, law_fleet_who_t *who)
+{
+    size_t count = from->elements / WHO_WORDS;
+
+    if (from->type != REDIS_REPLY_ARRAY || from->elements % WHO_WORDS
+        || count > LAW_FLEET_SERVERS) {
+        return false;
+    }
+    for (who->count = 0; who->count < count; who->count++) {
+        if (!read_server(from->element + (size_t)who->count * WHO_WORDS,
+                         &who->servers[who->count])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
+                       law_fleet_who_t *who)
 {
     int64_t numbers[OK_NUMBERS] = { 0 };
     const char *word;
-    size_t n;
+    size_t n, count;
 
     *reply = (law_fleet_reply_t){ .answer = LAW_FLEET_LATE };
+    who->count = 0;
     if (from->type != REDIS_REPLY_ARRAY || from->elements < 2
-        || from->elements > OK_NUMBERS + 1
+        || from->elements > OK_NUMBERS + 2
         || from->element[0]->type != REDIS_REPLY_STRING) {
         return false;
     }
-    for (n = 1; n < from->elements; n++) {
+    count = from->elements <= OK_NUMBERS ? from->elements : OK_NUMBERS + 1;
+    for (n = 1; n < count; n++) {
         if (from->element[n]->type != REDIS_REPLY_INTEGER) {
             return false;
         }
@@ -125,7 +184,9 @@ bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply)
     reply->engine_msec = numbers[TIME];
     word = from->element[0]->str;
     if (strcmp(word, "ok") == 0) {
-        return from->elements == OK_NUMBERS + 1 && read_ok(numbers, reply);
+        return count == OK_NUMBERS + 1 && read_ok(numbers, reply)
+               && (from->elements == count
+                   || read_who(from->element[count], who));
     }
     if (strcmp(word, "stale") == 0) {
         reply->answer = LAW_FLEET_STALE;

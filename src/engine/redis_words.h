@@ -20,15 +20,16 @@ extern const char redis_words_script[];
  *
  * @param sha   of the script
  * @param key   of the zone
- * @param id    of the server
  * @param run   that the connection is to
+ * @param self  who speaks
  * @return 0, or -1: there is no memory for it */
 int redis_words_sync(redisContext *context, const char *sha, const char *key,
-                     const char *id, const char *run,
+                     const char *run, const law_fleet_self_t *self,
                      const law_fleet_sync_t *sync);
 
-/** @return whether this is an answer to a sync, which is then in @a reply. */
-bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply);
+/** @return whether this is an answer to a sync, which is then in @a reply and @a who. */
+bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
+                       law_fleet_who_t *who);
 
 /** What is pushed: "key run gen granted target tight". @return whether it is that, of
  *  the run; @a key_length of its characters are the zone's key. */

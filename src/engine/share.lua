@@ -10,15 +10,16 @@
 local RUN, SINCE, SPAN, REGISTERED, LAST, TIGHT_AT, LEARNS = 1, 2, 3, 4, 5, 6, 7
 -- and a field for each server what is known of it, oldest as the engine's time:
 local GRANTED, GEN, SEQ, WANT, OLDEST, LEASE_END, TARGET, SPOKEN, LIMIT, LEASE,
-      HOLD, TIGHT = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+      HOLD, TIGHT, NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 local LATE_MS, SLACK_MS, TIGHT_MS, FORGET_MS = 1000, 100, 300, 86400000
+local NAMED = 32 -- servers, of those that are told of
 
-local id, run = ARGV[1], ARGV[2]
-local function number(n) return tonumber(ARGV[n]) end
+local id, name, run = ARGV[1], ARGV[2], ARGV[3]
+local function number(n) return tonumber(ARGV[n + 1]) end
 local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number(6), number(7)
 local limit, lease, hold = number(8), number(9), number(10)
-local engine_time, age, leaves = number(11), number(12), number(13)
+local engine_time, age, leaves, asks_who = number(11), number(12), number(13), number(14)
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -131,7 +132,7 @@ else
   own[GRANTED] = math.max(own[GRANTED], has) -- R3: another grant is on its way
 end
 own[SEQ], own[WANT], own[LIMIT], own[LEASE], own[HOLD] = seq, want, limit, lease, hold
-own[LEASE_END] = now + lease
+own[LEASE_END], own[NAME] = now + lease, name
 own[OLDEST] = oldest >= 0 and now - oldest or 0
 changed[id] = true
 if leaves == 1 then
@@ -308,5 +309,22 @@ for server_id in pairs(told) do
   end
 end
 if not own then return { 'bye', now } end
-return { 'ok', now, own[GEN], own[GRANTED], own[TARGET], #ids, reserved, wanted, learning,
-         limit, own[TIGHT], (should[id] or 0) < want and 1 or 0 }
+local answer = { 'ok', now, own[GEN], own[GRANTED], own[TARGET], #ids, reserved, wanted,
+                 learning, limit, own[TIGHT], (should[id] or 0) < want and 1 or 0 }
+if asks_who == 1 then
+  local who = {}
+  local function name_it(server_id)
+    local x = servers[server_id]
+    local silent = math.max(now - (x[LEASE_END] - x[LEASE]), 0)
+    for _, word in ipairs({ x[NAME] or server_id, x[GRANTED], x[TARGET], x[WANT], silent }) do
+      who[#who + 1] = word
+    end
+  end
+  name_it(id)
+  table.sort(ids)
+  for n = 1, math.min(#ids, NAMED) do
+    if ids[n] ~= id and #who < NAMED * 5 then name_it(ids[n]) end
+  end
+  answer[#answer + 1] = who
+end
+return answer

@@ -31,6 +31,18 @@ typedef struct law_fleet_work_t {
     int64_t longest_usec; /* that a request ever took */
 } law_fleet_work_t;
 
+/** Room for what people call a server, such as its host name. */
+#define LAW_FLEET_NAME 48
+
+/** A server's id: 128 random bits in hexadecimal digits. */
+#define LAW_FLEET_ID_LENGTH 32
+
+/** Who a server is. */
+typedef struct law_fleet_self_t {
+    char id[LAW_FLEET_ID_LENGTH + 1];
+    char name[LAW_FLEET_NAME]; /* for people; decides nothing */
+} law_fleet_self_t;
+
 /** What is told to the engine: one operation. */
 typedef struct law_fleet_sync_t {
     uint64_t sequence;   /* R4 */
@@ -42,6 +54,7 @@ typedef struct law_fleet_sync_t {
     int64_t engine_msec; /* R5: the last time of the engine that was heard, */
     int64_t age_msec;    /* and how long ago */
     bool leaves;         /* the server ends */
+    bool asks_who;       /* it wants to hear of the others */
 } law_fleet_sync_t;
 
 typedef enum law_fleet_answer_t {
@@ -50,6 +63,24 @@ typedef enum law_fleet_answer_t {
     LAW_FLEET_STALE, /* R4: a later one was there before */
     LAW_FLEET_BYE    /* it is known no more */
 } law_fleet_answer_t;
+
+/** One of those that share a limit, to be shown. */
+typedef struct law_fleet_server_t {
+    char name[LAW_FLEET_NAME];
+    uint32_t granted;
+    uint32_t target;
+    uint32_t wanted;
+    uint32_t silent_msec; /* since it last spoke */
+} law_fleet_server_t;
+
+/** So many are told of at most. */
+#define LAW_FLEET_SERVERS 32
+
+/** All of them, the first is the one that asked. */
+typedef struct law_fleet_who_t {
+    uint32_t count; /* 0: not told */
+    law_fleet_server_t servers[LAW_FLEET_SERVERS];
+} law_fleet_who_t;
 
 /** What the engine answers. */
 typedef struct law_fleet_reply_t {

@@ -471,6 +471,7 @@ const scene_t scenes[] = {
     { KILL(fleet_set), NULL, share_granted, .is_awaited = true, .limit = 0 },
     { KILL(fleet_leased), NULL, share_granted, .is_awaited = true, .limit = 0 },
     { KILL(fleet_unwatched), NULL, share_awaited, .is_held = true, .limit = 1 },
+    { KILL(engine_who), NULL, sharers_noted, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .limit = 1 },
     { KILL(child_claimed), NULL, register_only, .is_held = true,
       .is_awaited = true, .limit = 1 },

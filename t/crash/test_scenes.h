@@ -41,6 +41,7 @@ void share_again(adm_child_t *child);
 
 int share_granted(void *unused);
 int share_awaited(void *unused);
+int sharers_noted(void *unused);
 
 typedef struct scene_t {
     const char *name;

@@ -3,6 +3,7 @@
 
 #include "../unit/test_support.h"
 #include "adm_clock.h"
+#include "adm_engine.h"
 #include "adm_fleet.h"
 #include "adm_limit.h"
 
@@ -25,6 +26,7 @@ bool share(adm_child_t *child)
     const law_fleet_share_t one = {
         .share = 1, .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC
     };
+    const law_fleet_who_t who = { .count = 1 };
     adm_ticket_t ticket;
     law_fleet_work_t work;
 
@@ -43,6 +45,7 @@ bool share(adm_child_t *child)
         return false;
     }
     adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
+    adm_engine_note_who(child, zone, &who);
     return true;
 }
 
@@ -94,5 +97,18 @@ int share_awaited(void *unused)
     NEED(adm_fleet_promise(child, zone, 1, adm_now(), &work) == APR_SUCCESS);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
+    return 0;
+}
+
+int sharers_noted(void *unused)
+{
+    const law_fleet_who_t who = { .count = 1,
+                                  .servers = { { .name = "one" } } };
+    adm_child_t *child = join();
+
+    (void)unused;
+    NEED(child != NULL);
+    arm();
+    adm_engine_note_who(child, zone, &who);
     return 0;
 }

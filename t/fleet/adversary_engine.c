@@ -122,7 +122,9 @@ static void hear_pushes(void)
 
 void engine_execute(message_t *message, int64_t at)
 {
+    law_fleet_self_t self = { .name = "server" };
     char run_text[16];
+    law_fleet_who_t who;
     redisReply *reply;
 
     if (message->run != run) {
@@ -130,13 +132,12 @@ void engine_execute(message_t *message, int64_t at)
     }
     snprintf(run_text, sizeof(run_text), "r%d", run);
     command("SET clock %lld", (long long)at);
-    if (redis_words_sync(engine, sha, KEY, message->id, run_text,
-                         &message->sync)
-            != 0
+    snprintf(self.id, sizeof(self.id), "%s", message->id);
+    if (redis_words_sync(engine, sha, KEY, run_text, &self, &message->sync) != 0
         || redisGetReply(engine, (void **)&reply) != REDIS_OK) {
         die("the engine is gone");
     }
-    if (!redis_words_reply(must(reply), &message->reply)) {
+    if (!redis_words_reply(must(reply), &message->reply, &who)) {
         die("an answer is not understood");
     }
     freeReplyObject(reply);

@@ -42,6 +42,8 @@ my %SERIES = (
     AdmissionBrakes => [ '20m', zone => ['admission_limit_brakes_total{instance="a",zone="z"} 0+1x30'] ],
     AdmissionWorkersShort => [ '5m', instance => ['admission_reserve_free{instance="a"} 0x30'] ],
     AdmissionAgentDead => [ '5m', instance => ['admission_agent{instance="a"} 0x30'] ],
+    AdmissionEngineLost => [ '5m', instance => ['admission_engine_state{instance="a"} 2x30'] ],
+    AdmissionFleetFallback => [ '5m', zone => ['admission_fleet_state{instance="a",zone="z"} 3x30'] ],
     AdmissionUnlimited => [ '5m', instance => ['admission_unlimited_total{instance="a"} 0+1x30'] ],
     AdmissionDark => [ '10m', none => ['other 1x30'] ],
 );
@@ -60,10 +62,10 @@ sub rules_test {
             . "eval_time: $when, exp_samples: [{value: 1}]}\n";
     }
     my %healthy = (zones => 1, agent => 1, reserve_free => 9, unlimited_total => 0,
-                   memory_available_bytes => 9);
+                   memory_available_bytes => 9, engine_state => 1);
     my %zone = (active => 2, limit => 4, queued => 1, queue_length => 100, mode => 0, overridden => 0,
                 orphans => 0, oldest_wait_seconds => 1, queue_timeout_seconds => 30,
-                program_room => 5, programs_ended_total => 9, limit_brakes_total => 0,
+                program_room => 5, fleet_state => 1, programs_ended_total => 9, limit_brakes_total => 0,
                 admitted_total => '0+60', rejected_total => 0);
     $text .= "  - interval: 1m\n    input_series:\n";
     $text .= join '', map { "      - {series: 'admission_$_\{instance=\"a\"}', values: '$healthy{$_}x2000'}\n" }

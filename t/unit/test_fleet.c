@@ -1,8 +1,10 @@
 /* test_fleet.c - this server's share of a limit over many: promise, lease, fallback. */
 #include <poll.h>
+#include <string.h>
 
 #include "adm_agent.h"
 #include "adm_clock.h"
+#include "adm_engine.h"
 #include "adm_fleet.h"
 #include "adm_limit.h"
 #include "test_support.h"
@@ -214,6 +216,67 @@ START_TEST(what_the_engine_said_is_shown)
 }
 END_TEST
 
+START_TEST(who_shares_a_limit_is_shown)
+{
+    law_fleet_who_t who = { .count = 2,
+                            .servers = { { .name = "one", .granted = 3 },
+                                         { .name = "two", .wanted = 7 } } };
+    law_fleet_who_t shown;
+    adm_usec_t age;
+
+    share_zone(ADM_FALLBACK_KEEP);
+    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    memset(who.servers[1].name, 'x', LAW_FLEET_NAME); /* without an end */
+    adm_engine_note_who(child, zone, &who);
+    ck_assert(adm_engine_who(segment, zone, &shown, &age));
+    ck_assert_uint_eq(shown.count, 2);
+    ck_assert_str_eq(shown.servers[0].name, "one");
+    ck_assert_uint_eq(shown.servers[0].granted, 3);
+    ck_assert_uint_eq(shown.servers[1].wanted, 7);
+    ck_assert_uint_eq(strlen(shown.servers[1].name), LAW_FLEET_NAME - 1);
+    ck_assert_int_ge(age, 0);
+
+    /* Being written, or by a child that was taken over. */
+    segment->fleet_recs[zone.idx - 1].who_sequence++;
+    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    who.count = LAW_FLEET_SERVERS + 1;
+    adm_engine_note_who(child, zone, &who);
+    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_engine_is_counted)
+{
+    adm_engine_t shown;
+
+    share_zone(ADM_FALLBACK_KEEP);
+    adm_engine_view(segment, &shown);
+    ck_assert_str_eq(adm_engine_state_name(shown.state), "off");
+    adm_engine_begin(child, true);
+    adm_engine_view(segment, &shown);
+    ck_assert_str_eq(adm_engine_state_name(shown.state), "lost");
+    adm_engine_count(child, ADM_ENGINE_CONNECT);
+    adm_engine_count_sync(child, 10);
+    adm_engine_count_sync(child, 30);
+    adm_engine_count_sync(child, -5);
+    adm_engine_count(child, ADM_ENGINE_PUSH);
+    adm_engine_view(segment, &shown);
+    ck_assert_str_eq(adm_engine_state_name(shown.state), "connected");
+    ck_assert_uint_eq(shown.connects, 1);
+    ck_assert_uint_eq(shown.syncs, 3);
+    ck_assert_uint_eq(shown.pushes, 1);
+    ck_assert_int_eq(shown.mean_usec, 40 / 3);
+    ck_assert_int_eq(shown.max_usec, 30);
+    adm_engine_count(child, ADM_ENGINE_ERROR);
+    adm_engine_view(segment, &shown);
+    ck_assert_str_eq(adm_engine_state_name(shown.state), "lost");
+    adm_engine_begin(child, false);
+    adm_engine_view(segment, &shown);
+    ck_assert_str_eq(adm_engine_state_name(shown.state), "off");
+}
+END_TEST
+
 START_TEST(an_agent_that_polls_is_woken)
 {
     unsigned calls;
@@ -252,6 +315,8 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    a_zone_that_is_not_shared_any_more_has_its_own_limit);
     tcase_add_test(stories, what_the_engine_said_is_shown);
+    tcase_add_test(stories, who_shares_a_limit_is_shown);
+    tcase_add_test(stories, the_engine_is_counted);
     tcase_add_test(stories, an_agent_that_polls_is_woken);
 }
 

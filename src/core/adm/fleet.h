@@ -5,6 +5,7 @@
 #define ADM_PUBLIC_FLEET_H
 
 #include "adm/base.h"
+#include "law_fleet.h"
 
 /** What holds of a zone's share when its lease is over. */
 typedef enum adm_fallback_t {
@@ -39,6 +40,50 @@ typedef struct adm_fleet_t {
     adm_usec_t lease_usec;    /* that is left */
     adm_usec_t learning_usec; /* that is left */
 } adm_fleet_t;
+
+/** What there is of the connection with the engine. */
+typedef enum adm_engine_state_t {
+    ADM_ENGINE_OFF,       /* none is wanted */
+    ADM_ENGINE_CONNECTED, /* there is one */
+    ADM_ENGINE_LOST       /* there is none */
+} adm_engine_state_t;
+
+/** What is counted of it. */
+typedef enum adm_engine_event_t {
+    ADM_ENGINE_CONNECT, /* there is a connection now */
+    ADM_ENGINE_ERROR,   /* there is none now */
+    ADM_ENGINE_SYNC,    /* a sync was answered */
+    ADM_ENGINE_PUSH,
+    ADM_ENGINE_LATE,
+    ADM_ENGINE_STALE,
+    ADM_ENGINE_EVENTS
+} adm_engine_event_t;
+
+/** @return its word. */
+const char *adm_engine_state_name(adm_engine_state_t state);
+
+/** What happened between the agents of this server and the engine. */
+typedef struct adm_engine_t {
+    adm_engine_state_t state;
+    uint64_t connects; /* that succeeded */
+    uint64_t errors;   /* connections that ended, and attempts that failed */
+    uint64_t syncs;    /* that were answered */
+    uint64_t pushes;   /* heard unasked */
+    uint64_t late;  /* of the syncs: they came late, or the clock has jumped */
+    uint64_t stale; /* of the syncs: a later one was there before */
+    adm_usec_t mean_usec; /* from a sync to its answer */
+    adm_usec_t max_usec;
+} adm_engine_t;
+
+/** Copy it. No lock; nothing of it is believed. */
+void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown);
+
+/** Copy who shares a zone's limit, this server first. No lock.
+ *
+ * @param age_usec  how long ago the engine said that
+ * @return whether it is known and not being written */
+bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
+                    law_fleet_who_t *who, adm_usec_t *age_usec);
 
 /** Copy it. No lock; nothing of it is believed. */
 void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,

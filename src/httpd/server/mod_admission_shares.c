@@ -2,6 +2,8 @@
  * what it says.
  */
 #include <httpd.h>
+#include <ap_listen.h>
+#include <apr_strings.h>
 #include <http_config.h>
 #include <http_log.h>
 
@@ -11,6 +13,9 @@
 #include "server/mod_admission_shares.h"
 
 APLOG_USE_MODULE(admission);
+
+/* Of the host's name, in front of a port. */
+#define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
 static server_rec *server;
 static admission_fleet_t terms;
@@ -49,6 +54,20 @@ static void tell(void *data, agent_fleet_event_t event, const char *subject)
                      subject);
         break;
     }
+}
+
+/* What people call this server: its host, and a port where it has several. */
+static const char *name_of_server(apr_pool_t *p)
+{
+    char host[APRMAXHOSTLEN + 1];
+    const ap_listen_rec *listener = ap_listeners;
+    int port = listener && listener->bind_addr ? listener->bind_addr->port : 0;
+
+    if (apr_gethostname(host, sizeof(host), p) != APR_SUCCESS) {
+        return "unknown";
+    }
+    return port ? apr_psprintf(p, "%.*s:%d", NAME_LENGTH, host, port)
+                : apr_pstrdup(p, host);
 }
 
 static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
@@ -92,6 +111,7 @@ const agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s)
     }
     fleet->provider = terms.provider;
     fleet->address = terms.address;
+    fleet->name = name_of_server(p);
     fleet->zones = (agent_share_t *)found->elts;
     fleet->count = (uint32_t)found->nelts;
     fleet->tell = tell;

@@ -1,4 +1,4 @@
-/* mod_admission_fields.c - every fact that the module shows, once. */
+/* mod_admission_fields.c - every fact that the module shows of a zone, once. */
 #include <http_protocol.h>
 
 #include "config/mod_admission_zones.h"
@@ -337,6 +337,7 @@ const admission_unit_t *admission_fields_unit(admission_kind_t kind)
 {
     static const admission_unit_t none = { "", "", 1, 1 };
     static const admission_unit_t units[] = {
+        [ADMISSION_GAUGE_USEC] = { "Us", "_seconds", 1, 1000000 },
         [ADMISSION_GAUGE_MSEC] = { "Ms", "_seconds", 1, 1000 },
         [ADMISSION_GAUGE_SEC] = { "S", "_seconds", 1, 1 },
         [ADMISSION_GAUGE_KB] = { "KB", "_bytes", 1024, 1 },
@@ -377,6 +378,8 @@ const char *admission_fields_word(const admission_field_t *field,
         return adm_mode_name((adm_mode_t)value);
     case ADMISSION_KIND:
         return value ? "auto" : "fixed";
+    case ADMISSION_ENGINE:
+        return adm_engine_state_name((adm_engine_state_t)value);
     case ADMISSION_FLEET:
         return adm_fleet_state_name((adm_fleet_state_t)value);
     case ADMISSION_REASON:

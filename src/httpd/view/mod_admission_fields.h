@@ -11,7 +11,8 @@
 
 typedef enum admission_kind_t {
     ADMISSION_GAUGE,      /* goes up and down */
-    ADMISSION_GAUGE_MSEC, /* the same, a time in milliseconds */
+    ADMISSION_GAUGE_USEC, /* the same, a time in microseconds */
+    ADMISSION_GAUGE_MSEC, /* in milliseconds */
     ADMISSION_GAUGE_SEC,  /* a time in seconds */
     ADMISSION_GAUGE_KB,   /* memory in KiB */
     ADMISSION_GAUGE_MB,   /* memory in MiB */
@@ -21,6 +22,7 @@ typedef enum admission_kind_t {
     ADMISSION_MODE,
     ADMISSION_KIND,
     ADMISSION_FLEET,
+    ADMISSION_ENGINE,
     ADMISSION_REASON
 } admission_kind_t;
 

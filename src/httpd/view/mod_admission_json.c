@@ -83,7 +83,7 @@ static void write_field(request_rec *r, const admission_field_t *field,
 {
     const char *quote = admission_fields_word(field, value) ? "\"" : "";
 
-    ap_rvputs(r, ",\"", field->json, "\":", quote, NULL);
+    ap_rvputs(r, "\"", field->json, "\":", quote, NULL);
     admission_fields_write(r, field, value);
     ap_rputs(quote, r);
 }
@@ -178,6 +178,35 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
+/* The servers that share the limit, as the engine said: their names, too. */
+static void write_sharers(request_rec *r, apr_pool_t *p,
+                          const admission_zone_t *zone)
+{
+    law_fleet_who_t who;
+    adm_usec_t age;
+    uint32_t i;
+
+    if (!zone->is_fleet
+        || !adm_engine_who(admission_process_segment(), zone->handle, &who,
+                           &age)) {
+        return;
+    }
+    ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",
+               (apr_int64_t)(age / ADM_USEC_PER_MSEC));
+    for (i = 0; i < who.count; i++) {
+        const law_fleet_server_t *server = &who.servers[i];
+
+        ap_rputs(i ? ",{\"server\":" : "{\"server\":", r);
+        write_string(r, admission_text_utf8(p, server->name));
+        ap_rprintf(r,
+                   ",\"granted\":%u,\"share\":%u,\"wanted\":%u,"
+                   "\"silentMs\":%u}",
+                   server->granted, server->target, server->wanted,
+                   server->silent_msec);
+    }
+    ap_rputs("]}", r);
+}
+
 static void write_zone(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone, admission_json_with_t with)
 {
@@ -194,12 +223,14 @@ static void write_zone(request_rec *r, apr_pool_t *p,
         return;
     }
     for (i = 0; i < admission_zone_fields_count; i++) {
+        ap_rputs(",", r);
         write_field(r, &admission_zone_fields[i],
                     admission_zone_fields[i].of_zone(&view));
     }
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
     write_keys(r, p, zone);
+    write_sharers(r, p, zone);
     if (with == ADMISSION_WITH_HISTORY) {
         write_history(r, &history);
     }
@@ -221,9 +252,9 @@ int admission_json_write(request_rec *r, const admission_zone_t *only,
     ap_set_content_type(r, "application/json");
     ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
     for (i = 0; i < admission_server_fields_count; i++) {
-        ap_rprintf(r, "%s\"%s\":%" APR_INT64_T_FMT, i ? "," : "",
-                   admission_server_fields[i].json,
-                   admission_server_fields[i].of_server(&stats));
+        ap_rputs(i ? "," : "", r);
+        write_field(r, &admission_server_fields[i],
+                    admission_server_fields[i].of_server(&stats));
     }
     ap_rputs("},\"zones\":[", r);
     apr_pool_create(&p, r->pool);

@@ -36,6 +36,9 @@ static const char *text_of(apr_pool_t *p, admission_kind_t kind,
                            apr_int64_t value)
 {
     switch (kind) {
+    case ADMISSION_GAUGE_USEC:
+        return value < 1000 ? apr_psprintf(p, "%" APR_INT64_T_FMT " us", value)
+                            : admission_page_words_time(p, value);
     case ADMISSION_GAUGE_MSEC:
         return admission_page_words_time(p, value * ADM_USEC_PER_MSEC);
     case ADMISSION_GAUGE_SEC:
@@ -123,6 +126,14 @@ void admission_page_facts_trouble(request_rec *r,
             "<p class=\"say bad\">The agent is not at work: children take "
             "back what the dead held, and limits that find themselves stand "
             "still or fall. The error log may have the reason.</p>\n",
+            r);
+    }
+    if (server->engine.state == ADM_ENGINE_LOST) {
+        ap_rputs(
+            "<p class=\"say bad\">There is no connection with the engine of "
+            "limits over servers: shares hold as long as their leases, then "
+            "the fallback of AdmissionFleet does. The error log has the "
+            "reason.</p>\n",
             r);
     }
     if (server->unlimited) {

@@ -231,6 +231,36 @@ static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
     }
 }
 
+/* What of a limit over servers is here, and why it may be none. */
+static void say_fleet(request_rec *r, apr_pool_t *p,
+                      const admission_view_t *view)
+{
+    const adm_fleet_t *fleet = &view->stats.fleet;
+
+    if (fleet->state == ADM_FLEET_OFF) {
+        return;
+    }
+    if (fleet->state == ADM_FLEET_FALLBACK) {
+        say(r, "bad",
+            "One limit over servers: this one has no lease of a share, so the "
+            "fallback of AdmissionFleet holds. The error log has the reason.");
+        return;
+    }
+    say(r, "",
+        apr_psprintf(p,
+                     "One limit over %u servers: %u, of which this one may use "
+                     "%u for %s; %u are granted and %u wanted in all.%s",
+                     fleet->servers, fleet->limit, fleet->share,
+                     admission_page_words_time(p, fleet->lease_usec),
+                     fleet->reserved, fleet->wanted,
+                     fleet->state == ADM_FLEET_LEARNING ? apr_psprintf(
+                         p,
+                         " The engine still learns who has what: for %s "
+                         "it gives out nothing that nobody claims.",
+                         admission_page_words_time(p, fleet->learning_usec))
+                                                        : ""));
+}
+
 /* What the programs were that have ended, and how many more there is room for. */
 static void say_room(request_rec *r, apr_pool_t *p,
                      const admission_view_t *view)
@@ -272,5 +302,6 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
     say_mode(r, p, view);
     say_traffic(r, p, view, history);
     say_why(r, p, view);
+    say_fleet(r, p, view);
     say_room(r, p, view);
 }

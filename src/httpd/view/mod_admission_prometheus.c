@@ -126,7 +126,10 @@ static void write_value(admission_pieces_t *out, const admission_field_t *field,
     value *= unit->times;
     put(out, " ");
     if (unit->per > 1) {
-        admission_pieces_put_number(out, value * 1000 / unit->per, 3);
+        int digits = unit->per > 1000 ? 6 : 3;
+
+        admission_pieces_put_number(
+            out, value * (digits == 6 ? 1000000 : 1000) / unit->per, digits);
     }
     else {
         admission_pieces_put_number(out, value, 0);

@@ -45,7 +45,27 @@ OF_SERVER(away, server->away)
 
 OF_SERVER(away_max, server->away_max_usec / ADM_USEC_PER_MSEC)
 
+OF_SERVER(engine_state, server->engine.state)
+
+OF_SERVER(engine_connects, server->engine.connects)
+
+OF_SERVER(engine_errors, server->engine.errors)
+
+OF_SERVER(engine_syncs, server->engine.syncs)
+
+OF_SERVER(engine_pushes, server->engine.pushes)
+
+OF_SERVER(engine_late, server->engine.late)
+
+OF_SERVER(engine_stale, server->engine.stale)
+
+OF_SERVER(engine_mean, server->engine.mean_usec)
+
+OF_SERVER(engine_max, server->engine.max_usec)
+
 #define GAUGE ADMISSION_GAUGE
+#define MICROS ADMISSION_GAUGE_USEC
+#define ENGINE ADMISSION_ENGINE
 #define MILLIS ADMISSION_GAUGE_MSEC
 #define MEGABYTES ADMISSION_GAUGE_MB
 #define COUNTER ADMISSION_COUNTER
@@ -92,7 +112,33 @@ const admission_field_t admission_server_fields[] = {
     { "ChildrenAwayMaxMs", "longest ms", "childrenAwayMaxMs",
       "children_away_max", NULL,
       "Longest time from the end of a recycled child to its replacement.",
-      MILLIS, NULL, away_max, OF_ANY }
+      MILLIS, NULL, away_max, OF_ANY },
+    { "EngineState", "Engine", "engineState", "engine_state", NULL,
+      "Whether there is a connection with the engine of limits over servers.",
+      ENGINE, NULL, engine_state, OF_ANY },
+    { "EngineConnects", "connects", "engineConnects", "engine_connects", NULL,
+      "Connections with the engine that were made.", COUNTER, NULL,
+      engine_connects, OF_ANY },
+    { "EngineErrors", "errors", "engineErrors", "engine_errors", NULL,
+      "Connections with the engine that ended or failed.", COUNTER, NULL,
+      engine_errors, OF_ANY },
+    { "EngineSyncs", "syncs", "engineSyncs", "engine_syncs", NULL,
+      "Answers of the engine.", COUNTER, NULL, engine_syncs, OF_ANY },
+    { "EnginePushes", "pushes", "enginePushes", "engine_pushes", NULL,
+      "Messages of the engine that were no answers.", COUNTER, NULL,
+      engine_pushes, OF_ANY },
+    { "EngineLate", "late", "engineLate", "engine_late", NULL,
+      "Answers that something came late, or a clock has jumped.", COUNTER, NULL,
+      engine_late, OF_ANY },
+    { "EngineStale", "stale", "engineStale", "engine_stale", NULL,
+      "Answers that a later word of this server was there before.", COUNTER,
+      NULL, engine_stale, OF_ANY },
+    { "EngineRoundTripMeanUs", "round trip us", "engineRoundTripMeanUs",
+      "engine_round_trip_mean", NULL, "Mean time until the engine answered.",
+      MICROS, NULL, engine_mean, OF_ANY },
+    { "EngineRoundTripMaxUs", "longest us", "engineRoundTripMaxUs",
+      "engine_round_trip_max", NULL, "Longest time until the engine answered.",
+      MICROS, NULL, engine_max, OF_ANY }
 };
 
 const int admission_server_fields_count = sizeof(admission_server_fields)

@@ -47,8 +47,9 @@ static void print_lines(request_rec *r, const adm_server_stats_t *server)
     for (i = 0; i < admission_server_fields_count; i++) {
         const admission_field_t *field = &admission_server_fields[i];
 
-        ap_rprintf(r, "Admission%s: %" APR_INT64_T_FMT "\n", field->name,
-                   field->of_server(server));
+        ap_rvputs(r, "Admission", field->name, ": ", NULL);
+        admission_fields_write(r, field, field->of_server(server));
+        ap_rputs("\n", r);
     }
     for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
         admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
@@ -72,8 +73,8 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
     for (i = 0; i < admission_server_fields_count; i++) {
         const admission_field_t *field = &admission_server_fields[i];
 
-        ap_rprintf(r, "%s%s: %" APR_INT64_T_FMT, i ? ", " : "", field->title,
-                   field->of_server(server));
+        ap_rvputs(r, i ? ", " : "", field->title, ": ", NULL);
+        admission_fields_write(r, field, field->of_server(server));
     }
     ap_rputs("</dt></dl>\n", r);
 }

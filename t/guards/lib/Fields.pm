@@ -12,9 +12,9 @@ use Project;
 our @EXPORT = qw(fields_of metric_of tells_of);
 
 my @TEXTS = qw(name title json metric reason help);
-my %SUFFIX = (GAUGE => '', MILLIS => '_seconds', SECONDS => '_seconds', KILOBYTES => '_bytes',
+my %SUFFIX = (GAUGE => '', MICROS => '_seconds', MILLIS => '_seconds', SECONDS => '_seconds', KILOBYTES => '_bytes',
               MEGABYTES => '_bytes', PERCENT => '_ratio', COUNTER => '_total', MODE => '',
-              KIND => '', REASON => '', FLEET => '');
+              KIND => '', REASON => '', FLEET => '', ENGINE => '');
 
 my %FILE = (zone   => 'src/httpd/view/mod_admission_fields.c',
             server => 'src/httpd/view/mod_admission_server_fields.c');

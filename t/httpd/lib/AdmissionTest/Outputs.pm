@@ -43,10 +43,11 @@ my %WORDS = (MODE   => [qw(open pause drain)],
              KIND   => [qw(fixed auto)],
              REASON => [qw(none start memory processors throughput idle new brake bounds
                            estimate)],
-             FLEET  => [qw(off leased learning fallback)]);
+             FLEET  => [qw(off leased learning fallback)],
+             ENGINE => [qw(off connected lost)]);
 
 # So many of a field are one of its metric.
-my %UNITS = (MILLIS => 1000, KILOBYTES => 1 / 1024, MEGABYTES => 1 / 1024 ** 2, PERCENT => 100);
+my %UNITS = (MICROS => 1e6, MILLIS => 1000, KILOBYTES => 1 / 1024, MEGABYTES => 1 / 1024 ** 2, PERCENT => 100);
 
 # What an output calls a field.
 sub called {
@@ -133,7 +134,7 @@ sub read_json {
     my $facts = JSON::PP::decode_json($httpd->get('/admission?json')->{body});
     my ($zone) = grep { $_->{name} eq $name } @{ $facts->{zones} };
 
-    delete @$zone{qw(name wait service)};
+    delete @$zone{qw(name wait service sharers)};
     return { server => by_name('json', 'server', %{ $facts->{server} }),
              zone => by_name('json', 'zone', %$zone) };
 }

@@ -1,0 +1,129 @@
+/* adm_engine.c - what is known of the engine of limits over servers, to be shown.
+ * Called by src/agent and adm_view, and by the module to show it.
+ */
+#include <string.h>
+
+#include "adm_clock.h"
+#include "adm_engine.h"
+#include "adm_fault.h"
+#include "adm_layout.h"
+
+#define WHO_WORDS (sizeof(law_fleet_who_t) / sizeof(unsigned))
+
+/* ---- the connection --------------------------------------------------------- */
+
+void adm_engine_begin(adm_child_t *self, bool is_wanted)
+{
+    atomic_store(&self->segment->header->engine.state,
+                 is_wanted ? ADM_ENGINE_LOST : ADM_ENGINE_OFF);
+}
+
+void adm_engine_count(adm_child_t *self, adm_engine_event_t event)
+{
+    adm_engine_rec_t *rec = &self->segment->header->engine;
+
+    atomic_fetch_add(&rec->counts[event], 1);
+    if (event == ADM_ENGINE_CONNECT) {
+        atomic_store(&rec->state, ADM_ENGINE_CONNECTED);
+    }
+    else if (event == ADM_ENGINE_ERROR) {
+        atomic_store(&rec->state, ADM_ENGINE_LOST);
+    }
+}
+
+void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec)
+{
+    adm_engine_rec_t *rec = &self->segment->header->engine;
+    uint64_t took = took_usec > 0 ? (uint64_t)took_usec : 0;
+
+    adm_engine_count(self, ADM_ENGINE_SYNC);
+    atomic_fetch_add(&rec->round_trip_usec, took);
+    if (took > atomic_load(&rec->round_trip_max_usec)) {
+        atomic_store(&rec->round_trip_max_usec, took);
+    }
+}
+
+const char *adm_engine_state_name(adm_engine_state_t state)
+{
+    return state == ADM_ENGINE_CONNECTED ? "connected"
+           : state == ADM_ENGINE_LOST    ? "lost"
+                                         : "off";
+}
+
+void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
+{
+    adm_engine_rec_t *rec = &segment->header->engine;
+    uint64_t syncs = atomic_load(&rec->counts[ADM_ENGINE_SYNC]);
+
+    *shown = (adm_engine_t){
+        .state = (adm_engine_state_t)atomic_load(&rec->state),
+        .connects = atomic_load(&rec->counts[ADM_ENGINE_CONNECT]),
+        .errors = atomic_load(&rec->counts[ADM_ENGINE_ERROR]),
+        .syncs = syncs,
+        .pushes = atomic_load(&rec->counts[ADM_ENGINE_PUSH]),
+        .late = atomic_load(&rec->counts[ADM_ENGINE_LATE]),
+        .stale = atomic_load(&rec->counts[ADM_ENGINE_STALE]),
+        .mean_usec = syncs ? (adm_usec_t)(atomic_load(&rec->round_trip_usec)
+                                          / syncs)
+                           : 0,
+        .max_usec = (adm_usec_t)atomic_load(&rec->round_trip_max_usec)
+    };
+}
+
+/* ---- who shares a limit -------------------------------------------------------- */
+
+static adm_fleet_rec_t *shared_by(const adm_segment_t *segment, adm_zone_t zone)
+{
+    return zone.idx - 1 < segment->sizes.zones
+               ? segment->fleet_recs + (zone.idx - 1)
+               : NULL;
+}
+
+void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
+                         const law_fleet_who_t *who)
+{
+    adm_fleet_rec_t *rec = shared_by(self->segment, zone);
+    unsigned words[WHO_WORDS], sequence;
+    size_t n;
+
+    if (!rec) {
+        return;
+    }
+    memcpy(words, who, sizeof(words));
+    /* It is odd already if its writer was killed. */
+    sequence = atomic_load(&rec->who_sequence) | 1;
+    atomic_store(&rec->who_sequence, sequence);
+    ADM_FAULT(engine_who);
+    for (n = 0; n < WHO_WORDS; n++) {
+        atomic_store_explicit(&rec->who[n], words[n], memory_order_release);
+    }
+    atomic_store(&rec->who_at, adm_clock_of_leases());
+    atomic_store(&rec->who_sequence, sequence + 1);
+}
+
+bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
+                    law_fleet_who_t *who, adm_usec_t *age_usec)
+{
+    const adm_fleet_rec_t *rec = shared_by(segment, zone);
+    unsigned words[WHO_WORDS], before;
+    adm_usec_t at;
+    uint32_t n;
+
+    if (!rec || atomic_load(&rec->who_at) == 0) {
+        return false;
+    }
+    before = atomic_load(&rec->who_sequence);
+    for (n = 0; n < WHO_WORDS; n++) {
+        words[n] = atomic_load_explicit(&rec->who[n], memory_order_acquire);
+    }
+    at = atomic_load(&rec->who_at);
+    if (before % 2 || before != atomic_load(&rec->who_sequence)) {
+        return false;
+    }
+    memcpy(who, words, sizeof(*who));
+    for (n = 0; n < LAW_FLEET_SERVERS; n++) {
+        who->servers[n].name[LAW_FLEET_NAME - 1] = '\0';
+    }
+    *age_usec = adm_clock_of_leases() - at;
+    return who->count <= LAW_FLEET_SERVERS;
+}
