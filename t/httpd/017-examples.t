@@ -29,7 +29,7 @@ sub complaints {
     my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules,
                                           workers => 4000);
 
-    # Defined by what includes quickstart.conf.
+    # Defined by what includes quickstart.conf. That of the fleet says nothing without.
     mkdir "$httpd->{dir}/docs/htdocs";
     $httpd->configure("Define DEMO $httpd->{dir}/docs\n$conf");
     my ($status, $output) = $httpd->configtest;

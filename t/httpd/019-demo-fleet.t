@@ -1,0 +1,47 @@
+# The demonstration of ./quickstart fleet, in short: it shows one limit over three servers,
+# and leaves nothing behind.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Config;
+use AdmissionTest::Redis;
+use File::Temp ();
+use List::Util 'sum0';
+
+my ($build) = AdmissionTest::Config::admission_module() =~ m{^(.*)/\.libs/};
+my $temp = File::Temp->newdir('admission-test-XXXXXX', TMPDIR => 1);
+
+plan skip_all => 'no mod_admission_redis: it was built without hiredis'
+    if !-e "$build/.libs/mod_admission_redis.so";
+plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'the module stands alone' if !-e "$build/Makefile";
+system("make --silent -C $build bench/programs/load >&2") == 0 or BAIL_OUT('no program');
+chmod 0755, "$temp";
+my @demo = ($^X, "$FindBin::Bin/../../demo/fleet", $build);
+local $ENV{TMPDIR} = "$temp";
+my $text = `@demo --seconds 2 </dev/null 2>&1`;
+is $?, 0, 'it ends well' or diag $text;
+my %row = map { /^  (\S.*?)  +(\d.*\d)$/ ? ($1 => [ split ' ', $2 ]) : () }
+          (split /requests\/s.*\n/, $text)[-1] =~ /^.*$/mg;
+for my $load ('all three are busy', 'one alone is busy', 'Redis is killed, empty') {
+    my ($web1, $web2, $web3, $rate, $most, $failures) = @{ $row{$load} // [] };
+
+    cmp_ok $web1, '>', 0, "$load: web1 serves";
+    cmp_ok sum0($web2, $web3), $load =~ /alone/ ? '==' : '>', 0, '... and the others, if they are busy';
+    is $most, 4, '... four programs at once';
+    is $failures, 0, '... and nothing fails';
+}
+is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
+
+my $pid = start_program(@demo, '--seconds', 60);
+wait_for { my @looks = glob "$temp/admission-fleet-*/heavy/looks" } 'a load is under way', 30;
+my ($dir) = glob "$temp/admission-fleet-*";
+my @pids = map { my $file = $_; open my $in, '<', $file or die "$file: $!\n"; <$in> =~ /(\d+)/ }
+           "$dir/redis/pid", map { "$dir/web$_/httpd.pid" } 1 .. 3;
+kill INT => $pid;
+waitpid $pid, 0;
+is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';
+is scalar(grep { kill 0 => $_ } @pids), 0, '... no server and no Redis either';
+
+done_testing;
