@@ -5,6 +5,7 @@
  * by themselves, whatever happens here.
  */
 #include <poll.h>
+#include <string.h>
 
 #include <apr_strings.h>
 
@@ -35,26 +36,32 @@ static struct {
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
+    apr_pool_t *pool; /* of the engine */
     bool is_connected;
-    adm_usec_t next_lost, next_stale; /* when that may be told again */
+    bool has_told_connected; /* and not of its loss since */
+    bool has_connected;
+    bool is_doubled; /* another one speaks in this server's name */
+    adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
 } all;
 
 /* ---- what is said of it ----------------------------------------------------- */
 
-static void tell(agent_fleet_event_t event, const char *subject)
+static void tell(const agent_fleet_news_t *news)
 {
-    all.setup->tell(all.setup->data, event, subject);
+    all.setup->tell(all.setup->data, news);
 }
 
-static void tell_rarely(adm_usec_t *next, agent_fleet_event_t event,
-                        const char *subject)
+/* @return whether it was told. */
+static bool tell_rarely(const agent_fleet_news_t *news)
 {
-    adm_usec_t now = adm_now();
+    adm_usec_t now = adm_now(), *next = &all.next[news->event];
 
-    if (now >= *next) {
-        *next = now + TELL_USEC;
-        tell(event, subject);
+    if (now < *next) {
+        return false;
     }
+    *next = now + TELL_USEC;
+    tell(news);
+    return true;
 }
 
 /* ---- what the engine says ------------------------------------------------------ */
@@ -68,11 +75,12 @@ static void connected(void *data, bool is_new_run, int64_t engine_msec,
     for (n = 0; n < all.setup->count; n++) {
         law_fleet_connected(&all.zones[n].law, is_new_run, engine_msec, now);
     }
-    if (!all.is_connected) {
-        tell(AGENT_FLEET_CONNECTED, NULL);
+    if (!all.has_told_connected) {
+        tell(
+            &(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
+                                   .number = is_new_run && all.has_connected });
     }
-    all.is_connected = true;
-    all.next_lost = 0;
+    all.is_connected = all.has_connected = all.has_told_connected = true;
     adm_engine_count(all.self, ADM_ENGINE_CONNECT);
 }
 
@@ -86,13 +94,36 @@ static void lost(void *data, const char *why)
     }
     all.is_connected = false;
     adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    tell_rarely(&all.next_lost, AGENT_FLEET_LOST, why);
+    if (tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_LOST,
+                                           .subject = why })) {
+        all.has_told_connected = false;
+    }
 }
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
 {
     /* If that cannot be, the next promise says so. */
     adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
+}
+
+static void tell_of(agent_fleet_event_t event, const shared_t *shared,
+                    uint32_t number, uint32_t limit)
+{
+    tell_rarely(&(agent_fleet_news_t){ .event = event,
+                                       .subject = shared->zone->name,
+                                       .number = number,
+                                       .limit = limit });
+}
+
+static void look_at_limits(const shared_t *shared,
+                           const law_fleet_reply_t *reply)
+{
+    if (reply->limit < shared->terms.limit) {
+        tell_of(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
+    }
+    if (reply->reserved > reply->limit && reply->learning_msec == 0) {
+        tell_of(AGENT_FLEET_OVER, shared, reply->reserved, reply->limit);
+    }
 }
 
 /* How the engine answered, to be shown. */
@@ -102,9 +133,15 @@ static void count(shared_t *shared, const law_fleet_reply_t *reply,
     adm_engine_count_sync(all.self, now - shared->law.sent_at);
     if (reply->answer == LAW_FLEET_LATE) {
         adm_engine_count(all.self, ADM_ENGINE_LATE);
+        tell_of(AGENT_FLEET_LATE, shared, 0, 0);
     }
     else if (reply->answer == LAW_FLEET_STALE) {
         adm_engine_count(all.self, ADM_ENGINE_STALE);
+        tell_of(AGENT_FLEET_DOUBLED, shared, 0, 0);
+        all.is_doubled = true;
+    }
+    else if (reply->answer == LAW_FLEET_OK) {
+        look_at_limits(shared, reply);
     }
     if (who->count > 0) {
         shared->who_at = now;
@@ -120,9 +157,6 @@ static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
 
     (void)data;
     count(shared, reply, who, now);
-    if (reply->answer == LAW_FLEET_STALE) {
-        tell_rarely(&all.next_stale, AGENT_FLEET_DOUBLED, shared->zone->name);
-    }
     if (law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
         apply(shared, &share);
         adm_fleet_note(all.self, shared->zone->handle, reply);
@@ -150,8 +184,9 @@ static void note_lease(shared_t *shared)
                                            shared->zone->handle);
 
     if (has_lapsed != shared->has_lapsed) {
-        tell(has_lapsed ? AGENT_FLEET_LAPSED : AGENT_FLEET_LEASED,
-             shared->zone->name);
+        tell(&(agent_fleet_news_t){ .event = has_lapsed ? AGENT_FLEET_LAPSED
+                                                        : AGENT_FLEET_LEASED,
+                                    .subject = shared->zone->name });
     }
     shared->has_lapsed = has_lapsed;
 }
@@ -199,6 +234,30 @@ static int64_t look(uint32_t n, int64_t now)
     return now + terms->lease_usec / 3;
 }
 
+static void open_engine(void)
+{
+    int64_t now = adm_clock_of_leases();
+    uint32_t n;
+
+    for (n = 0; n < all.setup->count; n++) {
+        law_fleet_begin(&all.zones[n].law, now);
+    }
+    adm_fleet_id(all.self->segment, all.engine_setup.self.id);
+    all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
+    all.is_connected = false;
+}
+
+/* Two that speak in one name would both use what is granted to it: this one takes
+ * another, and what it promises there is counted beside what the other one has. */
+static void take_another_name(void)
+{
+    all.is_doubled = false;
+    all.setup->provider->close(all.engine);
+    apr_pool_clear(all.pool);
+    adm_fleet_renew_id(all.self->segment);
+    open_engine();
+}
+
 adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     int64_t leases = adm_clock_of_leases();
@@ -211,6 +270,9 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
         return now + LONG_USEC;
     }
     all.setup->provider->work(all.engine, leases);
+    if (all.is_doubled) {
+        take_another_name();
+    }
     for (n = 0; n < all.setup->count; n++) {
         int64_t at = look(n, leases);
 
@@ -260,7 +322,6 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
                        apr_pool_t *pool)
 {
     const agent_fleet_t *fleet = setup->fleet;
-    int64_t now = adm_clock_of_leases();
     const char **names;
     uint32_t n;
 
@@ -270,8 +331,9 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
         return;
     }
     all.self = self;
-    all.is_connected = false;
-    all.next_lost = all.next_stale = 0;
+    all.has_connected = all.has_told_connected = all.is_doubled = false;
+    memset(all.next, 0, sizeof(all.next));
+    apr_pool_create(&all.pool, pool);
     all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
     names = apr_pcalloc(pool, fleet->count * sizeof(*names));
     for (n = 0; n < fleet->count; n++) {
@@ -281,7 +343,6 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
         choose_hold(&all.zones[n]);
         all.zones[n].has_lapsed = adm_fleet_has_lapsed(self->segment,
                                                        fleet->zones[n].handle);
-        law_fleet_begin(&all.zones[n].law, now);
     }
     all.engine_setup = (engine_setup_t){ .address = fleet->address,
                                          .zones = names,
@@ -290,9 +351,8 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
                                                    .lost = lost,
                                                    .replied = replied,
                                                    .pushed = pushed } };
-    adm_fleet_id(self->segment, all.engine_setup.self.id);
     apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
-    all.engine = fleet->provider->open(pool, &all.engine_setup);
+    open_engine();
 }
 
 void agent_fleet_end(adm_child_t *self)

@@ -36,12 +36,24 @@ typedef struct agent_share_t {
 
 /** What happens to shares. */
 typedef enum agent_fleet_event_t {
-    AGENT_FLEET_CONNECTED, /* with the engine */
+    AGENT_FLEET_CONNECTED, /* with the engine; number: 1, it was restarted */
     AGENT_FLEET_LOST,      /* no connection: why */
     AGENT_FLEET_LAPSED,    /* the lease of a zone is over: its name */
     AGENT_FLEET_LEASED,    /* there is one again */
-    AGENT_FLEET_DOUBLED /* somebody else speaks in this server's name: a zone */
+    AGENT_FLEET_DOUBLED, /* somebody else speaks in this server's name: a zone */
+    AGENT_FLEET_LATE,    /* a zone: the engine believed nothing */
+    AGENT_FLEET_LESS,    /* a zone: another server states this lower limit */
+    AGENT_FLEET_OVER,    /* a zone: so many are granted, above the limit */
+    AGENT_FLEET_EVENTS
 } agent_fleet_event_t;
+
+/** What happened: of which zone or why, and a number if there is one. */
+typedef struct agent_fleet_news_t {
+    agent_fleet_event_t event;
+    const char *subject;
+    uint32_t number;
+    uint32_t limit; /* of the zone, as this server has it; or of all */
+} agent_fleet_news_t;
 
 typedef struct agent_fleet_t {
     const engine_provider_t *provider;
@@ -49,7 +61,7 @@ typedef struct agent_fleet_t {
     const char *name; /* of this server, for people */
     const agent_share_t *zones;
     uint32_t count;
-    void (*tell)(void *data, agent_fleet_event_t event, const char *subject);
+    void (*tell)(void *data, const agent_fleet_news_t *news);
     void *data;
 } agent_fleet_t;
 

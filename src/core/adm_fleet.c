@@ -2,12 +2,14 @@
  * Called by src/agent, and by the module to show it.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_fleet.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
+#include "adm_segment.h"
 #include "adm_zone.h"
 
 static uint32_t greater(uint32_t a, uint32_t b)
@@ -118,11 +120,25 @@ bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
 
 void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
 {
+    unsigned char bytes[ADM_SECRET_LENGTH];
+    uint64_t salt = atomic_load(&segment->header->engine.salt);
     size_t n;
 
-    for (n = 0; n < ADM_SECRET_LENGTH; n++) {
-        snprintf(id + 2 * n, 3, "%02x", segment->fleet_id[n]);
+    memcpy(bytes, segment->fleet_id, sizeof(bytes));
+    for (n = 0; n < sizeof(salt); n++) {
+        bytes[n] ^= (unsigned char)(salt >> 8 * n);
     }
+    for (n = 0; n < ADM_SECRET_LENGTH; n++) {
+        snprintf(id + 2 * n, 3, "%02x", bytes[n]);
+    }
+}
+
+void adm_fleet_renew_id(adm_segment_t *segment)
+{
+    uint64_t salt;
+
+    adm_segment_random(&salt, sizeof(salt));
+    atomic_store(&segment->header->engine.salt, salt);
 }
 
 /* ---- what is shown ---------------------------------------------------------- */

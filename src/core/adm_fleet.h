@@ -45,6 +45,9 @@ _Static_assert(ADM_FLEET_ID_ROOM == LAW_FLEET_ID_LENGTH + 1,
 /** This server's name for the engine: random, that of the segment. */
 void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
 
+/** From now on this server, with all its agents to come, has another one. */
+void adm_fleet_renew_id(adm_segment_t *segment);
+
 /** @return whether the zone's lease is over. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
 

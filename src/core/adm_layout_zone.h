@@ -77,6 +77,7 @@ typedef struct adm_engine_rec_t {
     _Atomic uint64_t counts[ADM_ENGINE_EVENTS];
     _Atomic uint64_t round_trip_usec; /* sum of ADM_ENGINE_SYNC */
     _Atomic uint64_t round_trip_max_usec;
+    _Atomic uint64_t salt; /* of fleet_id, once another server had that */
 } adm_engine_rec_t;
 
 _Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,

@@ -78,7 +78,7 @@ static apr_status_t init_child_locks(adm_segment_t *segment)
     return rv;
 }
 
-static void make_random(void *bytes, size_t length)
+void adm_segment_random(void *bytes, size_t length)
 {
     adm_usec_t now = adm_now();
 
@@ -96,9 +96,9 @@ static void write_header(adm_segment_t *segment)
     header->zones = segment->sizes.zones;
     header->children = segment->sizes.children;
     header->chunks = segment->chunks;
-    make_random(&header->instance, sizeof(header->instance));
-    make_random(segment->secret, sizeof(segment->secret));
-    make_random(segment->fleet_id, sizeof(segment->fleet_id));
+    adm_segment_random(&header->instance, sizeof(header->instance));
+    adm_segment_random(segment->secret, sizeof(segment->secret));
+    adm_segment_random(segment->fleet_id, sizeof(segment->fleet_id));
 }
 
 static bool is_size(uint32_t size, uint32_t max)

@@ -1,5 +1,5 @@
 /* adm_segment.h - the segment, as the parent made it.
- * Called by adm_round and adm_check.
+ * Called by adm_round, adm_fleet and adm_check.
  *
  * The rest of it is in adm.h.
  */
@@ -10,5 +10,8 @@
 
 /** @return whether the header is what this process's parent wrote. */
 bool adm_segment_is_ours(const adm_segment_t *segment);
+
+/** Fill with random bytes. */
+void adm_segment_random(void *bytes, size_t length);
 
 #endif

@@ -129,6 +129,37 @@ void redis_link_close(engine_t *engine)
 
 /* ---- connect ---------------------------------------------------------------- */
 
+/* No answer has nearly so many parts; more would be allocated at once, for whoever
+ * says that they come. */
+#define MOST_PARTS 256
+
+/* hiredis counts parts in another type since 1.0. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t parts_t;
+#else
+typedef int parts_t;
+#endif
+
+/* What hiredis makes of answers, but for those that are too large. */
+static redisReplyObjectFunctions bounded;
+static void *(*make_array)(const redisReadTask *task, parts_t count);
+
+static void *make_small_array(const redisReadTask *task, parts_t count)
+{
+    return count <= MOST_PARTS ? make_array(task, count) : NULL;
+}
+
+static void bound_answers(redisReader *reader)
+{
+    reader->maxbuf = 0; /* what is empty is freed */
+    if (!make_array) {
+        bounded = *reader->fn;
+        make_array = bounded.createArray;
+        bounded.createArray = make_small_array;
+    }
+    reader->fn = &bounded;
+}
+
 static redisContext *dial(const engine_address_t *address)
 {
     redisContext *context = address->path
@@ -139,7 +170,7 @@ static redisContext *dial(const engine_address_t *address)
     if (context && !context->err) {
         fcntl(context->fd, F_SETFD, FD_CLOEXEC);
         if (context->reader) {
-            context->reader->maxbuf = 0; /* what is empty is freed */
+            bound_answers(context->reader);
         }
     }
     return context;

@@ -246,6 +246,22 @@ START_TEST(who_shares_a_limit_is_shown)
 }
 END_TEST
 
+START_TEST(a_server_can_take_another_name)
+{
+    char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
+
+    share_zone(ADM_FALLBACK_KEEP);
+    adm_fleet_id(segment, before);
+    ck_assert_uint_eq(strlen(before), ADM_FLEET_ID_ROOM - 1);
+    adm_fleet_id(segment, after);
+    ck_assert_str_eq(before, after);
+    adm_fleet_renew_id(segment);
+    adm_fleet_id(segment, after);
+    ck_assert_uint_eq(strlen(after), ADM_FLEET_ID_ROOM - 1);
+    ck_assert_str_ne(before, after);
+}
+END_TEST
+
 START_TEST(the_engine_is_counted)
 {
     adm_engine_t shown;
@@ -316,6 +332,7 @@ static void add_stories(TCase *stories)
                    a_zone_that_is_not_shared_any_more_has_its_own_limit);
     tcase_add_test(stories, what_the_engine_said_is_shown);
     tcase_add_test(stories, who_shares_a_limit_is_shown);
+    tcase_add_test(stories, a_server_can_take_another_name);
     tcase_add_test(stories, the_engine_is_counted);
     tcase_add_test(stories, an_agent_that_polls_is_woken);
 }

@@ -20,38 +20,82 @@ APLOG_USE_MODULE(admission);
 static server_rec *server;
 static admission_fleet_t terms;
 
-static void tell(void *data, agent_fleet_event_t event, const char *subject)
+/* Of the connection. */
+static void tell_of_engine(const agent_fleet_news_t *news)
 {
     const char *address = terms.provider->shown(terms.address);
 
-    (void)data;
-    switch (event) {
-    case AGENT_FLEET_CONNECTED:
+    if (news->event == AGENT_FLEET_CONNECTED) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, server, ADMLOGNO(0140)
-                     "connected with the engine %s", address);
+                     "connected with the engine %s%s", address,
+                     news->number ? ", which was restarted and learns who has "
+                                    "what"
+                                  : "");
+        return;
+    }
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
+                 "no connection with the engine %s: %s; shares hold as "
+                 "long as their leases, then fallback=%s does",
+                 address, news->subject,
+                 admission_fleet_fallback_name(terms.fallback));
+}
+
+/* What does not fit between servers. */
+static void tell_of_servers(const agent_fleet_news_t *news)
+{
+    const char *zone = news->subject;
+
+    switch (news->event) {
+    case AGENT_FLEET_DOUBLED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0144)
+                     "zone %s: the engine knows a later word of this server: "
+                     "does another one have its memory, as a clone? This one "
+                     "takes another id",
+                     zone);
         break;
+    case AGENT_FLEET_LATE:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0146)
+                     "zone %s: what this server said came late to the engine, "
+                     "or a clock has jumped: the engine believed nothing, and "
+                     "lets no lease end",
+                     zone);
+        break;
+    case AGENT_FLEET_LESS:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0147)
+                     "zone %s: MaxConcurrent is %u here and %u on another "
+                     "server; the least counts",
+                     zone, news->limit, news->number);
+        break;
+    default:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0148)
+                     "zone %s: servers have %u of %u permits until requests "
+                     "end",
+                     zone, news->number, news->limit);
+        break;
+    }
+}
+
+static void tell(void *data, const agent_fleet_news_t *news)
+{
+    (void)data;
+    switch (news->event) {
+    case AGENT_FLEET_CONNECTED:
     case AGENT_FLEET_LOST:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
-                     "no connection with the engine %s: %s; shares hold as "
-                     "long as their leases, then fallback=%s does",
-                     address, subject,
-                     admission_fleet_fallback_name(terms.fallback));
+        tell_of_engine(news);
         break;
     case AGENT_FLEET_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0142)
                      "zone %s: the lease of this server's share is over, "
                      "fallback=%s holds",
-                     subject, admission_fleet_fallback_name(terms.fallback));
+                     news->subject,
+                     admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0143)
-                     "zone %s: this server has a share again", subject);
+                     "zone %s: this server has a share again", news->subject);
         break;
-    case AGENT_FLEET_DOUBLED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0144)
-                     "zone %s: the engine knows a later word of this server: "
-                     "does another one have its memory, as a clone?",
-                     subject);
+    default:
+        tell_of_servers(news);
         break;
     }
 }

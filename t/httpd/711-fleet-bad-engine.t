@@ -1,0 +1,113 @@
+# Engines that are none, or say what cannot be: each is told in one line a minute, httpd
+# goes on, the fallback holds, and never more run than MaxConcurrent says.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::FakeRedis;
+
+use Cwd ();
+use File::Basename 'dirname';
+
+my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
+plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+
+my $fake = AdmissionTest::FakeRedis->start;
+my ($ok, $array, $bulk) = map { AdmissionTest::FakeRedis->can($_) } qw(granted array bulk);
+
+sub conf {
+    my ($fallback) = @_;
+    return <<"CONF";
+LoadModule admission_redis_module $module
+AdmissionEngine redis://127.0.0.1:$fake->{port} timeout=200ms
+AdmissionFleet lease=3s hold=1s fallback=$fallback
+LogLevel admission:info
+<Location /cgi-bin/>
+    MaxConcurrent 3
+    AdmissionZone db fleet
+    AdmissionQueue 10 timeout=60s
+</Location>
+CONF
+}
+
+# What the fake says, and why that is no engine.
+my @bad = (
+    [ 'garbage',                 qr/Protocol error/,           EVALSHA => "!?garbage\r\n" ],
+    [ 'an HTTP server',          qr/Protocol error/,           INFO => "HTTP/1.1 400 Bad Request\r\n\r\n" ],
+    [ 'another kind of engine',  qr/it is no Redis/,           INFO => $bulk->("server:other\r\n") ],
+    [ 'a replica',               qr/it is a replica/,          ROLE => "*3\r\n" . $bulk->('slave') . ":0\r\n*0\r\n" ],
+    [ 'READONLY',                qr/READONLY You can't/,       EVALSHA => "-READONLY You can't write against a read only replica.\r\n" ],
+    [ 'no right',                qr/NOPERM this user/,         SCRIPT => "-NOPERM this user has no permissions\r\n" ],
+    [ 'a password is wanted',    qr/NOAUTH/,                   INFO => "-NOAUTH Authentication required.\r\n" ],
+    [ 'a text without an end',   qr/too large/,                EVALSHA => "\$900000000\r\n" ],
+    [ 'an array without an end', qr/Out of memory/,            EVALSHA => "*2000000\r\n" ],
+    [ 'too many words',          qr/answers something else/,   EVALSHA => $array->('ok', ('now') x 40) ],
+    [ 'a negative share',        qr/answers something else/,   EVALSHA => $array->('ok', 1, 1, -5, -5, 1, 1, 1, 0, 1, 0, 0) ],
+    [ 'a share above its grant', qr/answers something else/,   EVALSHA => $array->('ok', 1, 1, 1, 2, 1, 1, 1, 0, 1, 0, 0) ],
+    [ 'an unknown word',         qr/answers something else/,   EVALSHA => $array->('yes', 1) ],
+    [ 'a wrong list of servers', qr/answers something else/,
+      EVALSHA => "*13\r\n" . $ok->(1) =~ s/^\*12\r\n//r . $array->('a', 1, 1) ],
+    [ 'silence',                 qr/does not answer in time/,  EVALSHA => 'nothing' ],
+    [ 'silence from the start',  qr/cannot be connected in time/, map { $_ => 'nothing' } qw(INFO ROLE SCRIPT TIME SUBSCRIBE) ],
+);
+
+sub lines { my ($httpd, $pattern) = @_; return scalar(() = $httpd->slurp('error.log') =~ /$pattern/g) }
+
+sub resident_kb {
+    my ($pid) = @_;
+    return AdmissionTest::Httpd->slurp("/proc/$pid/status") =~ /^VmRSS:\s+(\d+)/m ? $1 : -1;
+}
+
+# A reload for each: a new agent, which may tell again.
+sub is_told {
+    my ($httpd, $what, $pattern, %says) = @_;
+    my $before = lines($httpd, qr/ADM0141/);
+
+    $fake->says(%says);
+    my ($agent) = $httpd->agents;
+    $httpd->graceful;
+    wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent && lines($httpd, qr/ADM0141/) > $before }
+        "$what: there is a line";
+    my ($line) = reverse grep { /ADM0141/ } split /\n/, $httpd->slurp('error.log');
+    like $line, $pattern, '... that says it';
+    if ($what eq $bad[0][0]) {
+        my $errors = $httpd->status->{AdmissionEngineErrors};
+        wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 2 } '... while it tries again';
+    }
+    is lines($httpd, qr/ADM0141/), $before + 1, '... in one line';
+    cmp_ok resident_kb($httpd->agents), '<', 100_000, '... and little memory';
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+
+    $fake->says;
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf => conf('reject'));
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0141/, qr/ADM0142/, qr/ADM0143/, qr/AH10246/);
+    $httpd->expect_in_log(qr/ADM0146: zone db: .*late/, qr/ADM0147: zone db: MaxConcurrent is 3 here and 1 on/,
+                          qr/ADM0202: zone db: request rejected, the lease of this server/);
+    wait_for { $httpd->zone('db')->{FleetLimit} == 1 } 'a Redis that is right grants a share';
+    wait_for { lines($httpd, qr/ADM0147/) == 1 } 'another server states a lower limit: told';
+    is_told($httpd, @$_) for @bad;
+
+    $httpd->zone_becomes('db', 'no engine, the lease ends', FleetState => 'fallback');
+    is $httpd->get('/cgi-bin/heavy')->{status}, 503, '... fallback=reject holds';
+
+    # Never more than the own limit, whatever is granted.
+    $fake->says(EVALSHA => $ok->(900) =~ s/:\d{10,}\r/:now\r/gr);
+    wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'an engine that grants 900';
+    my @asked = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 5;
+    $httpd->zone_becomes('db', '... three run', Active => 3, Queued => 2, FleetShare => 3);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@asked)), { 200 => 5 }, '... and all are served';
+
+    my $late = lines($httpd, qr/ADM0146/);
+    $fake->says(EVALSHA => "*3\r\n" . $bulk->('late') . ":now\r\n:5000\r\n");
+    wait_for { $httpd->status->{AdmissionEngineLate} > 1 } 'an engine whose clock jumps again and again';
+    is lines($httpd, qr/ADM0146/), $late + 1, '... is told of once';
+    $httpd->zone_becomes('db', '... and the lease ends', FleetState => 'fallback');
+    $httpd->stop;
+}, 'event+cgid');
+
+done_testing;
