@@ -51,6 +51,7 @@ void law_fleet_connected(law_fleet_t *fleet, bool is_new_run,
 void law_fleet_lost(law_fleet_t *fleet)
 {
     fleet->sent_at = 0;
+    fleet->synced_at = 0; /* so that the next one is due at once */
 }
 
 /* ---- what is told --------------------------------------------------------- */

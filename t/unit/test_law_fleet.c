@@ -213,6 +213,17 @@ START_TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
 }
 END_TEST
 
+START_TEST(a_sync_that_could_not_be_sent_is_due_at_once)
+{
+    begin();
+    tell();
+    ck_assert_int_gt(due(), 0);
+    law_fleet_lost(&fleet);
+    ck_assert_int_le(due(), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories,
@@ -225,6 +236,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, no_more_is_believed_than_the_own_limit);
     tcase_add_test(stories, a_sync_is_due_when_there_is_news);
     tcase_add_test(stories, syncs_that_change_nothing_become_rare);
+    tcase_add_test(stories, a_sync_that_could_not_be_sent_is_due_at_once);
     tcase_add_test(stories, what_stands_idle_is_given_back_after_a_second);
     tcase_add_test(stories,
                    whoever_speaks_for_a_server_goes_on_with_its_sequence);
