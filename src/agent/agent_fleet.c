@@ -243,6 +243,9 @@ static void open_engine(void)
         law_fleet_begin(&all.zones[n].law, now);
     }
     adm_fleet_id(all.self->segment, all.engine_setup.self.id);
+    apr_cpystrn(all.engine_setup.self.predecessor,
+                adm_fleet_predecessor(all.self->segment),
+                LAW_FLEET_ID_LENGTH + 1);
     all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
     all.is_connected = false;
 }

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "adm_clock.h"
 #include "adm_fault.h"
@@ -11,6 +12,9 @@
 #include "adm_limit.h"
 #include "adm_segment.h"
 #include "adm_zone.h"
+
+_Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
+               "an id is what the engine is told");
 
 static uint32_t greater(uint32_t a, uint32_t b)
 {
@@ -124,7 +128,7 @@ void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
     uint64_t salt = atomic_load(&segment->header->engine.salt);
     size_t n;
 
-    memcpy(bytes, segment->fleet_id, sizeof(bytes));
+    memcpy(bytes, segment->fleet.id, sizeof(bytes));
     for (n = 0; n < sizeof(salt); n++) {
         bytes[n] ^= (unsigned char)(salt >> 8 * n);
     }
@@ -133,10 +137,29 @@ void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
     }
 }
 
+bool adm_fleet_has_followed(const adm_segment_t *segment)
+{
+    return segment->fleet.fd != 0;
+}
+
+void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor)
+{
+    segment->fleet.fd = fd;
+    snprintf(segment->fleet.predecessor, ADM_FLEET_ID_ROOM, "%s", predecessor);
+}
+
+const char *adm_fleet_predecessor(const adm_segment_t *segment)
+{
+    return segment->fleet.predecessor;
+}
+
 void adm_fleet_renew_id(adm_segment_t *segment)
 {
     uint64_t salt;
 
+    if (segment->fleet.fd > 0 && ftruncate(segment->fleet.fd, 0) != 0) {
+        return; /* the next one would follow the other one's */
+    }
     adm_segment_random(&salt, sizeof(salt));
     atomic_store(&segment->header->engine.salt, salt);
 }

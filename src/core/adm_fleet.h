@@ -37,15 +37,11 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply);
 
-#define ADM_FLEET_ID_ROOM (2 * ADM_SECRET_LENGTH + 1)
+/** @return whom this server follows, as adm_fleet_follow() has it. */
+const char *adm_fleet_predecessor(const adm_segment_t *segment);
 
-_Static_assert(ADM_FLEET_ID_ROOM == LAW_FLEET_ID_LENGTH + 1,
-               "an id is what the engine is told");
-
-/** This server's name for the engine: random, that of the segment. */
-void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
-
-/** From now on this server, with all its agents to come, has another one. */
+/** From now on this server, with all its agents to come, has another id; nobody follows
+ *  the one that it had, which may be somebody else's. */
 void adm_fleet_renew_id(adm_segment_t *segment);
 
 /** @return whether the zone's lease is over. */

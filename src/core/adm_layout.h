@@ -398,7 +398,7 @@ struct adm_segment_t {
     adm_ask_rec_t *ask_recs; /* a ticket each */
     adm_flow_table_rec_t *flow_table_recs;
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
-    unsigned char fleet_id[ADM_SECRET_LENGTH];
+    adm_fleet_self_t fleet;
     /* The parent's register of zones. */
     apr_array_header_t *names; /* of adm_zone_name_t *, by place */
     apr_hash_t *places;        /* name -> its adm_zone_name_t */

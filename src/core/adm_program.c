@@ -6,6 +6,7 @@
  * mod_cgid forks in a daemon, which finds the ticket by a token in the
  * environment of the program, and takes it out of there.
  */
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,6 +154,15 @@ static void inherit_no_pipes(void)
 #endif
 }
 
+/* Only this: for as long as the program lives nobody takes over what the server has of
+ * limits over servers. */
+static void inherit_identity(void)
+{
+    if (watched->fleet.fd > 0) {
+        fcntl(watched->fleet.fd, F_SETFD, 0);
+    }
+}
+
 /* Between fork and exec: only async-signal-safe calls. */
 static void become_program(void)
 {
@@ -166,6 +176,7 @@ static void become_program(void)
     ADM_FAULT(program_noted);
     announced.rec = NULL;
     inherit_no_pipes();
+    inherit_identity();
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
     sigemptyset(&none);

@@ -98,7 +98,7 @@ static void write_header(adm_segment_t *segment)
     header->chunks = segment->chunks;
     adm_segment_random(&header->instance, sizeof(header->instance));
     adm_segment_random(segment->secret, sizeof(segment->secret));
-    adm_segment_random(segment->fleet_id, sizeof(segment->fleet_id));
+    adm_segment_random(segment->fleet.id, sizeof(segment->fleet.id));
 }
 
 static bool is_size(uint32_t size, uint32_t max)

@@ -17,7 +17,7 @@ const char redis_words_script[] =
 
 #define NUMBERS 12
 #define NUMBER_ROOM 24
-#define WORDS (7 + NUMBERS)
+#define WORDS (8 + NUMBERS)
 
 int redis_words_sync(redisContext *context, const char *sha, const char *key,
                      const char *run, const law_fleet_self_t *self,
@@ -35,8 +35,9 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                                        sync->age_msec,
                                        sync->leaves,
                                        sync->asks_who };
-    const char *words[WORDS] = { "EVALSHA", sha,        "1", key,
-                                 self->id,  self->name, run };
+    const char *words[WORDS] = {
+        "EVALSHA", sha, "1", key, self->id, self->name, self->predecessor, run
+    };
     char texts[NUMBERS][NUMBER_ROOM];
     unsigned n;
 

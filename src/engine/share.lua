@@ -15,8 +15,8 @@ local GRANTED, GEN, SEQ, WANT, OLDEST, LEASE_END, TARGET, SPOKEN, LIMIT, LEASE,
 local LATE_MS, SLACK_MS, TIGHT_MS, FORGET_MS = 1000, 100, 300, 86400000
 local NAMED = 32 -- servers, of those that are told of
 
-local id, name, run = ARGV[1], ARGV[2], ARGV[3]
-local function number(n) return tonumber(ARGV[n + 1]) end
+local id, name, predecessor, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local function number(n) return tonumber(ARGV[n + 2]) end
 local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number(6), number(7)
 local limit, lease, hold = number(8), number(9), number(10)
 local engine_time, age, leaves, asks_who = number(11), number(12), number(13), number(14)
@@ -97,6 +97,16 @@ end
 -- R4
 local own = servers[id]
 if own and seq <= own[SEQ] then return { 'stale', now, own[SEQ] } end
+
+-- R15: nobody of it lives, so what it had is free; but not while the engine learns, for
+-- a sync of it that comes late could claim the same again.
+local before = predecessor ~= id and servers[predecessor]
+if before then
+  if before[SPOKEN] == 1 then
+    zone[REGISTERED] = math.min(zone[REGISTERED], limit) - before[GRANTED]
+  end
+  remove(predecessor)
+end
 
 -- What others hold for certain.
 local function held_by_others()

@@ -2,7 +2,7 @@
  * Called by src/agent.
  *
  * One zone of one server: what to tell the engine and when, and what to believe of
- * its answers. docs/fleet.md has the rules, R1 to R14. Times are microseconds on a
+ * its answers. docs/fleet.md has the rules, R1 to R15. Times are microseconds on a
  * clock that also counts while the system sleeps; those of the engine milliseconds on
  * its own.
  */
@@ -40,7 +40,10 @@ typedef struct law_fleet_work_t {
 /** Who a server is. */
 typedef struct law_fleet_self_t {
     char id[LAW_FLEET_ID_LENGTH + 1];
-    char name[LAW_FLEET_NAME]; /* for people; decides nothing */
+    char
+        predecessor[LAW_FLEET_ID_LENGTH + 1]; /* whose processes have all ended:
+                                                * what it had is free; "": none */
+    char name[LAW_FLEET_NAME];                /* for people; decides nothing */
 } law_fleet_self_t;
 
 /** What is told to the engine: one operation. */

@@ -26,7 +26,7 @@
 
 typedef struct server_t {
     law_fleet_t law;
-    char id[16];
+    char id[16], predecessor[16];
     uint32_t share;
     int64_t until; /* of its lease, in milliseconds */
     int64_t ends[LIMIT * 4];
@@ -100,9 +100,13 @@ void put(box_t *box, const message_t *message)
 
 static void new_server(server_t *server)
 {
-    int connection = server->connection + 1;
+    server_t before = *server;
 
-    *server = (server_t){ .connection = connection };
+    /* Its requests ended with it, which the next one may know. */
+    *server = (server_t){ .connection = before.connection + 1 };
+    if (chance(2)) {
+        memcpy(server->predecessor, before.id, sizeof(before.id));
+    }
     snprintf(server->id, sizeof(server->id), "s%d", ++made);
     law_fleet_begin(&server->law, now * 1000);
 }
@@ -242,6 +246,7 @@ static void send_sync(server_t *server)
     }
     work = promise(server);
     memcpy(message.id, server->id, sizeof(message.id));
+    memcpy(message.predecessor, server->predecessor, sizeof(message.id));
     message.run = run;
     message.connection = server->connection;
     law_fleet_tell(&server->law, &terms, &work, false, now * 1000,

@@ -10,6 +10,7 @@
 /** A sync, its answer or a push, on its way. */
 typedef struct message_t {
     char id[16];
+    char predecessor[16];
     int run;
     int connection;
     law_fleet_sync_t sync;

@@ -60,6 +60,8 @@ static const struct {
     { "hold", "if now > x[LEASE_END] + x[HOLD] then",
       "if now > x[LEASE_END] then" },
     { "learning", "if learning > 0 then free", "if false then free" },
+    { "followed", "zone[REGISTERED] = math.min(zone[REGISTERED], limit) - ",
+      "zone[REGISTERED] = zone[REGISTERED] + 0 * " },
     { "covered", "return math.min(has, free)", "return has" },
 };
 
@@ -133,6 +135,8 @@ void engine_execute(message_t *message, int64_t at)
     snprintf(run_text, sizeof(run_text), "r%d", run);
     command("SET clock %lld", (long long)at);
     snprintf(self.id, sizeof(self.id), "%s", message->id);
+    snprintf(self.predecessor, sizeof(self.predecessor), "%s",
+             message->predecessor);
     if (redis_words_sync(engine, sha, KEY, run_text, &self, &message->sync) != 0
         || redisGetReply(engine, (void **)&reply) != REDIS_OK) {
         die("the engine is gone");

@@ -41,6 +41,21 @@ typedef struct adm_fleet_t {
     adm_usec_t learning_usec; /* that is left */
 } adm_fleet_t;
 
+#define ADM_FLEET_ID_ROOM (LAW_FLEET_ID_LENGTH + 1)
+
+/** This server's name for the engine: random, that of the segment. */
+void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
+
+/** @return whether adm_fleet_follow() was called, by the parent. */
+bool adm_fleet_has_followed(const adm_segment_t *segment);
+
+/** Note whom this server follows: the id of one of which no process is left, nor a
+ *  program; "": nobody. The parent, once.
+ *
+ * @param fd  the file that has this server's id, for the next one; stays open. -1:
+ *            there is none */
+void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor);
+
 /** What there is of the connection with the engine. */
 typedef enum adm_engine_state_t {
     ADM_ENGINE_OFF,       /* none is wanted */

@@ -2,8 +2,6 @@
  * them, and what it says.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <httpd.h>
@@ -12,6 +10,7 @@
 
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_auto.h"
+#include "server/mod_admission_private_file.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -92,32 +91,12 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
                             : ap_runtime_dir_relative(p, "admission.state");
 }
 
-/* As root, in a directory that may be anybody's: no link, no device, and no file
- * that has another name. */
-static int open_file(const char *path)
-{
-    int fd = open(path,
-                  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-                      | O_CLOEXEC,
-                  S_IRUSR | S_IWUSR);
-    struct stat is;
-
-    if (fd >= 0
-        && (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink != 1
-            || is.st_uid != geteuid())) {
-        close(fd);
-        errno = EPERM;
-        fd = -1;
-    }
-    return fd;
-}
-
 void admission_auto_open(apr_pool_t *p, server_rec *s, agent_setup_t *setup)
 {
     const char *path = setup->count > 0 ? state_file(p, s) : "";
 
     if (*path) {
-        setup->state_fd = open_file(path);
+        setup->state_fd = admission_private_file_open(path);
     }
     if (*path && setup->state_fd < 0) {
         ap_log_error(

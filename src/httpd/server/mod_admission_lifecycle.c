@@ -17,6 +17,7 @@
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_lifecycle.h"
+#include "server/mod_admission_predecessor.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);
@@ -164,9 +165,11 @@ static apr_status_t configure_zone(adm_segment_t *segment,
                                        &zone->handle);
 }
 
-static void configure_zones(server_rec *s, adm_segment_t *segment)
+/* @return whether any has a share of a limit over servers. */
+static bool configure_zones(server_rec *s, adm_segment_t *segment)
 {
     const apr_array_header_t *zones = admission_zones();
+    bool has_shares = false;
     int i;
 
     adm_segment_begin_load(segment);
@@ -182,6 +185,7 @@ static void configure_zones(server_rec *s, adm_segment_t *segment)
                          zone->name, zone->place);
             continue;
         }
+        has_shares |= zone->is_fleet;
         adm_segment_share(segment, zone->handle,
                           zone->is_fleet ? admission_fleet(s).fallback
                                          : ADM_FALLBACK_NONE);
@@ -197,6 +201,7 @@ static void configure_zones(server_rec *s, adm_segment_t *segment)
     }
     adm_segment_end_load(segment, (uint32_t)admission_capacity_for_zones(s),
                          s->timeout);
+    return has_shares;
 }
 
 int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
@@ -207,7 +212,6 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 
     (void)pconf;
     (void)plog;
-    (void)ptemp;
     admission_process_use(NULL);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK; /* a rehearsal: everything is unloaded again after it */
@@ -224,7 +228,10 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     admission_process_use(segment);
-    configure_zones(s, segment);
+    if (configure_zones(s, segment)) {
+        /* mod_cgid's daemon, which forks soon, has to inherit what it opens. */
+        admission_predecessor_find(ptemp, s, segment);
+    }
     warn_of_small_segment(s, segment);
     return OK;
 }

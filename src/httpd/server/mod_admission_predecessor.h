@@ -1,0 +1,13 @@
+/* mod_admission_predecessor.h - whose share of a limit over servers this one takes over. */
+#ifndef MOD_ADMISSION_PREDECESSOR_H
+#define MOD_ADMISSION_PREDECESSOR_H
+
+#include "config/mod_admission_conf.h"
+
+/** Find out whether all of the server that ran here before have ended, and whose name it
+ *  had for the engine; leave this one's name for the next. The parent, at each load; what
+ *  is found stays. */
+void admission_predecessor_find(apr_pool_t *p, server_rec *s,
+                                adm_segment_t *segment);
+
+#endif

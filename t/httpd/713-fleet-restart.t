@@ -1,0 +1,106 @@
+# A server that is killed or stopped, and started again, has its share of a limit over
+# servers back at once, long before its lease is over; not while programs of before live,
+# and not for a copy of the file that says who it was.
+
+use FindBin;
+use lib "$FindBin::Bin/lib";
+use AdmissionTest;
+use AdmissionTest::Redis;
+
+use Cwd ();
+use File::Basename 'dirname';
+use File::Copy ();
+
+my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
+plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+
+my $redis = AdmissionTest::Redis->start;
+
+# A server that goes, and its file of before.
+sub httpd {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 40, conf => <<"CONF");
+LoadModule admission_redis_module $module
+AdmissionEngine redis://127.0.0.1:$redis->{port}
+AdmissionFleet lease=1min hold=10s fallback=reject
+LogLevel admission:info
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionZone db fleet
+    AdmissionQueue 10 timeout=60s
+</Location>
+CONF
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM0141/, qr/ADM0142/, qr/ADM0143/,
+                         qr/AH00098: pid file .* overwritten/);
+    return $httpd;
+}
+
+# The engine knows the zone and does not learn any more, as in a fleet that has run.
+sub end_learning {
+    my $script = "local z = cjson.decode(redis.call('HGET', KEYS[1], '#')) z[7] = 0 "
+        . "redis.call('HSET', KEYS[1], '#', cjson.encode(z)) return 'ok'";
+    is $redis->command(EVAL => $script, 1, 'adm:{db}'), 'ok', 'the engine has learnt';
+}
+
+sub is_full {
+    my ($httpd, $what) = @_;
+    my @held = map { $httpd->ask("/cgi-bin/heavy?until=go$$") } 1, 2;
+    $httpd->zone_becomes('db', $what, Active => 2);
+    wait_for { 2 == grep { 1 } $httpd->live_programs_now } '... and programs run';
+    return @held;
+}
+
+sub kill_all {
+    my ($httpd, @others) = @_;
+
+    kill KILL => $httpd->{pid};
+    wait_for { $httpd->has_exited } 'the parent is killed';
+    kill KILL => $httpd->processes, @others;
+    wait_for { !grep { kill 0 => $_ } @others } '... and all others' if @others;
+    $httpd->finish;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+
+    $redis->command('FLUSHALL');
+    my $httpd = httpd($combo)->start;
+    wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'a server';
+    end_learning();
+    is_full($httpd, 'all permits are taken');
+    kill_all($httpd, $httpd->live_programs_now);
+
+    $httpd->start;
+    my @held = is_full($httpd, 'killed and started: it has them back');
+    is $httpd->zone('db')->{FleetServers}, 1, '... and the one before is forgotten';
+
+    # Its programs live: theirs is not free.
+    my @programs = $httpd->live_programs_now;
+    my %is_program = map { $_ => 1 } @programs;
+    kill KILL => $httpd->{pid};
+    wait_for { $httpd->has_exited } 'the parent is killed';
+    kill KILL => grep { !$is_program{$_} } $httpd->processes;
+    wait_for { !grep { !$is_program{$_} } $httpd->processes } '... and all but the programs';
+    $httpd->start;
+    wait_for { $httpd->zone('db')->{FleetServers} == 2 } 'another server begins beside them';
+    push @held, $httpd->ask('/cgi-bin/heavy');
+    $httpd->zone_becomes('db', '... and has nothing', Active => 0, Queued => 1, FleetReserved => 2);
+    like $httpd->slurp('error.log'), qr/ADM0150/, '... says the log';
+    kill_all($httpd, @programs);
+
+    # Somebody else's file, which came with an image of his disk.
+    my $file = "$httpd->{dir}/run/admission.fleet";
+    ok -s $file, 'there is a file';
+    is +(stat $file)[2] & 07777, 0600, '... that is nobody else\'s';
+    my $other = httpd($combo);
+    File::Copy::copy($file, "$other->{dir}/run/admission.fleet") or die "$file: $!\n";
+    chmod 0600, "$other->{dir}/run/admission.fleet";
+    my ($before) = $redis->command(HLEN => 'adm:{db}') =~ /(\d+)/;
+    $other->start;
+    wait_for { $redis->command(HLEN => 'adm:{db}') eq ':' . ($before + 1) } 'a copy of it says nothing';
+    $other->stop;
+}, 'event+cgid', 'prefork+cgi', 'worker+cgid');
+
+done_testing;
