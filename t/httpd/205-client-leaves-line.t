@@ -54,7 +54,7 @@ CONF
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $first, $last)), { 200 => 3 },
         'those who stayed are answered';
-    is_deeply [ $httpd->record ],
+    is_in_order $httpd, '/cgi-bin/', [ $httpd->record ],
         [ map { ("start $_", "end $_") } qw(hold first last) ],
         'in their order; no program ran for those who left';
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
