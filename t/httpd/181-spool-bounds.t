@@ -29,15 +29,31 @@ sub nothing_is_lost {
     return;
 }
 
+# Nor from senders of bodies: the handlers read what cannot be kept.
+sub bodies_arrive {
+    my ($httpd, $what) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    my @senders = map { $httpd->connect->send(join "\r\n",
+        "POST /cgi-bin/heavy?id=sender$_ HTTP/1.1", 'Host: test.example',
+        'Content-Length: 1000000', 'Connection: close', '', 'x' x 900_000) } 1 .. 3;
+
+    wait_for { grep { /ADM0211/ } $httpd->error_log } "$what: the log tells of bodies";
+    $_->send('y' x 100_000) for @senders;
+    is scalar(grep { $_->{body} =~ /^body 1000000$/m } answers(@senders)), 3,
+        '... which arrive whole';
+    is scalar(grep { /ADM0211/ } $httpd->error_log), 1, '... it was said once';
+    return;
+}
+
 sub limited {
-    my ($combo, $what, $conf, %options) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1, %options,
+    my ($combo, $what, $conf, $check) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 10, tls => 1,
                           conf => "AdmissionSpool request=1M response=16M\n$conf\n<Location $zone>\n    MaxConcurrent 4\n</Location>\n");
     $httpd->allow_in_log(qr/ADM0105|ADM0302/);    # its default queue on a small server
 
     $httpd->expect_in_log(qr/admission:warn.*ADM0211: /);
     $httpd->start;
-    nothing_is_lost($httpd, $what);
+    $check->($httpd, $what);
     $httpd->stop;
 }
 
@@ -55,11 +71,13 @@ sub wrapper {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    limited($combo, 'AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M');
+    for my $check (\&nothing_is_lost, \&bodies_arrive) {
+        limited($combo, 'AdmissionSpoolLimit', 'AdmissionSpoolLimit 1M', $check);
+    }
     {
         my $wrapper = wrapper('ulimit -f 2048');
         local $ENV{HTTPD} = "$wrapper/httpd";
-        limited($combo, 'ulimit -f', '');
+        limited($combo, 'ulimit -f', '', \&nothing_is_lost);
     }
     SKIP: {
         my $disk = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
@@ -68,7 +86,9 @@ for_each_combo(sub {
         my $wrapper = wrapper("[ \"\$ADMISSION_MOUNTED\" ] || "
             . "ADMISSION_MOUNTED=1 exec unshare -m \"\$0\" \"\$@\"; $mount");
         local $ENV{HTTPD} = "$wrapper/httpd";
-        limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk");
+        for my $check (\&nothing_is_lost, \&bodies_arrive) {
+            limited($combo, 'a full disk', "AdmissionSpoolLimit 1G $disk", $check);
+        }
     }
 }, 'event+cgid', 'prefork+cgi');
 

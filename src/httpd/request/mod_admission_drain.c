@@ -22,8 +22,6 @@ APLOG_USE_MODULE(admission);
 /* A stream passes on a file when so much has come together, or it is flushed. */
 #define STREAM_PART ((apr_off_t)256 * 1024)
 
-#define LOG_INTERVAL_USEC (60 * ADM_USEC_PER_SEC)
-
 /* mod_ratelimit sleeps between pieces of what one pass gives it; without its
  * variable it does nothing. */
 static bool is_paced(ap_filter_t *f)
@@ -111,24 +109,6 @@ bool admission_drain_wait(const admission_drain_t *drain,
 
 /* ---- what is kept --------------------------------------------------------- */
 
-static void tell(const admission_drain_t *drain, apr_status_t fault)
-{
-    request_rec *r = drain->f->r;
-
-    if (adm_spool_may_log(admission_process_segment(), adm_now(),
-                          LOG_INTERVAL_USEC)) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING,
-                      fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,
-                      ADMLOGNO(0211)
-                      "AdmissionSpool: %s in %s, slow clients hold permits and "
-                      "workers until there is room",
-                      fault == ADMISSION_SPOOL_FULL
-                          ? "as much as AdmissionSpoolLimit allows is kept"
-                          : "nothing more can be kept",
-                      admission_kept_directory());
-    }
-}
-
 /* Move the next piece to what is on its way. */
 static apr_status_t take_piece(admission_drain_t *drain)
 {
@@ -169,7 +149,7 @@ static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
             apr_bucket_delete(b);
         }
         if (!APR_STATUS_IS_EAGAIN(rv)) {
-            tell(drain, rv);
+            admission_kept_tell(drain->f->r, rv);
         }
         return APR_EAGAIN;
     }

@@ -12,11 +12,14 @@
 #include <apr_portable.h>
 #include <apr_strings.h>
 #include <http_config.h>
+#include <http_log.h>
 
 #include "config/mod_admission_conf.h"
 #include "request/mod_admission_kept.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
+
+APLOG_USE_MODULE(admission);
 
 /* Kept in memory before there is a file. */
 #define MEMORY_SIZE ((apr_size_t)64 * 1024)
@@ -26,6 +29,8 @@
 
 /* A file is counted in pieces of this size. */
 #define COUNTED_PIECE ((apr_off_t)64 * 1024)
+
+#define LOG_INTERVAL_USEC (60 * ADM_USEC_PER_SEC)
 
 #define DEFAULT_LIMIT ((apr_off_t)1024 * 1024 * 1024)
 
@@ -265,6 +270,22 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
     }
     *put = done;
     return rv;
+}
+
+void admission_kept_tell(const request_rec *r, apr_status_t fault)
+{
+    if (adm_spool_may_log(admission_process_segment(), adm_now(),
+                          LOG_INTERVAL_USEC)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING,
+                      fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,
+                      ADMLOGNO(0211)
+                      "AdmissionSpool: %s in %s, slow clients hold permits and "
+                      "workers until there is room",
+                      fault == ADMISSION_SPOOL_FULL
+                          ? "as much as AdmissionSpoolLimit allows is kept"
+                          : "nothing more can be kept",
+                      directory);
+    }
 }
 
 /* ---- take out ------------------------------------------------------------- */

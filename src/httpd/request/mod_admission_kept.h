@@ -52,6 +52,12 @@ void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
 apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
                                 apr_size_t length, apr_size_t *put);
 
+/** Log, at most once a minute for the server, why admission_kept_put() has kept less
+ *  than it could for a request.
+ *
+ *  @param fault  what it returned, other than APR_EAGAIN */
+void admission_kept_tell(const request_rec *r, apr_status_t fault);
+
 /** @return how many bytes are kept. */
 apr_off_t admission_kept_length(const admission_kept_t *kept);
 

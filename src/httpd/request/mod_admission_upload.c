@@ -162,8 +162,11 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    admission_kept_put(&upload->kept, data, length, &kept);
+    rv = admission_kept_put(&upload->kept, data, length, &kept);
     if (kept < length) {
+        if (!APR_STATUS_IS_EAGAIN(rv)) {
+            admission_kept_tell(upload->r, rv);
+        }
         apr_brigade_write(upload->rest, NULL, NULL, data + kept, length - kept);
     }
     apr_bucket_delete(b);
