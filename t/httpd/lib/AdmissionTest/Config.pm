@@ -42,6 +42,10 @@ sub is_slow_to_replace { return version() < 54 }
 # left off accepting, also over reloads, until it starts none at all.
 sub loses_count_of_children { return version() == 52 }
 
+# mod_http2 before httpd 2.4.55 knows of no error behind the first bytes of an answer:
+# the stream goes on with the page of the error, and ends well.
+sub ends_failed_streams_well { return version() < 55 }
+
 # Two ways to park: httpd has another one since 2.4.63.
 sub has_two_ways { return version() >= 63 && !$ENV{ADMISSION_COMPLETION} }
 
