@@ -54,10 +54,14 @@ typedef struct adm_figures_t {
     uint64_t slow_mean_usec;         /* the same over more of them, while some
                                       * are rejected by it */
     uint64_t slow_count;
-    uint64_t dry_wait_usec;  /* in a dry run: how long those would have waited
+    uint64_t dry_wait_usec; /* in a dry run: how long those would have waited
                              * that would have, estimated */
-    adm_durations_t wait;    /* of those that waited and got a permit */
-    adm_durations_t service; /* how long a permit was held */
+    uint64_t dry_work_usec; /* in a dry run: for how long the permits together
+                             * would be in use by those that came, at dry_work_at */
+    uint64_t dry_work_at;
+    uint64_t dry_rejected_at; /* when the last one would have been rejected */
+    adm_durations_t wait;     /* of those that waited and got a permit */
+    adm_durations_t service;  /* how long a permit was held */
     uint64_t service_square_msec2; /* sum of the squares of those */
     uint64_t queued_usec;          /* time in which somebody waited, as far as
                                       * it is over */

@@ -144,6 +144,60 @@ START_TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
 }
 END_TEST
 
+/* Two a second come in a dry run where one a second is served. Two of them run at
+ * once, at most. */
+static void come_twice_a_second(uint32_t queue_length)
+{
+    adm_entry_t entry = entry_of(0);
+    uint32_t n;
+
+    begin_with_seconds(1, 2);
+    entry.dry_run = true;
+    entry.queue_length = queue_length;
+    for (n = 0; n < 20; n++) {
+        if (n >= 2) {
+            adm_ticket_release(&tickets[n - 2], now);
+        }
+        adm_ticket_enter(child, zone, &entry, now, &tickets[n]);
+        now += SECOND / 2;
+    }
+    adm_ticket_release(&tickets[n - 2], now);
+    adm_ticket_release(&tickets[n - 1], now + SECOND / 2);
+}
+
+/* In a dry run nobody waits, so what runs does not tell of a queue that grows. */
+START_TEST(a_dry_run_lets_its_queue_grow_and_shrink)
+{
+    adm_entry_t entry = entry_of(0);
+    adm_figures_t figures;
+
+    come_twice_a_second(5);
+    figures = stats_of(child, zone).figures;
+    /* Ten are served, five wait, and perhaps one begins. */
+    ck_assert_uint_ge(figures.outcomes[ADM_DRY_FULL], 4);
+    ck_assert_uint_le(figures.outcomes[ADM_DRY_FULL], 5);
+    ck_assert_uint_eq(figures.queued_max, 5);
+    ck_assert_uint_ge(figures.dry_wait_usec,
+                      3 * figures.outcomes[ADM_DRY_QUEUED] * SECOND);
+
+    /* When all are served that would have waited, nobody does. */
+    now += 6 * SECOND;
+    entry.dry_run = true;
+    ck_assert_int_eq(enter_as(child, zone, entry, now, &tickets[0]),
+                     ADM_ADMITTED);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* Who would have been rejected runs, and has nobody else rejected. */
+START_TEST(a_dry_run_without_a_queue_rejects_every_other_one)
+{
+    come_twice_a_second(0);
+    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_DRY_FULL], 10);
+    assert_segment_consistent();
+}
+END_TEST
+
 static adm_outcome_t come_with_priority(adm_priority_t priority, uint32_t n)
 {
     adm_entry_t entry = entry_of(0);
@@ -287,6 +341,8 @@ static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, nobody_is_late_while_the_zone_is_paused);
     tcase_add_test(stories, a_dry_run_has_nobody_late_while_the_zone_is_paused);
+    tcase_add_test(stories, a_dry_run_lets_its_queue_grow_and_shrink);
+    tcase_add_test(stories, a_dry_run_without_a_queue_rejects_every_other_one);
     tcase_add_test(stories, a_high_one_is_not_late_behind_low_ones);
     tcase_add_test(stories, a_low_one_is_late_behind_high_ones);
     tcase_add_test(stories, one_that_runs_alone_counts_as_the_limit);
