@@ -26,7 +26,8 @@ typedef enum admission_kind_t {
     ADMISSION_REASON
 } admission_kind_t;
 
-/** Of which zones a field tells anything; of others it is zero, or the limit. */
+/** Of which zones a field tells anything; of others it is zero, or the limit. Fields of
+ *  the server are of any, or of a fleet: of a server that has an engine. */
 typedef enum admission_of_t {
     ADMISSION_OF_ANY,
     ADMISSION_OF_DRY_RUN,

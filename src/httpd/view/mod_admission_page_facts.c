@@ -153,8 +153,13 @@ void admission_page_facts_server(request_rec *r,
     ap_rputs("<section><h2>Workers and children</h2>\n", r);
     ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_server_fields_count; i++) {
-        write_fact(r, r->pool, &admission_server_fields[i],
-                   admission_server_fields[i].of_server(server));
+        const admission_field_t *field = &admission_server_fields[i];
+
+        if (field->of == ADMISSION_OF_FLEET
+            && server->engine.state == ADM_ENGINE_OFF) {
+            continue;
+        }
+        write_fact(r, r->pool, field, field->of_server(server));
     }
     ap_rputs("</dl></section>\n", r);
 }

@@ -116,8 +116,8 @@ static void write_row(request_rec *r, apr_pool_t *p, bool has_asks,
               "</td><td class=\"text\">", NULL);
     if (present->is_known) {
         ap_rvputs(r, escaped(p, who->client), "</td><td class=\"text\">",
-                  escaped(p, who->host), "</td><td class=\"text\">",
-                  escaped(p, who->method), " ", escaped(p, who->uri), NULL);
+                  escaped(p, who->method), " ", escaped(p, who->uri),
+                  "</td><td class=\"text\">", escaped(p, who->host), NULL);
     }
     else {
         ap_rputs("</td><td></td><td>", r);
@@ -145,8 +145,8 @@ void admission_page_who_write(request_rec *r, apr_pool_t *p,
         "<caption>Who runs and waits, the oldest first</caption>\n"
         "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">Since</th>"
         "<th scope=\"col\" class=\"text\">Client</th>"
-        "<th scope=\"col\" class=\"text\">Host</th>"
-        "<th scope=\"col\" class=\"text\">Request</th>",
+        "<th scope=\"col\" class=\"text\">Request</th>"
+        "<th scope=\"col\" class=\"text\">Host</th>",
         r);
     if (zone->uses_flows) {
         ap_rputs("<th scope=\"col\" class=\"text\">Key</th>"
