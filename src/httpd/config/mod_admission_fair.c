@@ -95,16 +95,21 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
                             "allows: %s",
                             key, error);
     }
+    if (option && fair->kind == ADMISSION_KEY_OFF) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionFair: '%s' follows off, behind which "
+                            "nothing is allowed",
+                            option);
+    }
     if (option) {
         fair->max = strncasecmp(option, "max=", 4) == 0
                         ? admission_parse_number(option + 4, 1,
                                                  ADMISSION_LIMIT_MAX)
                         : -1;
-        if (fair->max < 0 || fair->kind == ADMISSION_KEY_OFF) {
+        if (fair->max < 0) {
             return apr_psprintf(cmd->pool,
                                 "AdmissionFair: '%s' is not max=number with a "
-                                "number from 1 to %d; behind off nothing is "
-                                "allowed",
+                                "number from 1 to %d",
                                 option, ADMISSION_LIMIT_MAX);
         }
     }
