@@ -207,8 +207,18 @@ CONF
     distrusts();
     speaks_tls();
 
-    my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 3;
-    $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2, Queued => 1);
+    # The second one takes the place in memory of one that came before the first.
+    my $gone = $httpd->ask('/cgi-bin/heavy?until=leave');
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
+    my @held = $httpd->ask('/cgi-bin/heavy?until=go&n=1');
+    $httpd->zone_becomes('/cgi-bin/', 'and another one', Active => 2);
+    $httpd->open_gate('leave');
+    is_deeply statuses(answers($gone)), { 200 => 1 }, 'which is served';
+    $httpd->zone_becomes('/cgi-bin/', 'and gone', Active => 1);
+    push @held, $httpd->ask('/cgi-bin/heavy?until=go&n=2');
+    $httpd->zone_becomes('/cgi-bin/', 'two run', Active => 2);
+    push @held, $httpd->ask('/cgi-bin/heavy?until=go&n=3');
+    $httpd->zone_becomes('/cgi-bin/', 'one waits', Active => 2, Queued => 1);
     my $shown = ctl(0, 'show');
     like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show has who runs and waits';
     like $shown, qr{^test\.example:/other/ +idle +0/7 }m, '... of every zone';
@@ -216,6 +226,9 @@ CONF
     is offers('/o'), "/other/\n", 'bash completes zones';
     is offers('$'), q{\$\(touch\ pwned\)} . "\n", '... as text';
     ok !-e 'pwned', '... and runs nothing that a name says';
+    is_deeply [ ctl(0, qw(who cgi)) =~ /^  (\w+ ).*&(n=\d)/mg ],
+        [ 'running ', 'n=1', 'running ', 'n=2', 'waiting ', 'n=3' ],
+        'who has those first that run, and the oldest of them';
     like ctl(0, qw(show cgi)), qr/^limit +2$/m, 'show of a zone has its fields';
     my $facts = JSON::PP::decode_json(ctl(0, qw(--json show cgi)));
     is_deeply [ map { $_->{queued} } @{ $facts->{zones} } ], [1], '--json is JSON';
