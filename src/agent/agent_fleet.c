@@ -325,12 +325,13 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
                        apr_pool_t *pool)
 {
     const agent_fleet_t *fleet = setup->fleet;
+    bool is_used = fleet && fleet->count > 0;
     const char **names;
     uint32_t n;
 
-    all.setup = fleet && fleet->count > 0 ? fleet : NULL;
-    adm_engine_begin(self, all.setup != NULL);
-    if (!all.setup) {
+    all.setup = is_used ? fleet : NULL;
+    adm_engine_begin(self, is_used);
+    if (!is_used) {
         return;
     }
     all.self = self;
