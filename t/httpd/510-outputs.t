@@ -90,7 +90,8 @@ CONF
         'and which zone nobody has come to';
     $page->{one} = $httpd->get("/admission?zone=$name")->{body};
     like $page->{one}, qr/2 wait, the first for [\d.]+ m?s; nobody is rejected/,
-        'the page of a zone says it in a sentence';    unlike $page->{body}, qr{data-field="Engine}, 'and nothing of an engine where there is none';
+        'the page of a zone says it in a sentence';
+    unlike $page->{body}, qr{data-field="Engine}, 'and nothing of an engine where there is none';
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
     like $page->{headers}{'content-security-policy'},
         qr/default-src 'none'.*form-action 'self'/, 'and says so';

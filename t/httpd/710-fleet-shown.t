@@ -95,7 +95,8 @@ sub names_sharers {
     like $said, qr/^  \S+:$servers[1]{port} +0 +0 +0 +\d.* ago$/m, '... and the other one';
     like ctl($httpd, qw(fleet local)), qr/The limit of 'local' is not shared/, '... only of limits that are shared';
     like $httpd->get('/admission?zone=db')->{body},
-        qr{One limit over 2 servers: 4, of which this one may use 3 for \d.* s; 3 are granted and 3 wanted in all\.},        'the page says it';
+        qr{One limit over 2 servers: 4, of which this one may use 3 for \d.* s; 3 are granted and 3 wanted in all\.},
+        'the page says it';
     like $httpd->get('/admission')->{body}, qr{data-field="EngineState".*?connected}s, '... and has the engine';
 }
 

@@ -70,6 +70,7 @@ OF_SERVER(engine_max, server->engine.max_usec)
 #define MEGABYTES ADMISSION_GAUGE_MB
 #define COUNTER ADMISSION_COUNTER
 #define OF_ANY ADMISSION_OF_ANY
+#define OF_FLEET ADMISSION_OF_FLEET
 
 const admission_field_t admission_server_fields[] = {
     { "Zones", "Zones", "zones", "zones", NULL, "Zones of the configuration.",
@@ -115,31 +116,30 @@ const admission_field_t admission_server_fields[] = {
       MILLIS, NULL, away_max, OF_ANY },
     { "EngineState", "Engine", "engineState", "engine_state", NULL,
       "Whether there is a connection with the engine of limits over servers.",
-      ENGINE, NULL, engine_state, ADMISSION_OF_FLEET },
+      ENGINE, NULL, engine_state, OF_FLEET },
     { "EngineConnects", "connects", "engineConnects", "engine_connects", NULL,
       "Connections with the engine that were made.", COUNTER, NULL,
-      engine_connects, ADMISSION_OF_FLEET },
+      engine_connects, OF_FLEET },
     { "EngineErrors", "errors", "engineErrors", "engine_errors", NULL,
       "Connections with the engine that ended or failed.", COUNTER, NULL,
-      engine_errors, ADMISSION_OF_FLEET },
+      engine_errors, OF_FLEET },
     { "EngineSyncs", "syncs", "engineSyncs", "engine_syncs", NULL,
-      "Answers of the engine.", COUNTER, NULL, engine_syncs,
-      ADMISSION_OF_FLEET },
+      "Answers of the engine.", COUNTER, NULL, engine_syncs, OF_FLEET },
     { "EnginePushes", "pushes", "enginePushes", "engine_pushes", NULL,
       "Messages of the engine that were no answers.", COUNTER, NULL,
-      engine_pushes, ADMISSION_OF_FLEET },
+      engine_pushes, OF_FLEET },
     { "EngineLate", "late", "engineLate", "engine_late", NULL,
       "Answers that something came late, or a clock has jumped.", COUNTER, NULL,
-      engine_late, ADMISSION_OF_FLEET },
+      engine_late, OF_FLEET },
     { "EngineStale", "stale", "engineStale", "engine_stale", NULL,
       "Answers that a later word of this server was there before.", COUNTER,
-      NULL, engine_stale, ADMISSION_OF_FLEET },
+      NULL, engine_stale, OF_FLEET },
     { "EngineRoundTripMeanUs", "round trip us", "engineRoundTripMeanUs",
       "engine_round_trip_mean", NULL, "Mean time until the engine answered.",
-      MICROS, NULL, engine_mean, ADMISSION_OF_FLEET },
+      MICROS, NULL, engine_mean, OF_FLEET },
     { "EngineRoundTripMaxUs", "longest us", "engineRoundTripMaxUs",
       "engine_round_trip_max", NULL, "Longest time until the engine answered.",
-      MICROS, NULL, engine_max, ADMISSION_OF_FLEET }
+      MICROS, NULL, engine_max, OF_FLEET }
 };
 
 const int admission_server_fields_count = sizeof(admission_server_fields)

@@ -18,12 +18,12 @@ my %SUFFIX = (GAUGE => '', MICROS => '_seconds', MILLIS => '_seconds', SECONDS =
 
 my %FILE = (zone   => 'src/httpd/view/mod_admission_fields.c',
             server => 'src/httpd/view/mod_admission_server_fields.c');
-# Of which zones a field tells anything, by what ?auto shows of them.
+# Of which zones, and servers, a field tells anything, by what ?auto shows of them.
 my %TELLS = (ANY      => sub { 1 },
              DRY_RUN  => sub { $_[0]{DryRun} },
              AUTO     => sub { $_[0]{LimitMode} eq 'auto' },
              PROGRAMS => sub { $_[0]{ProgramsEnded} > 0 },
-             FLEET    => sub { $_[0]{FleetState} ne 'off' });
+             FLEET    => sub { ($_[0]{FleetState} // $_[0]{EngineState}) ne 'off' });
 
 # The fields of a 'zone' or of the 'server', in their order, each { name, title,
 # json, metric, reason, help, kind, of }. A reason may be undefined. The layout of
@@ -46,8 +46,8 @@ sub field {
     return \%field;
 }
 
-# Whether a field tells anything of a zone with these values of ?auto; of others
-# ?prometheus has no such series.
+# Whether a field tells anything of a zone, or the server, with these values of ?auto.
+# Of other zones ?prometheus has no such series, nor has the page of either.
 sub tells_of {
     my ($field, $zone) = @_;
     return $TELLS{ $field->{of} }->($zone);
