@@ -84,8 +84,8 @@ adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
 static void count_waiting(adm_flow_table_rec_t *table, const adm_ask_rec_t *ask,
                           int sign)
 {
-    adm_waiting_rec_t *waiting = adm_flow_waiting(table, priority_of(ask),
-                                                  ask->cost);
+    adm_waiting_rec_t *waiting =
+        &table->waiting[priority_of(ask)][adm_flow_size_of(ask->cost)];
 
     waiting->tickets += (uint32_t)sign;
     waiting->cost += (uint32_t)(sign * ask->cost);

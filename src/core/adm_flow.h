@@ -106,12 +106,10 @@ void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx);
 bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
                               const adm_entry_t *entry);
 
-/** What a request of this cost is counted with while it waits: of 0, which is not
- *  asked for, with those of 1. */
-static inline adm_waiting_rec_t *
-adm_flow_waiting(adm_flow_table_rec_t *table, unsigned priority, uint16_t cost)
+/** @return which of the sizes a cost has: 0, which is not asked for, that of 1. */
+static inline unsigned adm_flow_size_of(uint16_t cost)
 {
-    return &table->waiting[priority][31 - __builtin_clz(cost | 1U)];
+    return 31U - (unsigned)__builtin_clz(cost | 1U);
 }
 
 /** @return how many others are served before a request with this key, if each that

@@ -48,7 +48,7 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     if (state == ADM_TICKET_WAITING) {
         sum->waiting[ask->flow_idx - 1]++;
         of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES]
-                                [31 - __builtin_clz(ask->cost | 1U)];
+                                [adm_flow_size_of(ask->cost)];
         of_size->tickets++;
         of_size->cost += ask->cost;
     }
