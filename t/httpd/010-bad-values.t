@@ -23,6 +23,7 @@ my %bad = (
         '10 [timeout=soon]', '10 [timeout=-1s]', '10 [timeout=]',
         '10 [timeout=5parsecs]', '10 [timeout=5m]', '10 [timeout=1d]', 'off', '10 [timeout=30S]', '10 [target=0]',
         '10 [target=soon]', '10 [target=]', '10 timeout=5s [target=never]', '10 [target]', '10 [timout=5s]', '10 [20]',
+        '10 target=1s [target=2s]', '10 timeout=5s [Timeout=6s]',
         '[timeout=5s]',
     ],
     AdmissionExempt => [

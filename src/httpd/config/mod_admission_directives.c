@@ -71,6 +71,13 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "no queue, to %d",
                             length, ADMISSION_QUEUE_MAX);
     }
+    if (option && another
+        && strncasecmp(option, another, strcspn(option, "=") + 1) == 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' follows '%s'; timeout= and "
+                            "target= are allowed once each",
+                            another, option);
+    }
     if (option && admission_parse_queue_option(option, &timeout, &target)) {
         option = another;
     }
