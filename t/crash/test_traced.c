@@ -1,5 +1,7 @@
 /* test_traced.c - a process that is stopped after each of its stores. */
+#include <linux/futex.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -72,6 +74,61 @@ bool steps_to_change(pid_t pid, unsigned changes)
         changes -= segment_has_changed();
     }
     return true;
+}
+
+/* ---- all that it leaves behind ------------------------------------------- */
+
+#define CHANGES_MAX 1000
+
+static void *kept[CHANGES_MAX + 1];
+static pid_t recorded;
+
+static void keep_change(unsigned change)
+{
+    size_t bytes = adm_segment_bytes(segment);
+
+    ck_assert_uint_le(change, CHANGES_MAX);
+    if (!kept[change]) {
+        kept[change] = malloc(bytes);
+        ck_assert_ptr_nonnull(kept[change]);
+    }
+    memcpy(kept[change], segment->base, bytes);
+}
+
+unsigned record_changes(pid_t pid)
+{
+    unsigned changes = 0;
+
+    recorded = pid;
+    keep_change(0);
+    while (steps_to_change(pid, 1)) {
+        keep_change(++changes);
+    }
+    return changes;
+}
+
+/* What the kernel does for each robust mutex that its owner takes to the grave. */
+static void mark_as_kernel_does(adm_lock_t *lock)
+{
+    uint32_t word = (uint32_t)lock->mutex.__data.__lock;
+
+    if ((word & FUTEX_TID_MASK) == (uint32_t)recorded) {
+        lock->mutex.__data.__lock = (int)((word & FUTEX_WAITERS)
+                                          | FUTEX_OWNER_DIED);
+    }
+}
+
+void bring_back_change(unsigned change)
+{
+    uint32_t idx;
+
+    memcpy(segment->base, kept[change], adm_segment_bytes(segment));
+    for (idx = 1; idx <= segment->sizes.zones; idx++) {
+        mark_as_kernel_does(&adm_zone_at(segment, idx)->lock);
+    }
+    for (idx = 1; idx <= segment->sizes.children; idx++) {
+        mark_as_kernel_does(&adm_child_at(segment, idx)->alive);
+    }
 }
 
 /* ---- what is shown ------------------------------------------------------- */

@@ -23,6 +23,14 @@ bool reaches_its_steps(pid_t pid);
  *  story ended before. */
 bool steps_to_change(pid_t pid, unsigned changes);
 
+/** Step to the end of the story, and keep the segment as it is before the first
+ *  step and after each change. @return the number of changes. */
+unsigned record_changes(pid_t pid);
+
+/** Make the segment what a kill after @a change of the last recording, of which the
+ *  process has ended, would leave; 0: before the first. */
+void bring_back_change(unsigned change);
+
 /** What is only shown of a zone need not be complete after a kill, but contradicts
  *  nothing: histograms have no more in their buckets than they count, a history ends
  *  with now, and no number of rejections is below nothing. */
