@@ -9,7 +9,6 @@
  * of one real kill in the middle.
  */
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -436,6 +435,13 @@ START_TEST(a_death_at_any_store_is_mended)
 }
 END_TEST
 
+START_TEST(a_death_at_any_store_to_flows_is_mended)
+{
+    uses_flows = true;
+    try_each_store(&scenes[of_flows[_i]]);
+}
+END_TEST
+
 /* ---- two at once -------------------------------------------------------- */
 
 static int step_take_worker(void)
@@ -445,27 +451,8 @@ static int step_take_worker(void)
     return adm_worker_take(victim, false) ? 1 : 2;
 }
 
-/* Let it go on to its end. @return its exit code. */
-static int end_of_steps(pid_t pid)
-{
-    int status;
-
-    ck_assert_int_eq(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
-    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
 /* The other one is stopped after each of its stores in turn, while this one
  * takes its worker. */
-/* Each step compares the flows, too, which takes time. */
-START_TEST(a_death_at_any_store_to_flows_is_mended)
-{
-    uses_flows = true;
-    try_each_store(&scenes[of_flows[_i]]);
-}
-END_TEST
-
 START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
 {
     unsigned change;

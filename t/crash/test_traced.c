@@ -76,6 +76,16 @@ bool steps_to_change(pid_t pid, unsigned changes)
     return true;
 }
 
+int end_of_steps(pid_t pid)
+{
+    int status;
+
+    ck_assert_int_eq(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
 /* ---- all that it leaves behind ------------------------------------------- */
 
 #define CHANGES_MAX 1000

@@ -23,6 +23,9 @@ bool reaches_its_steps(pid_t pid);
  *  story ended before. */
 bool steps_to_change(pid_t pid, unsigned changes);
 
+/** Let it go on to the end of its story. @return its exit code. */
+int end_of_steps(pid_t pid);
+
 /** Step to the end of the story, and keep the segment as it is before the first
  *  step and after each change. @return the number of changes. */
 unsigned record_changes(pid_t pid);
