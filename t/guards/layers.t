@@ -121,24 +121,28 @@ find({ no_chdir => 1, wanted => sub {
     $object{ $path_of{"$name.c"} } = $_ if $name && $path_of{"$name.c"};
 } }, "$build/src");
 
-# The functions that it defines, or the names that it needs.
-sub symbols {
-    my ($path, $type) = @_;
+# The functions that each defines, and the names that it needs.
+my (%definer, %needs);
 
-    open my $nm, '-|', 'nm', '-g', '--format=posix', $object{$path}
+{
+    my %path_of_object = map { $object{$_} => $_ } keys %object;
+
+    open my $nm, '-|', 'nm', '-gA', '--format=posix', sort values %object
         or die "nm: $!";
-    return map { (split)[0] } grep { /^\S+ $type\b/ } <$nm>;
+    while (<$nm>) {
+        my ($object, $name, $type) = /^(.+?): (\S+) (\S)/ or next;
+        my $path = $path_of_object{$object};
+
+        $definer{$name} = $path if $type eq 'T';
+        push @{ $needs{$path} }, $name if $type eq 'U';
+    }
 }
 
-my (%definer, %calls);
+my %calls;
 
-for my $path (sort keys %object) {
-    $definer{$_} = $path for symbols($path, 'T');
-}
-for my $path (sort keys %object) {
+for my $path (grep { defined place_of($_) } keys %object) {
     $calls{$path} = { map { $_ => 1 } grep { defined place_of($_) }
-                      map { $definer{$_} // () } symbols($path, 'U') }
-        if defined place_of($path);
+                      map { $definer{$_} // () } @{ $needs{$path} // [] } };
 }
 
 # What is left when every file goes that calls none that is left.
