@@ -2,11 +2,6 @@
 #include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
 
-#define DEFAULT_QUEUE_LENGTH 100
-#define DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
-#define DEFAULT_SPOOL_REQUEST ((apr_off_t)1024 * 1024)
-#define DEFAULT_SPOOL_RESPONSE ((apr_off_t)16 * 1024 * 1024)
-
 /* ---- create and merge ---------------------------------------------------- */
 
 void *admission_conf_create_dir(apr_pool_t *p, char *path)
@@ -64,59 +59,6 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
     conf->recycle_together = ADMISSION_UNSET;
     conf->spool_limit = ADMISSION_UNSET;
     return conf;
-}
-
-/* ---- what applies -------------------------------------------------------- */
-
-/* Where the request's sections say nothing, what others of its zone say. */
-int admission_conf_queue_length(const admission_dir_conf_t *conf)
-{
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_length != ADMISSION_UNSET ? conf->queue_length
-           : zone                                ? zone->queue_length
-                                                 : DEFAULT_QUEUE_LENGTH;
-}
-
-adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf)
-{
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_timeout != ADMISSION_UNSET ? conf->queue_timeout
-           : zone                                 ? zone->queue_timeout
-                  : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
-}
-
-adm_usec_t admission_conf_queue_target(const admission_dir_conf_t *conf)
-{
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_target != ADMISSION_UNSET ? conf->queue_target
-           : zone                                ? zone->queue_target
-                                                 : 0;
-}
-
-int admission_conf_reject_status(const admission_dir_conf_t *conf)
-{
-    return conf->reject_status != ADMISSION_UNSET ? conf->reject_status
-                                                  : DEFAULT_REJECT_STATUS;
-}
-
-bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
-{
-    return conf->dry_run == 1;
-}
-
-apr_off_t admission_conf_spool_request(const admission_dir_conf_t *conf)
-{
-    return conf->spool_request != ADMISSION_UNSET ? conf->spool_request
-                                                  : DEFAULT_SPOOL_REQUEST;
-}
-
-apr_off_t admission_conf_spool_response(const admission_dir_conf_t *conf)
-{
-    return conf->spool_response != ADMISSION_UNSET ? conf->spool_response
-                                                   : DEFAULT_SPOOL_RESPONSE;
 }
 
 bool admission_conf_parks(server_rec *s)

@@ -72,6 +72,10 @@ typedef struct admission_section_t {
 
 /** What no directive has set. */
 #define ADMISSION_UNSET (-1)
+#define ADMISSION_DEFAULT_QUEUE_LENGTH 100
+#define ADMISSION_DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
+#define ADMISSION_DEFAULT_SPOOL_REQUEST ((apr_off_t)1024 * 1024)
+#define ADMISSION_DEFAULT_SPOOL_RESPONSE ((apr_off_t)16 * 1024 * 1024)
 #define ADMISSION_DEFAULT_QUEUE_TIMEOUT (30 * ADM_USEC_PER_SEC)
 
 typedef enum admission_retry_t {
@@ -168,24 +172,68 @@ static inline bool admission_conf_is_handler(const request_rec *r,
     return *r->handler == *name && strcmp(r->handler, name) == 0;
 }
 
-/** What applies to a request with this configuration: its own sections, else what
- *  others of its zone say, else the default. */
-int admission_conf_queue_length(const admission_dir_conf_t *conf);
+/* What applies to a request with this configuration: its own sections, else what
+ * others of its zone say, else the default. */
 
-adm_usec_t admission_conf_queue_timeout(const admission_dir_conf_t *conf);
+static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+
+    return conf->queue_length != ADMISSION_UNSET ? conf->queue_length
+           : zone                                ? zone->queue_length
+                  : ADMISSION_DEFAULT_QUEUE_LENGTH;
+}
+
+static inline adm_usec_t
+admission_conf_queue_timeout(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+
+    return conf->queue_timeout != ADMISSION_UNSET ? conf->queue_timeout
+           : zone                                 ? zone->queue_timeout
+                  : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
+}
 
 /** 0: off. */
-adm_usec_t admission_conf_queue_target(const admission_dir_conf_t *conf);
+static inline adm_usec_t
+admission_conf_queue_target(const admission_dir_conf_t *conf)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
 
-int admission_conf_reject_status(const admission_dir_conf_t *conf);
+    return conf->queue_target != ADMISSION_UNSET ? conf->queue_target
+           : zone                                ? zone->queue_target
+                                                 : 0;
+}
 
-bool admission_conf_is_dry_run(const admission_dir_conf_t *conf);
+static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
+{
+    return conf->reject_status != ADMISSION_UNSET
+               ? conf->reject_status
+               : ADMISSION_DEFAULT_REJECT_STATUS;
+}
 
-/** How many bytes of a request's body, and of its answer, are kept for a slow
- *  client; 0: none. */
-apr_off_t admission_conf_spool_request(const admission_dir_conf_t *conf);
+static inline bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
+{
+    return conf->dry_run == 1;
+}
 
-apr_off_t admission_conf_spool_response(const admission_dir_conf_t *conf);
+/** How many bytes of a request's body are kept for a slow client; 0: none. */
+static inline apr_off_t
+admission_conf_spool_request(const admission_dir_conf_t *conf)
+{
+    return conf->spool_request != ADMISSION_UNSET
+               ? conf->spool_request
+               : ADMISSION_DEFAULT_SPOOL_REQUEST;
+}
+
+/** The same of its answer. */
+static inline apr_off_t
+admission_conf_spool_response(const admission_dir_conf_t *conf)
+{
+    return conf->spool_response != ADMISSION_UNSET
+               ? conf->spool_response
+               : ADMISSION_DEFAULT_SPOOL_RESPONSE;
+}
 
 /** @return whether AdmissionParking is On. */
 bool admission_conf_parks(server_rec *s);

@@ -27,21 +27,31 @@
 
 /* ---- decide -------------------------------------------------------------- */
 
-static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
-                            const admission_kin_t *kin,
+/* Who asks a zone, and with what. */
+typedef struct asking_t {
+    request_rec *r;
+    const admission_dir_conf_t *conf;
+    adm_child_t *child;
+    admission_kin_t kin;
+    bool leads_on; /* for the target of its redirect */
+} asking_t;
+
+static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
                             admission_request_t *known)
 {
-    adm_entry_t entry = { .queue_length = (uint32_t)admission_conf_queue_length(
-                              conf),
-                          .target_usec = admission_conf_queue_target(conf),
-                          .dry_run = admission_conf_is_dry_run(conf) };
+    request_rec *r = asking->r;
+    adm_entry_t entry = {
+        .queue_length = (uint32_t)admission_conf_queue_length(asking->conf),
+        .target_usec = admission_conf_queue_target(asking->conf),
+        .dry_run = admission_conf_is_dry_run(asking->conf)
+    };
 
-    if (kin->holds_any) {
+    if (asking->kin.holds_any || self == ADMISSION_SELF_PART) {
         /* A request that holds a permit must not wait for another one; and its
          * worker is counted already. */
         return entry;
     }
-    if (admission_self_is_endless(r)) {
+    if (self == ADMISSION_SELF_ENDLESS) {
         entry.worker = ADM_WORKER_DENIED;
         entry.wait = ADM_WAIT_BLOCKED;
         known->why_denied = ENDLESS;
@@ -55,7 +65,7 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
         entry.worker = admission_http2_enter(r, known);
         entry.wait = ADM_WAIT_BLOCKED;
     }
-    if (kin->was_rejected) {
+    if (asking->kin.was_rejected) {
         /* The error page for a full zone must not join its queue. */
         entry.wait = ADM_WAIT_NEVER;
     }
@@ -63,33 +73,28 @@ static adm_entry_t entry_of(request_rec *r, const admission_dir_conf_t *conf,
 }
 
 /* ADM_WAITING: the ticket is queued, to wait in the way of @a how. */
-static void enter(request_rec *r, const admission_dir_conf_t *conf,
-                  const admission_kin_t *kin, admission_verdict_t *verdict,
+static void enter(const asking_t *asking, admission_verdict_t *verdict,
                   adm_wait_t *how)
 {
+    request_rec *r = asking->r;
     admission_request_t *known = admission_visit_note(r, verdict->zone);
-    admission_kin_t all_kin = *kin;
+    admission_self_t self;
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
+    known->leads_on = asking->leads_on;
     known->visit = admission_visit_make(r, verdict->zone);
     ticket = &known->visit->ticket;
-    switch (admission_self_claim(r, verdict->zone, ticket)) {
-    case ADMISSION_SELF_HEIR:
+    self = admission_self_claim(r, verdict->zone, ticket);
+    if (self == ADMISSION_SELF_HEIR) {
         admission_who_note(r, ticket);
         verdict->outcome = ADM_ADMITTED;
         return;
-    case ADMISSION_SELF_PART:
-        all_kin.holds_any = 1;
-        break;
-    case ADMISSION_SELF_STRANGER:
-        break;
     }
-    entry = entry_of(r, conf, &all_kin, known);
-    admission_key_ask(r, conf, verdict->zone, &entry);
-    verdict->outcome = adm_ticket_enter(admission_process_child(),
-                                        verdict->zone->handle, &entry,
-                                        adm_now(), ticket);
+    entry = entry_of(asking, self, known);
+    admission_key_ask(r, asking->conf, verdict->zone, &entry);
+    verdict->outcome = adm_ticket_enter(asking->child, verdict->zone->handle,
+                                        &entry, adm_now(), ticket);
     if (atomic_load(&ticket->held)) {
         admission_who_note(r, ticket);
     }
@@ -100,23 +105,6 @@ static void enter(request_rec *r, const admission_dir_conf_t *conf,
         verdict->reason = known->why_denied;
     }
     *how = entry.wait;
-}
-
-/* @return whether the request runs without asking its zone. */
-static bool is_let_through(request_rec *r, const admission_dir_conf_t *conf,
-                           admission_verdict_t *verdict)
-{
-    if (!admission_process_child()) {
-        verdict->outcome = ADM_UNLIMITED;
-        verdict->fault = admission_process_fault();
-        return true;
-    }
-    if (admission_counts_exempt(r, conf, verdict->zone)) {
-        adm_zone_count_exempt(admission_process_child(), verdict->zone->handle);
-        verdict->outcome = ADM_EXEMPT;
-        return true;
-    }
-    return false;
 }
 
 /* ---- wait ---------------------------------------------------------------- */
@@ -146,23 +134,22 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 /* ---- the hook ------------------------------------------------------------ */
 
 /* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
-static int ask(request_rec *r, const admission_dir_conf_t *conf,
-               const admission_kin_t *kin, bool leads_on)
+static int ask(const asking_t *asking)
 {
-    admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+    request_rec *r = asking->r;
+    admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
-    if (!kin->holds_any && !kin->was_rejected) {
-        int rv = admission_upload_read(r, conf, admission_admit);
+    if (!asking->kin.holds_any && !asking->kin.was_rejected) {
+        int rv = admission_upload_read(r, asking->conf, admission_admit);
 
         if (rv != OK) {
             return rv;
         }
     }
-    enter(r, conf, kin, &verdict, &how);
-    admission_visit_request(r)->leads_on = leads_on;
+    enter(asking, &verdict, &how);
     if (verdict.outcome == ADM_WAITING
-        && wait_for_permit(r, conf, how, &verdict) == SUSPENDED) {
+        && wait_for_permit(r, asking->conf, how, &verdict) == SUSPENDED) {
         return SUSPENDED;
     }
     return admission_run(r, &verdict);
@@ -172,12 +159,14 @@ static int ask(request_rec *r, const admission_dir_conf_t *conf,
  * for its target, while it can still be parked. */
 ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
 {
-    admission_kin_t none = { 0 };
     admission_dir_conf_t target;
+    asking_t asking = { .r = r, .conf = &target, .leads_on = true };
 
-    return admission_detour_target(r, &target) && admission_conf_zone(&target)
-               ? ask(r, &target, &none, 1)
-               : DECLINED;
+    if (!admission_detour_target(r, &target) || !admission_conf_zone(&target)) {
+        return DECLINED;
+    }
+    asking.child = admission_process_child();
+    return ask(&asking);
 }
 
 static inline int ask_elsewhere(request_rec *r,
@@ -186,44 +175,65 @@ static inline int ask_elsewhere(request_rec *r,
     return admission_detour_is_possible(r, conf) ? ask_for_target(r) : DECLINED;
 }
 
-static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf)
+static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf,
+                          adm_child_t *child)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);
-    admission_kin_t kin = admission_visit_kin(r, zone);
+    asking_t asking = { .r = r,
+                        .conf = conf,
+                        .child = child,
+                        .kin = admission_visit_kin(r, zone) };
 
-    if (kin.visit_of_zone) {
-        admission_visit_share(r, kin.visit_of_zone);
-        admission_program_export_token(r, &kin.visit_of_zone->ticket);
+    if (asking.kin.visit_of_zone) {
+        admission_visit_share(r, asking.kin.visit_of_zone);
+        admission_program_export_token(r, &asking.kin.visit_of_zone->ticket);
         return DECLINED;
     }
-    if (kin.was_rejected_by_zone) {
+    if (asking.kin.was_rejected_by_zone) {
         /* Rejected and counted once: httpd's own text takes the place of the
          * error page. */
         return admission_conf_reject_status(conf);
     }
-    if (kin.holds_any) {
+    if (asking.kin.holds_any) {
         admission_detour_leave_ended(r);
-        kin = admission_visit_kin(r, zone);
+        asking.kin = admission_visit_kin(r, zone);
     }
-    return ask(r, conf, &kin, 0);
+    return ask(&asking);
+}
+
+/* It runs without asking its zone. */
+static int let_through(request_rec *r, admission_verdict_t *verdict)
+{
+    admission_visit_note(r, verdict->zone);
+    return admission_run(r, verdict);
 }
 
 ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
                                           const admission_dir_conf_t *conf)
 {
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+    adm_child_t *child;
+    bool is_exempt;
 
     if (admission_counts_detour(r) || !admission_counts(conf, r)) {
         return ask_elsewhere(r, conf);
     }
-    if (is_let_through(r, conf, &verdict)) {
-        admission_visit_note(r, verdict.zone);
+    is_exempt = admission_counts_exempt(r, conf, verdict.zone);
+    child = admission_process_child();
+    if (!child) {
+        verdict.outcome = ADM_UNLIMITED;
+        verdict.fault = admission_process_fault();
+        return let_through(r, &verdict);
+    }
+    if (is_exempt) {
+        adm_zone_count_exempt(child, verdict.zone->handle);
+        verdict.outcome = ADM_EXEMPT;
+        return let_through(r, &verdict);
+    }
+    if (r->prev && admission_detour_take_over(r, &verdict)) {
         return admission_run(r, &verdict);
     }
-    if (admission_detour_take_over(r, &verdict)) {
-        return admission_run(r, &verdict);
-    }
-    return ask_for_itself(r, conf);
+    return ask_for_itself(r, conf, child);
 }
 
 /* Most requests go through here in a few instructions. */

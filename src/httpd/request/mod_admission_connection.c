@@ -32,13 +32,6 @@ static int run_connection_hooks_behind(conn_rec *c)
     return rv;
 }
 
-static admission_went_t go_on(conn_rec *c)
-{
-    admission_went_t went = admission_ready_goes_on(c);
-
-    return went == ADMISSION_WENT_NOWHERE ? admission_park_goes_on(c) : went;
-}
-
 int admission_connection_process(conn_rec *c)
 {
     admission_went_t went;
@@ -47,7 +40,10 @@ int admission_connection_process(conn_rec *c)
     if (!admission_room_parks() || !c->cs || c->master) {
         return DECLINED;
     }
-    went = go_on(c);
+    went = admission_ready_goes_on(c);
+    if (went == ADMISSION_WENT_NOWHERE) {
+        went = admission_park_goes_on(c);
+    }
     if (went == ADMISSION_WENT_NOWHERE) {
         rv = run_connection_hooks_behind(c);
         if (admission_mpm_is_suspended(c) && admission_resume_is_leaving(c)) {

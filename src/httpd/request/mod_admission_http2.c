@@ -105,12 +105,11 @@ adm_worker_t admission_http2_enter(const request_rec *r,
     return worker;
 }
 
-void admission_http2_leave(const request_rec *r, admission_request_t *known)
+void admission_http2_leave_counted(const request_rec *r,
+                                   admission_request_t *known)
 {
-    if (known->counts_for_http2) {
-        known->counts_for_http2 = false;
-        pthread_mutex_lock(&lock);
-        leave_locked(r->connection->master);
-        pthread_mutex_unlock(&lock);
-    }
+    known->counts_for_http2 = false;
+    pthread_mutex_lock(&lock);
+    leave_locked(r->connection->master);
+    pthread_mutex_unlock(&lock);
 }

@@ -14,8 +14,18 @@
 adm_worker_t admission_http2_enter(const request_rec *r,
                                    admission_request_t *known);
 
+/** admission_http2_leave() of one that is counted. */
+void admission_http2_leave_counted(const request_rec *r,
+                                   admission_request_t *known);
+
 /** The stream's visit is over. Does nothing for others. Any thread. */
-void admission_http2_leave(const request_rec *r, admission_request_t *known);
+static inline void admission_http2_leave(const request_rec *r,
+                                         admission_request_t *known)
+{
+    if (known->counts_for_http2) {
+        admission_http2_leave_counted(r, known);
+    }
+}
 
 void admission_http2_child_init(apr_pool_t *pchild, server_rec *s);
 

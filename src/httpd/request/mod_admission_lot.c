@@ -56,9 +56,9 @@ static struct {
     atomic_bool is_closing;
 } lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
 
-bool admission_lot_is_open(const adm_child_t *child)
+bool admission_lot_is_open(void)
 {
-    return lot.child && lot.child == child;
+    return lot.child && adm_child_is_self(lot.child);
 }
 
 /* ---- slots --------------------------------------------------------------- */
@@ -206,8 +206,8 @@ void admission_lot_leave(admission_parking_t *parking)
 {
     pthread_mutex_lock(&lot.mutex);
     if (parking->state != ADMISSION_NOT_PARKED) {
-        restore_socket_locked(parking);
         free_slot_locked(parking);
+        restore_socket_locked(parking);
         parking->state = ADMISSION_NOT_PARKED;
     }
     pthread_mutex_unlock(&lot.mutex);
@@ -464,7 +464,7 @@ void admission_lot_mind_listener(void)
 {
 }
 
-bool admission_lot_is_open(const adm_child_t *child)
+bool admission_lot_is_open(void)
 {
     return false;
 }

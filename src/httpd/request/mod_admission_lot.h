@@ -48,7 +48,7 @@ apr_int64_t admission_lot_descriptors(void);
 void admission_lot_mind_listener(void);
 
 /** @return whether this process has a lot: not one that it was forked from. */
-bool admission_lot_is_open(const adm_child_t *child);
+bool admission_lot_is_open(void);
 
 /**
  * NOT_PARKED or LOOKING -> LEAVING: everything that can fail is done here.

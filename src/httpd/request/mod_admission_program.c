@@ -101,7 +101,7 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r)
     admission_visit_t *visit;
 
     /* In mod_cgid's daemon there is a request_rec with nearly nothing in it. */
-    if (admission_process_child() && r->connection && r->request_config) {
+    if (r->connection && r->request_config) {
         visit = admission_visit_of(r);
         if (visit) {
             adm_program_announce(&visit->ticket, take_token(r));

@@ -13,8 +13,6 @@
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_ready.h"
 #include "request/mod_admission_resume.h"
-#include "server/mod_admission_process.h"
-#include "server/mod_admission_room.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -24,9 +22,8 @@ bool admission_resume_is_possible(request_rec *r)
 
     /* Others run below somebody who cannot be suspended, or on a connection
      * that the MPM does not poll. */
-    return admission_room_parks() && c->cs && !c->master
-           && !c->clogging_input_filters && !r->main && !r->prev
-           && admission_lot_is_open(admission_process_child());
+    return c->cs && !c->master && !c->clogging_input_filters && !r->main
+           && !r->prev && admission_lot_is_open();
 }
 
 /* What ap_invoke_handler() does behind a handler; its filters are in place. */

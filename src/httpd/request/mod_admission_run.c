@@ -83,11 +83,11 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
 {
     admission_spool_t *spool = admission_spool_begin(r, known->visit);
     bool tells_http2 = admission_self_begin_http2(r);
+    bool watches = admission_upgrade_watch(r, &known->visit->ticket);
     bool has_rest;
     int rv;
 
     admission_program_export_token(r, &known->visit->ticket);
-    admission_upgrade_watch(r, &known->visit->ticket);
     if (has_waited && admission_cache_has(r)) {
         rv = admission_cache_serve(r);
     }
@@ -98,7 +98,9 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
     if (tells_http2) {
         admission_self_end_http2(r);
     }
-    admission_upgrade_unwatch(r);
+    if (watches) {
+        admission_upgrade_unwatch(r);
+    }
     has_rest = spool && admission_spool_end(spool, rv);
     if (known->visit /* not handed on */
         && admission_release_after_handler(r, &known->visit->ticket, rv,

@@ -305,7 +305,7 @@ admission_self_t admission_self_claim(const request_rec *r,
     const char *token;
 
     if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
-        return claim;
+        return ADMISSION_SELF_ENDLESS;
     }
     while (claim != ADMISSION_SELF_HEIR
            && (token = next_word(r->pool, &tickets.tokens)) != NULL) {
@@ -319,9 +319,4 @@ admission_self_t admission_self_claim(const request_rec *r,
         }
     }
     return claim;
-}
-
-bool admission_self_is_endless(const request_rec *r)
-{
-    return tickets_of(r).hops >= ADMISSION_SELF_HOPS_MAX;
 }

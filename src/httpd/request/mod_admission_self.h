@@ -36,7 +36,10 @@ typedef enum admission_self_t {
     ADMISSION_SELF_STRANGER, /* nothing, as far as this zone goes */
     ADMISSION_SELF_PART,     /* somebody waits for it with a permit of the zone,
                               * and needs that afterwards */
-    ADMISSION_SELF_HEIR      /* it has the permit of who waits for it */
+    ADMISSION_SELF_HEIR,     /* it has the permit of who waits for it */
+    ADMISSION_SELF_ENDLESS /* there were so many between the client's request and
+                              * this one that they probably go in a circle: it
+                              * must hold no further worker */
 } admission_self_t;
 
 /** If this server has sent the request to itself, for one that holds a permit of
@@ -45,9 +48,5 @@ typedef enum admission_self_t {
 admission_self_t admission_self_claim(const request_rec *r,
                                       const admission_zone_t *zone,
                                       adm_ticket_t *ticket);
-
-/** @return whether there were so many between the client's request and this one that
- *  they probably go in a circle: it must hold no further worker. */
-bool admission_self_is_endless(const request_rec *r);
 
 #endif

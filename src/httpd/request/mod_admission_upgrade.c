@@ -104,7 +104,7 @@ static admission_upgrade_t *watched_of(conn_rec *c)
 
 /* An HTTP/2 stream holds a thread of mod_http2 for as long as its tunnel lasts,
  * and its permit with it. */
-void admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
+bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
 {
     conn_rec *c = r->connection;
     admission_upgrade_t *watched;
@@ -112,7 +112,7 @@ void admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
     if (!apr_table_get(r->headers_in, "Upgrade") || c->master
         || admission_counts_all(
             ap_get_module_config(r->per_dir_config, &admission_module))) {
-        return;
+        return false;
     }
     watched = watched_of(c);
     if (!watched) {
@@ -121,13 +121,12 @@ void admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
     }
     watched->r = r;
     watched->ticket = ticket;
+    return true;
 }
 
 void admission_upgrade_unwatch(request_rec *r)
 {
-    admission_upgrade_t *watched = apr_table_get(r->headers_in, "Upgrade")
-                                       ? watched_of(r->connection)
-                                       : NULL;
+    admission_upgrade_t *watched = watched_of(r->connection);
 
     if (watched) {
         watched->ticket = NULL;

@@ -11,8 +11,9 @@
 void admission_upgrade_register_filter(void);
 
 /** The handlers are about to run with this ticket: release it as soon as the
- *  response is 101 and comes from an HTTP backend. */
-void admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket);
+ *  response is 101 and comes from an HTTP backend. @return whether it may be, and
+ *  admission_upgrade_unwatch() is due. */
+bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket);
 
 /** They have returned. */
 void admission_upgrade_unwatch(request_rec *r);

@@ -20,46 +20,15 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit)
     admission_visit_note(r, NULL)->visit = visit;
 }
 
-/* Of this request: the one that made it by a subrequest or a redirect. */
-static const request_rec *parent_of(const request_rec *r)
-{
-    return r->main ? r->main : r->prev;
-}
-
-/* What is known of a connection. */
-typedef struct admission_connection_t {
-    admission_visit_t *first;
-    struct admission_ready_t *ready;
-} admission_connection_t;
-
-static admission_connection_t *connection_of(const conn_rec *c)
-{
-    return ap_get_module_config(c->conn_config, &admission_module);
-}
-
 static admission_connection_t *make_connection(conn_rec *c)
 {
-    admission_connection_t *known = connection_of(c);
+    admission_connection_t *known = admission_visit_connection(c);
 
     if (!known) {
         known = apr_pcalloc(c->pool, sizeof(*known));
         ap_set_module_config(c->conn_config, &admission_module, known);
     }
     return known;
-}
-
-admission_visit_t *admission_visit_first(const conn_rec *c)
-{
-    const admission_connection_t *known = connection_of(c);
-
-    return known ? known->first : NULL;
-}
-
-struct admission_ready_t *admission_visit_ready(const conn_rec *c)
-{
-    const admission_connection_t *known = connection_of(c);
-
-    return known ? known->ready : NULL;
 }
 
 void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
@@ -77,7 +46,7 @@ static bool is_held(const admission_visit_t *visit)
 static void forget_visit(const request_rec *r, admission_visit_t *visit)
 {
     adm_ticket_release(&visit->ticket, adm_now());
-    for (; r; r = parent_of(r)) {
+    for (; r; r = admission_visit_parent(r)) {
         admission_request_t *known = admission_visit_request(r);
 
         if (known && known->visit == visit) {
@@ -101,7 +70,7 @@ static bool keeps_permit(const request_rec *r, admission_visit_t *visit)
 
 admission_visit_t *admission_visit_of(const request_rec *r)
 {
-    for (; r; r = parent_of(r)) {
+    for (; r; r = admission_visit_parent(r)) {
         admission_request_t *known = admission_visit_request(r);
 
         if (known && is_held(known->visit)) {
@@ -109,14 +78,6 @@ admission_visit_t *admission_visit_of(const request_rec *r)
         }
     }
     return NULL;
-}
-
-request_rec *admission_visit_root(const request_rec *r)
-{
-    while (parent_of(r)) {
-        r = parent_of(r);
-    }
-    return (request_rec *)r;
 }
 
 admission_kin_t admission_visit_kin(const request_rec *r,
@@ -136,7 +97,8 @@ admission_kin_t admission_visit_kin(const request_rec *r,
             }
         }
     }
-    for (ancestor = parent_of(r); ancestor; ancestor = parent_of(ancestor)) {
+    for (ancestor = admission_visit_parent(r); ancestor;
+         ancestor = admission_visit_parent(ancestor)) {
         admission_request_t *known = admission_visit_request(ancestor);
 
         if (known && known->was_rejected) {

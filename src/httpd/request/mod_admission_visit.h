@@ -15,6 +15,14 @@ typedef struct admission_visit_t {
     struct admission_visit_t *next;      /* of the connection's */
 } admission_visit_t;
 
+/** What is known of a connection. In its conn_config. */
+typedef struct admission_connection_t {
+    admission_visit_t *first;        /* some may have ended */
+    struct admission_ready_t *ready; /* what it waits with for its client
+                                      * (mod_admission_ready.c); NULL: it never
+                                      * did */
+} admission_connection_t;
+
 /** What is known of one request_rec. In its request_config. */
 typedef struct admission_request_t {
     const admission_zone_t *zone; /* that it asked; NULL: a guest */
@@ -44,6 +52,42 @@ static inline admission_request_t *admission_visit_request(const request_rec *r)
     return ap_get_module_config(r->request_config, &admission_module);
 }
 
+static inline admission_connection_t *
+admission_visit_connection(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &admission_module);
+}
+
+/** @return the first visit of a connection, of which some may have ended. */
+static inline admission_visit_t *admission_visit_first(const conn_rec *c)
+{
+    const admission_connection_t *known = admission_visit_connection(c);
+
+    return known ? known->first : NULL;
+}
+
+static inline struct admission_ready_t *admission_visit_ready(const conn_rec *c)
+{
+    const admission_connection_t *known = admission_visit_connection(c);
+
+    return known ? known->ready : NULL;
+}
+
+/** @return the request that made this one by a subrequest or a redirect. */
+static inline request_rec *admission_visit_parent(const request_rec *r)
+{
+    return r->main ? r->main : r->prev;
+}
+
+/** @return the request that the client sent, of which this one is a part. */
+static inline request_rec *admission_visit_root(const request_rec *r)
+{
+    while (admission_visit_parent(r)) {
+        r = admission_visit_parent(r);
+    }
+    return (request_rec *)r;
+}
+
 /** Note that the request asks this zone. @return what is known of it, for the
  *  caller to fill in. */
 admission_request_t *admission_visit_note(request_rec *r,
@@ -55,17 +99,7 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit);
 /** @return the visit with whose permit this request runs; NULL: none. */
 admission_visit_t *admission_visit_of(const request_rec *r);
 
-/** @return the first visit of a connection, of which some may have ended. */
-admission_visit_t *admission_visit_first(const conn_rec *c);
-
-/** What the connection waits with for its client (mod_admission_ready.c); NULL: it
- *  never did. */
-struct admission_ready_t *admission_visit_ready(const conn_rec *c);
-
 void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready);
-
-/** @return the request that the client sent, of which this one is a part. */
-request_rec *admission_visit_root(const request_rec *r);
 
 /** @return a visit for a request that enters the zone, registered for release
  *  when its connection ends. */
