@@ -124,3 +124,21 @@ adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
     }
     return adm_limit_drain_time(zone, to_32_bits(permits), now);
 }
+
+bool adm_expect_is_late_locked(const adm_segment_t *segment,
+                               const adm_zone_rec_t *zone,
+                               const adm_entry_t *entry, uint32_t queued,
+                               adm_usec_t now, adm_usec_t *by)
+{
+    adm_usec_t expected;
+
+    if (entry->target_usec == 0 || adm_limit_mode(zone) == ADM_MODE_PAUSE) {
+        return false;
+    }
+    expected = adm_expect_wait_locked(segment, zone, entry, queued, now);
+    if (expected <= entry->target_usec) {
+        return false;
+    }
+    *by = expected - entry->target_usec;
+    return true;
+}
