@@ -164,6 +164,7 @@ static void on_requests(void)
     admission_spool_register_filter();
     admission_upload_register_filter();
     admission_backend_register_filter();
+    admission_mpm_register_filter();
 }
 
 static void register_hooks(apr_pool_t *p)

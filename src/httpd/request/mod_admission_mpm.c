@@ -60,6 +60,66 @@ const char *admission_mpm_choose(void)
     return names[way];
 }
 
+/* ---- httpd before 2.4.41 -------------------------------------------------- */
+
+#if !ADMISSION_WAITS_BY_SENSE
+
+/* That MPM waits only while something is left to write, and writes what it can
+ * before it looks: with a client that begins to read at that moment it would go on
+ * to the next request, or close. So its call ends here, in a filter behind the
+ * one that writes. */
+static ap_filter_rec_t *hold_filter;
+
+static apr_status_t hold(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    const bool *is_waiting = f->ctx;
+    ap_filter_t *writer = f->c->output_filters;
+
+    if (*is_waiting && !bb) {
+        return APR_SUCCESS;
+    }
+    while (writer->next != f) {
+        writer = writer->next;
+    }
+    return writer->frec->filter_func.out_func(writer, bb);
+}
+
+void admission_mpm_register_filter(void)
+{
+    hold_filter = ap_register_output_filter("ADMISSION_HOLD", hold, NULL,
+                                            AP_FTYPE_NETWORK + 1);
+}
+
+static void set_hold(conn_rec *c, bool is_waiting)
+{
+    ap_filter_t *f = c->output_filters;
+
+    while (f->next) {
+        f = f->next;
+    }
+    if (f->frec != hold_filter) {
+        f = ap_add_output_filter_handle(hold_filter,
+                                        apr_palloc(c->pool, sizeof(bool)), NULL,
+                                        c);
+    }
+    *(bool *)f->ctx = is_waiting;
+    c->data_in_output_filters = is_waiting;
+}
+
+#else
+
+void admission_mpm_register_filter(void)
+{
+}
+
+static void set_hold(const conn_rec *c, bool is_waiting)
+{
+    (void)c;
+    (void)is_waiting;
+}
+
+#endif
+
 /* ---- wait ---------------------------------------------------------------- */
 
 bool admission_mpm_waits_to_write(void)
@@ -78,9 +138,8 @@ void admission_mpm_wait(conn_rec *c, bool to_write)
 #endif
 #if ADMISSION_HAS_COMPLETION
     c->cs->state = CONN_STATE_WRITE_COMPLETION;
-    /* Up to httpd 2.4.39 the sense alone is not enough. */
-    c->data_in_output_filters = 1;
 #endif
+    set_hold(c, true);
 }
 
 bool admission_mpm_is_waiting(const conn_rec *c)
@@ -92,8 +151,8 @@ bool admission_mpm_is_waiting(const conn_rec *c)
 
 static void end_completion(conn_rec *c)
 {
+    set_hold(c, false);
 #if ADMISSION_HAS_COMPLETION
-    c->data_in_output_filters = 0;
     if (c->cs->state == CONN_STATE_WRITE_COMPLETION) {
         c->cs->state = READ_REQUEST; /* the MPM calls process_connection */
     }

@@ -22,6 +22,9 @@
  */
 const char *admission_mpm_choose(void);
 
+/** Once, with the hooks, before any connection. */
+void admission_mpm_register_filter(void);
+
 /** @return whether the MPM can wait until a socket is writable, with nothing of its
  *  own to write. */
 bool admission_mpm_waits_to_write(void);

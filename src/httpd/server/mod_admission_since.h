@@ -14,6 +14,10 @@
 #define ADMISSION_SINCE(minor) AP_MODULE_MAGIC_AT_LEAST(20120211, minor)
 #endif
 
+/** Write completion waits when a connection wants to read, and not only when
+ *  something is left to write: httpd 2.4.41. */
+#define ADMISSION_WAITS_BY_SENSE ADMISSION_SINCE(88)
+
 /** ap_hook_child_stopping(): httpd 2.4.49. */
 #define ADMISSION_HAS_CHILD_STOPPING ADMISSION_SINCE(110)
 
