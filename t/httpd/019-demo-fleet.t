@@ -16,7 +16,6 @@ plan skip_all => 'no mod_admission_redis: it was built without hiredis'
     if !-e "$build/.libs/mod_admission_redis.so";
 plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
 plan skip_all => 'the module stands alone' if !-e "$build/Makefile";
-system("make --silent -C $build bench/programs/load >&2") == 0 or BAIL_OUT('no program');
 chmod 0755, "$temp";
 my @demo = ($^X, "$FindBin::Bin/../../demo/fleet", $build);
 local $ENV{TMPDIR} = "$temp";

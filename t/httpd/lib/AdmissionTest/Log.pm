@@ -91,7 +91,7 @@ sub unexpected_lines {
         if AdmissionTest::Config::version() < 48; # http2 without TLS is meant
     push @declared, qr/\[cgid:error\].*(?:AH0125[78]: .* cgi daemon|failed reading PID from cgi daemon)/
         if $self->{has_reloaded};
-    push @declared, qr/AH10159: server is within MinSpareThreads/
+    push @declared, qr/AH(?:00287|10159): server is within MinSpareThreads/
         if $self->{replaces_killed} && AdmissionTest::Config::is_slow_to_replace();
     # httpd's word of a child that crashed is but a notice.
     my @bad = grep { /$SERIOUS|$CRASH/ } @lines;
