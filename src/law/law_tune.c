@@ -297,7 +297,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec);
+    law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
     is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
     is_new = !(rules.off & LAW_TUNE_NO_GATE)
              && law_tune_memory_is_surprised(&tune->memory, &sample, now);
@@ -361,7 +361,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec);
+    law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
     law_tune_memory_is_known(&tune->memory, &sample, now);
     limit = cap_of(tune, &rules, &sample, false);
     if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {

@@ -23,6 +23,15 @@
  * once in 700 times. The square of it: the law takes no roots. */
 #define DEVIATIONS_SQUARED 9
 
+/* Other programs than those the slow mean is of: the mean of ten differs from it by
+ * 1.5 deviations and a tenth. Of one kind, or of a lasting mixture, the mean of ten
+ * stays within one deviation. Larger ones are believed at once, smaller ones when
+ * three tens in a row were of them, for they may have come in a run. */
+#define BATCH 10
+#define UNLIKE_SQUARED (1.5 * 1.5)
+#define UNLIKE_PART 0.1
+#define UNLIKE_BATCHES 3
+
 /* A new kind of program is one a quarter larger than the largest known. */
 #define NEW_KIND 1.25
 /* It grows if it has gained 2 % within the last second. */
@@ -83,8 +92,50 @@ static void forget_largest(law_tune_memory_t *memory,
     memory->largest_kb = law_tune_larger(faded, live);
 }
 
+/* @return whether the batch is not of the programs that the means are of. */
+static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
+{
+    double off = mean_kb - memory->mean_kb;
+
+    return off * off > UNLIKE_SQUARED * memory->variance
+           && off * off > UNLIKE_PART * UNLIKE_PART * mean_kb * mean_kb;
+}
+
+/* All that is known is of the last batch from now on; the largest, too: one that is
+ * as large as those before is a new kind again. */
+static void begin_again(law_tune_memory_t *memory, double mean_kb)
+{
+    double spread = memory->batch_square / memory->batch_ended
+                    - mean_kb * mean_kb;
+
+    memory->ended = memory->batch_ended;
+    memory->mean_kb = memory->recent_kb = mean_kb;
+    memory->variance = law_tune_larger(spread, 0);
+    memory->largest_kb = law_tune_larger(mean_kb, memory->batch_largest);
+}
+
+/* While the means move from one kind of program to another, their spread is that
+ * of both together, which fits few programs; so they begin again. */
+static void compare_batch(law_tune_memory_t *memory, uint32_t off)
+{
+    double mean = memory->batch_kb / memory->batch_ended;
+    bool unlike = is_unlike(memory, mean) && !(off & LAW_TUNE_NO_KINDS);
+    bool is_larger = unlike && mean > memory->mean_kb;
+
+    memory->unlike = unlike && !is_larger ? memory->unlike + 1 : 0;
+    /* The first batch has some of those before. */
+    if (is_larger || memory->is_young || memory->unlike >= UNLIKE_BATCHES) {
+        memory->is_young = is_larger && !memory->is_young;
+        memory->unlike = 0;
+        begin_again(memory, mean);
+    }
+    memory->batch_ended = memory->batch_kb = memory->batch_square = 0;
+    memory->batch_largest = 0;
+}
+
 void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec)
+                           const law_tune_sample_t *sample, double sec,
+                           uint32_t off)
 {
     double count = sample->ended;
     double mean, spread, shift, weight;
@@ -113,6 +164,15 @@ void law_tune_memory_learn(law_tune_memory_t *memory,
     memory->largest_kb = law_tune_larger(
         memory->largest_kb,
         law_tune_larger(memory->mean_kb, sample->peak_largest_kb));
+
+    memory->batch_ended += count;
+    memory->batch_kb += mean * count;
+    memory->batch_square += (mean * mean + spread) * count;
+    memory->batch_largest = law_tune_larger(memory->batch_largest,
+                                            sample->peak_largest_kb);
+    if (memory->batch_ended >= BATCH) {
+        compare_batch(memory, off);
+    }
 }
 
 double law_tune_memory_budget(const law_tune_sample_t *sample)
@@ -262,5 +322,10 @@ bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now)
            && law_tune_is_within(&memory->flat_kb, 0, kb)
            && law_tune_is_within(&memory->flat_since, 0, now)
            && law_tune_is_within(&memory->kind_kb, 0, kb)
-           && law_tune_is_within(&memory->kind_until, 0, now + FLAT_SEC);
+           && law_tune_is_within(&memory->kind_until, 0, now + FLAT_SEC)
+           && law_tune_is_within(&memory->batch_ended, 0, BATCH)
+           && law_tune_is_within(&memory->batch_kb, 0, BATCH * kb)
+           && law_tune_is_within(&memory->batch_square, 0, BATCH * kb * kb)
+           && law_tune_is_within(&memory->batch_largest, 0, kb)
+           && memory->unlike < UNLIKE_BATCHES && memory->is_young <= 1;
 }

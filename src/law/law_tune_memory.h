@@ -6,9 +6,11 @@
 
 #include "law_tune_state.h"
 
-/** Learn from the programs that ended in this sample, and forget a little. */
+/** Learn from the programs that ended in this sample, and forget a little.
+ *  @a off: law_tune_part_t. */
 void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec);
+                           const law_tune_sample_t *sample, double sec,
+                           uint32_t off);
 
 /** @return the KiB that all programs of the zone may have together. */
 double law_tune_memory_budget(const law_tune_sample_t *sample);

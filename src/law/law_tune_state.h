@@ -38,7 +38,8 @@ typedef enum law_tune_part_t {
     LAW_TUNE_NO_CHOICE = 1 << 8,   /* only saturated ticks count */
     LAW_TUNE_NO_OTHERS = 1 << 9,   /* stalls may be those of others */
     LAW_TUNE_NO_STEPS = 1 << 10,   /* the cap rises in steps */
-    LAW_TUNE_NO_PARTS = (1 << 11) - 1
+    LAW_TUNE_NO_KINDS = 1 << 11,   /* means begin again with other programs */
+    LAW_TUNE_NO_PARTS = (1 << 12) - 1
 } law_tune_part_t;
 
 /** What the administrator configured. The law swaps bounds that are crossed and
@@ -119,6 +120,13 @@ typedef struct law_tune_memory_t {
     double flat_since;
     double kind_kb; /* size of a program that is larger than any before; or 0 */
     double kind_until;
+    /* Programs that have ended since the last comparison: of their peaks. */
+    double batch_ended;
+    double batch_kb;
+    double batch_square;
+    double batch_largest;
+    uint32_t unlike;   /* comparisons in a row that found smaller ones */
+    uint32_t is_young; /* the means began again with the last batch */
 } law_tune_memory_t;
 
 /** What a limit yields, measured over ticks that fill an epoch. */
@@ -175,7 +183,7 @@ typedef struct law_tune_brake_t {
 } law_tune_brake_t;
 
 /** Raised whenever this struct changes. */
-#define LAW_TUNE_VERSION 1
+#define LAW_TUNE_VERSION 2
 
 typedef struct law_tune_t {
     uint32_t version;    /* LAW_TUNE_VERSION, or 0 */

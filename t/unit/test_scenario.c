@@ -1,5 +1,5 @@
 /* test_scenario.c - what an `auto` limit has to cope with. */
-#include <string.h>
+#include <stddef.h>
 
 #include "test_scenario.h"
 
@@ -252,6 +252,70 @@ const scenario_t scenarios[] = {
       .most = { 3, 96 },
       .changes = 40,
       .seconds_to = 5 },
+    { .name = "day-wait",
+      .what = "a backend, then 180 MB each, mostly waiting",
+      .world = { 2,
+                 1000,
+                 false,
+                 { { .kinds = { ASKER }, .clients = 60 },
+                   { .from = 120,
+                     .kinds = { { 0.05, 0.4, 180, 0.3, 1 } },
+                     .clients = 60 } } },
+      .windows = CHANGING(64, 5),
+      .part = { 0.97, 0.95 },
+      .thrash = 1.5,
+      .most = { 96, 5.5 },
+      .changes = 30,
+      .seconds_to = 30 },
+    { .name = "day-slow",
+      .what = "20 MB each, then 180 MB each for seconds",
+      .world = { 2,
+                 1000,
+                 false,
+                 { { .kinds = { { 0.01, 0.3, 20, 0.3, 1 } }, .clients = 40 },
+                   { .from = 120,
+                     .kinds = { { 0.1, 1.5, 180, 0.3, 1 } },
+                     .clients = 40 } } },
+      .windows = CHANGING(40, 5),
+      .part = { 0.95, 0.92 },
+      .thrash = 2,
+      .most = { 96, 5.5 },
+      .changes = 30,
+      .seconds_to = 30,
+      .needs = LAW_TUNE_NO_KINDS },
+    { .name = "night-slow",
+      .what = "180 MB each, then 20 MB each for seconds",
+      .world = { 2,
+                 1000,
+                 false,
+                 { { .kinds = { { 0.05, 0.4, 180, 0.3, 1 } }, .clients = 60 },
+                   { .from = 120,
+                     .kinds = { { 0.02, 1.5, 20, 0.3, 1 } },
+                     .clients = 60 } } },
+      .windows = CHANGING(5, 50),
+      .part = { 0.97, 0.92 },
+      .thrash = 0.2,
+      .most = { 5.5, 60 },
+      .changes = 30,
+      .seconds_to = 30 },
+    { .name = "day-again",
+      .what = "180 MB each, 20 MB each, 180 MB each again",
+      .world = { 2,
+                 1000,
+                 false,
+                 { { .kinds = { { 0.05, 0.4, 180, 0.3, 1 } }, .clients = 60 },
+                   { .from = 60,
+                     .kinds = { { 0.01, 0.3, 20, 0.3, 1 } },
+                     .clients = 60 },
+                   { .from = 120,
+                     .kinds = { { 0.05, 0.4, 180, 0.3, 1 } },
+                     .clients = 60 } } },
+      .windows = { { 20, 60, 5 }, { 180, 220, 5 } },
+      .part = { 0.95, 0.95 },
+      .thrash = 1.5,
+      .most = { 5.5, 5.5 },
+      .changes = 40,
+      .seconds_to = 30 },
     { .name = "idle-burst",
       .what = "a backend, an idle minute, 200 MB each at once",
       .world = { 2,
@@ -402,53 +466,3 @@ const scenario_t scenarios[] = {
       .needs = LAW_TUNE_NO_OTHERS },
     { .name = NULL }
 };
-
-const scenario_t *scenario_called(const char *name)
-{
-    const scenario_t *scenario = scenarios;
-
-    while (scenario->name && strcmp(scenario->name, name) != 0) {
-        scenario++;
-    }
-    return scenario->name ? scenario : NULL;
-}
-
-int scenario_seconds(const scenario_t *scenario)
-{
-    return scenario->windows[1].until ? scenario->windows[1].until
-                                      : scenario->windows[0].until;
-}
-
-typedef struct tuner_t {
-    law_tune_t tune;
-    law_tune_rules_t rules;
-} tuner_t;
-
-static uint32_t tuned(void *self, const law_tune_sample_t *sample)
-{
-    tuner_t *tuner = self;
-
-    return law_tune(&tuner->tune, &tuner->rules, sample);
-}
-
-static uint32_t fixed(void *self, const law_tune_sample_t *sample)
-{
-    (void)sample;
-    return *(uint32_t *)self;
-}
-
-void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off,
-                  world_result_t *result)
-{
-    tuner_t tuner = { .rules = { 1, 200, off } };
-
-    world_run(&scenario->world, seed, scenario_seconds(scenario), tuned, &tuner,
-              result);
-}
-
-void scenario_run_fixed(const scenario_t *scenario, uint64_t seed,
-                        uint32_t limit, world_result_t *result)
-{
-    world_run(&scenario->world, seed, scenario_seconds(scenario), fixed, &limit,
-              result);
-}

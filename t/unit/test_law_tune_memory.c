@@ -1,0 +1,118 @@
+/* test_law_tune_memory.c - what `MaxConcurrent auto` makes of the sizes of programs. */
+#include <string.h>
+
+#include "law_tune_memory.h"
+#include "test_support.h"
+
+#define MB 1024u
+#define BUDGET_KB (950.0 * MB)
+#define MOST 200
+
+static law_tune_memory_t memory;
+static double now;
+
+static void begin(void)
+{
+    memset(&memory, 0, sizeof(memory));
+    memory.inflation = 1;
+    now = 1000;
+}
+
+static void end_programs_of(uint32_t count, uint32_t mb)
+{
+    const uint32_t kb = mb * MB;
+    const law_tune_sample_t sample = { .ended = 1,
+                                       .peak_kb = kb,
+                                       .peak_square_kb2 = (uint64_t)kb * kb,
+                                       .peak_largest_kb = kb };
+
+    while (count-- > 0) {
+        now += 0.05;
+        law_tune_memory_learn(&memory, &sample, 0.05, 0);
+        ck_assert(law_tune_memory_is_sane(&memory, now));
+    }
+}
+
+static uint32_t room(void)
+{
+    const law_tune_sample_t nothing_runs = { 0 };
+
+    return law_tune_memory_cap(&memory, &nothing_runs, BUDGET_KB, MOST);
+}
+
+static bool is_surprised_by(uint32_t mb)
+{
+    const uint32_t kb = mb * MB;
+    const law_tune_sample_t runs = { .rss_kb = &kb, .programs = 1 };
+
+    return law_tune_memory_is_surprised(&memory, &runs, now);
+}
+
+START_TEST(of_larger_programs_twenty_are_enough)
+{
+    begin();
+    end_programs_of(103, 10);
+    ck_assert_uint_eq(room(), 95);
+    /* Seven of the tenth ten are large: it has the spread of both. */
+    end_programs_of(7, 190);
+    ck_assert_uint_le(room(), 4);
+    end_programs_of(10, 190);
+    ck_assert_uint_eq(room(), 5);
+}
+END_TEST
+
+START_TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
+{
+    begin();
+    end_programs_of(100, 190);
+    end_programs_of(29, 20);
+    ck_assert_uint_le(room(), 5);
+    ck_assert(!is_surprised_by(190));
+    end_programs_of(1, 20);
+    ck_assert_uint_eq(room(), 47);
+    /* One as large as those before is a new kind again. */
+    ck_assert(is_surprised_by(190));
+}
+END_TEST
+
+START_TEST(a_run_of_smaller_programs_is_not_believed)
+{
+    begin();
+    end_programs_of(100, 190);
+    end_programs_of(20, 20);
+    end_programs_of(10, 190);
+    end_programs_of(20, 20);
+    ck_assert_uint_le(room(), 5);
+}
+END_TEST
+
+/* The means go on as if nothing had been compared. */
+START_TEST(a_lasting_mixture_is_never_taken_for_a_change)
+{
+    uint32_t i;
+
+    begin();
+    for (i = 0; i < 600; i++) {
+        /* One in five is large, four in a row: some tens have four, others none. */
+        end_programs_of(1, i % 20 < 4 ? 190 : 20);
+        if (i >= 100) {
+            ck_assert_double_gt(memory.ended, 100);
+            ck_assert_uint_le(room(), 13);
+        }
+    }
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, of_larger_programs_twenty_are_enough);
+    tcase_add_test(stories,
+                   smaller_programs_are_believed_when_three_tens_were_of_them);
+    tcase_add_test(stories, a_run_of_smaller_programs_is_not_believed);
+    tcase_add_test(stories, a_lasting_mixture_is_never_taken_for_a_change);
+}
+
+int main(void)
+{
+    return run_stories("law_tune_memory", add_stories);
+}
