@@ -83,9 +83,33 @@ static bool read_timeout(const char *text, int64_t *timeout_usec)
     return *timeout_usec >= 10000 && *timeout_usec <= 5000000;
 }
 
+/* What others know, and why it is of no use here. NULL: nothing that is known. */
+static const char *unsupported(apr_pool_t *p, const char *option)
+{
+    if (strncmp(option, "tls=", 4) == 0) {
+        return apr_psprintf(p,
+                            "'%s': TLS is not supported; a tunnel to the "
+                            "engine on this host is",
+                            option);
+    }
+    if (strncmp(option, "sentinel=", 9) == 0) {
+        return apr_psprintf(p,
+                            "'%s': Sentinel is not supported; the URL has to "
+                            "lead to the master, as a name or a proxy that "
+                            "follows it does",
+                            option);
+    }
+    return NULL;
+}
+
 static const char *read_option(apr_pool_t *p, const char *option,
                                engine_address_t *to)
 {
+    const char *error = unsupported(p, option);
+
+    if (error) {
+        return error;
+    }
     if (strncmp(option, "user=", 5) == 0 && option[5]) {
         to->user = option + 5;
         return NULL;
@@ -132,8 +156,9 @@ static const char *read_url(apr_pool_t *p, const char *url,
     }
     if (strncmp(url, "rediss:", 7) == 0) {
         return apr_psprintf(p,
-                            "'%s' asks for TLS, which this module is built "
-                            "without; redis:// and unix: are understood",
+                            "'%s' asks for TLS, which is not supported; a "
+                            "tunnel to the engine on this host is: stunnel and "
+                            "redis://127.0.0.1:port, or unix:",
                             url);
     }
     if (apr_uri_parse(p, url, &uri) != APR_SUCCESS || !uri.scheme

@@ -218,22 +218,6 @@ static void connect_both(engine_t *engine)
     engine->deadline = engine->now + engine->address->timeout_usec;
 }
 
-/* "run_id:" and 40 digits. */
-static bool read_run(engine_t *engine, const redisReply *reply)
-{
-    const char *at = reply->type == REDIS_REPLY_STRING
-                         ? strstr(reply->str, "run_id:")
-                         : NULL;
-    size_t length = at ? strspn(at + 7, "0123456789abcdef") : 0;
-
-    if (length < 8 || length >= RUN_ROOM) {
-        return false;
-    }
-    memcpy(engine->new_run, at + 7, length);
-    engine->new_run[length] = '\0';
-    return true;
-}
-
 static bool is_master(const redisReply *reply)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0
@@ -280,7 +264,7 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
         return NULL;
     case STEP_INFO:
         engine->step++;
-        return read_run(engine, reply) ? NULL : "it is no Redis";
+        return redis_words_run(reply, engine->new_run, RUN_ROOM);
     case STEP_ROLE:
         engine->step++;
         return is_master(reply) ? NULL : "it is a replica";

@@ -51,6 +51,32 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
 
 /* ---- what is heard -------------------------------------------------------- */
 
+const char *redis_words_run(const redisReply *from, char *run, size_t room)
+{
+    static const char label[] = "run_id:";
+    const char *text = from->type == REDIS_REPLY_STRING ? from->str : "";
+    const char *at = strstr(text, label);
+    size_t length = 0;
+
+    if (at) {
+        at += sizeof(label) - 1;
+        length = strspn(at, "0123456789abcdef");
+    }
+    if (length < 8 || length >= room) {
+        return "it is no Redis";
+    }
+    /* redis_mode of Redis, and server_mode of Valkey. */
+    if (strstr(text, "_mode:sentinel")) {
+        return "it is a Sentinel, and not the master";
+    }
+    if (strstr(text, "_mode:cluster")) {
+        return "it is a node of a Cluster, which is not supported";
+    }
+    memcpy(run, at, length);
+    run[length] = '\0';
+    return NULL;
+}
+
 /* The numbers of an answer behind its word. */
 enum {
     TIME,

@@ -27,6 +27,10 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                      const char *run, const law_fleet_self_t *self,
                      const law_fleet_sync_t *sync);
 
+/** The run of the engine, of what INFO says: written to @a run, of @a room characters.
+ *  @return why it is of no use as an engine; NULL: it is of use. */
+const char *redis_words_run(const redisReply *from, char *run, size_t room);
+
 /** @return whether this is an answer to a sync, which is then in @a reply and @a who. */
 bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
                        law_fleet_who_t *who);

@@ -35,7 +35,10 @@ SKIP: {
     skip 'no mod_admission_redis: it was built without hiredis', 1 if !-e $module;
     my $load = "LoadModule admission_redis_module $module\n";
     my %bad = (
-        'rediss://127.0.0.1/'          => qr/TLS/,
+        'rediss://127.0.0.1/'          => qr/TLS, which is not supported; a tunnel .* stunnel/,
+        'redis://127.0.0.1 tls=ca.pem' => qr/'tls=ca.pem': TLS is not supported; a tunnel/,
+        'redis://127.0.0.1 sentinel=m' => qr/'sentinel=m': Sentinel is not supported; the URL has to lead to the master/,
+        'redis://127.0.0.1 10.0.0.1:1' => qr/'10.0.0.1:1' is not user=name/,
         'redis://me:secret@127.0.0.1/' => qr/password-file=path/,
         'redis://'                     => qr/'redis:\/\/' is not/,
         'redis://127.0.0.1/many'       => qr/database/,
