@@ -15,7 +15,7 @@ my %foreign = (
 
 my @texts = grep { $_ ne 't/guards/project-text.t' }
     (files(qr{/adm_\w+\.m4\z}, 'm4'),
-     files(qr//, qw(src conf docs t demo bench .ci quickstart README CHANGES
+     files(qr//, qw(src conf docs t demo bench .ci quickstart README.md CHANGES
                     configure.ac Makefile.am .clang-format .clang-tidy
                     .editorconfig .gitignore)));
 
