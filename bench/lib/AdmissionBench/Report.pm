@@ -78,8 +78,7 @@ sub is_column_of_numbers {
 }
 
 # plot('name', <<'GNUPLOT', $data, height => 420): the script says
-# plot "DATA" using ...; the data are lines of cells with tabs between. Both
-# files are kept beside the section.
+# plot "DATA" using ...; the data are lines of cells with tabs between.
 sub plot {
     my ($self, $name, $script, $data, %o) = @_;
     my $base = "$self->{name}-$name";
@@ -89,7 +88,7 @@ sub plot {
     $script =~ s/\bDATA\b/$table/g;
     if (!$self->has('gnuplot') || !gnuplot($image, $script, $o{height} // 420)) {
         unlink $image;
-        return $self->say("Without gnuplot there is no plot; its data are in [$base.tsv]($base.tsv).");
+        return $self->say('Without gnuplot there is no plot.');
     }
     $self->say("![$name]($base.svg)");
 }
