@@ -14,6 +14,10 @@
 #define WORD "zone "
 #define CHECK_DIGITS 16
 
+/* The world changes. */
+#define KEPT_SEC (7 * 24 * 3600)
+#define CLOCKS_DIFFER_SEC 60
+
 /* FNV-1a: against half a line and an editor's hand, not against an enemy, who
  * could write a right line as well. */
 static uint64_t check_of(const char *text, size_t length)
@@ -110,6 +114,18 @@ bool agent_state_find(const char *text, const char *name, agent_kept_t *kept)
         text += length + (text[length] == '\n');
     }
     return is_found;
+}
+
+bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
+                           uint32_t cores)
+{
+    if (kept->at - CLOCKS_DIFFER_SEC > now || now - kept->at > KEPT_SEC) {
+        return false;
+    }
+    if (kept->memory_kb != memory_kb || kept->cores != cores) {
+        kept->limit = 0;
+    }
+    return kept->limit > 0 || kept->need_kb > 0;
 }
 
 size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,

@@ -34,6 +34,12 @@ void agent_state_read(int fd, char *text);
 /** @return whether the text has a line of this zone; the last one counts. */
 bool agent_state_find(const char *text, const char *name, agent_kept_t *kept);
 
+/** Take out of @a kept what is not true here: of another machine that is the limit, of
+ *  a time long ago or to come all of it. @a now: seconds since 1970.
+ *  @return whether anything is left. */
+bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
+                           uint32_t cores);
+
 /** Write the line of a zone into @a line. @return its length; 0: it is too long. */
 size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,
                         const agent_kept_t *kept);

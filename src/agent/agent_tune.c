@@ -25,9 +25,8 @@
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 
 /* What is kept in the file is written so often, of limits that have held for so
- * long; and is of use for a week. */
+ * long. */
 #define KEEP_USEC (30 * ADM_USEC_PER_SEC)
-#define KEPT_SEC (7 * 24 * 3600)
 
 /* A zone may want memory for half as many more as it runs now. */
 #define GROWTH 3 / 2
@@ -68,20 +67,6 @@ static law_tune_rules_t rules_of(const agent_zone_t *zone)
     return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
 }
 
-/* Of another machine only what a program needs is true; and the world changes. */
-static bool is_of_use(agent_kept_t *kept, const agent_seen_t *seen)
-{
-    int64_t now = time(NULL);
-
-    if (kept->at > now + 60 || now - kept->at > KEPT_SEC) {
-        return false;
-    }
-    if (kept->memory_kb != seen->total_kb || kept->cores != seen->cores) {
-        kept->limit = 0;
-    }
-    return kept->limit > 0 || kept->need_kb > 0;
-}
-
 /* What the agent before this one left in the segment; a number that was
  * configured before; what was found before httpd was started. */
 static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
@@ -97,7 +82,9 @@ static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
     if (limit > tuned->zone->min && limit <= tuned->zone->max) {
         law_tune_remember(&tuned->law, limit, 0, 0);
     }
-    else if (is_kept && is_of_use(&kept, seen)) {
+    else if (is_kept
+             && agent_state_is_of_use(&kept, time(NULL), seen->total_kb,
+                                      seen->cores)) {
         limit = kept.limit < tuned->zone->max ? kept.limit : tuned->zone->max;
         law_tune_remember(&tuned->law, limit, kept.need_kb, kept.largest_kb);
     }

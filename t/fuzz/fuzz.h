@@ -25,6 +25,9 @@ void fuzz_segment_child(const uint8_t *data, size_t size);
 /** The law of `auto`, on samples and a state of any bytes. */
 void fuzz_tune(const uint8_t *data, size_t size);
 
+/** The file of AdmissionStateFile, after anything was done to it. */
+void fuzz_state(const uint8_t *data, size_t size);
+
 /** Bytes not used yet; zeros follow the last one. */
 typedef struct input_t {
     const uint8_t *next;

@@ -71,6 +71,7 @@ int main(void)
     apr_initialize();
     tell_all("directives", fuzz_directives);
     tell_all("tune", fuzz_tune);
+    tell_all("state", fuzz_state);
     tell_all("segment_parent", fuzz_segment_parent);
     tell_all("segment_child", fuzz_segment_child);
     printf("1..%d\n", told);

@@ -134,6 +134,49 @@ START_TEST(hostile_text_is_survived)
 }
 END_TEST
 
+START_TEST(of_another_machine_only_what_programs_need_is_taken)
+{
+    const int64_t week = 7 * 24 * 3600;
+    agent_kept_t kept = some;
+
+    ck_assert(agent_state_is_of_use(&kept, some.at + week, some.memory_kb,
+                                    some.cores));
+    ck_assert_uint_eq(kept.limit, some.limit);
+    ck_assert(
+        agent_state_is_of_use(&kept, some.at, 2 * some.memory_kb, some.cores));
+    ck_assert_uint_eq(kept.limit, 0);
+    ck_assert_uint_eq(kept.need_kb, some.need_kb);
+    kept = some;
+    kept.need_kb = 0;
+    ck_assert(!agent_state_is_of_use(&kept, some.at, some.memory_kb, 16));
+    /* Too old; of a clock that was wrong; of any number. */
+    kept = some;
+    ck_assert(!agent_state_is_of_use(&kept, some.at + week + 1, some.memory_kb,
+                                     some.cores));
+    ck_assert(!agent_state_is_of_use(&kept, some.at - 61, some.memory_kb,
+                                     some.cores));
+    kept.at = INT64_MAX;
+    ck_assert(
+        !agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_file_that_is_too_large_is_not_read)
+{
+    FILE *file = tmpfile();
+
+    ck_assert_int_eq(ftruncate(fileno(file), AGENT_STATE_ROOM), 0);
+    ck_assert_int_eq(pwrite(fileno(file), "x", 1, 0), 1);
+    agent_state_read(fileno(file), text);
+    ck_assert_str_eq(text, "");
+    fclose(file);
+    agent_state_read(-1, text);
+    ck_assert_str_eq(text, "");
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(a_name_that_is_too_long_is_not_kept)
 {
     char line[AGENT_STATE_LINE];
@@ -154,6 +197,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    a_line_that_was_cut_or_changed_anywhere_is_left_out);
     tcase_add_test(stories, hostile_text_is_survived);
+    tcase_add_test(stories,
+                   of_another_machine_only_what_programs_need_is_taken);
+    tcase_add_test(stories, a_file_that_is_too_large_is_not_read);
     tcase_add_test(stories, a_name_that_is_too_long_is_not_kept);
 }
 
