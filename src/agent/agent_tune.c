@@ -207,16 +207,18 @@ static uint64_t share_memory(const agent_seen_t *seen)
 }
 
 /* What is available to one zone: the whole less what it has and what others are to
- * have. */
-static uint64_t available_kb(uint32_t number, uint64_t whole)
+ * have; but no more than there is, for others may still have what is its part. */
+static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 {
     uint64_t taken = live_kb(&all.zones[number]);
+    uint64_t left;
     uint32_t n;
 
     for (n = 0; n < all.count && all.count > 1; n++) {
         taken += n == number ? 0 : all.shares[n].part;
     }
-    return whole > taken ? whole - taken : 0;
+    left = whole > taken ? whole - taken : 0;
+    return left < there_is ? left : there_is;
 }
 
 /* ---- decide ----------------------------------------------------------------------- */
@@ -301,7 +303,7 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
     law_tune_sample_t sample = sample_of(self, tuned, seen, now);
     uint32_t limit;
 
-    sample.available_kb = available_kb(number, whole);
+    sample.available_kb = available_kb(number, whole, seen->available_kb);
     limit = tuned->zone->is_dry
                 ? law_tune_estimate(&tuned->law, &rules, &sample)
                 : law_tune(&tuned->law, &rules, &sample);

@@ -1,0 +1,255 @@
+/* test_agent_zones.c - the agent has several limits to find: they share the memory, and
+ * one is tried at a time.
+ *
+ * The machine is files below a new directory, the clock is the test's.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <apr_strings.h>
+
+#include "adm_auto.h"
+#include "agent_tune.h"
+#include "law_tune.h"
+#include "test_support.h"
+
+enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
+
+static char root[64];
+static agent_zone_t zones[ZONES];
+static agent_setup_t setup;
+static adm_child_t *agent, *child;
+static adm_ticket_t tickets[ZONES][CLIENTS];
+static int last_pid;
+static uint32_t clients[ZONES]; /* that want to be served, again and again */
+static adm_usec_t now;
+
+/* ---- the machine ---------------------------------------------------------- */
+
+static void say(const char *path, const char *text)
+{
+    FILE *file = fopen(apr_pstrcat(pool, root, path, NULL), "w");
+
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void say_available(int mb)
+{
+    say("/proc/meminfo",
+        apr_psprintf(pool, "MemTotal: %d kB\nMemAvailable: %d kB\n",
+                     MEMORY_MB * MB, mb * MB));
+}
+
+static void make_machine(void)
+{
+    strcpy(root, "/tmp/admission-zones-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    mkdir(apr_pstrcat(pool, root, "/proc", NULL), 0700);
+    mkdir(apr_pstrcat(pool, root, "/proc/self", NULL), 0700);
+    say("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
+    say("/proc/stat", "cpu0 0 0 0 1 0 0 0 0 0 0\ncpu1 0 0 0 1 0 0 0 0 0 0\n");
+    say_available(MEMORY_MB);
+}
+
+static void remove_machine(void)
+{
+    ck_assert_int_eq(system(apr_pstrcat(pool, "rm -rf ", root, NULL)), 0);
+}
+
+/* A program that has the size of all of them. */
+static void start_program(adm_ticket_t *ticket)
+{
+    const char *folder = apr_psprintf(pool, "/proc/%d", ++last_pid);
+    adm_ticket_rec_t *rec = rec_of_ticket(ticket);
+
+    mkdir(apr_pstrcat(pool, root, folder, NULL), 0700);
+    say(apr_pstrcat(pool, folder, "/statm", NULL),
+        apr_psprintf(pool, "1 %ld 1 1 0 1 0\n",
+                     PROGRAM_MB * 1024L * 1024 / sysconf(_SC_PAGESIZE)));
+    atomic_store(&rec->programs, 1);
+    atomic_store(&rec->program, adm_program_word(7, (uint32_t)last_pid));
+}
+
+/* ---- the zones -------------------------------------------------------------- */
+
+static void begin(uint32_t need_kb)
+{
+    static const char *const names[ZONES] = { "one", "two" };
+    law_tune_t law;
+    int n;
+
+    make_machine();
+    setup = (agent_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
+    adm_segment_begin_load(segment);
+    for (n = 0; n < ZONES; n++) {
+        zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };
+        ck_assert_int_eq(adm_segment_configure_auto(segment, names[n], 1, 20,
+                                                    100, &zones[n].handle),
+                         APR_SUCCESS);
+        law_tune_remember(&law, need_kb ? 9 : 2, need_kb, need_kb);
+        adm_auto_write(segment, zones[n].handle, &law, 0);
+        clients[n] = 0;
+    }
+    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
+    agent = join();
+    child = join();
+    now = adm_now();
+    agent_tune_begin(agent, &setup, root, pool);
+}
+
+static uint32_t active(int n)
+{
+    return atomic_load(&rec_of_zone(zones[n].handle)->active);
+}
+
+static adm_auto_t shown(int n)
+{
+    adm_auto_t found;
+
+    adm_auto_view(segment, zones[n].handle, now, &found);
+    return found;
+}
+
+/* Whoever wants to be served asks; whoever was granted a permit starts its program. */
+static void ask(int n)
+{
+    const adm_entry_t waits = { .wait = ADM_WAIT_PARKED, .queue_length = 100 };
+    uint32_t i;
+
+    for (i = 0; i < clients[n]; i++) {
+        adm_ticket_t *ticket = &tickets[n][i];
+
+        if (!adm_ticket_is_in_use(ticket)) {
+            memset(ticket, 0, sizeof(*ticket));
+            adm_ticket_enter(child, zones[n].handle, &waits, now, ticket);
+        }
+    }
+}
+
+static void start_programs(int n)
+{
+    uint32_t i;
+
+    for (i = 0; i < clients[n]; i++) {
+        adm_ticket_t *ticket = &tickets[n][i];
+
+        if (adm_ticket_is_granted(ticket)
+            && !atomic_load(&rec_of_ticket(ticket)->programs)) {
+            adm_ticket_begin(ticket, now);
+            start_program(ticket);
+        }
+    }
+}
+
+static void end_one(int n)
+{
+    static uint32_t next;
+    uint32_t i;
+
+    for (i = 0; i < CLIENTS; i++) {
+        adm_ticket_t *ticket = &tickets[n][next++ % CLIENTS];
+
+        if (adm_ticket_is_in_use(ticket) && adm_ticket_is_granted(ticket)) {
+            adm_ticket_release(ticket, now);
+            return;
+        }
+    }
+}
+
+static void look(void)
+{
+    now += 50 * ADM_USEC_PER_MSEC;
+    agent_tune(agent, now, true);
+}
+
+static void end(void)
+{
+    int n;
+    uint32_t i;
+
+    for (n = 0; n < ZONES; n++) {
+        for (i = 0; i < CLIENTS; i++) {
+            if (adm_ticket_is_in_use(&tickets[n][i])
+                && adm_ticket_cancel(&tickets[n][i], ADM_GONE, now)
+                       == ADM_WAITED) {
+                adm_ticket_release(&tickets[n][i], now);
+            }
+        }
+    }
+    remove_machine();
+    assert_segment_consistent();
+}
+
+/* Programs of a second and 100 MB each: nine fit. */
+static void serve_for(int seconds)
+{
+    int looks, n;
+
+    for (looks = 0; looks < 20 * seconds; looks++) {
+        for (n = 0; n < ZONES; n++) {
+            if (looks % 4 == 2 * n) {
+                end_one(n);
+            }
+            ask(n);
+            start_programs(n);
+        }
+        /* The minimum of one that comes later wins. */
+        ck_assert_uint_le(active(0) + active(1), 10);
+        say_available(MEMORY_MB - PROGRAM_MB * (int)(active(0) + active(1)));
+        look();
+    }
+}
+
+START_TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
+{
+    begin(PROGRAM_MB * MB);
+    clients[0] = CLIENTS;
+    serve_for(10);
+    ck_assert_uint_eq(active(0), 9);
+    ck_assert_uint_eq(shown(0).memory_cap, 9);
+    clients[1] = CLIENTS;
+    serve_for(15);
+    ck_assert_uint_ge(active(0), 4);
+    ck_assert_uint_ge(active(1), 4);
+    end();
+}
+END_TEST
+
+/* More of them serve no more: each zone is sure of its limit only by trials. */
+START_TEST(one_limit_is_tried_at_a_time)
+{
+    uint32_t tried[ZONES] = { 0 };
+    int looks, n;
+
+    begin(0);
+    clients[0] = clients[1] = CLIENTS;
+    for (looks = 0; looks < 20 * 60; looks++) {
+        for (n = 0; n < ZONES; n++) {
+            end_one(n);
+            ask(n);
+            tried[n] += shown(n).trial != 0;
+        }
+        ck_assert(!shown(0).trial || !shown(1).trial);
+        look();
+    }
+    ck_assert_uint_gt(tried[0], 0);
+    ck_assert_uint_gt(tried[1], 0);
+    end();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   a_zone_that_comes_later_gets_its_part_of_the_memory);
+    tcase_add_test(stories, one_limit_is_tried_at_a_time);
+}
+
+int main(void)
+{
+    return run_stories("agent_zones", add_stories);
+}

@@ -1,0 +1,113 @@
+/* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
+#include "adm_auto.h"
+#include "test_support.h"
+
+static adm_zone_t zone, fixed;
+static adm_child_t *child;
+static adm_usec_t begun;
+
+/* An agent has found 20, and knows how many surely fit. */
+static void find_20(uint32_t safe)
+{
+    law_tune_t state = { .version = LAW_TUNE_VERSION };
+
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(adm_segment_configure(segment, "fixed", 30, 10, &fixed),
+                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 40, 10,
+                                                &zone),
+                     APR_SUCCESS);
+    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
+    child = join();
+    begun = adm_now();
+    adm_auto_write(segment, zone, &state, safe);
+    ck_assert(adm_auto_set(child, zone, 20, begun));
+    adm_auto_note_look(segment, begun);
+    atomic_store(&segment->header->agent_beat, begun);
+}
+
+/* What children do now and then, so long after the last word of the agent. */
+static uint32_t limit_after(adm_usec_t usec)
+{
+    adm_round_help(child, begun + usec);
+    return adm_limit_effective(rec_of_zone(zone));
+}
+
+START_TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
+{
+    find_20(4);
+    ck_assert_uint_eq(limit_after(0), 20);
+    ck_assert_uint_eq(limit_after(3 * ADM_USEC_PER_SEC), 20);
+    ck_assert_uint_eq(limit_after(3 * ADM_USEC_PER_SEC + 1), 4);
+    ck_assert_uint_eq(stats_of(child, zone).limit, 4);
+    ck_assert_uint_eq(adm_limit_effective(rec_of_zone(fixed)), 30);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_agent_that_has_ended_has_three_seconds_as_well)
+{
+    find_20(4);
+    adm_agent_gone(segment);
+    ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 20);
+    ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 4);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_agent_that_goes_on_is_right)
+{
+    adm_usec_t later = 10 * ADM_USEC_PER_SEC;
+
+    find_20(4);
+    ck_assert_uint_eq(limit_after(later), 4);
+    ck_assert(adm_auto_set(child, zone, 18, begun + later));
+    adm_auto_note_look(segment, begun + later);
+    atomic_store(&segment->header->agent_beat, begun + later);
+    ck_assert_uint_eq(limit_after(later + 2 * ADM_USEC_PER_SEC), 18);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_limit_that_fits_holds)
+{
+    find_20(35);
+    ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 20);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_limit_of_whose_programs_nothing_is_known_holds)
+{
+    find_20(0);
+    ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 20);
+    assert_segment_consistent();
+}
+END_TEST
+
+/* A child that was taken over can write it: the limit only falls for it. */
+START_TEST(a_look_that_cannot_have_been_is_none)
+{
+    find_20(4);
+    adm_agent_gone(segment);
+    adm_auto_note_look(segment, _i ? INT64_MAX : INT64_MIN);
+    ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 4);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories,
+                   a_limit_falls_to_what_surely_fits_after_three_seconds);
+    tcase_add_test(stories, an_agent_that_has_ended_has_three_seconds_as_well);
+    tcase_add_test(stories, an_agent_that_goes_on_is_right);
+    tcase_add_test(stories, a_limit_that_fits_holds);
+    tcase_add_test(stories, a_limit_of_whose_programs_nothing_is_known_holds);
+    tcase_add_loop_test(stories, a_look_that_cannot_have_been_is_none, 0, 2);
+}
+
+int main(void)
+{
+    return run_stories("auto", add_stories);
+}
