@@ -12,7 +12,7 @@ use IO::Select;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-my $PATIENCE = 10;    # seconds for a program to stop
+my $PATIENCE = 3;    # seconds for a program to stop
 my $LOOK     = 0.2;
 
 # Keeper->start(dir => '/tmp/x', programs => [ { launch => sub { ...; $pid } } ],

@@ -1,6 +1,7 @@
 /* steady.c - requests at a steady rate, each on a connection of its own.
  *
- *     steady [-a ADDRESSES] [-p PERCENT] [-r] PORT PATH RATE CLIENTS SECONDS
+ *     steady [-a ADDRESSES] [-n NUMBER] [-p PERCENT] [-r]
+ *            PORT PATH RATE CLIENTS SECONDS
  *
  * Asks RATE times a second, whether those before have been answered or not, and
  * counts the time from when a request was due: a server that makes everybody
@@ -11,19 +12,21 @@
  *     WHEN TIME OK STATUS
  *
  * the first two in microseconds, WHEN of the day's clock, OK 1 for an answer with
- * status 200, STATUS 0 where there was no answer. Talks to 127.0.0.1 only.
+ * status 200, STATUS 0 where there was no answer. After SECONDS, or at SIGTERM, it
+ * asks no more and waits for the answers. Talks to 127.0.0.1 only.
  *
  *   -a ADDRESSES  requests come from so many addresses in turn, 127.0.1.1 and on
+ *   -n NUMBER     no more requests than that
  *   -p PERCENT    clients are people: each has a patience of 1 s and of a
  *                 lognormal time with a median of 8 s. Who has no answer by then
  *                 leaves; PERCENT of those who do close their connection, the
  *                 connections of the others stay, as behind a proxy
  *   -r            requests come at random, RATE a second in the mean
  */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,11 +40,13 @@
 #define MAX_CLIENTS 10000
 #define MAX_SECONDS 120
 #define MAX_RATE 100000
+#define MAX_REQUESTS 1000000
 #define EVENTS_AT_ONCE 256
 #define ANSWER_BEGINS "HTTP/1.1 200"
 #define ANSWER_BEGINS_SIZE (sizeof(ANSWER_BEGINS) - 1)
 /* Who has no answer by then has failed. */
 #define PATIENCE_USEC 60000000
+#define SHOW_USEC 50000
 #define FIRST_ADDRESS 0x7f000101u
 #define MAX_ADDRESSES 250
 
@@ -63,9 +68,19 @@ static struct {
     char request[512];
     int request_size;
     uint32_t addresses, next_address;
+    int64_t left;     /* requests that may still be asked */
+    int64_t shown_at; /* when what was said went out */
     int seen_percent; /* -1: everybody waits for ever */
     int is_random;
 } run;
+
+static volatile sig_atomic_t is_told;
+
+static void on_term(int signal)
+{
+    (void)signal;
+    is_told = 1;
+}
 
 static void die(const char *what)
 {
@@ -149,6 +164,7 @@ static void ask(int64_t due)
     client_t *client = run.idle[--run.idle_count];
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = client };
 
+    run.left--;
     client->due = due;
     client->received = 0;
     client->has_left = 0;
@@ -245,6 +261,16 @@ static void handle_events(int timeout_msec)
     if (run.seen_percent >= 0) {
         let_them_leave();
     }
+    /* For whoever reads along. */
+    if (now() > run.shown_at + SHOW_USEC) {
+        fflush(stdout);
+        run.shown_at = now();
+    }
+}
+
+static int is_over(int64_t end)
+{
+    return is_told || run.left <= 0 || now() >= end;
 }
 
 static int64_t gap(int rate)
@@ -258,8 +284,8 @@ static void ask_steadily(int rate, int64_t end)
 {
     int64_t next = now();
 
-    while (next < end) {
-        while (run.idle_count && next <= now() && next < end) {
+    while (next < end && !is_over(end)) {
+        while (run.idle_count && next <= now() && next < end && run.left > 0) {
             ask(next);
             next += gap(rate);
         }
@@ -269,8 +295,8 @@ static void ask_steadily(int rate, int64_t end)
 
 static void ask_all_the_time(int64_t end)
 {
-    while (now() < end) {
-        while (run.idle_count) {
+    while (!is_over(end)) {
+        while (run.idle_count && run.left > 0) {
             ask(now());
         }
         handle_events(10);
@@ -347,8 +373,8 @@ static void set_up(int port, const char *path, int clients)
 
 static void usage(void)
 {
-    fprintf(stderr, "usage: steady [-a ADDRESSES] [-p PERCENT] [-r] PORT PATH "
-                    "RATE CLIENTS SECONDS\n");
+    fprintf(stderr, "usage: steady [-a ADDRESSES] [-n NUMBER] [-p PERCENT] "
+                    "[-r] PORT PATH RATE CLIENTS SECONDS\n");
     exit(2);
 }
 
@@ -357,10 +383,14 @@ static void read_options(int argc, char **argv)
     int option;
 
     run.seen_percent = -1;
-    while ((option = getopt(argc, argv, "a:p:r")) != -1) {
+    run.left = INT64_MAX;
+    while ((option = getopt(argc, argv, "a:n:p:r")) != -1) {
         switch (option) {
         case 'a':
             run.addresses = (uint32_t)number_between(optarg, 1, MAX_ADDRESSES);
+            break;
+        case 'n':
+            run.left = number_between(optarg, 1, MAX_REQUESTS);
             break;
         case 'p':
             run.seen_percent = number_between(optarg, 0, 100);
@@ -383,6 +413,7 @@ int main(int argc, char **argv)
     int64_t end;
 
     read_options(argc, argv);
+    signal(SIGTERM, on_term);
     argv += optind;
     rate = number_between(argv[2], 0, MAX_RATE);
     set_up(number_between(argv[0], 1, 65535), argv[1],

@@ -16,6 +16,7 @@ my @demo = ($^X, "$FindBin::Bin/../../demo/run", '--computing', $build);
 local $ENV{TMPDIR} = "$temp";
 my $text = `@demo --requests 40 </dev/null 2>&1`;
 is $?, 0, 'it ends well' or diag $text;
+like $text, qr{\A\s*http://127\.0\.0\.1:\d+/admission\s}, 'the live page comes first';
 my %row = map { /^  (\S.*?)  +(\S.*?)  +(\S.*)$/ ? ($1 => [ $2, $3 ]) : () } split /\n/, $text;
 cmp_ok $row{'most live programs'}[0], '>', 4, 'more than four live without a limit';
 cmp_ok $row{'most live programs'}[1], '<=', 4, 'four at most with one';

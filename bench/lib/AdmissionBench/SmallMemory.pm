@@ -60,6 +60,12 @@ sub make {
         $limit = 'memory.max';
     }
     put("$self->{cgroup}/$limit", $o{mb} << 20);
+    # What the machine swaps itself has room of its own. Version 1 counts both.
+    for my $bound ([ 'memory.swap.max', $o{swap_mb} ],
+                   [ 'memory.memsw.limit_in_bytes', $o{mb} + $o{swap_mb} ]) {
+        my ($file, $mb) = @$bound;
+        put("$self->{cgroup}/$file", $mb << 20) if -e "$self->{cgroup}/$file";
+    }
     mkdir $self->{time}{path} if $self->{time};
 }
 
@@ -106,7 +112,8 @@ sub remove {
     my ($self) = @_;
     close $self->{alive};
     waitpid $self->{guard}, 0;
-    $? == 0 or die "$self->{cgroup} or $self->{swap} is left behind\n";
+    # Itself, where the guard was killed.
+    $? == 0 || $self->clean_up or die "$self->{cgroup} or $self->{swap} is left behind\n";
 }
 
 # ---- the guard -------------------------------------------------------------------

@@ -1,0 +1,218 @@
+package Demo;
+
+# What the demonstrations share: a directory that goes with its servers, their
+# configuration, clients, and an end that is clean whenever it comes.
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Copy ();
+use File::Path ();
+use File::Temp ();
+use FindBin;
+use IO::Select;
+use IO::Socket::INET;
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+use lib $FindBin::Bin, "$FindBin::Bin/../t/httpd/lib";
+
+use AdmissionTest::Config;
+use AdmissionTest::Live qw(live_programs);
+use Keeper;
+
+our @EXPORT = qw($STOPPED check_servers clients configuration demonstrate finish free_port httpd
+                 launch leave put read_clients start_servers stay_up);
+
+# With what a signal ends whatever is going on.
+our $STOPPED = "stopped\n";
+
+my ($builddir, $dir, $keeper, %there);
+
+# demonstrate('name', $builddir, sub { my ($dir) = @_; ... }, sub { the end }): exits.
+sub demonstrate {
+    my ($name, $built, $show, $end) = @_;
+    my ($stopped, $failed);
+
+    $SIG{$_} = sub { $stopped = 1; die $STOPPED } for qw(INT TERM HUP);
+    $SIG{PIPE} = 'IGNORE';
+    $| = 1;
+    $builddir = $built;
+    eval {
+        $dir = File::Temp::tempdir("admission-$name-XXXXXX", TMPDIR => 1);
+        prepare();
+        $show->($dir);
+        1;
+    } or $failed = $@;
+    $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
+    print STDERR "quickstart: $failed" if $failed && !$stopped;
+    leave(values %there);
+    # httpd would wait for its programs.
+    kill KILL => live_programs($dir) if defined $dir;
+    $keeper->stop if $keeper;
+    eval { $end->(); 1 } or print STDERR "quickstart: $@";
+    File::Path::remove_tree($dir) if defined $dir;
+    exit($failed && !$stopped ? 1 : 0);
+}
+
+# All of it in a directory which the user that httpd's children run as can enter,
+# wherever the clone may be.
+sub prepare {
+    chmod 0755, $dir;
+    mkdir "$dir/$_" for qw(cgi-bin heavy);
+    for my $copy ([ load => 'cgi-bin/adm-heavy' ], [ steady => 'steady' ]) {
+        my ($name, $to) = @$copy;
+        File::Copy::copy("$builddir/bench/programs/$name", "$dir/$to")
+            or die "$builddir/bench/programs/$name: $!\n";
+        chmod 0755, "$dir/$to";
+    }
+}
+
+sub put {
+    my ($name, $text) = @_;
+
+    open my $file, '>', "$dir/$name" or die "$name: $!\n";
+    print $file $text;
+    close $file or die "$name: $!\n";
+}
+
+sub stay_up {
+    return if !-t STDIN;
+    print "\nStays up until you press Ctrl-C.\n";
+    while (1) {
+        check_servers();
+        sleep 1;
+    }
+}
+
+# ---- servers ---------------------------------------------------------------------
+
+# One of these ports that is free.
+sub free_port {
+    for my $port (@_) {
+        my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port,
+                                           Listen => 1, ReuseAddr => 1);
+        return $socket->sockport if $socket;
+    }
+    die "no free port\n";
+}
+
+sub httpd { return AdmissionTest::Config::httpd() }
+
+# configuration(port => 8080, root => $dir, workers => 64, modules => [...],
+#               redis => 0, conf => 'text')
+sub configuration {
+    my (%o) = @_;
+    my $is_event = AdmissionTest::Config::is_installed('mpm_event');
+    my @modules = $is_event ? qw(mpm_event cgid) : qw(mpm_prefork cgi);
+    my ($user, $group) = $> == 0 ? AdmissionTest::Config::user() : ();
+
+    return join "\n",
+        (map { AdmissionTest::Config::load_line($_) }
+             @modules, qw(unixd authz_core authz_host log_config alias dir status)),
+        "LoadModule admission_module \"$builddir/.libs/mod_admission.so\"",
+        ($o{redis} ? "LoadModule admission_redis_module \"$builddir/.libs/mod_admission_redis.so\"" : ()),
+        "Listen 127.0.0.1:$o{port}", 'ServerName localhost',
+        "ServerRoot $o{root}", "DefaultRuntimeDir $o{root}", 'PidFile httpd.pid',
+        'ErrorLog error.log', "MaxRequestWorkers $o{workers}", 'AsyncRequestWorkerFactor 4',
+        ($is_event ? ('StartServers 1', 'ServerLimit 1', 'MinSpareThreads 1',
+                      "ThreadsPerChild $o{workers}", "ScriptSock $o{root}/cgid.sock")
+                   : ("StartServers $o{workers}")),
+        ($user ? ("User $user", "Group $group") : ()),
+        'ExtendedStatus On', $o{conf}, '';
+}
+
+# Starts a program whose end the keeper sees; it ends with the keeper, where setpriv is.
+sub launch {
+    my (@command) = @_;
+    my $pid = fork // die "fork: $!\n";
+
+    unshift @command, qw(setpriv --pdeathsig TERM)
+        if grep { -x "$_/setpriv" } split /:/, $ENV{PATH};
+    if ($pid == 0) {
+        Keeper::begin_program();
+        open STDOUT, '>', '/dev/null';
+        exec @command or POSIX::_exit(127);
+    }
+    return $pid;
+}
+
+# start_servers(sub { whether they serve }, seconds, as Keeper->start's programs)
+sub start_servers {
+    my ($are_up, $seconds, @programs) = @_;
+    my $deadline = time + $seconds;
+
+    $keeper = Keeper->start(dir => $dir, died => \&print_error_logs, programs => \@programs);
+    until ($are_up->()) {
+        check_servers();
+        die "the servers do not serve\n" if time > $deadline;
+        sleep 0.05;
+    }
+}
+
+sub check_servers { $keeper->has_ended and die "a server has ended\n" }
+
+sub print_error_logs {
+    for my $path (glob "$dir/{,*/}error.log") {
+        open my $log, '<', $path or next;
+        my @lines = <$log>;
+        print STDERR "\nThe end of $path:\n", @lines > 5 ? @lines[-5 .. -1] : @lines;
+    }
+}
+
+# ---- clients -----------------------------------------------------------------------
+
+# clients($port, $path, rate => 0, clients => N, seconds => N, requests => N): in
+# another process, bench/programs/steady. What they have had so far: { ms => [...],
+# failures }, as of the last read_clients().
+sub clients {
+    my ($port, $path, %o) = @_;
+    my $pid = open(my $output, '-|') // die "fork: $!\n";
+
+    if ($pid == 0) {
+        $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
+        # What is called by its path here is counted as a program of httpd's.
+        exec { "$dir/steady" } 'steady', ($o{requests} ? ('-n', $o{requests}) : ()), $port, $path,
+             $o{rate} // 0, $o{clients}, POSIX::ceil($o{seconds}) or POSIX::_exit(127);
+    }
+    return $there{$pid} = { pid => $pid, output => $output, text => '', ms => [], failures => 0,
+                            is_there => 1 };
+}
+
+# Reads what has come of them within this time. @return how many are still there.
+sub read_clients {
+    my ($seconds, @clients) = @_;
+    my %of = map { $_->{output} => $_ } grep { $_->{is_there} } @clients;
+
+    for my $output (IO::Select->new(map { $_->{output} } values %of)->can_read($seconds)) {
+        my $self = $of{$output};
+
+        $self->{is_there} = sysread $output, $self->{text}, 65536, length $self->{text};
+        while ($self->{text} =~ s/^\d+ (\d+) ([01]) \d+\n//) {
+            $2 ? push @{ $self->{ms} }, $1 / 1000 : $self->{failures}++;
+        }
+    }
+    return scalar grep { $_->{is_there} } @clients;
+}
+
+# They ask no more, and have so many seconds for the answers.
+sub finish {
+    my ($self, $seconds) = @_;
+    my $deadline = time + $seconds;
+
+    kill TERM => $self->{pid};
+    1 while time < $deadline && read_clients(0.1, $self);
+    leave($self);
+}
+
+# Those who have no answer yet leave without one.
+sub leave {
+    my (@clients) = @_;
+
+    kill KILL => map { $_->{pid} } @clients;
+    close $_->{output} for @clients;
+    delete @there{ map { $_->{pid} } @clients };
+}
+
+1;
