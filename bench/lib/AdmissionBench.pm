@@ -36,7 +36,8 @@ BEGIN {
 }
 
 use AdmissionTest;
-use AdmissionBench::Load qw(ab start_ab start_steady start_wrk steady_lines wrk);
+use AdmissionBench::Load qw(ab start_ab start_steady start_visitors start_wrk steady_lines
+                            visitors visitors_seen wrk);
 use AdmissionBench::Machine qw(machine);
 use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
@@ -45,7 +46,8 @@ use AdmissionBench::Report;
 our @ISA    = ('Exporter');
 our @EXPORT = (qw(ab compile experiment interleave machine median percentile plain_httpd
                   qos_conf qos_serialize_conf ratios scaled spread start_ab start_haproxy
-                  start_nginx start_steady start_wrk steady_lines wrk),
+                  start_nginx start_steady start_visitors start_wrk steady_lines visitors
+                  visitors_seen wrk),
                @AdmissionTest::EXPORT);
 
 sub import {
@@ -88,6 +90,7 @@ sub compile {
     our $programs //= File::Temp->newdir('admission-bench-XXXXXX', TMPDIR => 1);
     my $path = "$programs/$name";
 
+    return $path if -e $path;
     # The private httpds may run it as another user.
     chmod 0755, "$programs";
     system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, "$ROOT/bench/programs/$name.c", '-lm') == 0

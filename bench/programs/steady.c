@@ -1,6 +1,6 @@
 /* steady.c - requests at a steady rate, each on a connection of its own.
  *
- *     steady [-a ADDRESSES] [-n NUMBER] [-p PERCENT] [-r]
+ *     steady [-a ADDRESSES] [-n NUMBER] [-p PERCENT] [-r] [-s]
  *            PORT PATH RATE CLIENTS SECONDS
  *
  * Asks RATE times a second, whether those before have been answered or not, and
@@ -22,6 +22,8 @@
  *                 leaves; PERCENT of those who do close their connection, the
  *                 connections of the others stay, as behind a proxy
  *   -r            requests come at random, RATE a second in the mean
+ *   -s            what is due while CLIENTS requests are under way is skipped: they are
+ *                 no line of their own where all requests stand in one
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,13 +34,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define MAX_CLIENTS 10000
-#define MAX_SECONDS 120
+#define MAX_SECONDS 600
 #define MAX_RATE 100000
 #define MAX_REQUESTS 1000000
 #define EVENTS_AT_ONCE 256
@@ -71,7 +74,7 @@ static struct {
     int64_t left;     /* requests that may still be asked */
     int64_t shown_at; /* when what was said went out */
     int seen_percent; /* -1: everybody waits for ever */
-    int is_random;
+    int is_random, is_skipping;
 } run;
 
 static volatile sig_atomic_t is_told;
@@ -289,6 +292,9 @@ static void ask_steadily(int rate, int64_t end)
             ask(next);
             next += gap(rate);
         }
+        while (run.is_skipping && !run.idle_count && next <= now()) {
+            next += gap(rate);
+        }
         handle_events(run.idle_count ? 1 : 10);
     }
 }
@@ -374,7 +380,7 @@ static void set_up(int port, const char *path, int clients)
 static void usage(void)
 {
     fprintf(stderr, "usage: steady [-a ADDRESSES] [-n NUMBER] [-p PERCENT] "
-                    "[-r] PORT PATH RATE CLIENTS SECONDS\n");
+                    "[-r] [-s] PORT PATH RATE CLIENTS SECONDS\n");
     exit(2);
 }
 
@@ -384,7 +390,7 @@ static void read_options(int argc, char **argv)
 
     run.seen_percent = -1;
     run.left = INT64_MAX;
-    while ((option = getopt(argc, argv, "a:n:p:r")) != -1) {
+    while ((option = getopt(argc, argv, "a:n:p:rs")) != -1) {
         switch (option) {
         case 'a':
             run.addresses = (uint32_t)number_between(optarg, 1, MAX_ADDRESSES);
@@ -397,6 +403,9 @@ static void read_options(int argc, char **argv)
             break;
         case 'r':
             run.is_random = 1;
+            break;
+        case 's':
+            run.is_skipping = 1;
             break;
         default:
             usage();
@@ -414,6 +423,8 @@ int main(int argc, char **argv)
 
     read_options(argc, argv);
     signal(SIGTERM, on_term);
+    /* No longer than whoever asked for it. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     argv += optind;
     rate = number_between(argv[2], 0, MAX_RATE);
     set_up(number_between(argv[0], 1, 65535), argv[1],
