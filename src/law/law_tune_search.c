@@ -405,6 +405,17 @@ void law_tune_search_resume(law_tune_search_t *search, uint32_t limit,
     law_tune_epoch_begin(&search->epoch, now, 1);
 }
 
+/* The minimum was raised: what is measured is measured at it. */
+static void follow_min(law_tune_search_t *search, const law_tune_view_t *view)
+{
+    if (search->target < view->min) {
+        search->mode = LAW_TUNE_MODE_HOLD;
+        search->target = search->hold = view->min;
+        search->reference.limit = 0;
+        law_tune_epoch_begin(&search->epoch, view->now, skip(search));
+    }
+}
+
 /* Memory takes, and gives back what it took. */
 static void follow_cap(law_tune_search_t *search, const law_tune_view_t *view)
 {
@@ -447,6 +458,7 @@ void law_tune_search(law_tune_search_t *search, const law_tune_tick_t *tick,
         && in_force == search->target) {
         law_tune_epoch_add(&search->epoch, tick, view->now);
     }
+    follow_min(search, view);
     follow_cap(search, view);
     switch (search->mode) {
     case LAW_TUNE_MODE_CLIMB:

@@ -287,6 +287,25 @@ START_TEST(the_minimum_wins_over_memory)
 }
 END_TEST
 
+START_TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
+{
+    bench_t bench;
+    int glances;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 2, 0, 0);
+    ck_assert_uint_eq(look_for(&bench, 1), 2);
+    bench.rules.min = 4;
+    for (glances = 0; glances < 20 * 60; glances++) {
+        bench.sample.active = bench.sample.served = bench.sample.limit;
+        bench.sample.service_usec = 50000ull * bench.sample.limit;
+        look(&bench);
+    }
+    /* Every one more serves more. */
+    ck_assert_uint_eq(bench.sample.limit, 50);
+}
+END_TEST
+
 START_TEST(an_idle_zone_keeps_what_was_found)
 {
     bench_t bench;
@@ -447,6 +466,8 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    stalls_that_are_not_ours_do_not_keep_the_limit_down);
     tcase_add_test(stories, the_minimum_wins_over_memory);
+    tcase_add_test(stories,
+                   a_minimum_that_is_raised_is_where_the_search_goes_on);
     tcase_add_test(stories, an_idle_zone_keeps_what_was_found);
     tcase_add_test(stories, crossed_bounds_and_zeros_are_survived);
     tcase_add_test(stories,
