@@ -25,6 +25,8 @@ typedef struct program_t {
     int part;        /* 0 before the backend, 1 there, 2 after */
     int client;      /* -1: an open one */
     int active_at;   /* in world_t.active */
+    int kind;
+    uint32_t cost; /* permits */
 } program_t;
 
 typedef struct world_t {
@@ -41,6 +43,8 @@ typedef struct world_t {
     int backend_busy;
     int clients;
     uint32_t limit;
+    uint32_t permits;                                     /* in use */
+    double kind_mb[WORLD_KINDS], kind_ended[WORLD_KINDS]; /* mean, learnt */
     law_tune_sample_t sample;
     double waited, busy, own, stall;
     uint32_t rss_kb[MOST_PROGRAMS];
@@ -167,12 +171,37 @@ static void work(world_t *world, int idx, int part)
     agenda_add(&world->working, program->work_end, ARRIVE, idx);
 }
 
+/* As many as the smallest kind fits into it. */
+static uint32_t cost_of(const world_t *world, int kind)
+{
+    double least = INFINITY;
+    int i;
+
+    if (!world->config->is_weighed || world->kind_mb[kind] <= 0) {
+        return 1;
+    }
+    for (i = 0; i < WORLD_KINDS; i++) {
+        if (world->kind_mb[i] > 0) {
+            least = fmin(least, world->kind_mb[i]);
+        }
+    }
+    return (uint32_t)(world->kind_mb[kind] / least + 0.5);
+}
+
 static void admit(world_t *world)
 {
+    uint32_t cost;
     int idx;
 
-    while (world->queued > 0 && world->active_count < (int)world->limit) {
-        idx = world->queue[world->queue_first++ % MOST_PROGRAMS];
+    while (world->queued > 0) {
+        idx = world->queue[world->queue_first % MOST_PROGRAMS];
+        cost = cost_of(world, world->programs[idx].kind);
+        if (world->permits > 0 && world->permits + cost > world->limit) {
+            break;
+        }
+        world->programs[idx].cost = cost;
+        world->permits += cost;
+        world->queue_first++;
         world->queued--;
         world->programs[idx].begun = world->now;
         world->programs[idx].active_at = world->active_count;
@@ -211,6 +240,7 @@ static void arrive(world_t *world, int client)
     program->backend = chance_lognormal(&world->chance, kind->backend,
                                         kind->cv);
     program->mb = kind->mb;
+    program->kind = kind == &phase(world)->kinds[1];
     program->client = client;
     world->queue[(world->queue_first + world->queued++) % MOST_PROGRAMS] = idx;
     admit(world);
@@ -253,12 +283,20 @@ static void finish(world_t *world, int idx)
     world->active[program->active_at] = world->active[--world->active_count];
     world->programs[world->active[program->active_at]].active_at =
         program->active_at;
+    world->permits -= program->cost;
+    world->kind_ended[program->kind]++;
+    world->kind_mb[program->kind] += fmax(0.05,
+                                          1 / world->kind_ended[program->kind])
+                                     * (program->mb
+                                        - world->kind_mb[program->kind]);
     sample->served++;
+    service *= program->cost;
+    kb /= program->cost;
     sample->service_usec += (uint64_t)(service * 1e6);
     sample->service_square_ms2 += (uint64_t)(service * service * 1e6);
-    sample->ended++;
-    sample->peak_kb += (uint64_t)kb;
-    sample->peak_square_kb2 += (uint64_t)(kb * kb);
+    sample->ended += program->cost;
+    sample->peak_kb += (uint64_t)kb * program->cost;
+    sample->peak_square_kb2 += (uint64_t)(kb * kb) * program->cost;
     sample->peak_largest_kb = fmax(sample->peak_largest_kb, kb);
     if (world->now < WORLD_SECONDS) {
         world->result->served[(int)world->now]++;
@@ -314,12 +352,12 @@ static void fill_sample(world_t *world)
 {
     law_tune_sample_t *sample = &world->sample;
     double sec = world->now - world->last_glance;
-    int i;
+    int i, n;
 
     /* A machine that has been up for a while. */
     sample->now_usec = (uint64_t)((world->now + 1000) * 1e6);
     sample->limit = world->limit;
-    sample->active = world->active_count;
+    sample->active = world->permits;
     sample->waited_permille = permille(world->waited, sec);
     sample->cores = world->config->cores;
     sample->busy_permille = permille(world->busy, sec);
@@ -329,15 +367,18 @@ static void fill_sample(world_t *world)
     sample->available_kb =
         (uint64_t)(1024 * fmax(0, free_mb(world) - all_touched_mb(world)));
     sample->rss_kb = world->rss_kb;
-    sample->programs = world->config->is_blind ? 0 : world->active_count;
+    sample->programs = 0;
     if (world->config->is_blind) {
         sample->ended = sample->peak_largest_kb = 0;
         sample->peak_kb = sample->peak_square_kb2 = 0;
     }
-    for (i = 0; i < world->active_count; i++) {
-        world->rss_kb[i] =
-            (uint32_t)(1024
-                       * touched_mb(world, &world->programs[world->active[i]]));
+    for (i = 0; i < world->active_count && !world->config->is_blind; i++) {
+        const program_t *program = &world->programs[world->active[i]];
+        double mb = touched_mb(world, program) / program->cost;
+
+        for (n = 0; n < (int)program->cost; n++) {
+            world->rss_kb[sample->programs++] = (uint32_t)(1024 * mb);
+        }
     }
 }
 
@@ -456,43 +497,4 @@ void world_run(const world_config_t *config, uint64_t seed, int seconds,
         happen(world, &event, control, self);
     }
     free(world);
-}
-
-static double mean_of(const double *numbers, int from, int until)
-{
-    double sum = 0;
-    int i;
-
-    for (i = from; i < until; i++) {
-        sum += numbers[i];
-    }
-    return sum / (until - from);
-}
-
-double world_rate(const world_result_t *result, int from, int until)
-{
-    return mean_of(result->served, from, until);
-}
-
-double world_limit(const world_result_t *result, int from, int until)
-{
-    return mean_of(result->limit, from, until);
-}
-
-double world_thrash(const world_result_t *result, int from, int until)
-{
-    return mean_of(result->thrash_in, from, until);
-}
-
-int world_seconds_to(const world_result_t *result, double rate, int from,
-                     int until)
-{
-    int at;
-
-    for (at = from; at + 5 <= until; at++) {
-        if (world_rate(result, at, at + 5) >= 0.95 * 0.97 * rate) {
-            return at - from;
-        }
-    }
-    return -1;
 }
