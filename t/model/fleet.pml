@@ -5,6 +5,10 @@
  * by a connection that was given up; the engine is restarted with what it knew, with
  * older data, or with none.
  *
+ * The first server may end at any time, all its processes at once, but not what it
+ * sent, nor its programs. The one that follows has an id of its own, FOLLOWER, and says
+ * whom it follows if no program is left (R15).
+ *
  * Which server gets how much is left open: the engine may lower any target, and raise
  * any grant by what is free. Time is a tick: a lease lasts LEASE of them, a request
  * less than HOLD and one, a message that is older than one is late.
@@ -21,12 +25,25 @@
 #ifndef LOSSES
 #define LOSSES 1 /* of a connection */
 #endif
+#ifndef FOLLOWS
+#define FOLLOWS 0 /* 1: the first server ends, another one follows it */
+#endif
+#ifndef OTHER_SYNCS
+#define OTHER_SYNCS SYNCS /* of the second server */
+#endif
+#ifndef NEXT_SYNCS
+#define NEXT_SYNCS SYNCS /* of the one that follows */
+#endif
 #define LEASE 2
 #define HOLD 1
 #define OLDEST 3 /* ages stop there */
+#define FOLLOWER 2
+#define IDS 3
 
 typedef message_t {
     bool is_there;
+    bool follows; /* it says so */
+    byte id;
     byte seq;
     byte gen;
     byte has;
@@ -42,31 +59,38 @@ typedef told_t { /* a reply, or a push */
     byte age /* of the sync that it answers */
 }
 
-/* Each server. `young` began in this tick, `old` in the one before. */
-byte share[2], young[2], old[2], lease[2], gen_seen[2], run_seen[2], seq[2];
+/* Each server. `young` began in this tick, `old` in the one before; those of FOLLOWER
+ * are the programs that the first server left. */
+byte share[2], young[IDS], old[IDS], lease[2], gen_seen[2], run_seen[2], seq[2];
 bool has_heard[2], awaits[2];
+bool is_followed, says_so;
 message_t sync[2], played[2]; /* on its way; of a connection given up */
 told_t reply[2], push[2];
 
 /* The engine. */
-byte this_run = 1, learning = LEASE + HOLD, registered;
-bool is_known[2];  /* there is a record */
-bool has_spoken[2]; /* in this run */
-byte granted[2], target[2], gen[2], seq_of[2], hold[2];
-byte newest[2]; /* generation of each server so far */
+byte this_run = 1, learning = LEASE + HOLD;
+short registered;
+bool is_known[IDS];  /* there is a record */
+bool has_spoken[IDS]; /* in this run */
+byte granted[IDS], target[IDS], gen[IDS], seq_of[IDS], hold[IDS];
+byte newest[IDS]; /* generation of each server so far */
 
 byte restarts = RESTARTS, losses = LOSSES;
-byte i, other;
+byte i, me, other;
 message_t told; /* what is being executed */
 bool is_played;
 
 #define active(s) (young[s] + old[s])
-#define total (active(0) + active(1))
+#define total (active(0) + active(1) + active(FOLLOWER))
+#define id_of(s) ((s) == 0 && is_followed -> FOLLOWER : (s))
+#define syncs_of(s) \
+    ((s) == 1 -> OTHER_SYNCS : (is_followed -> NEXT_SYNCS : SYNCS))
 #define promised(s) (share[s] > active(s) -> share[s] : active(s))
 #define lesser(a, b) ((a) < (b) -> (a) : (b))
-#define reserved (granted[0] * is_known[0] + granted[1] * is_known[1])
-#define heard (granted[0] * has_spoken[0] * is_known[0] \
-               + granted[1] * has_spoken[1] * is_known[1])
+#define has_of(r) (granted[r] * is_known[r])
+#define told_of(r) (granted[r] * has_spoken[r] * is_known[r])
+#define reserved (has_of(0) + has_of(1) + has_of(2))
+#define heard (told_of(0) + told_of(1) + told_of(2))
 
 #ifdef BREAK_FLEET_PROMISE
 #define promise(s) active(s)
@@ -117,7 +141,7 @@ bool is_played;
 #ifdef BREAK_FLEET_COVERED
 #define first_target(s, m) m.has
 #else
-#define others(s) (granted[1 - (s)] * has_spoken[1 - (s)])
+#define others(s) (heard - told_of(s))
 #define first_target(s, m) \
     (m.has + others(s) <= FLEET -> m.has \
                                 : (others(s) < FLEET -> FLEET - others(s) : 0))
@@ -134,6 +158,12 @@ bool is_played;
                            && t.gen > gen_seen[s] && lease[s] > 0)
 #endif
 
+#ifdef BREAK_FLEET_LEFT
+#define MAY_SAY_SO true
+#else
+#define MAY_SAY_SO (active(0) == 0)
+#endif
+
 inline grow_gen(s)
 {
     gen[s]++;
@@ -143,6 +173,8 @@ inline grow_gen(s)
 inline clear_sync(m)
 {
     m.is_there = false;
+    m.follows = false;
+    m.id = 0;
     m.seq = 0;
     m.gen = 0;
     m.has = 0;
@@ -168,11 +200,12 @@ inline tell(t, s)
     t.age = 0
 }
 
-/* A push is lost where there is no room for it. */
-inline push_to(s)
+/* A push is lost where there is no room for it, or nobody of that id. */
+inline push_to(r)
 {
     if
-    :: !push[s].is_there -> tell(push[s], s)
+    :: r == 1 && !push[1].is_there -> tell(push[1], 1)
+    :: r == id_of(0) && !push[0].is_there -> tell(push[0], r)
     :: else
     fi
 }
@@ -186,6 +219,23 @@ inline forget(s)
     gen[s] = 0;
     seq_of[s] = 0;
     hold[s] = 0
+}
+
+#ifdef BREAK_FLEET_UNREGISTERED
+#define registered_without(r) registered
+#else
+#define registered_without(r) (lesser(registered, FLEET) - granted[r])
+#endif
+
+/* R15: what the server had that this one follows is free; not while it learns. */
+inline follow(m)
+{
+    if
+    :: m.follows && is_known[0] ->
+        registered = (has_spoken[0] -> registered_without(0) : registered);
+        forget(0)
+    :: else
+    fi
 }
 
 /* The books, by what a server says. */
@@ -240,47 +290,64 @@ inline lower(s)
     fi
 }
 
-/* What was told is executed: by server i, unless it is played with its connection. */
+inline expire_later()
+{
+    hold[0] = (is_known[0] -> HELD : 0);
+    hold[1] = (is_known[1] -> HELD : 0);
+    hold[2] = (is_known[2] -> HELD : 0)
+}
+
+/* What was told is executed: of server i, unless it is played with its connection. */
 inline execute()
 {
-    other = 1 - i;
+    me = told.id;
+#if FOLLOWS > 0
     if
-    :: is_late(told) || is_stale(i, told) ->
+    :: other = (me + 1) % IDS
+    :: other = (me + 2) % IDS
+    fi;
+#else
+    other = 1 - me;
+#endif
+    if
+    :: is_late(told) || is_stale(me, told) ->
         /* Nothing is believed; if it is late nothing expires. */
         if
-        :: is_late(told) ->
-            hold[0] = (is_known[0] -> HELD : 0);
-            hold[1] = (is_known[1] -> HELD : 0)
+        :: is_late(told) -> expire_later()
         :: else
         fi;
         reply[i].is_there = !is_played;
         reply[i].was_late = !is_played
     :: else ->
-        believe(i, told);
+        follow(told);
+        believe(me, told);
         if
         :: true
-        :: free > 0 -> raise(i)
+        :: free > 0 -> raise(me)
         :: is_known[other] && has_spoken[other] && free > 0 ->
             raise(other);
             push_to(other)
         :: is_known[other] && has_spoken[other] && target[other] > 0 ->
             lower(other);
             push_to(other)
-        :: target[i] > 0 -> lower(i)
+        :: target[me] > 0 -> lower(me)
         fi;
         if
-        :: !is_played -> tell(reply[i], i); reply[i].age = told.age
+        :: !is_played -> tell(reply[i], me); reply[i].age = told.age
         :: else
         fi
     fi;
     clear_sync(told);
     is_played = false;
+    me = 0;
     other = 0
 }
 
 inline copy(to, from)
 {
     to.is_there = true;
+    to.follows = from.follows;
+    to.id = from.id;
     to.seq = from.seq;
     to.gen = from.gen;
     to.has = from.has;
@@ -300,13 +367,44 @@ inline get_less(n)
     n = (n > 0 -> n - 1 : 0)
 }
 
+inline give_up_connection(s)
+{
+    if
+    :: sync[s].is_there && !played[s].is_there -> copy(played[s], sync[s])
+    :: else
+    fi
+}
+
 #define choose_server \
     if \
     :: i = 0 \
     :: i = 1 \
     fi
 
+#ifdef SHARED
+#define begin_shared(s) \
+    is_known[s] = true; \
+    has_spoken[s] = true; \
+    granted[s] = FLEET / 2; \
+    target[s] = FLEET / 2; \
+    gen[s] = 1; \
+    newest[s] = 1; \
+    hold[s] = LEASE + HOLD; \
+    share[s] = FLEET / 2; \
+    lease[s] = LEASE; \
+    gen_seen[s] = 1; \
+    run_seen[s] = this_run; \
+    has_heard[s] = true
+#endif
+
 init {
+#ifdef SHARED /* each has its half, and the engine has learnt */
+    d_step {
+        begin_shared(0);
+        begin_shared(1);
+        learning = 0
+    }
+#endif
     do
     /* F1_begin */
     :: d_step {
@@ -324,17 +422,23 @@ init {
     :: d_step { young[1] > 0 -> young[1]-- }
     :: d_step { old[0] > 0 -> old[0]-- }
     :: d_step { old[1] > 0 -> old[1]-- }
+#if FOLLOWS > 0
+    :: d_step { young[FOLLOWER] > 0 -> young[FOLLOWER]-- }
+    :: d_step { old[FOLLOWER] > 0 -> old[FOLLOWER]-- }
+#endif
     /* F4_sync */
     :: atomic {
         choose_server;
         if
-        :: run_seen[i] == this_run && !awaits[i] && seq[i] < SYNCS ->
+        :: run_seen[i] == this_run && !awaits[i] && seq[i] < syncs_of(i) ->
             if /* F3_give_back */
             :: share[i] > active(i) -> share[i] = active(i)
             :: true
             fi;
             seq[i]++;
             sync[i].is_there = true;
+            sync[i].follows = (i == 0 && says_so);
+            sync[i].id = id_of(i);
             sync[i].seq = seq[i];
             sync[i].gen = gen_seen[i];
             sync[i].has = promise(i);
@@ -410,11 +514,7 @@ init {
             if
             :: run_seen[i] == this_run ->
                 losses--;
-                if
-                :: sync[i].is_there && !played[i].is_there ->
-                    copy(played[i], sync[i])
-                :: else
-                fi
+                give_up_connection(i)
             :: else ->
                 run_seen[i] = this_run;
                 gen_seen[i] = 0;
@@ -430,11 +530,13 @@ init {
     }
     /* F9_tick */
     :: d_step {
-        old[0] == 0 && old[1] == 0 ->
+        old[0] == 0 && old[1] == 0 && old[FOLLOWER] == 0 ->
         old[0] = young[0];
         old[1] = young[1];
+        old[FOLLOWER] = young[FOLLOWER];
         young[0] = 0;
         young[1] = 0;
+        young[FOLLOWER] = 0;
         get_less(lease[0]);
         get_less(lease[1]);
         share[0] = (lease[0] > 0 -> share[0] : 0);
@@ -442,6 +544,7 @@ init {
         get_less(learning);
         get_less(hold[0]);
         get_less(hold[1]);
+        get_less(hold[FOLLOWER]);
         get_older(sync[0]);
         get_older(sync[1]);
         get_older(played[0]);
@@ -452,6 +555,30 @@ init {
     /* F10_forget */
     :: d_step { is_known[0] && hold[0] == 0 -> forget(0) }
     :: d_step { is_known[1] && hold[1] == 0 -> forget(1) }
+#if FOLLOWS > 0
+    :: d_step { is_known[FOLLOWER] && hold[FOLLOWER] == 0 -> forget(FOLLOWER) }
+    /* F12_follow */
+    :: atomic {
+        !is_followed ->
+        give_up_connection(0);
+        says_so = MAY_SAY_SO;
+        is_followed = true;
+        young[FOLLOWER] = young[0];
+        old[FOLLOWER] = old[0];
+        young[0] = 0;
+        old[0] = 0;
+        share[0] = 0;
+        lease[0] = 0;
+        gen_seen[0] = 0;
+        run_seen[0] = this_run;
+        seq[0] = 0;
+        has_heard[0] = false;
+        awaits[0] = false;
+        clear_sync(sync[0]);
+        clear_told(reply[0]);
+        clear_told(push[0])
+    }
+#endif
     /* F11_restart */
     :: atomic {
         restarts > 0 ->
@@ -465,11 +592,12 @@ init {
         registered = 0;
         has_spoken[0] = false;
         has_spoken[1] = false;
+        has_spoken[FOLLOWER] = false;
         if
-        :: hold[0] = (is_known[0] -> HELD : 0);
-            hold[1] = (is_known[1] -> HELD : 0)
+        :: expire_later()
         :: forget(0);
-            forget(1)
+            forget(1);
+            forget(FOLLOWER)
         :: is_known[0] -> forget(0)
         :: is_known[0] && granted[0] > 0 -> /* as it was once */
             granted[0] = 0;
