@@ -90,6 +90,7 @@ sub plot {
         unlink $image;
         return $self->say('Without gnuplot there is no plot.');
     }
+    spill($image, slim(AdmissionBench::Machine::slurp($image)));
     $self->say("![$name]($base.svg)");
 }
 
@@ -104,6 +105,20 @@ set datafile separator tab
 set grid
 PLOT
     return close $gnuplot;
+}
+
+# Without what draws nothing, more than half of it, and the names of files that were here.
+sub slim {
+    my ($svg) = @_;
+
+    $svg =~ s{<title>"/[^<]*</title>}{}g;
+    1 while $svg =~ s{^\s*<g\b[^>]*>\s*</g>\n}{}mg;
+    $svg =~ s{^\s*<filter\b.*?</filter>\n}{}msg;
+    for (1 .. 4) {
+        $svg =~ s{^(\s*<(?:path|rect|circle|use)\b[^>]*\bid='(\w+)'.*\n)}
+                 { my ($line, $id) = ($1, $2); $svg =~ /'#$id'/ ? $line : '' }mge;
+    }
+    return $svg =~ s{^\s*\n}{}mgr;
 }
 
 # A row of the table of goals; the key is its first column.
