@@ -7,7 +7,7 @@ use AdmissionTest;
 use AdmissionTest::Config;
 use AdmissionTest::Redis;
 use File::Temp ();
-use List::Util 'sum0';
+use List::Util qw(max sum0);
 
 my ($build) = AdmissionTest::Config::admission_module() =~ m{^(.*)/\.libs/};
 my $temp = File::Temp->newdir('admission-test-XXXXXX', TMPDIR => 1);
@@ -24,14 +24,18 @@ my $text = `@demo --seconds 2 --nap 400 </dev/null 2>&1`;
 is $?, 0, 'it ends well' or diag $text;
 my %row = map { /^  (\S.*?)  +(\d.*\d)$/ ? ($1 => [ split ' ', $2 ]) : () }
           (split /requests\/s.*\n/, $text)[-1] =~ /^.*$/mg;
+my @most;
 for my $load ('all three are busy', 'one alone is busy', 'Redis is killed, empty') {
     my ($web1, $web2, $web3, $rate, $most, $failures) = @{ $row{$load} // [] };
 
     cmp_ok $web1, '>', 0, "$load: web1 serves";
     cmp_ok sum0($web2, $web3), $load =~ /alone/ ? '==' : '>', 0, '... and the others, if they are busy';
-    is $most, 4, '... four programs at once';
+    cmp_ok $most, '<=', 4, '... never more than four programs at once';
     is $failures, 0, '... and nothing fails';
+    push @most, $most;
 }
+# How soon a share moves is the machine's matter, and 705's.
+is max(@most), 4, 'four run at once';
 is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
 
 my $pid = start_program(@demo, '--seconds', 60);
