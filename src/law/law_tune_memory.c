@@ -102,14 +102,16 @@ static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
 }
 
 /* All that is known is of the last batch from now on; the largest, too: one that is
- * as large as those before is a new kind again. */
+ * as large as those before is a new kind again. The quick mean stays above it: it
+ * knows what was seen to run. */
 static void begin_again(law_tune_memory_t *memory, double mean_kb)
 {
     double spread = memory->batch_square / memory->batch_ended
                     - mean_kb * mean_kb;
 
     memory->ended = memory->batch_ended;
-    memory->mean_kb = memory->recent_kb = mean_kb;
+    memory->mean_kb = mean_kb;
+    memory->recent_kb = law_tune_larger(memory->recent_kb, mean_kb);
     memory->variance = law_tune_larger(spread, 0);
     memory->largest_kb = law_tune_larger(mean_kb, memory->batch_largest);
 }

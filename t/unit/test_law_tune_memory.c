@@ -61,6 +61,22 @@ START_TEST(of_larger_programs_twenty_are_enough)
 }
 END_TEST
 
+/* Of the first ten three are large: a spread with room for five, if it were all that
+ * is known; but one was seen to have 200 MB. */
+START_TEST(what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten)
+{
+    begin();
+    end_programs_of(107, 10);
+    ck_assert(is_surprised_by(200));
+    now += 1;
+    ck_assert(!is_surprised_by(200));
+    end_programs_of(3, 200);
+    ck_assert_uint_le(room(), 4);
+    end_programs_of(10, 200);
+    ck_assert_uint_eq(room(), 4);
+}
+END_TEST
+
 START_TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
 {
     begin();
@@ -69,7 +85,9 @@ START_TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
     ck_assert_uint_le(room(), 5);
     ck_assert(!is_surprised_by(190));
     end_programs_of(1, 20);
-    ck_assert_uint_eq(room(), 47);
+    ck_assert_uint_ge(room(), 27);
+    end_programs_of(30, 20);
+    ck_assert_uint_ge(room(), 45);
     /* One as large as those before is a new kind again. */
     ck_assert(is_surprised_by(190));
 }
@@ -106,6 +124,8 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, of_larger_programs_twenty_are_enough);
+    tcase_add_test(stories,
+                   what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten);
     tcase_add_test(stories,
                    smaller_programs_are_believed_when_three_tens_were_of_them);
     tcase_add_test(stories, a_run_of_smaller_programs_is_not_believed);
