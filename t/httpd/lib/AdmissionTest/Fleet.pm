@@ -1,0 +1,199 @@
+package AdmissionTest::Fleet;
+
+# Three servers that share one limit by a private Redis, each over a wire of its own
+# (AdmissionTest::Wire). Whatever they run is the program of the first one, so that one
+# observer sees all.
+#
+#     my $fleet = AdmissionTest::Fleet->start($combo, fallback => 'reject');
+#     $fleet->is_leased;
+#     $fleet->load(8);
+#     ... accidents ...
+#     $fleet->rest;                # the load ends; all is whole again
+#     $fleet->stop;                # and never more than the limit ran
+
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Basename 'dirname';
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+use AdmissionTest;
+use AdmissionTest::Crowd;
+use AdmissionTest::Observer;
+use AdmissionTest::Redis;
+use AdmissionTest::Wire;
+
+our $LIMIT = 4;
+our $ZONE  = 'db';
+
+# What servers say of an engine that goes away, and httpd of programs that do.
+my @EXPECTED = (qr/ADM0105/, qr/ADM0133/, qr/ADM014[1-9]/, qr/ADM0150/, qr/AH10246/, qr/ADM0202/,
+                qr/\[cgid?:error\]/, qr/AH00052: child pid \d+ exit signal Killed/,
+                qr/AH0004[56]: /, qr/AH00098: pid file/, qr/AH00288|AH00291|AH00167/);
+
+sub module { return dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so' }
+
+# Why there is none; undef: there can be one.
+sub missing {
+    return !-e module()                       ? 'no mod_admission_redis: it was built without hiredis'
+         : !AdmissionTest::Redis->program     ? 'no Redis: install redis-tools'
+         :                                      undef;
+}
+
+# fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
+# watched (an observer looks all the time, 1 unless said).
+sub start {
+    my ($class, $combo, %o) = @_;
+    my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
+                       limit => $LIMIT, watched => 1, queue => 200, more => '', %o, combo => $combo, crowds => [] }, $class;
+
+    $self->{redis} //= AdmissionTest::Redis->start(conf => $o{redis_conf} // []);
+    $self->{engine_port} //= $self->{redis}{port};
+    $self->{wires} = [ map { AdmissionTest::Wire->start($self->{engine_port}) } 1 .. $self->{servers} ];
+    $self->{httpds} = [];
+    for my $n (0 .. $self->{servers} - 1) {
+        my $httpd = new_httpd(combo => $combo, workers => 40, stops_within => 20)->allow_in_log(@EXPECTED);
+        push @{ $self->{httpds} }, $httpd;
+        $httpd->configure($self->conf($n));
+        $httpd->start;
+    }
+    $self->{observer} = AdmissionTest::Observer->watch($self->dir, $self->{limit}) if $self->{watched};
+    return $self;
+}
+
+# The first server's, with the programs of all.
+sub dir { return $_[0]{httpds}[0]{dir} }
+
+sub conf {
+    my ($self, $n) = @_;
+    my ($module, $dir) = (module(), $self->dir);
+    return <<"CONF";
+LoadModule admission_redis_module $module
+AdmissionEngine redis://127.0.0.1:$self->{wires}[$n]{port} timeout=$self->{timeout}
+AdmissionFleet lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}
+LogLevel admission:info
+<Directory $dir/cgi>
+    Require all granted
+</Directory>
+<Location /cgi-bin/>
+    ScriptAlias $dir/cgi/heavy
+    SetEnv HEAVY_DIR $dir/heavy
+    MaxConcurrent $self->{limit}
+    AdmissionZone $ZONE fleet
+    AdmissionQueue $self->{queue} timeout=60s
+</Location>
+$self->{more}
+CONF
+}
+
+sub zones { my ($self) = @_; return map { eval { $_->zone($ZONE) } // {} } @{ $self->{httpds} } }
+
+sub sum {
+    my ($self, $field) = @_;
+    my $sum = 0;
+    $sum += $_->{$field} // 0 for $self->zones;
+    return $sum;
+}
+
+# An assertion that all, or those that are named by number, have a lease and know of so
+# many servers.
+sub is_leased {
+    my ($self, $what, %o) = @_;
+    my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
+    my $servers = $o{servers} // scalar @{ $self->{httpds} };
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    return wait_for {
+        my @zones = $self->zones;
+        @asked == grep { my $zone = $zones[$_];
+                         ($zone->{FleetState} // '') eq 'leased' && $zone->{FleetServers} == $servers } @asked;
+    } $what // 'all servers have a lease', $o{within} // 30;
+}
+
+# Clients at each server, who ask again and again for a program of so many milliseconds.
+sub load {
+    my ($self, $clients, %o) = @_;
+    my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
+
+    push @{ $self->{crowds} }, map {
+        AdmissionTest::Crowd->gather(port => $self->{httpds}[$_]{port}, clients => $clients, patience => 30,
+                                     paths => [ '/cgi-bin/heavy?ms=' . ($o{ms} // 60) ])
+    } @asked;
+    return $self;
+}
+
+# Its clients go home. @return how many programs ran since the fleet began.
+sub unload {
+    my ($self) = @_;
+    $_->go_home for splice @{ $self->{crowds} };
+    return scalar grep { /^end / } $self->{httpds}[0]->record;
+}
+
+# So many programs have ended by now.
+sub ended { my ($self) = @_; return scalar grep { /^end / } $self->{httpds}[0]->record }
+
+# An assertion that the load goes on: programs end.
+sub goes_on {
+    my ($self, $what, $within) = @_;
+    my $before = $self->ended;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+    return wait_for { $self->ended > $before + $LIMIT } $what, $within // 15;
+}
+
+# Lines of a server's log with this in it.
+sub lines {
+    my ($self, $n, $pattern) = @_;
+    return scalar grep { $_ =~ $pattern } $self->{httpds}[$n]->error_log;
+}
+
+# Assertions: the load ends, everybody has a lease, nobody is counted, one server alone
+# may use all, and each can run.
+sub rest {
+    my ($self, %o) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $self->unload;
+    $self->is_leased('all have a lease again', %o);
+    wait_for { $self->sum('Active') + $self->sum('Queued') == 0 } '... nobody runs or waits', 20;
+    wait_for { !$self->{httpds}[0]->live_programs_now } '... no program is left', 20;
+    for my $httpd (@{ $self->{httpds} }) {
+        my $gate = 'rest' . ++$self->{rests};
+        my @asked = map { $httpd->ask("/cgi-bin/heavy?until=$gate") } 1 .. $self->{limit};
+        $httpd->zone_becomes($ZONE, '... one server alone may use all', Active => $self->{limit});
+        $self->{httpds}[0]->open_gate($gate);
+        is_deeply statuses(answers(@asked)), { 200 => $self->{limit} }, '... and does';
+    }
+}
+
+# No more than that ever ran, by the programs' own record and by who looked on.
+sub never_exceeded {
+    my ($self, $most) = @_;
+    my ($now, $seen) = (0, 0);
+    $most //= $self->{limit};
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    for ($self->{httpds}[0]->record) {
+        $now += /^start / ? 1 : -1;
+        $seen = $now if $now > $seen;
+    }
+    cmp_ok $seen, '<=', $most, "never more than $most programs at once, by their record" if !$self->{kills_programs};
+    if (my $observer = delete $self->{observer}) {
+        my $report = $observer->report;
+        ok !@{ $report->{wrong} }, "never more than $self->{limit}, in $report->{samples} looks"
+            or diag join "\n", @{ $report->{wrong} };
+    }
+    return $seen;
+}
+
+sub stop {
+    my ($self) = @_;
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $self->unload;
+    $self->never_exceeded if $self->{watched};
+    $_->stop for @{ $self->{httpds} };
+}
+
+1;
