@@ -233,13 +233,16 @@ local function grant(server_id, more)
 end
 local free = limit - reserved
 if learning > 0 then free = math.min(free, math.min(zone[REGISTERED], limit) - heard) end
-for _, server_id in ipairs(asking) do
-  local more = math.min(should[server_id] - servers[server_id][GRANTED], free)
+local function raise(server_id, to)
+  local more = math.min(to - servers[server_id][GRANTED], free)
   if more > 0 then
     grant(server_id, more)
     free = free - more
   end
 end
+-- Who has nothing comes first: what is beyond one each may wait.
+for _, server_id in ipairs(asking) do raise(server_id, math.min(should[server_id], 1)) end
+for _, server_id in ipairs(asking) do raise(server_id, should[server_id]) end
 
 -- R2: ask back what others need, from whoever has most beyond its part.
 local need, on_its_way = math.max(reserved - limit, 0), 0
