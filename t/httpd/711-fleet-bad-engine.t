@@ -20,7 +20,7 @@ sub conf {
     my ($fallback) = @_;
     return <<"CONF";
 LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$fake->{port} timeout=200ms
+AdmissionEngine redis://127.0.0.1:$fake->{port} timeout=1s
 AdmissionFleet lease=3s hold=1s fallback=$fallback
 LogLevel admission:info
 <Location /cgi-bin/>

@@ -8,6 +8,7 @@ adm_usec_t granted_at;
 
 void make_children(void)
 {
+    memset(waiting, 0, sizeof(waiting));
     zone = zone_called("busy", 1, 10);
     one = join();
     two = join();
