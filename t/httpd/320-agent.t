@@ -61,7 +61,9 @@ CONF
     my $agent = one_agent($httpd, 0, 'there is one agent');
     my ($child) = $httpd->children;
 
-    is user_of($agent), user_of($child), 'it runs as the children do';
+    # Each begins as the user of the parent.
+    wait_for { user_of($agent) == user_of($child) && ($> || user_of($agent)) }
+        'it runs as the children do';
     isnt user_of($agent), 0, '... and not as root';
     ok scalar(listening($httpd->{pid})), 'the parent listens';
     is_deeply [ listening($agent) ], [], 'the agent does not';
