@@ -12,7 +12,7 @@ my $name = 'test.example:/cgi-bin/';
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
-Timeout 2
+Timeout 4
 # The programs that hold permits are silent for longer.
 CGIDScriptTimeout 60
 <Location /cgi-bin/>
@@ -74,7 +74,7 @@ CONF
     }
 
     my @answers = answers(@late);
-    is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 2: all are rejected';
+    is_deeply statuses(@answers), { 503 => 20 }, 'after 5 s, with Timeout 4: all are rejected';
     my @waited = sort { $a <=> $b } map { $_->{at} - $began } @answers;
     cmp_ok $waited[0], '>=', 5, '... none before its time';
     cmp_ok $waited[-1], '<', 6, '... none much later';
@@ -87,9 +87,15 @@ CONF
     server_becomes($httpd, 'the patient are still parked', AdmissionParked => 10,
                    AdmissionBlocked => 0);
     $httpd->open_gate($_) for qw(go granted);
-    is_deeply statuses(answers($hold, $patient, @granted)), { 200 => 12 }, 'they are answered';
-    is $granted[0]->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
-        '... on connections that are kept';
+    is_deeply statuses(answers($hold, $patient)), { 200 => 2 }, 'those before them end well';
+    @answers = answers(@granted);
+    is_deeply statuses(@answers), { 200 => 10 }, 'they are answered';
+    # The one that found no worker within half of Timeout is told that its connection ends.
+    my @kept = grep { ($answers[$_]{headers}{connection} // '') ne 'close' } 0 .. 9;
+    cmp_ok scalar(@kept), '>', 0, '... on connections that are kept';
+    # One by one: event closes kept connections while all workers are busy.
+    is_deeply [ grep { $_->ask('/static.txt', keep => 1)->answer->{body} ne "static\n" }
+                @granted[@kept] ], [], '... and serve the next request';
     is_deeply [ grep { / (?:late|no)/ } $httpd->record ], [],
         'no program ran for anybody who was rejected';
     is scalar(grep { /^503 .*id=late .*status=timeout wait=5\d\d\d / } $httpd->access_log),
