@@ -328,6 +328,7 @@ void fuzz_directives(const uint8_t *data, size_t size)
     reader_t reader = { 0 };
     server_rec *s;
 
+    admission_module.module_index = 0; /* the only one of each vector */
     apr_pool_create(&reader.pool, NULL);
     s = make_server(reader.pool, NULL);
     reader.sections[0] = (section_t){ .server = s,

@@ -18,7 +18,9 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=next$_") } 1 .. 5;
     $httpd->zone_becomes('/cgi-bin/', 'others wait', Queued => 5);
-    my ($holder) = map { $httpd->parent_of($_) } $httpd->live_programs_now;
+    my $holder;
+    wait_for { ($holder) = map { $httpd->parent_of($_) } $httpd->live_programs_now; $holder }
+        'the one that runs has begun its program';
 
     kill KILL => $httpd->{pid};
     wait_for { $httpd->has_exited } 'the parent is killed';
