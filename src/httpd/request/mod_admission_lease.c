@@ -5,12 +5,12 @@
  * the permit goes to a waiter that can run; when the dispatcher cannot say so,
  * its process being stopped, another child's finds the lease over.
  */
-#include <unistd.h>
-
-#include <ap_mpm.h>
+#include <httpd.h>
 #include <scoreboard.h>
 
 #include "request/mod_admission_lease.h"
+#include "request/mod_admission_mpm.h"
+#include "server/mod_admission_capacity.h"
 
 /* A worker that is about to be idle takes less. */
 #define GRACE_USEC (20 * ADM_USEC_PER_MSEC)
@@ -67,26 +67,6 @@ adm_usec_t admission_lease_next(adm_usec_t latest)
 
 /* ---- idle workers --------------------------------------------------------- */
 
-/* This process's place in the scoreboard; -1: not known. */
-static int own_slot(void)
-{
-    static int slot = -1;
-    int daemons = 0, i;
-
-    if (slot >= 0) {
-        return slot;
-    }
-    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &daemons);
-    for (i = 0; i < daemons; i++) {
-        const process_score *process = ap_get_scoreboard_process(i);
-
-        if (process && process->pid == getpid()) {
-            slot = i;
-        }
-    }
-    return slot;
-}
-
 static bool is_idle(const worker_score *worker)
 {
     /* The latter in a child that ends. */
@@ -97,9 +77,8 @@ static bool is_idle(const worker_score *worker)
 
 bool admission_lease_has_idle_worker(void)
 {
-    int slot = own_slot(), threads = 0, i;
+    int slot = admission_mpm_slot(), threads = admission_capacity_threads(), i;
 
-    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
     for (i = 0; slot >= 0 && i < threads; i++) {
         if (is_idle(ap_get_scoreboard_worker_from_indexes(slot, i))) {
             return true;

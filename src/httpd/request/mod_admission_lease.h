@@ -19,7 +19,7 @@ adm_usec_t admission_lease_next(adm_usec_t latest);
 /** Pass on what is not used, where it is time to look. */
 void admission_lease_visit(adm_child_t *child, adm_usec_t now);
 
-/** @return whether a worker of this child is idle; 1 if that is not known. */
+/** @return whether a worker of this child is idle; true if that is not known. */
 bool admission_lease_has_idle_worker(void);
 
 #endif

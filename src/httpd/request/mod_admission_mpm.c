@@ -10,6 +10,7 @@
 #include <scoreboard.h>
 
 #include "request/mod_admission_mpm.h"
+#include "server/mod_admission_capacity.h"
 #include "server/mod_admission_since.h"
 
 /* An older MPM answers "not implemented" to the number. */
@@ -34,6 +35,11 @@ static bool mpm_says(int query)
     return ap_mpm_query(query, &answer) == APR_SUCCESS && answer;
 }
 
+bool admission_mpm_is_async(void)
+{
+    return mpm_says(AP_MPMQ_IS_ASYNC);
+}
+
 static way_t find_way(void)
 {
     if (ADMISSION_HAS_WAITIO && mpm_says(AP_MPMQ_CAN_WAITIO)
@@ -41,7 +47,7 @@ static way_t find_way(void)
         return BY_WAITIO;
     }
     /* Other asynchronous MPMs may do something else in that state. */
-    if (ADMISSION_HAS_COMPLETION && mpm_says(AP_MPMQ_IS_ASYNC)
+    if (ADMISSION_HAS_COMPLETION && admission_mpm_is_async()
         && strcmp(ap_show_mpm(), "event") == 0) {
         return BY_COMPLETION;
     }
@@ -61,8 +67,6 @@ const char *admission_mpm_choose(void)
 }
 
 /* ---- httpd before 2.4.41 -------------------------------------------------- */
-
-#if !ADMISSION_WAITS_BY_SENSE
 
 /* That MPM waits only while something is left to write, and writes what it can
  * before it looks: with a client that begins to read at that moment it would go on
@@ -86,8 +90,10 @@ static apr_status_t hold(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void admission_mpm_register_filter(void)
 {
-    hold_filter = ap_register_output_filter("ADMISSION_HOLD", hold, NULL,
-                                            AP_FTYPE_NETWORK + 1);
+    if (!ADMISSION_WAITS_BY_SENSE) {
+        hold_filter = ap_register_output_filter("ADMISSION_HOLD", hold, NULL,
+                                                AP_FTYPE_NETWORK + 1);
+    }
 }
 
 static void set_hold(conn_rec *c, bool is_waiting)
@@ -103,22 +109,10 @@ static void set_hold(conn_rec *c, bool is_waiting)
                                         c);
     }
     *(bool *)f->ctx = is_waiting;
-    c->data_in_output_filters = is_waiting;
-}
-
-#else
-
-void admission_mpm_register_filter(void)
-{
-}
-
-static void set_hold(const conn_rec *c, bool is_waiting)
-{
-    (void)c;
-    (void)is_waiting;
-}
-
+#if !ADMISSION_WAITS_BY_SENSE
+    c->data_in_output_filters = is_waiting; /* not in httpd's trunk */
 #endif
+}
 
 /* ---- wait ---------------------------------------------------------------- */
 
@@ -139,19 +133,18 @@ void admission_mpm_wait(conn_rec *c, bool to_write)
 #if ADMISSION_HAS_COMPLETION
     c->cs->state = CONN_STATE_WRITE_COMPLETION;
 #endif
-    set_hold(c, true);
-}
-
-bool admission_mpm_is_waiting(const conn_rec *c)
-{
-    return c->cs->state != CONN_STATE_LINGER;
+    if (!ADMISSION_WAITS_BY_SENSE) {
+        set_hold(c, true);
+    }
 }
 
 /* ---- go on --------------------------------------------------------------- */
 
 static void end_completion(conn_rec *c)
 {
-    set_hold(c, false);
+    if (!ADMISSION_WAITS_BY_SENSE) {
+        set_hold(c, false);
+    }
 #if ADMISSION_HAS_COMPLETION
     if (c->cs->state == CONN_STATE_WRITE_COMPLETION) {
         c->cs->state = READ_REQUEST; /* the MPM calls process_connection */
@@ -174,21 +167,6 @@ bool admission_mpm_resume(conn_rec *c)
     return false;
 }
 
-void admission_mpm_begin_handler(conn_rec *c)
-{
-    c->cs->state = CONN_STATE_HANDLER;
-}
-
-void admission_mpm_suspend(conn_rec *c)
-{
-    c->cs->state = CONN_STATE_SUSPENDED;
-}
-
-bool admission_mpm_is_suspended(const conn_rec *c)
-{
-    return c->cs->state == CONN_STATE_SUSPENDED;
-}
-
 /* ---- the listener -------------------------------------------------------- */
 
 static atomic_int pokes; /* that no worker has taken yet */
@@ -199,26 +177,26 @@ static void note_poke(void *baton)
     atomic_store(&pokes, 0);
 }
 
-static process_score *own_score(void)
+static bool is_own(int slot)
 {
-    static process_score *_Atomic known; /* all threads find the same */
-    process_score *own = atomic_load(&known);
-    pid_t pid = getpid();
-    int i, places = 0;
+    const process_score *score = ap_get_scoreboard_process(slot);
 
-    if (own && own->pid == pid) {
-        return own;
-    }
-    ap_mpm_query(AP_MPMQ_HARD_LIMIT_DAEMONS, &places);
-    for (i = 0; i < places; i++) {
-        process_score *score = ap_get_scoreboard_process(i);
+    return score && score->pid == getpid();
+}
 
-        if (score && score->pid == pid) {
-            atomic_store(&known, score);
-            return score;
+int admission_mpm_slot(void)
+{
+    static atomic_int known = -1; /* all threads find the same */
+    int slot = atomic_load(&known);
+
+    if (slot < 0 || !is_own(slot)) {
+        slot = admission_capacity_query(AP_MPMQ_HARD_LIMIT_DAEMONS, 0) - 1;
+        while (slot >= 0 && !is_own(slot)) {
+            slot--;
         }
+        atomic_store(&known, slot);
     }
-    return NULL;
+    return slot;
 }
 
 /* By what the listener does and not by its version: distributions backport. */
@@ -229,7 +207,9 @@ bool admission_mpm_oversleeps(void)
 
 bool admission_mpm_keep_accepting(void)
 {
-    const process_score *score = own_score();
+    int slot = admission_mpm_slot();
+    const process_score *score = slot < 0 ? NULL
+                                          : ap_get_scoreboard_process(slot);
 
     if (!score || !score->not_accepting || score->quiescing) {
         return score != NULL;

@@ -1,6 +1,6 @@
 /* mod_admission_mpm.h - let the MPM wait for a connection without a worker.
  *
- * The only file that names connection states. Two ways, chosen when the server
+ * The only files that name connection states. Two ways, chosen when the server
  * starts, so that one binary serves every httpd:
  *
  *   WAITIO       httpd 2.4.63 and later: CONN_STATE_ASYNC_WAITIO
@@ -25,6 +25,9 @@ const char *admission_mpm_choose(void);
 /** Once, with the hooks, before any connection. */
 void admission_mpm_register_filter(void);
 
+/** @return whether the MPM writes what is left of an answer without a worker. */
+bool admission_mpm_is_async(void);
+
 /** @return whether the MPM can wait until a socket is writable, with nothing of its
  *  own to write. */
 bool admission_mpm_waits_to_write(void);
@@ -35,7 +38,10 @@ void admission_mpm_wait(conn_rec *c, bool to_write);
 
 /** In the suspend hook. @return whether the MPM is about to wait, and not to
  *  close the connection. */
-bool admission_mpm_is_waiting(const conn_rec *c);
+static inline bool admission_mpm_is_waiting(const conn_rec *c)
+{
+    return c->cs->state != CONN_STATE_LINGER;
+}
 
 /**
  * In the resume hook: prepare the connection for process_connection.
@@ -46,14 +52,26 @@ bool admission_mpm_is_waiting(const conn_rec *c);
 bool admission_mpm_resume(conn_rec *c);
 
 /** @return whether a handler of this connection returned SUSPENDED. */
-bool admission_mpm_is_suspended(const conn_rec *c);
+static inline bool admission_mpm_is_suspended(const conn_rec *c)
+{
+    return c->cs->state == CONN_STATE_SUSPENDED;
+}
 
 /** A handler that was called here has returned SUSPENDED: it ends the request by
  *  itself, from a thread or a callback of its own. */
-void admission_mpm_suspend(conn_rec *c);
+static inline void admission_mpm_suspend(conn_rec *c)
+{
+    c->cs->state = CONN_STATE_SUSPENDED;
+}
 
 /** The connection is handed to a handler, as at its first call. */
-void admission_mpm_begin_handler(conn_rec *c);
+static inline void admission_mpm_begin_handler(conn_rec *c)
+{
+    c->cs->state = CONN_STATE_HANDLER;
+}
+
+/** @return this process's place in the scoreboard; -1: not known. */
+int admission_mpm_slot(void);
 
 /** @return whether the MPM may stop accepting and not notice that its workers are
  *  idle again, whenever the busy ones park a request: httpd before 2.4.53. Later

@@ -7,13 +7,13 @@
  * after, gives the permit back.
  */
 #include <httpd.h>
-#include <ap_mpm.h>
 #include <http_log.h>
 #include <http_protocol.h>
 #include <http_request.h>
 #include <util_filter.h>
 
 #include "config/mod_admission_conf.h"
+#include "request/mod_admission_mpm.h"
 #include "request/mod_admission_release.h"
 
 APLOG_USE_MODULE(admission);
@@ -93,19 +93,17 @@ static apr_status_t release_after_request(ap_filter_t *f,
     ap_filter_t *next = f->next;
     adm_ticket_t *ticket = f->ctx;
     apr_status_t rv;
-    int is_async = 0;
 
     if (!has_end_of_request(bb)) {
         return ap_pass_brigade(next, bb);
     }
     ap_remove_output_filter(f);
-    ap_mpm_query(AP_MPMQ_IS_ASYNC, &is_async);
     rv = ap_pass_brigade(next, bb);
     /* What was not passed on ends here, and with it the request. */
     apr_brigade_cleanup(bb);
     bb = apr_brigade_create(c->pool, c->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
-    if (!is_async) {
+    if (!admission_mpm_is_async()) {
         /* Else a pipelined request, or one that never comes, would keep both
          * back in the core's output filter. */
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));

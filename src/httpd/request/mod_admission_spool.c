@@ -1,6 +1,5 @@
 /* mod_admission_spool.c - answers that their clients read slowly. */
 #include <httpd.h>
-#include <ap_mpm.h>
 #include <http_config.h>
 #include <http_core.h>
 #include <http_log.h>
@@ -9,6 +8,7 @@
 
 #include "request/mod_admission_backend.h"
 #include "request/mod_admission_drain.h"
+#include "request/mod_admission_mpm.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_resume.h"
 #include "request/mod_admission_spool.h"
@@ -46,22 +46,14 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
-/* Else the MPM sends what is left with a worker, that is not free before the request
- * ends. */
-static bool is_async(void)
-{
-    int async = 0;
-
-    ap_mpm_query(AP_MPMQ_IS_ASYNC, &async);
-    return async != 0;
-}
-
 static void release_permit(admission_spool_t *spool)
 {
     if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
         return;
     }
-    if (!is_async()) {
+    if (!admission_mpm_is_async()) {
+        /* What is left is sent with the worker, which is not free before the request
+         * ends. */
         spool->keeps_worker = true;
         apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
                                   apr_pool_cleanup_null);
@@ -417,7 +409,8 @@ static void end_as_httpd_does(admission_spool_t *spool, int rv)
     request_rec *r = spool->r;
 
     if (rv == OK && spool->data && !r->eos_sent && !r->connection->aborted
-        && (!is_async() || !admission_drain_is_empty(&spool->drain))) {
+        && (!admission_mpm_is_async()
+            || !admission_drain_is_empty(&spool->drain))) {
         ap_finalize_request_protocol(r);
     }
 }

@@ -8,6 +8,7 @@
 #include <http_protocol.h>
 
 #include "request/mod_admission_wait.h"
+#include "server/mod_admission_capacity.h"
 #include "server/mod_admission_since.h"
 
 /* ---- the client ---------------------------------------------------------- */
@@ -55,25 +56,20 @@ bool admission_wait_client_has_gone(const request_rec *r)
 
 /* ---- the child ----------------------------------------------------------- */
 
-#if ADMISSION_HAS_CHILD_STOPPING
-#define note_hard_stop(c, child) ((void)0)
-#else
-/* What the hook child_stopping says later ones: this stop is not graceful. The
- * MPM has closed the connections of busy workers then. */
+/* What the hook child_stopping tells where there is one: this stop is not graceful.
+ * The MPM has closed the connections of busy workers then. */
 static void note_hard_stop(conn_rec *c, adm_child_t *child)
 {
     apr_socket_t *socket = ap_get_conn_socket(c->master ? c->master : c);
     apr_os_sock_t number = -1;
-    int state = AP_MPMQ_RUNNING;
 
-    if (ap_mpm_query(AP_MPMQ_MPM_STATE, &state) == APR_SUCCESS
-        && state == AP_MPMQ_STOPPING
+    if (admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_RUNNING)
+            == AP_MPMQ_STOPPING
         && !(socket && apr_os_sock_get(&number, socket) == APR_SUCCESS
              && number >= 0)) {
         adm_child_stop(child);
     }
 }
-#endif
 
 /* ---- the end ------------------------------------------------------------- */
 
@@ -89,7 +85,9 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
     if (adm_ticket_begin(ticket, now)) {
         return ADM_WAITED;
     }
-    note_hard_stop(r->connection, ticket->child);
+    if (!ADMISSION_HAS_CHILD_STOPPING) {
+        note_hard_stop(r->connection, ticket->child);
+    }
     if (adm_child_is_stopping(ticket->child)) {
         return adm_ticket_cancel(ticket, ADM_STOPPED, now);
     }
