@@ -1,4 +1,4 @@
-/* mod_admission_backend.c - what a backend's silence is used for. */
+/* mod_admission_backend.c - which backend answers, and what its silence is used for. */
 #include <httpd.h>
 #include <poll.h>
 
@@ -38,20 +38,25 @@ static bool has_scheme(const char *url, const char *scheme)
     return strncasecmp(url, scheme, length) == 0 && url[length] == ':';
 }
 
+const char *admission_backend_url(const request_rec *r)
+{
+    const char *url;
+
+    if (!r->filename || !admission_backend_is_name(r->filename)) {
+        return NULL;
+    }
+    url = r->filename + strlen(ADMISSION_BACKEND);
+    return has_scheme(url, "balancer")
+               ? apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME")
+               : url;
+}
+
 bool admission_backend_speaks_http(const request_rec *r)
 {
-    static const char proxy[] = "proxy:";
-    const char *backend = r->filename, *after_socket;
+    const char *backend = admission_backend_url(r), *after_socket;
 
-    if (!backend || strncmp(backend, proxy, strlen(proxy)) != 0) {
+    if (!backend) {
         return false;
-    }
-    backend += strlen(proxy);
-    if (has_scheme(backend, "balancer")) {
-        backend = apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME");
-        if (!backend) {
-            return false;
-        }
     }
     after_socket = has_scheme(backend, "unix") ? strchr(backend, '|') : NULL;
     backend = after_socket ? after_socket + 1 : backend;

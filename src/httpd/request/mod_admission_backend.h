@@ -1,4 +1,4 @@
-/* mod_admission_backend.h - what a backend's silence is used for.
+/* mod_admission_backend.h - which backend answers, and what its silence is used for.
  *
  * mod_proxy_http reads from its backend on the thread of the request, and says FLUSH
  * before it waits. An input filter of its connection to the backend sees the wait:
@@ -20,6 +20,25 @@ admission_drain_t *admission_backend_begin(admission_drain_t *drain);
 
 /** They have returned. */
 void admission_backend_end(admission_drain_t *outer);
+
+/** How mod_proxy names what it answers, as handler or as file. */
+#define ADMISSION_BACKEND "proxy:"
+
+static inline bool admission_backend_is_name(const char *name)
+{
+    return strncmp(name, ADMISSION_BACKEND, strlen(ADMISSION_BACKEND)) == 0;
+}
+
+/** @return whether mod_proxy answers this request, if nobody does before. */
+static inline bool admission_backend_is_asked(const request_rec *r)
+{
+    return admission_backend_is_name(r->handler)
+           || (r->filename && admission_backend_is_name(r->filename));
+}
+
+/** @return the URL that mod_proxy asks, of a balancer's member if that is chosen; NULL:
+ *  none, or not known yet. */
+const char *admission_backend_url(const request_rec *r);
 
 /** @return whether a backend answers this request in HTTP. Of FastCGI and the like,
  *  the handler waits where it is not seen. */

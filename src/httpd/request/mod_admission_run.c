@@ -4,6 +4,7 @@
 #include <http_config.h>
 #include <http_log.h>
 
+#include "request/mod_admission_backend.h"
 #include "request/mod_admission_cache.h"
 #include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
@@ -82,8 +83,10 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
     admission_spool_t *spool = admission_spool_begin(r, known->visit);
-    bool tells_http2 = admission_self_begin_http2(r);
-    bool watches = admission_upgrade_watch(r, &known->visit->ticket);
+    bool is_proxied = admission_backend_is_asked(r);
+    bool tells_http2 = is_proxied && admission_self_begin_http2(r);
+    bool watches = is_proxied
+                   && admission_upgrade_watch(r, &known->visit->ticket);
     bool has_rest;
     int rv;
 

@@ -25,6 +25,7 @@
 #include <http_log.h>
 #include <mod_proxy.h>
 
+#include "request/mod_admission_backend.h"
 #include "request/mod_admission_include.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
@@ -149,21 +150,11 @@ static tickets_t tickets_of(const request_rec *r)
 
 /* ---- sent ---------------------------------------------------------------- */
 
-static const char *backend_of(const request_rec *r)
-{
-    if (!r->filename || strncmp(r->filename, "proxy:", 6) != 0) {
-        return NULL;
-    }
-    return strncmp(r->filename + 6, "balancer:", 9) == 0
-               ? apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME")
-               : r->filename + 6;
-}
-
 static bool leads_to_self(const request_rec *r)
 {
     const conn_rec *c = r->connection->master ? r->connection->master
                                               : r->connection;
-    const char *backend = backend_of(r);
+    const char *backend = admission_backend_url(r);
     apr_uri_t uri;
 
     return backend && admission_own_url(r->pool, backend, c->local_ip, &uri);
@@ -191,7 +182,7 @@ static bool is_still_needed(const request_rec *r,
 {
     bool is_part = false;
 
-    for (; r; r = r->main ? r->main : r->prev) {
+    for (; r; r = admission_visit_parent(r)) {
         const admission_request_t *known = admission_visit_request(r);
 
         if (admission_include_may_exec((request_rec *)r)
@@ -241,7 +232,7 @@ int admission_self_proxy_fixups(request_rec *r)
 
 static bool speaks_http2(const request_rec *r)
 {
-    const char *backend = backend_of(r);
+    const char *backend = admission_backend_url(r);
 
     return backend
            && (strncasecmp(backend, "h2c:", 4) == 0

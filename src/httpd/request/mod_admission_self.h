@@ -23,7 +23,7 @@ int admission_self_post_read_request(request_rec *r);
  *  to this very server, it carries tokens of what its sender holds. */
 int admission_self_proxy_fixups(request_rec *r);
 
-/** The handlers are about to run. mod_proxy_http2 runs no hook before it sends what
+/** mod_proxy is about to answer. mod_proxy_http2 runs no hook before it sends what
  *  is in the request's header: what goes to this very server carries tokens from
  *  now on. @return whether it does, and admission_self_end_http2() is due. */
 bool admission_self_begin_http2(request_rec *r);

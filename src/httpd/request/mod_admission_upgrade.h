@@ -10,7 +10,7 @@
 
 void admission_upgrade_register_filter(void);
 
-/** The handlers are about to run with this ticket: release it as soon as the
+/** mod_proxy is about to answer with this ticket: release it as soon as the
  *  response is 101 and comes from an HTTP backend. @return whether it may be, and
  *  admission_upgrade_unwatch() is due. */
 bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket);
