@@ -92,7 +92,9 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
         return;
     }
     entry = entry_of(asking, self, known);
-    admission_key_ask(r, asking->conf, verdict->zone, &entry);
+    if (verdict->zone->uses_flows) {
+        admission_key_ask(r, asking->conf, verdict->zone, &entry);
+    }
     verdict->outcome = adm_ticket_enter(asking->child, verdict->zone->handle,
                                         &entry, adm_now(), ticket);
     if (atomic_load(&ticket->held)) {
@@ -140,7 +142,8 @@ static int ask(const asking_t *asking)
     admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
-    if (!asking->kin.holds_any && !asking->kin.was_rejected) {
+    if (!asking->kin.holds_any && !asking->kin.was_rejected
+        && admission_upload_is_possible(r, asking->conf)) {
         int rv = admission_upload_read(r, asking->conf, admission_admit);
 
         if (rv != OK) {

@@ -162,9 +162,6 @@ void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
 {
     const admission_fair_t *fair = conf->fair;
 
-    if (!zone->uses_flows) {
-        return;
-    }
     if (fair && fair->kind != ADMISSION_KEY_OFF) {
         entry->key_name = text_of_key(r, zone, fair);
         entry->key = hash_of(entry->key_name);

@@ -16,16 +16,6 @@
 
 APLOG_USE_MODULE(admission);
 
-bool admission_resume_is_possible(request_rec *r)
-{
-    conn_rec *c = r->connection;
-
-    /* Others run below somebody who cannot be suspended, or on a connection
-     * that the MPM does not poll. */
-    return c->cs && !c->master && !c->clogging_input_filters && !r->main
-           && !r->prev && admission_lot_is_open();
-}
-
 /* What ap_invoke_handler() does behind a handler; its filters are in place. */
 static int checked_result(request_rec *r, int rv)
 {

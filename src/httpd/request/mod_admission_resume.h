@@ -4,11 +4,20 @@
 #ifndef MOD_ADMISSION_RESUME_H
 #define MOD_ADMISSION_RESUME_H
 
+#include "request/mod_admission_lot.h"
 #include "request/mod_admission_ready.h"
 
 /** @return whether the handler of this request may return SUSPENDED: the MPM can wait
  *  for its connection then. */
-bool admission_resume_is_possible(request_rec *r);
+static inline bool admission_resume_is_possible(const request_rec *r)
+{
+    const conn_rec *c = r->connection;
+
+    /* Others run below somebody who cannot be suspended, or on a connection
+     * that the MPM does not poll. */
+    return c->cs && !c->master && !c->clogging_input_filters && !r->main
+           && !r->prev && admission_lot_is_open();
+}
 
 /** @return whether a request of this connection is about to wait without a worker,
  *  for its permit or for its client. */

@@ -41,14 +41,6 @@ static admission_upload_t *upload_of(const request_rec *r)
     return upload;
 }
 
-static bool has_body(const request_rec *r)
-{
-    const char *length = apr_table_get(r->headers_in, "Content-Length");
-
-    return apr_table_get(r->headers_in, "Transfer-Encoding") != NULL
-           || (length && strcmp(length, "0") != 0);
-}
-
 /* ---- the handler reads ------------------------------------------------------ */
 
 /* The first bytes without taking them. */
@@ -131,7 +123,7 @@ static void add_replay(request_rec *r, const admission_upload_t *upload)
 /* httpd drops the filters of the request before. */
 void admission_upload_insert_filter(request_rec *r)
 {
-    if (r->prev && has_body(r)) {
+    if (r->prev && admission_upload_has_body(r)) {
         const admission_upload_t *upload = upload_of(r);
 
         if (upload) {
@@ -350,11 +342,9 @@ static int read_blocked(admission_upload_t *upload)
 int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
                           int (*again)(request_rec *r))
 {
-    apr_off_t room = admission_conf_spool_request(conf);
     admission_upload_t *upload;
 
-    if (room == 0 || !has_body(r) || r->main || admission_conf_is_dry_run(conf)
-        || upload_of(r)
+    if (r->main || admission_conf_is_dry_run(conf) || upload_of(r)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
                                (uint32_t)admission_conf_queue_length(conf))) {
@@ -365,7 +355,8 @@ int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
     upload->handler = r->handler;
     upload->again = again;
     upload->rest = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    admission_kept_init(&upload->kept, r->pool, ADMISSION_KEEP_QUEUE, room);
+    admission_kept_init(&upload->kept, r->pool, ADMISSION_KEEP_QUEUE,
+                        admission_conf_spool_request(conf));
     apr_pool_userdata_setn(upload, KEY, NULL, r->pool);
     return admission_resume_is_possible(r) ? read_parked(upload)
                                            : read_blocked(upload);

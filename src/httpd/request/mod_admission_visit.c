@@ -36,11 +36,6 @@ void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
     make_connection(c)->ready = ready;
 }
 
-static bool is_held(const admission_visit_t *visit)
-{
-    return visit && atomic_load(&visit->ticket.held);
-}
-
 /* Its permit was taken back while this process was stopped. The visit may be used
  * again at once, so nobody must know it any more. */
 static void forget_visit(const request_rec *r, admission_visit_t *visit)
@@ -58,7 +53,7 @@ static void forget_visit(const request_rec *r, admission_visit_t *visit)
 /* @return whether the visit has a permit that may serve another part, too. */
 static bool keeps_permit(const request_rec *r, admission_visit_t *visit)
 {
-    if (!is_held(visit)) {
+    if (!atomic_load(&visit->ticket.held)) {
         return false;
     }
     if (!adm_program_keep_permit(&visit->ticket)) {
@@ -66,18 +61,6 @@ static bool keeps_permit(const request_rec *r, admission_visit_t *visit)
         return false;
     }
     return true;
-}
-
-admission_visit_t *admission_visit_of(const request_rec *r)
-{
-    for (; r; r = admission_visit_parent(r)) {
-        admission_request_t *known = admission_visit_request(r);
-
-        if (known && is_held(known->visit)) {
-            return known->visit;
-        }
-    }
-    return NULL;
 }
 
 admission_kin_t admission_visit_kin(const request_rec *r,

@@ -52,6 +52,7 @@ static inline admission_request_t *admission_visit_request(const request_rec *r)
     return ap_get_module_config(r->request_config, &admission_module);
 }
 
+/** @return what is known of this connection; NULL: nothing. */
 static inline admission_connection_t *
 admission_visit_connection(const conn_rec *c)
 {
@@ -66,6 +67,7 @@ static inline admission_visit_t *admission_visit_first(const conn_rec *c)
     return known ? known->first : NULL;
 }
 
+/** @return what a connection waits with for its client; NULL: it never did. */
 static inline struct admission_ready_t *admission_visit_ready(const conn_rec *c)
 {
     const admission_connection_t *known = admission_visit_connection(c);
@@ -97,8 +99,19 @@ admission_request_t *admission_visit_note(request_rec *r,
 void admission_visit_share(request_rec *r, admission_visit_t *visit);
 
 /** @return the visit with whose permit this request runs; NULL: none. */
-admission_visit_t *admission_visit_of(const request_rec *r);
+static inline admission_visit_t *admission_visit_of(const request_rec *r)
+{
+    for (; r; r = admission_visit_parent(r)) {
+        const admission_request_t *known = admission_visit_request(r);
 
+        if (known && known->visit && atomic_load(&known->visit->ticket.held)) {
+            return known->visit;
+        }
+    }
+    return NULL;
+}
+
+/** Let a connection wait for its client with this. */
 void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready);
 
 /** @return a visit for a request that enters the zone, registered for release
