@@ -1,8 +1,6 @@
-/* mod_admission_conf.c - create, merge, and what applies by default. */
+/* mod_admission_conf.c - create and merge what the configuration says. */
 #include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
-
-/* ---- create and merge ---------------------------------------------------- */
 
 void *admission_conf_create_dir(apr_pool_t *p, char *path)
 {

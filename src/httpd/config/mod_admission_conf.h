@@ -40,16 +40,17 @@ typedef struct admission_zone_t {
     const char *second_place; /* of the next one of this zone; NULL: none */
     int further_places;       /* how many there are after that */
     admission_limit_t said;   /* by MaxConcurrent */
-    int limit;        /* its number; of one that finds itself the maximum,
-                               * known when the workers are */
-    int queue_length; /* where no request says otherwise */
+    /* Its number; of one that finds itself the maximum, known when the workers
+     * are. */
+    int limit;
+    /* Where no request says otherwise. */
+    int queue_length;
     adm_usec_t queue_timeout;
     adm_usec_t queue_target; /* 0: off */
     bool says_queue; /* one of its sections does, not only their surroundings */
-    int dry_run;
-    const struct admission_dir_conf_t
-        *apparent;     /* what applies in its section as
-                                                  * far as the files tell */
+    bool dry_run;
+    /* What applies in its section as far as the files tell. */
+    const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests of it say key, cost or priority */
     bool is_fleet;     /* its limit is that of all servers of the engine */
     adm_zone_t handle; /* idx 0: the zone table was full */
@@ -175,6 +176,7 @@ static inline bool admission_conf_is_handler(const request_rec *r,
 /* What applies to a request with this configuration: its own sections, else what
  * others of its zone say, else the default. */
 
+/** @return how many requests may wait when this one comes. */
 static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);
@@ -184,6 +186,7 @@ static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
                   : ADMISSION_DEFAULT_QUEUE_LENGTH;
 }
 
+/** @return how long this one may wait. */
 static inline adm_usec_t
 admission_conf_queue_timeout(const admission_dir_conf_t *conf)
 {
@@ -194,7 +197,7 @@ admission_conf_queue_timeout(const admission_dir_conf_t *conf)
                   : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
 }
 
-/** 0: off. */
+/** @return the wait that the queue is kept below, as AdmissionQueue says; 0: off. */
 static inline adm_usec_t
 admission_conf_queue_target(const admission_dir_conf_t *conf)
 {
@@ -205,6 +208,7 @@ admission_conf_queue_target(const admission_dir_conf_t *conf)
                                                  : 0;
 }
 
+/** @return the status of one that is rejected. */
 static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
 {
     return conf->reject_status != ADMISSION_UNSET
@@ -212,12 +216,13 @@ static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
                : ADMISSION_DEFAULT_REJECT_STATUS;
 }
 
+/** @return whether what would be decided is only counted. */
 static inline bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
 {
     return conf->dry_run == 1;
 }
 
-/** How many bytes of a request's body are kept for a slow client; 0: none. */
+/** @return how many bytes of its body are kept for a slow client; 0: none. */
 static inline apr_off_t
 admission_conf_spool_request(const admission_dir_conf_t *conf)
 {
@@ -226,7 +231,7 @@ admission_conf_spool_request(const admission_dir_conf_t *conf)
                : ADMISSION_DEFAULT_SPOOL_REQUEST;
 }
 
-/** The same of its answer. */
+/** @return how many bytes of its answer are kept for a slow client; 0: none. */
 static inline apr_off_t
 admission_conf_spool_response(const admission_dir_conf_t *conf)
 {
