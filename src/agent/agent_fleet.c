@@ -27,7 +27,7 @@ typedef struct shared_t {
     law_fleet_work_t work;   /* of the last promise */
     law_fleet_terms_t terms; /* with what the hold is just now */
     bool has_lapsed;
-    int64_t who_at; /* when the engine last told who shares the limit */
+    adm_usec_t who_at; /* when the engine last told who shares the limit */
 } shared_t;
 
 static struct {
@@ -194,7 +194,7 @@ static void note_lease(shared_t *shared)
 /* Where it is not said: twice what the longest request took. */
 static void choose_hold(shared_t *shared)
 {
-    int64_t hold = 2 * shared->work.longest_usec;
+    adm_usec_t hold = 2 * shared->work.longest_usec;
 
     if (shared->zone->terms.hold_usec != 0) {
         return;
@@ -206,13 +206,13 @@ static void choose_hold(shared_t *shared)
 }
 
 /* @return when to look again, on the clock of leases. */
-static int64_t look(uint32_t n, int64_t now)
+static adm_usec_t look(uint32_t n, adm_usec_t now)
 {
     shared_t *shared = &all.zones[n];
     const law_fleet_terms_t *terms = &shared->terms;
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
     law_fleet_sync_t sync;
-    int64_t due;
+    adm_usec_t due;
 
     note_lease(shared);
     if (adm_fleet_promise(all.self, shared->zone->handle, keep, adm_now(),
@@ -236,7 +236,7 @@ static int64_t look(uint32_t n, int64_t now)
 
 static void open_engine(void)
 {
-    int64_t now = adm_clock_of_leases();
+    adm_usec_t now = adm_clock_of_leases();
     uint32_t n;
 
     for (n = 0; n < all.setup->count; n++) {
@@ -263,8 +263,8 @@ static void take_another_name(void)
 
 adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
-    int64_t leases = adm_clock_of_leases();
-    int64_t next = leases + LONG_USEC;
+    adm_usec_t leases = adm_clock_of_leases();
+    adm_usec_t next = leases + LONG_USEC;
     uint32_t n;
 
     (void)self;
@@ -277,7 +277,7 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
         take_another_name();
     }
     for (n = 0; n < all.setup->count; n++) {
-        int64_t at = look(n, leases);
+        adm_usec_t at = look(n, leases);
 
         next = at < next ? at : next;
     }
@@ -298,7 +298,7 @@ static int msec_until(adm_usec_t until, adm_usec_t now)
 bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
 {
     struct pollfd descriptors[1 + ENGINE_DESCRIPTORS] = { { 0 } };
-    int64_t wake_at;
+    adm_usec_t wake_at;
     unsigned count;
     int patience, of_engine;
 
@@ -361,7 +361,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
 
 void agent_fleet_end(adm_child_t *self)
 {
-    int64_t now = adm_clock_of_leases();
+    adm_usec_t now = adm_clock_of_leases();
     uint32_t n;
 
     for (n = 0; all.setup && n < all.setup->count; n++) {

@@ -98,8 +98,8 @@ static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx,
     return NULL;
 }
 
-static const char *check_line(const adm_segment_t *segment,
-                              const adm_zone_rec_t *zone, uint32_t queued)
+static const char *check_queue(const adm_segment_t *segment,
+                               const adm_zone_rec_t *zone, uint32_t queued)
 {
     uint32_t idx = zone->head_idx, prev_idx = 0, length = 0;
     uint64_t last_arrival = 0;
@@ -241,7 +241,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
         && census.last_arrival >= zone->next_arrival) {
         return "the next arrival would not be the last";
     }
-    wrong = check_line(segment, zone, census.queued);
+    wrong = check_queue(segment, zone, census.queued);
     if (!wrong) {
         wrong = check_grants(segment, zone, census.active, census.granted);
     }

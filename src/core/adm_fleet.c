@@ -79,7 +79,7 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
         .queued = atomic_load(&rec->queued),
         .most = adm_limit_least_own(rec),
         .oldest_usec = oldest_wait_locked(segment, rec, now),
-        .longest_usec = (int64_t)rec->figures.service.max_usec
+        .longest_usec = (adm_usec_t)rec->figures.service.max_usec
     };
     atomic_store(&rec->share_bound, greater(share, active));
     ADM_FAULT(fleet_promised);

@@ -23,7 +23,7 @@ static const char *parse_auto(apr_pool_t *p, const char *min, const char *max,
 {
     const char *error = NULL;
 
-    *limit = (admission_limit_t){ .is_auto = 1, .min = 1 };
+    *limit = (admission_limit_t){ .is_auto = true, .min = 1 };
     if (min) {
         error = parse_bound(p, "minimum", min, &limit->min);
     }
@@ -76,8 +76,8 @@ const char *admission_limit_name(apr_pool_t *p, const admission_limit_t *limit)
                : apr_psprintf(p, "auto %d", limit->min);
 }
 
-int admission_limit_is_same(const admission_limit_t *a,
-                            const admission_limit_t *b)
+bool admission_limit_is_same(const admission_limit_t *a,
+                             const admission_limit_t *b)
 {
     return a->number == b->number && a->is_auto == b->is_auto
            && a->min == b->min;

@@ -2,14 +2,16 @@
 #ifndef MOD_ADMISSION_LIMIT_H
 #define MOD_ADMISSION_LIMIT_H
 
+#include <stdbool.h>
+
 #include <apr_pools.h>
 
 /** What MaxConcurrent says. */
 typedef struct admission_limit_t {
-    int number;  /* 0: off; ADMISSION_NO_NUMBER: nothing. Where it finds itself:
+    int number; /* 0: off; ADMISSION_NO_NUMBER: nothing. Where it finds itself:
                   * the maximum, 0: as many as the workers allow */
-    int is_auto; /* it finds itself */
-    int min;     /* the minimum then, else 0 */
+    bool is_auto; /* it finds itself */
+    int min;      /* the minimum then, else 0 */
 } admission_limit_t;
 
 #define ADMISSION_NO_NUMBER (-1)
@@ -23,7 +25,8 @@ const char *admission_limit_parse(apr_pool_t *p, const char *arg,
 /** @return the arguments as they could be written. */
 const char *admission_limit_name(apr_pool_t *p, const admission_limit_t *limit);
 
-int admission_limit_is_same(const admission_limit_t *a,
-                            const admission_limit_t *b);
+/** @return whether both say the same. */
+bool admission_limit_is_same(const admission_limit_t *a,
+                             const admission_limit_t *b);
 
 #endif

@@ -164,24 +164,25 @@ static void note_place(admission_zone_t *zone, const char *place)
     }
 }
 
-/* A zone has one line: what one section says of it holds for those that say
+/* A zone has one queue: what one section says of it holds for those that say
  * nothing. */
-static int settle_queue(admission_zone_t *zone, const admission_dir_conf_t *own)
+static bool settle_queue(admission_zone_t *zone,
+                         const admission_dir_conf_t *own)
 {
     if (own->queue_length < 0) {
-        return OK;
+        return true;
     }
     if (zone->says_queue
         && (zone->queue_length != own->queue_length
             || zone->queue_timeout != own->queue_timeout
             || zone->queue_target != own->queue_target)) {
-        return HTTP_INTERNAL_SERVER_ERROR;
+        return false;
     }
     zone->queue_length = own->queue_length;
     zone->queue_timeout = own->queue_timeout;
     zone->queue_target = own->queue_target;
     zone->says_queue = true;
-    return OK;
+    return true;
 }
 
 static int settle_limit(apr_pool_t *p, server_rec *s,
@@ -218,11 +219,11 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
                                       admission_limit_name(p, &section->said),
                                       section->place));
     }
-    if (settle_queue(zone, section->own) != OK) {
+    if (!settle_queue(zone, section->own)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
-                                      "different lines in %s and %s; one "
-                                      "zone has one line, and "
+                                      "different queues in %s and %s; one "
+                                      "zone has one queue, and "
                                       "AdmissionZone gives a section a "
                                       "zone of its own",
                                       zone->name, zone->place, section->place));

@@ -16,7 +16,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- what it is told -------------------------------------------------------- */
 
-static int counts(const admission_zone_t *zone)
+static bool counts(const admission_zone_t *zone)
 {
     return zone->said.is_auto && zone->handle.idx != 0;
 }

@@ -32,7 +32,7 @@ static long factor_added; /* 0: none */
 
 typedef struct said_t {
     int logs; /* each may be an open file */
-    int parking_is_off;
+    bool parking_is_off;
     bool has_factor;
 } said_t;
 

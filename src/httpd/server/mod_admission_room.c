@@ -33,8 +33,8 @@ APLOG_USE_MODULE(admission);
 /* What event does when nobody says how many. */
 #define DEFAULT_START 3
 
-static const char *way;  /* how the MPM waits without a worker; NULL: not */
-static int server_parks; /* and is to; set in the parent, for all children */
+static const char *way;   /* how the MPM waits without a worker; NULL: not */
+static bool server_parks; /* and is to; set in the parent, for all children */
 
 /* ---- the MPM ------------------------------------------------------------- */
 
