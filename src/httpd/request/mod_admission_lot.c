@@ -6,16 +6,14 @@
  * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
  * who were granted a permit, whose time is up, or at whom a look is due.
  */
-#include "request/mod_admission_lease.h"
-#include "request/mod_admission_lot.h"
-#include "request/mod_admission_mpm.h"
-
-#ifdef __linux__
-
 #include <pthread.h>
 #include <signal.h>
 
 #include <apr_thread_proc.h>
+
+#include "request/mod_admission_lease.h"
+#include "request/mod_admission_lot.h"
+#include "request/mod_admission_mpm.h"
 
 /* The dispatcher visits all parked requests this often, whatever happens. */
 #define ROUND_USEC ADM_USEC_PER_SEC
@@ -452,44 +450,3 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
     }
     return rv;
 }
-
-#else /* nobody parks, see admission_mpm_choose() */
-
-apr_int64_t admission_lot_descriptors(void)
-{
-    return 0;
-}
-
-void admission_lot_mind_listener(void)
-{
-}
-
-bool admission_lot_is_open(void)
-{
-    return false;
-}
-
-bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
-{
-    return false;
-}
-
-void admission_lot_swap_out(admission_parking_t *parking)
-{
-}
-
-void admission_lot_swap_in(admission_parking_t *parking)
-{
-}
-
-void admission_lot_leave(admission_parking_t *parking)
-{
-}
-
-apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                apr_int64_t descriptors, apr_pool_t *pchild)
-{
-    return APR_ENOTIMPL;
-}
-
-#endif

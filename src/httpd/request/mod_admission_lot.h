@@ -1,4 +1,4 @@
-/* mod_admission_lot.h - the parked requests of this child. Linux only.
+/* mod_admission_lot.h - the parked requests of this child.
  *
  * Between mod_admission_park.c, which knows the MPM, and mod_admission_lot.c,
  * which knows slots and the dispatcher thread.

@@ -10,6 +10,7 @@
 #include <scoreboard.h>
 
 #include "request/mod_admission_mpm.h"
+#include "request/mod_admission_stand_in.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_since.h"
 
@@ -60,9 +61,7 @@ const char *admission_mpm_choose(void)
         [BY_WAITIO] = "asynchronous wait", [BY_COMPLETION] = "write completion"
     };
 
-#ifdef __linux__
-    way = find_way();
-#endif
+    way = ADMISSION_HAS_STAND_IN ? find_way() : NO_WAY;
     return names[way];
 }
 

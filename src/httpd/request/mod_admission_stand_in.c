@@ -1,7 +1,7 @@
 /* mod_admission_stand_in.c - what the MPM polls while a request is parked. */
 #include "request/mod_admission_stand_in.h"
 
-#ifdef __linux__
+#if ADMISSION_HAS_STAND_IN
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,6 +123,36 @@ void admission_stand_in_close(admission_stand_in_t *stand_in)
 {
     close_descriptor(&stand_in->socket);
     close_descriptor(&stand_in->epoll);
+}
+
+#else /* nobody parks, see admission_mpm_choose() */
+
+bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
+                             bool may_half_close, apr_int64_t descriptors)
+{
+    return false;
+}
+
+bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
+                                      conn_rec *c, apr_int64_t descriptors)
+{
+    return false;
+}
+
+void admission_stand_in_take(admission_stand_in_t *stand_in)
+{
+}
+
+void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c)
+{
+}
+
+void admission_stand_in_wake(const admission_stand_in_t *stand_in)
+{
+}
+
+void admission_stand_in_close(admission_stand_in_t *stand_in)
+{
 }
 
 #endif

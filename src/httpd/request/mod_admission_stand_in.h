@@ -14,6 +14,13 @@
 
 #include <httpd.h>
 
+/** Whether this system has what it is made of. */
+#ifdef __linux__
+#define ADMISSION_HAS_STAND_IN 1
+#else
+#define ADMISSION_HAS_STAND_IN 0
+#endif
+
 typedef struct admission_stand_in_t {
     int number;      /* the descriptor that the MPM knows */
     int socket;      /* the real socket meanwhile; -1: closed */
