@@ -56,11 +56,6 @@ void admission_drain_init(admission_drain_t *drain, apr_off_t room)
                         room);
 }
 
-bool admission_drain_is_empty(const admission_drain_t *drain)
-{
-    return admission_kept_length(&drain->kept) == 0;
-}
-
 static apr_status_t pass(admission_drain_t *drain)
 {
     apr_status_t rv = ap_pass_brigade(drain->f->next, drain->bb);

@@ -72,7 +72,10 @@ apr_status_t admission_drain_flush_piece(admission_drain_t *drain);
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end);
 
 /** @return whether nothing is kept. */
-bool admission_drain_is_empty(const admission_drain_t *drain);
+static inline bool admission_drain_is_empty(const admission_drain_t *drain)
+{
+    return admission_kept_length(&drain->kept) == 0;
+}
 
 /** @return whether everything has left this process, or will do when it is flushed,
  *  without a wait. Not for a stream of HTTP/2. */

@@ -121,11 +121,6 @@ void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
     apr_pool_cleanup_register(p, kept, drop, apr_pool_cleanup_null);
 }
 
-apr_off_t admission_kept_length(const admission_kept_t *kept)
-{
-    return (apr_off_t)(kept->memory_to - kept->memory_from) + kept->file_length;
-}
-
 /* ---- put ------------------------------------------------------------------ */
 
 static int open_without_name(void)

@@ -59,7 +59,10 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
 void admission_kept_tell(const request_rec *r, apr_status_t fault);
 
 /** @return how many bytes are kept. */
-apr_off_t admission_kept_length(const admission_kept_t *kept);
+static inline apr_off_t admission_kept_length(const admission_kept_t *kept)
+{
+    return (apr_off_t)(kept->memory_to - kept->memory_from) + kept->file_length;
+}
 
 /** Take out at most @a size bytes. @return how many; 0 with a reason in @a rv if
  *  the file cannot be read. */

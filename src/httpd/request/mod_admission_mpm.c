@@ -108,9 +108,7 @@ static void set_hold(conn_rec *c, bool is_waiting)
                                         c);
     }
     *(bool *)f->ctx = is_waiting;
-#if !ADMISSION_WAITS_BY_SENSE
-    c->data_in_output_filters = is_waiting; /* not in httpd's trunk */
-#endif
+    c->data_in_output_filters = is_waiting;
 }
 
 /* ---- wait ---------------------------------------------------------------- */
