@@ -79,12 +79,19 @@ ProxyPass /loop/ $self/loop/
 <IfModule proxy_http2_module>
     ProxyPass /e/ h2c://127.0.0.1:$httpd->{port}/cgi-bin/
     ProxyPass /shown2/ h2c://127.0.0.1:$httpd->{port}/
+    # What mod_proxy asks for is the path of the file then.
+    <Location /f/>
+        SetHandler proxy:h2c://127.0.0.1:$httpd->{port}
+    </Location>
+    ScriptAliasMatch ^/.+/f/x\$ $httpd->{dir}/cgi/heavy
 </IfModule>
 CONF
+    mkdir "$httpd->{dir}/docs/f", 0755;
+    $httpd->put('f/x', '');
     $httpd->graceful;
 
     my $watch = $httpd->watch;
-    my @ways = (qw(a b c d), $has_http2 ? 'e' : ());
+    my @ways = (qw(a b c d), $has_http2 ? qw(e f) : ());
     for my $by (@ways) {
         my @line = map { $httpd->ask("/$by/x?id=$by-$_&ms=10") } 1 .. $clients;
         is_deeply statuses(answers(@line)), { 200 => $clients },

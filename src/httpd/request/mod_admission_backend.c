@@ -40,12 +40,15 @@ static bool has_scheme(const char *url, const char *scheme)
 
 const char *admission_backend_url(const request_rec *r)
 {
-    const char *url;
+    const char *name = r->filename, *url;
 
-    if (!r->filename || !admission_backend_is_name(r->filename)) {
+    if (!admission_backend_is_name(name)) {
+        name = r->handler; /* mod_proxy puts it in front of the file */
+    }
+    if (!admission_backend_is_name(name)) {
         return NULL;
     }
-    url = r->filename + strlen(ADMISSION_BACKEND);
+    url = name + strlen(ADMISSION_BACKEND);
     return has_scheme(url, "balancer")
                ? apr_table_get(r->subprocess_env, "BALANCER_WORKER_NAME")
                : url;

@@ -24,16 +24,18 @@ void admission_backend_end(admission_drain_t *outer);
 /** How mod_proxy names what it answers, as handler or as file. */
 #define ADMISSION_BACKEND "proxy:"
 
+/** @return whether mod_proxy answers what has this name; NULL: none. */
 static inline bool admission_backend_is_name(const char *name)
 {
-    return strncmp(name, ADMISSION_BACKEND, strlen(ADMISSION_BACKEND)) == 0;
+    return name
+           && strncmp(name, ADMISSION_BACKEND, strlen(ADMISSION_BACKEND)) == 0;
 }
 
 /** @return whether mod_proxy answers this request, if nobody does before. */
 static inline bool admission_backend_is_asked(const request_rec *r)
 {
     return admission_backend_is_name(r->handler)
-           || (r->filename && admission_backend_is_name(r->filename));
+           || admission_backend_is_name(r->filename);
 }
 
 /** @return the URL that mod_proxy asks, of a balancer's member if that is chosen; NULL:
