@@ -260,6 +260,7 @@ static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
     uint32_t least = least_for(is, view);
     uint32_t next;
 
+    search->best_rate = law_tune_larger(search->best_rate, is->rate);
     if (!pressed && search->hold < view->cap && view->now >= search->next_up) {
         next = law_tune_ceiling(UP_TRIAL * search->hold);
         try_limit(search, LAW_TUNE_MODE_UP,
