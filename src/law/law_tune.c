@@ -32,7 +32,10 @@
 
 /* ---- what comes in -------------------------------------------------------------- */
 
-static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
+/* @a dearest: below what one program takes that one runs alone, and a little more
+ * serves no more. */
+static law_tune_rules_t clean_rules(const law_tune_rules_t *rules,
+                                    uint32_t dearest)
 {
     law_tune_rules_t clean = *rules;
 
@@ -42,6 +45,7 @@ static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
         clean.min = clean.max;
         clean.max = law_tune_between(rules->min, 1, COUNT_MOST);
     }
+    clean.min = law_tune_between(dearest, clean.min, clean.max);
     return clean;
 }
 
@@ -60,6 +64,7 @@ static law_tune_sample_t clean_sample(const law_tune_sample_t *sample)
     clean.waited_permille = at_most(clean.waited_permille, 1000);
     clean.programs = clean.rss_kb ? at_most(clean.programs, COUNT_MOST) : 0;
     clean.cores = law_tune_between(clean.cores, 1, COUNT_MOST);
+    clean.dearest = law_tune_between(clean.dearest, 1, COUNT_MOST);
     clean.busy_permille = at_most(clean.busy_permille, 1000);
     clean.own_permille = at_most(clean.own_permille, clean.busy_permille);
     clean.total_kb = at_most(clean.total_kb, KB_MOST);
@@ -73,6 +78,7 @@ static law_tune_sample_t clean_sample(const law_tune_sample_t *sample)
 static bool is_sane(const law_tune_t *tune, double now)
 {
     return tune->version == LAW_TUNE_VERSION && tune->reason < LAW_TUNE_REASONS
+           && tune->dearest >= 1 && tune->dearest <= COUNT_MOST
            && law_tune_is_within(&tune->now, 0, now)
            && law_tune_is_within(&tune->since, 0, now)
            && law_tune_is_within(&tune->budget_kb, 0, LAW_TUNE_HUGE)
@@ -89,6 +95,7 @@ static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
     memset(tune, 0, sizeof(*tune));
     tune->version = LAW_TUNE_VERSION;
     tune->limit = tune->tick_limit = limit;
+    tune->dearest = 1;
     tune->now = tune->since = now;
     tune->memory.inflation = 1;
     law_tune_search_begin(&tune->search, mode, limit, now);
@@ -215,13 +222,10 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now,
-                                   rules->min,
-                                   rules->max,
-                                   cap,
-                                   sample->cores,
-                                   rules->off,
-                                   sample->others_try != 0 };
+    const law_tune_view_t view = { tune->now,     rules->min,
+                                   rules->max,    cap,
+                                   sample->cores, sample->dearest,
+                                   rules->off,    sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);
@@ -257,6 +261,27 @@ static void guard(law_tune_t *tune, const law_tune_rules_t *rules, uint32_t cap,
     }
 }
 
+/* Programs cost otherwise than before: what the largest was, and what another limit
+ * would serve, is to be found again. Twice what the dearest takes, at least: else
+ * all others wait for each of these. */
+static void follow_costs(law_tune_t *tune, const law_tune_rules_t *rules,
+                         const law_tune_sample_t *sample)
+{
+    uint32_t before = tune->dearest, now = sample->dearest;
+
+    if (2 * (uint64_t)now <= 3 * (uint64_t)before
+        && 2 * (uint64_t)before <= 3 * (uint64_t)now) {
+        return;
+    }
+    tune->dearest = now;
+    law_tune_memory_forget_largest(&tune->memory);
+    if (tune->search.mode != LAW_TUNE_MODE_FIRST) {
+        law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
+                              law_tune_between(2 * now, rules->min, rules->max),
+                              tune->now);
+    }
+}
+
 /* ---- one sample ------------------------------------------------------------------------ */
 
 /* What memory leaves, between the bounds: the minimum is the administrator's. */
@@ -286,8 +311,8 @@ static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
 uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
                   const law_tune_sample_t *given_sample)
 {
-    const law_tune_rules_t rules = clean_rules(given_rules);
     const law_tune_sample_t sample = clean_sample(given_sample);
+    const law_tune_rules_t rules = clean_rules(given_rules, sample.dearest);
     double now = (double)sample.now_usec / 1e6;
     double sec;
     uint32_t cap;
@@ -298,6 +323,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     tune->now = now;
     gather(&tune->tick, &sample, sec);
     law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
+    follow_costs(tune, &rules, &sample);
     is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
     is_new = !(rules.off & LAW_TUNE_NO_GATE)
              && law_tune_memory_is_surprised(&tune->memory, &sample, now);
@@ -350,8 +376,8 @@ uint32_t law_tune_estimate(law_tune_t *tune,
                            const law_tune_rules_t *given_rules,
                            const law_tune_sample_t *given_sample)
 {
-    const law_tune_rules_t rules = clean_rules(given_rules);
     const law_tune_sample_t sample = clean_sample(given_sample);
+    const law_tune_rules_t rules = clean_rules(given_rules, sample.dearest);
     law_tune_search_t *search = &tune->search;
     double now = (double)sample.now_usec / 1e6;
     uint32_t limit;
@@ -401,4 +427,9 @@ uint64_t law_tune_need_kb(const law_tune_t *tune)
                ? 0
                : (uint64_t)law_tune_clamp(law_tune_memory_need(&tune->memory),
                                           0, LAW_TUNE_HUGE);
+}
+
+uint64_t law_tune_budget_kb(const law_tune_t *tune)
+{
+    return (uint64_t)law_tune_clamp(tune->budget_kb, 0, LAW_TUNE_HUGE);
 }

@@ -36,6 +36,9 @@ void law_tune_memory_was_wrong(law_tune_memory_t *memory,
 /** @return KiB that the next program is expected to need; 0 if unknown. */
 double law_tune_memory_need(const law_tune_memory_t *memory);
 
+/** What was the largest was of other costs. */
+void law_tune_memory_forget_largest(law_tune_memory_t *memory);
+
 /** @return whether all numbers are ones that the law could have left. */
 bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now);
 

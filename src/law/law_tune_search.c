@@ -91,8 +91,9 @@ static uint32_t least_for(const law_tune_yield_t *yield,
 
 static law_tune_reason_t reason_of_cap(const law_tune_view_t *view)
 {
-    return view->cap >= view->max || view->cap <= view->min ? LAW_TUNE_BOUNDS
-                                                            : LAW_TUNE_MEMORY;
+    bool is_min = view->cap <= view->min && view->min > view->dearest;
+
+    return view->cap >= view->max || is_min ? LAW_TUNE_BOUNDS : LAW_TUNE_MEMORY;
 }
 
 static void note_service(law_tune_search_t *search,

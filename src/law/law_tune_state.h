@@ -78,6 +78,12 @@ typedef struct law_tune_sample_t {
     const uint32_t *rss_kb; /* resident set of each; read during the call */
     uint32_t programs;
 
+    /* Where a program takes several permits, each of these counts as a program
+     * that has its part of the memory, here and above, and the time that a request
+     * held them counts for each. */
+    uint32_t
+        dearest; /* permits that one program takes at most: the least limit */
+
     /* The machine, or the own control group where that is tighter. */
     uint32_t cores;          /* that httpd may use */
     uint32_t busy_permille;  /* of these since, by whomever, not niced work */
@@ -183,7 +189,7 @@ typedef struct law_tune_brake_t {
 } law_tune_brake_t;
 
 /** Raised whenever this struct changes. */
-#define LAW_TUNE_VERSION 2
+#define LAW_TUNE_VERSION 3
 
 typedef struct law_tune_t {
     uint32_t version;    /* LAW_TUNE_VERSION, or 0 */
@@ -191,7 +197,9 @@ typedef struct law_tune_t {
     uint32_t limit;      /* what the last sample decided */
     uint32_t reason;     /* law_tune_reason_t, of limit */
     uint32_t memory_cap;
-    uint32_t cap; /* what the search may use; follows memory_cap in steps */
+    uint32_t cap;     /* what the search may use; follows memory_cap in steps */
+    uint32_t dearest; /* of the samples, when it last was another one */
+    uint32_t unused;  /* fills the line */
     double now;
     double since; /* when limit became what it is */
     double budget_kb;

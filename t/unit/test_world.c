@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "law_weigh.h"
 #include "test_agenda.h"
 #include "test_world.h"
 
@@ -43,8 +44,8 @@ typedef struct world_t {
     int backend_busy;
     int clients;
     uint32_t limit;
-    uint32_t permits;                                     /* in use */
-    double kind_mb[WORLD_KINDS], kind_ended[WORLD_KINDS]; /* mean, learnt */
+    uint32_t permits; /* in use */
+    law_weigh_t weigh;
     law_tune_sample_t sample;
     double waited, busy, own, stall;
     uint32_t rss_kb[MOST_PROGRAMS];
@@ -171,21 +172,12 @@ static void work(world_t *world, int idx, int part)
     agenda_add(&world->working, program->work_end, ARRIVE, idx);
 }
 
-/* As many as the smallest kind fits into it. */
+/* Kinds have names from 1 on. */
 static uint32_t cost_of(const world_t *world, int kind)
 {
-    double least = INFINITY;
-    int i;
-
-    if (!world->config->is_weighed || world->kind_mb[kind] <= 0) {
-        return 1;
-    }
-    for (i = 0; i < WORLD_KINDS; i++) {
-        if (world->kind_mb[i] > 0) {
-            least = fmin(least, world->kind_mb[i]);
-        }
-    }
-    return (uint32_t)(world->kind_mb[kind] / least + 0.5);
+    return world->config->is_weighed
+               ? law_weigh_cost_of(&world->weigh, (uint32_t)kind + 1)
+               : 1;
 }
 
 static void admit(world_t *world)
@@ -279,24 +271,23 @@ static void finish(world_t *world, int idx)
     double service = world->now - program->begun;
     double every = phase(world)->burst_every;
     double kb = program->mb * 1024;
+    uint32_t cost;
 
     world->active[program->active_at] = world->active[--world->active_count];
     world->programs[world->active[program->active_at]].active_at =
         program->active_at;
     world->permits -= program->cost;
-    world->kind_ended[program->kind]++;
-    world->kind_mb[program->kind] += fmax(0.05,
-                                          1 / world->kind_ended[program->kind])
-                                     * (program->mb
-                                        - world->kind_mb[program->kind]);
+    law_weigh_note(&world->weigh, (uint32_t)program->kind + 1, (uint32_t)kb,
+                   (uint32_t)world->now);
+    cost = cost_of(world, program->kind);
     sample->served++;
     service *= program->cost;
-    kb /= program->cost;
+    kb /= cost;
     sample->service_usec += (uint64_t)(service * 1e6);
     sample->service_square_ms2 += (uint64_t)(service * service * 1e6);
-    sample->ended += program->cost;
-    sample->peak_kb += (uint64_t)kb * program->cost;
-    sample->peak_square_kb2 += (uint64_t)(kb * kb) * program->cost;
+    sample->ended += cost;
+    sample->peak_kb += (uint64_t)kb * cost;
+    sample->peak_square_kb2 += (uint64_t)(kb * kb) * cost;
     sample->peak_largest_kb = fmax(sample->peak_largest_kb, kb);
     if (world->now < WORLD_SECONDS) {
         world->result->served[(int)world->now]++;
@@ -352,7 +343,8 @@ static void fill_sample(world_t *world)
 {
     law_tune_sample_t *sample = &world->sample;
     double sec = world->now - world->last_glance;
-    int i, n;
+    uint32_t n;
+    int i;
 
     /* A machine that has been up for a while. */
     sample->now_usec = (uint64_t)((world->now + 1000) * 1e6);
@@ -368,15 +360,22 @@ static void fill_sample(world_t *world)
         (uint64_t)(1024 * fmax(0, free_mb(world) - all_touched_mb(world)));
     sample->rss_kb = world->rss_kb;
     sample->programs = 0;
+    law_weigh_settle(&world->weigh,
+                     (uint64_t)(1024 * fmax(0, 0.95 * free_mb(world))),
+                     MOST_LIMIT);
+    sample->dearest = world->config->is_weighed
+                          ? law_weigh_dearest(&world->weigh)
+                          : 0;
     if (world->config->is_blind) {
         sample->ended = sample->peak_largest_kb = 0;
         sample->peak_kb = sample->peak_square_kb2 = 0;
     }
     for (i = 0; i < world->active_count && !world->config->is_blind; i++) {
         const program_t *program = &world->programs[world->active[i]];
-        double mb = touched_mb(world, program) / program->cost;
+        uint32_t cost = cost_of(world, program->kind);
+        double mb = touched_mb(world, program) / cost;
 
-        for (n = 0; n < (int)program->cost; n++) {
+        for (n = 0; n < cost; n++) {
             world->rss_kb[sample->programs++] = (uint32_t)(1024 * mb);
         }
     }
