@@ -8,7 +8,8 @@
 
 #include "agent_programs.h"
 
-void agent_programs_begin(agent_programs_t *programs, apr_pool_t *pool)
+void agent_programs_begin(agent_programs_t *programs, bool has_costs,
+                          apr_pool_t *pool)
 {
     size_t bytes = AGENT_PROGRAMS_MOST * sizeof(*programs->list);
 
@@ -16,6 +17,8 @@ void agent_programs_begin(agent_programs_t *programs, apr_pool_t *pool)
     programs->spare = apr_palloc(pool, bytes);
     programs->count = programs->seen = 0;
     programs->told = 0;
+    programs->has_costs = has_costs;
+    memset(&programs->weigh, 0, sizeof(programs->weigh));
 }
 
 /* "size resident ...", in pages. */
@@ -44,22 +47,43 @@ static agent_program_t begin(const char *root, const adm_auto_program_t *is)
     return program;
 }
 
+/* By what is known now, which may be more than when it came. */
+static uint32_t cost_of(const agent_programs_t *programs,
+                        const adm_auto_program_t *program)
+{
+    uint32_t cost = program->kind
+                        ? law_weigh_cost_of(&programs->weigh, program->kind)
+                        : program->cost;
+
+    return programs->has_costs && cost > 0 ? cost : 1;
+}
+
+static void count(const agent_program_t *program, uint32_t cost,
+                  agent_ended_t *ended)
+{
+    uint32_t part = program->peak_kb / cost;
+
+    ended->count += cost;
+    ended->peak_kb += program->peak_kb;
+    ended->peak_square_kb2 += (uint64_t)part * part * cost;
+    if (part > ended->peak_largest_kb) {
+        ended->peak_largest_kb = part;
+    }
+}
+
 /* It is not there any more. */
 static void end(agent_programs_t *programs, agent_program_t *program,
                 agent_ended_t *ended)
 {
     agent_file_close(&program->size);
-    if (programs->told > 0) {
+    if (programs->told > 0 && !programs->has_costs) {
         programs->told--;
         return;
     }
     if (program->peak_kb > 0) {
-        ended->count++;
-        ended->peak_kb += program->peak_kb;
-        ended->peak_square_kb2 += (uint64_t)program->peak_kb * program->peak_kb;
-        if (program->peak_kb > ended->peak_largest_kb) {
-            ended->peak_largest_kb = program->peak_kb;
-        }
+        law_weigh_note(&programs->weigh, program->is.kind, program->peak_kb,
+                       programs->now_sec);
+        count(program, cost_of(programs, &program->is), ended);
     }
 }
 
@@ -94,7 +118,7 @@ static uint32_t merge(agent_programs_t *programs, const char *root,
 
 static void measure(agent_programs_t *programs)
 {
-    uint32_t n, kb;
+    uint32_t n, kb, cost, part;
 
     programs->seen = 0;
     for (n = 0; n < programs->count; n++) {
@@ -104,20 +128,24 @@ static void measure(agent_programs_t *programs)
         if (kb > program->peak_kb) {
             program->peak_kb = kb;
         }
-        if (kb > 0) {
-            programs->rss_kb[programs->seen++] = kb;
+        cost = kb > 0 ? cost_of(programs, &program->is) : 0;
+        for (part = 0; part < cost && programs->seen < AGENT_PROGRAMS_MOST;
+             part++) {
+            programs->rss_kb[programs->seen++] = kb / cost;
         }
     }
 }
 
 void agent_programs_look(agent_programs_t *programs, const char *root,
                          const adm_auto_program_t *now, uint32_t count,
-                         uint64_t told, agent_ended_t *ended)
+                         uint64_t told, adm_usec_t now_usec,
+                         agent_ended_t *ended)
 {
     agent_program_t *before = programs->list;
 
     memset(ended, 0, sizeof(*ended));
     programs->told = told;
+    programs->now_sec = (uint32_t)(now_usec / ADM_USEC_PER_SEC);
     if (count > AGENT_PROGRAMS_MOST) {
         count = AGENT_PROGRAMS_MOST;
     }

@@ -11,6 +11,7 @@
 
 #include "adm_auto.h"
 #include "agent_file.h"
+#include "law_weigh.h"
 
 /** More of a zone are not watched. */
 #define AGENT_PROGRAMS_MOST 1024
@@ -27,12 +28,16 @@ typedef struct agent_programs_t {
     agent_program_t *list; /* room for AGENT_PROGRAMS_MOST */
     agent_program_t *spare;
     uint32_t count;
-    uint32_t rss_kb[AGENT_PROGRAMS_MOST]; /* of those that can be seen */
-    uint32_t seen;                        /* how many these are */
+    bool has_costs;
+    law_weigh_t weigh; /* what kinds of them cost */
+    /* Of those that can be seen; of one that costs several permits a part for each. */
+    uint32_t rss_kb[AGENT_PROGRAMS_MOST];
+    uint32_t seen; /* how many these are */
     uint64_t told; /* during a look: of how many that ended the core has told */
+    uint32_t now_sec; /* during a look */
 } agent_programs_t;
 
-/** Those that ended since the last look, and whose peak is known. */
+/** Those that ended since the last look, and whose peak is known; the same of these. */
 typedef struct agent_ended_t {
     uint32_t count;
     uint64_t peak_kb;
@@ -40,19 +45,24 @@ typedef struct agent_ended_t {
     uint32_t peak_largest_kb;
 } agent_ended_t;
 
-/** Nothing is watched yet. */
-void agent_programs_begin(agent_programs_t *programs, apr_pool_t *pool);
+/** Nothing is watched yet. @a has_costs: they may cost more than a permit, and all are
+ *  measured here. */
+void agent_programs_begin(agent_programs_t *programs, bool has_costs,
+                          apr_pool_t *pool);
 
 /**
  * Look at those that run now.
  *
  * @param root   in front of /proc; "" is the system's
- * @param told   how many have ended since the last look whose peaks the core knows
+ * @param told   how many have ended since the last look whose peaks the core knows;
+ *               not looked at where they have costs
+ * @param now_usec  the time
  * @param ended  filled with those that have ended and of which it does not
  */
 void agent_programs_look(agent_programs_t *programs, const char *root,
                          const adm_auto_program_t *now, uint32_t count,
-                         uint64_t told, agent_ended_t *ended);
+                         uint64_t told, adm_usec_t now_usec,
+                         agent_ended_t *ended);
 
 /** Watch none any more. */
 void agent_programs_forget(agent_programs_t *programs);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "adm_auto.h"
+#include "adm_weigh.h"
 #include "agent_programs.h"
 #include "agent_sense.h"
 #include "agent_state.h"
@@ -98,7 +99,8 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
 
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
-    agent_programs_begin(&tuned->programs, pool);
+    agent_programs_begin(&tuned->programs, zone->has_costs, pool);
+    adm_weigh_read(self->segment, zone->handle, &tuned->programs.weigh);
     recall(self, tuned, seen);
     tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
     tuned->told_brakes = tuned->law.brake.times;
@@ -159,7 +161,7 @@ static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     }
     told = tuned->work.programs.count - tuned->before.programs.count;
     agent_programs_look(&tuned->programs, all.root, all.programs, count, told,
-                        &tuned->ended);
+                        now, &tuned->ended);
 }
 
 static uint64_t live_kb(const tuned_t *tuned)
@@ -243,7 +245,8 @@ static bool others_try(const tuned_t *tuned)
     return false;
 }
 
-/* What ended: exactly where the core knows it, else as it was last seen. */
+/* What ended: exactly where the core knows it, else as it was last seen. The core does
+ * not know what costs are. */
 static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 {
     const adm_usages_t *now = &tuned->work.programs;
@@ -251,6 +254,9 @@ static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
     const agent_ended_t *ended = &tuned->ended;
     uint64_t largest = tuned->work.peak_kb;
 
+    if (tuned->zone->has_costs) {
+        before = now;
+    }
     if (now->count == before->count || largest < ended->peak_largest_kb) {
         largest = ended->peak_largest_kb;
     }
@@ -295,6 +301,19 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
     return sample;
 }
 
+/* @return what the dearest kind costs. */
+static uint32_t settle_costs(adm_child_t *self, tuned_t *tuned)
+{
+    law_weigh_t *weigh = &tuned->programs.weigh;
+
+    if (!tuned->zone->has_costs) {
+        return 0;
+    }
+    law_weigh_settle(weigh, law_tune_budget_kb(&tuned->law), tuned->zone->max);
+    adm_weigh_write(self->segment, tuned->zone->handle, weigh);
+    return law_weigh_dearest(weigh);
+}
+
 static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
@@ -304,6 +323,7 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
     uint32_t limit;
 
     sample.available_kb = available_kb(number, whole, seen->available_kb);
+    sample.dearest = settle_costs(self, tuned);
     limit = tuned->zone->is_dry
                 ? law_tune_estimate(&tuned->law, &rules, &sample)
                 : law_tune(&tuned->law, &rules, &sample);
@@ -343,7 +363,8 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 
 /* ---- keep ------------------------------------------------------------------------- */
 
-/* @return whether what is kept of the zone is another thing now. */
+/* @return whether what is kept of the zone is another thing now. A limit in permits of
+ * which nobody knows any more who took how many is of no use. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
@@ -354,7 +375,8 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
                           .memory_kb = all.sense.seen.total_kb,
                           .cores = all.sense.seen.cores };
 
-    if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
+    if (tuned->zone->is_dry || law->dearest > 1
+        || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
         || law_tune_field(law, LAW_TUNE_FIELD_SINCE_SEC, (uint64_t)now)
                < KEEP_USEC / ADM_USEC_PER_SEC) {

@@ -12,6 +12,7 @@
 #include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_history.h"
 #include "adm_zone.h"
 #include "law_tune.h"
@@ -49,8 +50,23 @@ static bool has_program(const adm_ticket_rec_t *ticket)
            && pid != ADM_PROGRAM_CLOSED;
 }
 
+static adm_auto_program_t program_of(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone, uint32_t idx)
+{
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+    const adm_who_rec_t *who = adm_who_at(segment, idx);
+    uint64_t kind = who ? atomic_load(&who->kind) : 0;
+    bool has_kind = adm_flow_is_used(zone)
+                    && kind == adm_kind_word(ticket->arrival, (uint32_t)kind);
+
+    return (adm_auto_program_t){ .ticket_idx = idx,
+                                 .program = atomic_load(&ticket->program),
+                                 .kind = has_kind ? (uint32_t)kind : 0,
+                                 .cost = adm_flow_cost(segment, zone, idx) };
+}
+
 static uint32_t find_programs_locked(const adm_segment_t *segment,
-                                     uint32_t zone_idx,
+                                     const adm_zone_rec_t *zone,
                                      adm_auto_program_t *programs,
                                      uint32_t room)
 {
@@ -60,16 +76,15 @@ static uint32_t find_programs_locked(const adm_segment_t *segment,
     for (chunk = 0; chunk < used && chunk < segment->chunks; chunk++) {
         uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
 
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx)
+            != adm_zone_idx(segment, zone)) {
             continue;
         }
         for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
             const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
             if (count < room && has_program(ticket)) {
-                programs[count].ticket_idx = idx;
-                programs[count].program = atomic_load(&ticket->program);
-                count++;
+                programs[count++] = program_of(segment, zone, idx);
             }
         }
     }
@@ -96,7 +111,7 @@ apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
         return rv;
     }
     work->served = rec->figures.service.count;
-    work->service_usec = rec->figures.service.sum_usec;
+    work->service_usec = rec->figures.work_usec;
     work->service_square_msec2 = rec->figures.service_square_msec2;
     work->queued_usec = rec->figures.queued_usec;
     if (rec->queued_since != 0 && now > rec->queued_since) {
@@ -105,7 +120,7 @@ apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
     work->programs = rec->figures.programs;
     work->peak_kb = rec->peak_kb;
     rec->peak_kb = 0;
-    *count = find_programs_locked(segment, zone.idx, programs, room);
+    *count = find_programs_locked(segment, rec, programs, room);
     adm_zone_unlock(segment, rec, now);
     return APR_SUCCESS;
 }

@@ -16,9 +16,9 @@ typedef struct adm_auto_work_t {
     uint32_t active;
     uint32_t queued;
     uint64_t served;
-    uint64_t service_usec;
-    uint64_t service_square_msec2;
-    uint64_t queued_usec; /* time in which somebody waited */
+    uint64_t service_usec;         /* each times its permits */
+    uint64_t service_square_msec2; /* of these */
+    uint64_t queued_usec;          /* time in which somebody waited */
     adm_usages_t programs;
     uint64_t peak_kb; /* largest of the programs since the last look */
 } adm_auto_work_t;
@@ -27,7 +27,9 @@ typedef struct adm_auto_work_t {
 typedef struct adm_auto_program_t {
     uint32_t ticket_idx;
     uint64_t
-        program; /* adm_program_word(): tells it from others of the ticket */
+        program;   /* adm_program_word(): tells it from others of the ticket */
+    uint32_t kind; /* 0: not known */
+    uint32_t cost; /* permits of the ticket */
 } adm_auto_program_t;
 
 /**

@@ -53,12 +53,16 @@ static uint64_t square_msec2(adm_usec_t duration)
     return usec * usec / (ADM_USEC_PER_MSEC * ADM_USEC_PER_MSEC);
 }
 
-void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served)
+void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
+                             uint32_t permits)
 {
+    adm_usec_t work = served > 0 ? served * permits : 0;
+
     adm_figures_add_duration(&figures->service, served);
+    figures->work_usec += (uint64_t)work;
     figures->service_mean_usec = law_wait_mean(figures->service_mean_usec,
                                                figures->service.count, served);
-    figures->service_square_msec2 += square_msec2(served);
+    figures->service_square_msec2 += square_msec2(work);
     if (figures->has_target) {
         figures->slow_mean_usec = law_wait_slow_mean(figures->slow_mean_usec,
                                                      ++figures->slow_count,

@@ -62,7 +62,9 @@ typedef struct adm_figures_t {
     uint64_t dry_rejected_at; /* when the last one would have been rejected */
     adm_durations_t wait;     /* of those that waited and got a permit */
     adm_durations_t service;  /* how long a permit was held */
-    uint64_t service_square_msec2; /* sum of the squares of those */
+    uint64_t
+        work_usec; /* sum of those, each times the permits it was held with */
+    uint64_t service_square_msec2; /* sum of the squares of these */
     uint64_t queued_usec;          /* time in which somebody waited, as far as
                                       * it is over */
     adm_usages_t programs;         /* for limits that find themselves */
@@ -112,7 +114,8 @@ uint64_t adm_spread_percentile(const adm_spread_t *spread, unsigned percent);
 uint64_t adm_durations_percentile(const adm_durations_t *durations,
                                   unsigned percent);
 
-/** A request has ended that held a permit for so long. */
-void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served);
+/** A request has ended that held @a permits for so long. */
+void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
+                             uint32_t permits);
 
 #endif

@@ -29,7 +29,8 @@
  * ticket; programs that are all that a permit is used for; limits that find
  * themselves, what programs took; asks, flow tables and the setup of a zone; what is
  * spooled; what programs take, for people, and how much memory is available; the
- * limits of the last ten minutes; shares over servers, their engine; what tickets ask. */
+ * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
+ * what kinds of programs cost. */
 #define ADM_LAYOUT_VERSION 2
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -233,6 +234,10 @@ typedef struct adm_who_rec_t {
                             * 0: being written */
     adm_who_t who;
 
+    /* Of what kind its program is, and in the high half the low bits of its arrival:
+     * else it is an earlier one's. Zone lock, before the ticket's state. */
+    _Atomic uint64_t kind;
+
     /* By the agent alone, without a lock: what the ticket's program had taken when
      * it was last seen: adm_account.c. */
     _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
@@ -267,6 +272,11 @@ static inline uint32_t adm_program_pid(uint64_t program)
 
     return pid >= ADM_PROGRAM_TAKEN ? ADM_PROGRAM_CLOSED
                                     : pid & ~ADM_PROGRAM_ALONE;
+}
+
+static inline uint64_t adm_kind_word(uint64_t arrival, uint32_t kind)
+{
+    return (arrival & UINT32_MAX) << 32 | kind;
 }
 
 /* A child's life: pid, sequence number and state in one word. */

@@ -9,6 +9,7 @@
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_proc.h"
@@ -50,8 +51,9 @@ static void take_back(adm_reap_round_t *round, uint32_t zone_idx,
         && adm_program_take_permit_locked(ticket)) {
         ADM_FAULT(stopped_taken);
         adm_hand_over_settle_ticket_locked(segment, zone, holder->ticket_idx);
-        adm_figures_note_served(&zone->figures,
-                                round->now - ticket->since_usec);
+        adm_figures_note_served(&zone->figures, round->now - ticket->since_usec,
+                                adm_flow_cost(segment, zone,
+                                              holder->ticket_idx));
         /* T16_take_back */
         adm_zone_orphan_ticket_locked(segment, zone, holder->ticket_idx,
                                       round->now);

@@ -9,6 +9,7 @@
 #include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_flow.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
@@ -382,7 +383,8 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
                 adm_hand_over_settle_ticket_locked(segment, zone, ticket->idx);
             }
             adm_figures_note_served(&zone->figures,
-                                    now - rec_of(ticket)->since_usec);
+                                    now - rec_of(ticket)->since_usec,
+                                    adm_flow_cost(segment, zone, ticket->idx));
             note_taken_locked(zone, &taken);
         }
         else {

@@ -52,6 +52,7 @@ typedef struct admission_zone_t {
     /* What applies in its section as far as the files tell. */
     const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests of it say key, cost or priority */
+    bool has_costs;    /* some requests of it may take several permits */
     bool is_fleet;     /* its limit is that of all servers of the engine */
     adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;
@@ -103,6 +104,9 @@ typedef struct admission_fair_t {
     const ap_expr_info_t *expression;
     int max; /* permits of a key; 0: any number */
 } admission_fair_t;
+
+/** The cost of a request is what is learnt of its program. */
+#define ADMISSION_COST_LEARNT 0
 
 /** A line of AdmissionPriority or AdmissionCost. */
 typedef struct admission_rule_t {

@@ -197,11 +197,13 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
     if (error) {
         return error;
     }
-    rule.value = admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
+    rule.value = strcasecmp(word, "auto") == 0
+                     ? ADMISSION_COST_LEARNT
+                     : admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
     if (rule.value < 0) {
         return apr_psprintf(cmd->pool,
                             "AdmissionCost: '%s' is not a number of permits "
-                            "from 1 to %d",
+                            "from 1 to %d, or 'auto'",
                             word, ADMISSION_LIMIT_MAX);
     }
     error = *args ? parse_condition(cmd, args, &rule) : NULL;

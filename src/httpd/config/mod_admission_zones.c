@@ -278,6 +278,12 @@ static bool says_flows(const admission_dir_conf_t *conf)
            || conf->priorities || conf->costs;
 }
 
+static void note_flows(admission_zone_t *zone, const admission_dir_conf_t *conf)
+{
+    zone->uses_flows |= says_flows(conf);
+    zone->has_costs |= conf->costs != NULL;
+}
+
 /* A section without a zone of its own is for requests of some zone: which ones, is
  * known when they come. Those of the main server are for all servers. */
 static void settle_inner_flows(const admission_flows_note_t *note,
@@ -292,7 +298,7 @@ static void settle_inner_flows(const admission_flows_note_t *note,
         if (section->zone
             && (note->server == main_server || note->server == section->server
                 || section->server == main_server)) {
-            section->zone->uses_flows = true;
+            note_flows(section->zone, note->conf);
         }
     }
 }
@@ -307,8 +313,8 @@ static void settle_flows(apr_pool_t *p, const server_rec *main_server)
         const admission_section_t *section =
             APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
 
-        if (section->zone && says_flows(apparent_conf(p, section))) {
-            section->zone->uses_flows = true;
+        if (section->zone) {
+            note_flows(section->zone, apparent_conf(p, section));
         }
     }
     for (i = 0; i < admission_sections_flows()->nelts; i++) {

@@ -27,7 +27,8 @@ static agent_zone_t describe(const admission_zone_t *zone)
                            .handle = zone->handle,
                            .min = (uint32_t)zone->said.min,
                            .max = (uint32_t)zone->limit,
-                           .is_dry = zone->dry_run };
+                           .is_dry = zone->dry_run,
+                           .has_costs = zone->has_costs };
 }
 
 /* ---- what it says ----------------------------------------------------------- */
