@@ -312,6 +312,7 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
                            .trial = (uint32_t)FIELD(TRIAL),
                            .brakes = (uint32_t)FIELD(BRAKES),
                            .busy_permille = (uint32_t)FIELD(BUSY),
+                           .dearest = (uint32_t)FIELD(DEAREST),
                            .since_sec = FIELD(SINCE_SEC),
                            .program_mb = FIELD(PROGRAM_MB),
                            .largest_mb = FIELD(LARGEST_MB),
@@ -331,6 +332,14 @@ typedef unsigned long long number_t;
 
 static void say_memory(const adm_auto_t *shown, char *text)
 {
+    if (shown->dearest > 1) {
+        say(text,
+            "memory has room for %u permits of %llu MB in %llu MB; a program "
+            "takes up to %u of them",
+            shown->memory_cap, (number_t)shown->program_mb,
+            (number_t)shown->budget_mb, shown->dearest);
+        return;
+    }
     say(text,
         "memory has room for %u programs of %llu MB (the largest had %llu) in "
         "%llu MB",

@@ -1,4 +1,6 @@
 /* test_weigh.c - requests cost what the agent has learnt of their programs. */
+#include <string.h>
+
 #include "adm_auto.h"
 #include "adm_weigh.h"
 #include "law_tune.h"
@@ -182,6 +184,29 @@ START_TEST(the_time_of_a_request_counts_for_each_of_its_permits)
 }
 END_TEST
 
+START_TEST(a_sentence_of_memory_says_permits)
+{
+    law_tune_t state = { .version = LAW_TUNE_VERSION,
+                         .reason = LAW_TUNE_MEMORY,
+                         .memory_cap = 45 };
+    char text[ADM_AUTO_SENTENCE];
+    adm_auto_t shown;
+
+    learn(10);
+    state.memory.mean_kb = 20 * MB;
+    state.dearest = _i ? 15 : 1;
+    adm_auto_write(segment, zone, &state, 0);
+    adm_auto_view(segment, zone, now, &shown);
+    adm_auto_sentence(&shown, 45, text);
+    ck_assert_msg(strncmp(text,
+                          _i ? "memory has room for 45 permits of 20 MB"
+                             : "memory has room for 45 programs of 20 MB",
+                          38)
+                      == 0,
+                  "%s", text);
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_request_takes_what_its_program_was_seen_to_take);
@@ -191,6 +216,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, the_agent_sees_kind_and_cost_of_a_program);
     tcase_add_test(stories,
                    the_time_of_a_request_counts_for_each_of_its_permits);
+    tcase_add_loop_test(stories, a_sentence_of_memory_says_permits, 0, 2);
 }
 
 int main(void)
