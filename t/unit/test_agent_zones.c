@@ -264,12 +264,15 @@ START_TEST(programs_of_two_sizes_have_their_costs)
 {
     law_weigh_t weigh;
 
+    uses_flows = true;
+    make_segment(8, 8, 256);
     begin(0);
     zones[0].has_costs = true;
     zones[0].max = 100;
     adm_segment_begin_load(segment);
     adm_segment_configure_auto(segment, "one", 1, 100, 100, &zones[0].handle);
-    adm_segment_use_flows(segment, zones[0].handle, true);
+    ck_assert_int_eq(adm_segment_use_flows(segment, zones[0].handle, true),
+                     APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     agent_tune_begin(agent, &setup, root, pool);
     clients[0] = CLIENTS;

@@ -38,6 +38,8 @@ static void learn(uint32_t limit)
 {
     const law_weigh_t weigh = two_kinds();
 
+    uses_flows = true;
+    make_segment(8, 8, 256);
     configure();
     child = join();
     now = adm_now();
