@@ -16,6 +16,7 @@
 
 #include "adm.h"
 #include "adm_layout_flow.h"
+#include "adm_layout_who.h"
 #include "adm_layout_zone.h"
 #include "adm_lock.h"
 
@@ -227,26 +228,6 @@ typedef struct adm_ticket_rec_t {
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
                "a ticket is one cache line");
 
-/* Who has the ticket of the same number, for whoever looks: adm_who.c. Written by
- * the ticket's owner without a lock. */
-typedef struct adm_who_rec_t {
-    _Atomic uint64_t mark; /* the ticket's arrival and one, once all is written;
-                            * 0: being written */
-    adm_who_t who;
-
-    /* Of what kind its program is, and in the high half the low bits of its arrival:
-     * else it is an earlier one's. Zone lock, before the ticket's state. */
-    _Atomic uint64_t kind;
-
-    /* By the agent alone, without a lock: what the ticket's program had taken when
-     * it was last seen: adm_account.c. */
-    _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
-                                * written; 0: being written */
-    _Atomic uint64_t peak_kb;
-    _Atomic uint64_t processor_usec;
-    _Atomic uint64_t faults;
-} adm_who_rec_t;
-
 /* What a ticket's `programs` says. */
 #define ADM_PROGRAMS_ONE 1U
 #define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
@@ -272,11 +253,6 @@ static inline uint32_t adm_program_pid(uint64_t program)
 
     return pid >= ADM_PROGRAM_TAKEN ? ADM_PROGRAM_CLOSED
                                     : pid & ~ADM_PROGRAM_ALONE;
-}
-
-static inline uint64_t adm_kind_word(uint64_t arrival, uint32_t kind)
-{
-    return (arrival & UINT32_MAX) << 32 | kind;
 }
 
 /* A child's life: pid, sequence number and state in one word. */

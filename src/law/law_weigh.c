@@ -10,8 +10,10 @@
  * but counts no more. */
 #define STALE_SEC 600
 
-/* Each program moves what its kind takes by this part of the difference. */
-#define MOVES 8
+/* A larger program moves what its kind takes by half of the difference, a smaller one
+ * by an eighth: it may have been seen last before it was as large as it became. */
+#define RISES 2
+#define FALLS 8
 
 /* The unit stays while the one that it should be is within a quarter of it: each
  * change of it is another world for the limit. */
@@ -73,7 +75,12 @@ void law_weigh_note(law_weigh_t *weigh, uint32_t name, uint32_t kb,
         }
         *kind = (law_weigh_kind_t){ .name = name, .kb = kb };
     }
-    kind->kb = (uint32_t)(((uint64_t)kind->kb * (MOVES - 1) + kb) / MOVES);
+    if (kb > kind->kb) {
+        kind->kb += (kb - kind->kb) / RISES;
+    }
+    else {
+        kind->kb -= (kind->kb - kb) / FALLS;
+    }
     kind->seen_sec = now_sec;
 }
 

@@ -11,17 +11,18 @@ my $MOST = 60_000;
 
 sub conf {
     my ($limit) = @_;
-    return "<Location /kinds/>\nMaxConcurrent $limit\nAdmissionCost auto\n</Location>\n";
+    return "<Location /kinds/>\nMaxConcurrent $limit\nAdmissionCost auto\nAdmissionQueue 0\n"
+           . "</Location>\n";
 }
 
 # One request, of a program that has its memory until the gate opens.
 sub run_one {
-    my ($httpd, $script, $mb, $see) = @_;
+    my ($httpd, $script, $mb, @see) = @_;
     my $gate = join '-', $script, ++$httpd->{gates};
     my $client = $httpd->ask("/kinds/$script.cgi?mb=$mb&until=$gate");
 
     $httpd->zone_becomes($ZONE, "$script runs", Queued => 0);
-    $see->();
+    $_->() for @see;
     $httpd->open_gate($gate);
     is $client->answer->{status}, 200, '... and is answered';
     $httpd->zone_becomes($ZONE, '... and has ended', Active => 0);
@@ -32,7 +33,7 @@ sub active { return $_[0]->zone($ZONE)->{Active} }
 sub is_measured {
     my ($httpd, $mb) = @_;
     return sub {
-        wait_for { $httpd->zone($ZONE)->{ProgramMB} >= $mb } "its $mb MB are seen", 20;
+        wait_for { $httpd->zone($ZONE)->{ProgramLargestMB} >= $mb } "its $mb MB are seen", 20;
     };
 }
 
@@ -50,11 +51,11 @@ for_each_combo(sub {
 
     $httpd->put_heavy("kinds/$_.cgi") for qw(small large);
     $httpd->start;
-    $httpd->allow_in_log(qr/ADM010[345]/);    # more than the workers
+    $httpd->allow_in_log(qr/ADM0103/);    # more than the workers
 
-    run_one($httpd, 'small', 10, takes($httpd, 1, 1, 'one that is not known'));
-    run_one($httpd, 'small', 10, is_measured($httpd, 8));
-    run_one($httpd, 'large', 80, takes($httpd, 1, 1, 'another one'));
+    run_one($httpd, 'small', 10, takes($httpd, 1, 1, 'one that is not known'),
+            is_measured($httpd, 9));
+    run_one($httpd, 'large', 80, takes($httpd, 1, 1, 'another one'), is_measured($httpd, 75));
     wait_for { $httpd->zone($ZONE)->{Limit} >= 4 } 'the limit is at least what the large one takes',
         20;
     run_one($httpd, 'large', 80, takes($httpd, 4, 12, 'one that is known as large'));
@@ -67,9 +68,9 @@ for_each_combo(sub {
     $httpd->expect_in_log(qr/ADM0133/);
     run_one($httpd, 'large', 80, takes($httpd, 4, 12, '... and knows the large one'));
 
-    $httpd->configure(conf(30));
+    $httpd->configure(conf(10));
     $httpd->graceful;
-    $httpd->zone_becomes($ZONE, 'a number', Limit => 30, LimitMode => 'fixed');
+    $httpd->zone_becomes($ZONE, 'a number', Limit => 10, LimitMode => 'fixed');
     run_one($httpd, 'large', 80, takes($httpd, 1, 1, 'each takes one'));
     $httpd->expect_in_log(qr/ADM0151: .*AdmissionCost auto is for MaxConcurrent auto/);
     $httpd->stop;

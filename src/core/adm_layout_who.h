@@ -1,0 +1,37 @@
+/* adm_layout_who.h - private: what is known of a request beside its ticket.
+ * Included by adm_layout.h.
+ */
+#ifndef ADM_LAYOUT_WHO_H
+#define ADM_LAYOUT_WHO_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "adm/who.h"
+
+/* Who has the ticket of the same number, for whoever looks: adm_who.c. Written by
+ * the ticket's owner without a lock. */
+typedef struct adm_who_rec_t {
+    _Atomic uint64_t mark; /* the ticket's arrival and one, once all is written;
+                            * 0: being written */
+    adm_who_t who;
+
+    /* Of what kind its program is, and in the high half the low bits of its arrival:
+     * else it is an earlier one's. Zone lock, before the ticket's state. */
+    _Atomic uint64_t kind;
+
+    /* By the agent alone, without a lock: what the ticket's program had taken when
+     * it was last seen: adm_account.c. */
+    _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
+                                * written; 0: being written */
+    _Atomic uint64_t peak_kb;
+    _Atomic uint64_t processor_usec;
+    _Atomic uint64_t faults;
+} adm_who_rec_t;
+
+static inline uint64_t adm_kind_word(uint64_t arrival, uint32_t kind)
+{
+    return (arrival & UINT32_MAX) << 32 | kind;
+}
+
+#endif
