@@ -293,6 +293,31 @@ START_TEST(programs_of_two_sizes_have_their_costs)
 }
 END_TEST
 
+/* Who knows next week what a permit was? */
+START_TEST(what_is_found_in_permits_is_not_kept)
+{
+    FILE *state = tmpfile();
+    law_tune_t law;
+
+    begin(0);
+    law_tune_remember(&law, 9, 20 * MB, 20 * MB);
+    law.dearest = _i ? 15 : 1;
+    adm_auto_write(segment, zones[0].handle, &law, 0);
+    setup.state_fd = fileno(state);
+    setup.count = 1;
+    agent_tune_begin(agent, &setup, root, pool);
+    agent_tune_end(now);
+    if (_i) {
+        ck_assert_int_eq(lseek(setup.state_fd, 0, SEEK_END), 0);
+    }
+    else {
+        ck_assert_int_gt(lseek(setup.state_fd, 0, SEEK_END), 0);
+    }
+    fclose(state);
+    remove_machine();
+}
+END_TEST
+
 /* More of them serve no more: each zone is sure of its limit only by trials. */
 START_TEST(one_limit_is_tried_at_a_time)
 {
@@ -322,6 +347,7 @@ static void add_stories(TCase *stories)
                    a_zone_that_comes_later_gets_its_part_of_the_memory);
     tcase_add_test(stories, one_limit_is_tried_at_a_time);
     tcase_add_test(stories, programs_of_two_sizes_have_their_costs);
+    tcase_add_loop_test(stories, what_is_found_in_permits_is_not_kept, 0, 2);
 }
 
 int main(void)
