@@ -125,6 +125,9 @@ bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
     if (kept->memory_kb != memory_kb || kept->cores != cores) {
         kept->limit = 0;
     }
+    if (kept->need_kb > memory_kb || kept->largest_kb > memory_kb) {
+        kept->need_kb = kept->largest_kb = 0;
+    }
     return kept->limit > 0 || kept->need_kb > 0;
 }
 

@@ -107,9 +107,7 @@ void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
     begin(tune, limit ? LAW_TUNE_MODE_HOLD : LAW_TUNE_MODE_FIRST,
           law_tune_between(limit, 1, COUNT_MOST), 0);
     if (need_kb > 0) {
-        tune->memory.ended = 1;
-        tune->memory.mean_kb = tune->memory.recent_kb = need_kb;
-        tune->memory.largest_kb = law_tune_larger(need_kb, largest_kb);
+        law_tune_memory_remember(&tune->memory, need_kb, largest_kb);
     }
 }
 

@@ -49,6 +49,9 @@
 #define DEFLATE_PER_SEC 0.004
 #define INFLATION_MOST 3.0
 
+/* Of is_young. */
+enum { YOUNG = 1, REMEMBERED = 2 };
+
 static double weight_of(double count, double all, double least)
 {
     /* The first ones have equal weight, later ones that of a moving mean. */
@@ -122,6 +125,14 @@ static void begin_again(law_tune_memory_t *memory, double mean_kb)
     memory->largest_kb = law_tune_larger(mean_kb, memory->batch_largest);
 }
 
+/* What is remembered may be of other programs, or of nobody knows what: it has to be
+ * borne out by one of the first ten. */
+static bool is_refuted(const law_tune_memory_t *memory)
+{
+    return memory->is_young == REMEMBERED
+           && memory->batch_largest < memory->flat_kb / 2;
+}
+
 /* While the means move from one kind of program to another, their spread is that
  * of both together, which fits few programs; so they begin again. */
 static void compare_batch(law_tune_memory_t *memory, uint32_t off)
@@ -129,16 +140,31 @@ static void compare_batch(law_tune_memory_t *memory, uint32_t off)
     double mean = memory->batch_kb / memory->batch_ended;
     bool unlike = is_unlike(memory, mean) && !(off & LAW_TUNE_NO_KINDS);
     bool is_larger = unlike && mean > memory->mean_kb;
+    bool was_young = memory->is_young == YOUNG;
+    bool refuted = is_refuted(memory);
 
     memory->unlike = unlike && !is_larger ? memory->unlike + 1 : 0;
+    memory->is_young = 0;
+    if (refuted) {
+        memory->recent_kb = mean;
+    }
     /* The first batch has some of those before. */
-    if (is_larger || memory->is_young || memory->unlike >= UNLIKE_BATCHES) {
-        memory->is_young = is_larger && !memory->is_young;
+    if (is_larger || was_young || refuted || memory->unlike >= UNLIKE_BATCHES) {
+        memory->is_young = is_larger && !was_young ? YOUNG : 0;
         memory->unlike = 0;
         begin_again(memory, mean);
     }
     memory->batch_ended = memory->batch_kb = memory->batch_square = 0;
     memory->batch_largest = 0;
+}
+
+void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
+                              double largest_kb)
+{
+    memory->ended = 1;
+    memory->mean_kb = memory->recent_kb = memory->flat_kb = need_kb;
+    memory->largest_kb = law_tune_larger(need_kb, largest_kb);
+    memory->is_young = REMEMBERED;
 }
 
 void law_tune_memory_learn(law_tune_memory_t *memory,
@@ -335,5 +361,5 @@ bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now)
            && law_tune_is_within(&memory->batch_kb, 0, BATCH * kb)
            && law_tune_is_within(&memory->batch_square, 0, BATCH * kb * kb)
            && law_tune_is_within(&memory->batch_largest, 0, kb)
-           && memory->unlike < UNLIKE_BATCHES && memory->is_young <= 1;
+           && memory->unlike < UNLIKE_BATCHES && memory->is_young <= REMEMBERED;
 }

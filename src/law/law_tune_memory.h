@@ -36,6 +36,10 @@ void law_tune_memory_was_wrong(law_tune_memory_t *memory,
 /** @return KiB that the next program is expected to need; 0 if unknown. */
 double law_tune_memory_need(const law_tune_memory_t *memory);
 
+/** Begin with what was found before a restart. */
+void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
+                              double largest_kb);
+
 /** What was the largest was of other costs. */
 void law_tune_memory_forget_largest(law_tune_memory_t *memory);
 

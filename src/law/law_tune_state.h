@@ -122,7 +122,9 @@ typedef struct law_tune_memory_t {
     double recent_kb;  /* mean of the last ten or so */
     double largest_kb; /* half of what is above the mean fades in 10 minutes */
     double inflation;  /* 1, or more when forecasts have been wrong */
-    double flat_kb;    /* largest resident set seen before anything ended */
+    double
+        flat_kb; /* largest resident set seen before anything ended; or what was
+                        * remembered */
     double flat_since;
     double kind_kb; /* size of a program that is larger than any before; or 0 */
     double kind_until;
@@ -132,7 +134,8 @@ typedef struct law_tune_memory_t {
     double batch_square;
     double batch_largest;
     uint32_t unlike;   /* comparisons in a row that found smaller ones */
-    uint32_t is_young; /* the means began again with the last batch */
+    uint32_t is_young; /* the means began again with the last batch; or 2: they
+                        * are remembered, and no batch has told of them */
 } law_tune_memory_t;
 
 /** What a limit yields, measured over ticks that fill an epoch. */

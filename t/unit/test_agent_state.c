@@ -149,6 +149,14 @@ START_TEST(of_another_machine_only_what_programs_need_is_taken)
     kept = some;
     kept.need_kb = 0;
     ck_assert(!agent_state_is_of_use(&kept, some.at, some.memory_kb, 16));
+    /* No program here had so much. */
+    kept = some;
+    kept.largest_kb = UINT32_MAX;
+    ck_assert(
+        agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert_uint_eq(kept.limit, some.limit);
+    ck_assert_uint_eq(kept.need_kb, 0);
+    ck_assert_uint_eq(kept.largest_kb, 0);
     /* Too old; of a clock that was wrong; of any number. */
     kept = some;
     ck_assert(!agent_state_is_of_use(&kept, some.at + week + 1, some.memory_kb,

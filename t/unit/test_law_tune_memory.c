@@ -61,6 +61,26 @@ START_TEST(of_larger_programs_twenty_are_enough)
 }
 END_TEST
 
+/* After a restart: other programs, or a file that somebody wrote. */
+START_TEST(what_is_remembered_has_to_be_borne_out_by_one_of_ten)
+{
+    begin();
+    law_tune_memory_remember(&memory, 900 * MB, 900 * MB);
+    ck_assert_uint_eq(room(), 1);
+    end_programs_of(9, 10);
+    ck_assert_uint_le(room(), 1);
+    end_programs_of(1, 10);
+    ck_assert_uint_eq(room(), 95);
+    begin();
+    law_tune_memory_remember(&memory, 100 * MB, 200 * MB);
+    end_programs_of(9, 10);
+    end_programs_of(1, 60);
+    end_programs_of(10, 10);
+    ck_assert_uint_le(room(), 40);
+    ck_assert_double_ge(memory.largest_kb, 190 * MB);
+}
+END_TEST
+
 /* Of the first ten three are large: a spread with room for five, if it were all that
  * is known; but one was seen to have 200 MB. */
 START_TEST(what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten)
@@ -124,6 +144,8 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, of_larger_programs_twenty_are_enough);
+    tcase_add_test(stories,
+                   what_is_remembered_has_to_be_borne_out_by_one_of_ten);
     tcase_add_test(stories,
                    what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten);
     tcase_add_test(stories,
