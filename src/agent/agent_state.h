@@ -35,7 +35,8 @@ void agent_state_read(int fd, char *text);
 bool agent_state_find(const char *text, const char *name, agent_kept_t *kept);
 
 /** Take out of @a kept what is not true here: of another machine that is the limit, of
- *  a time long ago or to come all of it, and what is more than the memory here. @a now: seconds since 1970.
+ *  a time long ago or to come all of it, and what programs need if that is more than
+ *  the memory here. @a now: seconds since 1970.
  *  @return whether anything is left. */
 bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
                            uint32_t cores);
