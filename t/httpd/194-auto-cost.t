@@ -74,6 +74,6 @@ for_each_combo(sub {
     run_one($httpd, 'large', 80, takes($httpd, 1, 1, 'each takes one'));
     $httpd->expect_in_log(qr/ADM0151: .*AdmissionCost auto is for MaxConcurrent auto/);
     $httpd->stop;
-}, 'prefork+cgi', 'event+cgid');
+}, 'event+cgid');
 
 done_testing;
