@@ -26,16 +26,20 @@ sub end_busy {
     waitpid $pid, 0;
 }
 
-# Processors that others fill end the growth, and tests run side by side: where /proc/stat
-# can be covered httpd sees idle ones.
+# Processors that others fill end the growth, stalls of others for memory turn it back, and
+# tests run side by side: where /proc can be covered httpd sees neither.
 sub start_beside_nobody {
     my $httpd = new_httpd(@_);
-    my $stat = "$httpd->{dir}/stat";
-    my $mount = "mount --bind $stat /proc/stat";
+    my @mounts;
 
-    $httpd->put('../stat', $httpd->slurp('/proc/stat'));
-    return $httpd->start if $> != 0 || system("unshare -m sh -c '$mount' 2>/dev/null");
-    $httpd->put('../httpd', "#!/bin/sh\nexec unshare -m sh -c '$mount && exec \"\$@\"' sh "
+    for my $path (grep { -e "/proc/$_" } 'stat', 'pressure/memory') {
+        my $copy = $path =~ s{.*/}{}r;
+        $httpd->put("../$copy", $httpd->slurp("/proc/$path"));
+        push @mounts, "mount --bind $httpd->{dir}/$copy /proc/$path";
+    }
+    my $mounts = join ' && ', @mounts;
+    return $httpd->start if $> != 0 || system("unshare -m sh -c '$mounts' 2>/dev/null");
+    $httpd->put('../httpd', "#!/bin/sh\nexec unshare -m sh -c '$mounts && exec \"\$@\"' sh "
         . AdmissionTest::Config::httpd() . " \"\$@\"\n");
     chmod 0755, "$httpd->{dir}/httpd";
     local $ENV{HTTPD} = "$httpd->{dir}/httpd";
