@@ -42,16 +42,22 @@ sub missing {
          :                                      undef;
 }
 
+# Whether it can speak TLS.
+sub has_tls { return `ldd '${\ module() }'` =~ /hiredis_ssl/ }
+
 # fallback, lease, hold (seconds), servers, timeout (of the engine), redis (a Redis),
-# watched (an observer looks all the time, 1 unless said).
+# engine (what AdmissionEngine says, and no wires), watched (an observer looks all the time,
+# 1 unless said), more (configuration, or a sub that makes it of the programs' directory).
 sub start {
     my ($class, $combo, %o) = @_;
     my $self = bless { fallback => 'reject', lease => 3, hold => 1, servers => 3, timeout => '500ms',
                        limit => $LIMIT, watched => 1, queue => 200, more => '', %o, combo => $combo, crowds => [] }, $class;
 
-    $self->{redis} //= AdmissionTest::Redis->start(conf => $o{redis_conf} // []);
-    $self->{engine_port} //= $self->{redis}{port};
-    $self->{wires} = [ map { AdmissionTest::Wire->start($self->{engine_port}) } 1 .. $self->{servers} ];
+    if (!$self->{engine}) {
+        $self->{redis} //= AdmissionTest::Redis->start(conf => $o{redis_conf} // []);
+        $self->{engine_port} //= $self->{redis}{port};
+        $self->{wires} = [ map { AdmissionTest::Wire->start($self->{engine_port}) } 1 .. $self->{servers} ];
+    }
     $self->{httpds} = [];
     for my $n (0 .. $self->{servers} - 1) {
         my $httpd = new_httpd(combo => $combo, workers => 40, stops_within => 20)->allow_in_log(@EXPECTED);
@@ -69,9 +75,11 @@ sub dir { return $_[0]{httpds}[0]{dir} }
 sub conf {
     my ($self, $n) = @_;
     my ($module, $dir) = (module(), $self->dir);
+    my $more = ref $self->{more} ? $self->{more}->($dir) : $self->{more};
+    my $engine = $self->{engine} // "redis://127.0.0.1:$self->{wires}[$n]{port}";
     return <<"CONF";
 LoadModule admission_redis_module $module
-AdmissionEngine redis://127.0.0.1:$self->{wires}[$n]{port} timeout=$self->{timeout}
+AdmissionEngine $engine timeout=$self->{timeout}
 AdmissionFleet lease=$self->{lease}s hold=$self->{hold}s fallback=$self->{fallback}
 LogLevel admission:info
 <Directory $dir/cgi>
@@ -84,7 +92,7 @@ LogLevel admission:info
     AdmissionZone $ZONE fleet
     AdmissionQueue $self->{queue} timeout=60s
 </Location>
-$self->{more}
+$more
 CONF
 }
 
@@ -140,6 +148,36 @@ sub goes_on {
     my $before = $self->ended;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
     return wait_for { $self->ended > $before + $LIMIT } $what, $within // 15;
+}
+
+# An assertion that a server whose AdmissionEngine says this, from a reload on, tells in
+# one line why that is no engine, and has it as before after another reload.
+sub is_told {
+    my ($self, $n, $what, $engine, $pattern) = @_;
+    my $httpd = $self->{httpds}[$n];
+    my $before = $self->lines($n, qr/ADM0141/);
+    local $Test::Builder::Level = $Test::Builder::Level + 1;
+
+    $self->change_engine($n, $engine);
+    wait_for { $self->lines($n, qr/ADM0141/) > $before } "$what: there is a line", 20;
+    my ($line) = reverse grep { /ADM0141/ } $httpd->error_log;
+    like $line, $pattern, '... that says it';
+    my $errors = $httpd->status->{AdmissionEngineErrors};
+    wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 1 } '... while it tries again', 20;
+    is $self->lines($n, qr/ADM0141/), $before + 1, '... in one line';
+    $self->change_engine($n, $self->{engine});
+}
+
+# From a reload on, which has another agent.
+sub change_engine {
+    my ($self, $n, $engine) = @_;
+    my $httpd = $self->{httpds}[$n];
+    my ($agent) = $httpd->agents;
+    local $self->{engine} = $engine;
+
+    $httpd->configure($self->conf($n));
+    $httpd->graceful;
+    wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent } 'a reload', 20;
 }
 
 # Lines of a server's log with this in it.

@@ -22,19 +22,29 @@ sub program {
     return $found[0];
 }
 
-# start(conf => ['requirepass x']): one that answers.
+# start(conf => ['requirepass x'], options => ['--sentinel']): one that answers.
 sub start {
     my ($class, %o) = @_;
     my $tmp = File::Temp->newdir('admission-redis-XXXXXX', TMPDIR => 1);
-    my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
-                                      Proto => 'tcp', Listen => 1) or die "no free port\n";
+    my $probe = free_port();
     my $self = bless { tmp => $tmp, dir => "$tmp", socket => "$tmp/socket",
-                       port => $probe->sockport, conf => $o{conf} // [], owner => $$ },
+                       port => $probe->sockport, conf => $o{conf} // [],
+                       options => $o{options} // [], owner => $$ },
                      $class;
 
     chmod 0755, $self->{dir};
     close $probe;
     return $self->launch;
+}
+
+# One that is 10000 below another one, which a node of a Cluster listens on as well.
+sub free_port {
+    my @tried;
+    while (@tried < 200) {
+        push @tried, IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Proto => 'tcp', Listen => 1) || last;
+        return $tried[-1] if $tried[-1]->sockport < 55_000;
+    }
+    die "no free port\n";
 }
 
 sub launch {
@@ -54,7 +64,8 @@ sub launch {
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>>', "$self->{dir}/log";
         open STDERR, '>&', \*STDOUT;
-        exec { $program } 'redis-server', "$self->{dir}/redis.conf" or POSIX::_exit(127);
+        exec { $program } 'redis-server', "$self->{dir}/redis.conf", @{ $self->{options} }
+            or POSIX::_exit(127);
     }
     my $end = time + $PATIENCE;
     sleep 0.01 while !$self->answers && time < $end;
@@ -80,6 +91,26 @@ sub command {
     my $line = <$socket> // '';
     $line = <$socket> if $line =~ /^\$\d/;
     return $line =~ s/\r\n\z//r;
+}
+
+# One command and all that it answers: a text, a list of these, or undef.
+sub asked {
+    my ($self, @words) = @_;
+    my $socket = $self->connect or return;
+    print $socket sprintf('*%d', scalar @words) . "\r\n"
+        . join '', map { sprintf "\$%d\r\n%s\r\n", length, $_ } @words;
+    return read_answer($socket);
+}
+
+sub read_answer {
+    my ($socket) = @_;
+    my ($kind, $rest) = (<$socket> // return) =~ /^(.)(.*?)\r\n\z/s or return;
+
+    return $rest if $kind !~ /[*\$]/;
+    return if $rest < 0;
+    return [ map { scalar read_answer($socket) } 1 .. $rest ] if $kind eq '*';
+    read $socket, my $text, $rest + 2;
+    return substr $text, 0, $rest;
 }
 
 sub stop {

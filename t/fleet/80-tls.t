@@ -1,0 +1,104 @@
+# TLS to the engine: nobody who is not trusted, or has another name, is one. Skipped where
+# it was built with a hiredis without TLS.
+
+use FindBin;
+use lib "$FindBin::Bin/../httpd/lib";
+use AdmissionTest;
+use AdmissionTest::Fleet;
+use AdmissionTest::Redis;
+
+use File::Temp ();
+
+if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
+plan skip_all => 'no TLS: it was built with a hiredis without hiredis_ssl' if !AdmissionTest::Fleet::has_tls();
+plan skip_all => 'no openssl: install openssl' if !grep { -x "$_/openssl" } split /:/, $ENV{PATH};
+
+my $tmp = File::Temp->newdir('admission-tls-XXXXXX', TMPDIR => 1);
+chmod 0755, "$tmp";
+
+sub openssl {
+    my ($command) = @_;
+    my $output = `cd '$tmp' && openssl $command 2>&1`;
+    $? == 0 or die "openssl $command: $output\n";
+}
+
+sub authority { openssl("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$_[0] -keyout $_[0].key -out $_[0].crt") }
+
+# A certificate of these names by that authority.
+sub certificate {
+    my ($name, $by, $names, $days) = @_;
+    open my $file, '>', "$tmp/$name.ext" or die "$!\n";
+    print $file "subjectAltName=$names\n";
+    close $file;
+    openssl("req -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out $name.csr");
+    openssl("x509 -req -in $name.csr -CA $by.crt -CAkey $by.key -CAcreateserial -days 2 -extfile $name.ext -out $name.crt");
+}
+
+authority($_) for qw(ours theirs);
+certificate('here', 'ours', 'IP:127.0.0.1');
+certificate('named', 'ours', 'DNS:redis.example,DNS:localhost');
+certificate('me', 'ours', 'DNS:me');
+certificate('foreign', 'theirs', 'IP:127.0.0.1');
+
+# One that has TLS on a port of its own beside the plain one.
+sub redis {
+    my ($certificate, $asks, %more) = @_;
+    my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1) or die "no port\n";
+    my $tls = $probe->sockport;
+    close $probe;
+    my $redis = AdmissionTest::Redis->start(options => $more{options} // [], conf => [
+        @{ $more{conf} // [] }, "tls-port $tls", "tls-ca-cert-file $tmp/ours.crt", "tls-auth-clients $asks",
+        "tls-cert-file $tmp/$certificate.crt", "tls-key-file $tmp/$certificate.key" ]);
+    $redis->{tls} = $tls;
+    return $redis;
+}
+
+my $redis    = redis('here', 'no');
+my $named    = redis('named', 'no');
+my $foreign  = redis('foreign', 'no');
+my $strict   = redis('here', 'yes');
+my $sentinel = redis('here', 'no', options => ['--sentinel'],
+                     conf => [ "sentinel monitor db 127.0.0.1 $redis->{tls} 1", 'tls-replication yes' ]);
+my $ca      = "tls=$tmp/ours.crt";
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $fleet = AdmissionTest::Fleet->start($combo, engine => "rediss://127.0.0.1:$redis->{tls} $ca");
+
+    $fleet->is_leased('a certificate that is trusted');
+    $fleet->load(5);
+    $fleet->goes_on('a load');
+    $redis->command(qw(CLIENT KILL TYPE normal)), $redis->command(qw(CLIENT KILL TYPE pubsub)) for 1 .. 5;
+    $fleet->goes_on('... and goes on when connections end', 30);
+    $fleet->rest;
+    is scalar @{ $redis->asked(qw(PUBSUB CHANNELS adm:*)) }, 3, 'all are connected';
+    unlike $redis->asked(qw(CLIENT LIST TYPE pubsub)), qr/laddr=127.0.0.1:$redis->{port} /, '... by TLS';
+
+    for ([ 'nobody vouches for it', "rediss://127.0.0.1:$foreign->{tls} $ca",
+           qr/certificate is not accepted: (?:unable to get local issuer|self.signed)/ ],
+         [ 'the system does not', "rediss://127.0.0.1:$redis->{tls}", qr/certificate is not accepted: / ],
+         [ 'it has another name', "rediss://127.0.0.1:$named->{tls} $ca", qr/certificate is not accepted: IP address mismatch/ ],
+         [ 'it has not this name', "rediss://127.0.0.1:$named->{tls} $ca tls-name=other.example",
+           qr/certificate is not accepted: [Hh]ostname mismatch/ ],
+         [ 'it wants a certificate', "rediss://127.0.0.1:$strict->{tls} $ca", qr/TLS: .*alert.*certificate/ ],
+         [ 'it speaks no TLS', "rediss://127.0.0.1:$redis->{port} $ca", qr/TLS: |closed|reset|cannot be connected in time/ ],
+         [ 'it speaks nothing else', "redis://127.0.0.1:$redis->{tls}", qr/closed|reset|Protocol error/i ],
+         [ 'nobody listens', "rediss://127.0.0.1:1 $ca", qr/Connection refused/ ]) {
+        $fleet->is_told(1, @$_);
+    }
+    for ([ 'the name that is said', "rediss://127.0.0.1:$named->{tls} $ca tls-name=redis.example" ],
+         [ 'the name of the URL', "rediss://localhost:$named->{tls} $ca" ],
+         [ 'any name', "rediss://127.0.0.1:$named->{tls} $ca tls-name=off" ],
+         [ 'its certificate and ours', "rediss://127.0.0.1:$strict->{tls} $ca,$tmp/me.crt,$tmp/me.key" ]) {
+        my ($what, $engine) = @$_;
+        $fleet->change_engine(1, $engine);
+        wait_for { my $zone = ($fleet->zones)[1]; $zone->{FleetState} eq 'leased' && $zone->{FleetServers} == 1 } $what, 30;
+    }
+    $fleet->change_engine(1, "rediss://127.0.0.1:$sentinel->{tls} sentinel=db $ca");
+    $fleet->is_leased('a Sentinel and its master');
+    $fleet->change_engine(1, $fleet->{engine});
+    $fleet->rest(within => 60);
+    $fleet->stop;
+}, 'event+cgid');
+
+done_testing;
