@@ -22,4 +22,15 @@ AC_DEFUN([ADM_LIBRARIES], [
              adm_have_hiredis="no (library hiredis not found)"])
     ])
     AM_CONDITIONAL([HAVE_HIREDIS], [test "$adm_have_hiredis" = yes])
+
+    dnl TLS to the engine: hiredis 1.0 and later may have it. Names of certificates
+    dnl are checked by OpenSSL itself.
+    AS_IF([test "$adm_have_hiredis" = yes], [
+        PKG_CHECK_MODULES([HIREDIS_SSL],
+            [hiredis_ssl >= 1.0 libssl >= 1.1 libcrypto >= 1.1],
+            [adm_have_hiredis="yes, with TLS"
+             HIREDIS_LIBS="$HIREDIS_SSL_LIBS $HIREDIS_LIBS"
+             HIREDIS_CFLAGS="$HIREDIS_SSL_CFLAGS $HIREDIS_CFLAGS -DADM_HAVE_REDIS_TLS"],
+            [adm_have_hiredis="yes, without TLS (library hiredis_ssl not found)"])
+    ])
 ])

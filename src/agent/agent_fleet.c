@@ -27,6 +27,7 @@ typedef struct shared_t {
     law_fleet_work_t work;   /* of the last promise */
     law_fleet_terms_t terms; /* with what the hold is just now */
     bool has_lapsed;
+    bool is_joined;    /* there is a connection for it */
     adm_usec_t who_at; /* when the engine last told who shares the limit */
 } shared_t;
 
@@ -36,11 +37,9 @@ static struct {
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
-    apr_pool_t *pool; /* of the engine */
-    bool is_connected;
-    bool has_told_connected; /* and not of its loss since */
-    bool has_connected;
-    bool is_doubled; /* another one speaks in this server's name */
+    apr_pool_t *pool;        /* of the engine */
+    bool has_told_connected; /* and not of a loss since */
+    bool is_doubled;         /* another one speaks in this server's name */
     adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
 } all;
 
@@ -66,33 +65,35 @@ static bool tell_rarely(const agent_fleet_news_t *news)
 
 /* ---- what the engine says ------------------------------------------------------ */
 
-static void connected(void *data, bool is_new_run, int64_t engine_msec,
-                      int64_t now)
+static void joined(void *data, uint32_t zone, bool is_new_run,
+                   int64_t engine_msec, int64_t now)
 {
-    uint32_t n;
-
     (void)data;
-    for (n = 0; n < all.setup->count; n++) {
-        law_fleet_connected(&all.zones[n].law, is_new_run, engine_msec, now);
-    }
+    law_fleet_connected(&all.zones[zone].law, is_new_run, engine_msec, now);
+    all.zones[zone].is_joined = true;
+}
+
+static void parted(void *data, uint32_t zone)
+{
+    (void)data;
+    law_fleet_lost(&all.zones[zone].law);
+    all.zones[zone].is_joined = false;
+}
+
+static void connected(void *data, bool is_other_run)
+{
+    (void)data;
     if (!all.has_told_connected) {
-        tell(
-            &(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
-                                   .number = is_new_run && all.has_connected });
+        tell(&(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
+                                    .number = is_other_run });
     }
-    all.is_connected = all.has_connected = all.has_told_connected = true;
+    all.has_told_connected = true;
     adm_engine_count(all.self, ADM_ENGINE_CONNECT);
 }
 
 static void lost(void *data, const char *why)
 {
-    uint32_t n;
-
     (void)data;
-    for (n = 0; n < all.setup->count; n++) {
-        law_fleet_lost(&all.zones[n].law);
-    }
-    all.is_connected = false;
     adm_engine_count(all.self, ADM_ENGINE_ERROR);
     if (tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_LOST,
                                            .subject = why })) {
@@ -222,7 +223,7 @@ static adm_usec_t look(uint32_t n, adm_usec_t now)
     }
     choose_hold(shared);
     due = law_fleet_due(&shared->law, terms, &shared->work, now);
-    if (due > now || !all.is_connected) {
+    if (due > now || !shared->is_joined) {
         return due > now + RETRY_USEC ? due : now + RETRY_USEC;
     }
     law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
@@ -241,13 +242,13 @@ static void open_engine(void)
 
     for (n = 0; n < all.setup->count; n++) {
         law_fleet_begin(&all.zones[n].law, now);
+        all.zones[n].is_joined = false;
     }
     adm_fleet_id(all.self->segment, all.engine_setup.self.id);
     apr_cpystrn(all.engine_setup.self.predecessor,
                 adm_fleet_predecessor(all.self->segment),
                 LAW_FLEET_ID_LENGTH + 1);
     all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
-    all.is_connected = false;
 }
 
 /* Two that speak in one name would both use what is granted to it: this one takes
@@ -335,7 +336,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
         return;
     }
     all.self = self;
-    all.has_connected = all.has_told_connected = all.is_doubled = false;
+    all.has_told_connected = all.is_doubled = false;
     memset(all.next, 0, sizeof(all.next));
     apr_pool_create(&all.pool, pool);
     all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
@@ -351,7 +352,9 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
     all.engine_setup = (engine_setup_t){ .address = fleet->address,
                                          .zones = names,
                                          .count = fleet->count,
-                                         .ears = { .connected = connected,
+                                         .ears = { .joined = joined,
+                                                   .parted = parted,
+                                                   .connected = connected,
                                                    .lost = lost,
                                                    .replied = replied,
                                                    .pushed = pushed } };
@@ -368,7 +371,7 @@ void agent_fleet_end(adm_child_t *self)
         shared_t *shared = &all.zones[n];
         law_fleet_sync_t sync;
 
-        if (all.is_connected && shared->law.sent_at == 0
+        if (shared->is_joined && shared->law.sent_at == 0
             && adm_fleet_promise(self, shared->zone->handle, 0, adm_now(),
                                  &shared->work)
                    == APR_SUCCESS) {

@@ -16,7 +16,7 @@
 
 /** Group and version of such providers; the name is the scheme of the URL. */
 #define ENGINE_PROVIDER_GROUP "admission-engine"
-#define ENGINE_PROVIDER_VERSION "0"
+#define ENGINE_PROVIDER_VERSION "1"
 
 /** What a URL and its options say, known to the engine alone. */
 typedef struct engine_address_t engine_address_t;
@@ -24,14 +24,21 @@ typedef struct engine_address_t engine_address_t;
 /** An open engine. */
 typedef struct engine_t engine_t;
 
-/** What an engine says, always from within work(). */
+/** What an engine says, always from within work(). It may have several nodes, each with
+ *  some of the zones. */
 typedef struct engine_ears_t {
     void *data;
-    /** There is a connection; nothing that was sent before is answered any more.
-     *  @a engine_msec is the engine's time. */
-    void (*connected)(void *data, bool is_new_run, int64_t engine_msec,
-                      int64_t now);
-    /** There is none; @a why, for the log. Told again for each attempt that fails. */
+    /** There is a connection for a zone; nothing that was sent before is answered any
+     *  more. @a engine_msec is the engine's time, @a now when it was. */
+    void (*joined)(void *data, uint32_t zone, bool is_new_run,
+                   int64_t engine_msec, int64_t now);
+    /** There is none for this zone. */
+    void (*parted)(void *data, uint32_t zone);
+    /** A connection was made, for zones that have just joined: @a is_other_run if what
+     *  they knew was of another one. */
+    void (*connected)(void *data, bool is_other_run);
+    /** One is lost, of zones that have just parted; @a why, for the log. Told again for
+     *  each attempt that fails. */
     void (*lost)(void *data, const char *why);
     /** The answer to a zone's sync. */
     void (*replied)(void *data, uint32_t zone, const law_fleet_reply_t *reply,
@@ -50,8 +57,8 @@ typedef struct engine_setup_t {
     engine_ears_t ears;
 } engine_setup_t;
 
-/** Descriptors that an engine waits for. */
-#define ENGINE_DESCRIPTORS 2
+/** Descriptors that an engine waits for, at most. */
+#define ENGINE_DESCRIPTORS 32
 
 typedef struct engine_provider_t {
     /** Read what AdmissionEngine says: the URL, then options. In the parent, also for

@@ -13,14 +13,15 @@
 #include "redis_address.h"
 
 #define DEFAULT_PORT 6379
+#define SENTINEL_PORT 26379
 #define DEFAULT_TIMEOUT_USEC INT64_C(500000)
 #define LONGEST_PASSWORD 512
 
 static const char *bad_url(apr_pool_t *p, const char *url)
 {
     return apr_psprintf(p,
-                        "'%s' is not redis://host[:port][/database] nor "
-                        "unix:/path/of/socket",
+                        "'%s' is not redis://host[:port][/database], "
+                        "rediss:// for TLS, nor unix:/path/of/socket",
                         url);
 }
 
@@ -83,32 +84,64 @@ static bool read_timeout(const char *text, int64_t *timeout_usec)
     return *timeout_usec >= 10000 && *timeout_usec <= 5000000;
 }
 
-/* What others know, and why it is of no use here. NULL: nothing that is known. */
-static const char *unsupported(apr_pool_t *p, const char *option)
+/* In the parent, so that the agent waits for no name server. */
+static const char *look_up(apr_pool_t *p, const char *name, int port,
+                           engine_address_t *to)
 {
-    if (strncmp(option, "tls=", 4) == 0) {
-        return apr_psprintf(p,
-                            "'%s': TLS is not supported; a tunnel to the "
-                            "engine on this host is",
-                            option);
+    redis_place_t *place = &to->places[to->count];
+    apr_sockaddr_t *found;
+    char *number;
+
+    if (to->count == REDIS_ADDRESS_PLACES) {
+        return apr_psprintf(p, "'%s' is one host too many: %d are possible",
+                            name, REDIS_ADDRESS_PLACES);
     }
-    if (strncmp(option, "sentinel=", 9) == 0) {
-        return apr_psprintf(p,
-                            "'%s': Sentinel is not supported; the URL has to "
-                            "lead to the master, as a name or a proxy that "
-                            "follows it does",
-                            option);
+    if (apr_sockaddr_info_get(&found, name, APR_UNSPEC, (apr_port_t)port, 0, p)
+            != APR_SUCCESS
+        || apr_sockaddr_ip_get(&number, found) != APR_SUCCESS) {
+        return apr_psprintf(p, "the address of '%s' is not found", name);
     }
+    apr_cpystrn(place->host, number, sizeof(place->host));
+    apr_cpystrn(place->name, name, sizeof(place->name));
+    place->port = port;
+    to->count++;
     return NULL;
 }
 
-static const char *read_option(apr_pool_t *p, const char *option,
-                               engine_address_t *to)
+/* One more host: "host[:port]". */
+static const char *read_host(apr_pool_t *p, const char *option,
+                             engine_address_t *to)
 {
-    const char *error = unsupported(p, option);
+    char *host, *scope;
+    apr_port_t port;
 
-    if (error) {
-        return error;
+    if (to->path
+        || apr_parse_addr_port(&host, &scope, &port, option, p) != APR_SUCCESS
+        || !host || scope) {
+        return apr_psprintf(p, "'%s' is not host[:port]%s", option,
+                            to->path ? ", which unix: has not" : "");
+    }
+    return look_up(p, host, port, to);
+}
+
+static const char *read_option(apr_pool_t *p, const char *option,
+                               engine_address_t *to, const char **tls)
+{
+    if (!strchr(option, '=')) {
+        return read_host(p, option, to);
+    }
+    if (strncmp(option, "sentinel=", 9) == 0 && option[9]) {
+        to->sentinel = option + 9;
+        return NULL;
+    }
+    if (strncmp(option, "tls=", 4) == 0) {
+        *tls = option;
+        return NULL;
+    }
+    if (strncmp(option, "tls-name=", 9) == 0 && option[9]) {
+        to->tls_name = option + 9;
+        to->has_any_name = strcmp(to->tls_name, "off") == 0;
+        return NULL;
     }
     if (strncmp(option, "user=", 5) == 0 && option[5]) {
         to->user = option + 5;
@@ -122,56 +155,37 @@ static const char *read_option(apr_pool_t *p, const char *option,
         return NULL;
     }
     return apr_psprintf(p,
-                        "'%s' is not user=name, password-file=path or "
-                        "timeout=time with a time from 10ms to 5s",
+                        "'%s' is not host[:port], sentinel=name, user=name, "
+                        "password-file=path, tls=ca-file[,certificate,key], "
+                        "tls-name=name, tls-name=off or timeout=time with a "
+                        "time from 10ms to 5s",
                         option);
 }
 
-/* In the parent, so that the agent waits for no name server. */
-static const char *look_up(apr_pool_t *p, const char *name,
-                           engine_address_t *to)
+static bool is_tls(const char *url)
 {
-    apr_sockaddr_t *found;
-    char *number;
-
-    if (apr_sockaddr_info_get(&found, name, APR_UNSPEC, (apr_port_t)to->port, 0,
-                              p)
-            != APR_SUCCESS
-        || apr_sockaddr_ip_get(&number, found) != APR_SUCCESS) {
-        return apr_psprintf(p, "the address of '%s' is not found", name);
-    }
-    to->host = number;
-    return NULL;
+    return strncmp(url, "rediss:", 7) == 0;
 }
 
 static const char *read_url(apr_pool_t *p, const char *url,
                             engine_address_t *to)
 {
     apr_uri_t uri;
+    long port;
 
     if (strncmp(url, "unix:", 5) == 0) {
         to->path = url + 5;
-        to->shown = url;
         return *to->path == '/' ? NULL : bad_url(p, url);
     }
-    if (strncmp(url, "rediss:", 7) == 0) {
-        return apr_psprintf(p,
-                            "'%s' asks for TLS, which is not supported; a "
-                            "tunnel to the engine on this host is: stunnel and "
-                            "redis://127.0.0.1:port, or unix:",
-                            url);
-    }
     if (apr_uri_parse(p, url, &uri) != APR_SUCCESS || !uri.scheme
-        || strcmp(uri.scheme, "redis") != 0 || !uri.hostname || !*uri.hostname
-        || uri.query || uri.fragment) {
+        || (strcmp(uri.scheme, "redis") != 0 && !is_tls(url)) || !uri.hostname
+        || !*uri.hostname || uri.query || uri.fragment) {
         return bad_url(p, url);
     }
     if (uri.user || uri.password) {
         return "a URL with a user or a password would show them; user=name "
                "and password-file=path say them";
     }
-    to->shown = url;
-    to->port = uri.port_str ? uri.port : DEFAULT_PORT;
     if (uri.path && strcmp(uri.path, "/") != 0) {
         const char *c = uri.path + 1;
 
@@ -183,7 +197,38 @@ static const char *read_url(apr_pool_t *p, const char *url,
         }
         to->database = uri.path + 1;
     }
-    return look_up(p, uri.hostname, to);
+    port = uri.port_str ? strtol(uri.port_str, NULL, 10) : 0;
+    return uri.port_str && (port < 1 || port > 65535)
+               ? bad_url(p, url)
+               : look_up(p, uri.hostname, (int)port, to);
+}
+
+/* What fits together, when all has been read. */
+static const char *finish(apr_pool_t *p, const char *url, const char *tls,
+                          engine_address_t *to)
+{
+    const char *error = NULL;
+    int n;
+
+    if (to->user && !to->password) {
+        return "user= needs password-file=";
+    }
+    if (to->sentinel && to->path) {
+        return "sentinel= needs hosts, which unix: has not";
+    }
+    for (n = 0; n < to->count; n++) {
+        if (to->places[n].port == 0) {
+            to->places[n].port = to->sentinel ? SENTINEL_PORT : DEFAULT_PORT;
+        }
+    }
+    if (tls || is_tls(url)) {
+        error = redis_tls_read(p, tls ? tls : url, tls ? tls + 4 : NULL,
+                               &to->tls);
+    }
+    if (!error && !is_tls(url) && (tls || to->tls_name)) {
+        error = "tls= and tls-name= need rediss://";
+    }
+    return error;
 }
 
 const char *redis_address_parse(apr_pool_t *p, const char *url,
@@ -192,17 +237,25 @@ const char *redis_address_parse(apr_pool_t *p, const char *url,
 {
     engine_address_t *to = apr_pcalloc(p, sizeof(*to));
     const char *error = read_url(p, url, to);
+    const char *tls = NULL;
     int n;
 
-    if (!to->timeout_usec) {
-        to->timeout_usec = DEFAULT_TIMEOUT_USEC;
-    }
+    to->shown = url;
+    to->timeout_usec = DEFAULT_TIMEOUT_USEC;
     for (n = 0; n < count && !error; n++) {
-        error = read_option(p, options[n], to);
-    }
-    if (!error && to->user && !to->password) {
-        error = "user= needs password-file=";
+        error = read_option(p, options[n], to, &tls);
+        if (!strchr(options[n], '=') || to->sentinel == options[n] + 9) {
+            to->shown = apr_pstrcat(p, to->shown, " ", options[n], NULL);
+        }
     }
     *address = to;
-    return error;
+    return error ? error : finish(p, url, tls, to);
+}
+
+const char *redis_address_name(const engine_address_t *address,
+                               const redis_place_t *place)
+{
+    return address->has_any_name ? NULL
+           : address->tls_name   ? address->tls_name
+                                 : place->name;
 }

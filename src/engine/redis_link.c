@@ -1,57 +1,248 @@
-/* redis_link.c - the connections to Redis, and what goes over them.
+/* redis_link.c - Redis as an engine: which zones are with which node.
  * Called by mod_admission_redis.
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <apr_strings.h>
-#include <hiredis/hiredis.h>
 
 #include "redis_address.h"
 #include "redis_link.h"
-#include "redis_words.h"
+#include "redis_node.h"
+#include "redis_sentinel.h"
 
 #define PAUSE_LEAST_USEC INT64_C(20000)
 #define PAUSE_MOST_USEC INT64_C(1000000)
 
-/* No answer is nearly so long. */
-#define LONGEST_ANSWER (64 * 1024)
+/* Of a Cluster, that have zones. Each has two descriptors. */
+#define NODES (ENGINE_DESCRIPTORS / 2)
 
-#define RUN_ROOM 64
-#define SHA_ROOM 48
+/* The one that is connected without being told of. */
+#define FIRST 0
 
-/* What is asked for first, in this order. */
-typedef enum step_t {
-    STEP_AUTH,
-    STEP_SELECT,
-    STEP_INFO,
-    STEP_ROLE,
-    STEP_SCRIPT,
-    STEP_TIME,
-    STEP_READY
-} step_t;
+/* Nodes of a Cluster that agree send a zone on once. */
+#define MOST_MOVES 4
+
+#define WHY_ROOM 400
+
+typedef struct zone_t {
+    const char *key;
+    unsigned node;            /* that it is with */
+    unsigned moves;           /* since it was answered last */
+    char run[REDIS_NODE_RUN]; /* of the node that it was with last */
+} zone_t;
+
+typedef struct seat_t {
+    redis_node_t node;
+    bool is_named;    /* by another node: not lost since */
+    int64_t next_try; /* to connect */
+    int64_t pause;
+} seat_t;
 
 struct engine_t {
     const engine_setup_t *setup;
     const engine_address_t *address;
-    const char **keys; /* of the zones */
-    redisContext *commands;
-    redisContext *pushes; /* NULL: none */
-    step_t step;          /* whose answer comes next */
-    bool is_subscribed;
-    char run[RUN_ROOM]; /* of the connection that was ready last */
-    char new_run[RUN_ROOM];
-    char sha[SHA_ROOM];
-    uint32_t *asked; /* zones whose answers come, in order: a ring */
-    uint32_t first, count;
-    int64_t deadline; /* of the next answer; 0: none is awaited */
-    int64_t next_try; /* to connect */
-    int64_t pause;
+    zone_t *zones;
+    seat_t seats[NODES];
+    redis_sentinel_t sentinel;
+    int next;    /* of the places, where the first node is looked for */
     int64_t now; /* of this work() */
     unsigned chance;
 };
+
+/* ---- zones and nodes ----------------------------------------------------------- */
+
+static unsigned number_of(const engine_t *engine, const redis_node_t *node)
+{
+    unsigned n;
+
+    for (n = 0; &engine->seats[n].node != node; n++) {
+    }
+    return n;
+}
+
+static bool has_zones(const engine_t *engine, unsigned number)
+{
+    uint32_t n;
+
+    for (n = 0; n < engine->setup->count; n++) {
+        if (engine->zones[n].node == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The zone's syncs go to its node from now on. @return whether what it knew is of
+ * another run. */
+static bool join(engine_t *engine, uint32_t n)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    zone_t *zone = &engine->zones[n];
+    const redis_node_t *node = &engine->seats[zone->node].node;
+    bool had_run = zone->run[0] != '\0';
+    bool is_new = strcmp(zone->run, node->run) != 0;
+
+    memcpy(zone->run, node->run, REDIS_NODE_RUN);
+    told->joined(told->data, n, is_new, node->engine_msec, node->engine_at);
+    return is_new && had_run;
+}
+
+/* A zone is with this node from now on. */
+static void place(engine_t *engine, uint32_t n, unsigned number)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+
+    engine->zones[n].node = number;
+    if (redis_node_is_ready(&engine->seats[number].node)) {
+        join(engine, n);
+    }
+    else {
+        told->parted(told->data, n);
+    }
+}
+
+static void ready(void *data, redis_node_t *node)
+{
+    engine_t *engine = data;
+    unsigned number = number_of(engine, node);
+    bool is_new = false;
+    uint32_t n;
+
+    for (n = 0; n < engine->setup->count; n++) {
+        if (engine->zones[n].node == number && join(engine, n)) {
+            is_new = true;
+        }
+    }
+    engine->setup->ears.connected(engine->setup->ears.data, is_new);
+}
+
+/* ---- what is lost --------------------------------------------------------------- */
+
+/* One place needs no name: the engine is called by it. */
+static bool is_known(const engine_t *engine, unsigned number)
+{
+    return engine->address->path
+           || (number == FIRST && engine->address->count == 1
+               && !engine->address->sentinel);
+}
+
+/* Its connections end, and are made anew after a pause that grows. */
+static void give_up(engine_t *engine, unsigned number, const char *why)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    seat_t *seat = &engine->seats[number];
+    char text[WHY_ROOM];
+    uint32_t n;
+
+    if (seat->node.place.port == 0 || is_known(engine, number)) {
+        snprintf(text, sizeof(text), "%s", why);
+    }
+    else {
+        snprintf(text, sizeof(text), "%s:%d: %s", seat->node.place.host,
+                 seat->node.place.port, why);
+    }
+    redis_node_end(&seat->node);
+    seat->is_named = false;
+    engine->chance = engine->chance * 1103515245U + 12345U;
+    seat->next_try = engine->now + seat->pause / 2
+                     + (int64_t)(engine->chance >> 8) % (seat->pause / 2 + 1);
+    seat->pause = seat->pause * 2 < PAUSE_MOST_USEC ? seat->pause * 2
+                                                    : PAUSE_MOST_USEC;
+    for (n = 0; n < engine->setup->count; n++) {
+        if (engine->zones[n].node == number) {
+            engine->zones[n].moves = 0;
+            told->parted(told->data, n);
+        }
+    }
+    told->lost(told->data, text);
+}
+
+/* Of a node that was lost: the first one knows where they are now. If that is still
+ * there, its pause goes on. */
+static void send_back(engine_t *engine, unsigned number)
+{
+    uint32_t n;
+
+    for (n = 0; n < engine->setup->count; n++) {
+        if (engine->zones[n].node == number) {
+            place(engine, n, FIRST);
+        }
+    }
+}
+
+/* ---- what nodes say ------------------------------------------------------------- */
+
+static void replied(void *data, redis_node_t *node, uint32_t zone,
+                    const law_fleet_reply_t *reply, const law_fleet_who_t *who)
+{
+    engine_t *engine = data;
+    const engine_ears_t *told = &engine->setup->ears;
+
+    engine->zones[zone].moves = 0;
+    engine->seats[number_of(engine, node)].pause = PAUSE_LEAST_USEC;
+    told->replied(told->data, zone, reply, who, engine->now);
+}
+
+static void pushed(void *data, redis_node_t *node, const char *key,
+                   size_t length, const law_fleet_push_t *push)
+{
+    engine_t *engine = data;
+    const engine_ears_t *told = &engine->setup->ears;
+    unsigned number = number_of(engine, node);
+    uint32_t n;
+
+    for (n = 0; n < engine->setup->count; n++) {
+        const zone_t *zone = &engine->zones[n];
+
+        if (zone->node == number && strlen(zone->key) == length
+            && memcmp(zone->key, key, length) == 0) {
+            told->pushed(told->data, n, push, engine->now);
+        }
+    }
+}
+
+/* The node at that place, or one that has no zones. @return its number; NODES: there
+ * is none. */
+static unsigned find_node(engine_t *engine, const redis_place_t *at)
+{
+    unsigned number, unused = NODES;
+
+    for (number = 0; number < NODES; number++) {
+        if (redis_place_is_same(&engine->seats[number].node.place, at)) {
+            return number;
+        }
+        if (number != FIRST && !has_zones(engine, number)) {
+            unused = number;
+        }
+    }
+    if (unused < NODES) {
+        redis_node_end(&engine->seats[unused].node);
+        engine->seats[unused].node.place = *at;
+        engine->seats[unused].pause = PAUSE_LEAST_USEC;
+        engine->seats[unused].next_try = engine->now;
+    }
+    return unused;
+}
+
+static const char *moved(void *data, redis_node_t *node, uint32_t zone,
+                         const redis_place_t *at)
+{
+    engine_t *engine = data;
+    unsigned number;
+
+    (void)node;
+    if (++engine->zones[zone].moves > MOST_MOVES) {
+        return "the nodes of the Cluster send a zone to one another";
+    }
+    number = find_node(engine, at);
+    if (number == NODES) {
+        return "zones are on too many nodes of the Cluster";
+    }
+    engine->seats[number].is_named = true;
+    place(engine, zone, number);
+    return NULL;
+}
 
 /* ---- begin and end ---------------------------------------------------------- */
 
@@ -72,15 +263,22 @@ static const char *key_of(apr_pool_t *p, const char *zone)
 engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
 {
     engine_t *engine = apr_pcalloc(p, sizeof(*engine));
+    const redis_node_ears_t ears = { .data = engine,
+                                     .ready = ready,
+                                     .replied = replied,
+                                     .moved = moved,
+                                     .pushed = pushed };
     uint32_t n;
 
     engine->setup = setup;
     engine->address = setup->address;
-    engine->keys = apr_pcalloc(p, (setup->count + 1) * sizeof(char *));
-    engine->asked = apr_pcalloc(p, (setup->count + 1) * sizeof(uint32_t));
-    engine->pause = PAUSE_LEAST_USEC;
+    engine->zones = apr_pcalloc(p, (setup->count + 1) * sizeof(zone_t));
     for (n = 0; n < setup->count; n++) {
-        engine->keys[n] = key_of(p, setup->zones[n]);
+        engine->zones[n].key = key_of(p, setup->zones[n]);
+    }
+    for (n = 0; n < NODES; n++) {
+        redis_node_begin(&engine->seats[n].node, p, setup, &ears);
+        engine->seats[n].pause = PAUSE_LEAST_USEC;
     }
     for (n = 0; setup->self.id[n]; n++) {
         engine->chance = engine->chance * 31 + (unsigned char)setup->self.id[n];
@@ -88,389 +286,128 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
     return engine;
 }
 
-static void disconnect(engine_t *engine)
-{
-    if (engine->commands) {
-        redisFree(engine->commands);
-    }
-    if (engine->pushes) {
-        redisFree(engine->pushes);
-    }
-    engine->commands = engine->pushes = NULL;
-    engine->count = 0;
-    engine->deadline = 0;
-}
-
-/* Both connections end, and are made anew after a pause that grows. */
-static void give_up(engine_t *engine, const char *why)
-{
-    char text[200];
-
-    snprintf(text, sizeof(text), "%s", why); /* it may be of a connection */
-    disconnect(engine);
-    engine->chance = engine->chance * 1103515245U + 12345U;
-    engine->next_try = engine->now + engine->pause / 2
-                       + (int64_t)(engine->chance >> 8)
-                             % (engine->pause / 2 + 1);
-    engine->pause = engine->pause * 2 < PAUSE_MOST_USEC ? engine->pause * 2
-                                                        : PAUSE_MOST_USEC;
-    engine->setup->ears.lost(engine->setup->ears.data, text);
-}
-
 void redis_link_close(engine_t *engine)
 {
-    int is_done = 0;
+    unsigned n;
 
-    if (engine->commands && engine->step == STEP_READY) {
-        redisBufferWrite(engine->commands, &is_done);
+    redis_socket_hang_up(&engine->sentinel.socket);
+    for (n = 0; n < NODES; n++) {
+        redis_node_flush(&engine->seats[n].node);
+        redis_node_end(&engine->seats[n].node);
     }
-    disconnect(engine);
-}
-
-/* ---- connect ---------------------------------------------------------------- */
-
-/* No answer has nearly so many parts; more would be allocated at once, for whoever
- * says that they come. */
-#define MOST_PARTS 256
-
-/* hiredis counts parts in another type since 1.0. */
-#if HIREDIS_MAJOR >= 1
-typedef size_t parts_t;
-#else
-typedef int parts_t;
-#endif
-
-/* What hiredis makes of answers, but for those that are too large. */
-static redisReplyObjectFunctions bounded;
-static void *(*make_array)(const redisReadTask *task, parts_t count);
-
-static void *make_small_array(const redisReadTask *task, parts_t count)
-{
-    return count <= MOST_PARTS ? make_array(task, count) : NULL;
-}
-
-static void bound_answers(redisReader *reader)
-{
-    reader->maxbuf = 0; /* what is empty is freed */
-    if (!make_array) {
-        bounded = *reader->fn;
-        make_array = bounded.createArray;
-        bounded.createArray = make_small_array;
-    }
-    reader->fn = &bounded;
-}
-
-static redisContext *dial(const engine_address_t *address)
-{
-    redisContext *context = address->path
-                                ? redisConnectUnixNonBlock(address->path)
-                                : redisConnectNonBlock(address->host,
-                                                       address->port);
-
-    if (context && !context->err) {
-        fcntl(context->fd, F_SETFD, FD_CLOEXEC);
-        if (context->reader) {
-            bound_answers(context->reader);
-        }
-    }
-    return context;
-}
-
-static int ask_to_enter(redisContext *context, const engine_address_t *address)
-{
-    if (address->user) {
-        return redisAppendCommand(context, "AUTH %s %s", address->user,
-                                  address->password);
-    }
-    return address->password
-               ? redisAppendCommand(context, "AUTH %s", address->password)
-               : REDIS_OK;
-}
-
-static void connect_both(engine_t *engine)
-{
-    const engine_address_t *address = engine->address;
-    redisContext *commands = dial(address);
-    redisContext *pushes = dial(address);
-
-    engine->commands = commands;
-    engine->pushes = pushes;
-    if (!commands || !pushes || commands->err || pushes->err) {
-        give_up(engine, commands && commands->err ? commands->errstr
-                        : pushes && pushes->err   ? pushes->errstr
-                                                  : "no memory");
-        return;
-    }
-    ask_to_enter(commands, address);
-    if (address->database) {
-        redisAppendCommand(commands, "SELECT %s", address->database);
-    }
-    redisAppendCommand(commands, "INFO server");
-    redisAppendCommand(commands, "ROLE");
-    redisAppendCommand(commands, "SCRIPT LOAD %s", redis_words_script);
-    redisAppendCommand(commands, "TIME");
-    ask_to_enter(pushes, address);
-    redisAppendCommand(pushes, "SUBSCRIBE adm:%s", engine->setup->self.id);
-    engine->step = address->password   ? STEP_AUTH
-                   : address->database ? STEP_SELECT
-                                       : STEP_INFO;
-    engine->is_subscribed = false;
-    engine->deadline = engine->now + engine->address->timeout_usec;
-}
-
-static bool is_master(const redisReply *reply)
-{
-    return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0
-           && reply->element[0]->type == REDIS_REPLY_STRING
-           && strcmp(reply->element[0]->str, "master") == 0;
-}
-
-static bool read_time(const redisReply *reply, int64_t *msec)
-{
-    int64_t seconds;
-
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
-        || reply->element[0]->type != REDIS_REPLY_STRING
-        || reply->element[1]->type != REDIS_REPLY_STRING) {
-        return false;
-    }
-    seconds = strtoll(reply->element[0]->str, NULL, 10);
-    *msec = seconds * 1000 + strtoll(reply->element[1]->str, NULL, 10) / 1000;
-    return seconds > 0 && seconds < INT64_MAX / 1000000000;
-}
-
-static void ready(engine_t *engine, int64_t engine_msec)
-{
-    bool is_new = strcmp(engine->run, engine->new_run) != 0;
-
-    memcpy(engine->run, engine->new_run, RUN_ROOM);
-    engine->step = STEP_READY;
-    engine->deadline = engine->is_subscribed ? 0 : engine->deadline;
-    engine->setup->ears.connected(engine->setup->ears.data, is_new, engine_msec,
-                                  engine->now);
-}
-
-/* @return why this engine is of no use; NULL: go on. */
-static const char *take_step(engine_t *engine, const redisReply *reply)
-{
-    int64_t msec;
-
-    if (reply->type == REDIS_REPLY_ERROR) {
-        return reply->str;
-    }
-    switch (engine->step) {
-    case STEP_AUTH:
-        engine->step = engine->address->database ? STEP_SELECT : STEP_INFO;
-        return NULL;
-    case STEP_INFO:
-        engine->step++;
-        return redis_words_run(reply, engine->new_run, RUN_ROOM);
-    case STEP_ROLE:
-        engine->step++;
-        return is_master(reply) ? NULL : "it is a replica";
-    case STEP_SCRIPT:
-        engine->step++;
-        if (reply->type != REDIS_REPLY_STRING || reply->len >= SHA_ROOM) {
-            return "it takes no script";
-        }
-        snprintf(engine->sha, SHA_ROOM, "%s", reply->str);
-        return NULL;
-    case STEP_TIME:
-        if (!read_time(reply, &msec)) {
-            return "it does not know the time";
-        }
-        ready(engine, msec);
-        return NULL;
-    default:
-        engine->step++;
-        return NULL;
-    }
-}
-
-/* ---- what comes --------------------------------------------------------------- */
-
-static const char *take_answer(engine_t *engine, const redisReply *reply)
-{
-    law_fleet_reply_t answer;
-    law_fleet_who_t who;
-    uint32_t zone;
-
-    if (reply->type == REDIS_REPLY_ERROR) {
-        return reply->str;
-    }
-    if (engine->count == 0 || !redis_words_reply(reply, &answer, &who)) {
-        return "it answers something else";
-    }
-    zone = engine->asked[engine->first];
-    engine->first = (engine->first + 1) % (engine->setup->count + 1);
-    engine->count--;
-    engine->deadline = engine->count
-                           ? engine->now + engine->address->timeout_usec
-                           : 0;
-    engine->pause = PAUSE_LEAST_USEC;
-    engine->setup->ears.replied(engine->setup->ears.data, zone, &answer, &who,
-                                engine->now);
-    return NULL;
-}
-
-static void take_message(engine_t *engine, const char *text)
-{
-    law_fleet_push_t push;
-    size_t length;
-    uint32_t n;
-
-    if (engine->step != STEP_READY
-        || !redis_words_push(text, engine->run, &length, &push)) {
-        return;
-    }
-    for (n = 0; n < engine->setup->count; n++) {
-        if (strlen(engine->keys[n]) == length
-            && memcmp(engine->keys[n], text, length) == 0) {
-            engine->setup->ears.pushed(engine->setup->ears.data, n, &push,
-                                       engine->now);
-        }
-    }
-}
-
-static const char *take_push(engine_t *engine, const redisReply *reply)
-{
-    if (reply->type == REDIS_REPLY_ERROR) {
-        return reply->str;
-    }
-    if (reply->type == REDIS_REPLY_STATUS) {
-        return NULL; /* AUTH */
-    }
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3
-        || reply->element[0]->type != REDIS_REPLY_STRING) {
-        return "it pushes something else";
-    }
-    if (strcmp(reply->element[0]->str, "subscribe") == 0) {
-        engine->is_subscribed = true;
-        if (engine->step == STEP_READY && engine->count == 0) {
-            engine->deadline = 0;
-        }
-    }
-    else if (reply->element[2]->type == REDIS_REPLY_STRING) {
-        take_message(engine, reply->element[2]->str);
-    }
-    return NULL;
-}
-
-/* @return why the connections have to end; NULL: they go on. */
-static const char *read_from(engine_t *engine, redisContext *context, char *why,
-                             size_t room)
-{
-    const char *error = NULL;
-    void *reply = NULL;
-
-    if (redisBufferRead(context) != REDIS_OK) {
-        return context->errstr;
-    }
-    while (!error && redisReaderGetReply(context->reader, &reply) == REDIS_OK
-           && reply) {
-        error = context == engine->pushes    ? take_push(engine, reply)
-                : engine->step != STEP_READY ? take_step(engine, reply)
-                                             : take_answer(engine, reply);
-        if (error) {
-            snprintf(why, room, "%s", error); /* it may be of the reply */
-            error = why;
-        }
-        freeReplyObject(reply);
-        reply = NULL;
-    }
-    if (!error && context->reader->err) {
-        return context->reader->errstr;
-    }
-    if (!error
-        && context->reader->len - context->reader->pos > LONGEST_ANSWER) {
-        return "its answer is too large";
-    }
-    return error;
 }
 
 /* ---- the loop ------------------------------------------------------------------- */
 
-static short events_of(const redisContext *context)
+static void connect_node(engine_t *engine, unsigned number)
 {
-    return (short)(POLLIN | (context->obuf && *context->obuf ? POLLOUT : 0));
+    char why[REDIS_SOCKET_WHY];
+    const char *error = redis_node_connect(&engine->seats[number].node,
+                                           engine->now, why);
+
+    if (error) {
+        give_up(engine, number, error);
+    }
+}
+
+static void connect_first(engine_t *engine)
+{
+    const engine_address_t *address = engine->address;
+    redis_node_t *first = &engine->seats[FIRST].node;
+    redis_sentinel_state_t state;
+
+    if (address->sentinel) {
+        first->place.port = 0;
+        state = redis_sentinel_ask(&engine->sentinel, address, engine->now);
+        if (state == REDIS_SENTINEL_FAILS) {
+            give_up(engine, FIRST, engine->sentinel.why);
+        }
+        if (state != REDIS_SENTINEL_KNOWS) {
+            return;
+        }
+        first->place = engine->sentinel.master;
+    }
+    else if (!address->path) {
+        first->place = address->places[engine->next];
+        engine->next = (engine->next + 1) % address->count;
+    }
+    connect_node(engine, FIRST);
+}
+
+static void work_with(engine_t *engine, unsigned number)
+{
+    seat_t *seat = &engine->seats[number];
+    char why[REDIS_SOCKET_WHY];
+
+    if (!has_zones(engine, number)) {
+        redis_node_end(&seat->node);
+        if (number == FIRST) {
+            seat->node.place.port = 0; /* it is at another place next time */
+        }
+    }
+    else if (redis_node_is_connected(&seat->node)) {
+        if (redis_node_work(&seat->node, engine->now, why)) {
+            give_up(engine, number, why);
+        }
+    }
+    else if (engine->now < seat->next_try) {
+        return;
+    }
+    else if (number == FIRST) {
+        connect_first(engine);
+    }
+    else if (seat->is_named) {
+        connect_node(engine, number);
+    }
+    else {
+        send_back(engine, number);
+    }
+}
+
+void redis_link_work(engine_t *engine, int64_t now)
+{
+    unsigned number;
+
+    engine->now = now;
+    /* The first one at last: others may send zones back to it. */
+    for (number = NODES; number-- > 0;) {
+        work_with(engine, number);
+    }
 }
 
 unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
                              int64_t *wake_at)
 {
-    if (!engine->commands) {
-        *wake_at = engine->next_try;
-        return 0;
-    }
-    *wake_at = engine->deadline ? engine->deadline : INT64_MAX;
-    descriptors[0] = (struct pollfd){ .fd = engine->commands->fd,
-                                      .events = events_of(engine->commands) };
-    descriptors[1] = (struct pollfd){ .fd = engine->pushes->fd,
-                                      .events = events_of(engine->pushes) };
-    return 2;
-}
+    unsigned number, count = 0;
 
-static const char *move(engine_t *engine, redisContext *context, char *why,
-                        size_t room)
-{
-    struct pollfd now = { .fd = context->fd, .events = events_of(context) };
-    int is_done = 0;
+    *wake_at = INT64_MAX;
+    for (number = 0; number < NODES; number++) {
+        const seat_t *seat = &engine->seats[number];
 
-    if (poll(&now, 1, 0) <= 0) {
-        return NULL;
+        if (!has_zones(engine, number)) {
+            continue;
+        }
+        if (redis_node_is_connected(&seat->node)) {
+            redis_node_wait_for(&seat->node, descriptors + count, wake_at);
+            count += 2;
+            continue;
+        }
+        if (number == FIRST && engine->sentinel.socket.context) {
+            count += redis_sentinel_wait_for(&engine->sentinel,
+                                             descriptors + count, wake_at);
+        }
+        else if (seat->next_try < *wake_at) {
+            *wake_at = seat->next_try;
+        }
     }
-    if (now.revents & POLLOUT
-        && redisBufferWrite(context, &is_done) != REDIS_OK) {
-        return context->errstr;
-    }
-    return now.revents & ~POLLOUT ? read_from(engine, context, why, room)
-                                  : NULL;
-}
-
-void redis_link_work(engine_t *engine, int64_t now)
-{
-    char why[200];
-    const char *error;
-
-    engine->now = now;
-    if (!engine->commands && now >= engine->next_try) {
-        connect_both(engine);
-    }
-    if (!engine->commands) {
-        return;
-    }
-    error = move(engine, engine->commands, why, sizeof(why));
-    if (!error) {
-        error = move(engine, engine->pushes, why, sizeof(why));
-    }
-    if (!error && engine->deadline && now >= engine->deadline) {
-        error = engine->step == STEP_READY ? "it does not answer in time"
-                                           : "it cannot be connected in time";
-    }
-    if (error) {
-        give_up(engine, error);
-    }
+    return count;
 }
 
 bool redis_link_sync(engine_t *engine, uint32_t zone,
                      const law_fleet_sync_t *sync)
 {
-    int is_done = 0;
+    const zone_t *asked = &engine->zones[zone];
 
-    if (!engine->commands || engine->step != STEP_READY
-        || !engine->is_subscribed || engine->count >= engine->setup->count
-        || redis_words_sync(engine->commands, engine->sha, engine->keys[zone],
-                            engine->run, &engine->setup->self, sync)
-               != 0) {
-        return false;
-    }
-    engine->asked[(engine->first + engine->count)
-                  % (engine->setup->count + 1)] = zone;
-    engine->count++;
-    if (!engine->deadline) {
-        engine->deadline = engine->now + engine->address->timeout_usec;
-    }
-    /* What is not written now is when it can be; an error is seen there, too. */
-    redisBufferWrite(engine->commands, &is_done);
-    return true;
+    return redis_node_sync(&engine->seats[asked->node].node, zone, asked->key,
+                           sync, engine->now);
 }

@@ -1,5 +1,5 @@
 /* redis_words.c - what is said to Redis, and what it says.
- * Called by redis_link, and by tests.
+ * Called by redis_node and redis_sentinel, and by tests.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +51,8 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
 
 /* ---- what is heard -------------------------------------------------------- */
 
-const char *redis_words_run(const redisReply *from, char *run, size_t room)
+const char *redis_words_run(const redisReply *from, char *run, size_t room,
+                            bool *is_of_cluster)
 {
     static const char label[] = "run_id:";
     const char *text = from->type == REDIS_REPLY_STRING ? from->str : "";
@@ -67,14 +68,61 @@ const char *redis_words_run(const redisReply *from, char *run, size_t room)
     }
     /* redis_mode of Redis, and server_mode of Valkey. */
     if (strstr(text, "_mode:sentinel")) {
-        return "it is a Sentinel, and not the master";
+        return "it is a Sentinel, and sentinel=name is not said";
     }
-    if (strstr(text, "_mode:cluster")) {
-        return "it is a node of a Cluster, which is not supported";
-    }
+    *is_of_cluster = strstr(text, "_mode:cluster") != NULL;
     memcpy(run, at, length);
     run[length] = '\0';
     return NULL;
+}
+
+#define LONGEST_MOVED 120
+
+bool redis_words_moved(const char *error, const redis_place_t *from,
+                       redis_place_t *place)
+{
+    char text[LONGEST_MOVED];
+    char *host, *port;
+
+    if (strncmp(error, "MOVED ", 6) != 0) {
+        return false;
+    }
+    place->port = 0;
+    snprintf(text, sizeof(text), "%s", error + 6);
+    host = text + strspn(text, "0123456789"); /* behind the slot */
+    port = strrchr(host, ':');
+    if (host == text || *host != ' ' || !port
+        || strlen(error + 6) >= LONGEST_MOVED) {
+        return true;
+    }
+    host++;
+    *port++ = '\0';
+    if (!redis_place_read(*host ? host : from->host, port, place)) {
+        place->port = 0;
+    }
+    else if (!*host) { /* the one who says so */
+        memcpy(place->name, from->name, sizeof(place->name));
+    }
+    return true;
+}
+
+const char *redis_words_master(const redisReply *from, redis_place_t *place)
+{
+    if (from->type == REDIS_REPLY_ERROR) {
+        return from->str;
+    }
+    if (from->type == REDIS_REPLY_NIL) {
+        return "it knows no master of that name";
+    }
+    if (from->type != REDIS_REPLY_ARRAY || from->elements != 2
+        || from->element[0]->type != REDIS_REPLY_STRING
+        || from->element[1]->type != REDIS_REPLY_STRING) {
+        return "it answers something else";
+    }
+    return redis_place_read(from->element[0]->str, from->element[1]->str, place)
+               ? NULL
+               : "where the master is, it does not say as an address in numbers "
+                 "and a port";
 }
 
 /* The numbers of an answer behind its word. */

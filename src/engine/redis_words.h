@@ -12,6 +12,7 @@
 #include <hiredis/hiredis.h>
 
 #include "law_fleet.h"
+#include "redis_place.h"
 
 /** The script: the one operation. */
 extern const char redis_words_script[];
@@ -28,8 +29,20 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                      const law_fleet_sync_t *sync);
 
 /** The run of the engine, of what INFO says: written to @a run, of @a room characters.
+ *  @a is_of_cluster is whether it is a node of a Cluster.
  *  @return why it is of no use as an engine; NULL: it is of use. */
-const char *redis_words_run(const redisReply *from, char *run, size_t room);
+const char *redis_words_run(const redisReply *from, char *run, size_t room,
+                            bool *is_of_cluster);
+
+/** @return whether a node of a Cluster, which is at @a from, says that a key is
+ *  elsewhere. Where that is, is then in @a place; a port of 0: no place that can be
+ *  used. */
+bool redis_words_moved(const char *error, const redis_place_t *from,
+                       redis_place_t *place);
+
+/** What a Sentinel says of where a master is: written to @a place.
+ *  @return why that is of no use; NULL: it is of use. */
+const char *redis_words_master(const redisReply *from, redis_place_t *place);
 
 /** @return whether this is an answer to a sync, which is then in @a reply and @a who. */
 bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,

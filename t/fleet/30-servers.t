@@ -122,7 +122,7 @@ my @POINTS = (
     [ 'believed, not applied',         'adm_fleet_apply' ],
     [ 'applied',                       'adm_fleet_apply', 'finish' ],
     [ 'pushed, not believed',          'law_fleet_hear_push' ],
-    [ 'connected',                     'connect_both' ],
+    [ 'connected',                     'redis_node_connect' ],
 );
 
 sub kill_at {
@@ -148,7 +148,7 @@ for_each_combo(sub {
             $fleet->load(4);
             $fleet->goes_on("the agent is killed $what: there is a load");
             # It tries again and again.
-            $fleet->{wires}[1]->becomes('cut') if $where[0] eq 'connect_both';
+            $fleet->{wires}[1]->becomes('cut') if $where[0] eq 'redis_node_connect';
             for (1, 2) {
                 ok kill_at($fleet->{httpds}[1], @where), '... it is killed there';
                 wait_for { $fleet->{httpds}[1]->agents == 1 } '... there is another one', 20;

@@ -4,6 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/lib";
 use AdmissionTest;
+use AdmissionTest::Fleet;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -35,10 +36,14 @@ SKIP: {
     skip 'no mod_admission_redis: it was built without hiredis', 1 if !-e $module;
     my $load = "LoadModule admission_redis_module $module\n";
     my %bad = (
-        'rediss://127.0.0.1/'          => qr/TLS, which is not supported; a tunnel .* stunnel/,
-        'redis://127.0.0.1 tls=ca.pem' => qr/'tls=ca.pem': TLS is not supported; a tunnel/,
-        'redis://127.0.0.1 sentinel=m' => qr/'sentinel=m': Sentinel is not supported; the URL has to lead to the master/,
-        'redis://127.0.0.1 10.0.0.1:1' => qr/'10.0.0.1:1' is not user=name/,
+        'redis://127.0.0.1 ' . ' 127.0.0.1' x 16 => qr/'127.0.0.1' is one host too many: 16/,
+        'redis://127.0.0.1 10.0.0.1:0' => qr/'10.0.0.1:0' is not host\[:port\]/,
+        'redis://127.0.0.1:99999'      => qr/'redis:\/\/127.0.0.1:99999' is not/,
+        'redis://127.0.0.1 no.such.name.invalid' => qr/'no.such.name.invalid' is not found/,
+        'redis://127.0.0.1 sentinel='  => qr/'sentinel=' is not host\[:port\], sentinel=name, user=name/,
+        'unix:/socket sentinel=m'      => qr/sentinel= needs hosts, which unix: has not/,
+        'unix:/socket 127.0.0.1'       => qr/'127.0.0.1' is not host\[:port\], which unix: has not/,
+        'redis://127.0.0.1 tls-name=a' => qr/tls-name= need rediss:/,
         'redis://me:secret@127.0.0.1/' => qr/password-file=path/,
         'redis://'                     => qr/'redis:\/\/' is not/,
         'redis://127.0.0.1/many'       => qr/database/,
@@ -52,6 +57,23 @@ SKIP: {
         'redis://127.0.0.1 password-file=docs/open' => qr/may be read by everybody/,
         'redis://127.0.0.1 password-file=docs/empty' => qr/has no password/,
     );
+    my %bad_tls = AdmissionTest::Fleet::has_tls() ? (
+        'redis://127.0.0.1 tls=docs/own.pem'  => qr/tls= and tls-name= need rediss:/,
+        'rediss://127.0.0.1 tls=docs/none'    => qr{ca-file \S+docs/none cannot be used: No such file},
+        'rediss://127.0.0.1 tls=docs/password' => qr{ca-file \S+docs/password cannot be used: no cert},
+        'rediss://127.0.0.1 tls='             => qr/'tls=' is not tls=ca-file nor tls=ca-file,certificate,key/,
+        'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem' => qr/is not tls=ca-file nor/,
+        'rediss://127.0.0.1 tls=docs/own.pem,docs/none,docs/none' => qr{certificate \S+docs/none cannot be used},
+        'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/other.pem' => qr{key \S+docs/other.pem cannot be used},
+    ) : (
+        'rediss://127.0.0.1/'          => qr/'rediss:\S+': TLS is not supported, .*; a tunnel .* stunnel/,
+        'redis://127.0.0.1 tls=ca.pem' => qr/'tls=\S*ca.pem': TLS is not supported, .*; a tunnel/,
+    );
+    %bad = (%bad, %bad_tls);
+    if (AdmissionTest::Fleet::has_tls()) {
+        `openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout '$_' -out '$_.crt' 2>&1; cat '$_.crt' >> '$_'`
+            for map { "$httpd->{dir}/docs/$_.pem" } qw(own other);
+    }
 
     $httpd->put('open', "secret\n");
     $httpd->put('empty', "\n");
@@ -67,6 +89,8 @@ SKIP: {
     is $status, 0, 'a whole engine is accepted' or diag $output;
     like $output, qr/^\s*db limit 4 .* fleet\b/m, '... and the zone is shown as shared';
     unlike $output, qr/secret/, '... without the password';
+    ($status, $output) = test_of("${load}AdmissionEngine redis://127.0.0.1 127.0.0.1:26380 sentinel=m\n$zone");
+    is $status, 0, 'Sentinels are accepted' or diag $output;
 }
 
 done_testing;

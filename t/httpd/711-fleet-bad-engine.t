@@ -31,13 +31,18 @@ LogLevel admission:info
 CONF
 }
 
+sub cluster { return $bulk->("redis_mode:cluster\r\nrun_id:" . 'a' x 40 . "\r\n") }
+
 # What the fake says, and why that is no engine.
 my @bad = (
     [ 'garbage',                 qr/Protocol error/,           EVALSHA => "!?garbage\r\n" ],
     [ 'an HTTP server',          qr/Protocol error/,           INFO => "HTTP/1.1 400 Bad Request\r\n\r\n" ],
     [ 'another kind of engine',  qr/it is no Redis/,           INFO => $bulk->("server:other\r\n") ],
-    [ 'a Sentinel',              qr/it is a Sentinel/,         INFO => $bulk->("redis_mode:sentinel\r\nrun_id:" . 'a' x 40 . "\r\n") ],
-    [ 'a node of a Cluster',     qr/node of a Cluster, which/, INFO => $bulk->("redis_mode:cluster\r\nrun_id:" . 'a' x 40 . "\r\n") ],
+    [ 'a Sentinel',              qr/it is a Sentinel, and/,    INFO => $bulk->("redis_mode:sentinel\r\nrun_id:" . 'a' x 40 . "\r\n") ],
+    [ 'a Cluster that names none', qr/where a zone is, it does not say/,
+      INFO => cluster(), EVALSHA => "-MOVED 5 example.org:6379\r\n" ],
+    [ 'a Cluster without an end', qr/send a zone to one another/,
+      INFO => cluster(), EVALSHA => "-MOVED 5 :$fake->{port}\r\n" ],
     [ 'a replica',               qr/it is a replica/,          ROLE => "*3\r\n" . $bulk->('slave') . ":0\r\n*0\r\n" ],
     [ 'READONLY',                qr/READONLY You can't/,       EVALSHA => "-READONLY You can't write against a read only replica.\r\n" ],
     [ 'no right',                qr/NOPERM this user/,         SCRIPT => "-NOPERM this user has no permissions\r\n" ],

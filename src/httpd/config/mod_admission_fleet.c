@@ -10,7 +10,6 @@
 #define LEASE_LEAST (3 * ADM_USEC_PER_SEC)
 #define LEASE_DEFAULT (30 * ADM_USEC_PER_SEC)
 #define HOLD_LEAST ADM_USEC_PER_SEC
-#define PASSWORD_FILE "password-file="
 
 static const char *const fallbacks[] = { [ADM_FALLBACK_KEEP] = "keep",
                                          [ADM_FALLBACK_REJECT] = "reject",
@@ -33,16 +32,38 @@ static const engine_provider_t *find_provider(apr_pool_t *p, const char *url)
                  : NULL;
 }
 
-/* The path of the password's file, below the ServerRoot if it says so. */
-static char *resolve(apr_pool_t *p, char *option)
+/* A path below the ServerRoot, if it says so. */
+static const char *resolve(apr_pool_t *p, const char *path)
 {
-    const char *path = option + strlen(PASSWORD_FILE);
+    const char *whole = *path ? ap_server_root_relative(p, path) : NULL;
 
-    if (strncmp(option, PASSWORD_FILE, strlen(PASSWORD_FILE)) != 0 || !*path) {
-        return option;
+    return whole ? whole : path;
+}
+
+/* "ca-file,certificate,key" */
+static const char *resolve_all(apr_pool_t *p, const char *paths)
+{
+    const char *all = "", *end;
+
+    for (; *paths; paths = *end ? end + 1 : end) {
+        end = paths + strcspn(paths, ",");
+        all = apr_pstrcat(p, all,
+                          resolve(p, apr_pstrmemdup(p, paths,
+                                                    (apr_size_t)(end - paths))),
+                          *end ? "," : "", NULL);
     }
-    path = ap_server_root_relative(p, path);
-    return path ? apr_pstrcat(p, PASSWORD_FILE, path, NULL) : option;
+    return all;
+}
+
+static char *resolve_option(apr_pool_t *p, char *option)
+{
+    if (strncmp(option, "password-file=", 14) == 0) {
+        return apr_pstrcat(p, "password-file=", resolve(p, option + 14), NULL);
+    }
+    if (strncmp(option, "tls=", 4) == 0) {
+        return apr_pstrcat(p, "tls=", resolve_all(p, option + 4), NULL);
+    }
+    return option;
 }
 
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
@@ -65,14 +86,14 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
     if (!conf->engine) {
         return apr_psprintf(cmd->pool,
                             "AdmissionEngine: '%s' is not redis://host[:port]"
-                            "[/database] nor unix:/path, or the module "
-                            "mod_admission_redis, which knows these, is not "
-                            "loaded",
+                            "[/database], rediss:// nor unix:/path, or the "
+                            "module mod_admission_redis, which knows these, is "
+                            "not loaded",
                             argv[0]);
     }
     options = apr_pcalloc(cmd->pool, (apr_size_t)argc * sizeof(*options));
     for (n = 1; n < argc; n++) {
-        options[n - 1] = resolve(cmd->pool, argv[n]);
+        options[n - 1] = resolve_option(cmd->pool, argv[n]);
     }
     error = conf->engine->parse(cmd->pool, argv[0], options, argc - 1,
                                 &conf->engine_address);

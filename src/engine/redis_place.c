@@ -1,0 +1,44 @@
+/* redis_place.c - a host and a port, in numbers.
+ * Called by redis_link and redis_words.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis_place.h"
+
+static bool is_address(const char *text)
+{
+    struct in6_addr ignored; /* has room for either */
+
+    return strlen(text) < REDIS_PLACE_HOST
+           && (inet_pton(AF_INET, text, &ignored) == 1
+               || inet_pton(AF_INET6, text, &ignored) == 1);
+}
+
+static bool read_port(const char *text, int *port)
+{
+    size_t length = strspn(text, "0123456789");
+
+    if (length < 1 || length > 5 || text[length] != '\0') {
+        return false;
+    }
+    *port = (int)strtol(text, NULL, 10);
+    return *port >= 1 && *port <= 65535;
+}
+
+bool redis_place_read(const char *host, const char *port, redis_place_t *place)
+{
+    if (!is_address(host) || !read_port(port, &place->port)) {
+        return false;
+    }
+    snprintf(place->host, sizeof(place->host), "%s", host);
+    snprintf(place->name, sizeof(place->name), "%s", host);
+    return true;
+}
+
+bool redis_place_is_same(const redis_place_t *a, const redis_place_t *b)
+{
+    return a->port == b->port && strcmp(a->host, b->host) == 0;
+}

@@ -1,0 +1,94 @@
+/* redis_sentinel.c - asks Sentinels where the master is.
+ * Called by redis_link.
+ */
+#include <stdio.h>
+
+#include "redis_sentinel.h"
+#include "redis_words.h"
+
+static const char *begin(redis_sentinel_t *sentinel,
+                         const engine_address_t *address, int64_t now)
+{
+    const char *error = redis_socket_dial(&sentinel->socket, address,
+                                          &address->places[sentinel->next]);
+
+    sentinel->deadline = now + address->timeout_usec;
+    sentinel->has_answered = false;
+    if (!error) {
+        redisAppendCommand(sentinel->socket.context,
+                           "SENTINEL get-master-addr-by-name %s",
+                           address->sentinel);
+    }
+    return error;
+}
+
+static const char *take(void *data, const redisReply *reply)
+{
+    redis_sentinel_t *sentinel = data;
+
+    sentinel->has_answered = true;
+    return redis_words_master(reply, &sentinel->master);
+}
+
+/* The reason of one that has answered says more than that another one has not. */
+static void note_refusal(redis_sentinel_t *sentinel,
+                         const engine_address_t *address, const char *why)
+{
+    const redis_place_t *place = &address->places[sentinel->next];
+
+    if (sentinel->refusals == 0 || !sentinel->has_reason) {
+        snprintf(sentinel->why, sizeof(sentinel->why),
+                 "no Sentinel knows the master '%.60s'; %s:%d: %s",
+                 address->sentinel, place->host, place->port, why);
+        sentinel->has_reason = sentinel->has_answered;
+    }
+    sentinel->refusals++;
+}
+
+/* @return whether the one that is asked is done; @a error is why in vain. */
+static bool is_done(redis_sentinel_t *sentinel, const engine_address_t *address,
+                    int64_t now, char room[REDIS_SOCKET_WHY],
+                    const char **error)
+{
+    *error = sentinel->socket.context
+                 ? redis_socket_move(&sentinel->socket, take, sentinel, room)
+                 : begin(sentinel, address, now);
+    if (!*error && !sentinel->has_answered && now >= sentinel->deadline) {
+        *error = "it does not answer in time";
+    }
+    return *error || sentinel->has_answered;
+}
+
+redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
+                                          const engine_address_t *address,
+                                          int64_t now)
+{
+    char room[REDIS_SOCKET_WHY];
+    const char *error;
+
+    while (is_done(sentinel, address, now, room, &error)) {
+        if (error) {
+            note_refusal(sentinel, address, error);
+        }
+        redis_socket_hang_up(&sentinel->socket);
+        sentinel->next = (sentinel->next + 1) % address->count;
+        if (!error || sentinel->refusals == address->count) {
+            sentinel->refusals = 0;
+            return error ? REDIS_SENTINEL_FAILS : REDIS_SENTINEL_KNOWS;
+        }
+    }
+    return REDIS_SENTINEL_ASKS;
+}
+
+unsigned redis_sentinel_wait_for(const redis_sentinel_t *sentinel,
+                                 struct pollfd *descriptor, int64_t *wake_at)
+{
+    if (!sentinel->socket.context) {
+        return 0;
+    }
+    if (sentinel->deadline < *wake_at) {
+        *wake_at = sentinel->deadline;
+    }
+    *descriptor = redis_socket_wait_for(&sentinel->socket);
+    return 1;
+}

@@ -1,0 +1,144 @@
+/* redis_socket.c - one connection, to a Redis or to a Sentinel.
+ * Called by redis_node and redis_sentinel.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "redis_socket.h"
+
+/* No answer is nearly so long. */
+#define LONGEST_ANSWER (64 * 1024)
+
+/* No answer has nearly so many parts; more would be allocated at once, for whoever
+ * says that they come. */
+#define MOST_PARTS 256
+
+/* hiredis counts parts in another type since 1.0. */
+#if HIREDIS_MAJOR >= 1
+typedef size_t parts_t;
+#else
+typedef int parts_t;
+#endif
+
+/* What hiredis makes of answers, but for those that are too large. */
+static redisReplyObjectFunctions bounded;
+static void *(*make_array)(const redisReadTask *task, parts_t count);
+
+static void *make_small_array(const redisReadTask *task, parts_t count)
+{
+    return count <= MOST_PARTS ? make_array(task, count) : NULL;
+}
+
+static void bound_answers(redisReader *reader)
+{
+    reader->maxbuf = 0; /* what is empty is freed */
+    if (!make_array) {
+        bounded = *reader->fn;
+        make_array = bounded.createArray;
+        bounded.createArray = make_small_array;
+    }
+    reader->fn = &bounded;
+}
+
+const char *redis_socket_dial(redis_socket_t *socket,
+                              const engine_address_t *address,
+                              const redis_place_t *place)
+{
+    redisContext *context = address->path
+                                ? redisConnectUnixNonBlock(address->path)
+                                : redisConnectNonBlock(place->host,
+                                                       place->port);
+
+    socket->context = context;
+    socket->session = NULL;
+    if (!context || context->err) {
+        return context ? context->errstr : "no memory";
+    }
+    fcntl(context->fd, F_SETFD, FD_CLOEXEC);
+    if (context->reader) {
+        bound_answers(context->reader);
+    }
+    return address->tls ? redis_tls_begin(address->tls, context,
+                                          redis_address_name(address, place),
+                                          &socket->session)
+                        : NULL;
+}
+
+void redis_socket_hang_up(redis_socket_t *socket)
+{
+    if (socket->context) {
+        redisFree(socket->context);
+    }
+    socket->context = NULL;
+    socket->session = NULL;
+}
+
+static short events_of(const redis_socket_t *socket)
+{
+    const redisContext *context = socket->context;
+    short greeting = redis_tls_events(socket->session);
+
+    return greeting
+               ? greeting
+               : (short)(POLLIN
+                         | (context->obuf && *context->obuf ? POLLOUT : 0));
+}
+
+struct pollfd redis_socket_wait_for(const redis_socket_t *socket)
+{
+    return (struct pollfd){ .fd = socket->context->fd,
+                            .events = events_of(socket) };
+}
+
+/* An answer may say why, and is freed. */
+static const char *take_all(redisReader *reader, redis_socket_take_t *take,
+                            void *data, char why[REDIS_SOCKET_WHY])
+{
+    const char *error = NULL;
+    void *reply = NULL;
+
+    while (!error && redisReaderGetReply(reader, &reply) == REDIS_OK && reply) {
+        error = take(data, reply);
+        if (error) {
+            snprintf(why, REDIS_SOCKET_WHY, "%s", error);
+            error = why;
+        }
+        freeReplyObject(reply);
+        reply = NULL;
+    }
+    if (!error && reader->err) {
+        return reader->errstr;
+    }
+    if (!error && reader->len - reader->pos > LONGEST_ANSWER) {
+        return "its answer is too large";
+    }
+    return error;
+}
+
+const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
+                              void *data, char why[REDIS_SOCKET_WHY])
+{
+    redisContext *context = socket->context;
+    struct pollfd now = redis_socket_wait_for(socket);
+    const char *error = NULL;
+    int is_done = 0;
+
+    if (poll(&now, 1, 0) <= 0) {
+        return NULL;
+    }
+    /* What it said before it went says more than that it has gone. */
+    if (now.revents & ~POLLOUT) {
+        if (redisBufferRead(context) != REDIS_OK) {
+            return redis_tls_why(socket->session, context->errstr, why,
+                                 REDIS_SOCKET_WHY);
+        }
+        error = take_all(context->reader, take, data, why);
+    }
+    /* Either goes on with a greeting. */
+    if (!error && now.revents & POLLOUT
+        && redisBufferWrite(context, &is_done) != REDIS_OK) {
+        error = redis_tls_why(socket->session, context->errstr, why,
+                              REDIS_SOCKET_WHY);
+    }
+    return error;
+}
