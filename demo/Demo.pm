@@ -16,11 +16,11 @@ use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-use lib $FindBin::Bin, "$FindBin::Bin/../t/httpd/lib";
+use lib $FindBin::Bin, "$FindBin::Bin/../t/lib";
 
-use AdmissionTest::Config;
-use AdmissionTest::Live qw(live_programs);
-use Keeper;
+use Admission::Config;
+use Admission::Live qw(live_programs);
+use Admission::Keeper;
 
 our @EXPORT = qw($STOPPED check_servers clients configuration demonstrate finish free_port httpd
                  launch leave put read_clients start_servers stay_up);
@@ -63,8 +63,8 @@ sub prepare {
     mkdir "$dir/$_" for qw(cgi-bin heavy);
     for my $copy ([ load => 'cgi-bin/adm-heavy' ], [ steady => 'steady' ]) {
         my ($name, $to) = @$copy;
-        File::Copy::copy("$builddir/bench/programs/$name", "$dir/$to")
-            or die "$builddir/bench/programs/$name: $!\n";
+        File::Copy::copy("$builddir/t/programs/$name", "$dir/$to")
+            or die "$builddir/t/programs/$name: $!\n";
         chmod 0755, "$dir/$to";
     }
 }
@@ -98,18 +98,18 @@ sub free_port {
     die "no free port\n";
 }
 
-sub httpd { return AdmissionTest::Config::httpd() }
+sub httpd { return Admission::Config::httpd() }
 
 # configuration(port => 8080, root => $dir, workers => 64, modules => [...],
 #               redis => 0, conf => 'text')
 sub configuration {
     my (%o) = @_;
-    my $is_event = AdmissionTest::Config::is_installed('mpm_event');
+    my $is_event = Admission::Config::is_installed('mpm_event');
     my @modules = $is_event ? qw(mpm_event cgid) : qw(mpm_prefork cgi);
-    my ($user, $group) = $> == 0 ? AdmissionTest::Config::user() : ();
+    my ($user, $group) = $> == 0 ? Admission::Config::user() : ();
 
     return join "\n",
-        (map { AdmissionTest::Config::load_line($_) }
+        (map { Admission::Config::load_line($_) }
              @modules, qw(unixd authz_core authz_host log_config alias dir status)),
         "LoadModule admission_module \"$builddir/.libs/mod_admission.so\"",
         ($o{redis} ? "LoadModule admission_redis_module \"$builddir/.libs/mod_admission_redis.so\"" : ()),
@@ -131,19 +131,19 @@ sub launch {
     unshift @command, qw(setpriv --pdeathsig TERM)
         if grep { -x "$_/setpriv" } split /:/, $ENV{PATH};
     if ($pid == 0) {
-        Keeper::begin_program();
+        Admission::Keeper::begin_program();
         open STDOUT, '>', '/dev/null';
         exec @command or POSIX::_exit(127);
     }
     return $pid;
 }
 
-# start_servers(sub { whether they serve }, seconds, as Keeper->start's programs)
+# start_servers(sub { whether they serve }, seconds, as Admission::Keeper->start's programs)
 sub start_servers {
     my ($are_up, $seconds, @programs) = @_;
     my $deadline = time + $seconds;
 
-    $keeper = Keeper->start(dir => $dir, died => \&print_error_logs, programs => \@programs);
+    $keeper = Admission::Keeper->start(dir => $dir, died => \&print_error_logs, programs => \@programs);
     until ($are_up->()) {
         check_servers();
         die "the servers do not serve\n" if time > $deadline;
@@ -164,7 +164,7 @@ sub print_error_logs {
 # ---- clients -----------------------------------------------------------------------
 
 # clients($port, $path, rate => 0, clients => N, seconds => N, requests => N): in
-# another process, bench/programs/steady. What they have had so far: { ms => [...],
+# another process, t/programs/steady. What they have had so far: { ms => [...],
 # failures }, as of the last read_clients().
 sub clients {
     my ($port, $path, %o) = @_;

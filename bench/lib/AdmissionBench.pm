@@ -8,7 +8,7 @@ package AdmissionBench;
 #
 #     my $bench = experiment('memory', title => 'A program that fills 200 MB');
 #
-# which brings strict, warnings, the private httpds of t/httpd/lib/AdmissionTest
+# which brings strict, warnings, the private httpds of t/lib/AdmissionTest
 # and the functions below, and ends with
 #
 #     $bench->finish;
@@ -32,13 +32,13 @@ our $ROOT;
 
 BEGIN {
     ($ROOT) = Cwd::abs_path(__FILE__) =~ m{^(.*)/bench/lib/};
-    unshift @INC, "$ROOT/t/httpd/lib";
+    unshift @INC, "$ROOT/t/lib";
 }
 
 use AdmissionTest;
 use AdmissionBench::Load qw(ab start_ab start_steady start_visitors start_wrk steady_lines
                             visitors visitors_seen wrk);
-use AdmissionBench::Machine qw(machine);
+use Admission::Machine qw(machine);
 use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
 use AdmissionBench::Report;
@@ -70,7 +70,7 @@ sub experiment {
     my ($folder, @more) = @ARGV;
 
     die "usage: $0 OUTPUT-FOLDER\n" if !defined $folder || @more;
-    AdmissionBench::Machine::raise_files($o{files}) if $o{files};
+    Admission::Machine::raise_files($o{files}) if $o{files};
     return AdmissionBench::Report->new($name, $folder, $o{title});
 }
 
@@ -85,6 +85,11 @@ sub scaled {
 sub scale { return $ENV{BENCH_SCALE} || 1 }
 
 # The path of a program of bench/programs, compiled: compile('clients').
+sub source_of {
+    my ($name) = @_;
+    return (grep { -e } map { "$ROOT/$_/programs/$name.c" } qw(t bench))[0];
+}
+
 sub compile {
     my ($name) = @_;
     our $programs //= File::Temp->newdir('admission-bench-XXXXXX', TMPDIR => 1);
@@ -93,7 +98,7 @@ sub compile {
     return $path if -e $path;
     # The private httpds may run it as another user.
     chmod 0755, "$programs";
-    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, "$ROOT/bench/programs/$name.c", '-lm') == 0
+    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, source_of($name), '-lm') == 0
         or die "$name.c does not compile\n";
     return $path;
 }

@@ -2,7 +2,7 @@
 # load: never more than the limit, the others go on, and all comes right by itself.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 

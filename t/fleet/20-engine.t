@@ -3,10 +3,10 @@
 # saturated goes on.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Time::HiRes qw(sleep time);
 
@@ -90,12 +90,12 @@ for_each_combo(sub {
 # A replica takes the place of its master, and misses the last seconds.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $first = AdmissionTest::Redis->start;
+    my $first = Admission::Redis->start;
     my $fleet = AdmissionTest::Fleet->start($combo, lease => $LEASE, hold => $HOLD, redis => $first);
 
     $fleet->is_leased;
     for my $round (1 .. 4) {
-        my $replica = AdmissionTest::Redis->start(conf => ["replicaof 127.0.0.1 $fleet->{engine_port}", 'repl-diskless-sync-delay 0']);
+        my $replica = Admission::Redis->start(conf => ["replicaof 127.0.0.1 $fleet->{engine_port}", 'repl-diskless-sync-delay 0']);
         wait_for { $replica->command('EXISTS', 'adm:{db}') eq ':1' } 'a replica has it all', 20;
         $fleet->load(5, only => [ $round % 3 ]);
         $fleet->goes_on('... one server has all');
@@ -113,7 +113,7 @@ for_each_combo(sub {
         $fleet->rest;
     }
     # To a replica that stays one.
-    my $replica = AdmissionTest::Redis->start(conf => ["replicaof 127.0.0.1 $fleet->{engine_port}"]);
+    my $replica = Admission::Redis->start(conf => ["replicaof 127.0.0.1 $fleet->{engine_port}"]);
     $_->becomes("engine $replica->{port}") for @{ $fleet->{wires} };
     wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } 'a replica is no engine', 20;
     $_->becomes("engine $fleet->{engine_port}") for @{ $fleet->{wires} };

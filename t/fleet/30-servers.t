@@ -3,7 +3,7 @@
 # had is the others' as soon as it may be.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 

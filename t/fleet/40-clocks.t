@@ -2,7 +2,7 @@
 # more than the limit, and the load goes on.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -32,7 +32,7 @@ for_each_combo(sub {
     clock_is(0);
     my $redis = do {
         local @ENV{qw(LD_PRELOAD ADMISSION_CLOCK)} = ("$tmp/clock.so", "$tmp/clock");
-        AdmissionTest::Redis->start;
+        Admission::Redis->start;
     };
     my $fleet = AdmissionTest::Fleet->start($combo, lease => $lease, hold => $hold, redis => $redis);
     my $at = 0;

@@ -3,7 +3,7 @@
 # limit. So at most the limit and that run, and once it is back, the limit.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 

@@ -4,10 +4,10 @@
 # Each is told in a line a minute at most, and never more run than the limit.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use File::Temp ();
 use IO::Socket::INET;
@@ -127,7 +127,7 @@ for_each_combo(sub {
                  qr/ADM0141: .*OOM/);
 
     # To another dataset and back, while all are loaded.
-    my $other = AdmissionTest::Redis->start;
+    my $other = Admission::Redis->start;
     for my $round (1 .. 4) {
         $fleet->load(5);
         $fleet->goes_on('to another dataset: there is a load');

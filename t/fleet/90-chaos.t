@@ -4,7 +4,7 @@
 #     SEED=4711 ...                    the accidents of an earlier run
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use AdmissionTest::FleetChaos;

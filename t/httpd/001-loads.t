@@ -1,7 +1,7 @@
 # LoadModule and one line are a complete set-up, on every MPM.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

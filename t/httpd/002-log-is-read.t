@@ -2,7 +2,7 @@
 # child that crashed. What is declared, or less, is not.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -2,7 +2,7 @@
 # message that says which directive, which value and what is allowed.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
@@ -162,7 +162,7 @@ for my $section ('Location /x', 'LocationMatch ^/x', 'Directory /x',
 }
 accepted(join("\n", @in_sections, ''), 'every one of them in the server');
 accepted("LoadModule proxy_module "
-         . AdmissionTest::Config::modules_dir() . "/mod_proxy.so\n"
+         . Admission::Config::modules_dir() . "/mod_proxy.so\n"
          . join("\n", '<Proxy http://x/>', @in_sections, "</Proxy>\n"),
          'every one of them in <Proxy>');
 

@@ -1,9 +1,9 @@
 # httpd -t -D DUMP_ADMISSION prints every zone with its place and numbers.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
 
@@ -77,7 +77,7 @@ my %around = (IfModule => '!none', IfDefine => '!NONE', IfFile => '/',
               IfDirective => 'LoadModule', IfSection => 'Location',
               IfVersion => '>= 2.4', Macro => '');
 my %needs   = (IfVersion => 'version', Macro => 'macro');
-my @present = grep { AdmissionTest::Config::is_installed($_) } values %needs;
+my @present = grep { Admission::Config::is_installed($_) } values %needs;
 for my $kind (keys %needs) {
     delete $around{$kind} if !grep { $_ eq $needs{$kind} } @present;
 }

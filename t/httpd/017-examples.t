@@ -1,9 +1,9 @@
 # Every file of conf/ and conf/examples/ can be used as it is.
 
 use FindBin;
-use lib "$FindBin::Bin/lib", "$FindBin::Bin/../guards/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use Fields;
 use JSON::PP;
 use Project;
@@ -39,7 +39,7 @@ sub complaints {
 sub loads {
     my ($path) = @_;
     my @modules = @{ $needs{$path} // [] };
-    my @absent = grep { !AdmissionTest::Config::is_installed($_) } @modules;
+    my @absent = grep { !Admission::Config::is_installed($_) } @modules;
 
     SKIP: {
         skip "$path: mod_$absent[0] is not installed", 1 if @absent;

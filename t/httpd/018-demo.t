@@ -2,12 +2,12 @@
 # nothing behind.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use File::Temp ();
 
-my ($build) = AdmissionTest::Config::admission_module() =~ m{^(.*)/\.libs/};
+my ($build) = Admission::Config::admission_module() =~ m{^(.*)/\.libs/};
 my $temp = File::Temp->newdir('admission-test-XXXXXX', TMPDIR => 1);
 
 plan skip_all => 'the module stands alone' if !-e "$build/Makefile";

@@ -2,19 +2,19 @@
 # and leaves nothing behind.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
-use AdmissionTest::Redis;
+use Admission::Config;
+use Admission::Redis;
 use File::Temp ();
 use List::Util qw(max sum0);
 
-my ($build) = AdmissionTest::Config::admission_module() =~ m{^(.*)/\.libs/};
+my ($build) = Admission::Config::admission_module() =~ m{^(.*)/\.libs/};
 my $temp = File::Temp->newdir('admission-test-XXXXXX', TMPDIR => 1);
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis'
     if !-e "$build/.libs/mod_admission_redis.so";
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 plan skip_all => 'the module stands alone' if !-e "$build/Makefile";
 chmod 0755, "$temp";
 my @demo = ($^X, "$FindBin::Bin/../../demo/fleet", $build);

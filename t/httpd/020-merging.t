@@ -1,7 +1,7 @@
 # Which zone a request belongs to: sections in sections, off, virtual hosts.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';

@@ -1,9 +1,9 @@
 # Settings that cannot work are warned about at start; the server comes up.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -137,7 +137,7 @@ for_each_combo(sub {
         is scalar @lines, $warning ? 1 : 0, '... ' . ($warning ? 'and warns' : 'without a word');
         like $lines[0], $warning, '... of that' if $warning;
     }
-}, 'prefork+cgi') if AdmissionTest::Config::is_installed('proxy_http');
+}, 'prefork+cgi') if Admission::Config::is_installed('proxy_http');
 
 # A path of files is no URL.
 for_each_combo(sub {

@@ -2,9 +2,9 @@
 # warns at start.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
 
@@ -38,7 +38,7 @@ for_each_combo(sub {
     my ($combo) = @_;
 
     plan skip_all => 'mod_http2 is not installed'
-        if !AdmissionTest::Config::is_installed('http2');
+        if !Admission::Config::is_installed('http2');
     # Of 16 threads of mod_http2 the reserve takes 4.
     my @fits = (conf => "H2MaxWorkers 16\n$zone");
     my @short = (conf => "H2MaxWorkers 15\n$zone");

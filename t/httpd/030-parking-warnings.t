@@ -2,7 +2,7 @@
 # queue that is longer than what all children, also those to come, can park.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

@@ -1,7 +1,7 @@
 # The line is served in order of arrival, over all children.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $waiters = 8;

@@ -2,7 +2,7 @@
 # served behind who comes often, and no key fills the queue.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP;
 

@@ -2,13 +2,13 @@
 # texts; and how it is merged.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use JSON::PP;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
-plan skip_all => 'mod_remoteip is not installed' if !AdmissionTest::Config::is_installed('remoteip');
+plan skip_all => 'mod_remoteip is not installed' if !Admission::Config::is_installed('remoteip');
 
 my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF');
 <Location /admission>

@@ -1,7 +1,7 @@
 # Permits go by priority while requests wait, and a request can take several.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';

@@ -2,7 +2,7 @@
 # after which it would not be.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';

@@ -1,7 +1,7 @@
 # Which requests count: the default, all, and handlers by name.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -3,9 +3,9 @@
 # .htaccess: how it is given makes no difference.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my %counts = (
     1 => [ qw(
@@ -95,7 +95,7 @@ for_each_combo(sub {
 # The same with programs that run, and with what is really passed on.
 for_each_combo(sub {
     my ($combo) = @_;
-    my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
+    my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
     my $httpd = new_httpd(combo => $combo, modules => \@proxy);
     my $admitted = 0;
     my $to    = 'http://127.0.0.1:%{SERVER_PORT}/static.txt';

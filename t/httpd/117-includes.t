@@ -2,15 +2,15 @@
 # filter came to it, where Options allow exec. Pages that may not exec are files.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 for (qw(include filter negotiation)) {
-    plan skip_all => "mod_$_ is not installed" if !AdmissionTest::Config::is_installed($_);
+    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
 }
 
-my $deflate = AdmissionTest::Config::is_installed('deflate')
+my $deflate = Admission::Config::is_installed('deflate')
     ? "AddOutputFilterByType DEFLATE text/html\n" : '';
 
 # Directory => its .htaccess; in each is page.html, which starts a program.

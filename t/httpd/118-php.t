@@ -2,7 +2,7 @@
 # httpd these are files.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Module qw(build_module);
 

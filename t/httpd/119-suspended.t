@@ -2,7 +2,7 @@
 # with the end of its request, at once or after a wait.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Module qw(build_module);
 

@@ -1,7 +1,7 @@
 # Requests that run whatever the count is: exempt ones, and all in a dry run.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -2,7 +2,7 @@
 # workers, and who finds no worker to wait in is told so.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $workers, $heavy) = (4, 40, 120);

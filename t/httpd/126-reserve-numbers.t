@@ -2,7 +2,7 @@
 # blocks where others park. One that leaves zones no worker is refused.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';

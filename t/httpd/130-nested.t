@@ -2,7 +2,7 @@
 # that waits for it.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';

@@ -3,7 +3,7 @@
 # everybody is served, and nobody waits for somebody who waits for him.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

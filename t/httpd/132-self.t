@@ -2,9 +2,9 @@
 # that holds a permit runs with that permit. Nobody outside can claim so.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my ($limit, $clients) = (2, 8);
 my @modules = qw(proxy proxy_http proxy_balancer slotmem_shm lbmethod_byrequests);
@@ -30,11 +30,11 @@ sub start_foreign_backend {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    grep { !AdmissionTest::Config::is_installed($_) } @modules
+    grep { !Admission::Config::is_installed($_) } @modules
         and plan skip_all => 'mod_proxy is not installed';
     # mod_proxy_http2 has a way of its own to send a header.
-    my $has_http2 = $combo->{mpm} ne 'prefork' && AdmissionTest::Config::version() >= 58
-        && !grep { !AdmissionTest::Config::is_installed($_) } qw(http2 proxy_http2);
+    my $has_http2 = $combo->{mpm} ne 'prefork' && Admission::Config::version() >= 58
+        && !grep { !Admission::Config::is_installed($_) } qw(http2 proxy_http2);
     my $httpd = new_httpd(combo => $combo, workers => 40, http2 => $has_http2,
                           modules => [ @modules, $has_http2 ? 'proxy_http2' : () ]);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue

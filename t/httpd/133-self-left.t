@@ -2,15 +2,15 @@
 # leaves as well, keeps the permit. Its programs ignore that nobody reads them.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Crowd;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep);
 
 for (qw(proxy proxy_http include)) {
-    plan skip_all => "mod_$_ is not installed" if !AdmissionTest::Config::is_installed($_);
+    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
 }
 
 my $limit = 2;

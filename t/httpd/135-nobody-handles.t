@@ -2,11 +2,11 @@
 # what httpd makes of it.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
-plan skip_all => 'mod_lua is not installed' if !AdmissionTest::Config::is_installed('lua');
+plan skip_all => 'mod_lua is not installed' if !Admission::Config::is_installed('lua');
 
 # httpd's own handler, the last of all, takes everything but OPTIONS of a client
 # that does not say its version.

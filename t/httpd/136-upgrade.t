@@ -2,10 +2,10 @@
 # follows may last for hours.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
-use AdmissionTest::Config;
+use Admission::Config;
 
 # A backend that switches to a protocol in which it repeats what it hears, and
 # answers everything else.
@@ -59,10 +59,10 @@ for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(slotmem_shm proxy proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
 
-    AdmissionTest::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
+    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
         for @modules;
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
-        if AdmissionTest::Config::version() < 47;
+        if Admission::Config::version() < 47;
     my ($backend, $port) = start_backend(\&serve);
     my $httpd = new_httpd(combo => $combo, modules => \@modules, conf => <<"CONF");
 ProxyPass /ws/ http://127.0.0.1:$port/ upgrade=websocket

@@ -2,9 +2,9 @@
 # that need not wait. The others are answered from mod_cache.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my ($limit, $clients) = (1, 12);
 
@@ -52,7 +52,7 @@ sub runs { my ($httpd) = @_; return scalar grep { /^start (?:first|other)/ } $ht
 for_each_combo(sub {
     my ($combo) = @_;
 
-    AdmissionTest::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
+    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
         for qw(cache cache_disk);
     for my $lock ('', "CacheLock On\nCacheLockPath cache/locks\n") {
         my $httpd = start_caching($combo, $lock);

@@ -1,13 +1,13 @@
 # HTTP/2: every stream is a request of its own, and waits like one.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;
 plan skip_all => 'mod_http2 is not installed'
-    if !AdmissionTest::Config::is_installed('http2');
+    if !Admission::Config::is_installed('http2');
 plan skip_all => 'curl has no HTTP/2' if `curl -V` !~ /HTTP2/;
 
 my @combos = qw(worker+cgid event+cgid event+cgi);

@@ -3,15 +3,15 @@
 # and to those who were parked, and give theirs back.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;
 plan skip_all => 'mod_http2 is not installed'
-    if !AdmissionTest::Config::is_installed('http2');
+    if !Admission::Config::is_installed('http2');
 
 my $zone = '/cgi-bin/';
 

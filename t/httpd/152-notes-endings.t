@@ -2,7 +2,7 @@
 # either: their client left, httpd stopped, or they ran without a limit.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($zone, $name) = ('/cgi-bin/', 'test.example:/cgi-bin/');

@@ -2,7 +2,7 @@
 # threads, and the server answers beside them as if nobody did.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

@@ -1,7 +1,7 @@
 # A connection outlives the wait of its requests: keep-alive, HTTP/1.0, TLS.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

@@ -2,7 +2,7 @@
 # in their order, and only one of a connection stands in line at a time.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

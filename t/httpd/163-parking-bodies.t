@@ -2,7 +2,7 @@
 # off; the bodies arrive whole, however they are sent and whenever.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

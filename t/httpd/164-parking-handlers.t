@@ -2,12 +2,12 @@
 # output filters, conditional and partial requests, HTTP/1.0 with keep-alive.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 
-my @optional = grep { AdmissionTest::Config::is_installed($_) }
+my @optional = grep { Admission::Config::is_installed($_) }
                     qw(deflate proxy proxy_http auth_basic authn_core authn_file authz_user);
 
 for_each_parking_combo(sub {

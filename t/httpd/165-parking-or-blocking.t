@@ -2,12 +2,12 @@
 # line: requests inside requests, HTTP/2 streams, everybody when parking is off.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 
-my $has_http2 = AdmissionTest::Config::is_installed('http2') && `curl -V` =~ /HTTP2/;
+my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;

@@ -3,9 +3,9 @@
 # rejected; and all of it at start is worth a warning.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 
 my ($threads, $factor, $reserve) = (12, 10, 3);

@@ -2,7 +2,7 @@
 # httpd's own settings can park. Those who do not wait are served all the same.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

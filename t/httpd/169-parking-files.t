@@ -3,9 +3,9 @@
 # that wait for nothing would find nobody.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 
 my ($threads, $factor, $logs, $keeping, $waiting) = (25, 40, 450, 200, 200);

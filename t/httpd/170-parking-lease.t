@@ -3,7 +3,7 @@
 # stopped it, goes to one that can. The other one keeps its place.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep time);

@@ -3,7 +3,7 @@
 # that then leads elsewhere leaves nothing behind.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -4,13 +4,13 @@
 # permit finds a worker all the same.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep);
 
-my $has_http2 = AdmissionTest::Config::is_installed('http2')
+my $has_http2 = Admission::Config::is_installed('http2')
     && system('h2load --version >/dev/null 2>&1') == 0;
 my $zone = '/cgi-bin/';
 my $room = 4 + 100;

@@ -4,7 +4,7 @@
 # all the same, and not when one of those who are parked runs out of time.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

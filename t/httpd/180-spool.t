@@ -2,9 +2,9 @@
 # kept, and the program ends.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Slow;
+use Admission::Slow;
 use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
 
 my $zone = '/cgi-bin/';
@@ -53,7 +53,7 @@ sub zone_of { my ($status) = @_; return $status->{zone}{"test.example:$zone"} }
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
+    my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
     my $httpd = new_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                           modules => \@proxy, conf => <<"CONF");
 @{[ $combo->{mpm} eq 'event' ? '' : 'SendBufferSize 8192' ]}

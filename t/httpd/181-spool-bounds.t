@@ -2,10 +2,10 @@
 # loses nothing.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 my $zone = '/cgi-bin/';
 
@@ -61,7 +61,7 @@ sub limited {
 sub wrapper {
     my ($command) = @_;
     my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = AdmissionTest::Config::httpd();
+    my $httpd = Admission::Config::httpd();
     open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
     print {$script} "#!/bin/sh\n$command && exec $httpd \"\$@\"\n";
     close $script or die "$dir/httpd: $!\n";

@@ -2,9 +2,9 @@
 # kept for it before.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 # Each line is written only when the client has read the one before.
 my $events = "#!/bin/sh\nprintf 'Content-Type: text/event-stream\\n\\n'\n"

@@ -2,10 +2,10 @@
 # backend has sent everything, and what it sends later arrives at once.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
-use AdmissionTest::Slow;
+use Admission::Slow;
 use Time::HiRes ();
 
 # Made beforehand: where the machine is busy it takes longer than a test waits.
@@ -37,7 +37,7 @@ sub serve {
 for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(proxy proxy_http);
-    AdmissionTest::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
+    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
         for @modules;
     my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     mkdir "$gates/heavy";

@@ -2,10 +2,10 @@
 # without.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Module qw(build_module);
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 sub start_httpd_with_buckets {
     my ($combo, %o) = @_;
@@ -53,7 +53,7 @@ for_each_combo(sub {
         my %got = map { $_ => error_in_stream($httpd, "$_/broken") } qw(/unlimited /limited);
         is $got{'/limited'}{status}, $got{'/unlimited'}{status},
             'an error: the stream ends as without a limit';
-        if (AdmissionTest::Config::ends_failed_streams_well()) {
+        if (Admission::Config::ends_failed_streams_well()) {
             is $got{'/limited'}{body}, $got{'/unlimited'}{body}, '... with the same body';
         }
         else {

@@ -2,10 +2,10 @@
 # than there are threads stop nobody.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 my ($threads, $readers) = (6, 10);
 

@@ -2,10 +2,10 @@
 # takes nothing for Timeout, when its child is killed, and over a graceful restart.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 my $query = sub { my ($name) = @_; return "id=$name&early=1&until=$name&bulk=$BULK" };
 

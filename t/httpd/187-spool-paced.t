@@ -2,10 +2,10 @@
 # program ends, its permit comes back, and the worker is counted until the end.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
-use AdmissionTest::Slow;
+use Admission::Slow;
 
 my $zone = '/cgi-bin/';
 
@@ -40,10 +40,10 @@ sub backend_is_not_paced {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my @proxy = grep { AdmissionTest::Config::is_installed($_) } qw(proxy proxy_http);
+    my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
     my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     my ($backend, $port) = start_backend(sub { serve($_[0], "$gates/open") });
-    plan skip_all => 'mod_ratelimit is not installed' if !AdmissionTest::Config::is_installed('ratelimit');
+    plan skip_all => 'mod_ratelimit is not installed' if !Admission::Config::is_installed('ratelimit');
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                             modules => ['ratelimit', @proxy], conf => <<"CONF");

@@ -2,9 +2,9 @@
 # numbers and auto take each other's place, and without the agent it holds.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my $ZONE = '/cgi-bin/';
 
@@ -40,7 +40,7 @@ sub start_beside_nobody {
     my $mounts = join ' && ', @mounts;
     return $httpd->start if $> != 0 || system("unshare -m sh -c '$mounts' 2>/dev/null");
     $httpd->put('../httpd', "#!/bin/sh\nexec unshare -m sh -c '$mounts && exec \"\$@\"' sh "
-        . AdmissionTest::Config::httpd() . " \"\$@\"\n");
+        . Admission::Config::httpd() . " \"\$@\"\n");
     chmod 0755, "$httpd->{dir}/httpd";
     local $ENV{HTTPD} = "$httpd->{dir}/httpd";
     return $httpd->start;
@@ -63,7 +63,7 @@ for_each_combo(sub {
     # that mod_cgid's new daemon does not know.
     $httpd->allow_in_log(qr/ADM0105/, qr/AH10246|AH01261/);
     $httpd->allow_in_log(qr/cgid:error.*End of script output before headers/)
-        if AdmissionTest::Config::version() < 60;
+        if Admission::Config::version() < 60;
 
     $httpd->zone_becomes($ZONE, 'it begins at the minimum', Limit => 1, LimitMode => 'auto',
                          LimitMin => 1, LimitMax => 6);

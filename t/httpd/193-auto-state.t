@@ -2,7 +2,7 @@
 # a file with anything in it, or none, keeps nobody from starting.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos('event+cgid', 'prefork+cgi') or plan skip_all => 'no combination';

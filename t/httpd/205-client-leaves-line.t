@@ -1,7 +1,7 @@
 # A waiting client that goes away leaves the line; its program never starts.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 

@@ -2,12 +2,12 @@
 # comes back when they are gone, not before.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 # A process of its own for each answer, which ends with the answer.
-my $has_filters = AdmissionTest::Config::is_installed('ext_filter');
+my $has_filters = Admission::Config::is_installed('ext_filter');
 my $filter = $has_filters ? <<'CONF' : '';
 ExtFilterDefine cat cmd=/bin/cat
 <Location /cgi-bin/filtered/>

@@ -2,7 +2,7 @@
 # announced; each takes one permit and gives it back.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -3,7 +3,7 @@
 # next one starts only then.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep time);

@@ -3,7 +3,7 @@
 # does not take it for that, and ends it.)
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

@@ -2,7 +2,7 @@
 # worker is needed to notice, no program starts, no descriptor stays.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(time);

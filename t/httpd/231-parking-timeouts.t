@@ -2,7 +2,7 @@
 # one that is too long for the line ends with the rejection, never silently.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(time);

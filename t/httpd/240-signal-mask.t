@@ -3,7 +3,7 @@
 # begin with no signal blocked.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $SIGTERM = 15;

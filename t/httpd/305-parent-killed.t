@@ -1,7 +1,7 @@
 # Even with the parent dead, children take back what a killed one held.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 

@@ -2,7 +2,7 @@
 # The programs that they leave behind go on and are counted until they end.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use List::Util qw(shuffle);

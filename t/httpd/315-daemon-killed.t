@@ -3,7 +3,7 @@
 # keep their permits all the same.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $rounds, $most_rounds) = (8, 2, 8);

@@ -3,9 +3,9 @@
 # earlier and not later.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Crowd;
 use File::Temp ();
 use Time::HiRes qw(sleep time);
@@ -15,8 +15,8 @@ my ($limit, $zone) = (2, '/users/');
 # ---- what is there -------------------------------------------------------------
 
 my $suexec = do {
-    my ($path) = `@{[ AdmissionTest::Config::httpd() ]} -V 2>&1` =~ /SUEXEC_BIN="(.*?)"/;
-    $path if $> == 0 && $path && -u $path && AdmissionTest::Config::is_installed('suexec');
+    my ($path) = `@{[ Admission::Config::httpd() ]} -V 2>&1` =~ /SUEXEC_BIN="(.*?)"/;
+    $path if $> == 0 && $path && -u $path && Admission::Config::is_installed('suexec');
 };
 
 # What suexec was built with: where programs may be, and where its log is.
@@ -50,7 +50,7 @@ sub wrapper {
     push @mounts, 'mount -t proc -o hidepid=2 proc /proc' if $is_hidden;
     my $command = join ' && ', @mounts, 'exec "$@"';
     return "#!/bin/sh\nexec unshare -m sh -c '$command' sh "
-        . AdmissionTest::Config::httpd() . ' "$@"' . "\n";
+        . Admission::Config::httpd() . ' "$@"' . "\n";
 }
 
 # ---- one server ------------------------------------------------------------------

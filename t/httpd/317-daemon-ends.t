@@ -2,7 +2,7 @@
 # permit is back with its program, and nothing was reclaimed: nobody has died.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $zone) = (4, '/cgi-bin/');

@@ -2,7 +2,7 @@
 # socket is not yet of httpd's user: the queue waits instead of being told so.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $waiters = 15;

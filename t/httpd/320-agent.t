@@ -3,9 +3,9 @@
 # with its configuration.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 # Inodes of the sockets that this process has open and that listen.
 sub listening {

@@ -2,7 +2,7 @@
 # seconds, everybody else's place, turn and count stay as they were.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(time);

@@ -3,7 +3,7 @@
 # the answer, and what else the request asks for has to wait.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

@@ -3,22 +3,22 @@
 # before they serve a request, so there the limit holds.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
 
 # A server whose children keep these capabilities, although they are not root.
 sub with_capabilities {
     my ($combo, $capabilities) = @_;
-    my ($user) = AdmissionTest::Config::user();
+    my ($user) = Admission::Config::user();
     my $httpd = new_httpd(combo => $combo, conf => $zone);
     my $setpriv = "setpriv --reuid $user --regid $user --clear-groups"
                   . " --inh-caps $capabilities --ambient-caps $capabilities";
 
     $httpd->put('../httpd',
-                "#!/bin/sh\nexec $setpriv " . AdmissionTest::Config::httpd() . ' "$@"' . "\n");
+                "#!/bin/sh\nexec $setpriv " . Admission::Config::httpd() . ' "$@"' . "\n");
     chmod 0755, "$httpd->{dir}/httpd";
     system('chown', '-R', $user, $httpd->{dir}) == 0 or die "chown failed\n";
     return $httpd;
@@ -71,7 +71,7 @@ for_each_combo(sub {
 
 sub mpm_itk {
     my ($file) = grep { defined && -e } $ENV{MPM_ITK},
-                                        AdmissionTest::Config::modules_dir() . '/mpm_itk.so';
+                                        Admission::Config::modules_dir() . '/mpm_itk.so';
     return $file;
 }
 

@@ -1,7 +1,7 @@
 # graceful: old and new children share one count, one line and one limit.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 sub zone_of {

@@ -2,7 +2,7 @@
 # more than that says so.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zones = 700;    # of 228 tickets each

@@ -5,12 +5,12 @@
 # takes its place that leaves in the parent what 0.1 left.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use File::Basename 'dirname';
 
-my $module = AdmissionTest::Config::admission_module();
+my $module = Admission::Config::admission_module();
 my $before = $ENV{ADMISSION_BEFORE} // dirname($module) . '/mod_before.so';
 my $name = $ENV{ADMISSION_BEFORE} ? 'admission_module' : 'before_module';
 my $zone = <<'CONF';

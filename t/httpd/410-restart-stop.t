@@ -2,7 +2,7 @@
 # (httpd warns about children that are slow to stop, which fails the test.)
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {

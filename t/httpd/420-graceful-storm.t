@@ -2,7 +2,7 @@
 # children share the limit, and mod_cgid's daemons come and go.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep time);

@@ -2,7 +2,7 @@
 # second for a worker for each that is woken, and there is none any more.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 

@@ -1,7 +1,7 @@
 # server-status: every fact in ?auto, one row a zone in the page.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my @server_fields = qw(

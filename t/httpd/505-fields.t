@@ -3,7 +3,7 @@
 # tells nothing of a zone.
 
 use FindBin;
-use lib "$FindBin::Bin/lib", "$FindBin::Bin/../guards/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Outputs;
 use Fields;

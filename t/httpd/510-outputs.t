@@ -1,7 +1,7 @@
 # admission-status: the page, JSON and Prometheus show the same facts as ?auto.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP;
 

@@ -3,7 +3,7 @@
 # character.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Encode ();
 use JSON::PP ();

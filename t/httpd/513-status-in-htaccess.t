@@ -2,9 +2,9 @@
 # give a file their handler, in whatever way, nor close them where they are open.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 my %way = (
     AddHandler => 'AddHandler admission-status .html',
@@ -21,7 +21,7 @@ my %way = (
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my @macro = grep { AdmissionTest::Config::is_installed($_) } 'macro';
+    my @macro = grep { Admission::Config::is_installed($_) } 'macro';
     my $httpd = new_httpd(combo => $combo, modules => \@macro);
     my $docs = "$httpd->{dir}/docs";
     $httpd->configure(<<"CONF");

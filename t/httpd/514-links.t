@@ -2,7 +2,7 @@
 # each server-status, and from virtual hosts to their own.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my %HOSTS = (

@@ -2,7 +2,7 @@
 # and by the access log: all outputs say the same.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Outputs;
 use JSON::PP;

@@ -2,13 +2,13 @@
 # many wait there and when to come back.
 
 use FindBin;
-use lib "$FindBin::Bin/lib", "$FindBin::Bin/../guards/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use Project;
 
 my $examples = "$FindBin::Bin/../../conf/examples";
-plan skip_all => 'mod_include is not installed' if !AdmissionTest::Config::is_installed('include');
+plan skip_all => 'mod_include is not installed' if !Admission::Config::is_installed('include');
 
 # What the page says, in its order: [ text, value ].
 sub items {

@@ -6,7 +6,7 @@
 # ADMISSION_SCREENSHOTS is a directory to leave pictures in.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Browser;
 use JSON::PP ();

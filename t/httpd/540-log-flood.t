@@ -4,7 +4,7 @@
 # ADMISSION_FLOOD is the number of rejected requests of each zone.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use POSIX ();
 use Time::HiRes qw(time);

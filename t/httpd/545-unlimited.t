@@ -2,7 +2,7 @@
 # error log says so once a minute, not only when they start.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 # Makes the shared memory one that the module did not write. $memory is that of

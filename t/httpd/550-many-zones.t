@@ -2,7 +2,7 @@
 # the number of zones, and the page stays short.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use IO::Socket::INET;
 use JSON::PP;

@@ -2,7 +2,7 @@
 # number is edited; nobody gives one by accident.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 

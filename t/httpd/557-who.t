@@ -1,7 +1,7 @@
 # ?json&who=ZONE: which requests hold the permits of a zone, and which wait.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 

@@ -1,7 +1,7 @@
 # What is shown of a zone with keys, priorities and costs, and of a dry run.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 

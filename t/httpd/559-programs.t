@@ -1,7 +1,7 @@
 # What programs took that have ended: memory, processor time, room for more.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 

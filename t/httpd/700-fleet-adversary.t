@@ -3,18 +3,18 @@
 # kept, lost or rolled back: never more than the limit.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 my $adversary = $ENV{ADMISSION_ADVERSARY} // '';
 # FLEET_SCHEDULES=1000 plays as many.
 my $schedules = $ENV{FLEET_SCHEDULES} // 120;
 
 plan skip_all => 'no adversary: it was built without hiredis' if !-x $adversary;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $redis = AdmissionTest::Redis->start;
+my $redis = Admission::Redis->start;
 
 sub play {
     my ($fallback, @without) = @_;

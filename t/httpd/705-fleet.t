@@ -2,9 +2,9 @@
 # them is idle, all are busy, Redis is killed, empty and stopped, and an agent is killed.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -12,9 +12,9 @@ use File::Basename 'dirname';
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $redis = AdmissionTest::Redis->start;
+my $redis = Admission::Redis->start;
 my @servers;
 
 # All programs write into the record of the first server, and wait there.

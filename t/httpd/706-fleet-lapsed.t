@@ -3,9 +3,9 @@
 # holds; an agent that is stopped keeps no lease alive. Nobody waits for the engine.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -13,9 +13,9 @@ use File::Basename 'dirname';
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $redis = AdmissionTest::Redis->start(conf => ['requirepass right']);
+my $redis = Admission::Redis->start(conf => ['requirepass right']);
 
 sub conf {
     my ($fallback) = @_;

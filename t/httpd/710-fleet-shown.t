@@ -3,10 +3,10 @@
 # an ACL user who may do no more than the manual says.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Outputs;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -15,13 +15,13 @@ use JSON::PP ();
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
 my $PROGRAM = "$FindBin::Bin/../../src/ctl/admissionctl";
 my $SECRET = 'do-not-show-this-0815';
 my $RIGHTS = '~adm:* &adm:* -@all +evalsha +script|load +hgetall +hset +hdel +pexpire +time '
     . '+publish +subscribe +role +info +select';
-my $redis = AdmissionTest::Redis->start(conf => ["user fleet on >$SECRET $RIGHTS", 'user default off']);
+my $redis = Admission::Redis->start(conf => ["user fleet on >$SECRET $RIGHTS", 'user default off']);
 
 my $CONF = <<"CONF";
 LoadModule admission_redis_module $module

@@ -2,7 +2,7 @@
 # goes on, the fallback holds, and never more run than MaxConcurrent says.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 

@@ -2,9 +2,9 @@
 # one, so that both do not use what one was granted, and the log says so once.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -12,9 +12,9 @@ use File::Basename 'dirname';
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $redis = AdmissionTest::Redis->start;
+my $redis = Admission::Redis->start;
 
 sub ids {
     my $all = $redis->command(EVAL => "return table.concat(redis.call('HKEYS', KEYS[1]), ' ')", 1, 'adm:{db}');

@@ -3,9 +3,9 @@
 # and not for a copy of the file that says who it was.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Cwd ();
 use File::Basename 'dirname';
@@ -14,9 +14,9 @@ use File::Copy ();
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !AdmissionTest::Redis->program;
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $redis = AdmissionTest::Redis->start;
+my $redis = Admission::Redis->start;
 
 # A server that goes, and its file of before.
 sub httpd {

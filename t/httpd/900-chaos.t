@@ -9,7 +9,7 @@
 # docs/chaos.md says what happens and what long runs found.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Chaos;
 

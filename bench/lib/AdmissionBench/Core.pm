@@ -9,7 +9,7 @@ use Cwd ();
 use Exporter 'import';
 use File::Basename ();
 
-use AdmissionTest::Config;
+use Admission::Config;
 
 our @EXPORT = qw(enter_leave);
 
@@ -43,7 +43,7 @@ sub enter_leave {
 # `make bench` says where it is; else it is in the tree of the module.
 sub path {
     return $ENV{ADMISSION_ENTER_LEAVE} if $ENV{ADMISSION_ENTER_LEAVE};
-    my $tree = File::Basename::dirname(AdmissionTest::Config::admission_module()) . '/..';
+    my $tree = File::Basename::dirname(Admission::Config::admission_module()) . '/..';
 
     system("make --silent -C $tree bench/core/enter_leave >&2") == 0
         or die "bench/core/enter_leave is not built\n";

@@ -12,7 +12,7 @@ use Time::HiRes qw(sleep);
 
 use AdmissionBench::Load qw(ab);
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 our @EXPORT = qw(instructions_a_request);
 
@@ -50,7 +50,7 @@ sub give_to_httpd {
     my ($httpd, $name) = @_;
     $httpd->put("../$name", '');
     return if $> != 0;
-    my ($user) = AdmissionTest::Config::user();
+    my ($user) = Admission::Config::user();
     chown((getpwnam $user)[2, 3], "$httpd->{dir}/$name");
 }
 
@@ -65,7 +65,7 @@ sub start_counting {
         open STDOUT, '>', "$dir/valgrind.log";
         open STDERR, '>&', \*STDOUT;
         exec 'timeout', '--kill-after=5', 2 * $PATIENCE, 'valgrind', '--tool=callgrind',
-             '--vgdb=no', "--callgrind-out-file=$counts", AdmissionTest::Config::httpd(), '-X', '-d', $dir,
+             '--vgdb=no', "--callgrind-out-file=$counts", Admission::Config::httpd(), '-X', '-d', $dir,
              '-f', 'httpd.conf' or POSIX::_exit(127);
     }
     return $pid;

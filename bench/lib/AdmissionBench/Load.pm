@@ -57,7 +57,7 @@ sub start_wrk {
         @{ $o{arguments} // [] }, $url);
 }
 
-# start_steady(options, port, path, rate, clients, seconds): bench/programs/steady in the
+# start_steady(options, port, path, rate, clients, seconds): t/programs/steady in the
 # background. What it saw, when it has ended: steady_lines($run), of [when, time, ok,
 # status] as its head says.
 sub start_steady {

@@ -8,7 +8,7 @@ use warnings;
 use Exporter 'import';
 
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 our @EXPORT_OK = qw(plain_httpd qos_conf qos_serialize_conf);
 
@@ -20,7 +20,7 @@ sub plain_httpd { return start_httpd(@_, admission => 0)->allow_in_log(qr/./) }
 # most so many at once. It rejects the others.
 sub qos_conf {
     my ($match, $limit) = @_;
-    my $conf = pcre() . AdmissionTest::Config::load_line('qos');
+    my $conf = pcre() . Admission::Config::load_line('qos');
 
     $conf .= qq(QS_LocRequestLimitMatch "$match" $limit\n) if defined $match;
     return $conf;

@@ -11,7 +11,7 @@ use POSIX ();
 use Test::More ();
 use Time::HiRes qw(time);
 
-use AdmissionBench::Machine ();
+use Admission::Machine ();
 
 # An automake-like word for "could not be run here".
 our $SKIPPED = 77;
@@ -28,7 +28,7 @@ sub new {
 # Ends the experiment if one of these is not there.
 sub needs {
     my ($self, @what) = @_;
-    my @missing = map { my $package = AdmissionBench::Machine::package_of($_);
+    my @missing = map { my $package = Admission::Machine::package_of($_);
                         $_ eq $package ? $_ : "$_ ($package)" }
                   grep { !$self->has($_) } @what or return;
     my $needs = 'needs ' . join ', ', @missing;
@@ -39,7 +39,7 @@ sub needs {
     exit $SKIPPED;
 }
 
-sub has { my ($self, $what) = @_; return AdmissionBench::Machine::has($what) }
+sub has { my ($self, $what) = @_; return Admission::Machine::has($what) }
 
 sub progress {
     my ($self, $text) = @_;
@@ -90,7 +90,7 @@ sub plot {
         unlink $image;
         return $self->say('Without gnuplot there is no plot.');
     }
-    spill($image, slim(AdmissionBench::Machine::slurp($image)));
+    spill($image, slim(Admission::Machine::slurp($image)));
     $self->say("![$name]($base.svg)");
 }
 
@@ -145,7 +145,7 @@ sub write_files {
     my $scale = $ENV{BENCH_SCALE} || 1;
     my $run = sprintf '`bench/run %s`%s, %.0f s, on %s.', $self->{name},
         $scale == 1 ? '' : " shortened by BENCH_SCALE=$scale", time - $self->{begin},
-        AdmissionBench::Machine::machine();
+        Admission::Machine::machine();
 
     spill("$self->{folder}/$self->{name}.md",
           join "\n", "## $self->{title}\n", @{ $self->{text} }, "$run\n");

@@ -7,7 +7,7 @@
 
 #include <ap_mmn.h>
 
-/* t/guards/lib/older_httpd.h builds the module as for httpd 2.4.37. */
+/* t/guards/older_httpd.h builds the module as for httpd 2.4.37. */
 #ifdef ADMISSION_AS_OLDEST
 #define ADMISSION_SINCE(minor) 0
 #else

@@ -18,7 +18,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 use AdmissionTest::Crowd;
 use AdmissionTest::Observer;
 use AdmissionTest::Storm;

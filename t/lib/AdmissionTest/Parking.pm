@@ -11,7 +11,7 @@ use File::Temp ();
 use Test::More;
 
 use AdmissionTest;
-use AdmissionTest::Config;
+use Admission::Config;
 
 our @EXPORT = qw(ask_line backlog descriptors for_each_parking_combo halt httpd_with_files
                  napping_httpd new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
@@ -22,7 +22,7 @@ my $FACTOR  = 200;
 # On Linux every httpd with the event MPM. Not asked of the module itself, which
 # could be wrong.
 sub can_park {
-    return $^O eq 'linux' && AdmissionTest::Config::is_installed('mpm_event');
+    return $^O eq 'linux' && Admission::Config::is_installed('mpm_event');
 }
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
@@ -38,7 +38,7 @@ sub for_each_parking_combo {
 sub parking_conf {
     my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
     my $workers = $o{children} * $o{threads};
-    my $spare = $o{replaces_killed} && AdmissionTest::Config::is_slow_to_replace()
+    my $spare = $o{replaces_killed} && Admission::Config::is_slow_to_replace()
         ? $workers : 1;
     return <<"CONF";
 StartServers $o{children}
@@ -74,7 +74,7 @@ sub new_parking_httpd {
 
 sub start_parking_httpd {
     my $httpd = new_parking_httpd(@_)->start;
-    my $way = AdmissionTest::Config::has_two_ways() && !$httpd->{completion}
+    my $way = Admission::Config::has_two_ways() && !$httpd->{completion}
         ? 'asynchronous wait' : 'write completion';
     ok scalar(grep { /ADM0303: .*: \Q$way\E\z/ } $httpd->error_log), "it parks by $way";
     return $httpd;
@@ -114,7 +114,7 @@ sub server_becomes {
 sub httpd_with_files {
     my ($files) = @_;
     my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = AdmissionTest::Config::httpd();
+    my $httpd = Admission::Config::httpd();
     open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
     print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
     close $script or die "$dir/httpd: $!\n";
@@ -158,7 +158,7 @@ sub descriptors {
 sub napping_httpd {
     my ($httpd) = @_;
     my $dir = $httpd->{dir};
-    my $program = AdmissionTest::Config::httpd();
+    my $program = Admission::Config::httpd();
     my ($source) = __FILE__ =~ m{^(.*?)[^/]*/[^/]*/[^/]*$};
     $source .= 'programs/nap.c';
     my @build = ($ENV{CC} // 'cc', qw(-O1 -shared -fPIC -o), "$dir/nap.so",

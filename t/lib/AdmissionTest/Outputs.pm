@@ -14,10 +14,8 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use File::Basename 'dirname';
 use JSON::PP ();
 
-use lib dirname(__FILE__) . '/../../../guards/lib';
 use Fields;
 
 our @EXPORT = qw(read_outputs);

@@ -1,10 +1,10 @@
-package AdmissionBench::SmallMemory;
+package Admission::SmallMemory;
 
 # A memory cgroup with swap: a small machine inside the real one. What is
 # started in it shares its memory and swaps when that is used up; whoever
 # measures stays outside.
 #
-#     my $memory = AdmissionBench::SmallMemory->create(mb => 1024, swap_mb => 8192);
+#     my $memory = Admission::SmallMemory->create(mb => 1024, swap_mb => 8192);
 #     my $httpd  = $memory->inside(sub { start_httpd(...) });
 #     ...
 #     $memory->remove;
@@ -18,7 +18,7 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(sleep);
 
-use AdmissionBench::Machine;
+use Admission::Machine;
 
 my $PATIENCE = 20;    # seconds for processes to end
 my @alive;            # what guards wait for the end of
@@ -27,7 +27,7 @@ my @alive;            # what guards wait for the end of
 sub create {
     my ($class, %o) = @_;
     our $number;
-    my $root = AdmissionBench::Machine::cgroup() // die "no memory cgroup\n";
+    my $root = Admission::Machine::cgroup() // die "no memory cgroup\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
         root   => $root,

@@ -22,7 +22,7 @@ use Time::HiRes qw(sleep time);
 use AdmissionTest;
 use AdmissionTest::Crowd;
 use AdmissionTest::Observer;
-use AdmissionTest::Redis;
+use Admission::Redis;
 use AdmissionTest::Wire;
 
 our $LIMIT = 4;
@@ -38,7 +38,7 @@ sub module { return dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admis
 # Why there is none; undef: there can be one.
 sub missing {
     return !-e module()                       ? 'no mod_admission_redis: it was built without hiredis'
-         : !AdmissionTest::Redis->program     ? 'no Redis: install redis-tools'
+         : !Admission::Redis->program     ? 'no Redis: install redis-tools'
          :                                      undef;
 }
 
@@ -54,7 +54,7 @@ sub start {
                        limit => $LIMIT, watched => 1, queue => 200, more => '', %o, combo => $combo, crowds => [] }, $class;
 
     if (!$self->{engine}) {
-        $self->{redis} //= AdmissionTest::Redis->start(conf => $o{redis_conf} // []);
+        $self->{redis} //= Admission::Redis->start(conf => $o{redis_conf} // []);
         $self->{engine_port} //= $self->{redis}{port};
         $self->{wires} = [ map { AdmissionTest::Wire->start($self->{engine_port}) } 1 .. $self->{servers} ];
     }

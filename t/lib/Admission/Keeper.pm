@@ -1,4 +1,4 @@
-package Keeper;
+package Admission::Keeper;
 
 # Keeps programs and their directory for as long as whoever started it lives and wants
 # them: as soon as something comes from its lifeline, or nobody holds the other end of
@@ -15,7 +15,7 @@ use Time::HiRes qw(sleep time);
 my $PATIENCE = 3;    # seconds for a program to stop
 my $LOOK     = 0.2;
 
-# Keeper->start(dir => '/tmp/x', programs => [ { launch => sub { ...; $pid } } ],
+# Admission::Keeper->start(dir => '/tmp/x', programs => [ { launch => sub { ...; $pid } } ],
 #               died => sub { ... })
 #
 # launch starts a program in a process group of its own, from a process that lives on.

@@ -1,4 +1,4 @@
-package AdmissionTest::Redis;
+package Admission::Redis;
 
 # A private Redis: own directory, own socket and port, no file of data unless asked
 # for. It ends with the object.

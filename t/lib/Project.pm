@@ -11,7 +11,7 @@ use Test::More;
 
 our @EXPORT = qw(files slurp lines without_comments functions none);
 
-my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../../..';
+my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . '/../..';
 
 # One test: the list of places that break a rule is empty.
 sub none {

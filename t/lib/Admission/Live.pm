@@ -1,4 +1,4 @@
-package AdmissionTest::Live;
+package Admission::Live;
 
 # Counts the live CGI programs of one private httpd from outside, in /proc.
 # A program counts from its exec until its memory is gone; its command line

@@ -22,8 +22,8 @@ use POSIX ();
 use Test::More;
 use Time::HiRes ();
 
-use AdmissionTest::Client qw(answers wait_for_answers);
-use AdmissionTest::Config;
+use Admission::Client qw(answers wait_for_answers);
+use Admission::Config;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
@@ -55,7 +55,7 @@ sub combos {
     return grep { !$ENV{MPM} || $_->{mpm} eq $ENV{MPM} }
            map { my ($mpm, $cgi, $way) = split /\+/;
                  { name => $_, mpm => $mpm, cgi => $cgi, completion => $way } }
-           grep { !/\+completion\z/ || AdmissionTest::Config::has_two_ways() }
+           grep { !/\+completion\z/ || Admission::Config::has_two_ways() }
            grep { $asked_for{ s/\+completion\z//r } } @wanted ? @wanted : @DEFAULT;
 }
 
@@ -72,7 +72,7 @@ sub for_each_combo {
         subtest $combo->{name} => sub {
             for my $module ("mpm_$combo->{mpm}", $combo->{cgi}) {
                 plan skip_all => "mod_$module is not installed"
-                    if !AdmissionTest::Config::is_installed($module);
+                    if !Admission::Config::is_installed($module);
             }
             $story->($combo);
         };

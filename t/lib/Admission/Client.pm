@@ -1,4 +1,4 @@
-package AdmissionTest::Client;
+package Admission::Client;
 
 # One HTTP/1.1 connection that asks now and reads later, so that one test can
 # have many clients waiting. It sends exactly what it is told and may leave

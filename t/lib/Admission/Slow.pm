@@ -1,4 +1,4 @@
-package AdmissionTest::Slow;
+package Admission::Slow;
 
 # A client that stops reading in the middle of an answer, over any protocol: curl,
 # which is stopped and continued. The answer is that of programs/heavy.c with
@@ -18,7 +18,7 @@ our @EXPORT = qw($BULK can_read_http2 slow_reader);
 our $BULK = 12_000_000;
 
 sub can_read_http2 {
-    return `curl -V` =~ /HTTP2/ && AdmissionTest::Config::is_installed('http2');
+    return `curl -V` =~ /HTTP2/ && Admission::Config::is_installed('http2');
 }
 
 # Asks, and returns when something has arrived.

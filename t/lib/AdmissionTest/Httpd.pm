@@ -17,9 +17,9 @@ use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
-use AdmissionTest::Client;
-use AdmissionTest::Config;
-use AdmissionTest::Live qw(live_programs watch_programs);
+use Admission::Client;
+use Admission::Config;
+use Admission::Live qw(live_programs watch_programs);
 
 use parent 'AdmissionTest::Log';
 
@@ -101,7 +101,7 @@ sub build_program {
 
 sub make_certificate {
     my ($dir) = @_;
-    my $name = $AdmissionTest::Config::SERVER_NAME;
+    my $name = $Admission::Config::SERVER_NAME;
     my $output = `openssl req -x509 -newkey rsa:2048 -nodes -days 2 \\
         -keyout $dir/tls.key -out $dir/tls.crt -subj /CN=$name \\
         -addext basicConstraints=critical,CA:FALSE 2>&1`;
@@ -134,7 +134,7 @@ sub choose_ports {
             // die "no free port: $@\n"
     } 1, 2;
     @{$self}{qw(port tls_port)} = map { $_->sockport } @sockets;
-    $self->put('../httpd.conf', AdmissionTest::Config::text(%$self));
+    $self->put('../httpd.conf', Admission::Config::text(%$self));
 }
 
 # httpd leads a process group: prefork stops by killing its own, and that must not
@@ -153,7 +153,7 @@ sub launch {
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>', "$dir/stderr.log";
         open STDERR, '>&', \*STDOUT;
-        exec $keeper, fileno $held, AdmissionTest::Config::httpd(), '-d', $dir,
+        exec $keeper, fileno $held, Admission::Config::httpd(), '-d', $dir,
              '-f', 'httpd.conf', '-DFOREGROUND', $self->defines or POSIX::_exit(127);
     }
     close $held;
@@ -185,7 +185,7 @@ sub comes_up {
 sub runs_programs {
     my ($self) = @_;
     return 1 if $self->{cgi} ne 'cgid' || $> != 0;
-    my ($user) = AdmissionTest::Config::user();
+    my ($user) = Admission::Config::user();
     my $owner = (stat "$self->{dir}/run/cgid.sock.$self->{pid}")[4];
     return defined $owner && $owner == getpwnam $user;
 }
@@ -213,7 +213,7 @@ sub restart {
 # children, and has none, another reload starts some.
 sub is_left_alone {
     my ($self) = @_;
-    return 0 if $self->{mpm} ne 'event' || !AdmissionTest::Config::loses_count_of_children();
+    return 0 if $self->{mpm} ne 'event' || !Admission::Config::loses_count_of_children();
     return $self->soon(sub {
         my @children = $self->children or return 'alone';
         return $self->accepts(@children) && 'served';
@@ -286,7 +286,7 @@ sub finish {
 sub stops_within {
     my ($self) = @_;
     return $self->{stops_within}
-        // ($self->{mpm} eq 'event' && AdmissionTest::Config::version() < 52
+        // ($self->{mpm} eq 'event' && Admission::Config::version() < 52
             ? 2 * $PATIENCE : $PATIENCE);
 }
 
@@ -364,7 +364,7 @@ sub watch { return watch_programs($_[0]{dir}) }
 
 # ---- requests ---------------------------------------------------------------
 
-sub connect { return AdmissionTest::Client->new($_[0]{port}) }
+sub connect { return Admission::Client->new($_[0]{port}) }
 
 sub ask { my ($self, @request) = @_; return $self->connect->ask(@request) }
 
@@ -412,7 +412,7 @@ sub zone {
     my ($self, $name) = @_;
     my $zones = $self->status->{zone};
     return $zones->{$name}
-        // $zones->{"$AdmissionTest::Config::SERVER_NAME:$name"}
+        // $zones->{"$Admission::Config::SERVER_NAME:$name"}
         // die "no zone $name in server-status\n";
 }
 
@@ -454,7 +454,7 @@ sub slurp {
 # (exit status, output) of httpd -t, without starting it.
 sub configtest {
     my ($self, @options) = @_;
-    my $httpd = AdmissionTest::Config::httpd();
+    my $httpd = Admission::Config::httpd();
     $self->choose_ports if !$self->{port};
     my $output = `$httpd -t -d $self->{dir} -f httpd.conf @options 2>&1`;
     return ($? >> 8, $output);

@@ -22,7 +22,7 @@ use IO::Select;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-use AdmissionTest::Live qw(describe live_programs);
+use Admission::Live qw(describe live_programs);
 
 my $PAUSE      = 0.002;
 my $LATELY     = 3;    # seconds in which a permit becomes a program

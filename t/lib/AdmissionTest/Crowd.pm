@@ -19,7 +19,7 @@ use IO::Select;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-use AdmissionTest::Client;
+use Admission::Client;
 
 my $REST = 0.02;    # seconds a client rests before it comes again
 
@@ -88,7 +88,7 @@ sub come {
     my @paths = @{ $o->{paths} };
 
     # Refused while httpd restarts: come again.
-    my $client = eval { AdmissionTest::Client->new($o->{port}) };
+    my $client = eval { Admission::Client->new($o->{port}) };
     if (!$client) {
         $person->{comes_at} = time + $REST;
         return;

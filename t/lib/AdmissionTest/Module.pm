@@ -1,6 +1,6 @@
 package AdmissionTest::Module;
 
-# Modules of httpd that only a test needs, from t/httpd/programs.
+# Modules of httpd that only a test needs, from t/programs.
 
 use strict;
 use warnings;

@@ -1,4 +1,4 @@
-package AdmissionTest::Config;
+package Admission::Config;
 
 # What is installed, and the configuration file of a private httpd.
 #

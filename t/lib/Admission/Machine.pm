@@ -1,4 +1,4 @@
-package AdmissionBench::Machine;
+package Admission::Machine;
 
 # What the machine is, and what is installed on it.
 
@@ -8,7 +8,7 @@ use warnings;
 use Exporter 'import';
 use POSIX ();
 
-use AdmissionTest::Config;
+use Admission::Config;
 
 our @EXPORT_OK = qw(has machine package_of);
 
@@ -38,7 +38,7 @@ sub has {
     my ($what) = @_;
 
     return $IS_THERE{$what}->() if $IS_THERE{$what};
-    return AdmissionTest::Config::is_installed($1) if $what =~ /^mod_(\w+)$/;
+    return Admission::Config::is_installed($1) if $what =~ /^mod_(\w+)$/;
     # Administrators' programs are not in everybody's PATH.
     return scalar grep { -x "$_/$what" } split(/:/, $ENV{PATH}), qw(/usr/sbin /sbin);
 }
@@ -58,7 +58,7 @@ sub cgroup {
 sub machine {
     my ($processor) = slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)/m;
     my ($kb) = slurp('/proc/meminfo') =~ /^MemTotal:\s*(\d+)/m;
-    my ($httpd) = `@{[ AdmissionTest::Config::httpd() ]} -v` =~ m{(Apache/\S+)};
+    my ($httpd) = `@{[ Admission::Config::httpd() ]} -v` =~ m{(Apache/\S+)};
     chomp(my $cores = `nproc`);
 
     return sprintf '%d cores (%s), %.0f GB, %s %s, %s, %s', $cores,

@@ -11,7 +11,7 @@ use warnings;
 
 use Test::More;
 
-use AdmissionTest::Config;
+use Admission::Config;
 
 # What httpd may say in any test: mod_ssl was built with another libssl, all
 # workers were busy in the second it looked, a hard stop closed the socket of a
@@ -30,7 +30,7 @@ my $CRASH   = qr/exit signal (?:Segmentation|Abort|Bus)/;
 sub access_log { return split /\n/, $_[0]->slurp('access.log') }
 
 # An assertion that the request with id=NAME is in the access log, whose format is
-# in AdmissionTest::Config. @return its { code, zone, status, wait, queued }.
+# in Admission::Config. @return its { code, zone, status, wait, queued }.
 sub logged {
     my ($self, $id) = @_;
     my %is;
@@ -75,7 +75,7 @@ sub expect_rejections {
 sub is_slow_to_stop {
     my ($self) = @_;
     my %mended_in = (worker => 62, event => 52);
-    return AdmissionTest::Config::version() < ($mended_in{ $self->{mpm} } // 0);
+    return Admission::Config::version() < ($mended_in{ $self->{mpm} } // 0);
 }
 
 # The lines of level warn or above that no test has declared. At a reload mod_cgid's
@@ -88,11 +88,11 @@ sub unexpected_lines {
     push @declared, qr/AH0004[56]: child process \d+ still did not exit/
         if $self->is_slow_to_stop;
     push @declared, qr/AH02951: mod_ssl does not seem to be enabled/
-        if AdmissionTest::Config::version() < 48; # http2 without TLS is meant
+        if Admission::Config::version() < 48; # http2 without TLS is meant
     push @declared, qr/\[cgid:error\].*(?:AH0125[78]: .* cgi daemon|failed reading PID from cgi daemon)/
         if $self->{has_reloaded};
     push @declared, qr/AH(?:00287|10159): server is within MinSpareThreads/
-        if $self->{replaces_killed} && AdmissionTest::Config::is_slow_to_replace();
+        if $self->{replaces_killed} && Admission::Config::is_slow_to_replace();
     # httpd's word of a child that crashed is but a notice.
     my @bad = grep { /$SERIOUS|$CRASH/ } @lines;
 
