@@ -11,7 +11,6 @@ use File::Copy ();
 use File::Path ();
 use File::Temp ();
 use FindBin;
-use IO::Select;
 use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes qw(sleep time);
@@ -20,6 +19,8 @@ use lib $FindBin::Bin, "$FindBin::Bin/../t/lib";
 
 use Admission::Config;
 use Admission::Live qw(live_programs);
+use Admission::Load;
+use Admission::Program qw(program);
 use Admission::Keeper;
 
 our @EXPORT = qw($STOPPED check_servers clients configuration demonstrate finish free_port httpd
@@ -28,7 +29,7 @@ our @EXPORT = qw($STOPPED check_servers clients configuration demonstrate finish
 # With what a signal ends whatever is going on.
 our $STOPPED = "stopped\n";
 
-my ($builddir, $dir, $keeper, %there);
+my ($builddir, $dir, $keeper, @there);
 
 # demonstrate('name', $builddir, sub { my ($dir) = @_; ... }, sub { the end }): exits.
 sub demonstrate {
@@ -39,6 +40,7 @@ sub demonstrate {
     $SIG{PIPE} = 'IGNORE';
     $| = 1;
     $builddir = $built;
+    $ENV{ADMISSION_HEAVY} = "$builddir/t/programs/heavy";
     eval {
         $dir = File::Temp::tempdir("admission-$name-XXXXXX", TMPDIR => 1);
         prepare();
@@ -47,7 +49,7 @@ sub demonstrate {
     } or $failed = $@;
     $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
     print STDERR "quickstart: $failed" if $failed && !$stopped;
-    leave(values %there);
+    leave(@there);
     # httpd would wait for its programs.
     kill KILL => live_programs($dir) if defined $dir;
     $keeper->stop if $keeper;
@@ -61,12 +63,8 @@ sub demonstrate {
 sub prepare {
     chmod 0755, $dir;
     mkdir "$dir/$_" for qw(cgi-bin heavy);
-    for my $copy ([ load => 'cgi-bin/adm-heavy' ], [ steady => 'steady' ]) {
-        my ($name, $to) = @$copy;
-        File::Copy::copy("$builddir/t/programs/$name", "$dir/$to")
-            or die "$builddir/t/programs/$name: $!\n";
-        chmod 0755, "$dir/$to";
-    }
+    File::Copy::copy(program('heavy'), "$dir/cgi-bin/adm-heavy") or die "adm-heavy: $!\n";
+    chmod 0755, "$dir/cgi-bin/adm-heavy";
 }
 
 sub put {
@@ -163,35 +161,25 @@ sub print_error_logs {
 
 # ---- clients -----------------------------------------------------------------------
 
-# clients($port, $path, rate => 0, clients => N, seconds => N, requests => N): in
-# another process, t/programs/steady. What they have had so far: { ms => [...],
-# failures }, as of the last read_clients().
+# clients($port, $path, rate => 0, clients => N, seconds => N, requests => N). What they
+# have had so far: { ms => [...], failures, is_there }, as of the last read_clients().
 sub clients {
     my ($port, $path, %o) = @_;
-    my $pid = open(my $output, '-|') // die "fork: $!\n";
+    my $load = Admission::Load->start(($o{requests} ? ('-n', $o{requests}) : ()), $port, $o{rate} // 0,
+                                      $o{clients}, POSIX::ceil($o{seconds}), $path);
 
-    if ($pid == 0) {
-        $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
-        # What is called by its path here is counted as a program of httpd's.
-        exec { "$dir/steady" } 'steady', ($o{requests} ? ('-n', $o{requests}) : ()), $port, $path,
-             $o{rate} // 0, $o{clients}, POSIX::ceil($o{seconds}) or POSIX::_exit(127);
-    }
-    return $there{$pid} = { pid => $pid, output => $output, text => '', ms => [], failures => 0,
-                            is_there => 1 };
+    push @there, { load => $load, ms => [], failures => 0, is_there => 1 };
+    return $there[-1];
 }
 
 # Reads what has come of them within this time. @return how many are still there.
 sub read_clients {
     my ($seconds, @clients) = @_;
-    my %of = map { $_->{output} => $_ } grep { $_->{is_there} } @clients;
 
-    for my $output (IO::Select->new(map { $_->{output} } values %of)->can_read($seconds)) {
-        my $self = $of{$output};
-
-        $self->{is_there} = sysread $output, $self->{text}, 65536, length $self->{text};
-        while ($self->{text} =~ s/^\d+ (\d+) ([01]) \d+\n//) {
-            $2 ? push @{ $self->{ms} }, $1 / 1000 : $self->{failures}++;
-        }
+    sleep $seconds;
+    for my $self (grep { $_->{is_there} } @clients) {
+        $self->{is_there} = $self->{load}->is_there;
+        $_->[2] ? push @{ $self->{ms} }, $_->[1] / 1000 : $self->{failures}++ for $self->{load}->lines;
     }
     return scalar grep { $_->{is_there} } @clients;
 }
@@ -201,18 +189,12 @@ sub finish {
     my ($self, $seconds) = @_;
     my $deadline = time + $seconds;
 
-    kill TERM => $self->{pid};
+    $self->{load}->ask_no_more;
     1 while time < $deadline && read_clients(0.1, $self);
     leave($self);
 }
 
 # Those who have no answer yet leave without one.
-sub leave {
-    my (@clients) = @_;
-
-    kill KILL => map { $_->{pid} } @clients;
-    close $_->{output} for @clients;
-    delete @there{ map { $_->{pid} } @clients };
-}
+sub leave { $_->{load}->leave for @_ }
 
 1;

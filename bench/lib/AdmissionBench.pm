@@ -8,24 +8,24 @@ package AdmissionBench;
 #
 #     my $bench = experiment('memory', title => 'A program that fills 200 MB');
 #
-# which brings strict, warnings, the private httpds of t/lib/AdmissionTest
-# and the functions below, and ends with
+# which brings strict, warnings, the private httpds of t/lib/Admission and the
+# functions below, and ends with
 #
 #     $bench->finish;
 #
 # It is run as bench/experiments/NAME OUTPUT-FOLDER, or by bench/run, which
-# assembles the page. Report.pm has the words for what it writes, Load.pm for
-# clients, Opponents.pm and Proxy.pm for what mod_admission is compared with.
+# assembles the page. Report.pm has the words for what it writes, Load.pm here and
+# in t/lib/Admission for clients, Opponents.pm and Proxy.pm for what mod_admission is
+# compared with.
 #
 # Environment: BENCH_SCALE (default 1: times and numbers are multiplied by it;
-# 0.2 while one works on an experiment), and that of AdmissionTest.
+# 0.2 while one works on an experiment), and that of Admission.
 
 use strict;
 use warnings;
 
 use Cwd ();
 use Exporter;
-use File::Temp ();
 use List::Util ();
 
 our $ROOT;
@@ -35,31 +35,23 @@ BEGIN {
     unshift @INC, "$ROOT/t/lib";
 }
 
-use AdmissionTest;
-use AdmissionBench::Load qw(ab start_ab start_steady start_visitors start_wrk steady_lines
-                            visitors visitors_seen wrk);
+use Admission;
+use Admission::Load qw(percentile start_visitors visitors visitors_seen);
+use AdmissionBench::Load qw(ab start_ab start_wrk wrk);
 use Admission::Machine qw(machine);
 use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
 use AdmissionBench::Report;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (qw(ab compile experiment interleave machine median percentile plain_httpd
-                  qos_conf qos_serialize_conf ratios scaled spread start_ab start_haproxy
-                  start_nginx start_steady start_visitors start_wrk steady_lines visitors
-                  visitors_seen wrk),
-               @AdmissionTest::EXPORT);
+our @EXPORT = (qw(ab experiment interleave machine median percentile plain_httpd qos_conf
+                  qos_serialize_conf ratios scaled spread start_ab start_haproxy start_nginx
+                  start_visitors start_wrk visitors visitors_seen wrk),
+               @Admission::EXPORT);
 
 sub import {
     strict->import;
     warnings->import;
-    # The library is made for tests. Here passes are silenced; failures still go
-    # to stderr and to AdmissionBench::Report::finish().
-    my $silence;
-    Test::More->builder->no_plan;
-    Test::More->builder->no_ending(1);
-    open my $nowhere, '>', \$silence or die "$!\n";
-    Test::More->builder->output($nowhere);
     __PACKAGE__->export_to_level(1);
 }
 
@@ -83,25 +75,6 @@ sub scaled {
 }
 
 sub scale { return $ENV{BENCH_SCALE} || 1 }
-
-# The path of a program of bench/programs, compiled: compile('clients').
-sub source_of {
-    my ($name) = @_;
-    return (grep { -e } map { "$ROOT/$_/programs/$name.c" } qw(t bench))[0];
-}
-
-sub compile {
-    my ($name) = @_;
-    our $programs //= File::Temp->newdir('admission-bench-XXXXXX', TMPDIR => 1);
-    my $path = "$programs/$name";
-
-    return $path if -e $path;
-    # The private httpds may run it as another user.
-    chmod 0755, "$programs";
-    system($ENV{CC} // 'cc', '-O2', '-std=gnu11', '-o', $path, source_of($name), '-lm') == 0
-        or die "$name.c does not compile\n";
-    return $path;
-}
 
 # ---- comparing ---------------------------------------------------------------
 
@@ -141,16 +114,5 @@ sub spread {
 }
 
 sub median { return percentile(50, @_) }
-
-# The value that so many percent of the others do not exceed; of the median of
-# an even number, the mean of the two in the middle.
-sub percentile {
-    my ($percent, @values) = @_;
-    my @sorted = sort { $a <=> $b } @values or return;
-    my $place = $percent / 100 * @sorted;
-
-    return ($sorted[$#sorted / 2] + $sorted[@sorted / 2]) / 2 if $percent == 50;
-    return $sorted[ List::Util::min($#sorted, int $place) ];
-}
 
 1;

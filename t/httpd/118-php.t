@@ -4,7 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Module qw(build_module);
+use Admission::Program qw(build_module);
 
 for_each_combo(sub {
     my ($combo) = @_;

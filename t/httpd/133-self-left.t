@@ -5,7 +5,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
-use AdmissionTest::Crowd;
+use Admission::Crowd;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep);
 
@@ -35,12 +35,12 @@ RewriteRule ^/b/(.*) $to/a/\$1 [P]
 CONF
     $httpd->put('page.html', qq(<!--#include virtual="/a/heavy?id=part" -->\n));
     # Whoever is gone has a backend that does not answer.
-    $httpd->allow_in_log(AdmissionTest::Storm::casualties(), qr/\[proxy(?:_http)?:error\]/,
+    $httpd->allow_in_log(Admission::Crowd::casualties(), qr/\[proxy(?:_http)?:error\]/,
                          qr/\[include:error\]/);
     $httpd->start;
 
     my $watch = $httpd->watch;
-    my $crowd = AdmissionTest::Crowd->gather(
+    my $crowd = Admission::Crowd->gather(
         port => $httpd->{port}, clients => 12, patience => 0.4,
         paths => [ map { "/$_/heavy?ignore=1&stream=1&until=never" } qw(a b) ]);
     sleep 4;

@@ -141,7 +141,7 @@ CONF
 for_each_combo(sub {
     my ($combo) = @_;
     streams_fill_the_queue($combo);
-    if ($combo->{mpm} eq 'event' && AdmissionTest::Parking::can_park()) {
+    if ($combo->{mpm} eq 'event' && Admission::Parking::can_park()) {
         connections_leave_workers($combo);
         workers_come_back($combo);
     }

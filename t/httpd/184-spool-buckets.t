@@ -4,7 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use AdmissionTest::Module qw(build_module);
+use Admission::Program qw(build_module);
 use Admission::Slow;
 
 sub start_httpd_with_buckets {

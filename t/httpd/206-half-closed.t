@@ -62,7 +62,7 @@ CONF
         my $reset = ask_raw($httpd, 'reset', @{ $stays{plain} });
         $httpd->zone_becomes('/cgi-bin/', 'the others wait', Queued => $length + 1);
         my $parks = $httpd->status->{AdmissionParked};
-        is $parks > 0, $parking eq 'On' && AdmissionTest::Parking::can_park(),
+        is $parks > 0, $parking eq 'On' && Admission::Parking::can_park(),
             "... with AdmissionParking $parking";
 
         $_->half_close for values %client;

@@ -6,7 +6,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
-use AdmissionTest::Crowd;
+use Admission::Crowd;
 use File::Temp ();
 use Time::HiRes qw(sleep time);
 
@@ -141,7 +141,7 @@ sub outlives_its_child {
 sub storm {
     my ($httpd) = @_;
     my $watch = $httpd->watch;
-    my $crowd = AdmissionTest::Crowd->gather(
+    my $crowd = Admission::Crowd->gather(
         port => $httpd->{port}, clients => 20, patience => 0.3,
         paths => ["${zone}heavy?ignore=1&stream=1000&ms=2000"]);
 

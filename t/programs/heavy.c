@@ -1,10 +1,15 @@
-/* heavy.c - the heavy CGI program of the tests: it takes time, says what it
- * did, and misbehaves on request.
+/* heavy.c - the heavy CGI program of tests, benchmarks and demonstrations: it takes
+ * what it is told of the machine, says what it did, and misbehaves on request.
  *
  * Told by QUERY_STRING, for example "id=7&ms=50&early=1":
  *   id=NAME       its name in the record of starts and ends
  *   ms=N          work for N milliseconds (default 0)
+ *   lock=1        first of all wait for a lock that all copies share
  *   mb=N          have N MiB of memory meanwhile
+ *   cpu=N         first keep the processor busy for N milliseconds of its time
+ *   nap=N         then do nothing for a random time, N milliseconds in the mean
+ *   wait=N        then ask a backend that takes N milliseconds
+ *   slots=N       which answers so many at once (default: all)
  *   until=NAME    then go on until the file NAME exists in HEAVY_DIR
  *   early=1       send the header and a first line before the work, not after
  *   stream=N      send the header first and N bytes spread over the work
@@ -24,15 +29,17 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LIFETIME_SEC 60
+#define LIFETIME_SEC 300
 #define STEP_MS 5
 #define LOOK_SEC 5 /* no look takes longer */
 
@@ -130,8 +137,93 @@ static void send_some(long bytes)
     fflush(stdout);
 }
 
-/* The work itself: `ms` milliseconds, then until somebody opens the gate.
- * Streams while it lasts. */
+/* ---- what it takes of the machine ------------------------------------------ */
+
+/* On the program's own file: it is there, and nobody else locks it. Ends with the
+ * process. */
+static void take_lock(const char *path)
+{
+    int fd = open(path, O_RDONLY);
+
+    if (fd < 0 || flock(fd, LOCK_EX) != 0) {
+        _exit(1);
+    }
+}
+
+/* Touched, so that it is there; it ends with the process. */
+static void take_memory(void)
+{
+    size_t bytes = (size_t)number("mb") * 1024 * 1024;
+    char *memory = bytes > 0 ? malloc(bytes) : NULL;
+
+    if (bytes > 0 && !memory) {
+        _exit(1);
+    }
+    if (memory) {
+        memset(memory, 1, bytes);
+        __asm__ volatile("" : : "r"(memory) : "memory");
+    }
+}
+
+static void keep_busy(long ms)
+{
+    struct timespec used = { 0, 0 };
+    volatile unsigned long i;
+
+    while (used.tv_sec * 1000 + used.tv_nsec / 1000000 < ms) {
+        /* A look at the clock is a system call: not the work itself. */
+        for (i = 0; i < 100000; i++) {
+        }
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    }
+}
+
+/* Many short ones and a few long ones, as programs take. */
+static long random_ms(long mean)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    srand48(now.tv_nsec ^ getpid());
+    return (long)(-(double)mean * log(1 - drand48()));
+}
+
+/* A byte of a file stands for a place at the backend. */
+static int take_place(int fd, long slots)
+{
+    struct flock place = { .l_type = F_WRLCK, .l_len = 1 };
+
+    for (place.l_start = 0; place.l_start < slots; place.l_start++) {
+        if (fcntl(fd, F_SETLK, &place) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void ask_backend(long ms, long slots)
+{
+    const char *dir = getenv("HEAVY_DIR");
+    char path[4096];
+    int fd;
+
+    if (slots > 0) {
+        snprintf(path, sizeof(path), "%s/backend", dir ? dir : "/tmp");
+        fd = open(path, O_RDWR | O_CREAT, 0666);
+        if (fd < 0) {
+            _exit(1);
+        }
+        while (!take_place(fd, slots)) {
+            nap(2);
+        }
+    }
+    nap(ms);
+}
+
+/* ---- what it does ------------------------------------------------------------ */
+
+/* The work itself: what it takes, `ms` milliseconds, then until somebody opens the
+ * gate. Streams while it lasts. */
 static void work(void)
 {
     const char *dir = getenv("HEAVY_DIR");
@@ -140,6 +232,9 @@ static void work(void)
     long steps = number("ms") / STEP_MS;
     long i;
 
+    keep_busy(number("cpu"));
+    nap(random_ms(number("nap")));
+    ask_backend(number("wait"), number("slots"));
     for (i = 0; i < steps; i++) {
         send_some(bytes / steps);
         nap(STEP_MS);
@@ -201,24 +296,13 @@ static void send_bulk(void)
     fflush(stdout);
 }
 
-/* Touched, so that it is there; it ends with the process. */
-static void take_memory(void)
-{
-    size_t bytes = (size_t)number("mb") * 1024 * 1024;
-    char *memory = bytes > 0 ? malloc(bytes) : NULL;
-
-    if (memory) {
-        memset(memory, 1, bytes);
-        __asm__ volatile("" : : "r"(memory) : "memory");
-    }
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     char url[1024];
     sigset_t none;
     long body_length, looks_at_start;
 
+    (void)argc;
     if (number("kill")) {
         kill(getppid(), SIGKILL);
     }
@@ -235,6 +319,9 @@ int main(void)
         signal(SIGTERM, SIG_IGN);
     }
 
+    if (number("lock")) {
+        take_lock(argv[0]);
+    }
     take_memory();
     record("start");
     looks_at_start = looks();

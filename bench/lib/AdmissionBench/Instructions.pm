@@ -11,7 +11,7 @@ use POSIX ();
 use Time::HiRes qw(sleep);
 
 use AdmissionBench::Load qw(ab);
-use AdmissionTest;
+use Admission;
 use Admission::Config;
 
 our @EXPORT = qw(instructions_a_request);

@@ -16,8 +16,7 @@ use Exporter 'import';
 use File::Temp ();
 use POSIX ();
 
-our @EXPORT_OK = qw(ab start_ab start_steady start_visitors start_wrk steady_lines visitors
-                    visitors_seen wrk);
+our @EXPORT_OK = qw(ab start_ab start_wrk wrk);
 
 my $LONGEST = 600;    # seconds until a load is ended, whatever it waits for
 
@@ -55,58 +54,6 @@ sub start_wrk {
         '-d', "${seconds}s", '--timeout', ($o{patience} // 120) . 's',
         ($o{keepalive} // 1 ? () : ('-H', 'Connection: close')),
         @{ $o{arguments} // [] }, $url);
-}
-
-# start_steady(options, port, path, rate, clients, seconds): t/programs/steady in the
-# background. What it saw, when it has ended: steady_lines($run), of [when, time, ok,
-# status] as its head says.
-sub start_steady {
-    my (@arguments) = @_;
-    my @command = (AdmissionBench::compile('steady'), @arguments);
-    my $file = File::Temp->new(TEMPLATE => 'admission-steady-XXXXXX', TMPDIR => 1);
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        open STDOUT, '>&', $file or POSIX::_exit(127);
-        exec @command or POSIX::_exit(127);
-    }
-    return { pid => $pid, file => $file };
-}
-
-sub steady_lines {
-    my ($run) = @_;
-
-    waitpid $run->{pid}, 0;
-    seek $run->{file}, 0, 0;
-    my @lines = map { [ split ] } readline $run->{file};
-    return @lines ? @lines : die "nobody asked\n";
-}
-
-# Visitors of a static file beside something else, each on a connection of its own:
-# visitors($port, rate => 100, clients => 10, seconds => 5), or started, seen until they
-# are asked for. At most so many are under way; `-s` among options has others not come.
-# { asked, failed, p50, p99, max }, times in ms.
-sub visitors { return visitors_of(steady_lines(start_visitors(@_))) }
-
-sub start_visitors {
-    my ($port, %o) = @_;
-    return start_steady(@{ $o{options} // [] }, $port, '/static.txt', $o{rate} // 100,
-                        $o{clients} // 10, $o{seconds} // $LONGEST);
-}
-
-sub visitors_seen {
-    my ($run) = @_;
-    kill TERM => $run->{pid};
-    return visitors_of(steady_lines($run));
-}
-
-sub visitors_of {
-    my (@lines) = @_;
-    my @ms = map { $_->[1] / 1000 } grep { $_->[2] } @lines;
-    # Where nobody got a page, it took for ever.
-    my ($p50, $p99, $max) = map { AdmissionBench::percentile($_, @ms) // 'inf' } 50, 99, 100;
-
-    return { asked => scalar @lines, failed => @lines - @ms, p50 => $p50, p99 => $p99, max => $max };
 }
 
 # ---- a program that runs -------------------------------------------------------

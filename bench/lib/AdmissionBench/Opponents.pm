@@ -7,7 +7,7 @@ use warnings;
 
 use Exporter 'import';
 
-use AdmissionTest;
+use Admission;
 use Admission::Config;
 
 our @EXPORT_OK = qw(plain_httpd qos_conf qos_serialize_conf);

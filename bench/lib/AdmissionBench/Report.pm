@@ -8,7 +8,6 @@ use warnings;
 
 use List::Util qw(max);
 use POSIX ();
-use Test::More ();
 use Time::HiRes qw(time);
 
 use Admission::Machine ();
@@ -131,13 +130,9 @@ sub target {
 
 sub finish {
     my ($self) = @_;
-    my $is_passing = Test::More->builder->is_passing;
 
-    $self->say('**The private httpds of this run did not end as they should; what they '
-               . 'said is on its standard error.**') if !$is_passing;
     $self->write_files;
     $self->progress(sprintf 'took %.0f s', time - $self->{begin});
-    exit 1 if !$is_passing;
 }
 
 sub write_files {

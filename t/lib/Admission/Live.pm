@@ -8,7 +8,6 @@ use strict;
 use warnings;
 
 use Exporter 'import';
-use Test::More ();
 use Time::HiRes qw(sleep time);
 
 our @EXPORT_OK = qw(describe live_programs watch_programs);
@@ -73,7 +72,7 @@ sub slurp {
 }
 
 # Starts a sampler. It looks every few milliseconds until asked for the most
-# it has seen: watch_programs($dir)->most, or ->seen outside of tests. The
+# it has seen: watch_programs($dir)->most, or ->seen. The
 # directory has one named heavy. Programs wait until they were seen:
 # programs/heavy.c says how.
 sub watch_programs {
@@ -121,19 +120,11 @@ sub seen {
     return $self->{seen};
 }
 
-# The same, for a test, which runs programs.
+# The most, where programs ran.
 sub most {
     my ($self) = @_;
-    my $is_new = !$self->{seen};
     my $seen = $self->seen;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-
-    if ($is_new) {
-        Test::More::fail("the observer saw nothing in $seen->{looks} looks") if !$seen->{most};
-        # For whoever has to explain one too many.
-        Test::More::note('most at once: ' . ($seen->{largest} // ''));
-    }
-    return $seen->{most};
+    return $seen->{most} || die "the observer saw nothing in $seen->{looks} looks\n";
 }
 
 # Nobody asked it.

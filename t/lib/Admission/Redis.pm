@@ -9,7 +9,6 @@ use warnings;
 use File::Temp ();
 use IO::Socket::INET;
 use POSIX ();
-use Test::More;
 use Time::HiRes qw(sleep time);
 
 my $PATIENCE = 10;

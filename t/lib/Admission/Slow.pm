@@ -11,7 +11,8 @@ use Exporter 'import';
 use File::Temp ();
 use POSIX ();
 
-use AdmissionTest::Httpd;
+use Admission::Config;
+use Admission::Httpd;
 
 our @EXPORT = qw($BULK can_read_http2 slow_reader);
 
@@ -32,15 +33,15 @@ sub slow_reader {
             or POSIX::_exit(127);
     }
     my $self = bless { pid => $pid, file => $file }, __PACKAGE__;
-    AdmissionTest::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";
+    Admission::Httpd->soon(sub { -s "$file" }) or die "no answer from $url\n";
     return $self;
 }
 
 sub stop_reading {
     my ($self) = @_;
     kill STOP => $self->{pid};
-    AdmissionTest::Httpd->soon(sub {
-        AdmissionTest::Httpd->slurp("/proc/$self->{pid}/stat") =~ /\) T /;
+    Admission::Httpd->soon(sub {
+        Admission::Httpd->slurp("/proc/$self->{pid}/stat") =~ /\) T /;
     }) or die "curl does not stop\n";
     return $self;
 }

@@ -19,7 +19,7 @@ use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
 use Admission::Config;
-use AdmissionTest::Crowd;
+use Admission::Crowd;
 use AdmissionTest::Observer;
 use AdmissionTest::Storm;
 
@@ -82,7 +82,7 @@ sub begin {
                  log => [], wakers => {}, outsiders => {}, seen => {} };
 
     srand $o{seed};
-    $httpd->allow_in_log(AdmissionTest::Storm::casualties(), qr/ADM0133: /,
+    $httpd->allow_in_log(Admission::Crowd::casualties(), qr/ADM0133: /,
                          qr/^\S+ \S+ \S+ \S+ \S+ \[(?!admission:|mpm_)\w+:/,
                          qr{AH00047|AH00167|AH00288|AH00291|AH0048[458]|AH10159|AH10392},
                          # A hard restart closes sockets under the workers of event.
@@ -147,10 +147,8 @@ sub gather {
                   paths => [ map { "${ZONE}heavy?$_" } @PROGRAMS ]);
 
     $self->{crowds} = [
-        AdmissionTest::Crowd->gather(%common, clients => 10, patience => 4,
-                                     seed => int rand 1e6),
-        AdmissionTest::Crowd->gather(%common, clients => 15, patience => 0.3,
-                                     seed => int rand 1e6),
+        Admission::Crowd->gather(%common, clients => 10, patience => 4),
+        Admission::Crowd->gather(%common, clients => 15, patience => 0.3),
     ];
 }
 

@@ -20,7 +20,7 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
-use AdmissionTest::Crowd;
+use Admission::Crowd;
 use AdmissionTest::Observer;
 use Admission::Redis;
 use AdmissionTest::Wire;
@@ -126,7 +126,7 @@ sub load {
     my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
 
     push @{ $self->{crowds} }, map {
-        AdmissionTest::Crowd->gather(port => $self->{httpds}[$_]{port}, clients => $clients, patience => 30,
+        Admission::Crowd->gather(port => $self->{httpds}[$_]{port}, clients => $clients, patience => 30,
                                      paths => [ '/cgi-bin/heavy?ms=' . ($o{ms} // 60) ])
     } @asked;
     return $self;

@@ -1,175 +1,23 @@
 package AdmissionTest::Parking;
 
-# Private httpds that park: the event MPM with small children, one unless a test
-# says otherwise, so that there are always more waiters than threads.
+# The words of Admission::Parking, for tests.
 
 use strict;
 use warnings;
 
 use Exporter 'import';
-use File::Temp ();
 use Test::More;
 
+use Admission::Parking;
 use AdmissionTest;
-use Admission::Config;
 
-our @EXPORT = qw(ask_line backlog descriptors for_each_parking_combo halt httpd_with_files
-                 napping_httpd new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
-
-my $THREADS = 6;
-my $FACTOR  = 200;
-
-# On Linux every httpd with the event MPM. Not asked of the module itself, which
-# could be wrong.
-sub can_park {
-    return $^O eq 'linux' && Admission::Config::is_installed('mpm_event');
-}
+our @EXPORT = ('for_each_parking_combo', @Admission::Parking::EXPORT);
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
 sub for_each_parking_combo {
     my ($story, @wanted) = @_;
-    plan skip_all => 'this httpd cannot park' if !can_park();
+    plan skip_all => 'this httpd cannot park' if !Admission::Parking::can_park();
     for_each_combo($story, @wanted ? @wanted : 'event+cgid');
-}
-
-# The MPM part: children => 1, threads => 6 of each, factor => 200, so that more
-# can be parked than any test has clients.
-# There are slots left for children that take their place after a graceful.
-sub parking_conf {
-    my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
-    my $workers = $o{children} * $o{threads};
-    my $spare = $o{replaces_killed} && Admission::Config::is_slow_to_replace()
-        ? $workers : 1;
-    return <<"CONF";
-StartServers $o{children}
-ServerLimit 8
-ThreadsPerChild $o{threads}
-MaxRequestWorkers $workers
-MinSpareThreads $spare
-MaxSpareThreads $workers
-AsyncRequestWorkerFactor $o{factor}
-CONF
-}
-
-# The sizes of Debian's mpm_event.conf, which are nearly httpd's own.
-sub stock_conf {
-    return <<'CONF';
-StartServers 2
-ServerLimit 16
-MinSpareThreads 25
-MaxSpareThreads 75
-ThreadLimit 64
-ThreadsPerChild 25
-MaxRequestWorkers 150
-MaxConnectionsPerChild 0
-CONF
-}
-
-# As new_httpd(), with the options of parking_conf().
-sub new_parking_httpd {
-    my (%o) = (threads => $THREADS, conf => '', @_);
-    return new_httpd(%o, workers => 2 * $o{threads},
-                     conf => parking_conf(%o) . $o{conf});
-}
-
-sub start_parking_httpd {
-    my $httpd = new_parking_httpd(@_)->start;
-    my $way = Admission::Config::has_two_ways() && !$httpd->{completion}
-        ? 'asynchronous wait' : 'write completion';
-    ok scalar(grep { /ADM0303: .*: \Q$way\E\z/ } $httpd->error_log), "it parks by $way";
-    return $httpd;
-}
-
-# One that runs until the gate NAME is opened, and as many as asked for behind
-# it, all in the zone: ask_line($httpd, 'NAME', 60, '/cgi-bin/') returns the
-# clients. More options are those of ask().
-sub ask_line {
-    my ($httpd, $name, $waiters, $zone, @options) = @_;
-    my $url = '/cgi-bin/heavy?id=';
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-
-    my @clients = $httpd->ask("$url$name-runs&until=$name", @options);
-    $httpd->zone_becomes($zone, 'one runs', Active => 1, Queued => 0);
-    push @clients, map { $httpd->ask("$url$name-$_", @options) } 1 .. $waiters;
-    $httpd->zone_becomes($zone, "$waiters wait", Active => 1, Queued => $waiters);
-    return @clients;
-}
-
-# An assertion about the server's own lines of server-status:
-# server_becomes($httpd, 'nobody blocks', AdmissionBlocked => 0)
-sub server_becomes {
-    my ($httpd, $what, %state) = @_;
-    my $status = {};
-    my $reached = $httpd->soon(sub {
-        $status = eval { $httpd->status } // {};
-        !grep { ($status->{$_} // '') ne $state{$_} } keys %state;
-    });
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
-    return ok($reached, $what) || diag join ', ', map {
-        "$_ is " . ($status->{$_} // 'missing') . ", should be $state{$_}"
-    } sort keys %state;
-}
-
-# An httpd that may have so many files open: a program to start it with.
-sub httpd_with_files {
-    my ($files) = @_;
-    my $dir = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
-    my $httpd = Admission::Config::httpd();
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nulimit -n $files && exec $httpd \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return $dir;
-}
-
-# Stops a process; returns when none of its threads runs any more.
-sub halt {
-    my ($httpd, $pid) = @_;
-    kill STOP => $pid;
-    $httpd->soon(sub {
-        !grep { $httpd->slurp("/proc/$pid/task/$_/stat") !~ /\) T / } threads($pid);
-    }) or die "child $pid does not stop\n";
-}
-
-sub threads {
-    my ($pid) = @_;
-    opendir my $tasks, "/proc/$pid/task" or return;
-    return grep { /^\d+$/ } readdir $tasks;
-}
-
-# How many connections no child has accepted yet.
-sub backlog {
-    my ($httpd) = @_;
-    my $port = sprintf '%04X', $httpd->{port};
-    my ($waiting) = $httpd->slurp('/proc/net/tcp')
-        =~ /^ *\d+: \w+:$port \w+:0000 0A \w+:(\w+)/m or die "nobody listens\n";
-    return hex $waiting;
-}
-
-# How many descriptors a process has open.
-sub descriptors {
-    my ($pid) = @_;
-    opendir my $files, "/proc/$pid/fd" or return 0;
-    return scalar grep { /^\d+$/ } readdir $files;
-}
-
-# The program of an httpd whose listener naps when it is told: programs/nap.c. A
-# sanitizer wants to be loaded first.
-sub napping_httpd {
-    my ($httpd) = @_;
-    my $dir = $httpd->{dir};
-    my $program = Admission::Config::httpd();
-    my ($source) = __FILE__ =~ m{^(.*?)[^/]*/[^/]*/[^/]*$};
-    $source .= 'programs/nap.c';
-    my @build = ($ENV{CC} // 'cc', qw(-O1 -shared -fPIC -o), "$dir/nap.so",
-                 $source, '-ldl');
-
-    system(@build) == 0 or die "@build failed\n";
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nNAP_DIR=$dir/heavy LD_PRELOAD=$dir/nap.so exec $program \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return "$dir/httpd";
 }
 
 1;

@@ -11,7 +11,7 @@ use Test::More;
 use Time::HiRes qw(time);
 
 use AdmissionTest;
-use AdmissionTest::Crowd;
+use Admission::Crowd;
 
 our @EXPORT = qw($LIMIT crowd_at is_calm_soon nobody_is_counted programs_end
                  runs_a_request start_storm_httpd);
@@ -19,18 +19,7 @@ our @EXPORT = qw($LIMIT crowd_at is_calm_soon nobody_is_counted programs_end
 our $LIMIT = 4;
 
 my $ZONE      = '/cgi-bin/';
-my $RECOVERY  = 2;     # seconds
-my $PATIENCE  = 60;    # for tests that fail
-
-# What httpd says of programs and children that end as badly as they do here.
-my @CASUALTIES = (
-    qr/\[cgid?:error\]/,
-    qr/AH00052: child pid \d+ exit signal Killed/,
-    qr/AH0004[56]: /,    # a child that has to be told again to end
-    qr/ADM0202: .* the queue is full/,
-);
-
-sub casualties { return @CASUALTIES }
+my $PATIENCE  = 60;    # seconds, for tests that fail
 
 # A private httpd with a line long enough for the crowds of these tests.
 sub start_storm_httpd {
@@ -41,16 +30,7 @@ sub start_storm_httpd {
     AdmissionQueue 50 timeout=5s
 </Location>
 CONF
-    return $httpd->allow_in_log(@CASUALTIES);
-}
-
-# A crowd that asks for programs: crowd_at($httpd, clients => 40,
-# patience => seconds, programs => ['ms=100', ...]).
-sub crowd_at {
-    my ($httpd, %o) = @_;
-    return AdmissionTest::Crowd->gather(
-        port => $httpd->{port}, %o,
-        paths => [ map { "${ZONE}heavy?$_" } @{ $o{programs} } ]);
+    return $httpd->allow_in_log(Admission::Crowd::casualties());
 }
 
 # An assertion that all programs end. @return when the last one did.

@@ -1,6 +1,6 @@
-package AdmissionTest::Log;
+package Admission::Log;
 
-# What a private httpd wrote into its logs: the part of AdmissionTest::Httpd that
+# What a private httpd wrote into its logs: the part of Admission::Httpd that
 # reads them.
 #
 # Every line of level warn or above in its error log must have been declared with
@@ -8,8 +8,6 @@ package AdmissionTest::Log;
 
 use strict;
 use warnings;
-
-use Test::More;
 
 use Admission::Config;
 
@@ -29,17 +27,16 @@ my $CRASH   = qr/exit signal (?:Segmentation|Abort|Bus)/;
 
 sub access_log { return split /\n/, $_[0]->slurp('access.log') }
 
-# An assertion that the request with id=NAME is in the access log, whose format is
-# in Admission::Config. @return its { code, zone, status, wait, queued }.
+# Of the request with id=NAME, which must be in the access log: { code, zone, status,
+# wait, queued }. Admission::Config has the format.
 sub logged {
     my ($self, $id) = @_;
     my %is;
-    local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    ok $self->soon(sub {
+    $self->must($self->soon(sub {
         my ($line) = grep { /[?&]id=$id\b/ } $self->access_log or return;
         %is = (code => $line =~ /^(\d+) /, $line =~ /(zone|status|wait|queued)=(\S+)/g);
-    }), "request $id is in the access log";
+    }), "request $id is in the access log");
     return \%is;
 }
 
@@ -115,12 +112,9 @@ sub check_log {
     my @bad = $self->unexpected_lines;
 
     for my $pattern (@{ $self->{expected} }) {
-        ok scalar(grep { $_ =~ $pattern } @lines),
-            "the error log says $pattern";
+        $self->must(scalar(grep { $_ =~ $pattern } @lines), "the error log says $pattern");
     }
-    ok !@bad, 'the error log has no line the test did not expect'
-        or diag join "\n", @bad;
-    $self->show_log if !Test::More->builder->is_passing;
+    $self->must(!@bad, 'the error log has no line the test did not expect', @bad);
 }
 
 # The end of both logs: what is rare fails where nobody can look again.
@@ -129,8 +123,7 @@ sub show_log {
     for my $name (qw(error_log access_log)) {
         my @lines = $self->$name;
         splice @lines, 0, -$SHOWN;
-        diag "$name:";
-        diag "  $_" for @lines;
+        print STDERR map { "# $_\n" } "$name:", map { "  $_" } @lines;
     }
 }
 

@@ -1,0 +1,465 @@
+package Admission::Httpd;
+
+# A private httpd of a test, a benchmark or a demonstration: own directory, own port,
+# own process group.
+#
+# stop() is where it answers for itself: no process may be left, and its logs are
+# as Admission::Log wants them. What must be true, and is not, is the end of whoever
+# uses it; of a test it is an assertion (AdmissionTest::Httpd).
+
+use strict;
+use warnings;
+
+use Cwd ();
+use Fcntl qw(F_SETFD FD_CLOEXEC);
+use File::Copy ();
+use File::Temp ();
+use IO::Socket::INET;
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+use Admission::Client;
+use Admission::Config;
+use Admission::Live qw(live_programs watch_programs);
+use Admission::Program qw(program);
+
+use parent 'Admission::Log';
+
+my $START_TRIES = 5;     # another process may take the port we chose
+my $PATIENCE    = 10;    # seconds for a state that is waited for, and for httpd to stop
+my $BUSY        = 60;    # for httpd to start or reload, beside all that a machine may do
+my @running;
+
+# new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
+#     conf => 'text', stops_within => seconds, replaces_killed => 0,
+#     admission => 1): the directory and the files, nothing runs yet.
+# replaces_killed is for tests that kill children and wait for others in their
+# place. Only benchmarks want one without the module.
+sub new {
+    my ($class, %o) = @_;
+    my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $dir = Cwd::abs_path("$tmp");
+    my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
+                       tmp => $tmp, dir => $dir, expected => [],
+                       allowed => [], hard_stops => [] }, $class;
+
+    chmod 0755, $dir;
+    mkdir "$dir/$_" for qw(run docs cgi heavy);
+    chmod 0777, "$dir/heavy";
+    $self->put('../heavy/record', '');
+    chmod 0666, "$dir/heavy/record";
+    $self->put('static.txt', "static\n");
+    install_heavy("$dir/cgi/heavy");
+    make_certificate($dir) if $self->{tls};
+    $self->configure($self->{conf});
+    return $self;
+}
+
+# Replaces the test's part of the configuration.
+sub configure {
+    my ($self, $conf) = @_;
+    $self->put('../admission.conf', $conf);
+}
+
+# A file below the DocumentRoot.
+sub put {
+    my ($self, $name, $text) = @_;
+    open my $file, '>', "$self->{dir}/docs/$name" or die "$name: $!\n";
+    print $file $text;
+    close $file or die "$name: $!\n";
+}
+
+sub install_heavy {
+    my ($path) = @_;
+    File::Copy::copy(program('heavy'), $path) or die "$path: $!\n";
+    chmod 0755, $path;
+}
+
+# Also as a CGI among the documents, for example 'dir/index.cgi'.
+sub put_heavy {
+    my ($self, $name) = @_;
+    my ($subdir) = $name =~ m{^(.*)/};
+    mkdir "$self->{dir}/docs/$subdir" if defined $subdir;
+    install_heavy("$self->{dir}/docs/$name");
+}
+
+sub make_certificate {
+    my ($dir) = @_;
+    my $name = $Admission::Config::SERVER_NAME;
+    my $output = `openssl req -x509 -newkey rsa:2048 -nodes -days 2 \\
+        -keyout $dir/tls.key -out $dir/tls.crt -subj /CN=$name \\
+        -addext basicConstraints=critical,CA:FALSE 2>&1`;
+    $? == 0 or die "openssl: $output\n";
+}
+
+# must($is, 'what', details): true; or the end, with the logs.
+sub must {
+    my ($self, $is, $what, @details) = @_;
+    return 1 if $is;
+    $self->show_log;
+    die join "\n", "not so: $what", @details, '';
+}
+
+# ---- life -------------------------------------------------------------------
+
+sub start {
+    my ($self) = @_;
+
+    for (1 .. $START_TRIES) {
+        $self->choose_ports;
+        $self->launch;
+        last if $self->comes_up;
+        my $why = $self->slurp('stderr.log') . $self->slurp('error.log');
+        die "httpd did not start:\n$why" if $why !~ /Address already in use/;
+        unlink "$self->{dir}/error.log";
+    }
+    $self->{started_by} = $$;
+    push @running, $self;
+    return $self;
+}
+
+sub choose_ports {
+    my ($self) = @_;
+    my @sockets = map {
+        IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
+                              Proto => 'tcp', Listen => 1)
+            // die "no free port: $@\n"
+    } 1, 2;
+    @{$self}{qw(port tls_port)} = map { $_->sockport } @sockets;
+    $self->put('../httpd.conf', Admission::Config::text(%$self));
+}
+
+# httpd leads a process group: prefork stops by killing its own, and that must not
+# be the harness's.
+sub launch {
+    my ($self) = @_;
+    my $dir = $self->{dir};
+    my $keeper = program('keeper');
+
+    local $^F = 255;    # the keeper has it, nobody else
+    pipe my $alive, my $held or die "pipe: $!\n";
+    fcntl $alive, F_SETFD, FD_CLOEXEC or die "fcntl: $!\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        open STDIN,  '<', '/dev/null';
+        open STDOUT, '>', "$dir/stderr.log";
+        open STDERR, '>&', \*STDOUT;
+        exec $keeper, fileno $held, Admission::Config::httpd(), '-d', $dir,
+             '-f', 'httpd.conf', '-DFOREGROUND', $self->defines or POSIX::_exit(127);
+    }
+    close $held;
+    $self->{pid} = readline $alive
+        // die "httpd did not start:\n", $self->slurp('stderr.log');
+    chomp $self->{pid};
+    $alive->blocking(0);
+    @{$self}{qw(keeper alive exited)} = ($pid, $alive, 0);
+}
+
+# Parks in the older way, as a combination or the environment says.
+sub defines {
+    my ($self) = @_;
+    return $self->{completion} || $ENV{ADMISSION_COMPLETION}
+        ? '-DADMISSION_COMPLETION' : ();
+}
+
+sub comes_up {
+    my ($self) = @_;
+    return $self->soon(sub {
+        return 'died' if $self->has_exited;
+        my $answer = eval { $self->get('/server-status?auto') };
+        $answer && $answer->{status} == 200 && $self->runs_programs && 'up';
+    }, $BUSY) eq 'up';
+}
+
+# mod_cgid's daemon gives its socket to httpd's user a moment after httpd serves
+# requests; until then they fail.
+sub runs_programs {
+    my ($self) = @_;
+    return 1 if $self->{cgi} ne 'cgid' || $> != 0;
+    my ($user) = Admission::Config::user();
+    my $owner = (stat "$self->{dir}/run/cgid.sock.$self->{pid}")[4];
+    return defined $owner && $owner == getpwnam $user;
+}
+
+sub has_exited {
+    my ($self) = @_;
+    $self->{exited} ||= defined sysread $self->{alive}, my $end, 1;
+    return $self->{exited};
+}
+
+# New configuration, old requests finish. Returns when new children answer.
+sub graceful { $_[0]->reload('USR1') }
+
+# New configuration, old requests are cut off.
+sub restart {
+    my ($self) = @_;
+    my $from = () = $self->error_log;
+
+    $self->reload('HUP');
+    my $to = () = $self->error_log;
+    push @{ $self->{hard_stops} }, [ $from, $to - 1 ];
+}
+
+# After reloads in quick succession: where the parent may believe that it has
+# children, and has none, another reload starts some.
+sub is_left_alone {
+    my ($self) = @_;
+    return 0 if $self->{mpm} ne 'event' || !Admission::Config::loses_count_of_children();
+    return $self->soon(sub {
+        my @children = $self->children or return 'alone';
+        return $self->accepts(@children) && 'served';
+    }) eq 'alone';
+}
+
+sub reload {
+    my ($self, $signal) = @_;
+    $self->{has_reloaded} = 1;
+    my $generation = $self->status->{ParentServerMPMGeneration};
+    my @old = $self->children;
+    kill $signal => $self->{pid};
+    my $reloaded = $self->soon(sub {
+        my $status = eval { $self->status } or return;
+        $status->{ParentServerMPMGeneration} > $generation
+            && !$self->accepts(@old) && $self->runs_programs;
+    }, $BUSY);
+    $self->must($reloaded, "httpd reloads ($signal)");
+}
+
+# Whether one of these processes may still accept connections: those of the last
+# generation do so until they have noticed that there is another one.
+sub accepts {
+    my ($self, @pids) = @_;
+    my $port = sprintf '%04X', $self->{port};
+    my ($inode) = map { (split)[9] } grep { /^ *\d+: \w+:$port \w+:0000 0A/ }
+                  split /\n/, $self->slurp('/proc/net/tcp');
+    return 1 if !$inode;
+    for my $pid (@pids) {
+        return 1 if grep { (readlink // '') eq "socket:[$inode]" } glob "/proc/$pid/fd/*";
+    }
+    return 0;
+}
+
+sub stop {
+    my ($self) = @_;
+
+    $self->{memory} = $self->slurp("/proc/$self->{pid}/maps");
+    $self->end;
+}
+
+# The same where other modules, such as mod_proxy's, have shared memory with a name.
+sub end {
+    my ($self) = @_;
+
+    my $from = () = $self->error_log;
+    push @{ $self->{hard_stops} }, [ $from, undef ];
+    kill TERM => $self->{pid};
+    $self->finish;
+}
+
+# The checks at the end, once the parent has been told to stop or is dead.
+sub finish {
+    my ($self) = @_;
+    my @left;
+
+    @running = grep { $_ != $self } @running;
+    my $stops = $self->soon(sub { $self->has_exited }, $self->stops_within);
+    my $all_end = $self->soon(sub { !(@left = $self->processes) });
+    kill KILL => -$self->{pid} if @left;
+    $self->must($stops, 'httpd stops');
+    $self->must($all_end, 'no process is left', "left: @left");
+    # Of the module, not of those it is compared with.
+    $self->must(($self->{memory} // '') !~ m{/dev/shm/|/SYSV},
+                'shared memory has no name that outlives httpd', $self->{memory} // ())
+        if $self->{admission} // 1;
+    $self->check_log;
+}
+
+# event of 2.4.37, and not of 2.4.52, needs 10.4 seconds where a client of an older
+# generation keeps its connection, also without the module.
+sub stops_within {
+    my ($self) = @_;
+    return $self->{stops_within}
+        // ($self->{mpm} eq 'event' && Admission::Config::version() < 52
+            ? 2 * $PATIENCE : $PATIENCE);
+}
+
+# Runs at the end of every program: a server that is still there was never checked, so
+# the program fails. Not at the end of what it forks.
+END {
+    for my $self (grep { $_->{started_by} == $$ } @running) {
+        print STDERR "# not stopped: httpd in $self->{dir}, which has ",
+            $self->has_exited ? 'exited' : 'not exited', "\n";
+        $self->show_log;
+        kill KILL => -$self->{pid};
+        $? ||= 1;
+    }
+}
+
+# ---- processes --------------------------------------------------------------
+
+# Live processes of the group: httpd, its children, their programs.
+sub processes {
+    my ($self) = @_;
+    return grep { my ($state, undef, $group) = proc_stat($_);
+                  $group && $group == $self->{pid} && $state ne 'Z' } pids();
+}
+
+# The children that serve requests. mod_cgid's daemon is a child as well, the
+# only one with a single thread under a threaded MPM; and the agent.
+sub children {
+    my ($self) = @_;
+    return grep { !is_agent($_) } grep {
+        my ($state, $parent, undef, $threads) = proc_stat($_);
+        $parent && $parent == $self->{pid} && $state ne 'Z'
+            && ($self->{mpm} eq 'prefork' || $threads > 1);
+    } pids();
+}
+
+# The processes that start programs for mod_cgid: one, but for reloads.
+sub daemons {
+    my ($self) = @_;
+    return if $self->{cgi} ne 'cgid';
+    return grep { !is_agent($_) } grep {
+        my ($state, $parent, undef, $threads) = proc_stat($_);
+        $parent && $parent == $self->{pid} && $state ne 'Z' && $threads == 1;
+    } pids();
+}
+
+sub is_agent { return __PACKAGE__->slurp("/proc/$_[0]/comm") eq "admission-agent\n" }
+
+# The processes that make the rounds: one, but for moments.
+sub agents {
+    my ($self) = @_;
+    return grep { is_agent($_) && (proc_stat($_))[0] ne 'Z' } $self->processes;
+}
+
+sub pids {
+    opendir my $proc, '/proc' or die "/proc: $!\n";
+    return grep { /^\d+$/ } readdir $proc;
+}
+
+# (state, parent, process group, number of threads)
+sub proc_stat {
+    my ($pid) = @_;
+    open my $file, '<', "/proc/$pid/stat" or return;
+    my ($fields) = (readline($file) // '') =~ /.*\) (.*)/ or return;
+    return (split ' ', $fields)[0, 1, 2, 17];
+}
+
+sub live_programs_now { return live_programs($_[0]{dir}) }
+
+sub parent_of {
+    my ($self, $pid) = @_;
+    return (proc_stat($pid))[1];
+}
+
+sub watch { return watch_programs($_[0]{dir}) }
+
+# ---- requests ---------------------------------------------------------------
+
+sub connect { return Admission::Client->new($_[0]{port}) }
+
+sub ask { my ($self, @request) = @_; return $self->connect->ask(@request) }
+
+sub get { my ($self, @request) = @_; return $self->ask(@request)->answer }
+
+sub url     { return "http://127.0.0.1:$_[0]{port}$_[1]" }
+sub tls_url { return "https://127.0.0.1:$_[0]{tls_port}$_[1]" }
+
+# Lets the programs go on that were asked for with until=NAME.
+sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
+
+# The same in a second, while the test is in restart() or stop(): whoever waits for
+# the program gets the signal first, and ends within httpd's patience of three.
+sub open_gate_soon {
+    my ($self, $name) = @_;
+    $SIG{ALRM} = sub { $self->open_gate($name) };
+    Time::HiRes::alarm(1);
+}
+
+# What the programs recorded: 'start 1', 'end 1', ...
+sub record { return split /\n/, $_[0]->slurp('heavy/record') }
+
+# server-status?auto: the server's keys, and {zone}{name}{key} for the zones.
+sub status {
+    my ($self) = @_;
+    my $answer = $self->get('/server-status?auto');
+    die "server-status: $answer->{status}\n" if $answer->{status} != 200;
+
+    my (%status, @zone);
+    for my $line (split /\n/, $answer->{body}) {
+        my ($key, $value) = $line =~ /^([^:]+): (.*)$/ or next;
+        if ($key =~ /^Admission\[(\d+)\](\w+)$/) {
+            $zone[$1]{$2} = $value;
+        }
+        else {
+            $status{$key} = $value;
+        }
+    }
+    $status{zone} = { map { $_->{Name} => $_ } @zone };
+    return \%status;
+}
+
+# One zone of the status: by its AdmissionZone name, or by its section.
+sub zone {
+    my ($self, $name) = @_;
+    my $zones = $self->status->{zone};
+    return $zones->{$name}
+        // $zones->{"$Admission::Config::SERVER_NAME:$name"}
+        // die "no zone $name in server-status\n";
+}
+
+# The zone must get into this state: zone_becomes('/cgi-bin/', 'two wait', Active => 1, Queued => 2)
+sub zone_becomes {
+    my ($self, $name, $what, %state) = @_;
+    my $zone = {};
+    my $reached = $self->soon(sub {
+        $zone = eval { $self->zone($name) } // {};
+        !grep { ($zone->{$_} // '') ne $state{$_} } keys %state;
+    });
+    return $self->must($reached, $what, "zone $name:", compared($zone, %state));
+}
+
+# A line a key: what is, and what should be.
+sub compared {
+    my ($is, %wanted) = @_;
+    my %all = (%$is, %wanted);
+    return map { "  $_ is " . ($is->{$_} // 'missing')
+                 . (defined $wanted{$_} ? ", should be $wanted{$_}" : '') } sort keys %all;
+}
+
+# ---- files ------------------------------------------------------------------
+
+sub slurp {
+    my ($self, $name) = @_;
+    open my $file, '<', $name =~ m{^/} ? $name : "$self->{dir}/$name"
+        or return '';
+    local $/;
+    return readline($file) // '';
+}
+
+# (exit status, output) of httpd -t, without starting it.
+sub configtest {
+    my ($self, @options) = @_;
+    my $httpd = Admission::Config::httpd();
+    $self->choose_ports if !$self->{port};
+    my $output = `$httpd -t -d $self->{dir} -f httpd.conf @options 2>&1`;
+    return ($? >> 8, $output);
+}
+
+# The first true value within a deadline, else ''. A look that takes long, such as a
+# request that a server of before still answers, is not the last one.
+sub soon {
+    my ($self, $check, $seconds) = @_;
+    my $deadline = time + ($seconds // $PATIENCE);
+    while (1) {
+        my $is_last = time > $deadline;
+        my $value = $check->();
+        return $value if $value;
+        return '' if $is_last;
+        sleep 0.01;
+    }
+}
+
+1;

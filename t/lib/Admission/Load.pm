@@ -1,0 +1,111 @@
+package Admission::Load;
+
+# Clients in the background: t/programs/load.
+#
+#     my $load = Admission::Load->start($port, 100, 10, 5, '/static.txt');
+#     ...
+#     for ($load->rest) { my ($when, $usec, $ok, $status) = @$_; ... }
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Temp ();
+use List::Util qw(min);
+use POSIX ();
+
+use Admission::Program qw(program);
+
+our @EXPORT_OK = qw(percentile start_visitors visitors visitors_seen);
+
+my $LONGEST = 600;    # seconds until a load is ended, whatever it waits for
+
+# Admission::Load->start(options, port, rate, clients, seconds, path): clients in the
+# background, as the program's head says.
+sub start {
+    my ($class, @arguments) = @_;
+    my @command = (program('load'), @arguments);
+    my $file = File::Temp->new(TEMPLATE => 'admission-load-XXXXXX', TMPDIR => 1);
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
+        open STDOUT, '>', "$file" or POSIX::_exit(127);
+        exec @command or POSIX::_exit(127);
+    }
+    return bless { pid => $pid, file => $file, rest => '', owner => $$ }, $class;
+}
+
+# The requests that have ended since it was asked last, some ms ago at the latest: each
+# [when, time, ok, status, connections].
+sub lines {
+    my ($self) = @_;
+
+    1 while sysread $self->{file}, $self->{rest}, 1 << 20, length $self->{rest};
+    return $self->{rest} =~ s/\A(.*\n)//s ? map { [ split ] } split /\n/, $1 : ();
+}
+
+sub is_there {
+    my ($self) = @_;
+    delete $self->{pid} if $self->{pid} && waitpid($self->{pid}, POSIX::WNOHANG()) != 0;
+    return defined $self->{pid};
+}
+
+# Waits for its end.
+sub rest {
+    my ($self) = @_;
+    waitpid delete $self->{pid}, 0 if $self->{pid};
+    return $self->lines;
+}
+
+# Who has no answer yet waits for it.
+sub ask_no_more { my ($self) = @_; kill TERM => $self->{pid} if $self->{pid}; return $self }
+
+# Who has no answer yet leaves.
+sub leave { my ($self) = @_; kill INT => $self->{pid} if $self->{pid}; return $self->rest }
+
+sub DESTROY {
+    my ($self) = @_;
+    return if $self->{owner} != $$;
+    local ($?, $!);
+    kill KILL => $self->{pid} if $self->is_there;
+    $self->rest;
+}
+
+# ---- visitors ------------------------------------------------------------------
+
+# Visitors of a static file beside something else, each on a connection of its own:
+# visitors($port, rate => 100, clients => 10, seconds => 5), or started, seen until they
+# are asked for. At most so many are under way; `-s` among options has others not come.
+# { asked, failed, p50, p99, max }, times in ms.
+sub visitors { return visitors_of(start_visitors(@_)->rest) }
+
+sub start_visitors {
+    my ($port, %o) = @_;
+    return __PACKAGE__->start(@{ $o{options} // [] }, $port, $o{rate} // 100, $o{clients} // 10,
+                              $o{seconds} // $LONGEST, '/static.txt');
+}
+
+sub visitors_seen { return visitors_of($_[0]->ask_no_more->rest) }
+
+sub visitors_of {
+    my (@lines) = @_;
+    my @ms = map { $_->[1] / 1000 } grep { $_->[2] } @lines ? @lines : die "nobody asked\n";
+    # Where nobody got a page, it took for ever.
+    my ($p50, $p99, $max) = map { percentile($_, @ms) // 'inf' } 50, 99, 100;
+
+    return { asked => scalar @lines, failed => @lines - @ms, p50 => $p50, p99 => $p99, max => $max };
+}
+
+# The value that so many percent of the others do not exceed; of the median of
+# an even number, the mean of the two in the middle.
+sub percentile {
+    my ($percent, @values) = @_;
+    my @sorted = sort { $a <=> $b } @values or return;
+    my $place = $percent / 100 * @sorted;
+
+    return ($sorted[$#sorted / 2] + $sorted[@sorted / 2]) / 2 if $percent == 50;
+    return $sorted[ min($#sorted, int $place) ];
+}
+
+1;

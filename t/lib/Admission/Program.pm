@@ -1,0 +1,60 @@
+package Admission::Program;
+
+# The programs and modules of t/programs, as make has built them, or built here. What
+# is built is removed at the end.
+
+use strict;
+use warnings;
+
+use Cwd ();
+use Exporter 'import';
+use File::Temp ();
+
+our @EXPORT_OK = qw(build_module build_shared program);
+
+my ($SOURCES) = map { "$_/programs" } Cwd::abs_path(__FILE__) =~ m{^(.*)/lib/Admission/};
+
+# The path of a program: program('heavy'). make puts all beside the heavy one.
+sub program {
+    my ($name) = @_;
+    our %path;
+    my $heavy = $ENV{ADMISSION_HEAVY} // '';
+    my ($made) = grep { -x } $heavy =~ s{[^/]*\z}{$name}r, $name eq 'heavy' ? $heavy : ();
+
+    return $path{$name} //= $made
+        // build($name, '-O2', [ glob "$SOURCES/{$name,${name}_*}.c" ], '-lm');
+}
+
+# A library to be loaded before a program.
+sub build_shared { my ($name) = @_; return build("$name.so", '-O1 -shared -fPIC', [ "$SOURCES/$name.c" ], '-ldl') }
+
+# A module of httpd.
+sub build_module {
+    my ($name) = @_;
+    my $apr = ask_apxs('APR_CONFIG');
+    my $flags = '-I' . ask_apxs('INCLUDEDIR') . ' ' . `$apr --includes --cppflags`;
+
+    return build("$name.so", "-O1 -shared -fPIC $flags", [ "$SOURCES/$name.c" ]);
+}
+
+sub ask_apxs {
+    my ($what) = @_;
+    my $apxs = $ENV{APXS} // 'apxs';
+    chomp(my $answer = `$apxs -q $what` // '');
+    return $answer;
+}
+
+sub build {
+    my ($result, $flags, $sources, @libraries) = @_;
+    our $dir //= File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my @build = ($ENV{CC} // 'cc', '-std=gnu11', split(' ', $flags), '-o', "$dir/$result",
+                 @$sources, @libraries);
+
+    # httpd may use it as another user.
+    chmod 0755, "$dir";
+    system(@build) == 0 or die "@build failed\n";
+    chmod 0755, "$dir/$result";
+    return "$dir/$result";
+}
+
+1;
