@@ -23,6 +23,8 @@ use Admission::Crowd;
 use AdmissionTest::Observer;
 use AdmissionTest::Storm;
 
+use parent 'AdmissionTest::Accidents';
+
 our @EXPORT = qw(chaos);
 
 my $ZONE          = '/cgi-bin/';
@@ -78,8 +80,8 @@ sub begin {
     my $httpd = new_httpd(combo => $o{combo}, workers => 60, tls => 1,
                           http2 => $o{combo}{mpm} ne 'prefork', conf => '',
                           stops_within => $STOPS_WITHIN);
-    my $self = { httpd => $httpd, limit => 4, round => 0, done => {},
-                 log => [], wakers => {}, outsiders => {}, seen => {} };
+    my $self = { httpd => $httpd, limit => 4, round => 0, outsiders => {}, seen => {},
+                 accidents => \%ACCIDENTS, pause => $PAUSE, longest_stop => $LONGEST_STOP };
 
     srand $o{seed};
     $httpd->allow_in_log(Admission::Crowd::casualties(), qr/ADM0133: /,
@@ -112,18 +114,9 @@ CONF
 
 sub storm {
     my ($self, $seconds) = @_;
-    my $end = time + $seconds;
-    my @urn = map { ($_) x $ACCIDENTS{$_} } sort keys %ACCIDENTS;
 
     gather($self);
-    while (time < $end) {
-        sleep rand 2 * $PAUSE;
-        settle($self);
-        my $accident = $urn[rand @urn];
-        my $what = $self->can($accident)->($self) // next;
-        $self->{done}{$accident}++;
-        push @{ $self->{log} }, sprintf '%.3f %s %s', time, $accident, $what;
-    }
+    $self->draw_accidents($seconds, sub { settle($self) });
 }
 
 # What goes on beside the accidents: outside clients are replaced, a lowered
@@ -131,9 +124,9 @@ sub storm {
 sub settle {
     my ($self) = @_;
 
-    for my $helpers (@{$self}{qw(wakers outsiders)}) {
-        delete @{$helpers}{ grep { waitpid $_, POSIX::WNOHANG() } keys %$helpers };
-    }
+    my $outsiders = $self->{outsiders};
+
+    delete @{$outsiders}{ grep { waitpid $_, POSIX::WNOHANG() } keys %$outsiders };
     send_outsider($self) while keys %{ $self->{outsiders} } < $OUTSIDERS;
     if ($self->{is_lowered} && limit_in_force($self) == $self->{limit}) {
         $self->{observer}->lower($self->{limit});
@@ -195,30 +188,23 @@ sub limit_in_force {
 
 # ---- accidents: each returns what it hit, or undef if there was nothing -------
 
-sub strike {
-    my ($self, $signal, @pids) = @_;
-    kill $signal => @pids if @pids;
-    $self->{last_kill} = time if $signal eq 'KILL';
-    return @pids ? "@pids" : undef;
-}
-
 sub some { my ($n, @of) = @_; return (shuffle @of)[0 .. ($n > @of ? @of : $n) - 1] }
 
-sub kill_child { my ($self) = @_; strike($self, KILL => some(1, $self->{httpd}->children)) }
+sub kill_child { my ($self) = @_; $self->strike(KILL => some(1, $self->{httpd}->children)) }
 
 sub kill_children {
     my ($self) = @_;
     my @children = $self->{httpd}->children;
-    strike($self, KILL => some(1 + int rand @children, @children));
+    $self->strike(KILL => some(1 + int rand @children, @children));
 }
 
-sub kill_daemon { my ($self) = @_; strike($self, KILL => $self->{httpd}->daemons) }
+sub kill_daemon { my ($self) = @_; $self->strike(KILL => $self->{httpd}->daemons) }
 
-sub kill_agent { my ($self) = @_; strike($self, KILL => $self->{httpd}->agents) }
+sub kill_agent { my ($self) = @_; $self->strike(KILL => $self->{httpd}->agents) }
 
 sub kill_program {
     my ($self) = @_;
-    strike($self, KILL => some(1 + int rand 2, $self->{httpd}->live_programs_now));
+    $self->strike(KILL => some(1 + int rand 2, $self->{httpd}->live_programs_now));
 }
 
 sub kill_both {
@@ -228,28 +214,16 @@ sub kill_both {
     my ($child) = $httpd->{cgi} eq 'cgi' ? $httpd->parent_of($program)
                                          : some(1, $httpd->children);
     # A program whose child has died is the keeper's.
-    strike($self, KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid}
+    $self->strike(KILL => grep { $_ && $_ > 1 && $_ != $httpd->{pid}
                                  && $_ != $httpd->{keeper} } $child, $program);
 }
 
-# A process of its own lets it continue, because the one who stopped it may come
-# to wait for it: httpd is asked for its status. Whoever waits in a child is kept
-# by one stop, not by several.
+# Whoever waits in a child is kept by one stop, not by several.
 sub hold {
     my ($self, $pid) = @_;
     return if !$pid || time < ($self->{held}{$pid} // 0) + $QUEUE_TIMEOUT + $LONGEST_STOP;
-    my $hit = strike($self, STOP => $pid);
-    my $seconds = rand $LONGEST_STOP;
     $self->{held}{$pid} = time;
-    my $waker = fork // die "fork: $!\n";
-
-    if ($waker == 0) {
-        sleep $seconds;
-        kill CONT => $pid;
-        POSIX::_exit(0);
-    }
-    $self->{wakers}{$waker} = 1;
-    return $hit;
+    return $self->SUPER::hold($pid);
 }
 
 sub stop_child   { my ($self) = @_; hold($self, some(1, $self->{httpd}->children)) }
@@ -266,13 +240,13 @@ sub leave_all {
 sub kill_outsider {
     my ($self) = @_;
     my ($pid) = some(1, keys %{ $self->{outsiders} }) or return;
-    return strike($self, KILL => $pid);
+    return $self->strike(KILL => $pid);
 }
 
 sub reload {
     my ($self, $signal) = @_;
     $self->{old} = { map { $_ => 1 } $self->{httpd}->children };
-    return strike($self, $signal => $self->{httpd}{pid});
+    return $self->strike($signal => $self->{httpd}{pid});
 }
 
 sub graceful { my ($self) = @_; reload($self, 'USR1') }
@@ -298,8 +272,7 @@ sub rest {
     my ($self) = @_;
     my $httpd = $self->{httpd};
 
-    waitpid $_, 0 for keys %{ $self->{wakers} };
-    $self->{wakers} = {};
+    $self->wake_all;
     disperse($self);
     kill KILL => keys %{ $self->{outsiders} };
     waitpid $_, 0 for keys %{ $self->{outsiders} };
@@ -338,7 +311,7 @@ sub end_old_children {
 
     $httpd->soon(sub { !$old->() }, $STOPS_WITHIN);
     my @forgotten = $old->() or return;
-    strike($self, KILL => @forgotten);
+    $self->strike(KILL => @forgotten);
     $self->{done}{forgotten_by_httpd} += @forgotten;
 }
 
@@ -372,8 +345,7 @@ sub finish {
     is_deeply [ grep { /\bwait=(\d+)/ && $1 > $longest } $httpd->access_log ],
         [], 'nobody waited longer than the time for that';
     no_child_crashed($self);
-    note sprintf '%d rounds; %s', $self->{round},
-         join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
+    note "$self->{round} rounds; ", $self->done;
     note join ', ', (map { "clients $_: $seen->{$_}" } sort keys %$seen),
          "outside clients: $self->{sent}", "programs: $programs";
     note sprintf 'observed %d times in %d seconds; most live programs under '

@@ -10,12 +10,13 @@ use warnings;
 
 use Exporter 'import';
 use List::Util 'shuffle';
-use POSIX ();
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 use AdmissionTest;
 use AdmissionTest::Fleet;
+
+use parent 'AdmissionTest::Accidents';
 
 our @EXPORT = qw(fleet_chaos);
 
@@ -47,7 +48,8 @@ sub fleet_chaos {
     my (%o) = @_;
     my $end = time + $o{seconds};
     my $fleet = AdmissionTest::Fleet->start($o{combo}, lease => $LEASE, hold => $HOLD, queue => 50);
-    my $self = { fleet => $fleet, done => {}, log => [], wakers => {}, round => 0 };
+    my $self = bless { fleet => $fleet, round => 0, accidents => \%ACCIDENTS, pause => $PAUSE,
+                       longest_stop => $STOPPED }, __PACKAGE__;
 
     srand $o{seed};
     # A program whose server is killed may be, too, and writes no end.
@@ -58,8 +60,7 @@ sub fleet_chaos {
         storm($self, $end - time < $ROUND ? $end - time : $ROUND);
         last if !come_to_rest($self);
     }
-    note sprintf '%d rounds; %s', $self->{round},
-         join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
+    note "$self->{round} rounds; ", $self->done;
     note 'programs: ' . grep { /^start / } $fleet->{httpds}[0]->record;
     my $is_whole = Test::More->builder->is_passing;
     $fleet->stop;
@@ -68,18 +69,9 @@ sub fleet_chaos {
 
 sub storm {
     my ($self, $seconds) = @_;
-    my $end = time + $seconds;
-    my @urn = map { ($_) x $ACCIDENTS{$_} } sort keys %ACCIDENTS;
 
     load($self);
-    while (time < $end) {
-        sleep rand 2 * $PAUSE;
-        delete @{ $self->{wakers} }{ grep { waitpid $_, POSIX::WNOHANG() } keys %{ $self->{wakers} } };
-        my $accident = $urn[rand @urn];
-        my $what = __PACKAGE__->can($accident)->($self) // next;
-        $self->{done}{$accident}++;
-        push @{ $self->{log} }, sprintf '%.3f %s %s', time, $accident, $what;
-    }
+    $self->draw_accidents($seconds);
 }
 
 sub load {
@@ -93,8 +85,7 @@ sub come_to_rest {
     my ($self) = @_;
     my $fleet = $self->{fleet};
 
-    waitpid $_, 0 for keys %{ $self->{wakers} };
-    $self->{wakers} = {};
+    $self->wake_all;
     $_->becomes('pass') for @{ $fleet->{wires} };
     return subtest "round $self->{round} comes to rest" => sub {
         for my $httpd (@{ $fleet->{httpds} }) {
@@ -126,34 +117,11 @@ sub wires {
 
 sub heal { my ($self) = @_; $_->becomes('pass') for @{ $self->{fleet}{wires} }; return '' }
 
-sub strike {
-    my ($signal, @pids) = @_;
-    @pids = grep { defined } @pids or return;
-    kill $signal => @pids;
-    return "@pids";
-}
-
-# A process of its own lets it go on.
-sub hold {
-    my ($self, $pid) = @_;
-    my $hit = strike(STOP => $pid) // return;
-    my $seconds = rand $STOPPED;
-    my $waker = fork // die "fork: $!\n";
-
-    if ($waker == 0) {
-        sleep $seconds;
-        kill CONT => $pid;
-        POSIX::_exit(0);
-    }
-    $self->{wakers}{$waker} = 1;
-    return $hit;
-}
-
-sub kill_agent  { my ($self) = @_; return strike(KILL => any(any_server($self)->agents)) }
-sub stop_agent  { my ($self) = @_; return hold($self, any(any_server($self)->agents)) }
-sub stop_engine { my ($self) = @_; return hold($self, $self->{fleet}{redis}{pid}) }
-sub kill_child  { my ($self) = @_; return strike(KILL => any(any_server($self)->children)) }
-sub graceful    { my ($self) = @_; return strike(USR1 => any_server($self)->{pid}) }
+sub kill_agent  { my ($self) = @_; return $self->strike(KILL => any(any_server($self)->agents)) }
+sub stop_agent  { my ($self) = @_; return $self->hold(any(any_server($self)->agents)) }
+sub stop_engine { my ($self) = @_; return $self->hold($self->{fleet}{redis}{pid}) }
+sub kill_child  { my ($self) = @_; return $self->strike(KILL => any(any_server($self)->children)) }
+sub graceful    { my ($self) = @_; return $self->strike(USR1 => any_server($self)->{pid}) }
 
 sub kill_engine {
     my ($self) = @_;

@@ -1,0 +1,69 @@
+package AdmissionTest::Accidents;
+
+# Accidents at random, what chaos is made of. Who inherits has a method for each of
+# them, which returns what it hit, or undef if there was nothing.
+#
+#     my $self = bless { accidents => { kill_child => 8, ... }, pause => mean seconds
+#         between two, longest_stop => seconds that a process is stopped }, $class;
+
+use strict;
+use warnings;
+
+use POSIX ();
+use Time::HiRes qw(sleep time);
+
+# For so many seconds; what goes on beside the accidents before each.
+sub draw_accidents {
+    my ($self, $seconds, $beside) = @_;
+    my $end = time + $seconds;
+    my @urn = map { ($_) x $self->{accidents}{$_} } sort keys %{ $self->{accidents} };
+
+    while (time < $end) {
+        sleep rand 2 * $self->{pause};
+        delete @{ $self->{wakers} }{ grep { waitpid $_, POSIX::WNOHANG() } keys %{ $self->{wakers} } };
+        $beside->() if $beside;
+        my $accident = $urn[rand @urn];
+        my $what = $self->can($accident)->($self) // next;
+        $self->{done}{$accident}++;
+        push @{ $self->{log} }, sprintf '%.3f %s %s', time, $accident, $what;
+    }
+}
+
+sub strike {
+    my ($self, $signal, @pids) = @_;
+    @pids = grep { defined } @pids or return;
+    kill $signal => @pids;
+    $self->{last_kill} = time if $signal eq 'KILL';
+    return "@pids";
+}
+
+# Stops it for a while. A process of its own lets it go on, because the one who stopped
+# it may come to wait for it.
+sub hold {
+    my ($self, $pid) = @_;
+    my $hit = $self->strike(STOP => $pid) // return;
+    my $seconds = rand $self->{longest_stop};
+    my $waker = fork // die "fork: $!\n";
+
+    if ($waker == 0) {
+        sleep $seconds;
+        kill CONT => $pid;
+        POSIX::_exit(0);
+    }
+    $self->{wakers}{$waker} = 1;
+    return $hit;
+}
+
+# Returns when all go on.
+sub wake_all {
+    my ($self) = @_;
+    waitpid $_, 0 for keys %{ delete $self->{wakers} // {} };
+}
+
+# What was done, how often.
+sub done {
+    my ($self) = @_;
+    return join ', ', map { "$_ $self->{done}{$_}" } sort keys %{ $self->{done} };
+}
+
+1;
