@@ -1,78 +1,49 @@
 package Demo;
 
-# What the demonstrations share: a directory that goes with its servers, their
-# configuration, clients, and an end that is clean whenever it comes.
+# What the demonstrations share: servers, clients, and an end that is clean whenever it
+# comes.
 
 use strict;
 use warnings;
 
 use Exporter 'import';
-use File::Copy ();
-use File::Path ();
-use File::Temp ();
 use FindBin;
-use IO::Socket::INET;
 use POSIX ();
 use Time::HiRes qw(sleep time);
 
-use lib $FindBin::Bin, "$FindBin::Bin/../t/lib";
+use lib "$FindBin::Bin/../t/lib";
 
+use Admission;
 use Admission::Config;
-use Admission::Live qw(live_programs);
 use Admission::Load;
-use Admission::Program qw(program);
-use Admission::Keeper;
+use Admission::Parking;
 
-our @EXPORT = qw($STOPPED check_servers clients configuration demonstrate finish free_port httpd
-                 launch leave put read_clients start_servers stay_up);
+our @EXPORT = qw($STOPPED check_servers clients demonstrate finish leave new_server
+                 print_error_logs read_clients stay_up);
 
 # With what a signal ends whatever is going on.
 our $STOPPED = "stopped\n";
 
-my ($builddir, $dir, $keeper, @there);
+my ($me, @servers, @there) = ($$);
 
-# demonstrate('name', $builddir, sub { my ($dir) = @_; ... }, sub { the end }): exits.
+# demonstrate($builddir, sub { what is shown }, sub { the end }): exits.
 sub demonstrate {
-    my ($name, $built, $show, $end) = @_;
+    my ($builddir, $show, $end) = @_;
     my ($stopped, $failed);
 
     $SIG{$_} = sub { $stopped = 1; die $STOPPED } for qw(INT TERM HUP);
     $SIG{PIPE} = 'IGNORE';
     $| = 1;
-    $builddir = $built;
+    $ENV{ADMISSION_MODULE} = "$builddir/.libs/mod_admission.so";
     $ENV{ADMISSION_HEAVY} = "$builddir/t/programs/heavy";
-    eval {
-        $dir = File::Temp::tempdir("admission-$name-XXXXXX", TMPDIR => 1);
-        prepare();
-        $show->($dir);
-        1;
-    } or $failed = $@;
+    eval { $show->(); 1 } or $failed = $@;
+    POSIX::_exit(1) if $$ != $me;
     $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
     print STDERR "quickstart: $failed" if $failed && !$stopped;
     leave(@there);
-    # httpd would wait for its programs.
-    kill KILL => live_programs($dir) if defined $dir;
-    $keeper->stop if $keeper;
+    $_->discard for @servers;
     eval { $end->(); 1 } or print STDERR "quickstart: $@";
-    File::Path::remove_tree($dir) if defined $dir;
     exit($failed && !$stopped ? 1 : 0);
-}
-
-# All of it in a directory which the user that httpd's children run as can enter,
-# wherever the clone may be.
-sub prepare {
-    chmod 0755, $dir;
-    mkdir "$dir/$_" for qw(cgi-bin heavy);
-    File::Copy::copy(program('heavy'), "$dir/cgi-bin/adm-heavy") or die "adm-heavy: $!\n";
-    chmod 0755, "$dir/cgi-bin/adm-heavy";
-}
-
-sub put {
-    my ($name, $text) = @_;
-
-    open my $file, '>', "$dir/$name" or die "$name: $!\n";
-    print $file $text;
-    close $file or die "$name: $!\n";
 }
 
 sub stay_up {
@@ -86,76 +57,25 @@ sub stay_up {
 
 # ---- servers ---------------------------------------------------------------------
 
-# One of these ports that is free.
-sub free_port {
-    for my $port (@_) {
-        my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port,
-                                           Listen => 1, ReuseAddr => 1);
-        return $socket->sockport if $socket;
-    }
-    die "no free port\n";
+# As new_httpd(), with so many workers, of which none waits until its program was seen.
+sub new_server {
+    my ($workers, %o) = @_;
+    my $conf = "<Location />\n    UnsetEnv HEAVY_DIR\n</Location>\n$o{conf}";
+    my $server = Admission::Config::is_installed('mpm_event')
+        ? new_parking_httpd(%o, combo => (combos('event+cgid'))[0], threads => $workers, factor => 4,
+                            conf => $conf)
+        : new_httpd(%o, combo => (combos('prefork+cgi'))[0], workers => $workers, conf => $conf);
+
+    push @servers, $server;
+    return $server;
 }
 
-sub httpd { return Admission::Config::httpd() }
-
-# configuration(port => 8080, root => $dir, workers => 64, modules => [...],
-#               redis => 0, conf => 'text')
-sub configuration {
-    my (%o) = @_;
-    my $is_event = Admission::Config::is_installed('mpm_event');
-    my @modules = $is_event ? qw(mpm_event cgid) : qw(mpm_prefork cgi);
-    my ($user, $group) = $> == 0 ? Admission::Config::user() : ();
-
-    return join "\n",
-        (map { Admission::Config::load_line($_) }
-             @modules, qw(unixd authz_core authz_host log_config alias dir status)),
-        "LoadModule admission_module \"$builddir/.libs/mod_admission.so\"",
-        ($o{redis} ? "LoadModule admission_redis_module \"$builddir/.libs/mod_admission_redis.so\"" : ()),
-        "Listen 127.0.0.1:$o{port}", 'ServerName localhost',
-        "ServerRoot $o{root}", "DefaultRuntimeDir $o{root}", 'PidFile httpd.pid',
-        'ErrorLog error.log', "MaxRequestWorkers $o{workers}", 'AsyncRequestWorkerFactor 4',
-        ($is_event ? ('StartServers 1', 'ServerLimit 1', 'MinSpareThreads 1',
-                      "ThreadsPerChild $o{workers}", "ScriptSock $o{root}/cgid.sock")
-                   : ("StartServers $o{workers}")),
-        ($user ? ("User $user", "Group $group") : ()),
-        'ExtendedStatus On', $o{conf}, '';
-}
-
-# Starts a program whose end the keeper sees; it ends with the keeper, where setpriv is.
-sub launch {
-    my (@command) = @_;
-    my $pid = fork // die "fork: $!\n";
-
-    unshift @command, qw(setpriv --pdeathsig TERM)
-        if grep { -x "$_/setpriv" } split /:/, $ENV{PATH};
-    if ($pid == 0) {
-        Admission::Keeper::begin_program();
-        open STDOUT, '>', '/dev/null';
-        exec @command or POSIX::_exit(127);
-    }
-    return $pid;
-}
-
-# start_servers(sub { whether they serve }, seconds, as Admission::Keeper->start's programs)
-sub start_servers {
-    my ($are_up, $seconds, @programs) = @_;
-    my $deadline = time + $seconds;
-
-    $keeper = Admission::Keeper->start(dir => $dir, died => \&print_error_logs, programs => \@programs);
-    until ($are_up->()) {
-        check_servers();
-        die "the servers do not serve\n" if time > $deadline;
-        sleep 0.05;
-    }
-}
-
-sub check_servers { $keeper->has_ended and die "a server has ended\n" }
+sub check_servers { die "a server has ended\n" if grep { $_->has_exited } @servers }
 
 sub print_error_logs {
-    for my $path (glob "$dir/{,*/}error.log") {
-        open my $log, '<', $path or next;
-        my @lines = <$log>;
-        print STDERR "\nThe end of $path:\n", @lines > 5 ? @lines[-5 .. -1] : @lines;
+    for my $server (@servers) {
+        my @lines = $server->error_log;
+        print STDERR "\nThe end of the error log:\n", map { "$_\n" } @lines > 5 ? @lines[-5 .. -1] : @lines;
     }
 }
 

@@ -40,9 +40,9 @@ is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
 
 my $pid = start_program(@demo, '--seconds', 60);
 wait_for { my @looks = glob "$temp/admission-fleet-*/heavy/looks" } 'a load is under way', 30;
-my ($dir) = glob "$temp/admission-fleet-*";
 my @pids = map { my $file = $_; open my $in, '<', $file or die "$file: $!\n"; <$in> =~ /(\d+)/ }
-           "$dir/redis/pid", map { "$dir/web$_/httpd.pid" } 1 .. 3;
+           glob "$temp/admission-redis-*/pid $temp/admission-fleet-*/run/httpd.pid";
+is scalar @pids, 4, 'three servers and a Redis are there';
 kill INT => $pid;
 waitpid $pid, 0;
 is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';

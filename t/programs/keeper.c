@@ -1,4 +1,4 @@
-/* keeper.c - starts httpd for a test, and buries the orphans that it leaves.
+/* keeper.c - starts httpd, ends it with whoever wanted it, and buries its orphans.
  *
  * keeper DESCRIPTOR PROGRAM ARGUMENT...
  *
@@ -6,11 +6,13 @@
  * dead, init has to do that: in a container it may take seconds, or never do it.
  *
  * PROGRAM leads a process group of its own. Its pid is written to DESCRIPTOR, as a
- * line; the end of the file there is its end. The keeper itself ends when nobody
- * is left to be buried.
+ * line; the end of the file there is its end. When whoever started the keeper dies,
+ * PROGRAM is told to end, and some seconds later its group is made to. The keeper
+ * itself ends when nobody is left to be buried.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -18,6 +20,20 @@
 #include <unistd.h>
 
 #define CANNOT_START 127
+#define PATIENCE_SEC 3
+
+static volatile pid_t program;
+
+static void end_program(int signal)
+{
+    if (signal == SIGTERM) {
+        kill(program, SIGTERM);
+        alarm(PATIENCE_SEC);
+    }
+    else {
+        kill(-program, SIGKILL);
+    }
+}
 
 static int fails(const char *what)
 {
@@ -28,6 +44,7 @@ static int fails(const char *what)
 static int start(char **command)
 {
     /* Its father does the same: whoever of the two is first. */
+    signal(SIGTERM, SIG_DFL);
     setpgid(0, 0);
     execvp(command[0], command);
     return fails(command[0]);
@@ -36,7 +53,7 @@ static int start(char **command)
 int main(int argc, char **argv)
 {
     int fd = argc > 2 ? atoi(argv[1]) : -1;
-    pid_t program, ended;
+    pid_t ended;
 
     if (fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
         return fails("keeper DESCRIPTOR PROGRAM ARGUMENT...");
@@ -52,6 +69,12 @@ int main(int argc, char **argv)
         return fails("fork");
     }
     setpgid(program, program);
+    /* Of a terminal they come to all: whoever started us says what becomes of it. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGTERM, end_program);
+    signal(SIGALRM, end_program);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     dprintf(fd, "%ld\n", (long)program);
 
     while ((ended = waitpid(-1, NULL, 0)) > 0 || errno == EINTR) {

@@ -11,17 +11,15 @@ use strict;
 use warnings;
 
 use Cwd ();
-use Fcntl qw(F_SETFD FD_CLOEXEC);
 use File::Copy ();
 use File::Temp ();
 use IO::Socket::INET;
-use POSIX ();
 use Time::HiRes qw(sleep time);
 
 use Admission::Client;
 use Admission::Config;
 use Admission::Live qw(live_programs watch_programs);
-use Admission::Program qw(program);
+use Admission::Program qw(keep program);
 
 use parent 'Admission::Log';
 
@@ -32,12 +30,14 @@ my @running;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
 #     conf => 'text', stops_within => seconds, replaces_killed => 0,
-#     admission => 1): the directory and the files, nothing runs yet.
+#     admission => 1, name => 'admission', ports => [8080 .. 8180],
+#     prefix => ['taskset', '1']): the directory and the files, nothing runs yet.
 # replaces_killed is for tests that kill children and wait for others in their
 # place. Only benchmarks want one without the module.
 sub new {
     my ($class, %o) = @_;
-    my $tmp = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
+    my $name = $o{name} // 'admission';
+    my $tmp = File::Temp->newdir("$name-XXXXXX", TMPDIR => 1);
     my $dir = Cwd::abs_path("$tmp");
     my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
                        tmp => $tmp, dir => $dir, expected => [],
@@ -58,8 +58,11 @@ sub new {
 # Replaces the test's part of the configuration.
 sub configure {
     my ($self, $conf) = @_;
+    $self->{conf} = $conf;
     $self->put('../admission.conf', $conf);
 }
+
+sub add_conf { my ($self, $more) = @_; $self->configure($self->{conf} . $more) }
 
 # A file below the DocumentRoot.
 sub put {
@@ -120,13 +123,19 @@ sub start {
 
 sub choose_ports {
     my ($self) = @_;
-    my @sockets = map {
-        IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
-                              Proto => 'tcp', Listen => 1)
-            // die "no free port: $@\n"
-    } 1, 2;
+    my @sockets = map { free_port(@$_) } $self->{ports} // [0], [0];
     @{$self}{qw(port tls_port)} = map { $_->sockport } @sockets;
     $self->put('../httpd.conf', Admission::Config::text(%$self));
+}
+
+# One of these ports that is free, as a socket that holds it; 0 is any.
+sub free_port {
+    for my $port (@_) {
+        my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $port,
+                                           Proto => 'tcp', Listen => 1, ReuseAddr => $port > 0);
+        return $socket if $socket;
+    }
+    die "no free port: $@\n";
 }
 
 # httpd leads a process group: prefork stops by killing its own, and that must not
@@ -134,26 +143,12 @@ sub choose_ports {
 sub launch {
     my ($self) = @_;
     my $dir = $self->{dir};
-    my $keeper = program('keeper');
 
-    local $^F = 255;    # the keeper has it, nobody else
-    pipe my $alive, my $held or die "pipe: $!\n";
-    fcntl $alive, F_SETFD, FD_CLOEXEC or die "fcntl: $!\n";
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        open STDIN,  '<', '/dev/null';
-        open STDOUT, '>', "$dir/stderr.log";
-        open STDERR, '>&', \*STDOUT;
-        exec $keeper, fileno $held, Admission::Config::httpd(), '-d', $dir,
-             '-f', 'httpd.conf', '-DFOREGROUND', $self->defines or POSIX::_exit(127);
-    }
-    close $held;
-    $self->{pid} = readline $alive
-        // die "httpd did not start:\n", $self->slurp('stderr.log');
-    chomp $self->{pid};
-    $alive->blocking(0);
-    @{$self}{qw(keeper alive exited)} = ($pid, $alive, 0);
+    unlink "$dir/stderr.log";
+    @{$self}{qw(pid keeper alive exited)} = (
+        keep("$dir/stderr.log", @{ $self->{prefix} // [] }, Admission::Config::httpd(), '-d', $dir,
+             '-f', 'httpd.conf', '-DFOREGROUND', $self->defines), 0);
+    $self->{pid} or die "httpd did not start:\n", $self->slurp('stderr.log');
 }
 
 # Parks in the older way, as a combination or the environment says.
@@ -273,6 +268,20 @@ sub finish {
                 'shared memory has no name that outlives httpd', $self->{memory} // ())
         if $self->{admission} // 1;
     $self->check_log;
+}
+
+# Ends it without looking at how it was.
+sub discard {
+    my ($self) = @_;
+
+    return if !$self->{pid};
+    @running = grep { $_ != $self } @running;
+    # httpd would wait for its programs.
+    kill KILL => $self->live_programs_now;
+    kill TERM => $self->{pid};
+    $self->soon(sub { $self->has_exited });
+    kill KILL => -$self->{pid};
+    waitpid $self->{keeper}, 0;
 }
 
 # event of 2.4.37, and not of 2.4.52, needs 10.4 seconds where a client of an older

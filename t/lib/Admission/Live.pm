@@ -85,6 +85,7 @@ sub watch_programs {
         my ($most, $looks, $largest, %seen) = (0, 0, '');
         my $asked = 0;
         local $SIG{TERM} = sub { $asked = 1 };
+        local $SIG{INT} = 'IGNORE';
         open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
         while (!$asked && getppid() == $test) {
             my @live = live_programs($dir, \%seen);

@@ -8,9 +8,11 @@ use warnings;
 
 use Cwd ();
 use Exporter 'import';
+use Fcntl qw(F_SETFD FD_CLOEXEC);
 use File::Temp ();
+use POSIX ();
 
-our @EXPORT_OK = qw(build_module build_shared program);
+our @EXPORT_OK = qw(build_module build_shared keep program);
 
 my ($SOURCES) = map { "$_/programs" } Cwd::abs_path(__FILE__) =~ m{^(.*)/lib/Admission/};
 
@@ -23,6 +25,31 @@ sub program {
 
     return $path{$name} //= $made
         // build($name, '-O2', [ glob "$SOURCES/{$name,${name}_*}.c" ], '-lm');
+}
+
+# keep('log', 'program', arguments): starts it in a process group of its own. It ends
+# with this process, however that ends. @return its pid, that of its keeper, and a file
+# that ends with it.
+sub keep {
+    my ($log, @command) = @_;
+    my $keeper = program('keeper');
+
+    local $^F = 255;    # the keeper has it, nobody else
+    pipe my $alive, my $held or die "pipe: $!\n";
+    fcntl $alive, F_SETFD, FD_CLOEXEC or die "fcntl: $!\n";
+    my $pid = fork // die "fork: $!\n";
+
+    if ($pid == 0) {
+        $SIG{$_} = 'DEFAULT' for qw(INT HUP PIPE);
+        open STDIN,  '<', '/dev/null';
+        open STDOUT, '>>', $log;
+        open STDERR, '>&', \*STDOUT;
+        exec $keeper, fileno $held, @command or POSIX::_exit(127);
+    }
+    close $held;
+    chomp(my $program = readline $alive // '');
+    $alive->blocking(0);
+    return ($program, $pid, $alive);
 }
 
 # A library to be loaded before a program.

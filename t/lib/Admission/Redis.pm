@@ -8,8 +8,9 @@ use warnings;
 
 use File::Temp ();
 use IO::Socket::INET;
-use POSIX ();
 use Time::HiRes qw(sleep time);
+
+use Admission::Program qw(keep);
 
 my $PATIENCE = 10;
 
@@ -32,6 +33,8 @@ sub start {
                      $class;
 
     chmod 0755, $self->{dir};
+    # The name of the program says what it does.
+    symlink program(), "$tmp/redis-server" or die "$tmp/redis-server: $!\n";
     close $probe;
     return $self->launch;
 }
@@ -51,21 +54,14 @@ sub launch {
     my $conf = join '', map { "$_\n" }
                'bind 127.0.0.1', "port $self->{port}", "unixsocket $self->{socket}",
                'unixsocketperm 777', "dir $self->{dir}", 'save ""', 'appendonly no',
-               'daemonize no', @{ $self->{conf} };
+               'daemonize no', "pidfile $self->{dir}/pid", @{ $self->{conf} };
     open my $file, '>', "$self->{dir}/redis.conf" or die "redis.conf: $!\n";
     print $file $conf;
     close $file or die "redis.conf: $!\n";
 
-    my $program = program();
     unlink $self->{socket};
-    $self->{pid} = fork // die "fork: $!\n";
-    if ($self->{pid} == 0) {
-        open STDIN,  '<', '/dev/null';
-        open STDOUT, '>>', "$self->{dir}/log";
-        open STDERR, '>&', \*STDOUT;
-        exec { $program } 'redis-server', "$self->{dir}/redis.conf", @{ $self->{options} }
-            or POSIX::_exit(127);
-    }
+    @{$self}{qw(pid keeper)} = keep("$self->{dir}/log", "$self->{dir}/redis-server", "$self->{dir}/redis.conf",
+                                    @{ $self->{options} });
     my $end = time + $PATIENCE;
     sleep 0.01 while !$self->answers && time < $end;
     die "redis does not answer\n" if !$self->answers;
@@ -117,7 +113,7 @@ sub stop {
     my $pid = delete $self->{pid} or return;
     kill CONT => $pid;
     kill $signal // 'KILL', $pid;
-    waitpid $pid, 0;
+    waitpid $self->{keeper}, 0;
 }
 
 sub DESTROY {
