@@ -15,7 +15,7 @@ my %UNIT = (ns => 1e-9, us => 1e-6, ms => 1e-3, s => 1, KB => 2**10, MB => 2**20
 
 sub read {
     my ($class, $path) = @_;
-    my ($head, @sections) = split /^(?=<a id=")/m, Admission::Machine::slurp($path);
+    my ($head, @sections) = split /^(?=<a id=")/m, Admission::File::slurp($path);
     my %section = map { /^<a id="([^"]+)">/ ? ($1 => $_) : () }
                   grep { !/^Not measured yet/m } @sections;
 

@@ -13,12 +13,12 @@ use warnings;
 use Exporter 'import';
 use File::Temp ();
 use IO::Socket::INET;
-use POSIX ();
-use Time::HiRes qw(sleep time);
+
+use Admission::File qw(slurp spill);
+use Admission::Httpd;
+use Admission::Program qw(keep);
 
 our @EXPORT_OK = qw(start_haproxy start_nginx);
-
-my $PATIENCE = 10;    # seconds for a proxy to start
 
 # start_haproxy(backend => port, limit => 4, queue_sec => 600, path => '/cgi-bin/',
 # http_reuse => 'always'): a proxy with a queue for what begins with the path, and
@@ -102,59 +102,23 @@ sub start {
                      __PACKAGE__;
     my @command = $command->("$self->{folder}/conf");
 
+    local $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
     for (1 .. 5) {
-        $self->{port} = free_port();
-        $self->write_conf($conf->($self, %$o));
-        $self->launch(@command);
+        $self->{port} = Admission::Httpd::free_port(0)->sockport;
+        spill("$self->{folder}/conf", $conf->($self, %$o));
+        @{$self}{qw(pid keeper alive)} = keep("$self->{folder}/output", @command);
         return $self if $self->comes_up;
         $self->stop;
     }
-    die "$command[0] did not start:\n" . $self->says;
-}
-
-sub free_port {
-    my $socket = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0, Listen => 1)
-        // die "no free port: $@\n";
-    return $socket->sockport;
-}
-
-sub write_conf {
-    my ($self, $text) = @_;
-    open my $file, '>', "$self->{folder}/conf" or die "conf: $!\n";
-    print $file $text;
-    close $file or die "conf: $!\n";
-}
-
-sub launch {
-    my ($self, @command) = @_;
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        open STDOUT, '>', "$self->{folder}/output";
-        open STDERR, '>&', \*STDOUT;
-        local $ENV{PATH} = "$ENV{PATH}:/usr/sbin";
-        exec @command or POSIX::_exit(127);
-    }
-    $self->{pid} = $pid;
+    die "$command[0] did not start:\n", slurp("$self->{folder}/output");
 }
 
 sub comes_up {
     my ($self) = @_;
-    my $deadline = time + $PATIENCE;
-
-    while (time < $deadline) {
-        return 0 if waitpid($self->{pid}, POSIX::WNOHANG()) != 0;
-        return 1 if IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port});
-        sleep 0.02;
-    }
-    return 0;
-}
-
-sub says {
-    my ($self) = @_;
-    open my $file, '<', "$self->{folder}/output" or return '';
-    local $/;
-    return readline($file) // '';
+    return 'up' eq Admission::Httpd->soon(sub {
+        defined sysread $self->{alive}, my $end, 1                                       ? 'ended'
+        : IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}) ? 'up' : '';
+    });
 }
 
 sub url { my ($self, $path) = @_; return "http://127.0.0.1:$self->{port}$path" }
@@ -164,7 +128,7 @@ sub stop {
     my $pid = delete $self->{pid} or return;
 
     kill KILL => $pid;
-    waitpid $pid, 0;
+    waitpid $self->{keeper}, 0;
 }
 
 sub DESTROY {

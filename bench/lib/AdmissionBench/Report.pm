@@ -10,6 +10,7 @@ use List::Util qw(max);
 use POSIX ();
 use Time::HiRes qw(time);
 
+use Admission::File qw(slurp spill);
 use Admission::Machine ();
 
 # An automake-like word for "could not be run here".
@@ -89,7 +90,7 @@ sub plot {
         unlink $image;
         return $self->say('Without gnuplot there is no plot.');
     }
-    spill($image, slim(Admission::Machine::slurp($image)));
+    spill($image, slim(slurp($image)));
     $self->say("![$name]($base.svg)");
 }
 
@@ -145,13 +146,6 @@ sub write_files {
     spill("$self->{folder}/$self->{name}.md",
           join "\n", "## $self->{title}\n", @{ $self->{text} }, "$run\n");
     spill("$self->{folder}/$self->{name}.targets", join '', map { "$_\n" } @{ $self->{targets} });
-}
-
-sub spill {
-    my ($path, $text) = @_;
-    open my $file, '>', $path or die "$path: $!\n";
-    print $file $text;
-    close $file or die "$path: $!\n";
 }
 
 1;

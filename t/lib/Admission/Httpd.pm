@@ -18,6 +18,7 @@ use Time::HiRes qw(sleep time);
 
 use Admission::Client;
 use Admission::Config;
+use Admission::File ();
 use Admission::Live qw(live_programs watch_programs);
 use Admission::Program qw(keep program);
 
@@ -67,9 +68,7 @@ sub add_conf { my ($self, $more) = @_; $self->configure($self->{conf} . $more) }
 # A file below the DocumentRoot.
 sub put {
     my ($self, $name, $text) = @_;
-    open my $file, '>', "$self->{dir}/docs/$name" or die "$name: $!\n";
-    print $file $text;
-    close $file or die "$name: $!\n";
+    Admission::File::spill("$self->{dir}/docs/$name", $text);
 }
 
 sub install_heavy {
@@ -442,10 +441,7 @@ sub compared {
 
 sub slurp {
     my ($self, $name) = @_;
-    open my $file, '<', $name =~ m{^/} ? $name : "$self->{dir}/$name"
-        or return '';
-    local $/;
-    return readline($file) // '';
+    return Admission::File::slurp($name =~ m{^/} ? $name : "$self->{dir}/$name");
 }
 
 # (exit status, output) of httpd -t, without starting it.

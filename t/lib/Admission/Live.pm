@@ -10,6 +10,8 @@ use warnings;
 use Exporter 'import';
 use Time::HiRes qw(sleep time);
 
+use Admission::File qw(slurp);
+
 our @EXPORT_OK = qw(describe live_programs watch_programs);
 
 my $SETTLED = 10;   # seconds after which a process will not exec any more
@@ -62,13 +64,6 @@ sub describe {
             $parent // '-', $state // '-', $env{QUERY_STRING} // '-';
     }
     return $text;
-}
-
-sub slurp {
-    my ($path) = @_;
-    open my $file, '<', $path or return '';
-    local $/;
-    return readline($file) // '';
 }
 
 # Starts a sampler. It looks every few milliseconds until asked for the most

@@ -9,6 +9,7 @@ use Exporter 'import';
 use POSIX ();
 
 use Admission::Config;
+use Admission::File qw(slurp);
 
 our @EXPORT_OK = qw(has machine package_of);
 
@@ -64,13 +65,6 @@ sub machine {
     return sprintf '%d cores (%s), %.0f GB, %s %s, %s, %s', $cores,
         $processor // (POSIX::uname())[4], ($kb // 0) / 2**20,
         (POSIX::uname())[0, 2], $httpd, POSIX::strftime('%F', gmtime);
-}
-
-sub slurp {
-    my ($path) = @_;
-    open my $file, '<', $path or return '';
-    local $/;
-    return readline($file) // '';
 }
 
 sub first_line { return slurp($_[0]) =~ /^(.*)/ ? $1 : '' }

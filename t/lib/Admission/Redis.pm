@@ -10,6 +10,7 @@ use File::Temp ();
 use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
 
+use Admission::File qw(spill);
 use Admission::Program qw(keep);
 
 my $PATIENCE = 10;
@@ -55,10 +56,8 @@ sub launch {
                'bind 127.0.0.1', "port $self->{port}", "unixsocket $self->{socket}",
                'unixsocketperm 777', "dir $self->{dir}", 'save ""', 'appendonly no',
                'daemonize no', "pidfile $self->{dir}/pid", @{ $self->{conf} };
-    open my $file, '>', "$self->{dir}/redis.conf" or die "redis.conf: $!\n";
-    print $file $conf;
-    close $file or die "redis.conf: $!\n";
 
+    spill("$self->{dir}/redis.conf", $conf);
     unlink $self->{socket};
     @{$self}{qw(pid keeper)} = keep("$self->{dir}/log", "$self->{dir}/redis-server", "$self->{dir}/redis.conf",
                                     @{ $self->{options} });

@@ -18,6 +18,7 @@ use warnings;
 use POSIX ();
 use Time::HiRes qw(sleep);
 
+use Admission::File qw(slurp);
 use Admission::Machine;
 
 my $PATIENCE = 20;    # seconds for processes to end
@@ -140,7 +141,7 @@ sub clean_up {
     my ($self) = @_;
 
     for (1 .. $PATIENCE / 0.05) {
-        my @inside = split ' ', slurp("$self->{cgroup}/cgroup.procs") // '';
+        my @inside = split ' ', slurp("$self->{cgroup}/cgroup.procs");
         last if !@inside;
         kill KILL => @inside;
         sleep 0.05;
@@ -162,13 +163,6 @@ sub run {
         or die "$command[0]: $!\n";
     my $said = join ' ', <$program>;
     close $program or die "$command[0] failed: $said\n";
-}
-
-sub slurp {
-    my ($path) = @_;
-    open my $file, '<', $path or return;
-    local $/;
-    return readline $file;
 }
 
 sub put {
