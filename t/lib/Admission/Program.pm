@@ -21,7 +21,7 @@ sub program {
     my ($name) = @_;
     our %path;
     my $heavy = $ENV{ADMISSION_HEAVY} // '';
-    my ($made) = grep { -x } $heavy =~ s{[^/]*\z}{$name}r, $name eq 'heavy' ? $heavy : ();
+    my ($made) = grep { $heavy && -x } $name eq 'heavy' ? $heavy : $heavy =~ s{[^/]*\z}{$name}r;
 
     return $path{$name} //= $made
         // build($name, '-O2', [ glob "$SOURCES/{$name,${name}_*}.c" ], '-lm');
