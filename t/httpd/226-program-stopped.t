@@ -20,6 +20,7 @@ CONF
     my $client = $httpd->ask('/cgi-bin/heavy?id=stopped&close=1&ignore=1&until=never');
     wait_for { $client->has_begun } 'a program works on behind its answer';
     my ($program) = $httpd->live_programs_now;
+    wait_for { !-l "/proc/$program/fd/1" } '... that it has ended';
     my $next = $httpd->ask('/cgi-bin/heavy?id=next&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'another request waits', Active => 1, Queued => 1);
 

@@ -62,8 +62,9 @@ sub launch {
     @{$self}{qw(pid keeper)} = keep("$self->{dir}/log", "$self->{dir}/redis-server", "$self->{dir}/redis.conf",
                                     @{ $self->{options} });
     my $end = time + $PATIENCE;
-    sleep 0.01 while !$self->answers && time < $end;
-    die "redis does not answer\n" if !$self->answers;
+    # Its socket comes when it has its port: another Redis may answer there.
+    sleep 0.01 while !(-S $self->{socket} && $self->answers) && time < $end;
+    die "redis does not answer\n" if !-S $self->{socket};
     return $self;
 }
 
