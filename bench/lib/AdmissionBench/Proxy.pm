@@ -116,8 +116,8 @@ sub start {
 sub comes_up {
     my ($self) = @_;
     return 'up' eq Admission::Httpd->soon(sub {
-        defined sysread $self->{alive}, my $end, 1                                       ? 'ended'
-        : IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}) ? 'up' : '';
+        return 'ended' if defined(sysread $self->{alive}, my $end, 1);
+        IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $self->{port}) && 'up';
     });
 }
 
