@@ -1,14 +1,14 @@
 /* keeper.c - starts httpd, ends it with whoever wanted it, and buries its orphans.
  *
- * keeper DESCRIPTOR PROGRAM ARGUMENT...
+ * keeper DESCRIPTOR DIRECTORY PROGRAM ARGUMENT...
  *
  * mod_cgid waits until a program is buried. Where the daemon that started it is
  * dead, init has to do that: in a container it may take seconds, or never do it.
  *
  * PROGRAM leads a process group of its own. Its pid is written to DESCRIPTOR, as a
  * line; the end of the file there is its end. When whoever started the keeper dies,
- * PROGRAM is told to end, and some seconds later its group is made to. The keeper
- * itself ends when nobody is left to be buried.
+ * PROGRAM is told to end, some seconds later its group is made to, and DIRECTORY is
+ * removed. The keeper itself ends when nobody is left to be buried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,9 +23,11 @@
 #define PATIENCE_SEC 3
 
 static volatile pid_t program;
+static volatile sig_atomic_t is_orphan;
 
 static void end_program(int signal)
 {
+    is_orphan = 1;
     if (signal == SIGTERM) {
         kill(program, SIGTERM);
         alarm(PATIENCE_SEC);
@@ -52,18 +54,18 @@ static int start(char **command)
 
 int main(int argc, char **argv)
 {
-    int fd = argc > 2 ? atoi(argv[1]) : -1;
+    int fd = argc > 3 ? atoi(argv[1]) : -1;
     pid_t ended;
 
     if (fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) {
-        return fails("keeper DESCRIPTOR PROGRAM ARGUMENT...");
+        return fails("keeper DESCRIPTOR DIRECTORY PROGRAM ARGUMENT...");
     }
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) {
         return fails("PR_SET_CHILD_SUBREAPER");
     }
     program = fork();
     if (program == 0) {
-        _exit(start(argv + 2));
+        _exit(start(argv + 3));
     }
     if (program < 0) {
         return fails("fork");
@@ -82,5 +84,5 @@ int main(int argc, char **argv)
             close(fd);
         }
     }
-    return 0;
+    return is_orphan ? execlp("rm", "rm", "-rf", "--", argv[2], NULL) : 0;
 }

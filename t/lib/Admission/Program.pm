@@ -8,6 +8,7 @@ use warnings;
 
 use Cwd ();
 use Exporter 'import';
+use File::Basename qw(dirname);
 use Fcntl qw(F_SETFD FD_CLOEXEC);
 use File::Temp ();
 use POSIX ();
@@ -27,8 +28,8 @@ sub program {
         // build($name, '-O2', [ glob "$SOURCES/{$name,${name}_*}.c" ], '-lm');
 }
 
-# keep('log', 'program', arguments): starts it in a process group of its own. It ends
-# with this process, however that ends. @return its pid, that of its keeper, and a file
+# keep('directory/log', 'program', arguments): starts it in a process group of its own.
+# It and the directory end with this process, however that ends. @return its pid, that of its keeper, and a file
 # that ends with it.
 sub keep {
     my ($log, @command) = @_;
@@ -44,7 +45,7 @@ sub keep {
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>>', $log;
         open STDERR, '>&', \*STDOUT;
-        exec $keeper, fileno $held, @command or POSIX::_exit(127);
+        exec $keeper, fileno $held, dirname($log), @command or POSIX::_exit(127);
     }
     close $held;
     chomp(my $program = readline $alive // '');
