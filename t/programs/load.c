@@ -23,7 +23,7 @@
  *                 lognormal time with a median of 8 s. Who has no answer by then
  *                 leaves; PERCENT of those who do close their connection, the
  *                 connections of the others stay, as behind a proxy
- *   -q MS         clients quit after 0.5 to 1.5 of that, half of them with a reset
+ *   -q MS         clients quit after 0.5 to 1.5 of that; half of them leave by a reset
  *   -r            requests come at random, RATE a second in the mean
  *   -s            what is due while CLIENTS requests are under way is skipped
  */
@@ -150,16 +150,10 @@ static void finish_kept(client_t *client)
 
 static void leave(client_t *client)
 {
-    struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-
     if (client->is_unseen) {
         say(client, HAS_LEFT);
         client->has_left = 1;
         return;
-    }
-    if (run.quit_ms && drand48() < 0.5) {
-        setsockopt(client->socket, SOL_SOCKET, SO_LINGER, &reset,
-                   sizeof(reset));
     }
     finish(client, HAS_LEFT);
 }
@@ -178,6 +172,7 @@ static void connect_client(client_t *client)
 {
     struct epoll_event event = { .events = EPOLLOUT, .data.ptr = client };
     struct sockaddr_in from = { .sin_family = AF_INET };
+    struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 
     run.connections++;
     run.connects_left--;
@@ -186,6 +181,10 @@ static void connect_client(client_t *client)
                             0);
     if (client->socket < 0) {
         die("socket");
+    }
+    if (run.quit_ms && drand48() < 0.5) {
+        setsockopt(client->socket, SOL_SOCKET, SO_LINGER, &reset,
+                   sizeof(reset));
     }
     if (run.addresses) {
         from.sin_addr.s_addr = htonl(

@@ -12,6 +12,7 @@ use Time::HiRes qw(time);
 
 use AdmissionTest;
 use Admission::Crowd;
+use Admission::Parking qw(backlog);
 
 our @EXPORT = qw($LIMIT crowd_at is_calm_soon nobody_is_counted programs_end
                  runs_a_request start_storm_httpd);
@@ -38,7 +39,8 @@ sub programs_end {
     my ($httpd) = @_;
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
-    wait_for { !$httpd->live_programs_now } 'the last programs end', $PATIENCE;
+    # Also those of requests that nobody has accepted yet.
+    wait_for { !backlog($httpd) && !$httpd->live_programs_now } 'the last programs end', $PATIENCE;
     return time;
 }
 
