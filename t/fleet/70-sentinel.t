@@ -3,21 +3,21 @@
 # limit; what is wrong is told in a line a minute.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 use AdmissionTest::Fleet;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Time::HiRes qw(sleep time);
 
 if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
 
 my ($LEASE, $HOLD) = (10, 2);
-my @redis = AdmissionTest::Redis->start;
-push @redis, AdmissionTest::Redis->start(conf => ["replicaof 127.0.0.1 $redis[0]{port}", 'repl-diskless-sync-delay 0']);
+my @redis = Admission::Redis->start;
+push @redis, Admission::Redis->start(conf => ["replicaof 127.0.0.1 $redis[0]{port}", 'repl-diskless-sync-delay 0']);
 my @sentinels = map {
-    AdmissionTest::Redis->start(options => ['--sentinel'],
+    Admission::Redis->start(options => ['--sentinel'],
                                 conf => ["sentinel monitor db 127.0.0.1 $redis[0]{port} 2",
                                          'sentinel down-after-milliseconds db 1000',
                                          'sentinel failover-timeout db 6000'])

@@ -2,11 +2,11 @@
 # a node dies, or a slot moves. Never more than the limit; nodes that lie are told of.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 use AdmissionTest::Fleet;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use Time::HiRes qw(sleep time);
 
@@ -16,7 +16,7 @@ my ($LEASE, $HOLD) = (10, 2);
 my $SLOTS = 16384;
 my @conf = ('cluster-enabled yes', 'cluster-node-timeout 1000', 'repl-diskless-sync-delay 0',
             'cluster-replica-validity-factor 0');
-my @nodes = map { AdmissionTest::Redis->start(conf => \@conf) } 0 .. 3;
+my @nodes = map { Admission::Redis->start(conf => \@conf) } 0 .. 3;
 # Before the fleet: a process that it begins holds the observer's pipe.
 my ($fake, $second) = map { AdmissionTest::FakeRedis->start } 1, 2;
 my %others;    # zones beside "db", by their node

@@ -2,10 +2,10 @@
 # it was built with a hiredis without TLS.
 
 use FindBin;
-use lib "$FindBin::Bin/../httpd/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
-use AdmissionTest::Redis;
+use Admission::Redis;
 
 use File::Temp ();
 
@@ -46,7 +46,7 @@ sub redis {
     my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1) or die "no port\n";
     my $tls = $probe->sockport;
     close $probe;
-    my $redis = AdmissionTest::Redis->start(options => $more{options} // [], conf => [
+    my $redis = Admission::Redis->start(options => $more{options} // [], conf => [
         @{ $more{conf} // [] }, "tls-port $tls", "tls-ca-cert-file $tmp/ours.crt", "tls-auth-clients $asks",
         "tls-cert-file $tmp/$certificate.crt", "tls-key-file $tmp/$certificate.key" ]);
     $redis->{tls} = $tls;

@@ -2,7 +2,7 @@
 # request for it takes as many permits.
 
 use FindBin;
-use lib "$FindBin::Bin/lib";
+use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $ZONE = '/kinds/';
