@@ -411,7 +411,7 @@ uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules)
 {
     double need = tune->memory.largest_kb * tune->memory.inflation;
 
-    if (tune->memory.ended < 1 || need <= 0) {
+    if (tune->memory.ended < 1 || need < 1) {
         return 0;
     }
     return law_tune_between((uint32_t)law_tune_clamp(tune->budget_kb / need, 0,
