@@ -4,6 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
+use AdmissionTest::Alone;
 use Admission::Config;
 
 my $ZONE = '/cgi-bin/';
@@ -26,26 +27,6 @@ sub end_busy {
     waitpid $pid, 0;
 }
 
-# Processors that others fill end the growth, stalls of others for memory turn it back, and
-# tests run side by side: where /proc can be covered httpd sees neither.
-sub start_beside_nobody {
-    my $httpd = new_httpd(@_);
-    my @mounts;
-
-    for my $path (grep { -e "/proc/$_" } 'stat', 'pressure/memory') {
-        my $copy = $path =~ s{.*/}{}r;
-        $httpd->put("../$copy", $httpd->slurp("/proc/$path"));
-        push @mounts, "mount --bind $httpd->{dir}/$copy /proc/$path";
-    }
-    my $mounts = join ' && ', @mounts;
-    return $httpd->start if $> != 0 || system("unshare -m sh -c '$mounts' 2>/dev/null");
-    $httpd->put('../httpd', "#!/bin/sh\nexec unshare -m sh -c '$mounts && exec \"\$@\"' sh "
-        . Admission::Config::httpd() . " \"\$@\"\n");
-    chmod 0755, "$httpd->{dir}/httpd";
-    local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    return $httpd->start;
-}
-
 sub limit { return $_[0]->zone($ZONE)->{Limit} }
 
 sub agent_of {
@@ -58,7 +39,7 @@ sub agent_of {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_beside_nobody(combo => $combo, workers => 60, conf => conf('auto 1 6'));
+    my $httpd = start_alone(combo => $combo, workers => 60, conf => conf('auto 1 6'));
     # Its default queue where nobody is parked; programs that a restart cuts off, or
     # that mod_cgid's new daemon does not know.
     $httpd->allow_in_log(qr/ADM0105/, qr/AH10246|AH01261/);
@@ -110,7 +91,7 @@ for_each_combo(sub {
 # Nothing is limited, so nothing can be tried.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_beside_nobody(combo => $combo, workers => 60,
+    my $httpd = start_alone(combo => $combo, workers => 60,
                                     conf => conf('auto', "AdmissionDryRun On\n"));
     my $busy = keep_busy($httpd, 8);
 

@@ -5,6 +5,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
+use AdmissionTest::Alone;
 use AdmissionTest::Outputs;
 use Fields;
 
@@ -46,7 +47,7 @@ sub all_agree {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
+    my $httpd = start_alone(combo => $combo, workers => 40, conf => <<'CONF');
 <Location /admission>
     SetHandler admission-status
 </Location>

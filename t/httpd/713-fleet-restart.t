@@ -58,7 +58,8 @@ sub kill_all {
     kill KILL => $httpd->{pid};
     wait_for { $httpd->has_exited } 'the parent is killed';
     kill KILL => $httpd->processes, @others;
-    wait_for { !grep { kill 0 => $_ } @others } '... and all others' if @others;
+    # Whoever is not gone yet has what was granted.
+    wait_for { !$httpd->processes && !grep { kill 0 => $_ } @others } '... and all others';
     $httpd->finish;
 }
 
