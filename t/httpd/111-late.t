@@ -37,9 +37,13 @@ CONF
     push @clients, map { $httpd->ask('/cgi-bin/heavy') } 2 .. 20;
     $httpd->zone_becomes($zone, 'some wait, all others know', RejectedLate => 19 - $places, Queued => $places,
                          RejectedFull => 0);
-    my @waiting = grep { !$_->has_begun } @clients;
-    my @rejected = map { $_->answer } grep { $_->has_begun } @clients;
-    is scalar @rejected, 19 - $places, 'those have their answer while the others wait';
+    my (@told, @waiting);
+    wait_for {
+        @told = @waiting = ();
+        push @{ $_->has_begun ? \@told : \@waiting }, $_ for @clients;
+        @told == 19 - $places;
+    } 'those have their answer while the others wait';
+    my @rejected = map { $_->answer } @told;
     is scalar(grep { $_->{headers}{'retry-after'} =~ /^[1-6]$/ } @rejected), 19 - $places,
         '... and are told to come again soon, not when the queue is empty';
     $httpd->open_gate('late');
