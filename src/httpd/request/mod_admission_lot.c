@@ -140,11 +140,14 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
         return false;
     }
     pthread_mutex_lock(&lot.mutex);
-    has_slot = parking->state == ADMISSION_LOOKING || take_slot_locked(visit);
+    has_slot = parking->state == ADMISSION_LOOKING
+               || (adm_worker_has_room(lot.child) && take_slot_locked(visit));
     if (has_slot) {
         parking->state = ADMISSION_LEAVING;
         parking->is_woken = false;
         has_to_ring = schedule_locked(parking, patience);
+        /* Counted before the next one looks whether there is room. */
+        adm_ticket_park(&visit->ticket, parking->slot);
     }
     pthread_mutex_unlock(&lot.mutex);
     if (!has_slot) {
@@ -154,7 +157,6 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     if (has_to_ring) {
         adm_doorbell_ring(lot.child);
     }
-    adm_ticket_park(&visit->ticket, parking->slot);
     return true;
 }
 

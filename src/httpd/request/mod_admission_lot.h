@@ -51,7 +51,8 @@ void admission_lot_mind_listener(void);
 bool admission_lot_is_open(void);
 
 /**
- * NOT_PARKED or LOOKING -> LEAVING: everything that can fail is done here.
+ * LOOKING, or NOT_PARKED if there is room -> LEAVING: everything that can fail is done
+ * here, and the ticket counts as parked.
  *
  * @param patience  look at it again after this time at the latest
  * @return whether it worked; if not, a state of LOOKING stays.

@@ -65,10 +65,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .may_half_close = admission_wait_may_half_close(r),
         .stand_in = { .socket = -1, .epoll = -1 }
     };
-    return adm_worker_has_room(visit->ticket.child)
-                   && admission_lot_enter(visit, patience_of(r))
-               ? SUSPENDED
-               : DECLINED;
+    return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
 }
 
 /* ---- the MPM's suspend and resume ---------------------------------------- */
