@@ -2,6 +2,7 @@
  * Called by redis_node and redis_sentinel.
  */
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "redis_socket.h"
@@ -20,24 +21,50 @@ typedef size_t parts_t;
 typedef int parts_t;
 #endif
 
-/* What hiredis makes of answers, but for those that are too large. */
+/* What a part takes at least, with its pointer. */
+#define LEAST_PART 64
+
+/* What hiredis makes of answers, but for those that are too large. One that is not
+ * complete yet is made of what has come, so each part of it counts. */
 static redisReplyObjectFunctions bounded;
 static void *(*make_array)(const redisReadTask *task, parts_t count);
+static void *(*make_string)(const redisReadTask *task, char *text,
+                            size_t length);
+
+static bool has_room(const redisReadTask *task, size_t more)
+{
+    redis_socket_t *socket = task->privdata;
+
+    socket->taken += more;
+    return socket->taken <= LONGEST_ANSWER;
+}
 
 static void *make_small_array(const redisReadTask *task, parts_t count)
 {
-    return count <= MOST_PARTS ? make_array(task, count) : NULL;
+    size_t more = count <= MOST_PARTS ? (size_t)count * LEAST_PART
+                                      : LONGEST_ANSWER + 1;
+
+    return has_room(task, more) ? make_array(task, count) : NULL;
 }
 
-static void bound_answers(redisReader *reader)
+static void *make_small_string(const redisReadTask *task, char *text,
+                               size_t length)
+{
+    return has_room(task, length) ? make_string(task, text, length) : NULL;
+}
+
+static void bound_answers(redis_socket_t *socket, redisReader *reader)
 {
     reader->maxbuf = 0; /* what is empty is freed */
     if (!make_array) {
         bounded = *reader->fn;
         make_array = bounded.createArray;
+        make_string = bounded.createString;
         bounded.createArray = make_small_array;
+        bounded.createString = make_small_string;
     }
     reader->fn = &bounded;
+    reader->privdata = socket;
 }
 
 const char *redis_socket_dial(redis_socket_t *socket,
@@ -51,12 +78,13 @@ const char *redis_socket_dial(redis_socket_t *socket,
 
     socket->context = context;
     socket->session = NULL;
+    socket->taken = 0;
     if (!context || context->err) {
         return context ? context->errstr : "no memory";
     }
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
     if (context->reader) {
-        bound_answers(context->reader);
+        bound_answers(socket, context->reader);
     }
     return address->tls ? redis_tls_begin(address->tls, context,
                                           redis_address_name(address, place),
@@ -91,13 +119,15 @@ struct pollfd redis_socket_wait_for(const redis_socket_t *socket)
 }
 
 /* An answer may say why, and is freed. */
-static const char *take_all(redisReader *reader, redis_socket_take_t *take,
+static const char *take_all(redis_socket_t *socket, redis_socket_take_t *take,
                             void *data, char why[REDIS_SOCKET_WHY])
 {
+    redisReader *reader = socket->context->reader;
     const char *error = NULL;
     void *reply = NULL;
 
     while (!error && redisReaderGetReply(reader, &reply) == REDIS_OK && reply) {
+        socket->taken = 0;
         error = take(data, reply);
         if (error) {
             snprintf(why, REDIS_SOCKET_WHY, "%s", error);
@@ -106,13 +136,12 @@ static const char *take_all(redisReader *reader, redis_socket_take_t *take,
         freeReplyObject(reply);
         reply = NULL;
     }
-    if (!error && reader->err) {
-        return reader->errstr;
-    }
-    if (!error && reader->len - reader->pos > LONGEST_ANSWER) {
+    if (!error
+        && (socket->taken > LONGEST_ANSWER
+            || reader->len - reader->pos > LONGEST_ANSWER)) {
         return "its answer is too large";
     }
-    return error;
+    return !error && reader->err ? reader->errstr : error;
 }
 
 const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
@@ -132,7 +161,7 @@ const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
             return redis_tls_why(socket->session, context->errstr, why,
                                  REDIS_SOCKET_WHY);
         }
-        error = take_all(context->reader, take, data, why);
+        error = take_all(socket, take, data, why);
     }
     /* Either goes on with a greeting. */
     if (!error && now.revents & POLLOUT

@@ -18,6 +18,7 @@
 typedef struct redis_socket_t {
     redisContext *context; /* NULL: there is none */
     redis_tls_session_t *session;
+    size_t taken; /* by an answer that is not complete */
 } redis_socket_t;
 
 /** What takes an answer. @return why the connection has to end; NULL: it goes on. */
