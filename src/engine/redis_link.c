@@ -219,7 +219,8 @@ static unsigned find_node(engine_t *engine, const redis_place_t *at)
     if (unused < NODES) {
         redis_node_end(&engine->seats[unused].node);
         engine->seats[unused].node.place = *at;
-        engine->seats[unused].pause = PAUSE_LEAST_USEC;
+        /* Its pause goes on until it is answered: a place that is new each time is
+         * no reason to hurry. */
         engine->seats[unused].next_try = engine->now;
     }
     return unused;
