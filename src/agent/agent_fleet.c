@@ -19,6 +19,7 @@
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 #define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
 #define WHO_USEC ADM_USEC_PER_SEC
+#define RENAME_USEC ADM_USEC_PER_SEC /* between two names, at least */
 #define LONG_USEC (3600 * ADM_USEC_PER_SEC)
 
 typedef struct shared_t {
@@ -39,7 +40,8 @@ static struct {
     shared_t *zones;
     apr_pool_t *pool;        /* of the engine */
     bool has_told_connected; /* and not of a loss since */
-    bool is_doubled;         /* another one speaks in this server's name */
+    bool is_doubled;         /* another one speaks in this server's name ... */
+    adm_usec_t rename_at;    /* ... which is another one from then on */
     adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
 } all;
 
@@ -158,7 +160,8 @@ static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
 
     (void)data;
     count(shared, reply, who, now);
-    if (law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
+    if (!all.is_doubled
+        && law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
         apply(shared, &share);
         adm_fleet_note(all.self, shared->zone->handle, reply);
     }
@@ -172,7 +175,9 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
 
     (void)data;
     adm_engine_count(all.self, ADM_ENGINE_PUSH);
-    if (law_fleet_hear_push(&shared->law, &shared->terms, push, now, &share)) {
+    if (!all.is_doubled
+        && law_fleet_hear_push(&shared->law, &shared->terms, push, now,
+                               &share)) {
         apply(shared, &share);
     }
 }
@@ -223,6 +228,9 @@ static adm_usec_t look(uint32_t n, adm_usec_t now)
     }
     choose_hold(shared);
     due = law_fleet_due(&shared->law, terms, &shared->work, now);
+    if (all.is_doubled) {
+        return now + RETRY_USEC;
+    }
     if (due > now || !shared->is_joined) {
         return due > now + RETRY_USEC ? due : now + RETRY_USEC;
     }
@@ -252,10 +260,13 @@ static void open_engine(void)
 }
 
 /* Two that speak in one name would both use what is granted to it: this one takes
- * another, and what it promises there is counted beside what the other one has. */
-static void take_another_name(void)
+ * another, and what it promises there is counted beside what the other one has. An
+ * engine that says so of every name is asked rarely, and nothing is said in a name that
+ * is doubled. */
+static void take_another_name(adm_usec_t now)
 {
     all.is_doubled = false;
+    all.rename_at = now + RENAME_USEC;
     all.setup->provider->close(all.engine);
     apr_pool_clear(all.pool);
     adm_fleet_renew_id(all.self->segment);
@@ -274,8 +285,8 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
         return now + LONG_USEC;
     }
     all.setup->provider->work(all.engine, leases);
-    if (all.is_doubled) {
-        take_another_name();
+    if (all.is_doubled && leases >= all.rename_at) {
+        take_another_name(leases);
     }
     for (n = 0; n < all.setup->count; n++) {
         adm_usec_t at = look(n, leases);
@@ -337,6 +348,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
     }
     all.self = self;
     all.has_told_connected = all.is_doubled = false;
+    all.rename_at = 0;
     memset(all.next, 0, sizeof(all.next));
     apr_pool_create(&all.pool, pool);
     all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
@@ -367,7 +379,7 @@ void agent_fleet_end(adm_child_t *self)
     adm_usec_t now = adm_clock_of_leases();
     uint32_t n;
 
-    for (n = 0; all.setup && n < all.setup->count; n++) {
+    for (n = 0; all.setup && !all.is_doubled && n < all.setup->count; n++) {
         shared_t *shared = &all.zones[n];
         law_fleet_sync_t sync;
 

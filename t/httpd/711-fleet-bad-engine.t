@@ -8,6 +8,7 @@ use AdmissionTest::FakeRedis;
 
 use Cwd ();
 use File::Basename 'dirname';
+use Time::HiRes qw(sleep time);
 
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
 
@@ -48,7 +49,8 @@ my @bad = (
     [ 'no right',                qr/NOPERM this user/,         SCRIPT => "-NOPERM this user has no permissions\r\n" ],
     [ 'a password is wanted',    qr/NOAUTH/,                   INFO => "-NOAUTH Authentication required.\r\n" ],
     [ 'a text without an end',   qr/too large/,                EVALSHA => "\$900000000\r\n" ],
-    [ 'an array without an end', qr/Out of memory/,            EVALSHA => "*2000000\r\n" ],
+    [ 'an array without an end', qr/too large/,                EVALSHA => "*2000000\r\n" ],
+    [ 'arrays without an end',   qr/too large/,                EVALSHA => "*256\r\n" . $array->(('x' x 1000) x 250) ],
     [ 'too many words',          qr/answers something else/,   EVALSHA => $array->('ok', ('now') x 40) ],
     [ 'a negative share',        qr/answers something else/,   EVALSHA => $array->('ok', 1, 1, -5, -5, 1, 1, 1, 0, 1, 0, 0) ],
     [ 'a share above its grant', qr/answers something else/,   EVALSHA => $array->('ok', 1, 1, 1, 2, 1, 1, 1, 0, 1, 0, 0) ],
@@ -91,7 +93,7 @@ for_each_combo(sub {
 
     $fake->says;
     my $httpd = start_httpd(combo => $combo, workers => 40, conf => conf('reject'));
-    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0141/, qr/ADM0142/, qr/ADM0143/, qr/AH10246/);
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0141/, qr/ADM0142/, qr/ADM014[34]/, qr/AH10246/);
     $httpd->expect_in_log(qr/ADM0146: zone db: .*late/, qr/ADM0147: zone db: MaxConcurrent is 3 here and 1 on/,
                           qr/ADM0202: zone db: request rejected, the lease of this server/);
     wait_for { $httpd->zone('db')->{FleetLimit} == 1 } 'a Redis that is right grants a share';
@@ -114,6 +116,23 @@ for_each_combo(sub {
     wait_for { $httpd->status->{AdmissionEngineLate} > 1 } 'an engine whose clock jumps again and again';
     is lines($httpd, qr/ADM0146/), $late + 1, '... is told of once';
     $httpd->zone_becomes('db', '... and the lease ends', FleetState => 'fallback');
+
+    # One that knows no name, and a Cluster that names another place each time.
+    for ([ 'another server is said to have each name', AdmissionEngineStale => 0,
+           EVALSHA => "*3\r\n" . $bulk->('stale') . ":now\r\n:5\r\n" ],
+         [ 'each time another place, where nobody is', AdmissionEngineErrors => 1,
+           INFO => cluster(), EVALSHA => 'elsewhere' ]) {
+        my ($what, $field, $grows, %says) = @$_;
+        $fake->says(%says);
+        my ($agent) = $httpd->agents;
+        my $least = $httpd->status->{$field} + 5 * $grows;
+        $httpd->graceful;
+        wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent && $httpd->status->{$field} > $least } $what;
+        my ($began, $before) = (time, $httpd->status->{$field});
+        sleep 0.5;
+        my $often = $httpd->status->{$field} - $before;
+        cmp_ok $often, '<=', 2 + 5 * (time - $began), '... is asked rarely';
+    }
     $httpd->stop;
 }, 'event+cgid');
 
