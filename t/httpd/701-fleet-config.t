@@ -52,7 +52,7 @@ SKIP: {
         'redis://no.such.name.invalid' => qr/'no.such.name.invalid' is not found/,
         'redis://127.0.0.1 timeout=1h' => qr/'timeout=1h' is not .*from 10ms to 5s/,
         'redis://127.0.0.1 user=me'    => qr/password-file=/,
-        'redis://127.0.0.1 password=x' => qr/'password=x' is not/,
+        'redis://127.0.0.1 password=x' => qr/password-file=path/,
         'redis://127.0.0.1 password-file=docs/none' => qr/none cannot be read: No such file/,
         'redis://127.0.0.1 password-file=docs/open' => qr/may be read by everybody/,
         'redis://127.0.0.1 password-file=docs/empty' => qr/has no password/,
@@ -64,6 +64,7 @@ SKIP: {
         'rediss://127.0.0.1 tls='             => qr/'tls=' is not tls=ca-file nor tls=ca-file,certificate,key/,
         'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem' => qr/is not tls=ca-file nor/,
         'rediss://127.0.0.1 tls=docs/own.pem,docs/none,docs/none' => qr{certificate \S+docs/none cannot be used},
+        'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/locked.pem' => qr{key \S+docs/locked.pem cannot be used},
         'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/other.pem' => qr{key \S+docs/other.pem cannot be used},
     ) : (
         'rediss://127.0.0.1/'          => qr/'rediss:\S+': TLS is not supported, .*; a tunnel .* stunnel/,
@@ -73,6 +74,7 @@ SKIP: {
     if (AdmissionTest::Fleet::has_tls()) {
         `openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout '$_' -out '$_.crt' 2>&1; cat '$_.crt' >> '$_'`
             for map { "$httpd->{dir}/docs/$_.pem" } qw(own other);
+        `openssl rsa -aes128 -passout pass:word -in '$httpd->{dir}/docs/own.pem' -out '$httpd->{dir}/docs/locked.pem' 2>&1`;
     }
 
     $httpd->put('open', "secret\n");
@@ -82,6 +84,13 @@ SKIP: {
     chmod 0644, "$httpd->{dir}/docs/open";
     refused("${load}AdmissionEngine $_\n", $_, qr/AdmissionEngine: /, $bad{$_})
         for sort keys %bad;
+
+    for (qw(redis://:hunter2@127.0.0.1:x http://me:hunter2@127.0.0.1 redis://127.0.0.1/?password=hunter2),
+         map { "redis://127.0.0.1 $_" } qw(me:hunter2@127.0.0.1 password=hunter2 PASSWORD=hunter2)) {
+        my ($status, $output) = test_of("${load}AdmissionEngine $_\n$zone");
+        like $output, qr/password-file=path/, "$_ is refused";
+        unlike $output, qr/hunter2/, '... and not repeated';
+    }
 
     my ($status, $output) = test_of(
         "${load}AdmissionEngine redis://127.0.0.1:1/3 user=me password-file=docs/password"

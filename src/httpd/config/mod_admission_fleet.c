@@ -66,6 +66,15 @@ static char *resolve_option(apr_pool_t *p, char *option)
     return option;
 }
 
+/* Errors repeat what is wrong, and go to the log. */
+static bool shows_secret(const char *word)
+{
+    bool is_place = strstr(word, "://") || !strchr(word, '=');
+
+    return ap_strcasestr(word, "password=")
+           || (is_place && strncmp(word, "unix:", 5) != 0 && strchr(word, '@'));
+}
+
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
                                        char *const argv[])
 {
@@ -81,6 +90,13 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
     if (argc == 0) {
         return "AdmissionEngine: must be followed by a URL, such as "
                "redis://127.0.0.1/";
+    }
+    for (n = 0; n < argc; n++) {
+        if (shows_secret(argv[n])) {
+            return "AdmissionEngine: a URL, a host or an option with a user or a "
+                   "password would show them; user=name and password-file=path "
+                   "say them";
+        }
     }
     conf->engine = find_provider(cmd->pool, argv[0]);
     if (!conf->engine) {
