@@ -84,6 +84,16 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
                : unusable(p, "key", paths[2]);
 }
 
+/* Nobody is asked for the word of a key: a reload has no terminal. */
+static int know_no_word(char *word, int room, int is_to_write, void *data)
+{
+    (void)word;
+    (void)room;
+    (void)is_to_write;
+    (void)data;
+    return -1;
+}
+
 const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
                            const redis_tls_t **tls)
 {
@@ -103,6 +113,7 @@ const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
     apr_pool_cleanup_register(p, read->context, forget, apr_pool_cleanup_null);
     SSL_CTX_set_min_proto_version(read->context, TLS1_2_VERSION);
     SSL_CTX_set_verify(read->context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_default_passwd_cb(read->context, know_no_word);
     ERR_clear_error();
     *tls = read;
     return read_files(p, read->context, paths);
