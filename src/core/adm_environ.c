@@ -78,7 +78,8 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
 /* What is looked at belongs to others, and may be theirs no longer. */
 #define UNCHECKED __attribute__((noinline, no_sanitize("address")))
 
-/* @return whether this begins as "NAME=" does, in the letters of httpd's. */
+/* @return whether this begins as "NAME=" does, in the letters of httpd's. No name is
+ * one, too: RewriteRule sets such a variable with [E=:VALUE]. */
 UNCHECKED static bool is_variable(pages_t *pages, const char *text)
 {
     const char *c = text;
@@ -87,7 +88,7 @@ UNCHECKED static bool is_variable(pages_t *pages, const char *text)
            && (isalnum((unsigned char)*c) || *c == '_')) {
         c++;
     }
-    return c > text && is_readable(pages, c, 1) && *c == '=';
+    return is_readable(pages, c, 1) && *c == '=';
 }
 
 UNCHECKED static bool begins_so(pages_t *pages, const char *text,

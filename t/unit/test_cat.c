@@ -56,13 +56,14 @@ pid_t start_only_program(adm_ticket_t *ticket)
 
 pid_t start_with_token(const char *token)
 {
-    char **environment = calloc(3, sizeof(*environment));
+    char **environment = calloc(4, sizeof(*environment));
     char *variable = malloc(ADM_TOKEN_LENGTH + 32);
     pid_t pid;
 
     snprintf(variable, ADM_TOKEN_LENGTH + 32, ADM_TOKEN_VARIABLE "=%s", token);
     environment[0] = "PATH=/usr/bin:/bin";
-    environment[1] = variable;
+    environment[1] = "=of no name"; /* .htaccess may have it */
+    environment[2] = variable;
     pid = fork();
     if (pid == 0) {
         become_cat(environment);
@@ -95,4 +96,14 @@ bool is_cat(pid_t pid)
 
     look_at(pid, seen);
     return strncmp(seen, "cat ", 4) == 0 && seen[4] != 'Z';
+}
+
+bool looks_like_zombie(pid_t pid)
+{
+    char seen[32];
+    size_t length;
+
+    look_at(pid, seen);
+    length = strlen(seen);
+    return length > 0 && seen[length - 1] == 'Z';
 }
