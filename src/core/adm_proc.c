@@ -48,6 +48,7 @@ static ssize_t read_proc(const char *path, char *text, size_t room)
 #define FIELD_OF_MAJFLT 12
 #define FIELD_OF_UTIME 14
 #define FIELD_OF_STIME 15
+#define FIELD_OF_THREADS 20
 #define FIELD_OF_START 22
 #define FIELD_OF_RSS 24
 
@@ -88,9 +89,16 @@ static adm_usec_t time_of(unsigned long long ticks)
                : 0;
 }
 
+/* The first thread of a process may end before the others: then it looks like a
+ * zombie, but is not the only one. */
+static bool is_zombie(const char *fields)
+{
+    return *fields == 'Z' && field_in(fields, FIELD_OF_THREADS) <= 1;
+}
+
 static bool is_another(const char *fields, adm_usec_t seen)
 {
-    return *fields == 'Z' || *fields == 'X'
+    return is_zombie(fields) || *fields == 'X'
            || time_of(field_in(fields, FIELD_OF_START)) > seen;
 }
 

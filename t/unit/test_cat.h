@@ -31,4 +31,7 @@ pid_t start_with_token(const char *token);
 /** @return whether the process is a cat that has not ended. */
 bool is_cat(pid_t pid);
 
+/** @return whether /proc says that it has ended: of its first thread. */
+bool looks_like_zombie(pid_t pid);
+
 #endif

@@ -169,6 +169,46 @@ START_TEST(a_zombie_has_ended_where_processes_are_hidden)
 }
 END_TEST
 
+static void *stay_in_thread(void *nothing)
+{
+    stay();
+    return nothing;
+}
+
+/* In a new process: its first thread ends, another one stays. */
+static void leave_to_a_thread(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, stay_in_thread, NULL) != 0) {
+        _exit(1);
+    }
+    syscall(SYS_exit, 0);
+}
+
+START_TEST(a_program_lives_whose_first_thread_has_ended)
+{
+    adm_ticket_t ticket;
+    pid_t pid;
+
+    make_zone();
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    adm_program_announce(&ticket, ADM_START_HERE);
+    pid = fork();
+    if (pid == 0) {
+        leave_to_a_thread();
+    }
+    WAIT_FOR(looks_like_zombie(pid));
+    ck_assert(!adm_program_has_ended(&ticket));
+    ck_assert(adm_program_outlives_request(&ticket));
+    kill(pid, SIGKILL);
+    wait_for_zombie(pid);
+    ck_assert(adm_program_has_ended(&ticket));
+    ck_assert_int_eq(end_of(pid), -SIGKILL);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void *has_ended_in_thread(void *ticket)
 {
     return (void *)(intptr_t)adm_program_has_ended(ticket);
@@ -438,6 +478,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, the_fork_notes_the_pid_of_an_announced_program);
     tcase_add_test(stories, a_fork_that_nobody_announced_is_not_noted);
     tcase_add_test(stories, a_program_has_not_ended_while_it_lives);
+    tcase_add_test(stories, a_program_lives_whose_first_thread_has_ended);
     tcase_add_test(stories, another_thread_may_ask_whether_the_program_lives);
     tcase_add_test(stories, of_two_programs_it_cannot_be_known);
     tcase_add_test(stories, a_program_after_another_is_known);
