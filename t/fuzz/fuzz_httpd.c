@@ -240,6 +240,11 @@ void *ap_lookup_provider(const char *group, const char *name,
     return NULL;
 }
 
+char *ap_strcasestr(const char *text, const char *part)
+{
+    return strcasestr(text, part);
+}
+
 char *ap_os_escape_path(apr_pool_t *p, const char *path, int partial)
 {
     (void)partial;
