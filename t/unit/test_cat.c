@@ -1,8 +1,10 @@
 /* test_cat.c - programs that live as long as a test wants. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "test_cat.h"
@@ -106,4 +108,20 @@ bool looks_like_zombie(pid_t pid)
     look_at(pid, seen);
     length = strlen(seen);
     return length > 0 && seen[length - 1] == 'Z';
+}
+
+static void *stay_in_thread(void *nothing)
+{
+    stay();
+    return nothing;
+}
+
+void leave_to_a_thread(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, stay_in_thread, NULL) != 0) {
+        _exit(1);
+    }
+    syscall(SYS_exit, 0);
 }

@@ -28,6 +28,9 @@ pid_t start_only_program(adm_ticket_t *ticket);
  *  started. */
 pid_t start_with_token(const char *token);
 
+/** In a new process: its first thread ends, another one stays. */
+void leave_to_a_thread(void);
+
 /** @return whether the process is a cat that has not ended. */
 bool is_cat(pid_t pid);
 

@@ -169,23 +169,6 @@ START_TEST(a_zombie_has_ended_where_processes_are_hidden)
 }
 END_TEST
 
-static void *stay_in_thread(void *nothing)
-{
-    stay();
-    return nothing;
-}
-
-/* In a new process: its first thread ends, another one stays. */
-static void leave_to_a_thread(void)
-{
-    pthread_t thread;
-
-    if (pthread_create(&thread, NULL, stay_in_thread, NULL) != 0) {
-        _exit(1);
-    }
-    syscall(SYS_exit, 0);
-}
-
 START_TEST(a_program_lives_whose_first_thread_has_ended)
 {
     adm_ticket_t ticket;
