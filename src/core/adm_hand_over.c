@@ -232,23 +232,29 @@ static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 }
 
 /* Somebody has to see that a lease is over: the dispatcher of another child, which
- * may sleep for longer. Who blocks looks soon in any case. */
+ * may sleep for longer. Who blocks looks soon in any case. Where there is none, the
+ * next one that parks in another child is it: that a guard is wanted is said before
+ * the search, and so either the search finds the ticket, or the ticket finds that. */
 static void appoint_guard_locked(const adm_segment_t *segment,
                                  adm_zone_rec_t *zone, adm_usec_t now,
                                  adm_wakes_t *wakes)
 {
+    adm_usec_t until = atomic_load(&zone->guarded_until);
     const adm_ticket_rec_t *guard;
 
-    adm_usec_t until = atomic_load(&zone->guarded_until);
-
     wakes->guard_child_idx = 0;
-    if (zone->head_idx == 0 || (now < until && until <= now + ADM_LEASE_USEC)) {
+    if (zone->head_idx && now < until && until <= now + ADM_LEASE_USEC) {
+        return;
+    }
+    atomic_store(&zone->unguarded_idx, wakes->granted[0].child_idx);
+    if (zone->head_idx == 0) {
         return;
     }
     atomic_store(&zone->guarded_until, now + ADM_LEASE_USEC);
     guard = adm_grant_find_guard_locked(segment, zone,
                                         wakes->granted[0].child_idx);
     if (guard) {
+        atomic_store(&zone->unguarded_idx, 0);
         wakes->guard_child_idx = guard->child_idx;
         wakes->guard_bell = atomic_load(&guard->bell);
     }

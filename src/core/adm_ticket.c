@@ -146,10 +146,20 @@ adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
     }
 }
 
+/* Of the zone's grants: of one that went to another child. */
+static bool becomes_guard(const adm_child_t *child, adm_zone_rec_t *zone)
+{
+    unsigned unguarded = atomic_load(&zone->unguarded_idx);
+
+    return unguarded && unguarded != child->idx
+           && atomic_compare_exchange_strong(&zone->unguarded_idx, &unguarded,
+                                             0);
+}
+
 void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
 {
     adm_child_t *child = ticket->child;
-    const adm_zone_rec_t *zone = adm_zone_at(child->segment, ticket->zone_idx);
+    adm_zone_rec_t *zone = adm_zone_at(child->segment, ticket->zone_idx);
 
     adm_worker_give_back(ticket);
     ticket->is_parked = true;
@@ -157,7 +167,7 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
     atomic_store(&rec_of(ticket)->bell, slot + 1);
     /* Whoever granted before it could see the bell did not ring it; nor did who
      * looked for a guard. */
-    if (adm_ticket_is_granted(ticket) || atomic_load(&zone->lease_until)) {
+    if (adm_ticket_is_granted(ticket) || becomes_guard(child, zone)) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);
     }
 }

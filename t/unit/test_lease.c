@@ -346,6 +346,22 @@ START_TEST(who_parks_beside_a_grant_looks_after_it)
 }
 END_TEST
 
+START_TEST(one_is_enough_and_not_of_the_winners_child)
+{
+    make_children();
+    park_in(one, 0);
+    hand_over();
+    park_in(one, 1);
+    ck_assert_uint_eq(rung(one), 0); /* of the grant */
+    ck_assert_uint_eq(rung(one), UINT32_MAX);
+    park_in(two, 2);
+    ck_assert_uint_eq(rung(two), 2);
+    park_in(two, 3);
+    ck_assert_uint_eq(rung(two), UINT32_MAX);
+    assert_segment_consistent();
+}
+END_TEST
+
 static int block_and_leave(void *unused)
 {
     adm_child_t *child = join();
@@ -404,6 +420,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, it_is_told_once_in_the_time_of_a_lease);
     tcase_add_test(stories, who_is_told_looks_until_somebody_else_would_be);
     tcase_add_test(stories, who_parks_beside_a_grant_looks_after_it);
+    tcase_add_test(stories, one_is_enough_and_not_of_the_winners_child);
     tcase_add_test(stories, who_blocks_sees_for_itself);
 }
 
