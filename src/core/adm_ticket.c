@@ -65,6 +65,29 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
     return begin(rec, now);
 }
 
+/* Of so few waiters each looks at the end of a lease. Of more somebody looks soon in
+ * any case: their slices do not end together, and must not. */
+#define FEW_WAITERS 8
+
+/* One slice more for so many waiters of the zone. */
+#define WAITERS_A_SLICE 64
+
+static unsigned queued_with(const adm_ticket_t *ticket)
+{
+    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
+                                             ticket->zone_idx);
+
+    return zone ? atomic_load_explicit(&zone->queued, memory_order_relaxed) : 0;
+}
+
+adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket)
+{
+    unsigned slices = 1 + queued_with(ticket) / WAITERS_A_SLICE;
+
+    return ADM_WAIT_SLICE_USEC
+           * (slices < ADM_WAIT_SLICES_MAX ? slices : ADM_WAIT_SLICES_MAX);
+}
+
 /* A slice only: nobody wakes a child that is to stop, nor the waiter whose
  * granter was killed, nor one who could have a permit that is not used. */
 static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
@@ -73,9 +96,9 @@ static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
     const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
                                              ticket->zone_idx);
     adm_usec_t lease = zone ? atomic_load(&zone->lease_until) : 0;
-    adm_usec_t slice = now + ADM_WAIT_SLICE_USEC;
+    adm_usec_t slice = now + adm_ticket_slice(ticket);
 
-    if (lease > now && lease < slice) {
+    if (lease > now && lease < slice && queued_with(ticket) <= FEW_WAITERS) {
         slice = lease;
     }
     return slice < until ? slice : until;

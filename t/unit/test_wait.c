@@ -302,6 +302,35 @@ START_TEST(hand_overs_wake_up_who_sleeps)
 }
 END_TEST
 
+/* ---- how long it sleeps ---------------------------------------------------- */
+
+static void expect_slice(uint32_t waiters, uint32_t slices)
+{
+    static adm_ticket_t queue[400];
+    uint32_t count = queued_in(zone);
+
+    enter_many(child, zone, queue + count, waiters - count, ADM_WAITING);
+    ck_assert_uint_eq(queued_in(zone), waiters);
+    ck_assert_int_eq(adm_ticket_slice(&waiting), slices * ADM_WAIT_SLICE_USEC);
+}
+
+START_TEST(where_many_wait_each_sleeps_for_longer)
+{
+    make_segment(8, 8, 512);
+    zone = zone_with(1, 400);
+    child = join();
+    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
+    expect_slice(1, 1);
+    expect_slice(63, 1);
+    expect_slice(64, 2);
+    expect_slice(127, 2);
+    expect_slice(192, 4);
+    expect_slice(400, ADM_WAIT_SLICES_MAX);
+    assert_segment_consistent();
+}
+END_TEST
+
 /* ---- who is blocked ------------------------------------------------------ */
 
 static uint32_t blocked(void)
@@ -371,6 +400,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_wake_up_that_never_comes_is_noticed);
     tcase_add_test(stories, a_grant_reaches_another_process);
     tcase_add_test(stories, hand_overs_wake_up_who_sleeps);
+    tcase_add_test(stories, where_many_wait_each_sleeps_for_longer);
     tcase_add_test(stories, who_waits_in_a_worker_is_blocked_until_granted);
     tcase_add_test(stories, who_leaves_the_line_is_blocked_no_more);
     tcase_add_test(stories, who_is_granted_at_the_timeout_is_blocked_no_more);

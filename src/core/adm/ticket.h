@@ -9,8 +9,10 @@
 #include "adm_outcome.h"
 
 /** A blocked waiter looks around this often (client gone, dead children, permits
- *  that nobody uses). */
+ *  that nobody uses). Where many wait it is longer, up to ADM_WAIT_SLICES_MAX times,
+ *  so that their looks together cost about the same: adm_ticket_slice(). */
 #define ADM_WAIT_SLICE_USEC (150 * ADM_USEC_PER_MSEC)
+#define ADM_WAIT_SLICES_MAX 4
 
 /** Who was handed a permit and has not begun by then may lose it to another waiter
  *  that can run. Each permit that is lost so makes the zone's next lease longer by
@@ -109,6 +111,10 @@ bool adm_zone_seems_full(const adm_child_t *child, adm_zone_t zone,
 /** Count a request that runs without a permit because it is exempt. Not if the
  *  zone cannot be locked briefly. */
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
+
+/** @return how long a blocked waiter sleeps before it looks around, in microseconds.
+ *  No lock. */
+adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket);
 
 /**
  * Sleep until the ticket is granted, the child stops or @a until is reached.

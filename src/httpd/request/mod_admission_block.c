@@ -27,7 +27,7 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                               adm_usec_t deadline)
 {
     for (;;) {
-        adm_usec_t slice = adm_now() + ADM_WAIT_SLICE_USEC;
+        adm_usec_t slice = adm_now() + adm_ticket_slice(ticket);
         adm_outcome_t woken = adm_ticket_wait(ticket, slice < deadline
                                                           ? slice
                                                           : deadline);
