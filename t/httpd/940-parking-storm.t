@@ -24,6 +24,9 @@ note "SEED=$seed";
 sub ask_something {
     my ($client, $number) = @_;
     my $kind = int rand 5;
+
+    $client->{asked_at} = time;
+    $client->{kind}     = (qw(pipeline stream post static one))[$kind];
     my @ids  = map { "$number-$_" } 1 .. ($kind == 0 ? 4 : 1);
 
     for my $id (@ids) {
@@ -73,7 +76,9 @@ CONF
             my $got = $answer->{body} =~ /^(?:heavy )?(\S+)/ ? $1 : '';
             $answers++;
             $rejected++ if $answer->{status} == 503;
-            push @wrong, "$wanted: $answer->{status} $got"
+            push @wrong, sprintf '%s: %s %s (%s, %.3f s, ended by %s, reloads %d)', $wanted,
+                     $answer->{status}, $got, $client->{kind}, time - $client->{asked_at},
+                     $client->{ended_by} // '-', $reloads
                 if $answer->{status} != 503 && $got ne $wanted;
             return 0 if $answer->{status} != 200;
             $client->{may_close} = 1;

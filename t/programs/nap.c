@@ -1,9 +1,11 @@
-/* nap.c - delays the listener of the event MPM at one point: LD_PRELOAD.
+/* nap.c - delays the listener of the event MPM, or a worker, at one point: LD_PRELOAD.
  *
  * NAP_DIR (environment) is a directory. When it has a file "nap", the listener
  * sleeps for half a second, once, when it has handed as many connections to its
  * workers as that file has bytes, and just looks whether it accepts others; and
- * makes the file "napped". Of what it calls only APR's functions can be replaced.
+ * makes the file "napped". When it has a file "begin", the next worker that takes a
+ * new connection sleeps for a second before it counts it. Of what they call only
+ * APR's functions can be replaced.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -15,6 +17,7 @@
 
 typedef int remove_t(void *pollset, const void *descriptor);
 typedef unsigned read_t(volatile unsigned *number);
+typedef void *make_t(void *pool);
 
 typedef int poll_t(void *pollset, long long timeout_usec, int *count,
                    const void **descriptors);
@@ -46,6 +49,30 @@ static void nap(long ms)
     /* The MPM wakes its listener by a signal, too. */
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
     }
+}
+
+/* For a second, if there is a file of this name. */
+static void nap_once(const char *name)
+{
+    char path[4096];
+
+    if (size_of(name) >= 0) {
+        snprintf(path, sizeof(path), "%s/%s", getenv("NAP_DIR"), name);
+        remove(path);
+        nap(1000);
+    }
+}
+
+/* The first thing that is made for a new connection. */
+void *apr_bucket_alloc_create(void *pool)
+{
+    static make_t *next;
+
+    if (!next) {
+        next = (make_t *)dlsym(RTLD_NEXT, "apr_bucket_alloc_create");
+    }
+    nap_once("begin");
+    return next(pool);
 }
 
 /* A connection is to be handed to a worker. */
@@ -84,15 +111,10 @@ int apr_pollset_poll(void *pollset, long long timeout_usec, int *count,
                      const void **descriptors)
 {
     static poll_t *next;
-    char path[4096];
 
     if (!next) {
         next = (poll_t *)dlsym(RTLD_NEXT, "apr_pollset_poll");
     }
-    if (size_of("doze") >= 0) {
-        snprintf(path, sizeof(path), "%s/doze", getenv("NAP_DIR"));
-        remove(path);
-        nap(1000);
-    }
+    nap_once("doze");
     return next(pollset, timeout_usec, count, descriptors);
 }

@@ -14,6 +14,10 @@
 
 #include <httpd.h>
 
+#include <ap_mpm.h>
+
+#include "server/mod_admission_capacity.h"
+
 /**
  * Choose the way. The parent, at each configuration load, and DUMP_ADMISSION.
  * `-D ADMISSION_COMPLETION` forces the older one.
@@ -31,6 +35,21 @@ bool admission_mpm_is_async(void);
 /** @return whether the MPM can wait until a socket is writable, with nothing of its
  *  own to write. */
 bool admission_mpm_waits_to_write(void);
+
+/**
+ * Before a request begins to wait without a worker. A child that is about to end
+ * polls no more as soon as it counts no connection, and one that it has accepted
+ * counts only when a worker takes it: whoever begins to wait then may have nobody to
+ * wait for it, and the connection would be cut when the child exits. One that has
+ * waited already is counted.
+ *
+ * @return whether the MPM is sure to poll the connection.
+ */
+static inline bool admission_mpm_goes_on_polling(void)
+{
+    return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_RUNNING)
+           != AP_MPMQ_STOPPING;
+}
 
 /** process_connection returned SUSPENDED: let the MPM wait until the socket is
  *  readable, or writable. It then runs the suspend hooks. */

@@ -50,6 +50,9 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 {
     conn_rec *c = r->connection;
 
+    if (!admission_mpm_goes_on_polling()) {
+        return DECLINED;
+    }
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));
         /* Runs before the visit's own, which releases the ticket. */

@@ -72,7 +72,8 @@ admission_ready_t *admission_ready_begin(conn_rec *c,
 {
     admission_ready_t *ready = make(c);
 
-    if (!adm_spool_begin_transfer(admission_process_own_child())) {
+    if (!admission_mpm_goes_on_polling()
+        || !adm_spool_begin_transfer(admission_process_own_child())) {
         return NULL;
     }
     ready->is_counted = true;

@@ -106,7 +106,9 @@ sub read_some {
     my ($self) = @_;
     my $got = sysread $self->{socket}, $self->{buffer}, 65536,
                       length $self->{buffer};
-    $self->hang_up if !$got;
+    return if $got;
+    $self->{ended_by} = defined $got ? 'its end' : "$!";
+    $self->hang_up;
 }
 
 # A server that has closed holds its worker until the client closes as well.

@@ -1,0 +1,47 @@
+# A child of the event MPM that is to end polls no more as soon as it counts no
+# connection, and one that it has just accepted is not counted before a worker takes it.
+# Its request waits all the same, with its worker: nobody would see a stand-in.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+plan skip_all => 'a sanitizer wants to be loaded first' if $ENV{ADMISSION_SANITIZER};
+
+my $zone = '/cgi-bin/';
+
+sub threads_of { return scalar(() = glob "/proc/$_[0]/task/*") }
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 10
+</Location>
+CONF
+    local $ENV{HTTPD} = napping_httpd($httpd);
+    $httpd->start;
+
+    # Its connection is counted by the first child.
+    my $holder = $httpd->ask('/cgi-bin/heavy?id=holder&until=go');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my ($first) = $httpd->children;
+    kill USR1 => $httpd->{pid};
+    my $second;
+    wait_for { ($second) = grep { $_ != $first } $httpd->children } 'there is another child';
+
+    $httpd->put('../heavy/begin', '');
+    my $late = $httpd->ask('/cgi-bin/heavy?id=late');
+    wait_for { -e "$httpd->{dir}/heavy/napped" } 'it has accepted a client';
+    kill USR1 => $httpd->{pid};
+    # Itself, the worker, the dispatcher.
+    wait_for { threads_of($second) <= 3 } '... and its listener has ended';
+    $httpd->zone_becomes($zone, 'the client waits', Active => 1, Queued => 1);
+    $httpd->open_gate('go');
+    is_deeply statuses(answers($holder, $late)), { 200 => 2 }, 'both are answered';
+    $httpd->stop;
+}, 'event+cgid', 'event+cgid+completion');
+
+done_testing;
