@@ -407,6 +407,7 @@ struct adm_child_t {
     atomic_bool is_stopping;
     uint32_t blocked_max;        /* of rec->workers_blocked and _shared */
     atomic_uint workers_lacking; /* adm_worker_lack() */
+    atomic_bool accepts_no_more; /* adm_worker_accept_no_more() */
     uint32_t connection_budget;  /* adm_worker_limit_connections() */
     uint32_t server_budget;
     uint32_t connections_per_worker;

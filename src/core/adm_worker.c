@@ -45,7 +45,8 @@ bool adm_worker_take(adm_child_t *child, bool by_force)
     atomic_fetch_add(&child->rec->workers_asked, 1);
     held = atomic_fetch_add(&header->workers_held, 1) + 1;
     atomic_fetch_add(&child->rec->workers_held, 1);
-    if (held > cap && !by_force && workers_asked(child->segment) > cap) {
+    if (held > cap && !by_force && !atomic_load(&child->accepts_no_more)
+        && workers_asked(child->segment) > cap) {
         adm_worker_return(child);
         return false;
     }
@@ -65,6 +66,11 @@ void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
     child->connection_budget = budget;
     child->server_budget = server_budget;
     child->connections_per_worker = per_worker;
+}
+
+void adm_worker_accept_no_more(adm_child_t *child)
+{
+    atomic_store(&child->accepts_no_more, true);
 }
 
 /* Not those of a burst that are about to be parked, or rejected. */
@@ -99,7 +105,9 @@ static uint64_t connections_of_generation(const adm_child_t *child)
 
 bool adm_worker_has_connections(const adm_child_t *child, uint32_t more)
 {
-    return connections_of(child, child->rec) + more <= child->connection_budget
+    return atomic_load(&child->accepts_no_more)
+           || connections_of(child, child->rec) + more
+                  <= child->connection_budget
            || connections_of_generation(child) + more <= child->server_budget;
 }
 

@@ -99,6 +99,39 @@ START_TEST(a_worker_that_just_asks_stands_for_no_connections)
 }
 END_TEST
 
+START_TEST(a_child_that_accepts_no_more_keeps_no_room)
+{
+    adm_ticket_t first, second;
+
+    make_zone(0, 10);
+    adm_worker_limit_connections(child, 4, 4, 3);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
+    adm_worker_accept_no_more(child);
+    ck_assert(adm_worker_has_room(child));
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_WAITING);
+    ck_assert(adm_worker_has_room(child));
+    assert_workers(2);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(nor_a_worker)
+{
+    adm_ticket_t first, second;
+
+    make_zone(0, 10);
+    set_worker_cap(1);
+    ck_assert_int_eq(ask(BLOCKS, &first), ADM_WAITING);
+    ck_assert(!adm_worker_take(child, false));
+    adm_worker_accept_no_more(child);
+    ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_WAITING);
+    assert_workers(2);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
 {
     adm_ticket_t first, second;
@@ -306,6 +339,8 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_child_blocks_all_threads_while_nobody_lacks_one);
     tcase_add_test(stories, for_each_that_lacks_a_thread_one_is_given_up);
     tcase_add_test(stories, a_worker_that_just_asks_stands_for_no_connections);
+    tcase_add_test(stories, a_child_that_accepts_no_more_keeps_no_room);
+    tcase_add_test(stories, nor_a_worker);
     tcase_add_test(stories,
                    who_cannot_be_parked_does_not_block_the_last_thread);
     tcase_add_test(stories,

@@ -36,6 +36,10 @@ bool adm_worker_must_yield(adm_child_t *child);
 void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
                                   uint32_t server_budget, uint32_t per_worker);
 
+/** This child accepts no more connections: neither room nor workers need be left for
+ *  them. No lock. */
+void adm_worker_accept_no_more(adm_child_t *child);
+
 /** @return whether one more request may be parked in this child. Looks at the
  *  other children only when this one has used its own budget. No lock. */
 bool adm_worker_has_room(const adm_child_t *child);

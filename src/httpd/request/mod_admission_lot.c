@@ -103,6 +103,23 @@ static void wake_locked(admission_parking_t *parking)
     }
 }
 
+/* ---- whether it is polled ------------------------------------------------- */
+
+static bool is_polled_locked(void)
+{
+    return lot.free_count < lot.size || admission_mpm_goes_on();
+}
+
+bool admission_lot_is_polled(void)
+{
+    bool is_polled;
+
+    pthread_mutex_lock(&lot.mutex);
+    is_polled = is_polled_locked();
+    pthread_mutex_unlock(&lot.mutex);
+    return is_polled;
+}
+
 /* ---- in and out ---------------------------------------------------------- */
 
 static adm_usec_t earlier(adm_usec_t one, adm_usec_t other)
@@ -141,7 +158,8 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     }
     pthread_mutex_lock(&lot.mutex);
     has_slot = parking->state == ADMISSION_LOOKING
-               || (adm_worker_has_room(lot.child) && take_slot_locked(visit));
+               || (is_polled_locked() && adm_worker_has_room(lot.child)
+                   && take_slot_locked(visit));
     if (has_slot) {
         parking->state = ADMISSION_LEAVING;
         parking->is_woken = false;

@@ -47,12 +47,21 @@ apr_int64_t admission_lot_descriptors(void);
  *  that the MPM goes on accepting, admission_mpm_oversleeps(). */
 void admission_lot_mind_listener(void);
 
+/**
+ * Before a connection begins to wait without a worker. Where the child is about to end
+ * one that nobody polls would be cut when it exits. Whoever is parked is polled, and
+ * the listener stays for it, and for all that count beside it.
+ *
+ * @return whether the MPM polls a connection that begins to wait now.
+ */
+bool admission_lot_is_polled(void);
+
 /** @return whether this process has a lot: not one that it was forked from. */
 bool admission_lot_is_open(void);
 
 /**
- * LOOKING, or NOT_PARKED if there is room -> LEAVING: everything that can fail is done
- * here, and the ticket counts as parked.
+ * LOOKING, or NOT_PARKED if there is room and it would be polled -> LEAVING: everything
+ * that can fail is done here, and the ticket counts as parked.
  *
  * @param patience  look at it again after this time at the latest
  * @return whether it worked; if not, a state of LOOKING stays.

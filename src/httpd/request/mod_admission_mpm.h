@@ -37,15 +37,11 @@ bool admission_mpm_is_async(void);
 bool admission_mpm_waits_to_write(void);
 
 /**
- * Before a request begins to wait without a worker. A child that is about to end
- * polls no more as soon as it counts no connection, and one that it has accepted
- * counts only when a worker takes it: whoever begins to wait then may have nobody to
- * wait for it, and the connection would be cut when the child exits. One that has
- * waited already is counted.
- *
- * @return whether the MPM is sure to poll the connection.
+ * @return whether this child is not about to end. One that is ends its listener as
+ *         soon as it counts no connection, and one that it has accepted counts only
+ *         when a worker takes it: nobody may poll that, admission_lot_is_polled().
  */
-static inline bool admission_mpm_goes_on_polling(void)
+static inline bool admission_mpm_goes_on(void)
 {
     return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_RUNNING)
            != AP_MPMQ_STOPPING;

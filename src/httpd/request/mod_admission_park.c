@@ -50,8 +50,8 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 {
     conn_rec *c = r->connection;
 
-    if (!admission_mpm_goes_on_polling()) {
-        return DECLINED;
+    if (!admission_mpm_goes_on()) {
+        adm_worker_accept_no_more(visit->ticket.child);
     }
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));

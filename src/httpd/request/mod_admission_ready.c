@@ -72,7 +72,7 @@ admission_ready_t *admission_ready_begin(conn_rec *c,
 {
     admission_ready_t *ready = make(c);
 
-    if (!admission_mpm_goes_on_polling()
+    if (!admission_lot_is_polled()
         || !adm_spool_begin_transfer(admission_process_own_child())) {
         return NULL;
     }
