@@ -5,6 +5,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
+use List::Util qw(sum0);
 use Time::HiRes qw(time);
 
 my $name = 'test.example:/cgi-bin/';
@@ -13,6 +14,7 @@ for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
 Timeout 4
+LogLevel info mpm_event:trace1
 # The programs that hold permits are silent for longer.
 CGIDScriptTimeout 60
 <Location /cgi-bin/>
@@ -93,9 +95,14 @@ CONF
     # The one that found no worker within half of Timeout is told that its connection ends.
     my @kept = grep { ($answers[$_]{headers}{connection} // '') ne 'close' } 0 .. 9;
     cmp_ok scalar(@kept), '>', 0, '... on connections that are kept';
-    # One by one: event closes kept connections while all workers are busy.
-    is_deeply [ grep { $_->ask('/static.txt', keep => 1)->answer->{body} ne "static\n" }
-                @granted[@kept] ], [], '... and serve the next request';
+    # One by one: event closes kept connections while all workers are busy, and says so.
+    my @next = map { $_->ask('/static.txt', keep => 1)->answer } @granted[@kept];
+    my @cut = grep { $_->{status} == 0 } @next;
+    my $cut_by_event = sum0 map { /will (?:close|shutdown) (\d+) keep-alive/ } $httpd->error_log;
+    is_deeply [ grep { $_->{status} && $_->{body} ne "static\n" } @next ], [],
+        '... and serve the next request';
+    cmp_ok scalar(@next), '>', scalar(@cut), '... some of them at least';
+    cmp_ok scalar(@cut), '<=', $cut_by_event, '... all but those that event closed itself';
     is_deeply [ grep { / (?:late|no)/ } $httpd->record ], [],
         'no program ran for anybody who was rejected';
     is scalar(grep { /^503 .*id=late .*status=timeout wait=5\d\d\d / } $httpd->access_log),
