@@ -176,10 +176,10 @@ typedef struct adm_zone_rec_t {
     _Atomic adm_usec_t lease_until; /* end of the first lease; 0: no grants. May
                                      * be that of one that has begun since */
     _Atomic adm_usec_t guarded_until; /* until then no other guard is rung */
-    atomic_uint unguarded_idx; /* the child of a grant for which there was
-                                       * no guard; who becomes it stores 0,
-                                       * without the lock */
-    uint32_t passed_in_row;    /* permits, since a winner began */
+    uint32_t passed_in_row;           /* permits, since a winner began */
+    atomic_uint unguarded_idx; /* the child of a grant for which there was no
+                                * guard; 0: none. Who becomes it stores 0,
+                                * without the lock */
     adm_usec_t queued_since;   /* somebody waits since; 0: nobody does */
     uint64_t peak_kb; /* largest of the programs that ended since the agent took
                        * this number, and stored 0 */

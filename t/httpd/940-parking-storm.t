@@ -24,10 +24,9 @@ note "SEED=$seed";
 sub ask_something {
     my ($client, $number) = @_;
     my $kind = int rand 5;
-
-    $client->{asked_at} = time;
-    $client->{kind}     = (qw(pipeline stream post static one))[$kind];
     my @ids  = map { "$number-$_" } 1 .. ($kind == 0 ? 4 : 1);
+
+    @{$client}{qw(asked_at kind)} = (time, (qw(pipeline stream post static one))[$kind]);
 
     for my $id (@ids) {
         my $ms  = int rand 8;
