@@ -4,8 +4,9 @@
  * sleeps for half a second, once, when it has handed as many connections to its
  * workers as that file has bytes, and just looks whether it accepts others; and
  * makes the file "napped". When it has a file "begin", the next worker that takes a
- * new connection sleeps for a second before it counts it. Of what they call only
- * APR's functions can be replaced.
+ * new connection sleeps for a second before it counts it. While it has a file "yawn",
+ * each worker that is called sleeps for a second before it looks for what, and adds a
+ * byte to the file "yawned". Of what they call only APR's functions can be replaced.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -22,7 +23,11 @@ typedef void *make_t(void *pool);
 typedef int poll_t(void *pollset, long long timeout_usec, int *count,
                    const void **descriptors);
 
+typedef int wait_t(void *condition, void *mutex);
+typedef int mutex_t(void *mutex);
+
 static __thread int is_about_to_nap; /* in the listener's thread */
+static __thread int is_listener;
 
 /* Bytes; -1: there is none. */
 static long size_of(const char *name)
@@ -35,17 +40,23 @@ static long size_of(const char *name)
     return dir && stat(path, &status) == 0 ? (long)status.st_size : -1;
 }
 
-static void nap(long ms)
+static void leave_note(const char *name, const char *mode)
 {
-    struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
     char path[4096];
     FILE *file;
 
-    snprintf(path, sizeof(path), "%s/napped", getenv("NAP_DIR"));
-    file = fopen(path, "w");
+    snprintf(path, sizeof(path), "%s/%s", getenv("NAP_DIR"), name);
+    file = fopen(path, mode);
     if (file) {
+        fputc('.', file);
         fclose(file);
     }
+}
+
+static void nap(long ms)
+{
+    struct timespec left = { ms / 1000, ms % 1000 * 1000000L };
+
     /* The MPM wakes its listener by a signal, too. */
     while (nanosleep(&left, &left) != 0 && errno == EINTR) {
     }
@@ -59,6 +70,7 @@ static void nap_once(const char *name)
     if (size_of(name) >= 0) {
         snprintf(path, sizeof(path), "%s/%s", getenv("NAP_DIR"), name);
         remove(path);
+        leave_note("napped", "w");
         nap(1000);
     }
 }
@@ -73,6 +85,28 @@ void *apr_bucket_alloc_create(void *pool)
     }
     nap_once("begin");
     return next(pool);
+}
+
+/* Without the mutex, so that more is put into the queue. */
+int apr_thread_cond_wait(void *condition, void *mutex)
+{
+    static wait_t *next;
+    static mutex_t *lock, *unlock;
+    int rv;
+
+    if (!next) {
+        lock = (mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_lock");
+        unlock = (mutex_t *)dlsym(RTLD_NEXT, "apr_thread_mutex_unlock");
+        next = (wait_t *)dlsym(RTLD_NEXT, "apr_thread_cond_wait");
+    }
+    rv = next(condition, mutex);
+    if (!is_listener && size_of("yawn") >= 0) {
+        unlock(mutex);
+        leave_note("yawned", "a");
+        nap(1000);
+        lock(mutex);
+    }
+    return rv;
 }
 
 /* A connection is to be handed to a worker. */
@@ -101,6 +135,7 @@ unsigned apr_atomic_read32(volatile unsigned *number)
     }
     if (is_about_to_nap) {
         is_about_to_nap = 0;
+        leave_note("napped", "w");
         nap(500);
     }
     return next(number);
@@ -115,6 +150,7 @@ int apr_pollset_poll(void *pollset, long long timeout_usec, int *count,
     if (!next) {
         next = (poll_t *)dlsym(RTLD_NEXT, "apr_pollset_poll");
     }
+    is_listener = 1;
     nap_once("doze");
     return next(pollset, timeout_usec, count, descriptors);
 }

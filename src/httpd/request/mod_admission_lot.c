@@ -44,6 +44,10 @@ static struct {
     uint32_t size; /* slots */
     uint32_t used; /* slots that were ever used are below */
     apr_int64_t descriptors;
+    uint32_t readable; /* no worker has come for them yet */
+    uint32_t readable_max;
+    uint32_t next_held_back; /* slot */
+    bool holds_back;         /* some were woken and are not readable */
     adm_usec_t next_round;
     adm_usec_t next_look; /* at the MPM's listener */
     adm_usec_t look_until;
@@ -91,23 +95,56 @@ static void restore_socket_locked(admission_parking_t *parking)
         admission_stand_in_yield(&parking->stand_in, parking->c);
     }
     admission_stand_in_close(&parking->stand_in);
+    lot.readable -= parking->is_readable;
+    parking->is_readable = false;
 }
 
 /* At a hard stop nobody: the workers have gone, and the listener would wait half a
- * second for one for each connection. They end with the child. */
+ * second for one for each connection. They end with the child.
+ *
+ * The others a few at a time: the listener waits for a worker for each one. A stop
+ * ends that wait, and where no worker has run yet their queue is full then: event
+ * overwrites a connection in it (docs/decisions/0017). */
 static void wake_locked(admission_parking_t *parking)
 {
-    if (parking->state == ADMISSION_PARKED && parking->is_woken
-        && !adm_child_is_stopping(lot.child)) {
-        admission_stand_in_wake(&parking->stand_in);
+    if (parking->state != ADMISSION_PARKED || !parking->is_woken
+        || parking->is_readable || adm_child_is_stopping(lot.child)) {
+        return;
+    }
+    if (lot.readable == lot.readable_max) {
+        lot.holds_back = true;
+        return;
+    }
+    parking->is_readable = true;
+    lot.readable++;
+    admission_stand_in_wake(&parking->stand_in);
+}
+
+static void wake_held_back_locked(void)
+{
+    uint32_t looked = 0;
+
+    while (lot.holds_back && lot.readable < lot.readable_max) {
+        lot.next_held_back = (lot.next_held_back + 1) % lot.used;
+        if (lot.visits[lot.next_held_back]) {
+            wake_locked(lot.visits[lot.next_held_back]->parking);
+        }
+        lot.holds_back = ++looked < lot.used;
     }
 }
 
 /* ---- whether it is polled ------------------------------------------------- */
 
+/* One look: who is not polled blocks, in a child that needs no room in reserve. */
 static bool is_polled_locked(void)
 {
-    return lot.free_count < lot.size || admission_mpm_goes_on();
+    if (admission_mpm_goes_on()) {
+        return true;
+    }
+    if (lot.child) {
+        adm_worker_accept_no_more(lot.child);
+    }
+    return lot.free_count < lot.size;
 }
 
 bool admission_lot_is_polled(void)
@@ -217,6 +254,7 @@ void admission_lot_swap_in(admission_parking_t *parking)
     restore_socket_locked(parking);
     parking->state = ADMISSION_LOOKING;
     lot.lacking_since = 0;
+    wake_held_back_locked();
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -227,6 +265,7 @@ void admission_lot_leave(admission_parking_t *parking)
         free_slot_locked(parking);
         restore_socket_locked(parking);
         parking->state = ADMISSION_NOT_PARKED;
+        wake_held_back_locked();
     }
     pthread_mutex_unlock(&lot.mutex);
 }
@@ -298,29 +337,19 @@ static void visit_all(void)
     pthread_mutex_unlock(&lot.mutex);
 }
 
-/* Those that were woken and still wait for a worker to come. */
-typedef struct kept_t {
-    uint32_t woken;
-    uint32_t granted; /* of them */
-} kept_t;
-
-static kept_t count_kept(void)
+/* They were woken and still wait for a worker. */
+static uint32_t count_granted_locked(void)
 {
-    kept_t kept = { 0 };
-    uint32_t slot;
+    uint32_t slot, granted = 0;
 
-    pthread_mutex_lock(&lot.mutex);
     for (slot = 0; slot < lot.used; slot++) {
         const admission_visit_t *visit = lot.visits[slot];
 
-        if (visit && visit->parking->is_woken
-            && visit->parking->state == ADMISSION_PARKED) {
-            kept.woken++;
-            kept.granted += adm_ticket_is_granted(&visit->ticket);
-        }
+        granted += visit && visit->parking->is_woken
+                   && visit->parking->state == ADMISSION_PARKED
+                   && adm_ticket_is_granted(&visit->ticket);
     }
-    pthread_mutex_unlock(&lot.mutex);
-    return kept;
+    return granted;
 }
 
 /* Those who wait on threads of this child mostly get permits and leave their workers by
@@ -328,10 +357,11 @@ static kept_t count_kept(void)
  * @return how many must. */
 static uint32_t count_lacking(bool has_room, adm_usec_t now)
 {
-    uint32_t granted = has_room ? 0 : count_kept().granted;
+    uint32_t granted;
     bool is_over;
 
     pthread_mutex_lock(&lot.mutex);
+    granted = has_room ? 0 : count_granted_locked();
     if (granted == 0) {
         lot.lacking_since = 0;
     }
@@ -348,7 +378,10 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
     bool has_room;
 
     if (admission_lease_next(now + 1) <= now) {
-        has_room = count_kept().woken == 0 || admission_lease_has_idle_worker();
+        pthread_mutex_lock(&lot.mutex);
+        has_room = lot.readable == 0;
+        pthread_mutex_unlock(&lot.mutex);
+        has_room = has_room || admission_lease_has_idle_worker();
         adm_child_note_room(child, has_room);
         admission_lease_visit(child, now);
         /* Permits that nobody else could take. */
@@ -364,16 +397,6 @@ static adm_usec_t guarded(const adm_usec_t *time)
     value = *time;
     pthread_mutex_unlock(&lot.mutex);
     return value;
-}
-
-static adm_usec_t next_wake(void)
-{
-    adm_usec_t next;
-
-    pthread_mutex_lock(&lot.mutex);
-    next = next_wake_locked();
-    pthread_mutex_unlock(&lot.mutex);
-    return next;
 }
 
 /* One that had stopped accepting will soon do so again: then often, for a while. */
@@ -399,7 +422,10 @@ static void look_at_listener(adm_usec_t now)
 static adm_usec_t sleep_until(void *unused)
 {
     (void)unused;
-    return atomic_load(&lot.is_closing) ? 0 : admission_lease_next(next_wake());
+    return atomic_load(&lot.is_closing)
+               ? 0
+               : admission_lease_next(earlier(guarded(&lot.next_round),
+                                              guarded(&lot.next_look)));
 }
 
 #define BELLS_AT_ONCE 256
@@ -452,12 +478,14 @@ static void make_room(uint32_t slots, apr_pool_t *pchild)
 }
 
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                apr_int64_t descriptors, apr_pool_t *pchild)
+                                uint32_t threads, apr_int64_t descriptors,
+                                apr_pool_t *pchild)
 {
     sigset_t all, old;
     apr_status_t rv;
 
     lot.descriptors = descriptors;
+    lot.readable_max = (threads + 1) / 2;
     make_room(slots, pchild);
     /* Signals are for the threads of the MPM. */
     sigfillset(&all);

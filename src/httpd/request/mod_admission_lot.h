@@ -32,13 +32,15 @@ typedef struct admission_parking_t {
     uint32_t slot;
     adm_usec_t look_at; /* wake the connection then in any case */
     bool is_woken;
+    bool is_readable; /* the MPM was told so, and no worker has come */
     admission_stand_in_t stand_in;
 } admission_parking_t;
 
-/** Make room and start the dispatcher. A child, once. Nobody is parked with a
- *  descriptor of the number @a descriptors or above. */
+/** Make room and start the dispatcher. A child of @a threads workers, once. Nobody
+ *  is parked with a descriptor of the number @a descriptors or above. */
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                apr_int64_t descriptors, apr_pool_t *pchild);
+                                uint32_t threads, apr_int64_t descriptors,
+                                apr_pool_t *pchild);
 
 /** @return the number that no descriptor of ours may have, nor a higher one. */
 apr_int64_t admission_lot_descriptors(void);

@@ -22,6 +22,7 @@
 #include "request/mod_admission_resume.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_wait.h"
+#include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
 
@@ -50,9 +51,6 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 {
     conn_rec *c = r->connection;
 
-    if (!admission_mpm_goes_on()) {
-        adm_worker_accept_no_more(visit->ticket.child);
-    }
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));
         /* Runs before the visit's own, which releases the ticket. */
@@ -175,6 +173,7 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
                  " files are open",
                  slots, open, allowed);
     rv = admission_lot_open(child, (uint32_t)slots,
+                            (uint32_t)admission_capacity_threads(),
                             allowed - ADMISSION_SPARE_FILES, pchild);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0304)
