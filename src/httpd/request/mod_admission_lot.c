@@ -421,11 +421,11 @@ static void look_at_listener(adm_usec_t now)
 /* Whoever changes the answer rings the doorbell afterwards. */
 static adm_usec_t sleep_until(void *unused)
 {
+    adm_usec_t next = earlier(guarded(&lot.next_round),
+                              guarded(&lot.next_look));
+
     (void)unused;
-    return atomic_load(&lot.is_closing)
-               ? 0
-               : admission_lease_next(earlier(guarded(&lot.next_round),
-                                              guarded(&lot.next_look)));
+    return atomic_load(&lot.is_closing) ? 0 : admission_lease_next(next);
 }
 
 #define BELLS_AT_ONCE 256
