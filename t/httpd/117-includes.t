@@ -63,12 +63,16 @@ CONF
     };
     $put->($_, $page{$_}, "page $exec") for keys %page;
     $put->($_, $file{$_}, "a file\n") for keys %file;
+    # A page that may not exec, which includes one of another directory that may.
+    $put->('outer', $file{noexec}, qq(outer <!--#include file="inner/page.html" -->\n));
+    $put->('outer/inner', "Options +Includes\n$page{set_filter}", "page $exec");
     # A page inside its map.
     $put->('map', "AddHandler type-map .html\nSetOutputFilter INCLUDES",
            "URI: page\nContent-Language: en\nContent-type: text/html\nBody:----x\n"
            . "page $exec\n----x\n");
     $httpd->expect_rejections('z', 'full')
-          ->expect_in_log(qr/include:warn.*AH01374/);    # "none" removes the filter
+          ->expect_in_log(qr/include:warn.*AH01374/,     # "none" removes the filter
+                          qr/include:error.*unable to include.*503/);
     $httpd->start;
 
     my $all_count = sub {
@@ -81,6 +85,8 @@ CONF
         is_deeply [ grep { $httpd->get("/$_/page.html")->{status} != 200 } sort keys %file ], [],
             'what is sent like a file is served';
         is $httpd->get('/static.txt')->{status}, 200, 'so are files';
+        unlike $httpd->get('/outer/page.html')->{body}, qr/heavy/,
+            'what is included from another directory counts';
         $httpd->open_gate('go');
         like $hold->answer->{body}, qr/^page .*heavy/s, 'the first ends well';
         $httpd->zone_becomes('z', 'and gives its permit back', Active => 0);
@@ -91,6 +97,8 @@ CONF
         like $httpd->get("/$_/page.html")->{body}, qr/page .*heavy/s, "$_: the page starts it";
         $httpd->zone_becomes('z', 'and it has ended', Active => 0);
     }
+    like $httpd->get('/outer/page.html')->{body}, qr/outer page .*heavy/s, '... and runs'
+        if $combo->{mpm} eq 'prefork';
     unlink "$httpd->{dir}/heavy/go";
     $httpd->graceful;
     $all_count->('after a reload');

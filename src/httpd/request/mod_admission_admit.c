@@ -239,11 +239,24 @@ ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
     return ask_for_itself(r, conf, child);
 }
 
-/* Most requests go through here in a few instructions. */
-int admission_admit(request_rec *r)
+/* A file that mod_include takes from another directory has no URI, so that no
+ * <Location> applies to it. It is part of the page, and counts as that would. */
+static const admission_dir_conf_t *conf_of(const request_rec *r)
 {
     const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
                                                             &admission_module);
+
+    while (r->main && !conf->section && r->uri[0] == '\0') {
+        r = r->main;
+        conf = ap_get_module_config(r->per_dir_config, &admission_module);
+    }
+    return conf;
+}
+
+/* Most requests go through here in a few instructions. */
+int admission_admit(request_rec *r)
+{
+    const admission_dir_conf_t *conf = conf_of(r);
 
     return admission_conf_zone(conf) ? ask_zone(r, conf)
                                      : ask_elsewhere(r, conf);
