@@ -65,14 +65,14 @@ sub look {
     $outsider->{gone} = keys(%{ $outsider->{seen} }) - @there;
 }
 
-# While one looks at the first of them, another may take the last one's place:
-# who is away is so for a while.
+# At one moment: while one looks at all processes, one may come and another one leave.
+# Who ends just then is there still.
 sub there {
     my ($outsider) = @_;
-    my @first  = $outsider->{httpd}->children;
-    my @second = $outsider->{httpd}->children;
+    my $httpd = $outsider->{httpd};
+    my @there = split ' ', $httpd->slurp("/proc/$httpd->{pid}/task/$httpd->{pid}/children");
 
-    return @first > @second ? @first : @second;
+    return grep { !Admission::Httpd::is_agent($_) } @there ? @there : $httpd->children;
 }
 
 # ---- prefork --------------------------------------------------------------------

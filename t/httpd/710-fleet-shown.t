@@ -48,7 +48,7 @@ sub server {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 40, conf => $CONF);
 
-    $httpd->allow_in_log(map { qr/ADM01$_/ } qw(05 41 42 43));
+    $httpd->allow_in_log(map { qr/ADM01$_/ } qw(05 41 42 43 46));
     $httpd->put('../password', "$SECRET\n");
     chmod 0600, "$httpd->{dir}/password";
     return $httpd->start;

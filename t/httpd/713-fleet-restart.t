@@ -32,7 +32,7 @@ LogLevel admission:info
     AdmissionQueue 10 timeout=60s
 </Location>
 CONF
-    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM0141/, qr/ADM0142/, qr/ADM0143/,
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/ADM014[1236]/,
                          qr/AH00098: pid file .* overwritten/);
     return $httpd;
 }
