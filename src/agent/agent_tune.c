@@ -45,6 +45,7 @@ typedef struct tuned_t {
     uint32_t told_limit;
     uint32_t told_brakes;
     adm_usec_t told_at;
+    adm_usec_t told_brake_at;
 } tuned_t;
 
 static struct {
@@ -341,15 +342,16 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
     bool has_braked = brakes != tuned->told_brakes;
+    adm_usec_t *told_at = has_braked ? &tuned->told_brake_at : &tuned->told_at;
     agent_news_t news = { .zone = tuned->zone,
-                          .before = tuned->told_limit,
+                          .before = has_braked ? tuned->law.brake.before
+                                               : tuned->told_limit,
                           .now = tuned->law.limit,
                           .has_braked = has_braked };
     adm_auto_t shown;
 
     if ((news.now == news.before && !has_braked)
-        || (tuned->told_at != 0 && now - tuned->told_at < TELL_USEC)
-        || !all.setup->tell) {
+        || (*told_at != 0 && now - *told_at < TELL_USEC) || !all.setup->tell) {
         return;
     }
     adm_auto_view(self->segment, tuned->zone->handle, now, &shown);
@@ -357,7 +359,7 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     adm_auto_sentence(&shown, news.now, news.sentence);
     tuned->told_limit = news.now;
     tuned->told_brakes = brakes;
-    tuned->told_at = now;
+    *told_at = now;
     all.setup->tell(all.setup->data, &news);
 }
 

@@ -57,7 +57,10 @@ static void begin(law_tune_brake_t *brake, const law_tune_sample_t *sample,
     brake->is_on = 1;
     brake->times++;
     brake->began = now;
-    brake->before = brake->limit = limit;
+    brake->before = limit;
+    /* The agent was not at work for a while, and another limit is in force. */
+    brake->limit = sample->limit > 0 && sample->limit < limit ? sample->limit
+                                                              : limit;
     brake->ceiling = most > min + 1 ? most - 1 : min;
     cut(brake, sample, min, now);
 }

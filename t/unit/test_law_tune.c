@@ -248,6 +248,20 @@ START_TEST(the_limit_comes_back_after_a_brake)
 }
 END_TEST
 
+START_TEST(a_brake_never_raises_the_limit_in_force)
+{
+    bench_t bench;
+
+    begin(&bench, 1, 50);
+    law_tune_remember(&bench.tune, 24, 0, 0);
+    bench.sample.active = 24;
+    look_for(&bench, 1);
+    bench.sample.limit = 4;
+    bench.sample.stall_permille = 900;
+    ck_assert_uint_eq(look(&bench), 3);
+}
+END_TEST
+
 START_TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
 {
     bench_t bench;
@@ -463,6 +477,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, at_the_cliff_the_brake_acts_within_a_tick);
     tcase_add_test(stories, a_forecast_keeps_away_from_the_cliff);
     tcase_add_test(stories, the_limit_comes_back_after_a_brake);
+    tcase_add_test(stories, a_brake_never_raises_the_limit_in_force);
     tcase_add_test(stories,
                    stalls_that_are_not_ours_do_not_keep_the_limit_down);
     tcase_add_test(stories, the_minimum_wins_over_memory);
