@@ -23,7 +23,7 @@ sub stamp_httpd {
     my ($combo, %o) = @_;
     my ($parts) = combos($combo) or return;
     my $httpd = new_httpd(combo => $parts, workers => 4 * $STAMP_CLIENTS,
-                          admission => $o{admission} // 0)->allow_in_log(qr/./);
+                          admission => $o{admission} // 0, stops_within => 20)->allow_in_log(qr/./);
     my $dir = $httpd->{dir};
     my $conf = <<"CONF" . ($o{conf} // '');
 LogLevel warn
