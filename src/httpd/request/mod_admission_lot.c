@@ -89,16 +89,6 @@ static void free_slot_locked(const admission_parking_t *parking)
 
 /* ---- descriptors --------------------------------------------------------- */
 
-static void restore_socket_locked(admission_parking_t *parking)
-{
-    if (parking->state == ADMISSION_PARKED) {
-        admission_stand_in_yield(&parking->stand_in, parking->c);
-    }
-    admission_stand_in_close(&parking->stand_in);
-    lot.readable -= parking->is_readable;
-    parking->is_readable = false;
-}
-
 /* At a hard stop nobody: the workers have gone, and the listener would wait half a
  * second for one for each connection. They end with the child.
  *
@@ -131,6 +121,18 @@ static void wake_held_back_locked(void)
         }
         lot.holds_back = ++looked < lot.used;
     }
+}
+
+/* A worker has come: another one may be woken in its place. */
+static void restore_socket_locked(admission_parking_t *parking)
+{
+    lot.readable -= parking->is_readable;
+    parking->is_readable = parking->is_woken = false;
+    wake_held_back_locked();
+    if (parking->state == ADMISSION_PARKED) {
+        admission_stand_in_yield(&parking->stand_in, parking->c);
+    }
+    admission_stand_in_close(&parking->stand_in);
 }
 
 /* ---- whether it is polled ------------------------------------------------- */
@@ -254,7 +256,6 @@ void admission_lot_swap_in(admission_parking_t *parking)
     restore_socket_locked(parking);
     parking->state = ADMISSION_LOOKING;
     lot.lacking_since = 0;
-    wake_held_back_locked();
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -265,7 +266,6 @@ void admission_lot_leave(admission_parking_t *parking)
         free_slot_locked(parking);
         restore_socket_locked(parking);
         parking->state = ADMISSION_NOT_PARKED;
-        wake_held_back_locked();
     }
     pthread_mutex_unlock(&lot.mutex);
 }
