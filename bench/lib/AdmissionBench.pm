@@ -39,12 +39,13 @@ use Admission;
 use Admission::Load qw(percentile start_visitors visitors visitors_seen);
 use AdmissionBench::Load qw(ab start_ab start_wrk wrk);
 use Admission::Machine qw(machine);
-use AdmissionBench::Opponents qw(plain_httpd qos_conf qos_serialize_conf);
+use AdmissionBench::Opponents qw(counted_conf elsewhere_conf plain_httpd qos_conf
+                                 qos_serialize_conf);
 use AdmissionBench::Proxy qw(start_haproxy start_nginx);
 use AdmissionBench::Report;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (qw(ab experiment interleave machine median percentile plain_httpd qos_conf
+our @EXPORT = (qw(ab counted_conf elsewhere_conf experiment interleave machine median percentile plain_httpd qos_conf
                   qos_serialize_conf ratios scaled spread start_ab start_haproxy start_nginx
                   start_visitors start_wrk visitors visitors_seen wrk),
                @Admission::EXPORT);

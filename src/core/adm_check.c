@@ -227,6 +227,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if ((zone->queued_since != 0) != (census.queued > 0)) {
         return "the queue's time runs without a queue, or stands with one";
     }
+    if (atomic_load(&zone->unguarded_idx) > segment->sizes.children) {
+        return "a grant without a guard is of no child";
+    }
     if (!adm_flow_is_used(zone) && census.queued
         && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";

@@ -18,6 +18,7 @@
     point(reap_done) point(stopped_taken) point(orphan_freed) point(child_claimed) \
     point(left_noted) point(left_taken) point(begin_stored) \
     point(pass_marked) point(pass_stored) point(grant_settled) \
+    point(guard_wanted) \
     point(program_forked) point(program_noted) point(agent_beat) \
     point(override_limit) point(override_stored) point(auto_begun) \
     point(auto_written) point(auto_set) point(spool_taken) \

@@ -247,6 +247,7 @@ static void appoint_guard_locked(const adm_segment_t *segment,
         return;
     }
     atomic_store(&zone->unguarded_idx, wakes->granted[0].child_idx);
+    ADM_FAULT(guard_wanted);
     if (zone->head_idx == 0) {
         return;
     }

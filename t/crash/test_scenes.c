@@ -416,6 +416,7 @@ const scene_t scenes[] = {
     { KILL(leave_stored), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(leave_unlinked), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(grant_stored), NULL, hand_over, .is_parallel = true, .limit = 1 },
+    { KILL(guard_wanted), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(grant_unlocked), NULL, hand_over, .is_parallel = true, .limit = 1 },
     { KILL(leave_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
     { KILL(leave_unlinked), NULL, move_on, .is_parallel = true, .limit = 1 },

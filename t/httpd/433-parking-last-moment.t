@@ -21,16 +21,8 @@ for_each_parking_combo(sub {
     AdmissionQueue 10
 </Location>
 CONF
-    local $ENV{HTTPD} = napping_httpd($httpd);
-    $httpd->start;
-
-    # Its connection is counted by the first child.
-    my $holder = $httpd->ask('/cgi-bin/heavy?id=holder&until=go');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
-    my ($first) = $httpd->children;
-    kill USR1 => $httpd->{pid};
-    my $second;
-    wait_for { ($second) = grep { $_ != $first } $httpd->children } 'there is another child';
+    # What holds the permit is not counted by this child.
+    my ($holder, $second) = start_beside_holder($httpd, $zone);
 
     $httpd->put('../heavy/begin', '');
     my $late = $httpd->ask('/cgi-bin/heavy?id=late');

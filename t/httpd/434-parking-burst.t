@@ -22,16 +22,8 @@ for_each_parking_combo(sub {
     AdmissionQueue 100 timeout=5s
 </Location>
 CONF
-    local $ENV{HTTPD} = napping_httpd($httpd);
-    $httpd->start;
-
-    # It runs in another child: all workers of this one are idle when many give up.
-    my $holder = $httpd->ask('/cgi-bin/heavy?id=holder&until=go');
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
-    my ($first) = $httpd->children;
-    kill USR1 => $httpd->{pid};
-    my $second;
-    wait_for { ($second) = grep { $_ != $first } $httpd->children } 'there is another child';
+    # All workers are idle when many give up.
+    my ($holder, $second) = start_beside_holder($httpd, $zone);
 
     my @many = map { $httpd->ask("/cgi-bin/heavy?id=$_") } 1 .. $many;
     server_becomes($httpd, 'many are parked', AdmissionParked => $many);

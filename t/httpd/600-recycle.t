@@ -66,13 +66,17 @@ sub look {
 }
 
 # At one moment: while one looks at all processes, one may come and another one leave.
-# Who ends just then is there still.
+# Who had ended before that moment is away, though its parent does not know it yet; who
+# ends after it is there.
 sub there {
     my ($outsider) = @_;
     my $httpd = $outsider->{httpd};
-    my @there = split ' ', $httpd->slurp("/proc/$httpd->{pid}/task/$httpd->{pid}/children");
+    my $list  = "/proc/$httpd->{pid}/task/$httpd->{pid}/children";
+    my %is_over = map { $_ => 1 }
+                  grep { ((Admission::Httpd::proc_stat($_))[0] // 'Z') eq 'Z' }
+                  split ' ', $httpd->slurp($list);
 
-    return grep { !Admission::Httpd::is_agent($_) } @there ? @there : $httpd->children;
+    return grep { !$is_over{$_} && !Admission::Httpd::is_agent($_) } split ' ', $httpd->slurp($list);
 }
 
 # ---- prefork --------------------------------------------------------------------

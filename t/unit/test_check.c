@@ -97,6 +97,11 @@ static void arrivals_behind(void)
     ticket(4)->arrival = 4;
 }
 
+static void guard_wanted_by_nobody(void)
+{
+    atomic_store(&rec->unguarded_idx, 9);
+}
+
 static void stranger_in_line(void)
 {
     rec->head_idx = 1;
@@ -171,6 +176,7 @@ static const struct {
     { orphans_too_high, "orphans and the orphaned tickets differ" },
     { limit_above_line, "somebody waits beside a free permit" },
     { arrivals_behind, "the next arrival would not be the last" },
+    { guard_wanted_by_nobody, "a grant without a guard is of no child" },
     { stranger_in_line, "what stands in the queue does not wait" },
     { line_out_of_segment, "what stands in the queue does not wait" },
     { line_linked_one_way, "the queue is not linked both ways" },

@@ -87,7 +87,7 @@ static void free_slot_locked(const admission_parking_t *parking)
     lot.free_slots[lot.free_count++] = parking->slot;
 }
 
-/* ---- descriptors --------------------------------------------------------- */
+/* ---- wake, and come back --------------------------------------------------- */
 
 /* At a hard stop nobody: the workers have gone, and the listener would wait half a
  * second for one for each connection. They end with the child.

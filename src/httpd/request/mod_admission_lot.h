@@ -52,7 +52,9 @@ void admission_lot_mind_listener(void);
 /**
  * Before a connection begins to wait without a worker. Where the child is about to end
  * one that nobody polls would be cut when it exits. Whoever is parked is polled, and
- * the listener stays for it, and for all that count beside it.
+ * the listener stays for it, and for all that count beside it. A child that is about
+ * to end keeps nothing in reserve from this look on, adm_worker_accept_no_more(), so
+ * that who is not polled can block.
  *
  * @return whether the MPM polls a connection that begins to wait now.
  */
