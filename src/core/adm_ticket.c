@@ -311,12 +311,12 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
         return ADM_WAITED;
     }
     if (zone) {
-        zone->figures.outcomes[outcome]++;
         ticket->drain_usec = adm_expect_drain_locked(ticket->child->segment,
                                                      zone,
                                                      atomic_load(&zone->queued),
                                                      now);
-        adm_zone_end_ticket_locked(ticket->child->segment, zone, ticket->idx);
+        adm_zone_cancel_ticket_locked(ticket->child->segment, zone, ticket->idx,
+                                      outcome);
         end_own_ticket(ticket, LEAVE);
         adm_zone_unlock(ticket->child->segment, zone, now);
     }

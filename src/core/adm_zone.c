@@ -68,9 +68,11 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         return;
     }
     if (how < ADM_OUTCOMES) {
-        zone->figures.outcomes[how]++;
+        adm_zone_cancel_ticket_locked(segment, zone, ticket_idx, how);
     }
-    adm_zone_end_ticket_locked(segment, zone, ticket_idx);
+    else {
+        adm_zone_end_ticket_locked(segment, zone, ticket_idx);
+    }
 }
 
 static void adm_zone_end_all_left_locked(adm_segment_t *segment,
@@ -282,6 +284,20 @@ void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* Not before: an ACTIVE ticket of nobody would never be reaped. */
     ticket->child_idx = 0;
     atomic_store(&zone->orphans, orphans + 1);
+}
+
+void adm_zone_cancel_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                   uint32_t ticket_idx, adm_outcome_t outcome)
+{
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+
+    /* Whoever sleeps on its ticket begins when it wakes, and looks for its client
+     * then. Mostly nobody has counted that yet, and nobody will. */
+    if (atomic_load(&ticket->state) != ADM_TICKET_ACTIVE
+        || adm_grant_remove_locked(segment, zone, ticket_idx)) {
+        zone->figures.outcomes[outcome]++;
+    }
+    adm_zone_end_ticket_locked(segment, zone, ticket_idx);
 }
 
 void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,

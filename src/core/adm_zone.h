@@ -32,6 +32,11 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now);
 
+/** End a ticket that has not run, and count its request once: as @a outcome, or as
+ *  admitted if it has begun and is counted so already. */
+void adm_zone_cancel_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                   uint32_t ticket_idx, adm_outcome_t outcome);
+
 /** End a ticket in whatever state it is: state, counts, list, free list. */
 void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 uint32_t ticket_idx);

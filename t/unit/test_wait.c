@@ -117,6 +117,26 @@ START_TEST(a_permit_granted_before_the_wait_is_found)
 }
 END_TEST
 
+/* Loop test: 1, somebody has counted it as admitted in between. */
+START_TEST(whose_client_has_gone_when_it_begins_is_counted_once)
+{
+    const adm_figures_t *figures;
+
+    stand_in_line();
+    figures = &rec_of_zone(zone)->figures;
+    leave(&inside);
+    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
+    if (_i == 1) {
+        ck_assert_int_eq(enter(child, zone, &inside), ADM_WAITING);
+    }
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_GONE, adm_now()),
+                     ADM_GONE);
+    ck_assert_uint_eq(figures->outcomes[ADM_GONE], _i == 0);
+    ck_assert_uint_eq(figures->outcomes[ADM_WAITED], _i == 1);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(a_wait_ends_with_its_time)
 {
     stand_in_line();
@@ -392,6 +412,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_wake_up_reaches_another_process);
     tcase_add_test(stories, a_wake_up_reaches_all_who_sleep);
     tcase_add_test(stories, a_permit_granted_before_the_wait_is_found);
+    tcase_add_loop_test(stories,
+                        whose_client_has_gone_when_it_begins_is_counted_once, 0,
+                        2);
     tcase_add_test(stories, a_wait_ends_with_its_time);
     tcase_add_test(stories, a_child_that_stops_waits_no_longer);
     tcase_add_test(stories, who_lost_its_ticket_is_told_so);
