@@ -1,20 +1,30 @@
 /* fleet.c - servers that share one limit, without httpd.
  *
- *   fleet PORT SERVERS LIMIT THREADS MS SECONDS [lone]
+ *   fleet PORT SERVERS LIMIT THREADS MS SECONDS [lone | open RATE | permit RATE]
  *
  * So many servers, each a process with a segment of its own and an agent, lease their
  * shares from the Redis at the port of 127.0.0.1. Each has so many threads that ask for a
- * permit again and again and hold it for MS milliseconds. With `lone` the first one has a
- * single thread instead, that asks five times a second and holds it for one.
+ * permit again and again and hold it for MS milliseconds.
+ *
+ *   lone    the first one has a single thread instead, that asks some five times a second
+ *           and holds it for one millisecond; the others hold it for MS milliseconds in
+ *           the mean. Pauses and times are random, as exponential distributions
+ *   open    RATE requests a second of all threads, at random times, which hold it for MS
+ *           milliseconds in the mean: random in the same way. They begin when the engine
+ *           has learnt
+ *   permit  the same load without shares: each request takes a permit from a list of the
+ *           engine and brings it back
  *
  * Prints a line a second,
  *
  *     second SECOND requests N used SHARE most N syncs N
  *
  * how many requests ended in it, which part of the time of all permits they held one, the
- * most that held one at once since the beginning, and how often the engine answered; then,
- * with `lone`, a line for each of its requests, "lone SECOND USEC", the time that it waited.
+ * most that held one at once since the beginning, and how often the engine answered; then
+ * with a load, a line for each of its requests, "wait SECOND USEC", the time that it waited:
+ * of the lone ones, or of all.
  */
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +37,7 @@
 
 #include <apr_general.h>
 #include <apr_strings.h>
+#include <hiredis/hiredis.h>
 
 #include "adm.h"
 #include "adm_engine.h"
@@ -38,7 +49,7 @@ enum {
     SERVERS_MOST = 64,
     SECONDS_MOST = 300,
     THREADS_MOST = 512,
-    LONE_MOST = 2000
+    WAITS_MOST = 1000000
 };
 
 #define LEASE_USEC (3 * ADM_USEC_PER_SEC)
@@ -50,7 +61,8 @@ static struct {
     int port;
     unsigned servers, limit, threads, seconds;
     unsigned usec;
-    bool is_lone;
+    bool is_lone, is_permit;
+    double rate; /* 0: they ask again and again */
 } asked;
 
 /* Of all processes. */
@@ -59,8 +71,8 @@ typedef struct court_t {
     atomic_ullong held_usec;
     atomic_bool is_over;
     atomic_ullong syncs[SERVERS_MOST];
-    atomic_uint lone;
-    unsigned lone_second[LONE_MOST], lone_usec[LONE_MOST];
+    atomic_uint waits;
+    unsigned wait_second[WAITS_MOST], wait_usec[WAITS_MOST];
 } court_t;
 
 static court_t *court;
@@ -93,15 +105,40 @@ static void note_most(unsigned running)
     }
 }
 
-/* @return how long it waited, in microseconds. */
+static void note_wait(adm_usec_t arrived, adm_usec_t begun)
+{
+    unsigned n = atomic_fetch_add(&court->waits, 1);
+
+    if (n < WAITS_MOST) {
+        court->wait_second[n] = (unsigned)((arrived - began)
+                                           / ADM_USEC_PER_SEC);
+        court->wait_usec[n] = (unsigned)(begun - arrived);
+    }
+}
+
+/* What the request does with its permit. @return when it began. */
+static adm_usec_t hold(unsigned usec)
+{
+    adm_usec_t begun = adm_now();
+
+    note_most(atomic_fetch_add(&court->running, 1) + 1);
+    usleep(usec);
+    atomic_fetch_sub(&court->running, 1);
+    atomic_fetch_add(&court->held_usec,
+                     (unsigned long long)(adm_now() - begun));
+    atomic_fetch_add(&court->requests, 1);
+    return begun;
+}
+
+/* @return when it began; 0: it was rejected, or all is over. */
 static adm_usec_t request(server_t *server, unsigned usec)
 {
     const adm_entry_t entry = { .wait = ADM_WAIT_BLOCKED,
                                 .queue_length = THREADS_MOST };
-    adm_usec_t arrived = adm_now(), begun;
+    adm_usec_t begun;
     adm_ticket_t ticket = { 0 };
     adm_outcome_t outcome = adm_ticket_enter(server->child, server->zone,
-                                             &entry, arrived, &ticket);
+                                             &entry, adm_now(), &ticket);
 
     while (outcome == ADM_WAITING && !atomic_load(&court->is_over)) {
         outcome = adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_SEC);
@@ -111,44 +148,110 @@ static adm_usec_t request(server_t *server, unsigned usec)
         return 0;
     }
     if (outcome != ADM_ADMITTED && outcome != ADM_WAITED) {
-        usleep(1000); /* rejected: no lease */
-        return adm_now() - arrived;
+        usleep(1000); /* no lease */
+        return 0;
     }
-    begun = adm_now();
-    note_most(atomic_fetch_add(&court->running, 1) + 1);
-    usleep(usec);
-    atomic_fetch_sub(&court->running, 1);
-    atomic_fetch_add(&court->held_usec,
-                     (unsigned long long)(adm_now() - begun));
-    atomic_fetch_add(&court->requests, 1);
+    begun = hold(usec);
     adm_ticket_release(&ticket, adm_now());
-    return begun - arrived;
+    return begun;
+}
+
+/* ---- its threads ------------------------------------------------------------ */
+
+typedef struct source_t {
+    server_t *server;
+    struct drand48_data random;
+    redisContext *engine; /* without shares */
+} source_t;
+
+static double exponential(source_t *source, double mean)
+{
+    double number;
+
+    drand48_r(&source->random, &number);
+    return -mean * log(1 - number);
 }
 
 static void *ask_again(void *data)
 {
+    source_t *source = data;
+
     while (!atomic_load(&court->is_over)) {
-        request(data, asked.usec);
+        request(source->server, asked.is_lone
+                                    ? (unsigned)exponential(source, asked.usec)
+                                    : asked.usec);
     }
     return NULL;
 }
 
 static void *ask_alone(void *data)
 {
-    while (!atomic_load(&court->is_over)) {
-        unsigned second = (unsigned)((adm_now() - began) / ADM_USEC_PER_SEC);
-        adm_usec_t waited = request(data, LONE_USEC);
-        unsigned n = atomic_load(&court->lone);
+    source_t *source = data;
 
-        if (n < LONE_MOST) {
-            court->lone_second[n] = second;
-            court->lone_usec[n] = (unsigned)waited;
-            atomic_store(&court->lone, n + 1);
+    while (!atomic_load(&court->is_over)) {
+        adm_usec_t arrived = adm_now();
+        adm_usec_t begun = request(source->server, LONE_USEC);
+
+        if (begun) {
+            note_wait(arrived, begun);
         }
-        usleep(LONE_PAUSE_USEC);
+        usleep((useconds_t)exponential(source, LONE_PAUSE_USEC));
     }
     return NULL;
 }
+
+static adm_usec_t take_permit(const source_t *source, unsigned usec)
+{
+    redisReply *permit = redisCommand(source->engine, "BLPOP permits 1");
+    bool is_taken = permit && permit->type == REDIS_REPLY_ARRAY;
+    adm_usec_t begun = 0;
+
+    freeReplyObject(permit);
+    if (is_taken) {
+        begun = hold(usec);
+        freeReplyObject(redisCommand(source->engine, "RPUSH permits 1"));
+    }
+    return begun;
+}
+
+/* A thread that is busy does not ask: there are many. */
+static void *ask_at_random(void *data)
+{
+    source_t *source = data;
+    double mean = 1e6 * asked.servers * asked.threads / asked.rate;
+    adm_usec_t arrived = began + LEASE_USEC + HOLD_USEC + ADM_USEC_PER_SEC;
+
+    while (!atomic_load(&court->is_over)) {
+        unsigned usec = (unsigned)exponential(source, asked.usec);
+        adm_usec_t now = adm_now(), begun;
+
+        arrived += (adm_usec_t)exponential(source, mean);
+        if (now < arrived) {
+            usleep((useconds_t)(arrived - now));
+        }
+        else {
+            arrived = now;
+        }
+        begun = asked.is_permit ? take_permit(source, usec)
+                                : request(source->server, usec);
+        if (begun) {
+            note_wait(arrived, begun);
+        }
+    }
+    return NULL;
+}
+
+static void begin_source(source_t *source, server_t *server, unsigned n)
+{
+    source->server = server;
+    srand48_r((long)(server->number * THREADS_MOST + n), &source->random);
+    if (asked.is_permit) {
+        source->engine = redisConnect("127.0.0.1", asked.port);
+        need(source->engine && !source->engine->err, "no engine");
+    }
+}
+
+/* ---- its agent --------------------------------------------------------------- */
 
 static void tell(void *data, const agent_fleet_news_t *news)
 {
@@ -222,18 +325,23 @@ static void serve(unsigned number)
     bool is_lone = asked.is_lone && number == 0;
     unsigned count = is_lone ? 1 : asked.threads, n;
     pthread_t threads[THREADS_MOST];
+    static source_t sources[THREADS_MOST];
+    void *(*way)(void *) = asked.rate > 0 ? ask_at_random
+                           : is_lone      ? ask_alone
+                                          : ask_again;
     adm_engine_t engine;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     make_segment(&server);
-    start_agent(&server);
+    if (!asked.is_permit) {
+        start_agent(&server);
+    }
     need(adm_child_register(&server.child, server.segment, 1, server.pool)
              == APR_SUCCESS,
          "not registered");
     for (n = 0; n < count; n++) {
-        need(pthread_create(&threads[n], NULL, is_lone ? ask_alone : ask_again,
-                            &server)
-                 == 0,
+        begin_source(&sources[n], &server, n);
+        need(pthread_create(&threads[n], NULL, way, &sources[n]) == 0,
              "no thread");
     }
     while (!atomic_load(&court->is_over)) {
@@ -286,18 +394,44 @@ static void watch(void)
     }
 }
 
+static void put_permits(void)
+{
+    redisContext *engine = redisConnect("127.0.0.1", asked.port);
+    unsigned n;
+
+    need(engine && !engine->err, "no engine");
+    for (n = 0; n < asked.limit; n++) {
+        freeReplyObject(redisCommand(engine, "RPUSH permits 1"));
+    }
+    redisFree(engine);
+}
+
+static void read_load(int argc, char **argv)
+{
+    const char *load = argc > 7 ? argv[7] : "";
+
+    asked.is_lone = strcmp(load, "lone") == 0;
+    asked.is_permit = strcmp(load, "permit") == 0;
+    if (asked.is_permit || strcmp(load, "open") == 0) {
+        asked.rate = argc > 8 ? atof(argv[8]) : 0;
+        need(asked.rate >= 1, "a rate: at least 1");
+    }
+    need(asked.is_lone || asked.rate > 0 || argc == 7,
+         "lone, open RATE or permit RATE");
+}
+
 int main(int argc, char **argv)
 {
     unsigned n;
 
-    need(argc >= 7, "PORT SERVERS LIMIT THREADS MS SECONDS [lone]");
+    need(argc >= 7, "PORT SERVERS LIMIT THREADS MS SECONDS [LOAD]");
     asked.port = atoi(argv[1]);
     asked.servers = (unsigned)atoi(argv[2]);
     asked.limit = (unsigned)atoi(argv[3]);
     asked.threads = (unsigned)atoi(argv[4]);
     asked.usec = (unsigned)(atof(argv[5]) * 1000);
     asked.seconds = (unsigned)atoi(argv[6]);
-    asked.is_lone = argc > 7;
+    read_load(argc, argv);
     need(asked.servers >= 1 && asked.servers <= SERVERS_MOST,
          "servers: 1 to 64");
     need(asked.threads >= 1 && asked.threads <= THREADS_MOST,
@@ -308,6 +442,9 @@ int main(int argc, char **argv)
     court = mmap(NULL, sizeof(*court), PROT_READ | PROT_WRITE,
                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     need(court != MAP_FAILED, "no memory");
+    if (asked.is_permit) {
+        put_permits();
+    }
     began = adm_now();
     for (n = 0; n < asked.servers; n++) {
         if (fork() == 0) {
@@ -318,8 +455,8 @@ int main(int argc, char **argv)
     atomic_store(&court->is_over, true);
     while (wait(NULL) > 0) {
     }
-    for (n = 0; n < atomic_load(&court->lone); n++) {
-        printf("lone %u %u\n", court->lone_second[n], court->lone_usec[n]);
+    for (n = 0; n < atomic_load(&court->waits) && n < WAITS_MOST; n++) {
+        printf("wait %u %u\n", court->wait_second[n], court->wait_usec[n]);
     }
     return EXIT_SUCCESS;
 }

@@ -211,19 +211,33 @@ static void choose_hold(shared_t *shared)
     shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
 }
 
+/* What is not kept is given back at once. */
+static apr_status_t promise(shared_t *shared, adm_usec_t now)
+{
+    apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
+                                        LAW_FLEET_AS_BEFORE,
+                                        shared->law.is_tight, adm_now(),
+                                        &shared->work);
+    uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
+
+    if (rv == APR_SUCCESS && keep < shared->work.share
+        && shared->work.active < shared->work.share) {
+        rv = adm_fleet_promise(all.self, shared->zone->handle, keep,
+                               shared->law.is_tight, adm_now(), &shared->work);
+    }
+    return rv;
+}
+
 /* @return when to look again, on the clock of leases. */
 static adm_usec_t look(uint32_t n, adm_usec_t now)
 {
     shared_t *shared = &all.zones[n];
     const law_fleet_terms_t *terms = &shared->terms;
-    uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
     law_fleet_sync_t sync;
     adm_usec_t due;
 
     note_lease(shared);
-    if (adm_fleet_promise(all.self, shared->zone->handle, keep, adm_now(),
-                          &shared->work)
-        != APR_SUCCESS) {
+    if (promise(shared, now) != APR_SUCCESS) {
         return now + RETRY_USEC;
     }
     choose_hold(shared);
@@ -231,8 +245,11 @@ static adm_usec_t look(uint32_t n, adm_usec_t now)
     if (all.is_doubled) {
         return now + RETRY_USEC;
     }
-    if (due > now || !shared->is_joined) {
-        return due > now + RETRY_USEC ? due : now + RETRY_USEC;
+    if (due > now) {
+        return due;
+    }
+    if (!shared->is_joined) {
+        return now + RETRY_USEC;
     }
     law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
     sync.asks_who = now - shared->who_at >= WHO_USEC;
@@ -384,8 +401,8 @@ void agent_fleet_end(adm_child_t *self)
         law_fleet_sync_t sync;
 
         if (shared->is_joined && shared->law.sent_at == 0
-            && adm_fleet_promise(self, shared->zone->handle, 0, adm_now(),
-                                 &shared->work)
+            && adm_fleet_promise(self, shared->zone->handle, 0, false,
+                                 adm_now(), &shared->work)
                    == APR_SUCCESS) {
             law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
                            now, &sync);

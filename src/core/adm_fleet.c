@@ -29,14 +29,14 @@ static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
-/* Somebody who waits is news only where nobody did; a permit that comes back, only
- * while more are out than the share. */
-static void watch_locked(adm_zone_rec_t *zone)
+/* Somebody who waits is news only where nobody did; a permit that comes back, while
+ * more are out than the share, or others are short of them. */
+static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
 {
     uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
     unsigned watch = atomic_load(&zone->queued) ? 0 : ADM_WATCH_QUEUE;
 
-    if (atomic_load(&zone->active) > share) {
+    if (is_tight || atomic_load(&zone->active) > share) {
         watch |= ADM_WATCH_BACK;
     }
     atomic_store(&zone->share_watch, watch);
@@ -52,7 +52,7 @@ static uint32_t share_that_holds(const adm_zone_rec_t *zone)
 }
 
 apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
-                               uint32_t keep, adm_usec_t now,
+                               uint32_t keep, bool is_tight, adm_usec_t now,
                                law_fleet_work_t *work)
 {
     adm_segment_t *segment = self->segment;
@@ -83,7 +83,7 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
     };
     atomic_store(&rec->share_bound, greater(share, active));
     ADM_FAULT(fleet_promised);
-    watch_locked(rec);
+    watch_locked(rec, is_tight);
     adm_zone_unlock(segment, rec, now);
     return APR_SUCCESS;
 }
@@ -109,7 +109,7 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
         }
         atomic_store(&rec->share_until, share->until_usec);
         ADM_FAULT(fleet_leased);
-        watch_locked(rec);
+        watch_locked(rec, false);
     }
     adm_zone_unlock(segment, rec, now); /* hands out */
     return APR_SUCCESS;

@@ -16,11 +16,12 @@
  * on the agent is woken for what changes that. Waits briefly for the zone's lock.
  *
  * @param keep  how much of the share is kept at most, if not more runs
+ * @param is_tight  others are short: a permit that falls idle is news
  * @param work  what the promise is of: filled
  * @return APR_SUCCESS, or as adm_view_zone(): then nothing was changed.
  */
 apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
-                               uint32_t keep, adm_usec_t now,
+                               uint32_t keep, bool is_tight, adm_usec_t now,
                                law_fleet_work_t *work);
 
 /**

@@ -13,6 +13,7 @@ local GRANTED, GEN, SEQ, WANT, OLDEST, LEASE_END, TARGET, SPOKEN, LIMIT, LEASE,
       HOLD, TIGHT, NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 local LATE_MS, SLACK_MS, TIGHT_MS, FORGET_MS = 1000, 100, 300, 86400000
+local ALSO_ASKED = 4 -- servers, for one that has nothing
 local NAMED = 32 -- servers, of those that are told of
 
 local id, name, predecessor, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
@@ -244,11 +245,15 @@ end
 for _, server_id in ipairs(asking) do raise(server_id, math.min(should[server_id], 1)) end
 for _, server_id in ipairs(asking) do raise(server_id, should[server_id]) end
 
--- R2: ask back what others need, from whoever has most beyond its part.
-local need, on_its_way = math.max(reserved - limit, 0), 0
+-- R2: ask back what others need, from whoever has most beyond its part. For one that has
+-- nothing several others are asked for one each: the first request that ends is enough,
+-- and what it was not needed from is given back its target.
+local need, spare, on_its_way = math.max(reserved - limit, 0), 0, 0
 for _, server_id in ipairs(live) do
   local x = servers[server_id]
-  need = need + math.max((should[server_id] or 0) - x[GRANTED], 0)
+  local lacks = math.max((should[server_id] or 0) - x[GRANTED], 0)
+  need = need + lacks
+  if lacks > 0 and x[GRANTED] == 0 then spare = ALSO_ASKED end
   on_its_way = on_its_way + x[GRANTED] - x[TARGET]
 end
 local function beyond(server_id)
@@ -259,8 +264,8 @@ local function aim(server_id, target)
   x[TARGET], x[GEN] = target, x[GEN] + 1
   changed[server_id], told[server_id] = true, true
 end
-if need > on_its_way then
-  local back = need - on_its_way
+local back = need + spare - on_its_way
+if back > 0 then
   local losers = {}
   for _, server_id in ipairs(live) do
     if beyond(server_id) > 0 then losers[#losers + 1] = server_id end
@@ -276,20 +281,29 @@ if need > on_its_way then
       back = back - part
     end
   end
-elseif on_its_way > need and reserved <= limit then
-  local again = on_its_way - need
+  back = math.min(back, spare)
+  for i = 1, #live do
+    local server_id = live[(i + now) % #live + 1]
+    local x = servers[server_id]
+    if back > 0 and x[TARGET] == x[GRANTED] and x[TARGET] > 1 then
+      aim(server_id, x[TARGET] - 1)
+      back = back - 1
+    end
+  end
+elseif back < 0 and reserved <= limit then
   for _, server_id in ipairs(asking) do
     local x = servers[server_id]
-    local part = math.min(math.min(should[server_id], x[GRANTED]) - x[TARGET], again)
+    local part = math.min(math.min(should[server_id], x[GRANTED]) - x[TARGET], -back)
     if part > 0 then
       aim(server_id, x[TARGET] + part)
-      again = again - part
+      back = back + part
     end
   end
 end
 
--- Nobody is short: a little ahead for who runs something.
-if own and want > 0 and need == 0 and free > 0 then
+-- Nobody is short, nor was just now: a little ahead for who runs something. Who must not
+-- keep it would give it back at once, and get it again.
+if own and want > 0 and need == 0 and free > 0 and now - zone[TIGHT_AT] > TIGHT_MS then
   local more = math.min(want + math.floor(free / (2 * #ids)) - own[GRANTED], free)
   if more > 0 then grant(id, more) end
 end

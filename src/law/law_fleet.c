@@ -8,7 +8,8 @@
 /* While somebody waits the engine hears of it so often. */
 #define PACE_USEC (200 * MSEC)
 
-/* Between two syncs: doubled by each that changes nothing, up to the pace. */
+/* Between two syncs: doubled by each that says the same and changes nothing, up to the
+ * pace. */
 #define GAP_USEC (1 * MSEC)
 
 /* What stands idle for so long is given back. */
@@ -84,9 +85,16 @@ static uint32_t want(const law_fleet_work_t *work)
     return most(least(sum, work->most), work->active);
 }
 
-static int64_t gap(const law_fleet_t *fleet)
+static bool is_told(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
-    int64_t wait = fleet->futile < 8 ? GAP_USEC << fleet->futile : PACE_USEC;
+    return promise(work) == fleet->told_has && want(work) == fleet->told_want
+           && (work->queued != 0) == (fleet->told_queued != 0);
+}
+
+static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
+{
+    unsigned futile = is_told(fleet, work) ? fleet->futile : 0;
+    int64_t wait = futile < 8 ? GAP_USEC << futile : PACE_USEC;
 
     return wait < PACE_USEC ? wait : PACE_USEC;
 }
@@ -114,13 +122,13 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     if (work->queued || fleet->told_queued) {
         due = fleet->synced_at + PACE_USEC;
     }
-    if (has_news(fleet, work) && fleet->synced_at + gap(fleet) < due) {
-        due = fleet->synced_at + gap(fleet);
+    if (has_news(fleet, work) && fleet->synced_at + gap(fleet, work) < due) {
+        due = fleet->synced_at + gap(fleet, work);
     }
     if (!work->active && !work->queued && work->share > 0
         && fleet->idle_since != 0 && fleet->idle_since + IDLE_USEC < due) {
         due = greater(fleet->idle_since + IDLE_USEC,
-                      fleet->synced_at + gap(fleet));
+                      fleet->synced_at + gap(fleet, work));
     }
     return due;
 }
@@ -140,11 +148,13 @@ void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         .age_msec = (now - fleet->engine_at) / MSEC,
         .leaves = leaves
     };
+    fleet->futile = is_told(fleet, work) ? fleet->futile + (fleet->futile < 8)
+                                         : 1;
+    fleet->told_has = sync->has;
     fleet->told_want = sync->want;
     fleet->told_queued = work->queued;
     fleet->sent_at = now;
     fleet->synced_at = now;
-    fleet->futile += fleet->futile < 8;
 }
 
 /* ---- what is heard -------------------------------------------------------- */
@@ -210,6 +220,9 @@ bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     }
     note_grant(fleet, push->gen, least(push->granted, terms->limit),
                push->target, push->is_tight);
+    if (push->granted >= fleet->told_want) {
+        fleet->is_short = false;
+    }
     share->share = least(push->target, terms->limit);
     share->until_usec = fleet->until;
     return true;

@@ -129,9 +129,10 @@ typedef struct law_fleet_t {
     int64_t sent_at;   /* of the sync that is not answered; 0: none is */
     int64_t synced_at; /* the last one */
     int64_t until;     /* end of the lease */
-    uint32_t told_want, told_queued;
+    uint32_t told_has, told_want, told_queued;
     int64_t idle_since; /* nobody ran or waited since; 0: somebody does */
-    unsigned futile;    /* syncs in a row that changed nothing */
+    unsigned futile;    /* syncs in a row that said the same, and changed
+                         * nothing */
 } law_fleet_t;
 
 /** Nothing is known yet. @a now begins the sequence: it must be later than in any

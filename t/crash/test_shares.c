@@ -32,7 +32,8 @@ bool share(adm_child_t *child)
 
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_SHARE, 20);
-    if (adm_fleet_promise(child, zone, 0, adm_now(), &work) != APR_SUCCESS) {
+    if (adm_fleet_promise(child, zone, 0, false, adm_now(), &work)
+        != APR_SUCCESS) {
         return false;
     }
     if (enter(child, zone, &ticket) == ADM_WAITING) {
@@ -68,7 +69,8 @@ int share_lowered(void *unused)
     (void)unused;
     NEED(child != NULL);
     arm();
-    NEED(adm_fleet_promise(child, zone, 1, adm_now(), &work) == APR_SUCCESS);
+    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
+         == APR_SUCCESS);
     return 0;
 }
 
@@ -94,7 +96,8 @@ int share_awaited(void *unused)
 
     (void)unused;
     NEED(child != NULL);
-    NEED(adm_fleet_promise(child, zone, 1, adm_now(), &work) == APR_SUCCESS);
+    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
+         == APR_SUCCESS);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     return 0;

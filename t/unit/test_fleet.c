@@ -37,10 +37,16 @@ static void end_lease(void)
     atomic_store(&rec_of_zone(zone)->share_until, 1);
 }
 
+static void promise_while(uint32_t keep, bool is_tight)
+{
+    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, is_tight, adm_now(),
+                                       &work),
+                     APR_SUCCESS);
+}
+
 static void promise(uint32_t keep)
 {
-    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, adm_now(), &work),
-                     APR_SUCCESS);
+    promise_while(keep, false);
 }
 
 static uint32_t limit(void)
@@ -167,6 +173,29 @@ START_TEST(the_agent_is_woken_for_news_and_once)
     ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
+{
+    adm_ticket_t tickets[3];
+    unsigned calls;
+
+    share_zone(ADM_FALLBACK_KEEP);
+    apply(2, HOUR);
+    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
+    enter_many(child, zone, &tickets[2], 1, ADM_WAITING);
+    promise_while(LAW_FLEET_AS_BEFORE, true);
+    calls = adm_agent_calls(segment);
+    adm_ticket_release(&tickets[0], adm_now());
+    ck_assert(adm_ticket_is_granted(&tickets[2]));
+    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    adm_ticket_release(&tickets[1], adm_now());
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    promise(LAW_FLEET_AS_BEFORE); /* nobody is short */
+    adm_ticket_release(&tickets[2], adm_now());
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -328,6 +357,9 @@ static void add_stories(TCase *stories)
                    an_answer_that_comes_after_its_lease_changes_nothing);
     tcase_add_test(stories, a_promise_is_what_is_kept_or_runs);
     tcase_add_test(stories, the_agent_is_woken_for_news_and_once);
+    tcase_add_test(
+        stories,
+        the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short);
     tcase_add_test(stories,
                    a_zone_that_is_not_shared_any_more_has_its_own_limit);
     tcase_add_test(stories, what_the_engine_said_is_shown);

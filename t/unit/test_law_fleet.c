@@ -178,6 +178,51 @@ START_TEST(syncs_that_change_nothing_become_rare)
 }
 END_TEST
 
+START_TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
+{
+    unsigned n;
+
+    begin();
+    work.share = work.active = 4;
+    for (n = 0; n < 12; n++) {
+        now += 10 * SECOND;
+        tell();
+        ck_assert(hear(7, 5, 5));
+    }
+    ck_assert_int_eq(due(), 200 * MSEC);
+    work.share = work.active = 3;
+    ck_assert_int_le(due(), 2 * MSEC);
+    tell();
+    ck_assert(hear(7, 5, 5));
+    work.active = 0;
+    work.share = 3;
+    ck_assert_int_le(due(), 2 * MSEC);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(who_got_all_that_it_wanted_asks_for_more)
+{
+    begin();
+    work.queued = 2;
+    tell();
+    ck_assert(law_fleet_hear(&fleet, &terms,
+                             &(law_fleet_reply_t){ .answer = LAW_FLEET_OK,
+                                                   .gen = 7,
+                                                   .is_short = true },
+                             now, &share));
+    work.queued = 3;
+    ck_assert_int_eq(due(), 200 * MSEC); /* there is no more */
+    ck_assert(hear_push(8, 1, 1));
+    work = (law_fleet_work_t){ 1, .active = 1, .queued = 3, .most = 40 };
+    ck_assert_int_eq(due(), 200 * MSEC);
+    ck_assert(hear_push(9, 2, 2));
+    work = (law_fleet_work_t){ 2, .active = 2, .queued = 2, .most = 40 };
+    ck_assert_int_le(due(), 2 * MSEC);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(what_stands_idle_is_given_back_after_a_second)
 {
     begin();
@@ -237,6 +282,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_sync_is_due_when_there_is_news);
     tcase_add_test(stories, syncs_that_change_nothing_become_rare);
     tcase_add_test(stories, a_sync_that_could_not_be_sent_is_due_at_once);
+    tcase_add_test(stories,
+                   what_is_new_is_told_soon_after_all_that_changed_nothing);
+    tcase_add_test(stories, who_got_all_that_it_wanted_asks_for_more);
     tcase_add_test(stories, what_stands_idle_is_given_back_after_a_second);
     tcase_add_test(stories,
                    whoever_speaks_for_a_server_goes_on_with_its_sequence);

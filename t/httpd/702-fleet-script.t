@@ -1,0 +1,59 @@
+# What the script that shares a limit out asks of servers when one of them has nothing:
+# it need not wait for one request of one server to end.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::File qw(slurp);
+use Admission::Redis;
+use JSON::PP ();
+use List::Util qw(sum);
+
+plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
+
+my ($LEASE, $HOLD, $LIMIT) = (30_000, 1000, 10);
+my ($GRANTED, $GEN, $TARGET) = (0, 1, 6);    # of a server's record
+my $redis  = Admission::Redis->start;
+my $script = slurp("$FindBin::Bin/../../src/engine/share.lua");
+my $seq    = 0;
+
+# All servers, as the engine knows them.
+sub servers {
+    my %of = @{ $redis->asked('HGETALL', 'adm:{test}') };
+    delete $of{'#'};
+    return { map { $_ => JSON::PP::decode_json($of{$_}) } keys %of };
+}
+
+# A server has heard all that was pushed, promises so many and wants so many.
+sub sync {
+    my ($id, $has, $want) = @_;
+    my $record = servers()->{$id};
+    my ($sec, $usec) = @{ $redis->asked('TIME') };
+    my $answer = $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
+                               $record ? $record->[$GEN] : 0, $has, $want, $want > $has ? 1 : -1,
+                               $LIMIT, $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, 0, 0);
+    is ref $answer ? $answer->[0] : $answer, 'ok', "$id has $has and wants $want";
+}
+
+sub asked_back { my $of = servers(); return grep { $of->{$_}[$TARGET] < $of->{$_}[$GRANTED] } sort keys %$of }
+
+# What they promise first is believed.
+sync($_, 2, 4) for 'a' .. 'e';
+is_deeply [ asked_back() ], [], 'all have an equal part, nothing is asked back';
+sync('f', 0, 1);
+is_deeply [ asked_back() ], [ 'a' .. 'e' ], 'one has nothing: it, and four more, are asked for one';
+is servers()->{f}[$GRANTED], 0, '... and it has nothing yet';
+sync('c', 1, 4);
+is servers()->{f}[$GRANTED], 1, 'the first that comes back is its own';
+my @left = asked_back();
+cmp_ok scalar @left, '<=', 1, '... and no more is asked for than is needed';
+sync($_, 1, 4) for @left;
+is_deeply [ asked_back() ], [], '... until all have their part';
+my $of = servers();
+is sum(map { $_->[$GRANTED] } values %$of), $LIMIT, '... and all permits are granted';
+cmp_ok $of->{$_}[$GRANTED], '>=', 1, "... $_ has one" for 'a' .. 'f';
+sync('f', 0, 0);
+is_deeply [ asked_back() ], [], 'it gives it back';
+is sum(map { $_->[$GRANTED] } values %{ servers() }), $LIMIT, '... to the others';
+
+done_testing;

@@ -1,0 +1,168 @@
+/* test_agent_fleet.c - when the agent tells an engine what: with an engine that answers
+ * as the test says. */
+#include "adm_clock.h"
+#include "agent_fleet.h"
+#include "test_support.h"
+
+/* ---- an engine ------------------------------------------------------------ */
+
+static engine_ears_t ears;
+static law_fleet_sync_t told;
+static unsigned syncs;
+static bool is_joined;
+
+static engine_t *open_it(apr_pool_t *p, const engine_setup_t *setup)
+{
+    (void)p;
+    ears = setup->ears;
+    syncs = 0;
+    is_joined = false;
+    return NULL;
+}
+
+static void work(engine_t *engine, int64_t now)
+{
+    (void)engine;
+    if (!is_joined) {
+        is_joined = true;
+        ears.joined(ears.data, 0, true, 5000, now);
+    }
+}
+
+static bool take_sync(engine_t *engine, uint32_t zone,
+                      const law_fleet_sync_t *sync)
+{
+    (void)engine;
+    (void)zone;
+    told = *sync;
+    syncs++;
+    return true;
+}
+
+static void close_it(engine_t *engine)
+{
+    (void)engine;
+}
+
+static void answer(int64_t gen, uint32_t granted, uint32_t target,
+                   bool is_tight)
+{
+    const law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+                                      .engine_msec = 5000,
+                                      .gen = gen,
+                                      .granted = granted,
+                                      .target = target,
+                                      .limit = 10,
+                                      .is_tight = is_tight };
+    const law_fleet_who_t nobody = { .count = 0 };
+
+    ears.replied(ears.data, 0, &reply, &nobody, adm_clock_of_leases());
+}
+
+/* ---- its agent -------------------------------------------------------------- */
+
+static adm_zone_t zone;
+static adm_child_t *child;
+
+static void tell(void *data, const agent_fleet_news_t *news)
+{
+    (void)data;
+    (void)news;
+}
+
+static void begin(void)
+{
+    static const engine_provider_t provider = {
+        .open = open_it, .work = work, .sync = take_sync, .close = close_it
+    };
+    static agent_share_t share;
+    static agent_fleet_t fleet;
+    static agent_setup_t setup;
+
+    zone = zone_with(10, 20);
+    adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
+    child = join();
+    share = (agent_share_t){ .name = "test",
+                             .handle = zone,
+                             .terms = { .limit = 10,
+                                        .lease_usec = LAW_FLEET_LEASE_LEAST,
+                                        .hold_usec = ADM_USEC_PER_SEC } };
+    fleet = (agent_fleet_t){ .provider = &provider,
+                             .name = "here",
+                             .zones = &share,
+                             .count = 1,
+                             .tell = tell };
+    setup = (agent_setup_t){ .fleet = &fleet, .state_fd = -1 };
+    agent_fleet_begin(child, &setup, pool);
+}
+
+/* @return in how long it wants to be called again. */
+static adm_usec_t call(void)
+{
+    adm_usec_t now = adm_now();
+
+    return agent_fleet(child, now, true) - now;
+}
+
+/* The engine does not hear that less is promised, and is told again and again. */
+START_TEST(what_is_due_soon_is_told_soon)
+{
+    adm_ticket_t inside[2], gone;
+    unsigned n, waited = 0;
+
+    begin();
+    call();
+    ck_assert_uint_eq(syncs, 1);
+    answer(7, 2, 2, false);
+    enter_many(child, zone, inside, 2, ADM_ADMITTED);
+    enter_many(child, zone, &gone, 1, ADM_WAITING);
+    adm_ticket_cancel(&gone, ADM_GONE, adm_now());
+    leave(&inside[0]);
+    ears.pushed(ears.data, 0,
+                &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
+                adm_clock_of_leases());
+    for (n = 2; n < 8; n++) {
+        adm_usec_t next = call();
+
+        while (syncs < n) {
+            waited++;
+            ck_assert_int_le(next, 100 * ADM_USEC_PER_MSEC - 1);
+            pause_briefly();
+            next = call();
+        }
+        ck_assert_uint_eq(told.has, 1);
+        answer(8, 2, 1, false);
+    }
+    ck_assert_uint_gt(waited, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
+{
+    adm_ticket_t inside[2];
+
+    begin();
+    enter_many(child, zone, inside, 2, ADM_WAITING);
+    call();
+    answer(7, 2, 2, true);
+    call();
+    leave(&inside[0]);
+    WAIT_FOR((call(), told.has == 1));
+    ck_assert_uint_eq(told.want, 1);
+    ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+static void add_stories(TCase *stories)
+{
+    tcase_add_test(stories, what_is_due_soon_is_told_soon);
+    tcase_add_test(
+        stories, what_falls_idle_while_others_are_short_is_given_back_at_once);
+}
+
+int main(void)
+{
+    return run_stories("agent_fleet", add_stories);
+}
