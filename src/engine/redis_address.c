@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <apr_file_io.h>
 #include <apr_lib.h>
 #include <apr_network_io.h>
 #include <apr_strings.h>
@@ -15,7 +14,6 @@
 #define DEFAULT_PORT 6379
 #define SENTINEL_PORT 26379
 #define DEFAULT_TIMEOUT_USEC INT64_C(500000)
-#define LONGEST_PASSWORD 512
 
 static const char *bad_url(apr_pool_t *p, const char *url)
 {
@@ -23,45 +21,6 @@ static const char *bad_url(apr_pool_t *p, const char *url)
                         "'%s' is not redis://host[:port][/database], "
                         "rediss:// for TLS, nor unix:/path/of/socket",
                         url);
-}
-
-/* One line, of a file that nobody else may read. */
-static const char *read_password(apr_pool_t *p, const char *path,
-                                 const char **password)
-{
-    char text[LONGEST_PASSWORD + 2];
-    apr_size_t length = sizeof(text) - 1;
-    apr_file_t *file;
-    apr_finfo_t info;
-    apr_status_t rv = apr_file_open(&file, path, APR_READ, 0, p);
-
-    if (rv == APR_SUCCESS) {
-        rv = apr_file_info_get(&info, APR_FINFO_PROT, file);
-        if (rv == APR_SUCCESS && (info.protection & APR_WREAD)) {
-            apr_file_close(file);
-            return apr_psprintf(p,
-                                "password-file=%s may be read by everybody; "
-                                "it must be readable by its owner alone",
-                                path);
-        }
-        rv = apr_file_read_full(file, text, length, &length);
-        apr_file_close(file);
-    }
-    if (rv != APR_SUCCESS && rv != APR_EOF) {
-        char why[120];
-
-        return apr_psprintf(p, "password-file=%s cannot be read: %s", path,
-                            apr_strerror(rv, why, sizeof(why)));
-    }
-    text[length] = '\0';
-    text[strcspn(text, "\r\n")] = '\0';
-    *password = apr_pstrdup(p, text);
-    return *text && length <= LONGEST_PASSWORD
-               ? NULL
-               : apr_psprintf(p,
-                              "password-file=%s has no password of 1 to %d "
-                              "characters in its first line",
-                              path, LONGEST_PASSWORD);
 }
 
 static bool read_timeout(const char *text, int64_t *timeout_usec)
@@ -127,6 +86,8 @@ static const char *read_host(apr_pool_t *p, const char *option,
 static const char *read_option(apr_pool_t *p, const char *option,
                                engine_address_t *to, const char **tls)
 {
+    const char *error;
+
     if (!strchr(option, '=')) {
         return read_host(p, option, to);
     }
@@ -143,12 +104,12 @@ static const char *read_option(apr_pool_t *p, const char *option,
         to->has_any_name = strcmp(to->tls_name, "off") == 0;
         return NULL;
     }
-    if (strncmp(option, "user=", 5) == 0 && option[5]) {
-        to->user = option + 5;
-        return NULL;
-    }
-    if (strncmp(option, "password-file=", 14) == 0 && option[14]) {
-        return read_password(p, option + 14, &to->password);
+    if (redis_login_read(p, option, "user=", "password-file=", &to->login,
+                         &error)
+        || redis_login_read(p, option, "sentinel-user=",
+                            "sentinel-password-file=", &to->sentinel_login,
+                            &error)) {
+        return error;
     }
     if (strncmp(option, "timeout=", 8) == 0
         && read_timeout(option + 8, &to->timeout_usec)) {
@@ -156,9 +117,11 @@ static const char *read_option(apr_pool_t *p, const char *option,
     }
     return apr_psprintf(p,
                         "'%s' is not host[:port], sentinel=name, user=name, "
-                        "password-file=path, tls=ca-file[,certificate,key], "
-                        "tls-name=name, tls-name=off or timeout=time with a "
-                        "time from 10ms to 5s",
+                        "password-file=path, sentinel-user=name, "
+                        "sentinel-password-file=path, "
+                        "tls=ca-file[,certificate,key], tls-name=name, "
+                        "tls-name=off or timeout=time with a time from 10ms "
+                        "to 5s",
                         option);
 }
 
@@ -210,8 +173,14 @@ static const char *finish(apr_pool_t *p, const char *url, const char *tls,
     const char *error = NULL;
     int n;
 
-    if (to->user && !to->password) {
+    if (to->login.user && !to->login.password) {
         return "user= needs password-file=";
+    }
+    if (to->sentinel_login.user && !to->sentinel_login.password) {
+        return "sentinel-user= needs sentinel-password-file=";
+    }
+    if (to->sentinel_login.password && !to->sentinel) {
+        return "sentinel-password-file= needs sentinel=";
     }
     if (to->sentinel && to->path) {
         return "sentinel= needs hosts, which unix: has not";

@@ -5,6 +5,7 @@
 #define REDIS_ADDRESS_H
 
 #include "engine.h"
+#include "redis_login.h"
 #include "redis_place.h"
 #include "redis_tls.h"
 
@@ -19,9 +20,9 @@ struct engine_address_t {
     const char
         *sentinel;    /* what Sentinels call the master; NULL: none is asked */
     const char *path; /* instead of places; NULL: none */
-    const char *database;   /* NULL: the first */
-    const char *user;       /* NULL: none */
-    const char *password;   /* NULL: none */
+    const char *database; /* NULL: the first */
+    redis_login_t login;  /* of every node */
+    redis_login_t sentinel_login;
     const redis_tls_t *tls; /* NULL: none */
     const char *tls_name;   /* of all certificates; NULL: each of its host's */
     bool has_any_name;      /* or of any */

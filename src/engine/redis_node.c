@@ -47,17 +47,6 @@ void redis_node_flush(redis_node_t *node)
 
 /* ---- enter ------------------------------------------------------------------ */
 
-static void ask_to_enter(redisContext *context, const engine_address_t *address)
-{
-    if (address->user) {
-        redisAppendCommand(context, "AUTH %s %s", address->user,
-                           address->password);
-    }
-    else if (address->password) {
-        redisAppendCommand(context, "AUTH %s", address->password);
-    }
-}
-
 const char *redis_node_connect(redis_node_t *node, int64_t now,
                                char why[REDIS_SOCKET_WHY])
 {
@@ -65,6 +54,7 @@ const char *redis_node_connect(redis_node_t *node, int64_t now,
     redisContext *commands, *pushes;
     const char *error = redis_socket_dial(&node->commands, address,
                                           &node->place);
+    bool has_login;
 
     if (!error) {
         error = redis_socket_dial(&node->pushes, address, &node->place);
@@ -76,7 +66,7 @@ const char *redis_node_connect(redis_node_t *node, int64_t now,
     }
     commands = node->commands.context;
     pushes = node->pushes.context;
-    ask_to_enter(commands, address);
+    has_login = redis_login_ask(commands, &address->login);
     if (address->database) {
         redisAppendCommand(commands, "SELECT %s", address->database);
     }
@@ -84,9 +74,9 @@ const char *redis_node_connect(redis_node_t *node, int64_t now,
     redisAppendCommand(commands, "ROLE");
     redisAppendCommand(commands, "SCRIPT LOAD %s", redis_words_script);
     redisAppendCommand(commands, "TIME");
-    ask_to_enter(pushes, address);
+    redis_login_ask(pushes, &address->login);
     redisAppendCommand(pushes, "SUBSCRIBE adm:%s", node->setup->self.id);
-    node->step = address->password   ? REDIS_STEP_AUTH
+    node->step = has_login           ? REDIS_STEP_AUTH
                  : address->database ? REDIS_STEP_SELECT
                                      : REDIS_STEP_INFO;
     node->is_subscribed = false;

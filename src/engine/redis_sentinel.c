@@ -15,6 +15,8 @@ static const char *begin(redis_sentinel_t *sentinel,
     sentinel->deadline = now + address->timeout_usec;
     sentinel->has_answered = false;
     if (!error) {
+        sentinel->is_entering = redis_login_ask(sentinel->socket.context,
+                                                &address->sentinel_login);
         redisAppendCommand(sentinel->socket.context,
                            "SENTINEL get-master-addr-by-name %s",
                            address->sentinel);
@@ -26,6 +28,10 @@ static const char *take(void *data, const redisReply *reply)
 {
     redis_sentinel_t *sentinel = data;
 
+    if (sentinel->is_entering && reply->type == REDIS_REPLY_STATUS) {
+        sentinel->is_entering = false;
+        return NULL;
+    }
     sentinel->has_answered = true;
     return redis_words_master(reply, &sentinel->master);
 }

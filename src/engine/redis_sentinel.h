@@ -15,6 +15,7 @@ typedef struct redis_sentinel_t {
     int refusals;          /* since it was asked first */
     int64_t deadline;      /* of the answer */
     redis_place_t master;
+    bool is_entering; /* the answer to its login comes first */
     bool has_answered;
     char why[REDIS_SOCKET_WHY + 160]; /* nobody knows, as one of them says it */
     bool has_reason;                  /* that is an answer */

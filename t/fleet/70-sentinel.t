@@ -123,6 +123,18 @@ for_each_combo(sub {
     $fake->says(SENTINEL => "*2\r\n" . $bulk->('127.0.0.1') . $bulk->($redis[0]{port}));
     $fleet->change_engine(1, of($fake, @sentinels) . ' sentinel=db');
     $fleet->is_leased('the next Sentinel is asked');
+
+    # Sentinels that want a login.
+    my $guarded = "$good sentinel-password-file=docs/sentinel";
+    $fleet->{httpds}[1]->put($_->[0], "$_->[1]\n"), chmod 0600, "$fleet->{httpds}[1]{dir}/docs/$_->[0]"
+        for [ sentinel => 'guarded' ], [ other => 'other' ];
+    $_->command(qw(ACL SETUSER default resetpass >guarded)) for @sentinels;
+    $fleet->is_told(1, 'Sentinels with a password, and none is said', $good, qr/no Sentinel knows the master 'db'; 127\S+: NOAUTH/);
+    $fleet->is_told(1, '... and another one is said', $guarded =~ s/sentinel\z/other/r, qr/127\S+: WRONGPASS/);
+    $fleet->change_engine(1, $guarded);
+    $fleet->is_leased('... and it is said');
+    $fleet->change_engine(1, "$guarded sentinel-user=default");
+    $fleet->is_leased('... with a user');
     $fleet->rest(within => 60);
     $fleet->stop;
 }, 'event+cgid');

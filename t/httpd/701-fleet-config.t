@@ -56,6 +56,11 @@ SKIP: {
         'redis://127.0.0.1 password-file=docs/none' => qr/none cannot be read: No such file/,
         'redis://127.0.0.1 password-file=docs/open' => qr/may be read by everybody/,
         'redis://127.0.0.1 password-file=docs/empty' => qr/has no password/,
+        'redis://127.0.0.1 sentinel-user=' => qr/'sentinel-user=' is not .*sentinel-user=name/,
+        'redis://127.0.0.1 sentinel=m sentinel-user=me' => qr/sentinel-user= needs sentinel-password-file=/,
+        'redis://127.0.0.1 sentinel=m sentinel-password-file=docs/none'
+                                       => qr{sentinel-password-file=\S+docs/none cannot be read: No such file},
+        'redis://127.0.0.1 sentinel-password-file=docs/password' => qr/sentinel-password-file= needs sentinel=/,
     );
     my %bad_tls = AdmissionTest::Fleet::has_tls() ? (
         'redis://127.0.0.1 tls=docs/own.pem'  => qr/tls= and tls-name= need rediss:/,
@@ -98,8 +103,10 @@ SKIP: {
     is $status, 0, 'a whole engine is accepted' or diag $output;
     like $output, qr/^\s*db limit 4 .* fleet\b/m, '... and the zone is shown as shared';
     unlike $output, qr/secret/, '... without the password';
-    ($status, $output) = test_of("${load}AdmissionEngine redis://127.0.0.1 127.0.0.1:26380 sentinel=m\n$zone");
+    ($status, $output) = test_of("${load}AdmissionEngine redis://127.0.0.1 127.0.0.1:26380 sentinel=m"
+                                 . " sentinel-user=me sentinel-password-file=docs/password\n$zone", '-D', 'DUMP_ADMISSION');
     is $status, 0, 'Sentinels are accepted' or diag $output;
+    unlike $output, qr/secret/, '... their password is not shown';
 }
 
 done_testing;

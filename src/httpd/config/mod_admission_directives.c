@@ -432,8 +432,8 @@ const command_rec admission_directives[] = {
                   "'off'"),
     AP_INIT_TAKE_ARGV("AdmissionEngine", admission_fleet_set_engine, NULL,
                       RSRC_CONF,
-                      "URL of what shares limits out over servers, user=name, "
-                      "password-file=path and timeout=time"),
+                      "URL of what shares limits out over servers, hosts, and "
+                      "options such as password-file=path and timeout=time"),
     AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL,
                       RSRC_CONF,
                       "lease=time, hold=time|auto and "

@@ -57,8 +57,16 @@ static const char *resolve_all(apr_pool_t *p, const char *paths)
 
 static char *resolve_option(apr_pool_t *p, char *option)
 {
-    if (strncmp(option, "password-file=", 14) == 0) {
-        return apr_pstrcat(p, "password-file=", resolve(p, option + 14), NULL);
+    static const char *const files[] = { "password-file=",
+                                         "sentinel-password-file=" };
+    unsigned n;
+
+    for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
+        size_t length = strlen(files[n]);
+
+        if (strncmp(option, files[n], length) == 0) {
+            return apr_pstrcat(p, files[n], resolve(p, option + length), NULL);
+        }
     }
     if (strncmp(option, "tls=", 4) == 0) {
         return apr_pstrcat(p, "tls=", resolve_all(p, option + 4), NULL);

@@ -1,0 +1,91 @@
+/* redis_login.c - who one is to Redis, or to a Sentinel.
+ * Called by redis_address, and by redis_node and redis_sentinel to enter.
+ */
+#include <string.h>
+
+#include <apr_file_io.h>
+#include <apr_strings.h>
+
+#include "redis_login.h"
+
+#define LONGEST_PASSWORD 512
+
+/* One line, of a file that nobody else may read. */
+static const char *read_password(apr_pool_t *p, const char *option,
+                                 const char *path, const char **password)
+{
+    char text[LONGEST_PASSWORD + 2];
+    apr_size_t length = sizeof(text) - 1;
+    apr_file_t *file;
+    apr_finfo_t info;
+    apr_status_t rv = apr_file_open(&file, path, APR_READ, 0, p);
+
+    if (rv == APR_SUCCESS) {
+        rv = apr_file_info_get(&info, APR_FINFO_PROT, file);
+        if (rv == APR_SUCCESS && (info.protection & APR_WREAD)) {
+            apr_file_close(file);
+            return apr_psprintf(p,
+                                "%s may be read by everybody; it must be "
+                                "readable by its owner alone",
+                                option);
+        }
+        rv = apr_file_read_full(file, text, length, &length);
+        apr_file_close(file);
+    }
+    if (rv != APR_SUCCESS && rv != APR_EOF) {
+        char why[120];
+
+        return apr_psprintf(p, "%s cannot be read: %s", option,
+                            apr_strerror(rv, why, sizeof(why)));
+    }
+    text[length] = '\0';
+    text[strcspn(text, "\r\n")] = '\0';
+    *password = apr_pstrdup(p, text);
+    return *text && length <= LONGEST_PASSWORD
+               ? NULL
+               : apr_psprintf(p,
+                              "%s has no password of 1 to %d characters in "
+                              "its first line",
+                              option, LONGEST_PASSWORD);
+}
+
+/* @return what is behind "name="; NULL: it is another one, or nothing. */
+static const char *value_of(const char *option, const char *name)
+{
+    size_t length = strlen(name);
+
+    return strncmp(option, name, length) == 0 && option[length]
+               ? option + length
+               : NULL;
+}
+
+bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
+                      const char *file_is, redis_login_t *login,
+                      const char **error)
+{
+    const char *user = value_of(option, user_is);
+    const char *path = value_of(option, file_is);
+
+    *error = NULL;
+    if (user) {
+        login->user = user;
+    }
+    else if (path) {
+        *error = read_password(p, option, path, &login->password);
+    }
+    return user || path;
+}
+
+bool redis_login_ask(redisContext *context, const redis_login_t *login)
+{
+    if (!login->password) {
+        return false;
+    }
+    if (login->user) {
+        redisAppendCommand(context, "AUTH %s %s", login->user, login->password);
+    }
+    else {
+        redisAppendCommand(context, "AUTH %s", login->password);
+    }
+    return true;
+}
