@@ -24,6 +24,9 @@ use Admission::Program qw(keep program);
 
 use parent 'Admission::Log';
 
+# Threads of a process that has one: ThreadSanitizer may add its own.
+use constant MOST_OF_ONE => ($ENV{ADMISSION_SANITIZER} // '') eq 'thread' ? 2 : 1;
+
 my $START_TRIES = 5;     # another process may take the port we chose
 my $PATIENCE    = 10;    # seconds for a state that is waited for, and for httpd to stop
 my $BUSY        = 60;    # for httpd to start or reload, beside all that a machine may do
@@ -320,7 +323,7 @@ sub children {
     return grep { !is_agent($_) } grep {
         my ($state, $parent, undef, $threads) = proc_stat($_);
         $parent && $parent == $self->{pid} && $state ne 'Z'
-            && ($self->{mpm} eq 'prefork' || $threads > 1);
+            && ($self->{mpm} eq 'prefork' || $threads > MOST_OF_ONE);
     } pids();
 }
 
@@ -330,7 +333,7 @@ sub daemons {
     return if $self->{cgi} ne 'cgid';
     return grep { !is_agent($_) } grep {
         my ($state, $parent, undef, $threads) = proc_stat($_);
-        $parent && $parent == $self->{pid} && $state ne 'Z' && $threads == 1;
+        $parent && $parent == $self->{pid} && $state ne 'Z' && $threads <= MOST_OF_ONE;
     } pids();
 }
 
