@@ -222,15 +222,21 @@ bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
     return rec != NULL;
 }
 
+static bool is_silent(const adm_header_rec_t *header, adm_usec_t now)
+{
+    adm_usec_t tuned_at = atomic_load(&header->tuned_at);
+
+    return tuned_at != 0
+           && (tuned_at < now - SILENT_USEC || tuned_at > now + SILENT_USEC);
+}
+
 void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now)
 {
     adm_header_rec_t *header = segment->header;
-    adm_usec_t tuned_at = atomic_load(&header->tuned_at);
     uint32_t used = atomic_load(&header->zones_used);
     uint32_t idx;
 
-    if (tuned_at == 0
-        || (tuned_at >= now - SILENT_USEC && tuned_at <= now + SILENT_USEC)
+    if (!is_silent(header, now)
         || !adm_due(&header->next_fall_back, now, ADM_USEC_PER_SEC)) {
         return;
     }
@@ -319,6 +325,10 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
                            .budget_mb = FIELD(BUDGET_MB),
                            .requests_1000s = FIELD(RATE) };
 #undef FIELD
+    if (is_silent(segment->header, now)
+        && !atomic_load(&segment->header->agent_dozes)) {
+        shown->reason = LAW_TUNE_SILENT;
+    }
 }
 
 const char *adm_auto_reason(const adm_auto_t *shown)
@@ -395,6 +405,10 @@ void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
         break;
     case LAW_TUNE_START:
         say(text, "it grows while that serves more");
+        break;
+    case LAW_TUNE_SILENT:
+        say(text, "the agent that finds it has been silent for 3 s or more: at "
+                  "most what surely fits into memory");
         break;
     default:
         say(text, "nothing is known of it yet");

@@ -32,6 +32,7 @@ static const char *const reasons[LAW_TUNE_REASONS] = {
     [LAW_TUNE_BRAKE] = "brake",
     [LAW_TUNE_BOUNDS] = "bounds",
     [LAW_TUNE_ESTIMATE] = "estimate",
+    [LAW_TUNE_SILENT] = "silent",
 };
 
 const char *law_tune_field_name(law_tune_field_t field)

@@ -22,6 +22,7 @@ typedef enum law_tune_reason_t {
     LAW_TUNE_BRAKE,      /* processes stalled because memory ran out */
     LAW_TUNE_BOUNDS,     /* the configured minimum or maximum */
     LAW_TUNE_ESTIMATE,   /* nothing is limited: law_tune_estimate() */
+    LAW_TUNE_SILENT, /* nobody looks: said by who shows it, not by the law */
     LAW_TUNE_REASONS
 } law_tune_reason_t;
 

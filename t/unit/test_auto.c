@@ -45,6 +45,26 @@ START_TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
 }
 END_TEST
 
+static const char *reason_after(adm_usec_t usec)
+{
+    adm_auto_t shown;
+
+    adm_auto_view(segment, zone, begun + usec, &shown);
+    return adm_auto_reason(&shown);
+}
+
+/* When nobody asks for anything an agent sleeps, and that is not silence. */
+START_TEST(silence_is_shown_as_the_reason)
+{
+    find_20(4);
+    ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC), "none");
+    ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
+    ck_assert(adm_auto_doze(segment, &zone, 1));
+    ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(an_agent_that_has_ended_has_three_seconds_as_well)
 {
     find_20(4);
@@ -100,6 +120,7 @@ static void add_stories(TCase *stories)
 {
     tcase_add_test(stories,
                    a_limit_falls_to_what_surely_fits_after_three_seconds);
+    tcase_add_test(stories, silence_is_shown_as_the_reason);
     tcase_add_test(stories, an_agent_that_has_ended_has_three_seconds_as_well);
     tcase_add_test(stories, an_agent_that_goes_on_is_right);
     tcase_add_test(stories, a_limit_that_fits_holds);
