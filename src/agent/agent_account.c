@@ -11,8 +11,8 @@
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
 #define IDLE_USEC ADM_USEC_PER_SEC
 
-/* In one look; of more a part each time. */
-#define PROGRAMS_MOST 256
+/* In one look; of more a part each time, as each costs some 40 us. */
+#define PROGRAMS_MOST 32
 
 /* Looks after which the limits of control groups are read again. */
 #define LOOKS_SLOW 30

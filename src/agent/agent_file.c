@@ -33,21 +33,35 @@ void agent_file_close(agent_file_t *file)
     file->fd = -1;
 }
 
-const char *agent_file_text(const agent_file_t *file)
+/* @return how much of the file is in the text now, of which so much was before. */
+static size_t read_on(const agent_file_t *file, size_t length)
 {
-    size_t length = 0;
-    ssize_t got = 1;
+    ssize_t got;
 
-    while (file->fd >= 0 && got > 0 && length < sizeof(text) - 1) {
+    do {
         got = pread(file->fd, text + length, sizeof(text) - 1 - length,
                     (off_t)length);
-        if (got < 0 && errno == EINTR) {
-            got = 1;
-            continue;
-        }
-        length += got > 0 ? (size_t)got : 0;
+    } while (got < 0 && errno == EINTR);
+    return got > 0 ? length + (size_t)got : length;
+}
+
+const char *agent_file_text(const agent_file_t *file)
+{
+    size_t length = 0, before;
+
+    if (file->fd >= 0) {
+        do {
+            before = length;
+            length = read_on(file, before);
+        } while (length > before && length < sizeof(text) - 1);
     }
     text[length] = '\0';
+    return text;
+}
+
+const char *agent_file_line(const agent_file_t *file)
+{
+    text[file->fd >= 0 ? read_on(file, 0) : 0] = '\0';
     return text;
 }
 
@@ -79,7 +93,7 @@ bool agent_file_number(const char *from, const char *key, uint64_t *number)
 
 uint64_t agent_file_whole(const agent_file_t *file, uint64_t otherwise)
 {
-    const char *whole = agent_file_text(file);
+    const char *whole = agent_file_line(file);
 
     return is_digit(*whole) ? strtoull(whole, NULL, 10) : otherwise;
 }

@@ -28,6 +28,10 @@ void agent_file_close(agent_file_t *file);
  *  cannot be read. */
 const char *agent_file_text(const agent_file_t *file);
 
+/** The same of a file that has one short line, which the system gives at once: one
+ *  system call. */
+const char *agent_file_line(const agent_file_t *file);
+
 /** @return whether @a text has a line that begins with @a key and a number, which
  *  is then in @a number. A colon and spaces may stand between. */
 bool agent_file_number(const char *text, const char *key, uint64_t *number);

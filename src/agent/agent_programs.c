@@ -31,7 +31,7 @@ static uint32_t rss_kb(const agent_file_t *size)
     if (page_kb == 0) {
         page_kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
     }
-    strtoull(agent_file_text(size), &rest, 10);
+    strtoull(agent_file_line(size), &rest, 10);
     kb = strtoull(rest, NULL, 10) * page_kb;
     return kb < UINT32_MAX ? (uint32_t)kb : UINT32_MAX;
 }
