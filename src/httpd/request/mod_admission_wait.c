@@ -82,14 +82,16 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
     if (admission_wait_client_has_gone(r)) {
         return adm_ticket_cancel(ticket, ADM_GONE, now);
     }
-    if (adm_ticket_begin(ticket, now)) {
-        return ADM_WAITED;
-    }
     if (!ADMISSION_HAS_CHILD_STOPPING) {
         note_hard_stop(r->connection, ticket->child);
     }
+    /* Nor at a hard stop: what it would need, such as mod_cgid's daemon, is ending,
+     * and permits come back all at once, as their programs are killed. */
     if (adm_child_is_stopping(ticket->child)) {
         return adm_ticket_cancel(ticket, ADM_STOPPED, now);
+    }
+    if (adm_ticket_begin(ticket, now)) {
+        return ADM_WAITED;
     }
     if (adm_ticket_is_stuck(ticket, now)) {
         return adm_ticket_cancel(ticket, ADM_UNLIMITED, now);

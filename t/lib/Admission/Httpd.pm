@@ -384,9 +384,9 @@ sub open_gate { my ($self, $name) = @_; $self->put("../heavy/$name", '') }
 # The same in a second, while the test is in restart() or stop(): whoever waits for
 # the program gets the signal first, and ends within httpd's patience of three.
 sub open_gate_soon {
-    my ($self, $name) = @_;
+    my ($self, $name, $seconds) = @_;
     $SIG{ALRM} = sub { $self->open_gate($name) };
-    Time::HiRes::alarm(1);
+    Time::HiRes::alarm($seconds // 1);
 }
 
 # What the programs recorded: 'start 1', 'end 1', ...
