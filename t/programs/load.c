@@ -90,6 +90,19 @@ static void on_signal(int signal)
     is_told = signal;
 }
 
+/* Whoever starts it may have blocked them until now, so that none is lost. */
+static void listen_to_signals(void)
+{
+    sigset_t told;
+
+    sigemptyset(&told);
+    sigaddset(&told, SIGTERM);
+    sigaddset(&told, SIGINT);
+    signal(SIGTERM, on_signal);
+    signal(SIGINT, on_signal);
+    sigprocmask(SIG_UNBLOCK, &told, NULL);
+}
+
 static void die(const char *what)
 {
     perror(what);
@@ -478,8 +491,7 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    signal(SIGTERM, on_signal);
-    signal(SIGINT, on_signal);
+    listen_to_signals();
     /* No longer than whoever asked for it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     argv += optind;

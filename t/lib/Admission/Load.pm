@@ -25,6 +25,10 @@ sub start {
     my ($class, @arguments) = @_;
     my @command = (program('load'), @arguments);
     open my $file, '+>', undef or die "a temporary file: $!\n";
+    # What is told before the program listens waits until it does.
+    my $told = POSIX::SigSet->new(POSIX::SIGINT, POSIX::SIGTERM);
+    my $before = POSIX::SigSet->new;
+    POSIX::sigprocmask(POSIX::SIG_BLOCK, $told, $before);
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
@@ -33,6 +37,7 @@ sub start {
         open STDOUT, '>', '/proc/self/fd/' . fileno $file or POSIX::_exit(127);
         exec @command or POSIX::_exit(127);
     }
+    POSIX::sigprocmask(POSIX::SIG_SETMASK, $before);
     return bless { pid => $pid, file => $file, rest => '', owner => $$ }, $class;
 }
 
