@@ -27,7 +27,8 @@ my @compile = ((split ' ', $ENV{CC} // 'cc'), qw(-std=gnu11 -O0 -c),
 sub functions_of {
     my ($path, @options) = @_;
     system(@compile, @options, '-o', "$folder/object.o", "$root/$path") == 0 or return;
-    return sort map { (split)[0] } split /\n/,
+    # Not those that the compiler adds on i386.
+    return sort grep { !/\A__x86[.]/ } map { (split)[0] } split /\n/,
            answer("nm -g --defined-only --format=posix $folder/object.o");
 }
 
