@@ -90,19 +90,6 @@ static void on_signal(int signal)
     is_told = signal;
 }
 
-/* Whoever starts it may have blocked them until now, so that none is lost. */
-static void listen_to_signals(void)
-{
-    sigset_t told;
-
-    sigemptyset(&told);
-    sigaddset(&told, SIGTERM);
-    sigaddset(&told, SIGINT);
-    signal(SIGTERM, on_signal);
-    signal(SIGINT, on_signal);
-    sigprocmask(SIG_UNBLOCK, &told, NULL);
-}
-
 static void die(const char *what)
 {
     perror(what);
@@ -478,6 +465,7 @@ static void read_option(int option)
 
 int main(int argc, char **argv)
 {
+    sigset_t none;
     int option, rate;
     int64_t end;
 
@@ -491,7 +479,10 @@ int main(int argc, char **argv)
               stderr);
         return 2;
     }
-    listen_to_signals();
+    signal(SIGTERM, on_signal);
+    signal(SIGINT, on_signal);
+    sigemptyset(&none); /* whoever starts it may have blocked them until now */
+    sigprocmask(SIG_SETMASK, &none, NULL);
     /* No longer than whoever asked for it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     argv += optind;
