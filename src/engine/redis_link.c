@@ -13,6 +13,7 @@
 
 #define PAUSE_LEAST_USEC INT64_C(20000)
 #define PAUSE_MOST_USEC INT64_C(1000000)
+#define PAUSE_ZONE_USEC INT64_C(200000)
 
 /* Of a Cluster, that have zones. Each has two descriptors. */
 #define NODES (ENGINE_DESCRIPTORS / 2)
@@ -29,6 +30,8 @@ typedef struct zone_t {
     const char *key;
     unsigned node;            /* that it is with */
     unsigned moves;           /* since it was answered last */
+    bool is_refused;          /* the same */
+    int64_t next_try;         /* of one that is refused; 0: there is no pause */
     char run[REDIS_NODE_RUN]; /* of the node that it was with last */
 } zone_t;
 
@@ -83,6 +86,7 @@ static bool join(engine_t *engine, uint32_t n)
     bool had_run = zone->run[0] != '\0';
     bool is_new = strcmp(zone->run, node->run) != 0;
 
+    zone->next_try = 0;
     memcpy(zone->run, node->run, REDIS_NODE_RUN);
     told->joined(told->data, n, is_new, node->engine_msec, node->engine_at);
     return is_new && had_run;
@@ -127,21 +131,29 @@ static bool is_known(const engine_t *engine, unsigned number)
                && !engine->address->sentinel);
 }
 
+/* Says what is wrong with a node. */
+static void tell(engine_t *engine, unsigned number, const char *why)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    const redis_place_t *at = &engine->seats[number].node.place;
+    char text[WHY_ROOM];
+
+    if (at->port == 0 || is_known(engine, number)) {
+        snprintf(text, sizeof(text), "%s", why);
+    }
+    else {
+        snprintf(text, sizeof(text), "%s:%d: %s", at->host, at->port, why);
+    }
+    told->lost(told->data, text);
+}
+
 /* Its connections end, and are made anew after a pause that grows. */
 static void give_up(engine_t *engine, unsigned number, const char *why)
 {
     const engine_ears_t *told = &engine->setup->ears;
     seat_t *seat = &engine->seats[number];
-    char text[WHY_ROOM];
     uint32_t n;
 
-    if (seat->node.place.port == 0 || is_known(engine, number)) {
-        snprintf(text, sizeof(text), "%s", why);
-    }
-    else {
-        snprintf(text, sizeof(text), "%s:%d: %s", seat->node.place.host,
-                 seat->node.place.port, why);
-    }
     redis_node_end(&seat->node);
     seat->is_named = false;
     engine->chance = engine->chance * 1103515245U + 12345U;
@@ -155,7 +167,7 @@ static void give_up(engine_t *engine, unsigned number, const char *why)
             told->parted(told->data, n);
         }
     }
-    told->lost(told->data, text);
+    tell(engine, number, why);
 }
 
 /* Of a node that was lost: the first one knows where they are now. If that is still
@@ -180,8 +192,24 @@ static void replied(void *data, redis_node_t *node, uint32_t zone,
     const engine_ears_t *told = &engine->setup->ears;
 
     engine->zones[zone].moves = 0;
+    if (engine->zones[zone].is_refused) {
+        engine->zones[zone].is_refused = false;
+        told->connected(told->data, false);
+    }
     engine->seats[number_of(engine, node)].pause = PAUSE_LEAST_USEC;
     told->replied(told->data, zone, reply, who, engine->now);
+}
+
+/* The connection goes on, for other zones. */
+static void refused(void *data, redis_node_t *node, uint32_t n, const char *why)
+{
+    engine_t *engine = data;
+    zone_t *zone = &engine->zones[n];
+
+    zone->is_refused = true;
+    zone->next_try = engine->now + PAUSE_ZONE_USEC;
+    engine->setup->ears.parted(engine->setup->ears.data, n);
+    tell(engine, number_of(engine, node), why);
 }
 
 static void pushed(void *data, redis_node_t *node, const char *key,
@@ -268,6 +296,7 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
                                      .ready = ready,
                                      .replied = replied,
                                      .moved = moved,
+                                     .refused = refused,
                                      .pushed = pushed };
     uint32_t n;
 
@@ -368,11 +397,20 @@ static void work_with(engine_t *engine, unsigned number)
 void redis_link_work(engine_t *engine, int64_t now)
 {
     unsigned number;
+    uint32_t n;
 
     engine->now = now;
     /* The first one at last: others may send zones back to it. */
     for (number = NODES; number-- > 0;) {
         work_with(engine, number);
+    }
+    for (n = 0; n < engine->setup->count; n++) {
+        zone_t *zone = &engine->zones[n];
+
+        if (zone->next_try && now >= zone->next_try) {
+            zone->next_try = 0;
+            place(engine, n, zone->node);
+        }
     }
 }
 
@@ -380,8 +418,16 @@ unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
                              int64_t *wake_at)
 {
     unsigned number, count = 0;
+    uint32_t n;
 
     *wake_at = INT64_MAX;
+    for (n = 0; n < engine->setup->count; n++) {
+        int64_t next_try = engine->zones[n].next_try;
+
+        if (next_try && next_try < *wake_at) {
+            *wake_at = next_try;
+        }
+    }
     for (number = 0; number < NODES; number++) {
         const seat_t *seat = &engine->seats[number];
 

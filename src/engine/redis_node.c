@@ -186,6 +186,10 @@ static const char *take_error(redis_node_t *node, const char *error)
 {
     redis_place_t place;
 
+    if (node->count > 0 && redis_words_refused(error)) {
+        node->ears.refused(node->ears.data, node, next_asked(node), error);
+        return NULL;
+    }
     if (!node->is_of_cluster || node->count == 0
         || !redis_words_moved(error, &node->place, &place)) {
         return error;

@@ -26,6 +26,9 @@ typedef struct redis_node_ears_t {
     /** A node of a Cluster: a zone is elsewhere. @return why that cannot be. */
     const char *(*moved)(void *data, redis_node_t *node, uint32_t zone,
                          const redis_place_t *place);
+    /** A zone is not served just now; others are. */
+    void (*refused)(void *data, redis_node_t *node, uint32_t zone,
+                    const char *why);
     /** Something unasked, of the zone with this key. */
     void (*pushed)(void *data, redis_node_t *node, const char *key,
                    size_t length, const law_fleet_push_t *push);

@@ -106,6 +106,21 @@ bool redis_words_moved(const char *error, const redis_place_t *from,
     return true;
 }
 
+bool redis_words_refused(const char *error)
+{
+    static const char *const begins[] = { "ASK ", "TRYAGAIN",
+                                          "CLUSTERDOWN Hash slot",
+                                          "ERR user_script:" };
+    size_t n;
+
+    for (n = 0; n < sizeof(begins) / sizeof(begins[0]); n++) {
+        if (strncmp(error, begins[n], strlen(begins[n])) == 0) {
+            return true;
+        }
+    }
+    return strstr(error, "WRONGTYPE") != NULL;
+}
+
 const char *redis_words_master(const redisReply *from, redis_place_t *place)
 {
     if (from->type == REDIS_REPLY_ERROR) {

@@ -40,6 +40,10 @@ const char *redis_words_run(const redisReply *from, char *run, size_t room,
 bool redis_words_moved(const char *error, const redis_place_t *from,
                        redis_place_t *place);
 
+/** @return whether an error is of this key alone: its slot is on its way to another node,
+ *  or what is there is nothing that the script has written. */
+bool redis_words_refused(const char *error);
+
 /** What a Sentinel says of where a master is: written to @a place.
  *  @return why that is of no use; NULL: it is of use. */
 const char *redis_words_master(const redisReply *from, redis_place_t *place);

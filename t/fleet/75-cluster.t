@@ -142,6 +142,42 @@ CONF
         $from = $to;
     }
 
+    # A slot that stays on its way, and a key that somebody spoilt: the others of that node
+    # have their leases on.
+    my $beside = $others{0};
+    my $has_lease = sub {
+        my ($name, $state) = @_;
+        return 3 == grep { ($_->zone($name)->{FleetState} // '') eq $state } @{ $fleet->{httpds} };
+    };
+    my %ends = (
+        'a slot that stays on its way' => sub {
+            my ($old, $new) = @nodes[$master, 1];
+            $new->command(qw(CLUSTER SETSLOT), $slot, 'IMPORTING', id($old));
+            $old->command(qw(CLUSTER SETSLOT), $slot, 'MIGRATING', id($new));
+            is $old->command(qw(MIGRATE 127.0.0.1), $new->{port}, 'adm:{db}', 0, 5000), '+OK', '... its key has gone';
+            return sub {
+                $_->command(qw(CLUSTER SETSLOT), $slot, 'NODE', id($new)) for $new, $old, grep { role($_) eq 'master' } @nodes;
+            };
+        },
+        'a key that is spoilt' => sub {
+            $nodes[$_]->command(qw(DEL adm:{db})), $nodes[$_]->command(qw(SET adm:{db} x)) for 1, $master;
+            return sub { $nodes[$_]->command(qw(DEL adm:{db})) for 1, $master };
+        },
+    );
+    for my $what (reverse sort keys %ends) {
+        my $end = $ends{$what}->();
+        my $lost = 0;
+        wait_for { $has_lease->('db', 'fallback') } "$what: the lease of its zone ends", $LEASE + 10;
+        for (1 .. 10 * ($LEASE / 2)) {
+            $lost++ if !$has_lease->($beside, 'leased');
+            sleep 0.1;
+        }
+        is $lost, 0, '... no other one';
+        is $fleet->{httpds}[$_]->get("/$beside/")->{status}, 200, '... which is served' for 0 .. 2;
+        $end->();
+        wait_for { $has_lease->('db', 'leased') } '... it is mended', 40;
+    }
+
     # Who lies.
     my %cluster = (INFO => AdmissionTest::FakeRedis::bulk("redis_mode:cluster\r\nrun_id:" . 'a' x 40 . "\r\n"));
     my $nobody = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)->sockport;

@@ -77,6 +77,31 @@ START_TEST(other_errors_say_of_no_place)
 }
 END_TEST
 
+START_TEST(errors_of_one_key_are_known)
+{
+    static const char *const of_one[] = {
+        "ASK 1 10.1.2.3:6379", "TRYAGAIN Multiple keys request",
+        "CLUSTERDOWN Hash slot not served",
+        "WRONGTYPE Operation against a key, on @user_script:33.",
+        "ERR Error running script: @user_script: 33: -WRONGTYPE Operation",
+        "ERR user_script:37: Expected value but found invalid token"
+    };
+    static const char *const of_all[] = {
+        "", "ASK", "CLUSTERDOWN The cluster is down", "NOSCRIPT No matching",
+        "READONLY You can't write, on @user_script:61.",
+        "OOM command not allowed, on @user_script:61.", "LOADING", "NOAUTH"
+    };
+    size_t n;
+
+    for (n = 0; n < sizeof(of_one) / sizeof(*of_one); n++) {
+        ck_assert_msg(redis_words_refused(of_one[n]), "%s", of_one[n]);
+    }
+    for (n = 0; n < sizeof(of_all) / sizeof(*of_all); n++) {
+        ck_assert_msg(!redis_words_refused(of_all[n]), "%s", of_all[n]);
+    }
+}
+END_TEST
+
 START_TEST(a_text_without_an_end_is_no_place)
 {
     char text[1000] = "MOVED 1 ";
@@ -183,6 +208,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    a_node_without_a_name_has_that_of_the_one_who_says_so);
     tcase_add_test(stories, other_errors_say_of_no_place);
+    tcase_add_test(stories, errors_of_one_key_are_known);
     tcase_add_test(stories, a_text_without_an_end_is_no_place);
     tcase_add_test(stories, changed_texts_are_refused_or_are_places);
     tcase_add_loop_test(stories, a_sentinel_says_where_a_master_is, 0,
