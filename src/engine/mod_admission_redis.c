@@ -21,8 +21,17 @@ static const engine_provider_t provider = { .parse = redis_address_parse,
                                             .sync = redis_link_sync,
                                             .close = redis_link_close };
 
+/* A child runs code of others, such as that of mod_php; the agent is no such child. */
+static void forget(apr_pool_t *pchild, server_rec *s)
+{
+    (void)pchild;
+    (void)s;
+    redis_login_forget();
+}
+
 static void register_hooks(apr_pool_t *p)
 {
+    ap_hook_child_init(forget, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_register_provider(p, ENGINE_PROVIDER_GROUP, "redis",
                          ENGINE_PROVIDER_VERSION, &provider);
     ap_register_provider(p, ENGINE_PROVIDER_GROUP, "rediss",

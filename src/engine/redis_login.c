@@ -10,6 +10,49 @@
 
 #define LONGEST_PASSWORD 512
 
+/* Of this configuration. */
+typedef struct secret_t {
+    char *text;
+    struct secret_t *next;
+} secret_t;
+
+static secret_t *secrets;
+
+static apr_status_t forget(void *data)
+{
+    secret_t *secret = data;
+    secret_t **at = &secrets;
+
+    while (*at && *at != secret) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = secret->next;
+    }
+    explicit_bzero(secret->text, strlen(secret->text));
+    return APR_SUCCESS;
+}
+
+static const char *keep(apr_pool_t *p, const char *text)
+{
+    secret_t *secret = apr_palloc(p, sizeof(*secret));
+
+    secret->text = apr_pstrdup(p, text);
+    secret->next = secrets;
+    secrets = secret;
+    apr_pool_cleanup_register(p, secret, forget, apr_pool_cleanup_null);
+    return secret->text;
+}
+
+void redis_login_forget(void)
+{
+    const secret_t *secret;
+
+    for (secret = secrets; secret; secret = secret->next) {
+        explicit_bzero(secret->text, strlen(secret->text));
+    }
+}
+
 /* One line, of a file that nobody else may read. */
 static const char *read_password(apr_pool_t *p, const char *option,
                                  const char *path, const char **password)
@@ -40,8 +83,9 @@ static const char *read_password(apr_pool_t *p, const char *option,
     }
     text[length] = '\0';
     text[strcspn(text, "\r\n")] = '\0';
-    *password = apr_pstrdup(p, text);
-    return *text && length <= LONGEST_PASSWORD
+    *password = keep(p, text);
+    explicit_bzero(text, sizeof(text));
+    return **password && length <= LONGEST_PASSWORD
                ? NULL
                : apr_psprintf(p,
                               "%s has no password of 1 to %d characters in "

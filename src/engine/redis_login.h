@@ -21,6 +21,9 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
                       const char *file_is, redis_login_t *login,
                       const char **error);
 
+/** In a process that never asks: overwrite all passwords. */
+void redis_login_forget(void);
+
 /** Ask to enter, first of all. @return whether an answer comes to that. */
 bool redis_login_ask(redisContext *context, const redis_login_t *login);
 
