@@ -136,6 +136,8 @@ CONF
         $old->command(qw(MIGRATE 127.0.0.1), $new->{port}, 'adm:{db}', 0, 5000, 'REPLACE');
         sleep 1;
         $_->command(qw(CLUSTER SETSLOT), $slot, 'NODE', id($new)) for $new, $old, grep { role($_) eq 'master' } @nodes;
+        # Else who has not heard of it yet has the lease of before.
+        wait_for { 3 == grep { ($_->{FleetState} // '') eq 'learning' } $fleet->zones } '... which learns', 20;
         $fleet->goes_on('... the load goes on', 30);
         wait_for { ($new->asked(qw(EXISTS adm:{db})) // 0) == 1 } '... with the other node', 20;
         $fleet->rest(within => 60);
