@@ -166,7 +166,7 @@ CONF
             return sub { $nodes[$_]->command(qw(DEL adm:{db})) for 1, $master };
         },
     );
-    for my $what (reverse sort keys %ends) {
+    for my $what (sort keys %ends) {
         my $end = $ends{$what}->();
         my $lost = 0;
         wait_for { $has_lease->('db', 'fallback') } "$what: the lease of its zone ends", $LEASE + 10;
