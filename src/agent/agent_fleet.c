@@ -315,21 +315,20 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
 
 /* ---- the loop ------------------------------------------------------------------------ */
 
-static int msec_until(adm_usec_t until, adm_usec_t now)
+/* In microseconds: what is due in one millisecond is late after two. */
+static struct timespec patience(adm_usec_t left)
 {
-    adm_usec_t left = until - now;
-
-    return left <= 0           ? 0
-           : left >= LONG_USEC ? 3600000
-                               : (int)((left + 999) / ADM_USEC_PER_MSEC);
+    left = left < 0 ? 0 : left > LONG_USEC ? LONG_USEC : left;
+    return (struct timespec){ .tv_sec = left / ADM_USEC_PER_SEC,
+                              .tv_nsec = left % ADM_USEC_PER_SEC * 1000 };
 }
 
 bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
 {
     struct pollfd descriptors[1 + ENGINE_DESCRIPTORS] = { { 0 } };
     adm_usec_t wake_at;
+    struct timespec timeout;
     unsigned count;
-    int patience, of_engine;
 
     if (!all.setup) {
         return false;
@@ -339,10 +338,10 @@ bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
     if (descriptors[0].fd >= 0) {
         count = all.setup->provider->wait_for(all.engine, descriptors + 1,
                                               &wake_at);
-        patience = msec_until(until, adm_now());
-        of_engine = msec_until(wake_at, adm_clock_of_leases());
-        poll(descriptors, 1 + count,
-             patience < of_engine ? patience : of_engine);
+        wake_at -= adm_clock_of_leases();
+        until -= adm_now();
+        timeout = patience(wake_at < until ? wake_at : until);
+        ppoll(descriptors, 1 + count, &timeout, NULL);
     }
     adm_agent_end_poll(segment);
     return true;

@@ -12,7 +12,7 @@ use List::Util qw(sum);
 plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
 my ($LEASE, $HOLD, $LIMIT) = (30_000, 1000, 10);
-my ($GRANTED, $GEN, $TARGET) = (0, 1, 6);    # of a server's record
+my ($GRANTED, $GEN, $TARGET, $TIGHT) = (0, 1, 6, 11);    # of a server's record
 my $redis  = Admission::Redis->start;
 my $script = slurp("$FindBin::Bin/../../src/engine/share.lua");
 my $seq    = 0;
@@ -26,13 +26,13 @@ sub servers {
 
 # A server has heard all that was pushed, promises so many and wants so many.
 sub sync {
-    my ($id, $has, $want) = @_;
+    my ($id, $has, $want, $leaves) = @_;
     my $record = servers()->{$id};
     my ($sec, $usec) = @{ $redis->asked('TIME') };
     my $answer = $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
                                $record ? $record->[$GEN] : 0, $has, $want, $want > $has ? 1 : -1,
-                               $LIMIT, $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, 0, 0);
-    is ref $answer ? $answer->[0] : $answer, 'ok', "$id has $has and wants $want";
+                               $LIMIT, $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, $leaves // 0, 0);
+    is ref $answer ? $answer->[0] : $answer, $leaves ? 'bye' : 'ok', "$id has $has and wants $want";
 }
 
 sub asked_back { my $of = servers(); return grep { $of->{$_}[$TARGET] < $of->{$_}[$GRANTED] } sort keys %$of }
@@ -55,5 +55,14 @@ cmp_ok $of->{$_}[$GRANTED], '>=', 1, "... $_ has one" for 'a' .. 'f';
 sync('f', 0, 0);
 is_deeply [ asked_back() ], [], 'it gives it back';
 is sum(map { $_->[$GRANTED] } values %{ servers() }), $LIMIT, '... to the others';
+
+# A little ahead is for times when nobody is short, or was just now.
+sync($_, 0, 0, 1) for 'b' .. 'f';
+sync('a', 0, 0);
+sync('a', 0, 1);
+is servers()->{a}[$GRANTED], 1, 'others were short just now: nothing is granted ahead';
+is servers()->{a}[$TIGHT], 1, '... and what falls idle is to be given back';
+wait_for { sync('a', 1, 1); servers()->{a}[$TIGHT] == 0 } '... until nobody was for a while';
+cmp_ok servers()->{a}[$GRANTED], '>', 1, 'then a little is granted ahead';
 
 done_testing;
