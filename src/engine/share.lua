@@ -141,6 +141,8 @@ elseif gen_seen == own[GEN] then
   own[GRANTED], own[TARGET] = has, math.min(own[TARGET], has) -- R1
 else
   own[GRANTED] = math.max(own[GRANTED], has) -- R3: another grant is on its way
+  -- Or it heard what was never said here: what is said from now on is later than that.
+  if gen_seen > own[GEN] then own[GEN] = gen_seen + 1 end
 end
 own[SEQ], own[WANT], own[LIMIT], own[LEASE], own[HOLD] = seq, want, limit, lease, hold
 own[LEASE_END], own[NAME] = now + lease, name
@@ -308,14 +310,14 @@ if own and want > 0 and need == 0 and free > 0 and now - zone[TIGHT_AT] > TIGHT_
   if more > 0 then grant(id, more) end
 end
 
--- Somebody is short: nobody keeps an idle permit for now.
-local short = 0
+-- Somebody is short: nobody keeps an idle permit for now. So it is where more is wanted
+-- than there is: who keeps idle ones may have wanted them once, and did not say since.
+local short = math.max(wanted - there, 0)
 for _, server_id in ipairs(asking) do
   short = short + math.max(should[server_id] - servers[server_id][GRANTED], 0)
 end
-if short > 0 then zone[TIGHT_AT] = now end
-local tight = now - zone[TIGHT_AT] <= TIGHT_MS and 1 or 0
 if short > 0 then
+  zone[TIGHT_AT] = now
   for _, server_id in ipairs(live) do
     local x = servers[server_id]
     if x[TIGHT] == 0 then
@@ -324,6 +326,7 @@ if short > 0 then
     end
   end
 end
+local tight = now - zone[TIGHT_AT] <= TIGHT_MS and 1 or 0
 if own and own[TIGHT] ~= tight then own[TIGHT] = tight end
 
 save()

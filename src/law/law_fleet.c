@@ -10,7 +10,11 @@
 
 /* Between two syncs: doubled by each that says the same and changes nothing, up to the
  * pace. */
-#define GAP_USEC (1 * MSEC)
+#define GAP_USEC (MSEC / 4)
+#define FUTILE_MOST 10
+
+/* R13: no record's generation runs so far ahead of the engine's time. */
+#define AHEAD_MSEC (INT64_C(24) * 3600 * 1000)
 
 /* What stands idle for so long is given back. */
 #define IDLE_USEC (1000 * MSEC)
@@ -94,7 +98,7 @@ static bool is_told(const law_fleet_t *fleet, const law_fleet_work_t *work)
 static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
     unsigned futile = is_told(fleet, work) ? fleet->futile : 0;
-    int64_t wait = futile < 8 ? GAP_USEC << futile : PACE_USEC;
+    int64_t wait = futile < FUTILE_MOST ? GAP_USEC << futile : PACE_USEC;
 
     return wait < PACE_USEC ? wait : PACE_USEC;
 }
@@ -148,8 +152,9 @@ void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         .age_msec = (now - fleet->engine_at) / MSEC,
         .leaves = leaves
     };
-    fleet->futile = is_told(fleet, work) ? fleet->futile + (fleet->futile < 8)
-                                         : 1;
+    fleet->futile = is_told(fleet, work)
+                        ? fleet->futile + (fleet->futile < FUTILE_MOST)
+                        : 1;
     fleet->told_has = sync->has;
     fleet->told_want = sync->want;
     fleet->told_queued = work->queued;
@@ -198,7 +203,10 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         return false;
     }
     fleet->has_heard = true;
-    fleet->is_short = reply->is_short;
+    /* Unless a push of later said that there is enough. */
+    fleet->is_short = reply->is_short
+                      && (reply->gen >= fleet->gen
+                          || fleet->granted < fleet->told_want);
     fleet->until = lease_from(terms, sent_at);
     share->until_usec = fleet->until;
     share->share = LAW_FLEET_AS_BEFORE;
@@ -210,12 +218,21 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     return true;
 }
 
+/* Else whoever may publish could make all that the engine says look old. */
+static bool is_credible(const law_fleet_t *fleet, int64_t gen, int64_t now)
+{
+    int64_t engine_msec = fleet->engine_msec + (now - fleet->engine_at) / MSEC;
+
+    return gen <= engine_msec + AHEAD_MSEC;
+}
+
 bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
                          const law_fleet_push_t *push, int64_t now,
                          law_fleet_share_t *share)
 {
     /* R9, R3: and nothing for whoever has no lease. */
-    if (!fleet->has_heard || push->gen <= fleet->gen || now >= fleet->until) {
+    if (!fleet->has_heard || push->gen <= fleet->gen || now >= fleet->until
+        || !is_credible(fleet, push->gen, now)) {
         return false;
     }
     note_grant(fleet, push->gen, least(push->granted, terms->limit),

@@ -8,6 +8,7 @@ use Admission::File qw(slurp);
 use Admission::Redis;
 use JSON::PP ();
 use List::Util qw(sum);
+use Time::HiRes qw(sleep);
 
 plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
@@ -26,11 +27,11 @@ sub servers {
 
 # A server has heard all that was pushed, promises so many and wants so many.
 sub sync {
-    my ($id, $has, $want, $leaves) = @_;
+    my ($id, $has, $want, $leaves, $seen) = @_;
     my $record = servers()->{$id};
     my ($sec, $usec) = @{ $redis->asked('TIME') };
     my $answer = $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
-                               $record ? $record->[$GEN] : 0, $has, $want, $want > $has ? 1 : -1,
+                               $seen // ($record ? $record->[$GEN] : 0), $has, $want, $want > $has ? 1 : -1,
                                $LIMIT, $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, $leaves // 0, 0);
     is ref $answer ? $answer->[0] : $answer, $leaves ? 'bye' : 'ok', "$id has $has and wants $want";
 }
@@ -40,6 +41,9 @@ sub asked_back { my $of = servers(); return grep { $of->{$_}[$TARGET] < $of->{$_
 # What they promise first is believed.
 sync($_, 2, 4) for 'a' .. 'e';
 is_deeply [ asked_back() ], [], 'all have an equal part, nothing is asked back';
+sleep 0.4;
+sync('a', 2, 4);
+is servers()->{a}[$TIGHT], 1, '... but more is wanted than there is: no idle permit is kept';
 sync('f', 0, 1);
 is_deeply [ asked_back() ], [ 'a' .. 'e' ], 'one has nothing: it, and four more, are asked for one';
 is servers()->{f}[$GRANTED], 0, '... and it has nothing yet';
@@ -64,5 +68,13 @@ is servers()->{a}[$GRANTED], 1, 'others were short just now: nothing is granted 
 is servers()->{a}[$TIGHT], 1, '... and what falls idle is to be given back';
 wait_for { sync('a', 1, 1); servers()->{a}[$TIGHT] == 0 } '... until nobody was for a while';
 cmp_ok servers()->{a}[$GRANTED], '>', 1, 'then a little is granted ahead';
+
+# Somebody published a later generation in the engine's name.
+sync('a', 1, 1);
+my $later = servers()->{a}[$GEN] + 1000;
+sync('a', 9, 9, 0, $later);
+cmp_ok servers()->{a}[$GEN], '>', $later, 'a generation that was never said: the next one is later';
+sync('a', servers()->{a}[$TARGET], 1);
+is servers()->{a}[$GRANTED], servers()->{a}[$TARGET], '... and the server is believed again';
 
 done_testing;

@@ -122,6 +122,21 @@ START_TEST(a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease)
 }
 END_TEST
 
+START_TEST(a_push_of_a_generation_far_ahead_is_not_believed)
+{
+    const int64_t day = 86400000;
+
+    begin();
+    tell();
+    ck_assert(hear(7, 4, 4));
+    ck_assert(!hear_push(6000 + day + 1, 9, 9));
+    ck_assert(hear_push(6000 + day, 3, 3));
+    now += SECOND;
+    ck_assert(!hear_push(6000 + day + 1001, 9, 9));
+    ck_assert(hear_push(6000 + day + 1000, 2, 2));
+}
+END_TEST
+
 START_TEST(no_more_is_believed_than_the_own_limit)
 {
     begin();
@@ -223,6 +238,32 @@ START_TEST(who_got_all_that_it_wanted_asks_for_more)
 }
 END_TEST
 
+START_TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
+{
+    law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+                                .gen = 7,
+                                .granted = 1,
+                                .target = 1,
+                                .is_short = true };
+
+    begin();
+    tell();
+    ck_assert(hear(6, 1, 1));
+    work = (law_fleet_work_t){ 1, .active = 1, .queued = 1, .most = 40 };
+    tell();
+    ck_assert(hear_push(8, 2, 2));
+    ck_assert(law_fleet_hear(&fleet, &terms, &reply, now, &share));
+    work = (law_fleet_work_t){ 2, .active = 2, .queued = 1, .most = 40 };
+    ck_assert_int_le(due(), 2 * MSEC);
+    /* Unless it was less than what was asked for. */
+    tell();
+    ck_assert(hear_push(9, 2, 2));
+    ck_assert(law_fleet_hear(&fleet, &terms, &reply, now, &share));
+    work.queued = 2;
+    ck_assert_int_eq(due(), 200 * MSEC);
+}
+END_TEST
+
 START_TEST(what_stands_idle_is_given_back_after_a_second)
 {
     begin();
@@ -278,6 +319,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(
         stories,
         a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease);
+    tcase_add_test(stories, a_push_of_a_generation_far_ahead_is_not_believed);
     tcase_add_test(stories, no_more_is_believed_than_the_own_limit);
     tcase_add_test(stories, a_sync_is_due_when_there_is_news);
     tcase_add_test(stories, syncs_that_change_nothing_become_rare);
@@ -285,6 +327,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    what_is_new_is_told_soon_after_all_that_changed_nothing);
     tcase_add_test(stories, who_got_all_that_it_wanted_asks_for_more);
+    tcase_add_test(
+        stories,
+        an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more);
     tcase_add_test(stories, what_stands_idle_is_given_back_after_a_second);
     tcase_add_test(stories,
                    whoever_speaks_for_a_server_goes_on_with_its_sequence);
