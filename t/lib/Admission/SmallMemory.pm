@@ -34,7 +34,7 @@ sub create {
         root   => $root,
         cgroup => "$root/$name",
         home   => own_cgroup($root, 'memory'),
-        time   => time_cgroup($root, $name),
+        time   => scalar time_cgroup($root, $name),
         swap   => ($ENV{TMPDIR} // '/var/tmp') . "/$name.swap",
     }, $class;
 
