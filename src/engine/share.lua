@@ -22,6 +22,14 @@ local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number
 local limit, lease, hold = number(8), number(9), number(10)
 local engine_time, age, leaves, asks_who = number(11), number(12), number(13), number(14)
 
+-- No server says so: whoever does must not be added to what others hold.
+for n = 3, 12 do
+  local of = number(n)
+  if n ~= 7 and not (of and of >= 0 and of < 2^53) then
+    return redis.error_reply('ERR argument ' .. n .. ' of a sync')
+  end
+end
+
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 

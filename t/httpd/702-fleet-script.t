@@ -77,4 +77,15 @@ cmp_ok servers()->{a}[$GEN], '>', $later, 'a generation that was never said: the
 sync('a', servers()->{a}[$TARGET], 1);
 is servers()->{a}[$GRANTED], servers()->{a}[$TARGET], '... and the server is believed again';
 
+# What no server says.
+for my $wrong ([ has => -100, 1 ], [ has => 'nan', 1 ], [ has => 'x', 1 ], [ want => 1, -1 ], [ want => 1, '1e300' ],
+               [ gen => 1, 1, -5 ]) {
+    my ($what, $has, $want, $seen) = @$wrong;
+    my $before = servers();
+    my ($sec, $usec) = @{ $redis->asked('TIME') };
+    like $redis->asked('EVAL', $script, 1, 'adm:{test}', 'g', 'g', '', 'run', ++$seq, $seen // 0, $has, $want, -1, $LIMIT,
+                       $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, 0, 0), qr/argument/, "no sync: $what, $has, $want";
+    is_deeply servers(), $before, '... and nothing is noted';
+}
+
 done_testing;
