@@ -25,7 +25,8 @@ local engine_time, age, leaves, asks_who = number(11), number(12), number(13), n
 -- No server says so: whoever does must not be added to what others hold.
 for n = 3, 12 do
   local of = number(n)
-  if n ~= 7 and not (of and of >= 0 and of < 2^53) then
+  local most = (n == 9 or n == 10) and FORGET_MS + 1 or 2^53
+  if n ~= 7 and not (of and of >= 0 and of < most) then
     return redis.error_reply('ERR argument ' .. n .. ' of a sync')
   end
 end
@@ -33,15 +34,19 @@ end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
--- What is known.
-local zone, servers, ids, changed = nil, {}, {}, {}
+-- What is known. What somebody else wrote is no record: then one was lost.
+local zone, servers, ids, changed, is_spoilt = nil, {}, {}, {}, false
 local raw = redis.call('HGETALL', KEYS[1])
 for i = 1, #raw, 2 do
+  local is_json, of = pcall(cjson.decode, raw[i + 1])
   if raw[i] == '#' then
-    zone = cjson.decode(raw[i + 1])
-  else
-    servers[raw[i]] = cjson.decode(raw[i + 1])
+    zone = is_json and type(of) == 'table' and type(of[LEARNS]) == 'number' and of or nil
+  elseif is_json and type(of) == 'table' and type(of[TIGHT]) == 'number' then
+    servers[raw[i]] = of
     ids[#ids + 1] = raw[i]
+  else
+    redis.call('HDEL', KEYS[1], raw[i])
+    is_spoilt = true
   end
 end
 
@@ -75,7 +80,7 @@ end
 
 -- R8: another run of the engine may have lost anything, so it learns.
 if not zone then zone = { '', now, 0, 0, now, 0, 1 } end
-if zone[RUN] ~= run then
+if zone[RUN] ~= run or is_spoilt then
   zone[RUN], zone[SINCE], zone[REGISTERED], zone[LEARNS] = run, now, 0, 1
   for _, server_id in ipairs(ids) do servers[server_id][SPOKEN] = 0 end
   extend_leases()

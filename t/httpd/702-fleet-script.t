@@ -22,6 +22,7 @@ my $seq    = 0;
 sub servers {
     my %of = @{ $redis->asked('HGETALL', 'adm:{test}') };
     delete $of{'#'};
+    delete @of{ grep { $of{$_} !~ /^\[.{20}/ } keys %of };
     return { map { $_ => JSON::PP::decode_json($of{$_}) } keys %of };
 }
 
@@ -76,6 +77,18 @@ sync('a', 9, 9, 0, $later);
 cmp_ok servers()->{a}[$GEN], '>', $later, 'a generation that was never said: the next one is later';
 sync('a', servers()->{a}[$TARGET], 1);
 is servers()->{a}[$GRANTED], servers()->{a}[$TARGET], '... and the server is believed again';
+
+# What somebody else wrote into the zone's hash.
+for my $junk ('', 'x', 'null', '[1,2]', '7') {
+    $redis->asked('HSET', 'adm:{test}', 'a', $junk);
+    sync('b', 1, 1);
+    ok !exists servers()->{a}, "a record that is '$junk' is lost";
+    sync('a', 1, 1);
+    my $of = servers();
+    is sum(map { $_->[$GRANTED] } values %$of), 2, '... and each claims what it has';
+    $redis->asked('HSET', 'adm:{test}', '#', $junk);
+    sync('b', 1, 1);
+}
 
 # What no server says.
 for my $wrong ([ has => -100, 1 ], [ has => 'nan', 1 ], [ has => 'x', 1 ], [ want => 1, -1 ], [ want => 1, '1e300' ],
