@@ -211,7 +211,8 @@ static void choose_hold(shared_t *shared)
     shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
 }
 
-/* What is not kept is given back at once. */
+/* What is not kept is given back at once, if the engine listens: nobody else gets what is
+ * given back to one that is away, and nobody gives it again. */
 static apr_status_t promise(shared_t *shared, adm_usec_t now)
 {
     apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
@@ -220,7 +221,7 @@ static apr_status_t promise(shared_t *shared, adm_usec_t now)
                                         &shared->work);
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
 
-    if (rv == APR_SUCCESS && keep < shared->work.share
+    if (rv == APR_SUCCESS && shared->is_joined && keep < shared->work.share
         && shared->work.active < shared->work.share) {
         rv = adm_fleet_promise(all.self, shared->zone->handle, keep,
                                shared->law.is_tight, adm_now(), &shared->work);
@@ -399,7 +400,7 @@ void agent_fleet_end(adm_child_t *self)
         shared_t *shared = &all.zones[n];
         law_fleet_sync_t sync;
 
-        if (shared->is_joined && shared->law.sent_at == 0
+        if (shared->is_joined
             && adm_fleet_promise(self, shared->zone->handle, 0, false,
                                  adm_now(), &shared->work)
                    == APR_SUCCESS) {

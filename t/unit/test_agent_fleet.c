@@ -155,8 +155,35 @@ START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
 }
 END_TEST
 
+/* The lease is over before it is back, and with "keep" the share is all that there is. */
+START_TEST(nothing_is_given_back_to_an_engine_that_is_away)
+{
+    adm_ticket_t inside[2];
+
+    begin();
+    enter_many(child, zone, inside, 2, ADM_WAITING);
+    call();
+    answer(7, 2, 2, true);
+    ears.pushed(ears.data, 0,
+                &(law_fleet_push_t){
+                    .gen = 8, .granted = 2, .target = 2, .is_tight = true },
+                adm_clock_of_leases());
+    call();
+    ears.parted(ears.data, 0);
+    leave(&inside[0]);
+    leave(&inside[1]);
+    call();
+    ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 2);
+    ears.joined(ears.data, 0, false, 1000, adm_clock_of_leases());
+    WAIT_FOR((call(), told.has == 0));
+    ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
+    tcase_add_test(stories, nothing_is_given_back_to_an_engine_that_is_away);
     tcase_add_test(stories, what_is_due_soon_is_told_soon);
     tcase_add_test(
         stories, what_falls_idle_while_others_are_short_is_given_back_at_once);
