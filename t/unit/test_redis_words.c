@@ -80,16 +80,22 @@ END_TEST
 START_TEST(errors_of_one_key_are_known)
 {
     static const char *const of_one[] = {
-        "ASK 1 10.1.2.3:6379", "TRYAGAIN Multiple keys request",
+        "ASK 1 10.1.2.3:6379",
+        "TRYAGAIN Multiple keys request",
         "CLUSTERDOWN Hash slot not served",
         "WRONGTYPE Operation against a key, on @user_script:33.",
         "ERR Error running script: @user_script: 33: -WRONGTYPE Operation",
         "ERR user_script:37: Expected value but found invalid token"
     };
     static const char *const of_all[] = {
-        "", "ASK", "CLUSTERDOWN The cluster is down", "NOSCRIPT No matching",
+        "",
+        "ASK",
+        "CLUSTERDOWN The cluster is down",
+        "NOSCRIPT No matching",
         "READONLY You can't write, on @user_script:61.",
-        "OOM command not allowed, on @user_script:61.", "LOADING", "NOAUTH"
+        "OOM command not allowed, on @user_script:61.",
+        "LOADING",
+        "NOAUTH"
     };
     size_t n;
 
