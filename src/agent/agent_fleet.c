@@ -211,20 +211,27 @@ static void choose_hold(shared_t *shared)
     shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
 }
 
-/* What is not kept is given back at once, if the engine listens: nobody else gets what is
- * given back to one that is away, and nobody gives it again. */
+/* One sync of a zone is on its way at a time. */
+static bool can_tell(const shared_t *shared)
+{
+    return shared->is_joined && shared->law.sent_at == 0;
+}
+
+/* What is not kept is given back at once, if the engine can be told: what it does not hear
+ * of nobody else gets, and while it is away nobody gives it again. Until then a permit that
+ * falls idle is no reason to wake. */
 static apr_status_t promise(shared_t *shared, adm_usec_t now)
 {
+    bool tells = can_tell(shared), is_tight = tells && shared->law.is_tight;
     apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
-                                        LAW_FLEET_AS_BEFORE,
-                                        shared->law.is_tight, adm_now(),
-                                        &shared->work);
+                                        LAW_FLEET_AS_BEFORE, is_tight,
+                                        adm_now(), &shared->work);
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
 
-    if (rv == APR_SUCCESS && shared->is_joined && keep < shared->work.share
+    if (rv == APR_SUCCESS && tells && keep < shared->work.share
         && shared->work.active < shared->work.share) {
-        rv = adm_fleet_promise(all.self, shared->zone->handle, keep,
-                               shared->law.is_tight, adm_now(), &shared->work);
+        rv = adm_fleet_promise(all.self, shared->zone->handle, keep, is_tight,
+                               adm_now(), &shared->work);
     }
     return rv;
 }
@@ -316,8 +323,7 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
 
 /* ---- the loop ------------------------------------------------------------------------ */
 
-/* In microseconds: what is due in one millisecond is late after two. */
-static struct timespec patience(adm_usec_t left)
+static struct timespec timespec_of(adm_usec_t left)
 {
     left = left < 0 ? 0 : left > LONG_USEC ? LONG_USEC : left;
     return (struct timespec){ .tv_sec = left / ADM_USEC_PER_SEC,
@@ -327,7 +333,7 @@ static struct timespec patience(adm_usec_t left)
 bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
 {
     struct pollfd descriptors[1 + ENGINE_DESCRIPTORS] = { { 0 } };
-    adm_usec_t wake_at;
+    adm_usec_t wake_at, left, left_of_engine;
     struct timespec timeout;
     unsigned count;
 
@@ -339,9 +345,10 @@ bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
     if (descriptors[0].fd >= 0) {
         count = all.setup->provider->wait_for(all.engine, descriptors + 1,
                                               &wake_at);
-        wake_at -= adm_clock_of_leases();
-        until -= adm_now();
-        timeout = patience(wake_at < until ? wake_at : until);
+        left = until - adm_now();
+        left_of_engine = wake_at - adm_clock_of_leases();
+        timeout = timespec_of(left < left_of_engine ? left : left_of_engine);
+        /* poll() would be late by a millisecond. */
         ppoll(descriptors, 1 + count, &timeout, NULL);
     }
     adm_agent_end_poll(segment);
@@ -400,7 +407,7 @@ void agent_fleet_end(adm_child_t *self)
         shared_t *shared = &all.zones[n];
         law_fleet_sync_t sync;
 
-        if (shared->is_joined
+        if (can_tell(shared)
             && adm_fleet_promise(self, shared->zone->handle, 0, false,
                                  adm_now(), &shared->work)
                    == APR_SUCCESS) {

@@ -30,8 +30,8 @@ typedef struct zone_t {
     const char *key;
     unsigned node;            /* that it is with */
     unsigned moves;           /* since it was answered last */
-    bool is_refused;          /* the same */
-    int64_t next_try;         /* of one that is refused; 0: there is no pause */
+    bool is_refused;          /* since then */
+    int64_t next_try;         /* 0: it does not pause */
     char run[REDIS_NODE_RUN]; /* of the node that it was with last */
 } zone_t;
 

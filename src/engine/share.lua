@@ -22,11 +22,12 @@ local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number
 local limit, lease, hold = number(8), number(9), number(10)
 local engine_time, age, leaves, asks_who = number(11), number(12), number(13), number(14)
 
--- No server says so: whoever does must not be added to what others hold.
-for n = 3, 12 do
+-- No server says more, or less than 0: it would be added to what others hold.
+local MOST = { [3] = 2^53, [4] = 9e12, [5] = 1e6, [6] = 1e6, [8] = 1e6, [9] = FORGET_MS,
+               [10] = FORGET_MS, [11] = 9e12, [12] = 9e12 }
+for n, most in pairs(MOST) do
   local of = number(n)
-  local most = (n == 9 or n == 10) and FORGET_MS + 1 or 2^53
-  if n ~= 7 and not (of and of >= 0 and of < most) then
+  if not (of and of >= 0 and of <= most) then
     return redis.error_reply('ERR argument ' .. n .. ' of a sync')
   end
 end

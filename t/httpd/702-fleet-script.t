@@ -17,24 +17,32 @@ my ($GRANTED, $GEN, $TARGET, $TIGHT) = (0, 1, 6, 11);    # of a server's record
 my $redis  = Admission::Redis->start;
 my $script = slurp("$FindBin::Bin/../../src/engine/share.lua");
 my $seq    = 0;
+my $FORGET = 86_400_000;    # milliseconds: 24 h, the longest lease
 
-# All servers, as the engine knows them.
+# All servers, as the engine knows them: what is no record belongs to none.
 sub servers {
     my %of = @{ $redis->asked('HGETALL', 'adm:{test}') };
-    delete $of{'#'};
-    delete @of{ grep { $of{$_} !~ /^\[.{20}/ } keys %of };
-    return { map { $_ => JSON::PP::decode_json($of{$_}) } keys %of };
+    my %record = map { my $is = eval { JSON::PP::decode_json($of{$_}) }; $_ => ref $is && @$is > $TIGHT ? $is : undef } keys %of;
+    return { map { $record{$_} ? ($_ => $record{$_}) : () } keys %record };
 }
 
-# A server has heard all that was pushed, promises so many and wants so many.
-sub sync {
-    my ($id, $has, $want, $leaves, $seen) = @_;
+# The engine's answer to a server that says this; what is not said is of one that has heard
+# all that was pushed.
+sub answer {
+    my ($id, %says) = @_;
     my $record = servers()->{$id};
     my ($sec, $usec) = @{ $redis->asked('TIME') };
-    my $answer = $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
-                               $seen // ($record ? $record->[$GEN] : 0), $has, $want, $want > $has ? 1 : -1,
-                               $LIMIT, $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, $leaves // 0, 0);
-    is ref $answer ? $answer->[0] : $answer, $leaves ? 'bye' : 'ok', "$id has $has and wants $want";
+    my %all = (gen => $record ? $record->[$GEN] : 0, oldest => -1, limit => $LIMIT, lease => $LEASE, hold => $HOLD,
+               time => $sec * 1000 + int($usec / 1000), age => 0, leaves => 0, who => 0, %says);
+    return $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
+                         @all{qw(gen has want oldest limit lease hold time age leaves who)});
+}
+
+# A server promises so many and wants so many.
+sub sync {
+    my ($id, $has, $want, %says) = @_;
+    my $answer = answer($id, has => $has, want => $want, oldest => $want > $has ? 1 : -1, %says);
+    is ref $answer ? $answer->[0] : $answer, $says{leaves} ? 'bye' : 'ok', "$id has $has and wants $want";
 }
 
 sub asked_back { my $of = servers(); return grep { $of->{$_}[$TARGET] < $of->{$_}[$GRANTED] } sort keys %$of }
@@ -62,7 +70,7 @@ is_deeply [ asked_back() ], [], 'it gives it back';
 is sum(map { $_->[$GRANTED] } values %{ servers() }), $LIMIT, '... to the others';
 
 # A little ahead is for times when nobody is short, or was just now.
-sync($_, 0, 0, 1) for 'b' .. 'f';
+sync($_, 0, 0, leaves => 1) for 'b' .. 'f';
 sync('a', 0, 0);
 sync('a', 0, 1);
 is servers()->{a}[$GRANTED], 1, 'others were short just now: nothing is granted ahead';
@@ -73,7 +81,7 @@ cmp_ok servers()->{a}[$GRANTED], '>', 1, 'then a little is granted ahead';
 # Somebody published a later generation in the engine's name.
 sync('a', 1, 1);
 my $later = servers()->{a}[$GEN] + 1000;
-sync('a', 9, 9, 0, $later);
+sync('a', 9, 9, gen => $later);
 cmp_ok servers()->{a}[$GEN], '>', $later, 'a generation that was never said: the next one is later';
 sync('a', servers()->{a}[$TARGET], 1);
 is servers()->{a}[$GRANTED], servers()->{a}[$TARGET], '... and the server is believed again';
@@ -91,14 +99,13 @@ for my $junk ('', 'x', 'null', '[1,2]', '7') {
 }
 
 # What no server says.
-for my $wrong ([ has => -100, 1 ], [ has => 'nan', 1 ], [ has => 'x', 1 ], [ want => 1, -1 ], [ want => 1, '1e300' ],
-               [ gen => 1, 1, -5 ]) {
-    my ($what, $has, $want, $seen) = @$wrong;
+for my $wrong ([ has => -100 ], [ has => 'nan' ], [ has => 'x' ], [ has => '1e308' ], [ has => 2**52 ], [ want => -1 ],
+               [ want => 'inf' ], [ gen => -5 ], [ gen => '1e18' ], [ limit => -1 ], [ lease => '1e15' ],
+               [ hold => $FORGET + 1 ], [ age => 'x' ]) {
     my $before = servers();
-    my ($sec, $usec) = @{ $redis->asked('TIME') };
-    like $redis->asked('EVAL', $script, 1, 'adm:{test}', 'g', 'g', '', 'run', ++$seq, $seen // 0, $has, $want, -1, $LIMIT,
-                       $LEASE, $HOLD, $sec * 1000 + int($usec / 1000), 0, 0, 0), qr/argument/, "no sync: $what, $has, $want";
+    like answer('g', has => 1, want => 1, @$wrong), qr/argument/, "no sync: @$wrong";
     is_deeply servers(), $before, '... and nothing is noted';
 }
+is answer('g', has => 0, want => 0, lease => $FORGET, hold => $FORGET)->[0], 'ok', 'the longest lease and hold are allowed';
 
 done_testing;

@@ -1,5 +1,6 @@
 /* test_agent_fleet.c - when the agent tells an engine what: with an engine that answers
  * as the test says. */
+#include "adm_agent.h"
 #include "adm_clock.h"
 #include "agent_fleet.h"
 #include "test_support.h"
@@ -138,15 +139,21 @@ START_TEST(what_is_due_soon_is_told_soon)
 }
 END_TEST
 
+/* It has as many permits as run, and others are short. */
+static void begin_tight(adm_ticket_t *inside, unsigned count)
+{
+    begin();
+    enter_many(child, zone, inside, count, ADM_WAITING);
+    call();
+    answer(7, count, count, true);
+    call();
+}
+
 START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
 {
     adm_ticket_t inside[2];
 
-    begin();
-    enter_many(child, zone, inside, 2, ADM_WAITING);
-    call();
-    answer(7, 2, 2, true);
-    call();
+    begin_tight(inside, 2);
     leave(&inside[0]);
     WAIT_FOR((call(), told.has == 1));
     ck_assert_uint_eq(told.want, 1);
@@ -155,38 +162,78 @@ START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
 }
 END_TEST
 
-/* The lease is over before it is back, and with "keep" the share is all that there is. */
+/* Nor does the agent call itself for what it cannot tell. */
+static void assert_is_kept(uint32_t share)
+{
+    unsigned calls;
+
+    call();
+    calls = adm_agent_calls(segment);
+    call();
+    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    ck_assert_uint_eq(rec_of_zone(zone)->share_bound, share);
+}
+
+/* The lease is over before the engine is back, and with "keep" the share is all that there
+ * is. */
 START_TEST(nothing_is_given_back_to_an_engine_that_is_away)
 {
     adm_ticket_t inside[2];
 
-    begin();
-    enter_many(child, zone, inside, 2, ADM_WAITING);
-    call();
-    answer(7, 2, 2, true);
-    ears.pushed(ears.data, 0,
-                &(law_fleet_push_t){
-                    .gen = 8, .granted = 2, .target = 2, .is_tight = true },
-                adm_clock_of_leases());
-    call();
+    begin_tight(inside, 2);
     ears.parted(ears.data, 0);
     leave(&inside[0]);
     leave(&inside[1]);
-    call();
-    ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 2);
-    ears.joined(ears.data, 0, false, 1000, adm_clock_of_leases());
+    assert_is_kept(2);
+    ears.joined(ears.data, 0, false, 5000, adm_clock_of_leases());
     WAIT_FOR((call(), told.has == 0));
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
     assert_segment_consistent();
 }
 END_TEST
 
+START_TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
+{
+    adm_ticket_t inside[3];
+
+    begin_tight(inside, 3);
+    leave(&inside[0]);
+    WAIT_FOR((call(), told.has == 2));
+    leave(&inside[1]);
+    assert_is_kept(2);
+    answer(8, 2, 2, true);
+    WAIT_FOR((call(), told.has == 1));
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
+{
+    adm_ticket_t inside[2];
+    unsigned before;
+
+    begin_tight(inside, 2);
+    leave(&inside[0]);
+    WAIT_FOR((call(), told.has == 1));
+    before = syncs;
+    agent_fleet_end(child);
+    ck_assert_uint_eq(syncs, before);
+    answer(8, 1, 1, true);
+    agent_fleet_end(child);
+    ck_assert_uint_eq(syncs, before + 1);
+    ck_assert(told.leaves);
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
-    tcase_add_test(stories, nothing_is_given_back_to_an_engine_that_is_away);
     tcase_add_test(stories, what_is_due_soon_is_told_soon);
     tcase_add_test(
         stories, what_falls_idle_while_others_are_short_is_given_back_at_once);
+    tcase_add_test(stories, nothing_is_given_back_to_an_engine_that_is_away);
+    tcase_add_test(
+        stories, what_falls_idle_while_an_answer_is_awaited_is_given_back_then);
+    tcase_add_test(stories, an_agent_that_ends_says_so_if_no_answer_is_awaited);
 }
 
 int main(void)
