@@ -8,6 +8,9 @@
 #include "redis_node.h"
 #include "redis_words.h"
 
+/* Between two proofs that pushes still come, at least. */
+#define ECHO_USEC INT64_C(2000000)
+
 void redis_node_begin(redis_node_t *node, apr_pool_t *p,
                       const engine_setup_t *setup,
                       const redis_node_ears_t *ears)
@@ -23,6 +26,7 @@ void redis_node_end(redis_node_t *node)
     redis_socket_hang_up(&node->pushes);
     node->count = 0;
     node->deadline = 0;
+    node->echo_at = node->echo_by = 0;
 }
 
 bool redis_node_is_connected(const redis_node_t *node)
@@ -247,6 +251,7 @@ static const char *take_push(void *data, const redisReply *reply)
             node->is_subscribed = true;
             look_whether_ready(node);
         }
+        node->echo_by = 0;
     }
     else if (reply->element[2]->type == REDIS_REPLY_STRING
              && redis_node_is_ready(node)
@@ -274,6 +279,9 @@ const char *redis_node_work(redis_node_t *node, int64_t now,
         error = redis_node_is_ready(node) ? "it does not answer in time"
                                           : "it cannot be connected in time";
     }
+    if (!error && node->echo_by && now >= node->echo_by) {
+        error = "it does not push any more";
+    }
     if (error && error != why) {
         snprintf(why, REDIS_SOCKET_WHY, "%s", error);
     }
@@ -286,8 +294,28 @@ void redis_node_wait_for(const redis_node_t *node, struct pollfd *descriptors,
     if (node->deadline && node->deadline < *wake_at) {
         *wake_at = node->deadline;
     }
+    if (node->echo_by && node->echo_by < *wake_at) {
+        *wake_at = node->echo_by;
+    }
     descriptors[0] = redis_socket_wait_for(&node->commands);
     descriptors[1] = redis_socket_wait_for(&node->pushes);
+}
+
+/* A connection that only listens never hears that it is lost. Who subscribes once more is
+ * told so, and needs no other right. */
+static void ask_for_echo(redis_node_t *node, int64_t now)
+{
+    redisContext *context = node->pushes.context;
+    int is_done = 0;
+
+    if (node->echo_by || now < node->echo_at + ECHO_USEC
+        || redisAppendCommand(context, "SUBSCRIBE adm:%s", node->setup->self.id)
+               != REDIS_OK) {
+        return;
+    }
+    node->echo_at = now;
+    node->echo_by = now + node->setup->address->timeout_usec;
+    redisBufferWrite(context, &is_done);
 }
 
 bool redis_node_sync(redis_node_t *node, uint32_t zone, const char *key,
@@ -309,5 +337,6 @@ bool redis_node_sync(redis_node_t *node, uint32_t zone, const char *key,
     }
     /* What is not written now is when it can be; an error is seen there, too. */
     redisBufferWrite(context, &is_done);
+    ask_for_echo(node, now);
     return true;
 }

@@ -21,6 +21,7 @@ my @ACCIDENTS = (
     [ 'stall',     $LEASE + 2,   'fallback' ],
     [ 'deaf',      $LEASE + 2,   'fallback' ],
     [ 'mute',      $LEASE + 2,   'fallback' ],
+    [ 'hush',      $LEASE + 2,   'fallback' ],
     [ 'cut',       $LEASE + 2,   'fallback' ],
     [ 'garbage',   $LEASE + 2,   'fallback' ],
     [ 'flood',     $LEASE + 2,   'fallback' ],

@@ -1,5 +1,5 @@
 # What a network does between a server and its engine: it is slow, spoils an answer, is half
-# open, or loses the connection. The share goes on, and the server connects again.
+# open for all or for what the engine says by itself, or loses the connection. The share goes on, and the server connects again.
 # make check-fleet does it to three servers, under load.
 
 use FindBin;
@@ -21,7 +21,7 @@ for_each_combo(sub {
     my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 4;
     $httpd->zone_becomes('db', 'slow: all that is there runs', Active => 4);
 
-    for my $how ('lose 50', 'garbage', 'deaf', 'cut') {
+    for my $how ('lose 50', 'garbage', 'deaf', 'hush', 'cut') {
         my $errors = $httpd->status->{AdmissionEngineErrors};
         $wire->becomes($how);
         my $waits = $httpd->ask('/cgi-bin/heavy'); # of which the engine has to hear

@@ -13,6 +13,7 @@ package AdmissionTest::Wire;
 #     stall         nothing goes through any more, nothing is closed
 #     deaf          the engine hears, its answers are lost: half open
 #     mute          the engine hears nothing, what it says by itself comes through
+#     hush          the engine answers, what it pushes is lost: half open for a listener
 #     cut           connections are reset, new ones are as well
 #     lose N        ... once, and what the engine has not got by then arrives N
 #                   milliseconds later on the connection that was given up; then pass
@@ -154,7 +155,8 @@ sub hear {
     }
     my $how = $self->{how};
     my $answers = $side eq 'engine';
-    return if $answers ? $how eq 'deaf' : $how eq 'mute';
+    $pair->{listens} ||= $bytes =~ /\r\nSUBSCRIBE\r\n/ if !$answers;
+    return if $answers ? $how eq 'deaf' || $how eq 'hush' && $pair->{listens} : $how eq 'mute';
     $bytes = "!?garbage\r\n"                        if $answers && $how eq 'garbage';
     $bytes = "\$500000000\r\n" . 'x' x 1_000_000    if $answers && $how eq 'flood';
     if ($how eq 'delay') {
