@@ -15,7 +15,7 @@ const char redis_words_script[] =
 
 /* ---- what is said --------------------------------------------------------- */
 
-#define NUMBERS 12
+#define NUMBERS 13
 #define NUMBER_ROOM 24
 #define WORDS (8 + NUMBERS)
 
@@ -33,6 +33,7 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                                        sync->terms.hold_usec / 1000,
                                        sync->engine_msec,
                                        sync->age_msec,
+                                       sync->span_msec,
                                        sync->leaves,
                                        sync->asks_who };
     const char *words[WORDS] = {
@@ -153,6 +154,7 @@ enum {
     LIMIT,
     TIGHT,
     SHORT,
+    SPAN,
     OK_NUMBERS
 };
 
@@ -193,6 +195,7 @@ static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
     reply->limit = (uint32_t)numbers[LIMIT];
     reply->is_tight = numbers[TIGHT] != 0;
     reply->is_short = numbers[SHORT] != 0;
+    reply->span_msec = numbers[SPAN];
     return true;
 }
 

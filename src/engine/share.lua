@@ -20,11 +20,12 @@ local id, name, predecessor, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local function number(n) return tonumber(ARGV[n + 2]) end
 local seq, gen_seen, has, want, oldest = number(3), number(4), number(5), number(6), number(7)
 local limit, lease, hold = number(8), number(9), number(10)
-local engine_time, age, leaves, asks_who = number(11), number(12), number(13), number(14)
+local engine_time, age, span = number(11), number(12), number(13)
+local leaves, asks_who = number(14), number(15)
 
 -- No server says more, or less than 0: it would be added to what others hold.
 local MOST = { [3] = 2^53, [4] = 9e12, [5] = 1e6, [6] = 1e6, [8] = 1e6, [9] = FORGET_MS,
-               [10] = FORGET_MS, [11] = 9e12, [12] = 9e12 }
+               [10] = FORGET_MS, [11] = 9e12, [12] = 9e12, [13] = 2 * FORGET_MS }
 for n, most in pairs(MOST) do
   local of = number(n)
   if not (of and of >= 0 and of <= most) then
@@ -86,10 +87,10 @@ if zone[RUN] ~= run or is_spoilt then
   for _, server_id in ipairs(ids) do servers[server_id][SPOKEN] = 0 end
   extend_leases()
 end
-if lease + hold > zone[SPAN] then zone[SPAN] = lease + hold end
+-- R16: it learns for the longest lease and hold, also of those that have not spoken.
+zone[SPAN] = math.max(lease + hold, zone[LEARNS] == 1 and math.max(zone[SPAN], span) or 0)
 for _, server_id in ipairs(ids) do
-  local span = servers[server_id][LEASE] + servers[server_id][HOLD]
-  if span > zone[SPAN] then zone[SPAN] = span end
+  zone[SPAN] = math.max(zone[SPAN], servers[server_id][LEASE] + servers[server_id][HOLD])
 end
 -- The clock went back; or on, while nobody spoke for longer than servers are silent.
 if zone[SINCE] > now then zone[SINCE] = now end
@@ -354,7 +355,8 @@ for server_id in pairs(told) do
 end
 if not own then return { 'bye', now } end
 local answer = { 'ok', now, own[GEN], own[GRANTED], own[TARGET], #ids, reserved, wanted,
-                 learning, limit, own[TIGHT], (should[id] or 0) < want and 1 or 0 }
+                 learning, limit, own[TIGHT], (should[id] or 0) < want and 1 or 0,
+                 zone[SPAN] }
 if asks_who == 1 then
   local who = {}
   local function name_it(server_id)

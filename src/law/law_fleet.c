@@ -150,6 +150,7 @@ void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         .terms = *terms,
         .engine_msec = fleet->engine_msec,
         .age_msec = (now - fleet->engine_at) / MSEC,
+        .span_msec = fleet->span_msec,
         .leaves = leaves
     };
     fleet->futile = is_told(fleet, work)
@@ -203,6 +204,7 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         return false;
     }
     fleet->has_heard = true;
+    fleet->span_msec = reply->span_msec;
     /* Unless a push of later said that there is enough. */
     fleet->is_short = reply->is_short
                       && (reply->gen >= fleet->gen

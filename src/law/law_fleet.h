@@ -2,7 +2,7 @@
  * Called by src/agent.
  *
  * One zone of one server: what to tell the engine and when, and what to believe of
- * its answers. docs/fleet.md has the rules, R1 to R15. Times are microseconds on a
+ * its answers. docs/fleet.md has the rules, R1 to R16. Times are microseconds on a
  * clock that also counts while the system sleeps; those of the engine milliseconds on
  * its own.
  */
@@ -56,6 +56,7 @@ typedef struct law_fleet_sync_t {
     law_fleet_terms_t terms;
     int64_t engine_msec; /* R5: the last time of the engine that was heard, */
     int64_t age_msec;    /* and how long ago */
+    int64_t span_msec;   /* R16: as the engine said it last */
     bool leaves;         /* the server ends */
     bool asks_who;       /* it wants to hear of the others */
 } law_fleet_sync_t;
@@ -99,6 +100,7 @@ typedef struct law_fleet_reply_t {
     uint32_t limit;    /* the least that any server states */
     bool is_tight;     /* nobody keeps an idle permit now */
     bool is_short;     /* it wants more than there is for it */
+    int64_t span_msec; /* R16: the longest lease and hold of all servers */
     uint64_t sequence; /* LAW_FLEET_STALE: the later one */
 } law_fleet_reply_t;
 
@@ -126,6 +128,7 @@ typedef struct law_fleet_t {
     bool has_heard;   /* R9: a reply in this run */
     bool is_tight, is_short;
     int64_t engine_msec, engine_at; /* at: when it was heard */
+    int64_t span_msec;              /* R16 */
     int64_t sent_at;   /* of the sync that is not answered; 0: none is */
     int64_t synced_at; /* the last one */
     int64_t until;     /* end of the lease */

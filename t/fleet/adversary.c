@@ -2,12 +2,13 @@
  * enemy who delays, repeats and drops messages, kills servers, and restarts the engine
  * with its data kept, lost or rolled back.
  *
- * Used by t/httpd/700-fleet-adversary.t: adversary SOCKET SCHEDULES FALLBACK [WITHOUT]
+ * Used by t/httpd/700-fleet-adversary.t:
+ * adversary SOCKET SCHEDULES reject|keep equal|mixed [WITHOUT]
  *
  * The script is the real one in a real Redis, but for its clock. What it is sent and
  * what it answers go through redis_words.c, what servers do is law_fleet.c. After
- * every step no more requests run than the limit says. WITHOUT names a rule that is
- * left out: then it must be seen.
+ * every step no more requests run than the limit says. Leases and holds are equal for all
+ * servers, or mixed. WITHOUT names a rule that is left out: then it must be seen.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,14 +19,27 @@
 
 #define SERVERS 5
 #define LIMIT 7
-#define STEPS 1500
 #define LEASE_MS 3000
 #define HOLD_MS 2500
-#define REQUEST_MS 2400
+#define END_MS 100 /* a request ends so long before the hold does */
 #define GIVE_UP_MS 1000
+
+typedef struct manner_t {
+    int64_t lease_ms; /* of the first server, whose hold is HOLD_MS */
+    int64_t hold_ms;  /* of the others, whose lease is LEASE_MS */
+    unsigned steps;
+    unsigned rarity;     /* of new servers and long pauses */
+    unsigned deadliness; /* the greatest */
+    unsigned first_end;  /* of the ways in which the engine ends */
+} manner_t;
+
+static const manner_t equal = { LEASE_MS, HOLD_MS, 1500, 1, 5, 0 };
+/* Learning takes longer: what begins it anew is rarer. */
+static const manner_t mixed = { 12000, 500, 4500, 8, 2, 1 };
 
 typedef struct server_t {
     law_fleet_t law;
+    law_fleet_terms_t terms;
     char id[16], predecessor[16];
     uint32_t share;
     int64_t until; /* of its lease, in milliseconds */
@@ -37,8 +51,7 @@ typedef struct server_t {
     uint32_t kept; /* what it goes on with though others may have it, too */
 } server_t;
 
-static const law_fleet_terms_t terms = { LIMIT, LEASE_MS * 1000,
-                                         HOLD_MS * 1000 };
+static const manner_t *manner;
 static bool keeps;
 
 /* One schedule. */
@@ -98,6 +111,25 @@ void put(box_t *box, const message_t *message)
 
 /* ---- servers --------------------------------------------------------------------- */
 
+static law_fleet_terms_t terms_of(const server_t *server)
+{
+    bool is_first = server == &servers[0];
+
+    return (law_fleet_terms_t){
+        .limit = LIMIT,
+        .lease_usec = (is_first ? manner->lease_ms : LEASE_MS) * 1000,
+        .hold_usec = (is_first ? HOLD_MS : manner->hold_ms) * 1000
+    };
+}
+
+/* One with a longer lease than the others says no more than it must. */
+static bool would_speak(const server_t *server)
+{
+    return server->terms.lease_usec <= LEASE_MS * 1000
+           || now * 1000 - server->law.synced_at
+                  >= server->terms.lease_usec / 3;
+}
+
 static void new_server(server_t *server)
 {
     server_t before = *server;
@@ -108,6 +140,7 @@ static void new_server(server_t *server)
         memcpy(server->predecessor, before.id, sizeof(before.id));
     }
     snprintf(server->id, sizeof(server->id), "s%d", ++made);
+    server->terms = terms_of(server);
     law_fleet_begin(&server->law, now * 1000);
 }
 
@@ -140,10 +173,13 @@ static void verify(void)
 
 static void start_requests(server_t *server)
 {
+    int64_t longest = server->terms.hold_usec / 1000 - END_MS;
+
     while (server->queued > 0 && server->active < may_use(server)
            && server->active < sizeof(server->ends) / sizeof(*server->ends)) {
         server->queued--;
-        server->ends[server->active++] = now + 1 + chance(REQUEST_MS - 1);
+        server->ends[server->active++] = now + 1
+                                         + chance((unsigned)longest - 1);
     }
 }
 
@@ -167,7 +203,8 @@ static void note_kept(server_t *server)
     uint32_t used = server->share > server->active ? server->share
                                                    : server->active;
 
-    if (keeps && used > 0 && server->until > 0 && now > server->until + HOLD_MS
+    if (keeps && used > 0 && server->until > 0
+        && now > server->until + server->terms.hold_usec / 1000
         && server->kept < used) {
         server->kept = used;
     }
@@ -249,7 +286,7 @@ static void send_sync(server_t *server)
     memcpy(message.predecessor, server->predecessor, sizeof(message.id));
     message.run = run;
     message.connection = server->connection;
-    law_fleet_tell(&server->law, &terms, &work, false, now * 1000,
+    law_fleet_tell(&server->law, &server->terms, &work, false, now * 1000,
                    &message.sync);
     put(&syncs, &message);
 }
@@ -285,9 +322,11 @@ static void hear_reply(const message_t *message)
         return;
     }
     server->share = may_use(server);
-    if (law_fleet_hear(&server->law, &terms, &message->reply, now * 1000,
-                       &share)) {
-        if (message->reply.reserved <= message->reply.limit) {
+    if (law_fleet_hear(&server->law, &server->terms, &message->reply,
+                       now * 1000, &share)) {
+        /* An engine that learns does not know yet whether that fits. */
+        if (message->reply.reserved <= message->reply.limit
+            && message->reply.learning_msec == 0) {
             server->kept = 0;
         }
         apply(server, &share);
@@ -300,8 +339,8 @@ static void hear_push(const message_t *message)
     law_fleet_share_t share;
 
     if (server && server->run == message->run
-        && law_fleet_hear_push(&server->law, &terms, &message->push, now * 1000,
-                               &share)) {
+        && law_fleet_hear_push(&server->law, &server->terms, &message->push,
+                               now * 1000, &share)) {
         apply(server, &share);
     }
 }
@@ -354,7 +393,9 @@ static void step(void)
         pass_time(one_of(5, 1, 5, 20, 60, 200));
     }
     else if (what < 450) {
-        send_sync(server);
+        if (would_speak(server)) {
+            send_sync(server);
+        }
     }
     else if (what < 680 && syncs.count) {
         message = take(&syncs, choose(&syncs));
@@ -371,6 +412,9 @@ static void step(void)
     else if (what < 965) {
         server->queued = (uint32_t)one_of(4, 0, 1, 3, 20);
         start_requests(server);
+    }
+    else if (what < 975 && chance(manner->rarity)) {
+        pass_time(1);
     }
     else if (what < 970) {
         new_server(server);
@@ -389,7 +433,7 @@ static void step(void)
     }
     else if (what < 985 + deadliness) {
         syncs.count = 0;
-        engine_restart(chance(3));
+        engine_restart(manner->first_end + chance(3 - manner->first_end));
     }
     verify();
 }
@@ -400,14 +444,16 @@ static void play(unsigned schedule)
 
     seed = schedule * 7919ULL + 17;
     now = 1000000;
-    deadliness = (unsigned)one_of(4, 0, 1, 2, 5);
+    deadliness = (unsigned)one_of(4, 0, 1, 2, manner->deadliness);
     syncs.count = 0;
     engine_begin();
+    made = 0;
+    memset(servers, 0, sizeof(servers));
     was_full = is_exceeded = false;
     for (n = 0; n < SERVERS; n++) {
         new_server(&servers[n]);
     }
-    for (n = 0; n < STEPS && !is_exceeded; n++) {
+    for (n = 0; n < manner->steps && !is_exceeded; n++) {
         step();
     }
 }
@@ -416,13 +462,14 @@ int main(int argc, char *argv[])
 {
     unsigned schedules, n, exceeded = 0, full = 0;
 
-    if (argc < 4) {
-        die("adversary SOCKET SCHEDULES reject|keep [WITHOUT]");
+    if (argc < 5) {
+        die("adversary SOCKET SCHEDULES reject|keep equal|mixed [WITHOUT]");
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     schedules = (unsigned)strtoul(argv[2], NULL, 10);
     keeps = strcmp(argv[3], "keep") == 0;
-    engine_open(argv[1], argc > 4 ? argv[4] : "");
+    manner = strcmp(argv[4], "mixed") == 0 ? &mixed : &equal;
+    engine_open(argv[1], argc > 5 ? argv[5] : "");
     for (n = 0; n < schedules; n++) {
         play(n);
         if (is_exceeded) {

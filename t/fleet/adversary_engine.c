@@ -62,6 +62,7 @@ static const struct {
     { "learning", "if learning > 0 then free", "if false then free" },
     { "followed", "zone[REGISTERED] = math.min(zone[REGISTERED], limit) - ",
       "zone[REGISTERED] = zone[REGISTERED] + 0 * " },
+    { "span", "math.max(zone[SPAN], span)", "zone[SPAN]" },
     { "covered", "return math.min(has, free)", "return has" },
 };
 
@@ -76,6 +77,9 @@ static void load_script(const char *without)
         replace(script, "local clock = redis.call('TIME')",
                 "local ms = tonumber(redis.call('GET', 'clock'))\n"
                 "local clock = { math.floor(ms / 1000), (ms % 1000) * 1000 }");
+    /* Redis tells of servers in an order of its own. */
+    script = replace(script, "local function save()",
+                     "table.sort(ids)\nlocal function save()");
     for (n = 0; n < sizeof(rules) / sizeof(*rules); n++) {
         if (strcmp(rules[n].rule, without) == 0) {
             script = replace(script, rules[n].from, rules[n].to);

@@ -17,25 +17,28 @@ plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 my $redis = Admission::Redis->start;
 
 sub play {
-    my ($fallback, @without) = @_;
-    my @said = `'$adversary' '$redis->{socket}' $schedules $fallback @without`;
+    my ($fallback, $terms, @without) = @_;
+    my @said = `'$adversary' '$redis->{socket}' $schedules $fallback $terms @without`;
 
-    is $?, 0, join ' ', "it plays: $fallback", map { "without $_" } @without;
+    is $?, 0, join ' ', "it plays: $fallback, $terms", map { "without $_" } @without;
     my ($deaths, $exceed, $full) = $said[-1]
         =~ /^schedules \d+, deaths of the engine (\d+), exceed (\d+), full (\d+)$/;
     note $said[-1];
     return { deaths => $deaths // 0, exceed => $exceed // -1, full => $full // 0 };
 }
 
-for my $fallback (qw(reject keep)) {
-    my $played = play($fallback);
+for my $terms (qw(equal mixed)) {
+    for my $fallback (qw(reject keep)) {
+        my $played = play($fallback, $terms);
 
-    is $played->{exceed}, 0, "$fallback: no schedule exceeds the limit";
-    cmp_ok $played->{full}, '>', 0, '... which is reached';
-    cmp_ok $played->{deaths}, '>', 0, '... while the engine dies';
+        is $played->{exceed}, 0, "$fallback, $terms leases: no schedule exceeds the limit";
+        cmp_ok $played->{full}, '>', 0, '... which is reached';
+        cmp_ok $played->{deaths}, '>', 0, '... while the engine dies';
+    }
 }
 for my $rule (qw(shrink generation learning)) {
-    cmp_ok play('reject', $rule)->{exceed}, '>', 0, "without the rule '$rule' some do";
+    cmp_ok play('reject', 'equal', $rule)->{exceed}, '>', 0, "without the rule '$rule' some do";
 }
+cmp_ok play('reject', 'mixed', 'span')->{exceed}, '>', 0, "without the rule 'span' some do";
 
 done_testing;

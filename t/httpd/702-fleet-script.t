@@ -14,6 +14,7 @@ plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
 my ($LEASE, $HOLD, $LIMIT) = (30_000, 1000, 10);
 my ($GRANTED, $GEN, $TARGET, $TIGHT) = (0, 1, 6, 11);    # of a server's record
+my ($LEARNING, $SPAN) = (8, 12);                         # of an answer
 my $redis  = Admission::Redis->start;
 my $script = slurp("$FindBin::Bin/../../src/engine/share.lua");
 my $seq    = 0;
@@ -33,9 +34,9 @@ sub answer {
     my $record = servers()->{$id};
     my ($sec, $usec) = @{ $redis->asked('TIME') };
     my %all = (gen => $record ? $record->[$GEN] : 0, oldest => -1, limit => $LIMIT, lease => $LEASE, hold => $HOLD,
-               time => $sec * 1000 + int($usec / 1000), age => 0, leaves => 0, who => 0, %says);
+               time => $sec * 1000 + int($usec / 1000), age => 0, span => 0, leaves => 0, who => 0, %says);
     return $redis->asked('EVAL', $script, 1, 'adm:{test}', $id, $id, '', 'run', ++$seq,
-                         @all{qw(gen has want oldest limit lease hold time age leaves who)});
+                         @all{qw(gen has want oldest limit lease hold time age span leaves who)});
 }
 
 # A server promises so many and wants so many.
@@ -101,11 +102,29 @@ for my $junk ('', 'x', 'null', '[1,2]', '7') {
 # What no server says.
 for my $wrong ([ has => -100 ], [ has => 'nan' ], [ has => 'x' ], [ has => '1e308' ], [ has => 2**52 ], [ want => -1 ],
                [ want => 'inf' ], [ gen => -5 ], [ gen => '1e18' ], [ limit => -1 ], [ lease => '1e15' ],
-               [ hold => $FORGET + 1 ], [ age => 'x' ]) {
+               [ hold => $FORGET + 1 ], [ age => 'x' ], [ span => -1 ], [ span => 2 * $FORGET + 1 ]) {
     my $before = servers();
     like answer('g', has => 1, want => 1, @$wrong), qr/argument/, "no sync: @$wrong";
     is_deeply servers(), $before, '... and nothing is noted';
 }
 is answer('g', has => 0, want => 0, lease => $FORGET, hold => $FORGET)->[0], 'ok', 'the longest lease and hold are allowed';
+
+# A lease of 60 s among those of 3 s: the data are lost, and who had it does not speak.
+my @short = (has => 0, want => 0, lease => 3000);
+my @long  = (has => 1, want => 1, lease => 60_000);
+$redis->asked('DEL', 'adm:{test}');
+is answer('a', @short)->[$SPAN], 3000 + $HOLD, 'the longest lease and hold is told';
+is answer('b', @long)->[$SPAN], 60_000 + $HOLD, '... of a server that comes';
+is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... and to all';
+$redis->asked('DEL', 'adm:{test}');
+is answer('a', @short, span => 60_000 + $HOLD)->[$LEARNING], 60_000 + $HOLD, 'an engine without data learns for as long as it is told';
+sync('b', 0, 0, lease => 60_000, leaves => 1);
+is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... also once nobody has such a lease';
+
+# Nothing is lost, and who had a longer lease has left.
+my $learnt = JSON::PP::decode_json($redis->asked('HGET', 'adm:{test}', '#'));
+@$learnt[2, 6] = (0, 0);    # how long it learns, and whether
+$redis->asked('HSET', 'adm:{test}', '#', JSON::PP::encode_json($learnt));
+is answer('a', @short, span => 60_000 + $HOLD)->[$SPAN], 3000 + $HOLD, 'an engine that knows all does not need to be told';
 
 done_testing;

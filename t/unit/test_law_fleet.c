@@ -4,6 +4,7 @@
 
 #define MSEC INT64_C(1000)
 #define SECOND (1000 * MSEC)
+#define SPAN_MSEC 70000
 
 static const law_fleet_terms_t terms = { .limit = 40,
                                          .lease_usec = 30 * SECOND,
@@ -34,7 +35,8 @@ static bool hear(int64_t gen, uint32_t granted, uint32_t target)
                                 .engine_msec = 6000,
                                 .gen = gen,
                                 .granted = granted,
-                                .target = target };
+                                .target = target,
+                                .span_msec = SPAN_MSEC };
 
     return law_fleet_hear(&fleet, &terms, &reply, now, &share);
 }
@@ -279,6 +281,21 @@ START_TEST(what_stands_idle_is_given_back_after_a_second)
 }
 END_TEST
 
+/* R16 */
+START_TEST(the_longest_lease_and_hold_are_said_again)
+{
+    begin();
+    tell();
+    ck_assert_int_eq(sync_sent.span_msec, 0);
+    ck_assert(hear(7, 4, 4));
+    law_fleet_lost(&fleet);
+    law_fleet_connected(&fleet, true, 5000, now); /* one that knows nothing */
+    tell();
+    ck_assert_int_eq(sync_sent.span_msec, SPAN_MSEC);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
 {
     uint64_t before;
@@ -331,6 +348,7 @@ static void add_stories(TCase *stories)
         stories,
         an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more);
     tcase_add_test(stories, what_stands_idle_is_given_back_after_a_second);
+    tcase_add_test(stories, the_longest_lease_and_hold_are_said_again);
     tcase_add_test(stories,
                    whoever_speaks_for_a_server_goes_on_with_its_sequence);
 }

@@ -48,7 +48,7 @@ sub milliseconds { return int 1000 * time }
 sub granted {
     my ($share, %o) = @_;
     return array('ok', milliseconds(), milliseconds(), $share, $share, 1, $share, $share,
-                 0, $o{limit} // $share, 0, 0);
+                 0, $o{limit} // $share, 0, 0, 31_000);
 }
 
 # Commands are arrays of bulk strings.
