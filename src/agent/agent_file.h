@@ -28,7 +28,7 @@ void agent_file_close(agent_file_t *file);
  *  cannot be read. */
 const char *agent_file_text(const agent_file_t *file);
 
-/** The same of a file that has one short line, which the system gives at once: one
+/** The same of a file of one or two short lines, which the system gives at once: one
  *  system call. */
 const char *agent_file_line(const agent_file_t *file);
 

@@ -186,9 +186,9 @@ static void look_at_memory(agent_sense_t *sense)
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": microseconds. */
 static bool read_pressure(const agent_file_t *file, uint64_t *stalled)
 {
-    const char *total = strstr(agent_file_text(file), "total=");
+    const char *line = agent_file_line(file), *total = strstr(line, "total=");
 
-    if (!total || strncmp(agent_file_text(file), "some", 4) != 0) {
+    if (!total || strncmp(line, "some", 4) != 0) {
         return false;
     }
     *stalled = strtoull(total + 6, NULL, 10);
