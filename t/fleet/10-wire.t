@@ -47,6 +47,12 @@ for_each_combo(sub {
         $fleet->{wires}[1]->becomes('pass');
         $fleet->rest;
     }
+    # All is whole again shortly before a lease ends, and the agent is not there yet.
+    $fleet->{wires}[0]->becomes('stall');
+    wait_for { my $ms = $fleet->{httpds}[0]->zone('db')->{FleetLeaseMs}; $ms && $ms < 40 } 'a lease is almost over';
+    kill KILL => $fleet->{httpds}[0]->agents;
+    $fleet->{wires}[0]->becomes('pass');
+    $fleet->rest;
     cmp_ok $fleet->lines(1, qr/ADM0141/), '<=', 1 + (time - $^T) / 60, 'at most a line a minute';
     $fleet->stop;
 }, 'event+cgid');

@@ -27,6 +27,7 @@ use AdmissionTest::Wire;
 
 our $LIMIT = 4;
 our $ZONE  = 'db';
+my $RENEWED = 0.2;    # seconds that a lease ends later once it was renewed, at least
 
 # What servers say of an engine that goes away, and httpd of programs that do.
 my @EXPECTED = (qr/ADM0105/, qr/ADM0133/, qr/ADM014[1-9]/, qr/ADM0150/, qr/AH10246/, qr/ADM0202/,
@@ -106,19 +107,24 @@ sub sum {
 }
 
 # An assertion that all, or those that are named by number, have a lease and know of so
-# many servers.
+# many servers. renewed: the engine has given it from now on. A server that has just lost
+# its agent or its engine has one as well, for as long as it lasts.
 sub is_leased {
     my ($self, $what, %o) = @_;
     my @asked = $o{only} ? @{ $o{only} } : 0 .. $#{ $self->{httpds} };
     my $servers = $o{servers} // scalar @{ $self->{httpds} };
+    my @ends = $o{renewed} ? map { end_of_lease($_) + $RENEWED } $self->zones : (0) x @{ $self->{httpds} };
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     return wait_for {
         my @zones = $self->zones;
         @asked == grep { my $zone = $zones[$_];
-                         ($zone->{FleetState} // '') eq 'leased' && $zone->{FleetServers} == $servers } @asked;
+                         ($zone->{FleetState} // '') eq 'leased' && $zone->{FleetServers} == $servers
+                             && end_of_lease($zone) > $ends[$_] } @asked;
     } $what // 'all servers have a lease', $o{within} // 30;
 }
+
+sub end_of_lease { my ($zone) = @_; return time + ($zone->{FleetLeaseMs} // 0) / 1000 }
 
 # Clients at each server, who ask again and again for a program of so many milliseconds.
 sub load {
@@ -193,7 +199,7 @@ sub rest {
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->unload;
-    $self->is_leased('all have a lease again', %o);
+    $self->is_leased('all have a lease again', %o, renewed => 1);
     wait_for { $self->sum('Active') + $self->sum('Queued') == 0 } '... nobody runs or waits', 20;
     wait_for { !$self->{httpds}[0]->live_programs_now } '... no program is left', 20;
     for my $httpd (@{ $self->{httpds} }) {
