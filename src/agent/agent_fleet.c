@@ -97,10 +97,19 @@ static void lost(void *data, const char *why)
 {
     (void)data;
     adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    if (tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_LOST,
-                                           .subject = why })) {
+    if (tell_rarely(
+            &(agent_fleet_news_t){ .event = AGENT_FLEET_LOST, .why = why })) {
         all.has_told_connected = false;
     }
+}
+
+static void refused(void *data, uint32_t zone, const char *why)
+{
+    (void)data;
+    adm_engine_count(all.self, ADM_ENGINE_ERROR);
+    tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_REFUSED,
+                                       .zone = all.zones[zone].zone->name,
+                                       .why = why });
 }
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
@@ -113,7 +122,7 @@ static void tell_of(agent_fleet_event_t event, const shared_t *shared,
                     uint32_t number, uint32_t limit)
 {
     tell_rarely(&(agent_fleet_news_t){ .event = event,
-                                       .subject = shared->zone->name,
+                                       .zone = shared->zone->name,
                                        .number = number,
                                        .limit = limit });
 }
@@ -192,7 +201,7 @@ static void note_lease(shared_t *shared)
     if (has_lapsed != shared->has_lapsed) {
         tell(&(agent_fleet_news_t){ .event = has_lapsed ? AGENT_FLEET_LAPSED
                                                         : AGENT_FLEET_LEASED,
-                                    .subject = shared->zone->name });
+                                    .zone = shared->zone->name });
     }
     shared->has_lapsed = has_lapsed;
 }
@@ -392,6 +401,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
                                                    .parted = parted,
                                                    .connected = connected,
                                                    .lost = lost,
+                                                   .refused = refused,
                                                    .replied = replied,
                                                    .pushed = pushed } };
     apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);

@@ -39,8 +39,9 @@ typedef struct agent_share_t {
 typedef enum agent_fleet_event_t {
     AGENT_FLEET_CONNECTED, /* with the engine; number: 1, it was restarted */
     AGENT_FLEET_LOST,      /* no connection: why */
-    AGENT_FLEET_LAPSED,    /* the lease of a zone is over: its name */
-    AGENT_FLEET_LEASED,    /* there is one again */
+    AGENT_FLEET_REFUSED, /* the engine does not take a zone: its name and why */
+    AGENT_FLEET_LAPSED,  /* the lease of a zone is over: its name */
+    AGENT_FLEET_LEASED,  /* there is one again */
     AGENT_FLEET_DOUBLED, /* somebody else speaks in this server's name: a zone */
     AGENT_FLEET_LATE,    /* a zone: the engine believed nothing */
     AGENT_FLEET_LESS,    /* a zone: another server states this lower limit */
@@ -48,10 +49,11 @@ typedef enum agent_fleet_event_t {
     AGENT_FLEET_EVENTS
 } agent_fleet_event_t;
 
-/** What happened: of which zone or why, and a number if there is one. */
+/** What happened: of which zone, why, and a number, as far as there are any. */
 typedef struct agent_fleet_news_t {
     agent_fleet_event_t event;
-    const char *subject;
+    const char *zone;
+    const char *why;
     uint32_t number;
     uint32_t limit; /* of the zone, as this server has it; or of all */
 } agent_fleet_news_t;

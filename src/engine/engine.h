@@ -40,6 +40,9 @@ typedef struct engine_ears_t {
     /** One is lost, of zones that have just parted; @a why, for the log. Told again for
      *  each attempt that fails. */
     void (*lost)(void *data, const char *why);
+    /** A zone has parted alone: the engine does not take its syncs, and the connection
+     *  goes on. @a why, for the log. Told again for each attempt. */
+    void (*refused)(void *data, uint32_t zone, const char *why);
     /** The answer to a zone's sync. */
     void (*replied)(void *data, uint32_t zone, const law_fleet_reply_t *reply,
                     const law_fleet_who_t *who, int64_t now);

@@ -30,8 +30,7 @@ typedef struct zone_t {
     const char *key;
     unsigned node;            /* that it is with */
     unsigned moves;           /* since it was answered last */
-    bool is_refused;          /* since then */
-    int64_t next_try;         /* 0: it does not pause */
+    int64_t next_try;         /* of one that is refused; 0: it does not pause */
     char run[REDIS_NODE_RUN]; /* of the node that it was with last */
 } zone_t;
 
@@ -131,20 +130,17 @@ static bool is_known(const engine_t *engine, unsigned number)
                && !engine->address->sentinel);
 }
 
-/* Says what is wrong with a node. */
-static void tell(engine_t *engine, unsigned number, const char *why)
+/* What is wrong with a node, and with which. */
+static const char *describe(const engine_t *engine, unsigned number,
+                            const char *why, char text[WHY_ROOM])
 {
-    const engine_ears_t *told = &engine->setup->ears;
     const redis_place_t *at = &engine->seats[number].node.place;
-    char text[WHY_ROOM];
 
     if (at->port == 0 || is_known(engine, number)) {
-        snprintf(text, sizeof(text), "%s", why);
+        return why;
     }
-    else {
-        snprintf(text, sizeof(text), "%s:%d: %s", at->host, at->port, why);
-    }
-    told->lost(told->data, text);
+    snprintf(text, WHY_ROOM, "%s:%d: %s", at->host, at->port, why);
+    return text;
 }
 
 /* Its connections end, and are made anew after a pause that grows. */
@@ -152,6 +148,7 @@ static void give_up(engine_t *engine, unsigned number, const char *why)
 {
     const engine_ears_t *told = &engine->setup->ears;
     seat_t *seat = &engine->seats[number];
+    char text[WHY_ROOM];
     uint32_t n;
 
     redis_node_end(&seat->node);
@@ -167,7 +164,7 @@ static void give_up(engine_t *engine, unsigned number, const char *why)
             told->parted(told->data, n);
         }
     }
-    tell(engine, number, why);
+    told->lost(told->data, describe(engine, number, why, text));
 }
 
 /* Of a node that was lost: the first one knows where they are now. If that is still
@@ -192,10 +189,6 @@ static void replied(void *data, redis_node_t *node, uint32_t zone,
     const engine_ears_t *told = &engine->setup->ears;
 
     engine->zones[zone].moves = 0;
-    if (engine->zones[zone].is_refused) {
-        engine->zones[zone].is_refused = false;
-        told->connected(told->data, false);
-    }
     engine->seats[number_of(engine, node)].pause = PAUSE_LEAST_USEC;
     told->replied(told->data, zone, reply, who, engine->now);
 }
@@ -204,12 +197,13 @@ static void replied(void *data, redis_node_t *node, uint32_t zone,
 static void refused(void *data, redis_node_t *node, uint32_t n, const char *why)
 {
     engine_t *engine = data;
-    zone_t *zone = &engine->zones[n];
+    const engine_ears_t *told = &engine->setup->ears;
+    char text[WHY_ROOM];
 
-    zone->is_refused = true;
-    zone->next_try = engine->now + PAUSE_ZONE_USEC;
-    engine->setup->ears.parted(engine->setup->ears.data, n);
-    tell(engine, number_of(engine, node), why);
+    engine->zones[n].next_try = engine->now + PAUSE_ZONE_USEC;
+    told->parted(told->data, n);
+    told->refused(told->data, n,
+                  describe(engine, number_of(engine, node), why, text));
 }
 
 static void pushed(void *data, redis_node_t *node, const char *key,

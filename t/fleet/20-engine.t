@@ -73,7 +73,7 @@ for_each_combo(sub {
     $redis->command('DEL', 'adm:{db}');
     $redis->command('SET', 'adm:{db}', 'something else');
     wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... nobody has a lease', 20;
-    cmp_ok $fleet->lines(0, qr/ADM0141: .*WRONGTYPE/), '<=', 2, '... one line a minute';
+    cmp_ok $fleet->lines(0, qr/ADM0152: .*WRONGTYPE/), '<=', 2, '... one line a minute';
     $redis->command('DEL', 'adm:{db}');
     $fleet->goes_on('... until it is gone', 30);
     $fleet->rest;

@@ -34,6 +34,8 @@ CONF
 
 sub cluster { return $bulk->("redis_mode:cluster\r\nrun_id:" . 'a' x 40 . "\r\n") }
 
+my $TOLD = qr/ADM0141|ADM0152/;
+
 # What the fake says, and why that is no engine.
 my @bad = (
     [ 'garbage',                 qr/Protocol error/,           EVALSHA => "!?garbage\r\n" ],
@@ -57,6 +59,8 @@ my @bad = (
     [ 'an unknown word',         qr/answers something else/,   EVALSHA => $array->('yes', 1) ],
     [ 'a wrong list of servers', qr/answers something else/,
       EVALSHA => "*14\r\n" . $ok->(1) =~ s/^\*13\r\n//r . $array->('a', 1, 1) ],
+    [ 'a key of another type',   qr/ADM0152: zone db: the engine \S+ refuses it: WRONGTYPE/,
+      EVALSHA => "-WRONGTYPE Operation against a key\r\n" ],
     [ 'silence',                 qr/does not answer in time/,  EVALSHA => 'nothing' ],
     [ 'silence from the start',  qr/cannot be connected in time/, map { $_ => 'nothing' } qw(INFO ROLE SCRIPT TIME SUBSCRIBE) ],
 );
@@ -71,20 +75,20 @@ sub resident_kb {
 # A reload for each: a new agent, which may tell again.
 sub is_told {
     my ($httpd, $what, $pattern, %says) = @_;
-    my $before = lines($httpd, qr/ADM0141/);
+    my ($agent) = $httpd->agents;
+    my ($next, @lines);
 
     $fake->says(%says);
-    my ($agent) = $httpd->agents;
     $httpd->graceful;
-    wait_for { my @now = $httpd->agents; @now == 1 && $now[0] != $agent && lines($httpd, qr/ADM0141/) > $before }
-        "$what: there is a line";
-    my ($line) = reverse grep { /ADM0141/ } split /\n/, $httpd->slurp('error.log');
-    like $line, $pattern, '... that says it';
+    wait_for { my @now = $httpd->agents; $next = $now[0] if @now == 1 && $now[0] != $agent } "$what: a reload";
+    my $told = sub { @lines = grep { /\[pid $next:.*(?:$TOLD)/ } split /\n/, $httpd->slurp('error.log') };
+    wait_for { $told->() } '... there is a line';
+    like $lines[0], $pattern, '... that says it';
     if ($what eq $bad[0][0]) {
         my $errors = $httpd->status->{AdmissionEngineErrors};
         wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 2 } '... while it tries again';
     }
-    is lines($httpd, qr/ADM0141/), $before + 1, '... in one line';
+    is scalar($told->()), 1, '... in one line';
     cmp_ok resident_kb($httpd->agents), '<', 100_000, '... and little memory';
 }
 
@@ -93,7 +97,7 @@ for_each_combo(sub {
 
     $fake->says;
     my $httpd = start_httpd(combo => $combo, workers => 40, conf => conf('reject'));
-    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0141/, qr/ADM0142/, qr/ADM014[34]/, qr/AH10246/);
+    $httpd->allow_in_log(qr/ADM0105/, $TOLD, qr/ADM0142/, qr/ADM014[34]/, qr/AH10246/);
     $httpd->expect_in_log(qr/ADM0146: zone db: .*late/, qr/ADM0147: zone db: MaxConcurrent is 3 here and 1 on/,
                           qr/ADM0202: zone db: request rejected, the lease of this server/);
     wait_for { $httpd->zone('db')->{FleetLimit} == 1 } 'a Redis that is right grants a share';

@@ -36,14 +36,14 @@ static void tell_of_engine(const agent_fleet_news_t *news)
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
                  "no connection with the engine %s: %s; shares hold as "
                  "long as their leases, then fallback=%s does",
-                 address, news->subject,
+                 address, news->why,
                  admission_fleet_fallback_name(terms.fallback));
 }
 
 /* What does not fit between servers. */
 static void tell_of_servers(const agent_fleet_news_t *news)
 {
-    const char *zone = news->subject;
+    const char *zone = news->zone;
 
     switch (news->event) {
     case AGENT_FLEET_DOUBLED:
@@ -83,16 +83,22 @@ static void tell(void *data, const agent_fleet_news_t *news)
     case AGENT_FLEET_LOST:
         tell_of_engine(news);
         break;
+    case AGENT_FLEET_REFUSED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0152)
+                     "zone %s: the engine %s refuses it: %s; its share holds "
+                     "as long as its lease, then fallback=%s does",
+                     news->zone, terms.provider->shown(terms.address),
+                     news->why, admission_fleet_fallback_name(terms.fallback));
+        break;
     case AGENT_FLEET_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0142)
                      "zone %s: the lease of this server's share is over, "
                      "fallback=%s holds",
-                     news->subject,
-                     admission_fleet_fallback_name(terms.fallback));
+                     news->zone, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0143)
-                     "zone %s: this server has a share again", news->subject);
+                     "zone %s: this server has a share again", news->zone);
         break;
     default:
         tell_of_servers(news);

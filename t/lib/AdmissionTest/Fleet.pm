@@ -27,10 +27,11 @@ use AdmissionTest::Wire;
 
 our $LIMIT = 4;
 our $ZONE  = 'db';
+my $TOLD = qr/ADM0141|ADM0152/;
 my $RENEWED = 0.2;    # seconds that a lease ends later once it was renewed, at least
 
 # What servers say of an engine that goes away, and httpd of programs that do.
-my @EXPECTED = (qr/ADM0105/, qr/ADM0133/, qr/ADM014[1-9]/, qr/ADM0150/, qr/AH10246/, qr/ADM0202/,
+my @EXPECTED = (qr/ADM0105/, qr/ADM0133/, qr/ADM014[1-9]/, qr/ADM015[02]/, qr/AH10246/, qr/ADM0202/,
                 qr/\[cgid?:error\]/, qr/AH00052: child pid \d+ exit signal Killed/,
                 qr/AH0004[56]: /, qr/AH00098: pid file/, qr/AH00288|AH00291|AH00167/);
 
@@ -161,16 +162,16 @@ sub goes_on {
 sub is_told {
     my ($self, $n, $what, $engine, $pattern) = @_;
     my $httpd = $self->{httpds}[$n];
-    my $before = $self->lines($n, qr/ADM0141/);
+    my $before = $self->lines($n, $TOLD);
     local $Test::Builder::Level = $Test::Builder::Level + 1;
 
     $self->change_engine($n, $engine);
-    wait_for { $self->lines($n, qr/ADM0141/) > $before } "$what: there is a line", 20;
-    my ($line) = reverse grep { /ADM0141/ } $httpd->error_log;
+    wait_for { $self->lines($n, $TOLD) > $before } "$what: there is a line", 20;
+    my ($line) = reverse grep { $_ =~ $TOLD } $httpd->error_log;
     like $line, $pattern, '... that says it';
     my $errors = $httpd->status->{AdmissionEngineErrors};
     wait_for { $httpd->status->{AdmissionEngineErrors} > $errors + 1 } '... while it tries again', 20;
-    is $self->lines($n, qr/ADM0141/), $before + 1, '... in one line';
+    is $self->lines($n, $TOLD), $before + 1, '... in one line';
     $self->change_engine($n, $self->{engine});
 }
 
