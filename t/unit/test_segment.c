@@ -44,8 +44,11 @@ START_TEST(a_segment_has_room_for_all_or_is_refused)
     const adm_sizes_t large = { 1, 1, ADM_MAX_CHUNKS * ADM_CHUNK_TICKETS, 0 };
     adm_segment_t *created = NULL;
 
-    ck_assert(adm_segment_create(&created, &large, pool) != APR_SUCCESS
-              || adm_segment_bytes(created) / ADM_CACHE_LINE > large.tickets);
+    if (adm_segment_create(&created, &large, pool) == APR_SUCCESS) {
+        ck_assert(adm_segment_bytes(created) / ADM_CACHE_LINE > large.tickets);
+        /* A search for leaks would read, and so fill, all of it. */
+        adm_segment_destroy(created);
+    }
 }
 END_TEST
 
