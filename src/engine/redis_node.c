@@ -8,7 +8,7 @@
 #include "redis_node.h"
 #include "redis_words.h"
 
-/* Between two proofs that pushes still come, at least. */
+/* Between two proofs that pushes still come. */
 #define ECHO_USEC INT64_C(2000000)
 
 void redis_node_begin(redis_node_t *node, apr_pool_t *p,
@@ -251,6 +251,7 @@ static const char *take_push(void *data, const redisReply *reply)
             node->is_subscribed = true;
             look_whether_ready(node);
         }
+        node->echo_at = node->now;
         node->echo_by = 0;
     }
     else if (reply->element[2]->type == REDIS_REPLY_STRING
@@ -264,6 +265,23 @@ static const char *take_push(void *data, const redisReply *reply)
 }
 
 /* ---- the loop ------------------------------------------------------------------- */
+
+/* A connection that only listens never hears that it is lost. Who subscribes once more is
+ * told so, and needs no other right. */
+static void ask_for_echo(redis_node_t *node)
+{
+    redisContext *context = node->pushes.context;
+    int is_done = 0;
+
+    if (!redis_node_is_ready(node) || node->echo_by
+        || node->now < node->echo_at + ECHO_USEC
+        || redisAppendCommand(context, "SUBSCRIBE adm:%s", node->setup->self.id)
+               != REDIS_OK) {
+        return;
+    }
+    node->echo_by = node->now + node->setup->address->timeout_usec;
+    redisBufferWrite(context, &is_done);
+}
 
 const char *redis_node_work(redis_node_t *node, int64_t now,
                             char why[REDIS_SOCKET_WHY])
@@ -282,6 +300,9 @@ const char *redis_node_work(redis_node_t *node, int64_t now,
     if (!error && node->echo_by && now >= node->echo_by) {
         error = "it does not push any more";
     }
+    if (!error) {
+        ask_for_echo(node);
+    }
     if (error && error != why) {
         snprintf(why, REDIS_SOCKET_WHY, "%s", error);
     }
@@ -294,28 +315,14 @@ void redis_node_wait_for(const redis_node_t *node, struct pollfd *descriptors,
     if (node->deadline && node->deadline < *wake_at) {
         *wake_at = node->deadline;
     }
-    if (node->echo_by && node->echo_by < *wake_at) {
-        *wake_at = node->echo_by;
+    if (redis_node_is_ready(node)) {
+        int64_t echo = node->echo_by ? node->echo_by
+                                     : node->echo_at + ECHO_USEC;
+
+        *wake_at = echo < *wake_at ? echo : *wake_at;
     }
     descriptors[0] = redis_socket_wait_for(&node->commands);
     descriptors[1] = redis_socket_wait_for(&node->pushes);
-}
-
-/* A connection that only listens never hears that it is lost. Who subscribes once more is
- * told so, and needs no other right. */
-static void ask_for_echo(redis_node_t *node, int64_t now)
-{
-    redisContext *context = node->pushes.context;
-    int is_done = 0;
-
-    if (node->echo_by || now < node->echo_at + ECHO_USEC
-        || redisAppendCommand(context, "SUBSCRIBE adm:%s", node->setup->self.id)
-               != REDIS_OK) {
-        return;
-    }
-    node->echo_at = now;
-    node->echo_by = now + node->setup->address->timeout_usec;
-    redisBufferWrite(context, &is_done);
 }
 
 bool redis_node_sync(redis_node_t *node, uint32_t zone, const char *key,
@@ -337,6 +344,5 @@ bool redis_node_sync(redis_node_t *node, uint32_t zone, const char *key,
     }
     /* What is not written now is when it can be; an error is seen there, too. */
     redisBufferWrite(context, &is_done);
-    ask_for_echo(node, now);
     return true;
 }

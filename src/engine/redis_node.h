@@ -62,9 +62,10 @@ struct redis_node_t {
     uint32_t *asked;     /* zones whose answers come, in order: a ring */
     uint32_t first, count;
     int64_t deadline; /* of the next answer; 0: none is awaited */
-    int64_t echo_at;  /* when it was asked for a push last ... */
-    int64_t echo_by;  /* ... that has to come by then; 0: it has */
-    int64_t now;      /* of this work() */
+    int64_t echo_at;  /* when pushes were known to come */
+    int64_t
+        echo_by; /* the next proof has to come by then; 0: none is awaited */
+    int64_t now; /* of this work() */
 };
 
 /** Before all others, once. */
