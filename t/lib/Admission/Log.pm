@@ -119,11 +119,12 @@ sub check_log {
     $self->must(!@bad, 'the error log has no line the test did not expect', @bad);
 }
 
-# The end of both logs: what is rare fails where nobody can look again.
+# The end of both logs: what is rare fails where nobody can look again. Not of those who
+# waited for a state, and asked a hundred times a second.
 sub show_log {
     my ($self) = @_;
     for my $name (qw(error_log access_log)) {
-        my @lines = $self->$name;
+        my @lines = grep { !m{^200 /server-status} } $self->$name;
         splice @lines, 0, -$SHOWN;
         print STDERR map { "# $_\n" } "$name:", map { "  $_" } @lines;
     }

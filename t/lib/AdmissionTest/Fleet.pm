@@ -208,7 +208,8 @@ sub rest {
         my @asked = map { $httpd->ask("/cgi-bin/heavy?until=$gate") } 1 .. $self->{limit};
         $httpd->zone_becomes($ZONE, '... one server alone may use all', Active => $self->{limit});
         $self->{httpds}[0]->open_gate($gate);
-        is_deeply statuses(answers(@asked)), { 200 => $self->{limit} }, '... and does';
+        my $seen = statuses(answers(@asked));
+        is_deeply $seen, { 200 => $self->{limit} }, '... and does' or diag explain $seen;
     }
 }
 
