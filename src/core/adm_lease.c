@@ -1,8 +1,8 @@
 /* adm_lease.c - whether the permits that were handed over are used.
  * Called by adm_ticket, and by the module.
  *
- * Every unlock of a zone passes on what it may. This is for those who only wait
- * for somebody to do so: it unlocks when the time has come.
+ * Every unlock of a zone passes on unused permits whose time is over. A waiter that
+ * would only wait for another process to unlock calls this: it unlocks when it is due.
  */
 #include "adm_layout.h"
 #include "adm_zone.h"

@@ -1,8 +1,8 @@
 /* adm_turn.c - whose turn it is in a zone that uses flows.
  * Called by adm_hand_over, under the zone's lock.
  *
- * The first flow that is looked at is mostly the one. Others are because of children
- * that cannot run.
+ * Mostly the first flow is the one. Further flows are looked at only because of
+ * children that cannot run.
  */
 #include "adm_fault.h"
 #include "adm_flow.h"

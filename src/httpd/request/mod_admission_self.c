@@ -1,7 +1,7 @@
 /* mod_admission_self.c - requests that this server sends to itself.
  *
- * Whoever holds a permit and waits for an answer of the same zone would wait for
- * himself. mod_proxy's requests to one of our own addresses carry a token of each
+ * A request that holds a permit and waits for an answer of the same zone would wait
+ * for itself. mod_proxy's requests to one of our own addresses carry a token of each
  * ticket that their sender holds, and those that it came with itself, and how many
  * requests are between it and the client's:
  *

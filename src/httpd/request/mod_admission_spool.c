@@ -1,4 +1,4 @@
-/* mod_admission_spool.c - answers that their clients read slowly. */
+/* mod_admission_spool.c - keeps responses for clients that read slowly. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>

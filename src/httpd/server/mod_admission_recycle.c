@@ -2,7 +2,7 @@
  *
  * Each child gets a quota of connections of its own in place of
  * MaxConnectionsPerChild. worker and event read that number once, at the start
- * of a child, so that the even spread of the quotas is all there is. prefork
+ * of a child, so there the even spread of the quotas is all that applies. prefork
  * reads it after each connection: there a child whose quota is used up asks for
  * the turn to end, and serves on until it gets it.
  */
