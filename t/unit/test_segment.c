@@ -24,8 +24,7 @@ static const adm_sizes_t impossible_sizes[] = {
     { 1, 1, UINT32_MAX, 0 },
     { 1, 1, 1, ADM_MAX_FLOW_TABLES + 1 },
 };
-#define IMPOSSIBLE_SIZES \
-    (int)(sizeof(impossible_sizes) / sizeof(impossible_sizes[0]))
+#define IMPOSSIBLE (int)(sizeof(impossible_sizes) / sizeof(*impossible_sizes))
 
 START_TEST(a_size_that_cannot_be_numbered_is_refused)
 {
@@ -46,8 +45,7 @@ START_TEST(a_segment_has_room_for_all_or_is_refused)
 
     if (adm_segment_create(&created, &large, pool) == APR_SUCCESS) {
         ck_assert(adm_segment_bytes(created) / ADM_CACHE_LINE > large.tickets);
-        /* A search for leaks would read, and so fill, all of it. */
-        adm_segment_destroy(created);
+        adm_segment_destroy(created); /* a search for leaks would fill it all */
     }
 }
 END_TEST
@@ -70,9 +68,8 @@ END_TEST
 
 START_TEST(unused_room_costs_no_memory)
 {
-    const size_t page = 4096;
     static unsigned char in_core[128 * 1024];
-    size_t pages, n, resident = 0;
+    size_t page = 4096, pages, n, resident = 0;
 
     make_segment(1000, 16, 1000000);
     pages = adm_segment_bytes(segment) / page;
@@ -470,7 +467,7 @@ static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_new_segment_is_consistent);
     tcase_add_loop_test(stories, a_size_that_cannot_be_numbered_is_refused, 0,
-                        IMPOSSIBLE_SIZES);
+                        IMPOSSIBLE);
     tcase_add_test(stories, a_segment_has_room_for_all_or_is_refused);
     tcase_add_test(stories, tickets_are_rounded_up_to_whole_chunks);
     tcase_add_test(stories, unused_room_costs_no_memory);

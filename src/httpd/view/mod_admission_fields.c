@@ -159,7 +159,7 @@ const admission_field_t admission_zone_fields[] = {
     { "LimitConfigured", "configured", "limitConfigured", "limit_configured",
       NULL, "What MaxConcurrent says.", GAUGE, limit_configured, NULL, OF_ANY },
     { "LimitOrdered", "ordered", "limitOrdered", "limit_ordered", NULL,
-      "What an administrator's order says of it; 0, none does.", GAUGE,
+      "Limit set by an administrator's order; 0 if there is none.", GAUGE,
       limit_ordered, NULL, OF_ANY },
     { "Mode", "Mode", "mode", "mode", NULL,
       "What happens to those who come: open, pause or drain.", MODE, mode, NULL,
