@@ -81,7 +81,7 @@ sub is_no_engine {
     my ($fleet, $what, $port, $pattern) = @_;
     SKIP: {
         skip "$what is not here", 1 if !$port;
-        my @before = map { $fleet->lines($_, qr/ADM0141/) } 0 .. 2;
+        my @before = map { $fleet->lines($_, qr/ADM0141|ADM0152/) } 0 .. 2;
         my @errors = map { $_->status->{AdmissionEngineErrors} } @{ $fleet->{httpds} };
         my $began = time;
 
@@ -94,14 +94,14 @@ sub is_no_engine {
         wait_for { 3 == grep { $fleet->{httpds}[$_]->status->{AdmissionEngineErrors} > $errors[$_] + 3 } 0 .. 2 }
             '... which is tried again', 20;
         for my $n (0 .. 2) {
-            my $lines = $fleet->lines($n, qr/ADM0141/) - $before[$n];
+            my $lines = $fleet->lines($n, qr/ADM0141|ADM0152/) - $before[$n];
             cmp_ok $lines, '<=', 1 + (time - $began) / 60, "... $lines lines";
         }
         if ($pattern) {
             # A minute may have passed since the last one; a reload begins another.
             $fleet->{httpds}[1]->graceful;
             wait_for { $fleet->lines(1, $pattern) > 0 } '... the log says what it is', 20
-                or diag grep { /ADM0141/ } map { "$_\n" } $fleet->{httpds}[1]->error_log;
+                or diag grep { /ADM0141|ADM0152/ } map { "$_\n" } $fleet->{httpds}[1]->error_log;
         }
         $_->becomes("engine $fleet->{engine_port}") for @{ $fleet->{wires} };
         $fleet->goes_on('... the engine is back', 30);
@@ -121,7 +121,7 @@ for_each_combo(sub {
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
     is_no_engine($fleet, 'a Sentinel', redis_as("sentinel monitor m 127.0.0.1 $redis->{port} 1", '--sentinel'),
                  qr/ADM0141: .*it is a Sentinel/);
-    is_no_engine($fleet, 'a Cluster without slots', redis_as('cluster-enabled yes'), qr/ADM0141: .*CLUSTERDOWN/);
+    is_no_engine($fleet, 'a Cluster without slots', redis_as('cluster-enabled yes'), qr/ADM0152: .*CLUSTERDOWN/);
     is_no_engine($fleet, 'a Redis with a password', redis_as('requirepass secret'), qr/ADM0141: .*NOAUTH/);
     is_no_engine($fleet, 'a Redis that is full', redis_as('maxmemory 1mb', 'maxmemory-policy noeviction'),
                  qr/ADM0141: .*OOM/);
