@@ -41,6 +41,7 @@ sub keep {
     my $pid = fork // die "fork: $!\n";
 
     if ($pid == 0) {
+        POSIX::setsid();    # who kills all of this process's group does not kill it
         $SIG{$_} = 'DEFAULT' for qw(INT HUP PIPE);
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>>', $log;
