@@ -39,7 +39,8 @@ sub demonstrate {
     eval { $show->(); 1 } or $failed = $@;
     POSIX::_exit(1) if $$ != $me;
     $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
-    print STDERR "quickstart: $failed" if $failed && !$stopped;
+    # Where in a library it happened does not help the reader.
+    print STDERR 'quickstart: ', $failed =~ s/ at \S+ line \d+\.?$//r if $failed && !$stopped;
     leave(@there);
     $_->discard for @servers;
     eval { $end->(); 1 } or print STDERR "quickstart: $@";
