@@ -28,7 +28,7 @@ my @alive;            # what guards wait for the end of
 sub create {
     my ($class, %o) = @_;
     our $number;
-    my $root = Admission::Machine::cgroup() // die "no memory cgroup\n";
+    my $root = Admission::Machine::cgroup() // die "this user can have no memory cgroup (root may)\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
         root   => $root,
