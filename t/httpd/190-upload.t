@@ -82,6 +82,12 @@ CONF
     wait_for { $too_long->has_begun } 'who announces too long a body gets an answer';
     like $too_long->{buffer}, qr{^HTTP/1\.1 413 }, '... and is not asked for it';
 
+    my $turns = $httpd->connect->send(
+        header('turns', 'Content-Type: application/grpc+proto', 'Transfer-Encoding: chunked')
+        . "4\r\nabcd\r\n");
+    $httpd->zone_becomes($zone, 'gRPC has a permit before its body is whole', Active => 1);
+    is_deeply [ length_of($turns->send("0\r\n\r\n")->answer) ], [4], '... which arrives';
+
     my $hold = $httpd->ask('/cgi-bin/none?until=none');
     $httpd->zone_becomes('none', 'a zone is full', Active => 1);
     my $rejected = $httpd->connect->send(

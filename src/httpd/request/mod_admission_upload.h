@@ -22,6 +22,15 @@ static inline bool admission_upload_has_body(const request_rec *r)
            || (length && strcmp(length, "0") != 0);
 }
 
+/** @return whether the client may wait for parts of the response before it sends the
+ *  rest of the body: gRPC. */
+static inline bool admission_upload_takes_turns(const request_rec *r)
+{
+    const char *type = apr_table_get(r->headers_in, "Content-Type");
+
+    return type && ap_cstr_casecmpn(type, "application/grpc", 16) == 0;
+}
+
 /** @return whether a request with this configuration may have a body that is read
  *  before it asks for a permit. Most have none. */
 static inline bool
@@ -29,7 +38,7 @@ admission_upload_is_possible(const request_rec *r,
                              const admission_dir_conf_t *conf)
 {
     return admission_conf_spool_request(conf) > 0
-           && admission_upload_has_body(r);
+           && admission_upload_has_body(r) && !admission_upload_takes_turns(r);
 }
 
 /**
