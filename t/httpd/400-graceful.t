@@ -12,7 +12,7 @@ sub zone_of {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => zone_of(2));
+    my $httpd = start_httpd(combo => $combo, places => 8, conf => zone_of(2));
     my $zone = '/cgi-bin/';
     my $ask = sub { $httpd->ask("/cgi-bin/heavy?id=$_[0]&early=1&until=$_[1]") };
 

@@ -116,8 +116,12 @@ sub text {
           . "StartServers 2\nServerLimit 8\n"
           . "MinSpareThreads $spare\nMaxSpareThreads " . 2 * $o{workers} . "\n";
 
+    # A child of worker that drains may keep its place to itself: where its idle threads
+    # end before it has noted that it ends.
+    my $workers = $o{mpm} eq 'worker' && $o{places} ? $o{places} * $threads : $o{workers};
+
     return join "\n", "ServerRoot $o{dir}", $load, $mpm,
-        "MaxRequestWorkers $o{workers}",
+        "MaxRequestWorkers $workers",
         ($user      ? "User $user\nGroup $group"       : ()),
         ($o{http2}  ? 'Protocols h2 h2c http/1.1'      : ()),
         ($o{cgi} eq 'cgid' ? 'ScriptSock cgid.sock' : ()),

@@ -28,8 +28,9 @@ sub start_beside_holder {
     my $child;
 
     $httpd->start;
-    my $holder = $httpd->ask("${zone}heavy?id=holder&until=go");
-    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    my $holder = $httpd->ask("${zone}heavy?id=holder&early=1&until=go");
+    # Begun, not only admitted: mod_cgid forgets programs it is just starting.
+    wait_for { $holder->has_begun } 'one runs';
     my ($first) = $httpd->children;
     kill USR1 => $httpd->{pid};
     wait_for { ($child) = grep { $_ != $first } $httpd->children } 'there is another child';
