@@ -1,14 +1,12 @@
 /* adm_child.c - the table of children: who is alive.
  * Called by adm_round, adm_reap and adm_program.
  */
-#include <errno.h>
-#include <signal.h>
-
 #include "adm_agent.h"
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
 #include "adm_lock.h"
+#include "adm_proc.h"
 
 /* The registered process. Remembered because getpid() is a system call; a
  * fork gives it up (adm_program.c). */
@@ -217,7 +215,7 @@ static bool has_died(adm_child_rec_t *rec, uint64_t life)
     if (adm_life_state(life) == ADM_LIFE_LIVE) {
         return adm_lock_owner_is_dead(&rec->alive);
     }
-    return kill(adm_life_pid(life), 0) != 0 && errno == ESRCH;
+    return adm_proc_is_gone(adm_life_pid(life));
 }
 
 void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx)

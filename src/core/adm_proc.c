@@ -1,5 +1,5 @@
 /* adm_proc.c - what the system says of a process.
- * Called by adm_program and adm_stopped. Makes system calls; knows nothing of the segment.
+ * Called by adm_child, adm_program and adm_stopped. Makes system calls; knows nothing of the segment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -128,12 +128,17 @@ static end_t await_end(pid_t pid, int msec)
     return END_UNKNOWN; /* a kernel before 5.3, or one that does not let us */
 }
 
+bool adm_proc_is_gone(pid_t pid)
+{
+    return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
 {
     char stat[1024];
     const char *fields;
 
-    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH)) {
+    if (pid <= 0 || adm_proc_is_gone(pid)) {
         return true;
     }
     fields = read_stat(pid, stat, sizeof(stat));

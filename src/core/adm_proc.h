@@ -1,5 +1,5 @@
 /* adm_proc.h - what the system says of a process.
- * Called by adm_program and adm_stopped. Makes system calls; holds no lock.
+ * Called by adm_child, adm_program and adm_stopped. Makes system calls; holds no lock.
  *
  * A process is known by its pid and a moment at which it was there: whoever
  * started later under that pid is another one. The process may be another
@@ -17,6 +17,9 @@
 /** The time on the clock by which the system notes when a process started.
  *  Async-signal-safe. */
 adm_usec_t adm_proc_now(void);
+
+/** @return whether no process has this pid. A zombie has it. One system call. */
+bool adm_proc_is_gone(pid_t pid);
 
 /** @return whether the process that was there at @a seen, by adm_proc_now(), was
  *  reaped or is a zombie. One that /proc does not show is assumed to live as long

@@ -5,9 +5,7 @@
  * numbers and sizes are in its private memory, and a value read from the
  * segment decides at most whether a retired zone's place is used again.
  */
-#include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_lock.h"
+#include "adm_memory.h"
 #include "adm_segment.h"
 
 /* Retired zones keep their place for this many loads, so that old children do
@@ -162,10 +161,9 @@ apr_status_t adm_segment_create(adm_segment_t **created,
         return APR_ENOMEM; /* 32 bits */
     }
     segment->bytes = (size_t)end;
-    segment->base = mmap(NULL, segment->bytes, PROT_READ | PROT_WRITE,
-                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (segment->base == MAP_FAILED) {
-        return errno;
+    rv = adm_memory_create(&segment->base, segment->bytes);
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
     segment->header = segment->base;
     segment->zone_recs = (void *)((char *)segment->base + zones_at);
@@ -201,7 +199,7 @@ void adm_segment_destroy(adm_segment_t *segment)
         close(segment->agent_pipe[0]);
         close(segment->agent_pipe[1]);
     }
-    munmap(segment->base, segment->bytes);
+    adm_memory_destroy(segment->base, segment->bytes);
     segment->base = NULL;
 }
 

@@ -1,14 +1,8 @@
-/* fuzz_segment.c - a small segment that somebody hostile writes into.
- *
- * Under libFuzzer the core is compiled to call the functions at the end instead
- * of some of the system's: a segment between pages that nobody may touch, no
- * look at real processes, and locks that can be forbidden.
- */
-#include <errno.h>
+/* fuzz_segment.c - a small segment that somebody hostile writes into. */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "adm_child.h"
+#include "adm_lock.h"
 #include "fuzz_segment.h"
 
 void begin_world(world_t *world)
@@ -22,18 +16,9 @@ void begin_world(world_t *world)
     adm_program_watch_forks(world->segment);
 }
 
-void let_go_of_locks(const world_t *world)
-{
-    uint32_t idx;
-
-    for (idx = 1; idx <= CHILDREN; idx++) {
-        /* Of all but this thread's, it is refused. */
-        pthread_mutex_unlock(&adm_child_at(world->segment, idx)->alive.mutex);
-    }
-}
-
 void end_world(world_t *world)
 {
+    MUST(!adm_lock_is_held_here());
     adm_child_forget_self();
     adm_segment_destroy(world->segment);
     apr_pool_destroy(world->pool);
@@ -114,96 +99,3 @@ void scribble(const world_t *world, input_t *input)
         memcpy(place.at + word * 4 % (place.size - 3), &value, 4);
     }
 }
-
-void scribble_around_locks(const world_t *world, input_t *input)
-{
-    adm_lock_t zone_locks[ZONES], child_locks[CHILDREN];
-    uint32_t i;
-
-    for (i = 0; i < ZONES; i++) {
-        zone_locks[i] = world->segment->zone_recs[i].lock;
-    }
-    for (i = 0; i < CHILDREN; i++) {
-        child_locks[i] = world->segment->child_recs[i].alive;
-    }
-    scribble(world, input);
-    for (i = 0; i < ZONES; i++) {
-        world->segment->zone_recs[i].lock = zone_locks[i];
-    }
-    for (i = 0; i < CHILDREN; i++) {
-        world->segment->child_recs[i].alive = child_locks[i];
-    }
-}
-
-/* ---- instead of what the core calls --------------------------------------------- */
-
-static bool locks_are_forbidden;
-
-void forbid_locks(bool are_forbidden)
-{
-    locks_are_forbidden = are_forbidden;
-}
-
-#ifdef FUZZ_INSTEAD
-
-#include <dirent.h>
-
-#define PAGE 4096
-
-void *instead_of_mmap(void *at, size_t length, int protection, int flags,
-                      int file, off_t offset);
-int instead_of_munmap(void *at, size_t length);
-int instead_of_trylock(pthread_mutex_t *mutex);
-int instead_of_kill(pid_t pid, int signal_number);
-int instead_of_open(const char *path, int flags);
-DIR *instead_of_opendir(const char *path);
-
-void *instead_of_mmap(void *at, size_t length, int protection, int flags,
-                      int file, off_t offset)
-{
-    char *all = mmap(at, length + 2 * PAGE, PROT_NONE, flags, file, offset);
-
-    MUST(all != MAP_FAILED);
-    MUST(mprotect(all + PAGE, length, protection) == 0);
-    return all + PAGE;
-}
-
-int instead_of_munmap(void *at, size_t length)
-{
-    return munmap((char *)at - PAGE, length + 2 * PAGE);
-}
-
-int instead_of_trylock(pthread_mutex_t *mutex)
-{
-    MUST(!locks_are_forbidden);
-    return pthread_mutex_trylock(mutex);
-}
-
-/* Every other process lives. Nothing is ever sent a signal. */
-int instead_of_kill(pid_t pid, int signal_number)
-{
-    MUST(signal_number == 0);
-    if (pid % 2 == 0) {
-        return 0;
-    }
-    errno = ESRCH;
-    return -1;
-}
-
-/* There is nothing to read in /proc. */
-int instead_of_open(const char *path, int flags)
-{
-    (void)path;
-    (void)flags;
-    errno = ENOENT;
-    return -1;
-}
-
-DIR *instead_of_opendir(const char *path)
-{
-    (void)path;
-    errno = ENOENT;
-    return NULL;
-}
-
-#endif

@@ -18,9 +18,6 @@ typedef struct world_t {
 
 void begin_world(world_t *world);
 
-/** Before the end, if a child was registered: a lock that is held must not go. */
-void let_go_of_locks(const world_t *world);
-
 void end_world(world_t *world);
 
 /** The private memory is as it was made. */
@@ -29,12 +26,7 @@ void check_handle(const world_t *world);
 /** Write what the input says where it says. */
 void scribble(const world_t *world, input_t *input);
 
-/** The same, but locks stay as they are: glibc follows links inside a robust
- *  mutex, so that one child can always crash another one. The parent, which
- *  must not be reached so, takes none. */
-void scribble_around_locks(const world_t *world, input_t *input);
-
-/** From now on it is an error to take a lock (only under libFuzzer). */
+/** From now on it is an error to take a lock. */
 void forbid_locks(bool are_forbidden);
 
 #endif

@@ -1,0 +1,204 @@
+/* fuzz_system.c - the system that a fuzzed core runs on, linked instead of adm_lock,
+ * adm_memory, adm_proc and adm_wait.
+ *
+ * Shared memory lies between pages that nobody may touch. A lock is one word, so that
+ * any bytes are a lock that can be asked: glibc follows links inside of a robust mutex.
+ * Nobody sleeps. Processes of an even pid live, and nothing else is known of any.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "adm_lock.h"
+#include "adm_memory.h"
+#include "adm_proc.h"
+#include "adm_wait.h"
+#include "fuzz_segment.h"
+
+/* ---- memory -------------------------------------------------------------------- */
+
+#define PAGE 4096
+
+apr_status_t adm_memory_create(void **base, size_t bytes)
+{
+    char *all = mmap(NULL, bytes + 2 * PAGE, PROT_NONE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    MUST(all != MAP_FAILED);
+    *base = all + PAGE;
+    MUST(mprotect(*base, bytes, PROT_READ | PROT_WRITE) == 0);
+    return APR_SUCCESS;
+}
+
+void adm_memory_destroy(void *base, size_t bytes)
+{
+    munmap((char *)base - PAGE, bytes + 2 * PAGE);
+}
+
+/* ---- locks --------------------------------------------------------------------- */
+
+/* The first word of a lock. Any other: what nobody but a hostile process writes. */
+enum { FREE, HELD_HERE, ANOTHER };
+
+static bool locks_are_forbidden;
+static bool inside;
+
+void forbid_locks(bool are_forbidden)
+{
+    locks_are_forbidden = are_forbidden;
+}
+
+static uint32_t state_of(const adm_lock_t *lock)
+{
+    uint32_t state;
+
+    memcpy(&state, lock, sizeof(state));
+    return state;
+}
+
+static void set_state(adm_lock_t *lock, uint32_t state)
+{
+    memcpy(lock, &state, sizeof(state));
+}
+
+/* Everything that can become of an attempt. */
+static adm_lock_result_t attempt(adm_lock_t *lock)
+{
+    static const adm_lock_result_t results[] = { ADM_LOCKED_OWNER_DIED,
+                                                 ADM_LOCK_BUSY,
+                                                 ADM_LOCK_BROKEN };
+    uint32_t state = state_of(lock);
+    adm_lock_result_t result;
+
+    MUST(!locks_are_forbidden);
+    if (state < ANOTHER) {
+        result = state == FREE ? ADM_LOCKED : ADM_LOCK_BUSY;
+    }
+    else {
+        result = results[state % 3];
+    }
+    if (result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED) {
+        set_state(lock, HELD_HERE);
+    }
+    return result;
+}
+
+apr_status_t adm_lock_init(adm_lock_t *lock)
+{
+    set_state(lock, FREE);
+    return APR_SUCCESS;
+}
+
+adm_lock_result_t adm_lock_try(adm_lock_t *lock)
+{
+    adm_lock_result_t result = inside ? ADM_LOCK_BUSY : attempt(lock);
+
+    inside = inside || result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED;
+    return result;
+}
+
+adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until)
+{
+    (void)until;
+    return adm_lock_try(lock);
+}
+
+void adm_lock_release(adm_lock_t *lock)
+{
+    set_state(lock, FREE);
+    inside = false;
+}
+
+void adm_lock_mark_repaired(adm_lock_t *lock)
+{
+    (void)lock;
+}
+
+bool adm_lock_is_held_here(void)
+{
+    return inside;
+}
+
+adm_lock_result_t adm_lock_hold_for_life(adm_lock_t *lock)
+{
+    adm_lock_result_t result = attempt(lock);
+
+    return result == ADM_LOCKED_OWNER_DIED ? ADM_LOCKED : result;
+}
+
+bool adm_lock_owner_is_dead(adm_lock_t *lock)
+{
+    adm_lock_result_t result = inside ? ADM_LOCK_BUSY : attempt(lock);
+
+    if (result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED) {
+        set_state(lock, FREE);
+    }
+    return result != ADM_LOCK_BUSY;
+}
+
+/* ---- sleep --------------------------------------------------------------------- */
+
+void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+{
+    (void)word;
+    (void)value;
+    (void)until;
+}
+
+void adm_wait_wake(atomic_uint *word)
+{
+    (void)word;
+}
+
+/* ---- processes ----------------------------------------------------------------- */
+
+adm_usec_t adm_proc_now(void)
+{
+    return adm_now();
+}
+
+bool adm_proc_is_gone(pid_t pid)
+{
+    return pid % 2 != 0;
+}
+
+bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
+{
+    (void)seen;
+    return pid <= 0 || adm_proc_is_gone(pid);
+}
+
+bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
+{
+    return adm_proc_has_ended(pid, seen);
+}
+
+bool adm_proc_is_stopped(pid_t pid)
+{
+    (void)pid;
+    return false;
+}
+
+bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
+                    uint64_t *rss)
+{
+    (void)pid;
+    (void)seen;
+    (void)processor;
+    (void)rss;
+    return false;
+}
+
+bool adm_proc_takes(pid_t pid, adm_usec_t seen, adm_proc_took_t *usage)
+{
+    (void)pid;
+    (void)seen;
+    (void)usage;
+    return false;
+}
+
+bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
+{
+    (void)pid;
+    (void)usage;
+    return false;
+}
