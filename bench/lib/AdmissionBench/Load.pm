@@ -39,7 +39,7 @@ sub start_ab {
         ($o{keepalive} ? '-k' : ()), @{ $o{arguments} // [] }, $url);
 }
 
-# wrk($url, clients => 4, threads => 1, seconds => 5, keepalive => 1,
+# wrk($url, clients => 4, threads => 1, seconds => 5, keepalive => 1, prefix => [...],
 #     patience => 120, arguments => [...], allow_failures => 0)
 #
 # Returns { rate, time, done, failed, mean, p50, p90, p99, max, says }.
@@ -50,7 +50,7 @@ sub start_wrk {
     my $seconds = int($o{seconds} // 5) || 1;
 
     return start(\%o, 'wrk', \&read_wrk, undef,
-        'wrk', '--latency', '-t', $o{threads} // 1, '-c', $o{clients} // 4,
+        @{ $o{prefix} // [] }, 'wrk', '--latency', '-t', $o{threads} // 1, '-c', $o{clients} // 4,
         '-d', "${seconds}s", '--timeout', ($o{patience} // 120) . 's',
         ($o{keepalive} // 1 ? () : ('-H', 'Connection: close')),
         @{ $o{arguments} // [] }, $url);
