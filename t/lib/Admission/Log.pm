@@ -94,12 +94,13 @@ sub unexpected_lines {
     my @bad = grep { /$SERIOUS|$CRASH/ } @lines;
 
     # At a hard stop or restart event closes the sockets of its workers while these
-    # may be freeing them, and now and then crashes in that, also without this module; or
-    # a worker is about to have its connection polled, and says that it is none.
+    # may be freeing them, and now and then crashes in that or finds one closed, also
+    # without this module; or a worker is about to have its connection polled, and says
+    # that it is none.
     if ($self->{mpm} eq 'event') {
         my %at_stop = map { $_ => 1 }
                       map { @lines[ $_->[0] .. $_->[1] // $#lines ] } @{ $self->{hard_stops} };
-        my $of_stop = qr/AH0005[12]: .* exit signal Segmentation fault|\(9\)[^:]*: AH03093: /;
+        my $of_stop = qr/AH0005[12]: .* exit signal Segmentation fault|\(9\)[^:]*: AH0(?:0468|3093): /;
         @bad = grep { !($at_stop{$_} && /$of_stop/) } @bad;
     }
     for my $pattern (@declared) {
