@@ -67,6 +67,13 @@ bool admission_backend_speaks_http(const request_rec *r)
            || has_scheme(backend, "ws") || has_scheme(backend, "wss");
 }
 
+bool admission_backend_speaks_http2(const request_rec *r)
+{
+    const char *backend = admission_backend_url(r);
+
+    return backend && (has_scheme(backend, "h2") || has_scheme(backend, "h2c"));
+}
+
 /* ---- the filter ------------------------------------------------------------ */
 
 /* @return whether there may be something to do; not after @a until. */

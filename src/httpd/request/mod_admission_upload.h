@@ -22,15 +22,6 @@ static inline bool admission_upload_has_body(const request_rec *r)
            || (length && strcmp(length, "0") != 0);
 }
 
-/** @return whether the client may wait for parts of the response before it sends the
- *  rest of the body: gRPC. */
-static inline bool admission_upload_takes_turns(const request_rec *r)
-{
-    const char *type = apr_table_get(r->headers_in, "Content-Type");
-
-    return type && ap_cstr_casecmpn(type, "application/grpc", 16) == 0;
-}
-
 /** @return whether a request with this configuration may have a body that is read
  *  before it asks for a permit. Most have none. */
 static inline bool
@@ -38,13 +29,13 @@ admission_upload_is_possible(const request_rec *r,
                              const admission_dir_conf_t *conf)
 {
     return admission_conf_spool_request(conf) > 0
-           && admission_upload_has_body(r) && !admission_upload_takes_turns(r);
+           && admission_upload_has_body(r);
 }
 
 /**
  * Read the body of a request that is about to ask the zone, as far as
  * AdmissionSpool allows. Only where admission_upload_is_possible(). Nothing is read if
- * the request would be rejected now.
+ * the request would be rejected now, nor of gRPC.
  *
  * @param again  the handler hook, which is called once more when the body has come
  * @return OK: go on; SUSPENDED: @a again is called later; or the status of an error.
