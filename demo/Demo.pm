@@ -26,12 +26,17 @@ our $STOPPED = "stopped\n";
 
 my ($me, @servers, @there) = ($$);
 
+# The user may end it now: all has been shown.
+my $is_over;
+
 # demonstrate($builddir, sub { what is shown }, sub { the end }): exits.
 sub demonstrate {
     my ($builddir, $show, $end) = @_;
     my ($stopped, $failed);
 
-    $SIG{$_} = sub { $stopped = 1; die $STOPPED } for qw(INT TERM HUP);
+    for my $signal (qw(INT TERM HUP)) {
+        $SIG{$signal} = sub { $stopped = POSIX->can("SIG$signal")->(); die $STOPPED };
+    }
     $SIG{PIPE} = 'IGNORE';
     $| = 1;
     $ENV{ADMISSION_MODULE} = "$builddir/.libs/mod_admission.so";
@@ -44,11 +49,12 @@ sub demonstrate {
     leave(@there);
     $_->discard for @servers;
     eval { $end->(); 1 } or print STDERR "quickstart: $@";
-    exit($failed && !$stopped ? 1 : 0);
+    exit($stopped ? $is_over ? 0 : 128 + $stopped : $failed ? 1 : 0);
 }
 
 sub stay_up {
     return if !-t STDIN;
+    $is_over = 1;
     print "\nStays up until you press Ctrl-C.\n";
     while (1) {
         check_servers();

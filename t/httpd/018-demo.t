@@ -32,6 +32,7 @@ my $pid = start_program(@demo, '--requests', 4000);
 wait_for { my @looks = glob "$temp/admission-demo-*/heavy/looks" } 'a burst is under way';
 kill INT => $pid;
 waitpid $pid, 0;
+is $? >> 8, 130, 'one that is interrupted says so';
 is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';
 
 done_testing;

@@ -25,7 +25,7 @@ is $?, 0, 'it ends well' or diag $text;
 my %row = map { /^  (\S.*?)  +(\d.*\d)$/ ? ($1 => [ split ' ', $2 ]) : () }
           (split /requests\/s.*\n/, $text)[-1] =~ /^.*$/mg;
 my @most;
-for my $load ('all three are busy', 'one alone is busy', 'Redis is killed, empty') {
+for my $load ('all three are busy', 'one alone is busy', 'Redis killed, data lost') {
     my ($web1, $web2, $web3, $rate, $most, $failures) = @{ $row{$load} // [] };
 
     cmp_ok $web1, '>', 0, "$load: web1 serves";

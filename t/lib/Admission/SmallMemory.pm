@@ -28,7 +28,8 @@ my @alive;            # what guards wait for the end of
 sub create {
     my ($class, %o) = @_;
     our $number;
-    my $root = Admission::Machine::cgroup() // die "this user can have no memory cgroup (root may)\n";
+    my $root = Admission::Machine::cgroup() 
+        // die $> == 0 ? "no memory cgroup can be made here\n" : "only root can make a memory cgroup\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
         root   => $root,
