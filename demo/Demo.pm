@@ -25,17 +25,20 @@ our @EXPORT = qw($STOPPED check_servers clients demonstrate finish leave new_ser
 our $STOPPED = "stopped\n";
 
 my ($me, @servers, @there) = ($$);
-
-# The user may end it now: all has been shown.
-my $is_over;
+my $signal;     # of those who want it to end
+my $is_over;    # they may: all has been shown
 
 # demonstrate($builddir, sub { what is shown }, sub { the end }): exits.
 sub demonstrate {
     my ($builddir, $show, $end) = @_;
-    my ($stopped, $failed);
+    my $failed;
 
-    for my $signal (qw(INT TERM HUP)) {
-        $SIG{$signal} = sub { $stopped = POSIX->can("SIG$signal")->(); die $STOPPED };
+    for my $name (qw(INT TERM HUP)) {
+        $SIG{$name} = sub {
+            $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
+            $signal = POSIX->can("SIG$name")->();
+            die $STOPPED;
+        };
     }
     $SIG{PIPE} = 'IGNORE';
     $| = 1;
@@ -44,12 +47,13 @@ sub demonstrate {
     eval { $show->(); 1 } or $failed = $@;
     POSIX::_exit(1) if $$ != $me;
     $SIG{$_} = 'IGNORE' for qw(INT TERM HUP);
+    my $stopped = $signal && ($failed // '') eq $STOPPED;
     # Where in a library it happened does not help the reader.
     print STDERR 'quickstart: ', $failed =~ s/ at \S+ line \d+\.?$//r if $failed && !$stopped;
     leave(@there);
     $_->discard for @servers;
     eval { $end->(); 1 } or print STDERR "quickstart: $@";
-    exit($stopped ? $is_over ? 0 : 128 + $stopped : $failed ? 1 : 0);
+    exit($stopped ? $is_over ? 0 : 128 + $signal : $failed ? 1 : 0);
 }
 
 sub stay_up {
@@ -77,7 +81,9 @@ sub new_server {
     return $server;
 }
 
-sub check_servers { die "a server has ended\n" if grep { $_->has_exited } @servers }
+sub check_servers {
+    die "a server has ended\n" if grep { $_->has_exited } @servers;
+}
 
 sub print_error_logs {
     for my $server (@servers) {
@@ -103,6 +109,8 @@ sub clients {
 sub read_clients {
     my ($seconds, @clients) = @_;
 
+    # A signal may have ended no more than an attempt to reach a server.
+    die $STOPPED if $signal;
     sleep $seconds;
     for my $self (grep { $_->{is_there} } @clients) {
         $self->{is_there} = $self->{load}->is_there;

@@ -2,7 +2,8 @@
  * adm_memory, adm_proc and adm_wait.
  *
  * Shared memory lies between pages that nobody may touch. A lock is one word, so that
- * any bytes are a lock that can be asked: glibc follows links inside of a robust mutex.
+ * any bytes are a lock that can be asked. (glibc follows links inside of a robust mutex, so
+ * that in a server one child can always crash another one by what it writes there.)
  * Nobody sleeps. Processes of an even pid live, and nothing else is known of any.
  */
 #include <string.h>
@@ -37,10 +38,10 @@ void adm_memory_destroy(void *base, size_t bytes)
 /* ---- locks --------------------------------------------------------------------- */
 
 /* The first word of a lock. Any other: what nobody but a hostile process writes. */
-enum { FREE, HELD_HERE, ANOTHER };
+enum { FREE, HELD, TO_BE_REPAIRED, BROKEN, ANOTHER };
 
 static bool locks_are_forbidden;
-static bool inside;
+static const adm_lock_t *held; /* of the critical section */
 
 void forbid_locks(bool are_forbidden)
 {
@@ -63,23 +64,25 @@ static void set_state(adm_lock_t *lock, uint32_t state)
 /* Everything that can become of an attempt. */
 static adm_lock_result_t attempt(adm_lock_t *lock)
 {
-    static const adm_lock_result_t results[] = { ADM_LOCKED_OWNER_DIED,
-                                                 ADM_LOCK_BUSY,
-                                                 ADM_LOCK_BROKEN };
-    uint32_t state = state_of(lock);
-    adm_lock_result_t result;
-
     MUST(!locks_are_forbidden);
-    if (state < ANOTHER) {
-        result = state == FREE ? ADM_LOCKED : ADM_LOCK_BUSY;
+    switch (state_of(lock) < ANOTHER ? state_of(lock)
+                                     : 1 + state_of(lock) % 3) {
+    case FREE:
+        set_state(lock, HELD);
+        return ADM_LOCKED;
+    case TO_BE_REPAIRED:
+        set_state(lock, TO_BE_REPAIRED);
+        return ADM_LOCKED_OWNER_DIED;
+    case HELD:
+        return ADM_LOCK_BUSY;
+    default:
+        return ADM_LOCK_BROKEN;
     }
-    else {
-        result = results[state % 3];
-    }
-    if (result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED) {
-        set_state(lock, HELD_HERE);
-    }
-    return result;
+}
+
+static bool is_taken(adm_lock_result_t result)
+{
+    return result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED;
 }
 
 apr_status_t adm_lock_init(adm_lock_t *lock)
@@ -90,9 +93,11 @@ apr_status_t adm_lock_init(adm_lock_t *lock)
 
 adm_lock_result_t adm_lock_try(adm_lock_t *lock)
 {
-    adm_lock_result_t result = inside ? ADM_LOCK_BUSY : attempt(lock);
+    adm_lock_result_t result = held ? ADM_LOCK_BUSY : attempt(lock);
 
-    inside = inside || result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED;
+    if (is_taken(result)) {
+        held = lock;
+    }
     return result;
 }
 
@@ -104,32 +109,38 @@ adm_lock_result_t adm_lock_acquire(adm_lock_t *lock, adm_usec_t until)
 
 void adm_lock_release(adm_lock_t *lock)
 {
+    MUST(held == lock);
+    held = NULL;
+    MUST(state_of(lock) != TO_BE_REPAIRED);
     set_state(lock, FREE);
-    inside = false;
 }
 
 void adm_lock_mark_repaired(adm_lock_t *lock)
 {
-    (void)lock;
+    MUST(held == lock);
+    set_state(lock, HELD);
 }
 
 bool adm_lock_is_held_here(void)
 {
-    return inside;
+    return held != NULL;
 }
 
 adm_lock_result_t adm_lock_hold_for_life(adm_lock_t *lock)
 {
     adm_lock_result_t result = attempt(lock);
 
-    return result == ADM_LOCKED_OWNER_DIED ? ADM_LOCKED : result;
+    if (is_taken(result)) {
+        set_state(lock, HELD);
+    }
+    return is_taken(result) ? ADM_LOCKED : result;
 }
 
 bool adm_lock_owner_is_dead(adm_lock_t *lock)
 {
-    adm_lock_result_t result = inside ? ADM_LOCK_BUSY : attempt(lock);
+    adm_lock_result_t result = held ? ADM_LOCK_BUSY : attempt(lock);
 
-    if (result == ADM_LOCKED || result == ADM_LOCKED_OWNER_DIED) {
+    if (is_taken(result)) {
         set_state(lock, FREE);
     }
     return result != ADM_LOCK_BUSY;

@@ -28,11 +28,15 @@ for my $of (qw(heavy static)) {
 unlike $text, qr/^(?:not )?ok /m, 'it is no test';
 is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
 
-my $pid = start_program(@demo, '--requests', 4000);
-wait_for { my @looks = glob "$temp/admission-demo-*/heavy/looks" } 'a burst is under way';
-kill INT => $pid;
-waitpid $pid, 0;
-is $? >> 8, 130, 'one that is interrupted says so';
-is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';
+# While a burst is under way, while httpd starts, and twice.
+for (['heavy/looks', 130, 'INT'], ['httpd.conf', 143, 'TERM'], ['heavy/looks', 129, 'HUP', 'HUP']) {
+    my ($file, $status, @signals) = @$_;
+    my $pid = start_program(@demo, '--requests', 4000);
+    wait_for { my @files = glob "$temp/admission-demo-*/$file" } "$file is there";
+    kill $_ => $pid for @signals;
+    waitpid $pid, 0;
+    is $? >> 8, $status, "one that is ended by SIG$signals[0] says so";
+    is_deeply [ glob "$temp/*" ], [], '... and leaves nothing behind';
+}
 
 done_testing;

@@ -14,6 +14,7 @@ plan skip_all => 'curl has no HTTP/2' if `curl -V` !~ /HTTP2/;
 sub begins {
     my ($httpd, $path, $type, $file) = @_;
 
+    unlink $file;
     open my $curl, '|-', qw(curl -s --http2-prior-knowledge --max-time 60 -X POST -T -), '-H',
         "Content-Type: $type", '-o', $file, $httpd->url($path) or die "curl: $!\n";
     $curl->autoflush;
@@ -27,9 +28,15 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo, http2 => 1, modules => [qw(proxy proxy_http2)],
                             conf => <<"CONF");
 ProxyPass /grpc/ h2c://127.0.0.1:$backend->{port}/cgi-bin/
+ProxyPass /said/ h2c://127.0.0.1:$backend->{port}/cgi-bin/
 <Location /grpc/>
     MaxConcurrent 1
     AdmissionQueue 2
+</Location>
+<Location /said/>
+    MaxConcurrent 1
+    AdmissionQueue 2
+    AdmissionSpool request=1M
 </Location>
 <Location /cgi-bin/>
     MaxConcurrent 1
@@ -44,8 +51,9 @@ CONF
         $httpd->zone_becomes('/grpc/', "$type: it runs before its body is whole", Active => 1);
         ok close $curl, '... which arrives';
         is $body->(), 4, '... as a whole';
+        $httpd->zone_becomes('/grpc/', '... and the permit is back', Active => 0);
     }
-    for (['/cgi-bin/heavy', 'application/grpc'], ['/grpc/heavy', 'application/grpcweb'],
+    for (['/cgi-bin/heavy', 'application/grpc'], ['/said/heavy', 'application/grpc'], ['/grpc/heavy', 'application/grpcweb'],
          ['/grpc/heavy', 'text/plain']) {
         my ($path, $type) = @$_;
         my $curl = begins($httpd, $path, $type, $answer);

@@ -54,24 +54,29 @@ const char *admission_backend_url(const request_rec *r)
                : url;
 }
 
+/* The URL behind the path of a socket, if it has one; NULL: none. */
+static const char *url_behind_socket(const request_rec *r)
+{
+    const char *url = admission_backend_url(r);
+    const char *end = url && has_scheme(url, "unix") ? strchr(url, '|') : NULL;
+
+    return end ? end + 1 : url;
+}
+
 bool admission_backend_speaks_http(const request_rec *r)
 {
-    const char *backend = admission_backend_url(r), *after_socket;
+    const char *url = url_behind_socket(r);
 
-    if (!backend) {
-        return false;
-    }
-    after_socket = has_scheme(backend, "unix") ? strchr(backend, '|') : NULL;
-    backend = after_socket ? after_socket + 1 : backend;
-    return has_scheme(backend, "http") || has_scheme(backend, "https")
-           || has_scheme(backend, "ws") || has_scheme(backend, "wss");
+    return url
+           && (has_scheme(url, "http") || has_scheme(url, "https")
+               || has_scheme(url, "ws") || has_scheme(url, "wss"));
 }
 
 bool admission_backend_speaks_http2(const request_rec *r)
 {
-    const char *backend = admission_backend_url(r);
+    const char *url = url_behind_socket(r);
 
-    return backend && (has_scheme(backend, "h2") || has_scheme(backend, "h2c"));
+    return url && (has_scheme(url, "h2") || has_scheme(url, "h2c"));
 }
 
 /* ---- the filter ------------------------------------------------------------ */

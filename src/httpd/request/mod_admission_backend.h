@@ -46,8 +46,8 @@ const char *admission_backend_url(const request_rec *r);
  *  the handler waits where it is not seen. */
 bool admission_backend_speaks_http(const request_rec *r);
 
-/** @return whether mod_proxy_http2 asks for it. Of a balancer that is not known before
- *  it has chosen: no. */
+/** @return whether mod_proxy_http2 sends the request to a backend. Of a balancer that is
+ *  not known before it has chosen: no. */
 bool admission_backend_speaks_http2(const request_rec *r);
 
 #endif

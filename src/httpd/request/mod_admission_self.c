@@ -230,18 +230,10 @@ int admission_self_proxy_fixups(request_rec *r)
     return words ? OK : DECLINED;
 }
 
-static bool speaks_http2(const request_rec *r)
-{
-    const char *backend = admission_backend_url(r);
-
-    return backend
-           && (strncasecmp(backend, "h2c:", 4) == 0
-               || strncasecmp(backend, "h2:", 3) == 0);
-}
-
 bool admission_self_begin_http2(request_rec *r)
 {
-    const char *words = speaks_http2(r) ? words_for_backend(r) : NULL;
+    const char *words = admission_backend_speaks_http2(r) ? words_for_backend(r)
+                                                          : NULL;
 
     if (words) {
         apr_table_setn(r->headers_in, HEADER, words);

@@ -341,13 +341,15 @@ static int read_blocked(admission_upload_t *upload)
 /* ---- the request ------------------------------------------------------------ */
 
 /* gRPC, to a backend that can answer so: the client may wait for parts of the response
- * before it sends the rest of the body. No other: who says so keeps a permit. */
-static bool takes_turns(const request_rec *r)
+ * before it sends the rest of the body. Anybody can say so, and holds a permit then: an
+ * explicit AdmissionSpool does not believe it. */
+static bool takes_turns(const request_rec *r, const admission_dir_conf_t *conf)
 {
     static const char grpc[] = "application/grpc";
     const char *type = apr_table_get(r->headers_in, "Content-Type");
 
-    return type && r->proto_num >= HTTP_VERSION(2, 0)
+    return type && conf->spool_request == ADMISSION_UNSET
+           && r->connection->master /* a stream of HTTP/2 */
            && ap_cstr_casecmpn(type, grpc, sizeof(grpc) - 1) == 0
            && strchr("+; ", type[sizeof(grpc) - 1]) /* or its end */
            && admission_backend_speaks_http2(r);
@@ -359,7 +361,7 @@ int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
     admission_upload_t *upload;
 
     if (r->main || admission_conf_is_dry_run(conf) || upload_of(r)
-        || takes_turns(r)
+        || takes_turns(r, conf)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
                                (uint32_t)admission_conf_queue_length(conf))) {

@@ -124,8 +124,8 @@ void admission_page_facts_trouble(request_rec *r,
         && admission_fields_zones(r->pool, NULL)->nelts > 0) {
         ap_rputs(
             "<p class=\"say bad\">The agent is not at work: children take "
-            "back what the dead held, and limits that find themselves stand "
-            "still or fall. The error log may have the reason.</p>\n",
+            "back what the dead held, and limits of auto stand still or fall. "
+            "The error log may have the reason.</p>\n",
             r);
     }
     if (server->engine.state == ADM_ENGINE_LOST) {

@@ -153,13 +153,13 @@ static void say_mode(request_rec *r, apr_pool_t *p,
     }
     if (stats->mode == ADM_MODE_PAUSE) {
         say(r, "bad",
-            "Paused by an administrator: nobody gets a permit until the mode is "
-            "open again.");
+            "Paused by an administrator: no request gets a permit until the mode "
+            "is open again.");
     }
     else if (stats->mode == ADM_MODE_DRAIN) {
         say(r, "bad",
-            "Draining by order of an administrator: who comes is rejected until "
-            "the mode is open again.");
+            "Draining by order of an administrator: new requests are rejected "
+            "until the mode is open again.");
     }
     if (stats->orphans > 0) {
         say(r, "bad",

@@ -11,7 +11,7 @@ use POSIX ();
 use Admission::Config;
 use Admission::File qw(slurp);
 
-our @EXPORT_OK = qw(has machine package_of);
+our @EXPORT_OK = qw(has machine on_processors package_of);
 
 # In which package of Debian and Ubuntu a program is, where its name is not that.
 my %PACKAGE = (
@@ -65,6 +65,17 @@ sub machine {
     return sprintf '%d cores (%s), %.0f GB, %s %s, %s, %s', $cores,
         $processor // (POSIX::uname())[4], ($kb // 0) / 2**20,
         (POSIX::uname())[0, 2], $httpd, POSIX::strftime('%F', gmtime);
+}
+
+# What starts a program on these of the processors that this process may use: those from
+# number $from on, counted from 0. Nothing where there are no others, or no taskset.
+sub on_processors {
+    my ($from, $count) = @_;
+    my ($allowed) = slurp('/proc/self/status') =~ /^Cpus_allowed_list:\s*(\S+)/m or return;
+    my @all = map { /(\d+)-(\d+)/ ? $1 .. $2 : $_ } split /,/, $allowed;
+
+    return if @all <= $count || @all < $from + $count || !has('taskset');
+    return ('taskset', '-c', join ',', @all[$from .. $from + $count - 1]);
 }
 
 sub first_line { return slurp($_[0]) =~ /^(.*)/ ? $1 : '' }

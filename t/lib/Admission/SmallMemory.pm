@@ -28,7 +28,7 @@ my @alive;            # what guards wait for the end of
 sub create {
     my ($class, %o) = @_;
     our $number;
-    my $root = Admission::Machine::cgroup() 
+    my $root = Admission::Machine::cgroup()
         // die $> == 0 ? "no memory cgroup can be made here\n" : "only root can make a memory cgroup\n";
     my $name = sprintf 'admission-bench-%d-%d', $$, ++$number;
     my $self = bless {
@@ -93,9 +93,11 @@ sub own_cgroup {
 # Runs it with this process in the cgroup: what it starts is and stays in there.
 sub inside {
     my ($self, $code) = @_;
-    put("$self->{cgroup}/cgroup.procs", $$);
-    put("$self->{time}{path}/cgroup.procs", $$) if $self->{time};
-    my $result = eval { $code->() };
+    my $result = eval {
+        put("$self->{cgroup}/cgroup.procs", $$);
+        put("$self->{time}{path}/cgroup.procs", $$) if $self->{time};
+        $code->();
+    };
     my $error = $@;
     put("$self->{home}/cgroup.procs", $$);
     put("$self->{time}{home}/cgroup.procs", $$) if $self->{time};
