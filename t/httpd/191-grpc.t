@@ -1,68 +1,129 @@
-# A gRPC client may wait for a part of the response before it sends the rest of the body: its
-# request has a permit before that. No other request has, whatever it says of itself.
+# gRPC: the client waits for a part of the response before it sends the rest of the body, which
+# AdmissionSpool request=off lets it do. Elsewhere the body is read first.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
-use IO::Handle;
+use AdmissionTest::Backend;
+use IO::Select;
+use IO::Socket::INET;
 
 Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
     for qw(http2 proxy proxy_http2);
-plan skip_all => 'curl has no HTTP/2' if `curl -V` !~ /HTTP2/;
 
-# Sends a first part; the rest when it is closed. Its answer is in the file.
-sub begins {
-    my ($httpd, $path, $type, $file) = @_;
+# ---- as much of HTTP/2 as both sides need --------------------------------------------
 
-    unlink $file;
-    open my $curl, '|-', qw(curl -s --http2-prior-knowledge --max-time 60 -X POST -T -), '-H',
-        "Content-Type: $type", '-o', $file, $httpd->url($path) or die "curl: $!\n";
-    $curl->autoflush;
-    print $curl 'abcd';
-    return $curl;
+my $PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+my ($DATA, $HEADERS, $SETTINGS, $PING) = (0, 1, 4, 6);
+my ($END, $ACK, $END_HEADERS) = (1, 1, 4);
+
+sub frame {
+    my ($type, $flags, $stream, $payload) = @_;
+    return substr(pack('N', length $payload), 1) . pack('CCN', $type, $flags, $stream) . $payload;
 }
+
+sub take {
+    my ($socket, $length) = @_;
+    my $bytes = '';
+
+    while (length $bytes < $length) {
+        sysread $socket, $bytes, $length - length $bytes, length $bytes or return;
+    }
+    return $bytes;
+}
+
+# (type, flags, stream, payload); what has to be answered is.
+sub next_frame {
+    my ($socket) = @_;
+    my $head = take($socket, 9) // return;
+    my ($type, $flags, $stream) = unpack 'x3CCN', $head;
+    my $payload = take($socket, unpack 'N', "\0$head") // return;
+
+    syswrite $socket, frame($type, $ACK, 0, $type == $PING ? $payload : '')
+        if ($type == $SETTINGS || $type == $PING) && !($flags & $ACK);
+    return ($type, $flags, $stream, $payload);
+}
+
+# The backend sends back each piece of a body as it comes.
+sub echo {
+    my ($client) = @_;
+
+    take($client, length $PREFACE) or return;
+    syswrite $client, frame($SETTINGS, 0, 0, '');
+    while (my ($type, $flags, $stream, $payload) = next_frame($client)) {
+        syswrite $client, frame($HEADERS, $END_HEADERS | $flags & $END, $stream, "\x88") # 200
+            if $type == $HEADERS;
+        syswrite $client, frame($DATA, $flags & $END, $stream, $payload) if $type == $DATA;
+    }
+}
+
+# A client that has sent its header and a first piece.
+sub begins {
+    my ($httpd, $path) = @_;
+    my $socket = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $httpd->{port})
+        or die "$@\n";
+    my $header = "\x83\x86" . join '', map { pack 'a* C/a*', @$_ } # POST, http, and by their numbers
+        ["\x04", $path], ["\x01", 'test.example'], ["\x0f\x10", 'application/grpc'];
+
+    syswrite $socket, $PREFACE . frame($SETTINGS, 0, 0, '')
+                      . frame($HEADERS, $END_HEADERS, 1, $header) . frame($DATA, 0, 1, 'abcd');
+    return { socket => $socket, had => '' };
+}
+
+# What it has had of the body by now, and ' end' behind that.
+sub had {
+    my ($client) = @_;
+    while (IO::Select->new($client->{socket})->can_read(0)) {
+        my ($type, $flags, $stream, $payload) = next_frame($client->{socket}) or last;
+        next if $stream != 1;
+        $client->{had} .= $payload if $type == $DATA;
+        $client->{had} .= ' end'   if $flags & $END && ($type == $DATA || $type == $HEADERS);
+    }
+    return $client->{had};
+}
+
+sub says { my ($client, $flags, $piece) = @_; syswrite $client->{socket}, frame($DATA, $flags, 1, $piece) }
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $backend = start_httpd(combo => $combo, admission => 0, http2 => 1);
+    my ($backend, $port) = start_backend(\&echo);
     my $httpd = start_httpd(combo => $combo, http2 => 1, modules => [qw(proxy proxy_http2)],
                             conf => <<"CONF");
-ProxyPass /grpc/ h2c://127.0.0.1:$backend->{port}/cgi-bin/
-ProxyPass /said/ h2c://127.0.0.1:$backend->{port}/cgi-bin/
+ProxyPass /grpc/ h2c://127.0.0.1:$port/
+ProxyPass /other/ h2c://127.0.0.1:$port/
 <Location /grpc/>
     MaxConcurrent 1
     AdmissionQueue 2
+    AdmissionSpool request=off
 </Location>
-<Location /said/>
-    MaxConcurrent 1
-    AdmissionQueue 2
-    AdmissionSpool request=1M
-</Location>
-<Location /cgi-bin/>
+<Location /other/>
     MaxConcurrent 1
     AdmissionQueue 2
 </Location>
 CONF
-    my $answer = "$httpd->{dir}/answer";
-    my $body = sub { Admission::File::slurp($answer) =~ /^body (\d+)$/m ? $1 : 'none' };
+    my $client = begins($httpd, '/grpc/x');
+    wait_for { had($client) eq 'abcd' } 'a first piece has come back';
+    my $next = begins($httpd, '/grpc/y');
+    says($client, 0, 'efgh');
+    wait_for { had($client) eq 'abcdefgh' } '... and a second one';
+    says($client, 0, 'ijkl');
+    $httpd->zone_becomes('/grpc/', 'they take turns in the only place', Active => 1, Queued => 1);
+    says($client, $END, '');
+    wait_for { had($client) eq 'abcdefghijkl end' } 'the dialogue ends';
+    wait_for { had($next) eq 'abcd' } '... and another one begins';
+    says($next, $END, '');
+    wait_for { had($next) eq 'abcd end' } '... and ends';
 
-    for my $type ('application/grpc', 'application/grpc+proto', 'Application/gRPC; a=b') {
-        my $curl = begins($httpd, '/grpc/heavy', $type, $answer);
-        $httpd->zone_becomes('/grpc/', "$type: it runs before its body is whole", Active => 1);
-        ok close $curl, '... which arrives';
-        is $body->(), 4, '... as a whole';
-        $httpd->zone_becomes('/grpc/', '... and the permit is back', Active => 0);
-    }
-    for (['/cgi-bin/heavy', 'application/grpc'], ['/said/heavy', 'application/grpc'], ['/grpc/heavy', 'application/grpcweb'],
-         ['/grpc/heavy', 'text/plain']) {
-        my ($path, $type) = @$_;
-        my $curl = begins($httpd, $path, $type, $answer);
-        wait_for { $httpd->status->{AdmissionSpooled} > 0 } "$path, $type: its body is read first";
-        is $httpd->get("${path}?id=other")->{status}, 200, '... and others run meanwhile';
-        ok close $curl, '... and its body arrives';
-        is $body->(), 4, '... as a whole';
-    }
-    $_->stop for $httpd, $backend;
+    $client = begins($httpd, '/other/x');
+    wait_for { $httpd->status->{AdmissionSpooled} > 0 } 'elsewhere a body is read first';
+    is $httpd->get('/other/y')->{status}, 200, '... and others run meanwhile';
+    is had($client), '', '... while nothing comes back';
+    says($client, $END, '');
+    wait_for { had($client) eq 'abcd end' } '... before its end';
+    $httpd->zone_becomes($_, "$_ is at rest", Active => 0, Queued => 0) for '/grpc/', '/other/';
+    $httpd->end;
+    kill TERM => $backend;
+    waitpid $backend, 0;
 }, 'worker+cgid', 'event+cgid');
 
 done_testing;

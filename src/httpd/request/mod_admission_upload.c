@@ -7,7 +7,6 @@
 #include <util_filter.h>
 
 #include "config/mod_admission_conf.h"
-#include "request/mod_admission_backend.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_kept.h"
 #include "request/mod_admission_ready.h"
@@ -340,28 +339,12 @@ static int read_blocked(admission_upload_t *upload)
 
 /* ---- the request ------------------------------------------------------------ */
 
-/* gRPC, to a backend that can answer so: the client may wait for parts of the response
- * before it sends the rest of the body. Anybody can say so, and holds a permit then: an
- * explicit AdmissionSpool does not believe it. */
-static bool takes_turns(const request_rec *r, const admission_dir_conf_t *conf)
-{
-    static const char grpc[] = "application/grpc";
-    const char *type = apr_table_get(r->headers_in, "Content-Type");
-
-    return type && conf->spool_request == ADMISSION_UNSET
-           && r->connection->master /* a stream of HTTP/2 */
-           && ap_cstr_casecmpn(type, grpc, sizeof(grpc) - 1) == 0
-           && strchr("+; ", type[sizeof(grpc) - 1]) /* or its end */
-           && admission_backend_speaks_http2(r);
-}
-
 int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
                           int (*again)(request_rec *r))
 {
     admission_upload_t *upload;
 
     if (r->main || admission_conf_is_dry_run(conf) || upload_of(r)
-        || takes_turns(r, conf)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
                                (uint32_t)admission_conf_queue_length(conf))) {

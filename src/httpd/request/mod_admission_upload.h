@@ -35,7 +35,7 @@ admission_upload_is_possible(const request_rec *r,
 /**
  * Read the body of a request that is about to ask the zone, as far as
  * AdmissionSpool allows. Only where admission_upload_is_possible(). Nothing is read if
- * the request would be rejected now, nor of gRPC.
+ * the request would be rejected now.
  *
  * @param again  the handler hook, which is called once more when the body has come
  * @return OK: go on; SUSPENDED: @a again is called later; or the status of an error.
