@@ -19,7 +19,6 @@ sub length_of { return map { $_->{body} =~ /^body (\d+)$/m ? $1 : "status $_->{s
 # [ name, headers, what is sent at once, the rest, length ]
 my @slow = (
     [ sized   => [ 'Content-Length: 10' ], '123', '4567890', 10 ],
-    [ grpc    => [ 'Content-Length: 10', 'Content-Type: application/grpc' ], '123', '4567890', 10 ],
     [ chunked => [ 'Transfer-Encoding: chunked' ], "4\r\nab", "cd\r\n3\r\nabc\r\n0\r\n\r\n", 7 ],
     [ large   => [ 'Content-Length: 200000' ], 'x' x 150_000, 'y' x 50_000, 200_000 ],
     [ long    => [ 'Content-Length: 3000000' ], 'x', 'y' x 2_999_999, 3_000_000 ],

@@ -12,6 +12,9 @@ Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed
     for qw(http2 proxy proxy_http2);
 
 # ---- as much of HTTP/2 as both sides need --------------------------------------------
+#
+# curl sees what comes back only when it has more to send, and httpd's CGI programs have
+# their body before they are read from.
 
 my $PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 my ($DATA, $HEADERS, $SETTINGS, $PING) = (0, 1, 4, 6);
