@@ -49,8 +49,8 @@ sub new {
                        allowed => [], hard_stops => [] }, $class;
 
     chmod 0755, $dir;
-    mkdir "$dir/$_" for qw(run docs cgi heavy);
-    chmod 0777, "$dir/heavy";
+    mkdir "$dir/$_" for qw(run docs cgi heavy tmp);
+    chmod 0777, "$dir/heavy", "$dir/tmp";
     $self->put('../heavy/record', '');
     chmod 0666, "$dir/heavy/record";
     $self->put('static.txt', "static\n");
@@ -147,6 +147,8 @@ sub launch {
     my ($self) = @_;
     my $dir = $self->{dir};
 
+    # APR tries the directory by a file, which stays where httpd is ended just then.
+    local $ENV{TMPDIR} = "$dir/tmp";
     unlink "$dir/stderr.log";
     @{$self}{qw(pid keeper alive exited)} = (
         keep("$dir/stderr.log", @{ $self->{prefix} // [] }, Admission::Config::httpd(), '-d', $dir,
