@@ -1,4 +1,5 @@
-# Every file of conf/ and conf/examples/ can be used as it is.
+# Every file of conf/ and conf/examples/, and every configuration that README and the guide
+# show, can be used as it is.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -80,6 +81,24 @@ for my $path (@paths) {
 
     $test ? $test->($path) : fail "$path: what is it for?";
 }
+
+# Each block of a page, with every module that one of them may need.
+sub blocks_load {
+    my ($page) = @_;
+    my @blocks = slurp($page) =~ /^ *```apache\n(.*?)^ *```$/msg;
+    my @modules = grep { Admission::Config::is_installed($_) } qw(proxy proxy_fcgi proxy_http);
+
+    ok @blocks, "$page shows configurations";
+    for my $n (1 .. @blocks) {
+        SKIP: {
+            skip "$page: mod_proxy_http is not installed", 1
+                if $blocks[$n - 1] =~ /ProxyPass/ && @modules < 3;
+            is complaints($blocks[$n - 1], @modules), 'status 0', "$page: number $n loads";
+        }
+    }
+}
+
+blocks_load($_) for qw(README.md docs/guide.md);
 
 # In conf/admission.conf every line is a comment. Each directive there is right
 # in its place.
