@@ -144,7 +144,7 @@ CONF
             [ 'zone=' . $used . '&refresh=x', 400, 'refresh= takes 1 to 3600 seconds.' ],
             [ 'json&refresh=5', 400, 'refresh= belongs to the page.' ],
             [ 'json&prometheus', 400,
-              'An answer has one form: json, prometheus, or the page.' ];
+              'An answer has one form: json, prometheus, ready, or the page.' ];
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @waiters)), { 200 => 3 }, 'all end well';

@@ -13,6 +13,7 @@
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_json.h"
 #include "view/mod_admission_page.h"
+#include "view/mod_admission_probe.h"
 #include "view/mod_admission_prometheus.h"
 #include "view/mod_admission_text.h"
 
@@ -220,7 +221,7 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
         return query->refresh > 0 ? NULL : "refresh= takes 1 to 3600 seconds.";
     }
     if (*query->output) {
-        return "An answer has one form: json, prometheus, or the page.";
+        return "An answer has one form: json, prometheus, ready, or the page.";
     }
     query->output = key;
     return NULL;
@@ -263,6 +264,9 @@ static int write_output(request_rec *r, const query_t *query,
     }
     if (strcmp(query->output, "prometheus") == 0) {
         return admission_prometheus_write(r, only);
+    }
+    if (strcmp(query->output, "ready") == 0) {
+        return admission_probe_write(r, only);
     }
     return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, &page);
 }
