@@ -24,8 +24,7 @@ typedef struct engine_address_t engine_address_t;
 /** An open engine. */
 typedef struct engine_t engine_t;
 
-/** What an engine says, always from within work(). It may have several nodes, each with
- *  some of the zones. */
+/** What an engine says, always from within work(). */
 typedef struct engine_ears_t {
     void *data;
     /** There is a connection for a zone; nothing that was sent before is answered any
@@ -61,7 +60,7 @@ typedef struct engine_setup_t {
 } engine_setup_t;
 
 /** Descriptors that an engine waits for, at most. */
-#define ENGINE_DESCRIPTORS 32
+#define ENGINE_DESCRIPTORS 2
 
 typedef struct engine_provider_t {
     /** Read what AdmissionEngine says: the URL, then options. In the parent, also for

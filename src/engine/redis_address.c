@@ -185,6 +185,10 @@ static const char *finish(apr_pool_t *p, const char *url, const char *tls,
     if (to->sentinel && to->path) {
         return "sentinel= needs hosts, which unix: has not";
     }
+    if (to->count > 1 && !to->sentinel) {
+        return "several hosts are Sentinels and need sentinel=name; Redis "
+               "Cluster is not supported: write one host";
+    }
     for (n = 0; n < to->count; n++) {
         if (to->places[n].port == 0) {
             to->places[n].port = to->sentinel ? SENTINEL_PORT : DEFAULT_PORT;

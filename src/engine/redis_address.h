@@ -13,15 +13,14 @@
 #define REDIS_ADDRESS_PLACES 16
 
 struct engine_address_t {
-    const char *shown; /* without any secret */
-    redis_place_t
-        places[REDIS_ADDRESS_PLACES]; /* of Sentinels if there is one */
+    const char *shown;                          /* without any secret */
+    redis_place_t places[REDIS_ADDRESS_PLACES]; /* several: of Sentinels */
     int count;
     const char
         *sentinel;    /* what Sentinels call the master; NULL: none is asked */
     const char *path; /* instead of places; NULL: none */
     const char *database; /* NULL: the first */
-    redis_login_t login;  /* of every node */
+    redis_login_t login;  /* of Redis */
     redis_login_t sentinel_login;
     const redis_tls_t *tls; /* NULL: none */
     const char *tls_name;   /* of all certificates; NULL: each of its host's */

@@ -1,275 +1,380 @@
-/* redis_link.c - Redis as an engine: which zones are with which node.
+/* redis_link.c - Redis as an engine: entered, asked with syncs, heard with pushes.
  * Called by mod_admission_redis.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <apr_strings.h>
 
 #include "redis_address.h"
 #include "redis_link.h"
-#include "redis_node.h"
 #include "redis_sentinel.h"
+#include "redis_words.h"
 
 #define PAUSE_LEAST_USEC INT64_C(20000)
 #define PAUSE_MOST_USEC INT64_C(1000000)
 #define PAUSE_ZONE_USEC INT64_C(200000)
 
-/* Of a Cluster, that have zones. Each has two descriptors. */
-#define NODES (ENGINE_DESCRIPTORS / 2)
+/* Between two proofs that pushes still come. */
+#define ECHO_USEC INT64_C(2000000)
 
-/* The one that is connected without being told of. */
-#define FIRST 0
-
-/* Nodes of a Cluster that agree send a zone on once. */
-#define MOST_MOVES 4
-
+#define RUN 64
+#define SHA 48
 #define WHY_ROOM 400
+
+/* Whose answer comes next, in this order. */
+typedef enum step_t {
+    STEP_AUTH,
+    STEP_SELECT,
+    STEP_INFO,
+    STEP_ROLE,
+    STEP_SCRIPT,
+    STEP_TIME,
+    STEP_READY
+} step_t;
 
 typedef struct zone_t {
     const char *key;
-    unsigned node;            /* that it is with */
-    unsigned moves;           /* since it was answered last */
-    int64_t next_try;         /* of one that is refused; 0: it does not pause */
-    char run[REDIS_NODE_RUN]; /* of the node that it was with last */
+    int64_t next_try; /* of one that is refused; 0: it does not pause */
 } zone_t;
-
-typedef struct seat_t {
-    redis_node_t node;
-    bool is_named;    /* by another node: not lost since */
-    int64_t next_try; /* to connect */
-    int64_t pause;
-} seat_t;
 
 struct engine_t {
     const engine_setup_t *setup;
     const engine_address_t *address;
     zone_t *zones;
-    seat_t seats[NODES];
     redis_sentinel_t sentinel;
-    int next;    /* of the places, where the first node is looked for */
+    redis_place_t place; /* port 0: not known yet */
+    redis_socket_t commands;
+    redis_socket_t pushes;
+    step_t step;
+    bool is_subscribed;
+    char run[RUN];
+    char last_run[RUN]; /* that zones were with; empty: none yet */
+    char sha[SHA];
+    int64_t engine_msec; /* its time ... */
+    int64_t engine_at;   /* ... and when it said so */
+    uint32_t *asked;     /* zones whose answers come, in order: a ring */
+    uint32_t first, count;
+    int64_t deadline; /* of the next answer; 0: none is awaited */
+    int64_t echo_at;  /* when pushes were known to come */
+    int64_t echo_by;  /* deadline of the next proof; 0: none is awaited */
+    int64_t next_try; /* to connect */
+    int64_t pause;
     int64_t now; /* of this work() */
     unsigned chance;
 };
 
-/* ---- zones and nodes ----------------------------------------------------------- */
-
-static unsigned number_of(const engine_t *engine, const redis_node_t *node)
+static bool is_connected(const engine_t *engine)
 {
-    unsigned n;
-
-    for (n = 0; &engine->seats[n].node != node; n++) {
-    }
-    return n;
+    return engine->commands.context != NULL;
 }
 
-static bool has_zones(const engine_t *engine, unsigned number)
+static bool is_ready(const engine_t *engine)
 {
-    uint32_t n;
-
-    for (n = 0; n < engine->setup->count; n++) {
-        if (engine->zones[n].node == number) {
-            return true;
-        }
-    }
-    return false;
+    return is_connected(engine) && engine->step == STEP_READY
+           && engine->is_subscribed;
 }
 
-/* The zone's syncs go to its node from now on. @return whether what it knew is of
- * another run. */
-static bool join(engine_t *engine, uint32_t n)
-{
-    const engine_ears_t *told = &engine->setup->ears;
-    zone_t *zone = &engine->zones[n];
-    const redis_node_t *node = &engine->seats[zone->node].node;
-    bool had_run = zone->run[0] != '\0';
-    bool is_new = strcmp(zone->run, node->run) != 0;
+/* ---- lost ---------------------------------------------------------------------- */
 
-    zone->next_try = 0;
-    memcpy(zone->run, node->run, REDIS_NODE_RUN);
-    told->joined(told->data, n, is_new, node->engine_msec, node->engine_at);
-    return is_new && had_run;
+static void hang_up(engine_t *engine)
+{
+    redis_socket_hang_up(&engine->commands);
+    redis_socket_hang_up(&engine->pushes);
+    engine->count = 0;
+    engine->deadline = 0;
+    engine->echo_at = engine->echo_by = 0;
 }
 
-/* A zone is with this node from now on. */
-static void place(engine_t *engine, uint32_t n, unsigned number)
+/* A master that a Sentinel named is named in the reason, too. */
+static const char *describe(const engine_t *engine, const char *why,
+                            char text[WHY_ROOM])
 {
-    const engine_ears_t *told = &engine->setup->ears;
-
-    engine->zones[n].node = number;
-    if (redis_node_is_ready(&engine->seats[number].node)) {
-        join(engine, n);
-    }
-    else {
-        told->parted(told->data, n);
-    }
-}
-
-static void ready(void *data, redis_node_t *node)
-{
-    engine_t *engine = data;
-    unsigned number = number_of(engine, node);
-    bool is_new = false;
-    uint32_t n;
-
-    for (n = 0; n < engine->setup->count; n++) {
-        if (engine->zones[n].node == number && join(engine, n)) {
-            is_new = true;
-        }
-    }
-    engine->setup->ears.connected(engine->setup->ears.data, is_new);
-}
-
-/* ---- what is lost --------------------------------------------------------------- */
-
-/* One place needs no name: the engine is called by it. */
-static bool is_known(const engine_t *engine, unsigned number)
-{
-    return engine->address->path
-           || (number == FIRST && engine->address->count == 1
-               && !engine->address->sentinel);
-}
-
-/* What is wrong with a node, and with which. */
-static const char *describe(const engine_t *engine, unsigned number,
-                            const char *why, char text[WHY_ROOM])
-{
-    const redis_place_t *at = &engine->seats[number].node.place;
-
-    if (at->port == 0 || is_known(engine, number)) {
+    if (!engine->address->sentinel || engine->place.port == 0) {
         return why;
     }
-    snprintf(text, WHY_ROOM, "%s:%d: %s", at->host, at->port, why);
+    snprintf(text, WHY_ROOM, "%s:%d: %s", engine->place.host,
+             engine->place.port, why);
     return text;
 }
 
-/* Its connections end, and are made anew after a pause that grows. */
-static void give_up(engine_t *engine, unsigned number, const char *why)
+/* End the connections; they begin again after a pause that grows. */
+static void give_up(engine_t *engine, const char *why)
 {
     const engine_ears_t *told = &engine->setup->ears;
-    seat_t *seat = &engine->seats[number];
     char text[WHY_ROOM];
     uint32_t n;
 
-    redis_node_end(&seat->node);
-    seat->is_named = false;
+    hang_up(engine);
     engine->chance = engine->chance * 1103515245U + 12345U;
-    seat->next_try = engine->now + seat->pause / 2
-                     + (int64_t)(engine->chance >> 8) % (seat->pause / 2 + 1);
-    seat->pause = seat->pause * 2 < PAUSE_MOST_USEC ? seat->pause * 2
-                                                    : PAUSE_MOST_USEC;
+    engine->next_try = engine->now + engine->pause / 2
+                       + (int64_t)(engine->chance >> 8)
+                             % (engine->pause / 2 + 1);
+    engine->pause = engine->pause * 2 < PAUSE_MOST_USEC ? engine->pause * 2
+                                                        : PAUSE_MOST_USEC;
     for (n = 0; n < engine->setup->count; n++) {
-        if (engine->zones[n].node == number) {
-            engine->zones[n].moves = 0;
-            told->parted(told->data, n);
-        }
+        engine->zones[n].next_try = 0;
+        told->parted(told->data, n);
     }
-    told->lost(told->data, describe(engine, number, why, text));
+    told->lost(told->data, describe(engine, why, text));
 }
 
-/* Of a node that was lost: the first one knows where they are now. If that is still
- * there, its pause goes on. */
-static void send_back(engine_t *engine, unsigned number)
+/* ---- entered ------------------------------------------------------------------- */
+
+/* @return why the connections cannot begin; NULL: they have begun. */
+static const char *dial(engine_t *engine)
 {
+    const engine_address_t *address = engine->address;
+    const char *error = redis_socket_dial(&engine->commands, address,
+                                          &engine->place);
+    redisContext *commands, *pushes;
+    bool has_login;
+
+    if (!error) {
+        error = redis_socket_dial(&engine->pushes, address, &engine->place);
+    }
+    if (error) {
+        return error;
+    }
+    commands = engine->commands.context;
+    pushes = engine->pushes.context;
+    has_login = redis_login_ask(commands, &address->login);
+    if (address->database) {
+        redisAppendCommand(commands, "SELECT %s", address->database);
+    }
+    redisAppendCommand(commands, "INFO server");
+    redisAppendCommand(commands, "ROLE");
+    redisAppendCommand(commands, "SCRIPT LOAD %s", redis_words_script);
+    redisAppendCommand(commands, "TIME");
+    redis_login_ask(pushes, &address->login);
+    redisAppendCommand(pushes, "SUBSCRIBE adm:%s", engine->setup->self.id);
+    engine->step = has_login           ? STEP_AUTH
+                   : address->database ? STEP_SELECT
+                                       : STEP_INFO;
+    engine->is_subscribed = false;
+    engine->deadline = engine->now + address->timeout_usec;
+    return NULL;
+}
+
+static void connect_to_place(engine_t *engine)
+{
+    char why[REDIS_SOCKET_WHY];
+    const char *error = dial(engine);
+
+    if (error) {
+        /* Its reason lives as long as its socket. */
+        snprintf(why, sizeof(why), "%s", error);
+        give_up(engine, why);
+    }
+}
+
+static void find_and_connect(engine_t *engine)
+{
+    const engine_address_t *address = engine->address;
+    redis_sentinel_state_t state;
+
+    if (address->sentinel) {
+        engine->place.port = 0;
+        state = redis_sentinel_ask(&engine->sentinel, address, engine->now);
+        if (state == REDIS_SENTINEL_FAILS) {
+            give_up(engine, engine->sentinel.why);
+        }
+        if (state != REDIS_SENTINEL_KNOWS) {
+            return;
+        }
+        engine->place = engine->sentinel.master;
+    }
+    else if (!address->path) {
+        engine->place = address->places[0];
+    }
+    connect_to_place(engine);
+}
+
+static bool is_master(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_ARRAY && reply->elements > 0
+           && reply->element[0]->type == REDIS_REPLY_STRING
+           && strcmp(reply->element[0]->str, "master") == 0;
+}
+
+static bool read_time(const redisReply *reply, int64_t *msec)
+{
+    int64_t seconds;
+
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2
+        || reply->element[0]->type != REDIS_REPLY_STRING
+        || reply->element[1]->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    seconds = strtoll(reply->element[0]->str, NULL, 10);
+    *msec = seconds * 1000 + strtoll(reply->element[1]->str, NULL, 10) / 1000;
+    return seconds > 0 && seconds < INT64_MAX / 1000000000;
+}
+
+/* Both connections can be used, as soon as that is so. */
+static void look_whether_ready(engine_t *engine)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    bool is_new = strcmp(engine->last_run, engine->run) != 0;
     uint32_t n;
 
+    if (!is_ready(engine)) {
+        return;
+    }
+    engine->deadline = 0;
     for (n = 0; n < engine->setup->count; n++) {
-        if (engine->zones[n].node == number) {
-            place(engine, n, FIRST);
+        told->joined(told->data, n, is_new, engine->engine_msec,
+                     engine->engine_at);
+    }
+    told->connected(told->data, is_new && engine->last_run[0]);
+    memcpy(engine->last_run, engine->run, RUN);
+}
+
+/* @return why this engine is of no use; NULL: go on. */
+static const char *take_step(engine_t *engine, const redisReply *reply)
+{
+    if (reply->type == REDIS_REPLY_ERROR) {
+        return reply->str;
+    }
+    switch (engine->step) {
+    case STEP_AUTH:
+        engine->step = engine->address->database ? STEP_SELECT : STEP_INFO;
+        return NULL;
+    case STEP_INFO:
+        engine->step++;
+        return redis_words_run(reply, engine->run, RUN);
+    case STEP_ROLE:
+        engine->step++;
+        return is_master(reply) ? NULL : "it is a replica";
+    case STEP_SCRIPT:
+        engine->step++;
+        if (reply->type != REDIS_REPLY_STRING || reply->len >= SHA) {
+            return "it takes no script";
         }
+        snprintf(engine->sha, SHA, "%s", reply->str);
+        return NULL;
+    case STEP_TIME:
+        if (!read_time(reply, &engine->engine_msec)) {
+            return "it does not know the time";
+        }
+        engine->engine_at = engine->now;
+        engine->step = STEP_READY;
+        look_whether_ready(engine);
+        return NULL;
+    default:
+        engine->step++;
+        return NULL;
     }
 }
 
-/* ---- what nodes say ------------------------------------------------------------- */
+/* ---- what comes ---------------------------------------------------------------- */
 
-static void replied(void *data, redis_node_t *node, uint32_t zone,
-                    const law_fleet_reply_t *reply, const law_fleet_who_t *who)
+static uint32_t next_asked(engine_t *engine)
 {
-    engine_t *engine = data;
-    const engine_ears_t *told = &engine->setup->ears;
+    uint32_t zone = engine->asked[engine->first];
 
-    engine->zones[zone].moves = 0;
-    engine->seats[number_of(engine, node)].pause = PAUSE_LEAST_USEC;
-    told->replied(told->data, zone, reply, who, engine->now);
+    engine->first = (engine->first + 1) % (engine->setup->count + 1);
+    engine->count--;
+    engine->deadline = engine->count
+                           ? engine->now + engine->address->timeout_usec
+                           : 0;
+    return zone;
 }
 
 /* The connection goes on, for other zones. */
-static void refused(void *data, redis_node_t *node, uint32_t n, const char *why)
+static void refuse(engine_t *engine, uint32_t n, const char *why)
 {
-    engine_t *engine = data;
     const engine_ears_t *told = &engine->setup->ears;
     char text[WHY_ROOM];
 
     engine->zones[n].next_try = engine->now + PAUSE_ZONE_USEC;
     told->parted(told->data, n);
-    told->refused(told->data, n,
-                  describe(engine, number_of(engine, node), why, text));
+    told->refused(told->data, n, describe(engine, why, text));
 }
 
-static void pushed(void *data, redis_node_t *node, const char *key,
-                   size_t length, const law_fleet_push_t *push)
+static const char *take_answer(engine_t *engine, const redisReply *reply)
 {
-    engine_t *engine = data;
     const engine_ears_t *told = &engine->setup->ears;
-    unsigned number = number_of(engine, node);
-    uint32_t n;
+    law_fleet_reply_t answer;
+    law_fleet_who_t who;
 
-    for (n = 0; n < engine->setup->count; n++) {
-        const zone_t *zone = &engine->zones[n];
-
-        if (zone->node == number && strlen(zone->key) == length
-            && memcmp(zone->key, key, length) == 0) {
-            told->pushed(told->data, n, push, engine->now);
+    if (reply->type == REDIS_REPLY_ERROR) {
+        if (engine->count == 0 || !redis_words_refused(reply->str)) {
+            return reply->str;
         }
+        refuse(engine, next_asked(engine), reply->str);
+        return NULL;
     }
-}
-
-/* The node at that place, or one that has no zones. @return its number; NODES: there
- * is none. */
-static unsigned find_node(engine_t *engine, const redis_place_t *at)
-{
-    unsigned number, unused = NODES;
-
-    for (number = 0; number < NODES; number++) {
-        if (redis_place_is_same(&engine->seats[number].node.place, at)) {
-            return number;
-        }
-        if (number != FIRST && !has_zones(engine, number)) {
-            unused = number;
-        }
+    if (engine->count == 0 || !redis_words_reply(reply, &answer, &who)) {
+        return "it answers something else";
     }
-    if (unused < NODES) {
-        redis_node_end(&engine->seats[unused].node);
-        engine->seats[unused].node.place = *at;
-        /* Its pause goes on until it is answered: a place that is new each time is
-         * no reason to hurry. */
-        engine->seats[unused].next_try = engine->now;
-    }
-    return unused;
-}
-
-static const char *moved(void *data, redis_node_t *node, uint32_t zone,
-                         const redis_place_t *at)
-{
-    engine_t *engine = data;
-    unsigned number;
-
-    (void)node;
-    if (++engine->zones[zone].moves > MOST_MOVES) {
-        return "the nodes of the Cluster send a zone to one another";
-    }
-    number = find_node(engine, at);
-    if (number == NODES) {
-        return "zones are on too many nodes of the Cluster";
-    }
-    engine->seats[number].is_named = true;
-    place(engine, zone, number);
+    engine->engine_msec = answer.engine_msec;
+    engine->engine_at = engine->now;
+    engine->pause = PAUSE_LEAST_USEC;
+    told->replied(told->data, next_asked(engine), &answer, &who, engine->now);
     return NULL;
 }
 
-/* ---- begin and end ---------------------------------------------------------- */
+static const char *take(void *data, const redisReply *reply)
+{
+    engine_t *engine = data;
 
-/* A zone's key: its name without braces, which choose where a Cluster keeps it. */
+    return engine->step == STEP_READY ? take_answer(engine, reply)
+                                      : take_step(engine, reply);
+}
+
+static void pass_on(engine_t *engine, const char *text)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    law_fleet_push_t push;
+    size_t length;
+    uint32_t n;
+
+    if (!redis_words_push(text, engine->run, &length, &push)) {
+        return;
+    }
+    for (n = 0; n < engine->setup->count; n++) {
+        const char *key = engine->zones[n].key;
+
+        if (strlen(key) == length && memcmp(key, text, length) == 0) {
+            told->pushed(told->data, n, &push, engine->now);
+        }
+    }
+}
+
+static const char *take_push(void *data, const redisReply *reply)
+{
+    engine_t *engine = data;
+
+    if (reply->type == REDIS_REPLY_ERROR) {
+        return reply->str;
+    }
+    if (reply->type == REDIS_REPLY_STATUS) {
+        return NULL; /* AUTH */
+    }
+    if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3
+        || reply->element[0]->type != REDIS_REPLY_STRING) {
+        return "it pushes something else";
+    }
+    if (strcmp(reply->element[0]->str, "subscribe") == 0) {
+        if (!engine->is_subscribed) {
+            engine->is_subscribed = true;
+            look_whether_ready(engine);
+        }
+        engine->echo_at = engine->now;
+        engine->echo_by = 0;
+    }
+    else if (reply->element[2]->type == REDIS_REPLY_STRING
+             && is_ready(engine)) {
+        pass_on(engine, reply->element[2]->str);
+    }
+    return NULL;
+}
+
+/* ---- begin and end ------------------------------------------------------------- */
+
+/* A zone's key: its name in braces, which end the key in what is pushed. */
 static const char *key_of(apr_pool_t *p, const char *zone)
 {
     char *name = apr_pstrdup(p, zone);
@@ -286,23 +391,15 @@ static const char *key_of(apr_pool_t *p, const char *zone)
 engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
 {
     engine_t *engine = apr_pcalloc(p, sizeof(*engine));
-    const redis_node_ears_t ears = { .data = engine,
-                                     .ready = ready,
-                                     .replied = replied,
-                                     .moved = moved,
-                                     .refused = refused,
-                                     .pushed = pushed };
     uint32_t n;
 
     engine->setup = setup;
     engine->address = setup->address;
+    engine->pause = PAUSE_LEAST_USEC;
+    engine->asked = apr_pcalloc(p, (setup->count + 1) * sizeof(uint32_t));
     engine->zones = apr_pcalloc(p, (setup->count + 1) * sizeof(zone_t));
     for (n = 0; n < setup->count; n++) {
         engine->zones[n].key = key_of(p, setup->zones[n]);
-    }
-    for (n = 0; n < NODES; n++) {
-        redis_node_begin(&engine->seats[n].node, p, setup, &ears);
-        engine->seats[n].pause = PAUSE_LEAST_USEC;
     }
     for (n = 0; setup->self.id[n]; n++) {
         engine->chance = engine->chance * 31 + (unsigned char)setup->self.id[n];
@@ -312,143 +409,143 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
 
 void redis_link_close(engine_t *engine)
 {
-    unsigned n;
+    int is_done = 0;
 
     redis_socket_hang_up(&engine->sentinel.socket);
-    for (n = 0; n < NODES; n++) {
-        redis_node_flush(&engine->seats[n].node);
-        redis_node_end(&engine->seats[n].node);
+    if (is_ready(engine)) {
+        redisBufferWrite(engine->commands.context, &is_done);
     }
+    hang_up(engine);
 }
 
-/* ---- the loop ------------------------------------------------------------------- */
+/* ---- the loop ------------------------------------------------------------------ */
 
-static void connect_node(engine_t *engine, unsigned number)
+/* A connection that only listens never hears that it is lost. A second SUBSCRIBE is
+ * confirmed, and needs no other right. */
+static void ask_for_echo(engine_t *engine)
 {
-    char why[REDIS_SOCKET_WHY];
-    const char *error = redis_node_connect(&engine->seats[number].node,
-                                           engine->now, why);
+    redisContext *context = engine->pushes.context;
+    int is_done = 0;
 
-    if (error) {
-        give_up(engine, number, error);
-    }
-}
-
-static void connect_first(engine_t *engine)
-{
-    const engine_address_t *address = engine->address;
-    redis_node_t *first = &engine->seats[FIRST].node;
-    redis_sentinel_state_t state;
-
-    if (address->sentinel) {
-        first->place.port = 0;
-        state = redis_sentinel_ask(&engine->sentinel, address, engine->now);
-        if (state == REDIS_SENTINEL_FAILS) {
-            give_up(engine, FIRST, engine->sentinel.why);
-        }
-        if (state != REDIS_SENTINEL_KNOWS) {
-            return;
-        }
-        first->place = engine->sentinel.master;
-    }
-    else if (!address->path) {
-        first->place = address->places[engine->next];
-        engine->next = (engine->next + 1) % address->count;
-    }
-    connect_node(engine, FIRST);
-}
-
-static void work_with(engine_t *engine, unsigned number)
-{
-    seat_t *seat = &engine->seats[number];
-    char why[REDIS_SOCKET_WHY];
-
-    if (!has_zones(engine, number)) {
-        redis_node_end(&seat->node);
-        if (number == FIRST) {
-            seat->node.place.port = 0; /* it is at another place next time */
-        }
-    }
-    else if (redis_node_is_connected(&seat->node)) {
-        if (redis_node_work(&seat->node, engine->now, why)) {
-            give_up(engine, number, why);
-        }
-    }
-    else if (engine->now < seat->next_try) {
+    if (!is_ready(engine) || engine->echo_by
+        || engine->now < engine->echo_at + ECHO_USEC
+        || redisAppendCommand(context, "SUBSCRIBE adm:%s",
+                              engine->setup->self.id)
+               != REDIS_OK) {
         return;
     }
-    else if (number == FIRST) {
-        connect_first(engine);
+    engine->echo_by = engine->now + engine->address->timeout_usec;
+    redisBufferWrite(context, &is_done);
+}
+
+static void read_and_write(engine_t *engine)
+{
+    char why[REDIS_SOCKET_WHY];
+    const char *error = redis_socket_move(&engine->commands, take, engine, why);
+
+    if (!error) {
+        error = redis_socket_move(&engine->pushes, take_push, engine, why);
     }
-    else if (seat->is_named) {
-        connect_node(engine, number);
+    if (!error && engine->deadline && engine->now >= engine->deadline) {
+        error = is_ready(engine) ? "it does not answer in time"
+                                 : "it cannot be connected in time";
     }
-    else {
-        send_back(engine, number);
+    if (!error && engine->echo_by && engine->now >= engine->echo_by) {
+        error = "it does not push any more";
+    }
+    if (!error) {
+        ask_for_echo(engine);
+        return;
+    }
+    if (error != why) {
+        snprintf(why, sizeof(why), "%s", error);
+    }
+    give_up(engine, why);
+}
+
+/* Zones that were refused are tried again. */
+static void join_again(engine_t *engine)
+{
+    const engine_ears_t *told = &engine->setup->ears;
+    uint32_t n;
+
+    for (n = 0; n < engine->setup->count; n++) {
+        zone_t *zone = &engine->zones[n];
+
+        if (zone->next_try && engine->now >= zone->next_try) {
+            zone->next_try = 0;
+            told->joined(told->data, n, false, engine->engine_msec,
+                         engine->engine_at);
+        }
     }
 }
 
 void redis_link_work(engine_t *engine, int64_t now)
 {
-    unsigned number;
-    uint32_t n;
-
     engine->now = now;
-    /* The first one at last: others may send zones back to it. */
-    for (number = NODES; number-- > 0;) {
-        work_with(engine, number);
+    if (is_connected(engine)) {
+        read_and_write(engine);
     }
-    for (n = 0; n < engine->setup->count; n++) {
-        zone_t *zone = &engine->zones[n];
+    else if (now >= engine->next_try) {
+        find_and_connect(engine);
+    }
+    join_again(engine);
+}
 
-        if (zone->next_try && now >= zone->next_try) {
-            zone->next_try = 0;
-            place(engine, n, zone->node);
-        }
+static void no_later_than(int64_t at, int64_t *wake_at)
+{
+    if (at && at < *wake_at) {
+        *wake_at = at;
     }
 }
 
 unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
                              int64_t *wake_at)
 {
-    unsigned number, count = 0;
     uint32_t n;
 
     *wake_at = INT64_MAX;
+    if (!is_connected(engine)) {
+        if (engine->sentinel.socket.context) {
+            return redis_sentinel_wait_for(&engine->sentinel, descriptors,
+                                           wake_at);
+        }
+        *wake_at = engine->next_try;
+        return 0;
+    }
     for (n = 0; n < engine->setup->count; n++) {
-        int64_t next_try = engine->zones[n].next_try;
-
-        if (next_try && next_try < *wake_at) {
-            *wake_at = next_try;
-        }
+        no_later_than(engine->zones[n].next_try, wake_at);
     }
-    for (number = 0; number < NODES; number++) {
-        const seat_t *seat = &engine->seats[number];
-
-        if (!has_zones(engine, number)) {
-            continue;
-        }
-        if (redis_node_is_connected(&seat->node)) {
-            redis_node_wait_for(&seat->node, descriptors + count, wake_at);
-            count += 2;
-            continue;
-        }
-        if (number == FIRST && engine->sentinel.socket.context) {
-            count += redis_sentinel_wait_for(&engine->sentinel,
-                                             descriptors + count, wake_at);
-        }
-        else if (seat->next_try < *wake_at) {
-            *wake_at = seat->next_try;
-        }
+    no_later_than(engine->deadline, wake_at);
+    if (is_ready(engine)) {
+        no_later_than(engine->echo_by ? engine->echo_by
+                                      : engine->echo_at + ECHO_USEC,
+                      wake_at);
     }
-    return count;
+    descriptors[0] = redis_socket_wait_for(&engine->commands);
+    descriptors[1] = redis_socket_wait_for(&engine->pushes);
+    return 2;
 }
 
 bool redis_link_sync(engine_t *engine, uint32_t zone,
                      const law_fleet_sync_t *sync)
 {
-    const zone_t *asked = &engine->zones[zone];
+    redisContext *context = engine->commands.context;
+    int is_done = 0;
 
-    return redis_node_sync(&engine->seats[asked->node].node, zone, asked->key,
-                           sync, engine->now);
+    if (!is_ready(engine) || engine->count >= engine->setup->count
+        || redis_words_sync(context, engine->sha, engine->zones[zone].key,
+                            engine->run, &engine->setup->self, sync)
+               != 0) {
+        return false;
+    }
+    engine->asked[(engine->first + engine->count)
+                  % (engine->setup->count + 1)] = zone;
+    engine->count++;
+    if (!engine->deadline) {
+        engine->deadline = engine->now + engine->address->timeout_usec;
+    }
+    /* What is not written now is written when it can be; an error is seen there, too. */
+    redisBufferWrite(context, &is_done);
+    return true;
 }

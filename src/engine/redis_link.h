@@ -1,9 +1,9 @@
-/* redis_link.h - Redis as an engine: which zones are with which node.
+/* redis_link.h - Redis as an engine: entered, asked with syncs, heard with pushes.
  * Called by mod_admission_redis.
  *
- * All zones are with the first node, which is the one of the URL, the master that a
- * Sentinel names, or any of a Cluster, which says where else they are. What is lost is
- * connected anew after a pause. The functions are as engine_provider_t has them.
+ * Two connections: one for syncs, one for pushes. They never block; whatever takes longer
+ * than the timeout, is garbage or too large ends both, and they begin again after a pause.
+ * The functions are as engine_provider_t has them.
  */
 #ifndef REDIS_LINK_H
 #define REDIS_LINK_H

@@ -1,5 +1,5 @@
 /* redis_login.h - who one is to Redis, or to a Sentinel.
- * Called by redis_address, and by redis_node and redis_sentinel to enter.
+ * Called by redis_address, and by redis_link and redis_sentinel to enter.
  */
 #ifndef REDIS_LOGIN_H
 #define REDIS_LOGIN_H

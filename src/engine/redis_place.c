@@ -1,5 +1,5 @@
 /* redis_place.c - a host and a port, in numbers.
- * Called by redis_link and redis_words.
+ * Called by redis_words.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -36,9 +36,4 @@ bool redis_place_read(const char *host, const char *port, redis_place_t *place)
     snprintf(place->host, sizeof(place->host), "%s", host);
     snprintf(place->name, sizeof(place->name), "%s", host);
     return true;
-}
-
-bool redis_place_is_same(const redis_place_t *a, const redis_place_t *b)
-{
-    return a->port == b->port && strcmp(a->host, b->host) == 0;
 }

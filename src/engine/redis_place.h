@@ -19,7 +19,4 @@ typedef struct redis_place_t {
  *  @return whether @a host is an address in numbers, and @a port one from 1 to 65535. */
 bool redis_place_read(const char *host, const char *port, redis_place_t *place);
 
-/** @return whether both are one address and port. */
-bool redis_place_is_same(const redis_place_t *a, const redis_place_t *b);
-
 #endif

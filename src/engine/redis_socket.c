@@ -1,5 +1,5 @@
 /* redis_socket.c - one connection, to a Redis or to a Sentinel.
- * Called by redis_node and redis_sentinel.
+ * Called by redis_link and redis_sentinel.
  */
 #include <fcntl.h>
 #include <stdbool.h>

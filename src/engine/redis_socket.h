@@ -1,5 +1,5 @@
 /* redis_socket.h - one connection, to a Redis or to a Sentinel.
- * Called by redis_node and redis_sentinel.
+ * Called by redis_link and redis_sentinel.
  *
  * It never blocks, and takes no answer that is too large.
  */

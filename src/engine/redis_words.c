@@ -1,5 +1,5 @@
 /* redis_words.c - what is said to Redis, and what it says.
- * Called by redis_node and redis_sentinel, and by tests.
+ * Called by redis_link and redis_sentinel, and by tests.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,8 +52,7 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
 
 /* ---- what is heard -------------------------------------------------------- */
 
-const char *redis_words_run(const redisReply *from, char *run, size_t room,
-                            bool *is_of_cluster)
+const char *redis_words_run(const redisReply *from, char *run, size_t room)
 {
     static const char label[] = "run_id:";
     const char *text = from->type == REDIS_REPLY_STRING ? from->str : "";
@@ -71,55 +70,19 @@ const char *redis_words_run(const redisReply *from, char *run, size_t room,
     if (strstr(text, "_mode:sentinel")) {
         return "it is a Sentinel, and sentinel=name is not said";
     }
-    *is_of_cluster = strstr(text, "_mode:cluster") != NULL;
+    if (strstr(text, "_mode:cluster")) {
+        return "it is a node of a Cluster, which is not supported: use one Redis, "
+               "or Sentinels with sentinel=name";
+    }
     memcpy(run, at, length);
     run[length] = '\0';
     return NULL;
 }
 
-#define LONGEST_MOVED 120
-
-bool redis_words_moved(const char *error, const redis_place_t *from,
-                       redis_place_t *place)
-{
-    char text[LONGEST_MOVED];
-    char *host, *port;
-
-    if (strncmp(error, "MOVED ", 6) != 0) {
-        return false;
-    }
-    place->port = 0;
-    snprintf(text, sizeof(text), "%s", error + 6);
-    host = text + strspn(text, "0123456789"); /* behind the slot */
-    port = strrchr(host, ':');
-    if (host == text || *host != ' ' || !port
-        || strlen(error + 6) >= LONGEST_MOVED) {
-        return true;
-    }
-    host++;
-    *port++ = '\0';
-    if (!redis_place_read(*host ? host : from->host, port, place)) {
-        place->port = 0;
-    }
-    else if (!*host) { /* the one who says so */
-        memcpy(place->name, from->name, sizeof(place->name));
-    }
-    return true;
-}
-
 bool redis_words_refused(const char *error)
 {
-    static const char *const begins[] = { "ASK ", "TRYAGAIN",
-                                          "CLUSTERDOWN Hash slot",
-                                          "ERR user_script:" };
-    size_t n;
-
-    for (n = 0; n < sizeof(begins) / sizeof(begins[0]); n++) {
-        if (strncmp(error, begins[n], strlen(begins[n])) == 0) {
-            return true;
-        }
-    }
-    return strstr(error, "WRONGTYPE") != NULL;
+    return strncmp(error, "ERR user_script:", 16) == 0
+           || strstr(error, "WRONGTYPE") != NULL;
 }
 
 const char *redis_words_master(const redisReply *from, redis_place_t *place)

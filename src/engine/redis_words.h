@@ -1,5 +1,5 @@
 /* redis_words.h - what is said to Redis, and what it says.
- * Called by redis_link, and by tests.
+ * Called by redis_link and redis_sentinel, and by tests.
  *
  * Whatever comes from the engine is checked: a reply that is not one of these is
  * garbage, for which the connection is given up. None of this blocks.
@@ -29,19 +29,11 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                      const law_fleet_sync_t *sync);
 
 /** The run of the engine, of what INFO says: written to @a run, of @a room characters.
- *  @a is_of_cluster is whether it is a node of a Cluster.
  *  @return why it is of no use as an engine; NULL: it is of use. */
-const char *redis_words_run(const redisReply *from, char *run, size_t room,
-                            bool *is_of_cluster);
+const char *redis_words_run(const redisReply *from, char *run, size_t room);
 
-/** @return whether a node of a Cluster, which is at @a from, says that a key is
- *  elsewhere. Where that is, is then in @a place; a port of 0: no place that can be
- *  used. */
-bool redis_words_moved(const char *error, const redis_place_t *from,
-                       redis_place_t *place);
-
-/** @return whether an error is of this key alone: its slot is on its way to another node,
- *  or what is there is nothing that the script has written. */
+/** @return whether an error is of this key alone: its value is nothing that the script has
+ *  written. */
 bool redis_words_refused(const char *error);
 
 /** What a Sentinel says of where a master is: written to @a place.

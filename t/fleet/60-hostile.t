@@ -121,7 +121,7 @@ for_each_combo(sub {
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
     is_no_engine($fleet, 'a Sentinel', redis_as("sentinel monitor m 127.0.0.1 $redis->{port} 1", '--sentinel'),
                  qr/ADM0141: .*it is a Sentinel/);
-    is_no_engine($fleet, 'a Cluster without slots', redis_as('cluster-enabled yes'), qr/ADM0152: .*CLUSTERDOWN/);
+    is_no_engine($fleet, 'a node of a Cluster', redis_as('cluster-enabled yes'), qr/ADM0141: .*it is a node of a Cluster/);
     is_no_engine($fleet, 'a Redis with a password', redis_as('requirepass secret'), qr/ADM0141: .*NOAUTH/);
     is_no_engine($fleet, 'a Redis that is full', redis_as('maxmemory 1mb', 'maxmemory-policy noeviction'),
                  qr/ADM0141: .*OOM/);

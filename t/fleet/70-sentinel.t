@@ -102,8 +102,7 @@ for_each_combo(sub {
     for ([ 'an unknown master', "$good-of-others", qr/no Sentinel knows the master 'db-of-others'; 127\S+: it knows no master/ ],
          [ 'nobody listens', of($nobody, $nobody) . ' sentinel=db', qr/; 127.0.0.1:$nobody: Connection refused/ ],
          [ 'a master as a Sentinel', of($redis[1]) . ' sentinel=db', qr/127\S+: ERR unknown command/ ],
-         [ 'a Sentinel as an engine', of($sentinels[0]), qr/it is a Sentinel, and sentinel=name is not said/ ],
-         [ 'several engines', of(@redis), qr/127\S+: it is no node of a Cluster, as one of several hosts/ ]) {
+         [ 'a Sentinel as an engine', of($sentinels[0]), qr/it is a Sentinel, and sentinel=name is not said/ ]) {
         $fleet->is_told(1, @$_);
     }
     for ([ 'which names a replica', qr/127.0.0.1:$redis[0]{port}: it is a replica/, $array->('127.0.0.1', '') =~ s/\$0\r\n\r\n/$bulk->($redis[0]{port})/er ],

@@ -41,6 +41,7 @@ SKIP: {
         'redis://127.0.0.1:99999'      => qr/'redis:\/\/127.0.0.1:99999' is not/,
         'redis://127.0.0.1 no.such.name.invalid' => qr/'no.such.name.invalid' is not found/,
         'redis://127.0.0.1 sentinel='  => qr/'sentinel=' is not host\[:port\], sentinel=name, user=name/,
+        'redis://127.0.0.1 127.0.0.2'  => qr/several hosts are Sentinels and need sentinel=name; Redis Cluster is not supported: write one host/,
         'unix:/socket sentinel=m'      => qr/sentinel= needs hosts, which unix: has not/,
         'unix:/socket 127.0.0.1'       => qr/'127.0.0.1' is not host\[:port\], which unix: has not/,
         'redis://127.0.0.1 tls-name=a' => qr/tls-name= need rediss:/,
