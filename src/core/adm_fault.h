@@ -15,8 +15,8 @@
     point(grant_unlocked) point(leave_stored) point(leave_unlinked) \
     point(cancel_stored) point(chunk_claimed) point(rebuild_begun) \
     point(rebuild_counted) point(reap_freed) point(reap_orphaned) \
-    point(reap_done) point(stopped_taken) point(orphan_freed) point(child_claimed) \
-    point(left_noted) point(left_taken) point(begin_stored) \
+    point(reap_done) point(orphan_freed) point(child_claimed) point(left_noted) \
+    point(left_taken) point(begin_stored) \
     point(pass_marked) point(pass_stored) point(grant_settled) \
     point(guard_wanted) \
     point(program_forked) point(program_noted) point(agent_beat) \

@@ -31,8 +31,9 @@
  * themselves, what programs took; asks, flow tables and the setup of a zone; what is
  * spooled; what programs take, for people, and how much memory is available; the
  * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
- * what kinds of programs cost. */
-#define ADM_LAYOUT_VERSION 2
+ * what kinds of programs cost;
+ * 3 only a pid beside the arrival of a program. */
+#define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
 #define ADM_CHUNK_TICKETS 64 /* tickets change zones in chunks of this many */
@@ -234,16 +235,11 @@ _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
 /* What a ticket's `programs` says. */
 #define ADM_PROGRAMS_ONE 1U
 #define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
-#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED while its owner lived */
+#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED by its owner, which lived */
 
 /* The low bits of the ticket's arrival, so that a late writer hits only its own
- * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. A
- * pid is below 2^22. */
+ * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. */
 #define ADM_PROGRAM_CLOSED UINT32_MAX
-#define ADM_PROGRAM_TAKEN (UINT32_MAX - 1) /* as CLOSED; and so is the permit */
-#define ADM_PROGRAM_ALONE \
-    UINT32_C(0x40000000) /* beside the pid: the permit is
-                                                * used for it and nothing else */
 
 static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
 {
@@ -252,10 +248,7 @@ static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
 
 static inline uint32_t adm_program_pid(uint64_t program)
 {
-    uint32_t pid = (uint32_t)program;
-
-    return pid >= ADM_PROGRAM_TAKEN ? ADM_PROGRAM_CLOSED
-                                    : pid & ~ADM_PROGRAM_ALONE;
+    return (uint32_t)program;
 }
 
 /* A child's life: pid, sequence number and state in one word. */

@@ -1,5 +1,5 @@
 /* adm_proc.c - what the system says of a process.
- * Called by adm_child, adm_program and adm_stopped. Makes system calls; knows nothing of the segment.
+ * Called by adm_child and adm_program. Makes system calls; knows nothing of the segment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -143,14 +143,6 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
     }
     fields = read_stat(pid, stat, sizeof(stat));
     return fields ? is_another(fields, seen) : await_end(pid, 0) == END_REACHED;
-}
-
-bool adm_proc_is_stopped(pid_t pid)
-{
-    char stat[1024];
-    const char *fields = read_stat(pid, stat, sizeof(stat));
-
-    return fields && (*fields == 'T' || *fields == 't');
 }
 
 bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,

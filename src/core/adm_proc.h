@@ -1,5 +1,5 @@
 /* adm_proc.h - what the system says of a process.
- * Called by adm_child, adm_program and adm_stopped. Makes system calls; holds no lock.
+ * Called by adm_child and adm_program. Makes system calls; holds no lock.
  *
  * A process is known by its pid and a moment at which it was there: whoever
  * started later under that pid is another one. The process may be another
@@ -25,10 +25,6 @@ bool adm_proc_is_gone(pid_t pid);
  *  reaped or is a zombie. One that /proc does not show is assumed to live as long
  *  as any process that lives has its pid; without pidfd_open(), a zombie too. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
-
-/** @return whether the process is stopped, by a signal or a debugger. One that cannot
- *  be inspected is assumed not to be. */
-bool adm_proc_is_stopped(pid_t pid);
 
 /** @return whether the system says what the process that was there at @a seen has
  *  used: processor time, and bytes of memory now. */

@@ -123,17 +123,14 @@ static void before_fork(void)
 static bool note_program(const announcement_t *of)
 {
     uint64_t program = atomic_load(&of->rec->program);
-    uint32_t pid = (uint32_t)getpid();
+    uint64_t ours = adm_program_word(of->arrival, (uint32_t)getpid());
 
-    while (program >> 32 == (of->arrival & UINT32_MAX)) {
+    while (program >> 32 == ours >> 32) {
         if (adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
             return false;
         }
         atomic_store(&of->rec->program_seen, adm_proc_now());
-        if (atomic_compare_exchange_weak(
-                &of->rec->program, &program,
-                adm_program_word(of->arrival,
-                                 pid | (program & ADM_PROGRAM_ALONE)))) {
+        if (atomic_compare_exchange_weak(&of->rec->program, &program, ours)) {
             return true; /* P2_note */
         }
     }
@@ -248,18 +245,13 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
  * more. */
 static pid_t last_program(adm_ticket_rec_t *rec, uint64_t arrival)
 {
-    uint64_t program = atomic_load(&rec->program);
+    uint64_t program = adm_program_word(arrival, 0);
 
     /* P3_close, P4_close_orphan */
-    while (program >> 32 == (arrival & UINT32_MAX)
-           && adm_program_pid(program) == 0) {
-        if (atomic_compare_exchange_weak(
-                &rec->program, &program,
-                adm_program_word(arrival, ADM_PROGRAM_CLOSED))) {
-            return 0;
-        }
-    }
-    if (program >> 32 != (arrival & UINT32_MAX)
+    if (atomic_compare_exchange_strong(&rec->program, &program,
+                                       adm_program_word(arrival,
+                                                        ADM_PROGRAM_CLOSED))
+        || program >> 32 != (arrival & UINT32_MAX)
         || adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
         return 0;
     }
@@ -291,11 +283,6 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
     if (rec->arrival != ticket->arrival) {
         return; /* the permit has moved on (adm_inherit.c) */
     }
-    if (!adm_program_keep_permit(ticket)) {
-        /* It was to be used for one program alone. Another one ends at once. */
-        announced = (announcement_t){ .rec = rec, .arrival = ticket->arrival };
-        return;
-    }
     programs = still_announced(rec);
     if (programs == 0) {
         atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));
@@ -318,83 +305,6 @@ void adm_program_withdraw(void)
 bool adm_program_was_announced(const adm_ticket_t *ticket)
 {
     return atomic_load(&rec_of(ticket)->programs) > 0;
-}
-
-/* ---- for it alone --------------------------------------------------------- */
-
-void adm_program_is_all(adm_ticket_t *ticket)
-{
-    adm_ticket_rec_t *rec = rec_of(ticket);
-    uint64_t program = adm_program_word(ticket->arrival, 0);
-
-    if (!atomic_load(&ticket->held)
-        || atomic_load(&rec->programs) != ADM_PROGRAMS_ONE) {
-        return;
-    }
-    ticket->may_be_taken = true;
-    atomic_compare_exchange_strong(&rec->program, &program,
-                                   program | ADM_PROGRAM_ALONE);
-}
-
-bool adm_program_keep_permit(adm_ticket_t *ticket)
-{
-    adm_ticket_rec_t *rec = rec_of(ticket);
-    uint64_t program;
-
-    if (!ticket->may_be_taken) {
-        return true;
-    }
-    program = atomic_load(&rec->program);
-    while (program >> 32 == (ticket->arrival & UINT32_MAX)
-           && (uint32_t)program != ADM_PROGRAM_TAKEN) {
-        /* CLOSED stays what it is: nobody takes that. */
-        if (adm_program_pid(program) == ADM_PROGRAM_CLOSED
-            || atomic_compare_exchange_weak(
-                &rec->program, &program,
-                program & ~(uint64_t)ADM_PROGRAM_ALONE)) {
-            ticket->may_be_taken = false; /* P6_keep */
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_for_program_alone(uint64_t program)
-{
-    uint32_t pid = adm_program_pid(program);
-
-    return (uint32_t)program == ADM_PROGRAM_TAKEN
-           || (pid != 0 && pid != ADM_PROGRAM_CLOSED
-               && (program & ADM_PROGRAM_ALONE));
-}
-
-bool adm_program_leaves_permit_idle(const adm_ticket_rec_t *rec,
-                                    uint64_t arrival)
-{
-    uint64_t program = atomic_load(&rec->program);
-    uint32_t pid = adm_program_pid(program);
-
-    return program >> 32 == (arrival & UINT32_MAX)
-           && is_for_program_alone(program)
-           && (pid == ADM_PROGRAM_CLOSED
-               || adm_proc_has_ended((pid_t)pid,
-                                     atomic_load(&rec->program_seen)));
-}
-
-bool adm_program_take_permit_locked(adm_ticket_rec_t *rec)
-{
-    uint64_t program = atomic_load(&rec->program);
-
-    while (program >> 32 == (rec->arrival & UINT32_MAX)
-           && is_for_program_alone(program)) {
-        /* P5_take */
-        if (atomic_compare_exchange_weak(&rec->program, &program,
-                                         adm_program_word(rec->arrival,
-                                                          ADM_PROGRAM_TAKEN))) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* ---- look ----------------------------------------------------------------- */

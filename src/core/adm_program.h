@@ -1,5 +1,5 @@
 /* adm_program.h - whether a program lives.
- * Called by adm_reap, adm_stopped and adm_ticket; adm_inherit reads tokens.
+ * Called by adm_reap and adm_ticket; adm_inherit reads tokens.
  *
  * What a request asks is in adm.h.
  */
@@ -20,15 +20,6 @@ bool adm_program_read_token(const adm_segment_t *segment, const char *token,
  *  @param arrival  that the caller knows: of a later owner of the ticket nothing
  *                  is changed */
 bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival);
-
-/** @return whether this ticket's permit is used for nothing but a program that has
- *  provably ended. Makes system calls. */
-bool adm_program_leaves_permit_idle(const adm_ticket_rec_t *rec,
-                                    uint64_t arrival);
-
-/** Take it. The zone's lock is held. @return false: it is used for something else by
- *  now. If not, its request does nothing more with it. */
-bool adm_program_take_permit_locked(adm_ticket_rec_t *rec);
 
 /** @return whether the last program of a ticket is known to have ended, and what it
  *  took is in @a usage: one that the calling process has started. At most one

@@ -1,5 +1,5 @@
 /* adm_reap.c - take back what the dead held.
- * Called by adm_round; adm_stopped looks in the same way.
+ * Called by adm_round.
  *
  * Any number of children may do this at once, and each may be killed at it:
  * every step is done under the lock of one zone and says of itself in the
@@ -15,7 +15,7 @@
 /* ---- one look at all zones ------------------------------------------------ */
 
 /* Who merely is at work there is waited for; but only once in vain. */
-adm_zone_rec_t *adm_reap_lock(adm_reap_round_t *round, uint32_t zone_idx)
+static adm_zone_rec_t *lock_in_round(adm_reap_round_t *round, uint32_t zone_idx)
 {
     adm_usec_t patience = round->is_incomplete ? 0 : ADM_LOCK_BRIEF_USEC;
     apr_status_t rv;
@@ -41,7 +41,7 @@ void adm_reap_visit_zones(adm_reap_round_t *round,
         adm_zone_rec_t *zone = adm_zone_at(segment, idx);
 
         if (!is_wanted || is_wanted(zone)) {
-            zone = adm_reap_lock(round, idx);
+            zone = lock_in_round(round, idx);
             if (zone) {
                 adm_zone_unlock(segment, zone, round->now);
             }
@@ -77,7 +77,7 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
     uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
     uint32_t idx, count = 0;
-    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return 0;
@@ -99,61 +99,12 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     return count;
 }
 
-static uint32_t collect(adm_reap_round_t *round, uint32_t zone_idx,
-                        uint32_t chunk,
-                        bool (*is_wanted)(const adm_ticket_rec_t *),
-                        adm_reap_found_t found[ADM_CHUNK_TICKETS])
-{
-    adm_segment_t *segment = round->segment;
-    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
-    uint32_t idx, count = 0;
-    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
-
-    if (!zone) {
-        return 0;
-    }
-    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
-        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-
-        if (is_wanted(ticket)) {
-            found[count++] = (adm_reap_found_t){
-                .ticket_idx = idx,
-                .child_idx = ticket->child_idx,
-                .arrival = ticket->arrival,
-                .until = ticket->held_until_usec
-            };
-        }
-    }
-    adm_zone_unlock(segment, zone, round->now);
-    return count;
-}
-
 /* How many, from the first one on, may have tickets. */
 static uint32_t chunks_of(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->chunks_used);
 
     return used < segment->chunks ? used : segment->chunks;
-}
-
-void adm_reap_each(adm_reap_round_t *round, const adm_reap_task_t *task)
-{
-    adm_segment_t *segment = round->segment;
-    adm_reap_found_t found[ADM_CHUNK_TICKETS];
-    uint32_t chunk, count, i;
-
-    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
-        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
-        const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-
-        if (!zone || !task->concerns(zone)) {
-            continue;
-        }
-        count = collect(round, zone_idx, chunk, task->is_wanted, found);
-        for (i = 0; i < count; i++) {
-            task->work(round, zone_idx, &found[i]);
-        }
-    }
 }
 
 static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
@@ -215,17 +166,44 @@ uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
 
 /* ---- orphans: the child is dead, its program may live --------------------- */
 
-static bool is_orphaned(const adm_ticket_rec_t *ticket)
+/* What is remembered of an orphaned ticket while its zone is not locked. */
+typedef struct orphan_t {
+    uint32_t ticket_idx;
+    uint64_t arrival;
+    adm_usec_t until; /* it is given up then */
+} orphan_t;
+
+static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
+                                uint32_t chunk,
+                                orphan_t orphans[ADM_CHUNK_TICKETS])
 {
-    return atomic_load(&ticket->state) == ADM_TICKET_ORPHANED;
+    adm_segment_t *segment = round->segment;
+    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
+    uint32_t idx, count = 0;
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
+
+    if (!zone) {
+        return 0;
+    }
+    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+
+        if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
+            orphans[count++] = (orphan_t){ .ticket_idx = idx,
+                                           .arrival = ticket->arrival,
+                                           .until = ticket->held_until_usec };
+        }
+    }
+    adm_zone_unlock(segment, zone, round->now);
+    return count;
 }
 
 static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
-                       const adm_reap_found_t *orphan)
+                       const orphan_t *orphan)
 {
     adm_segment_t *segment = round->segment;
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
-    adm_zone_rec_t *zone = adm_reap_lock(round, zone_idx);
+    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return;
@@ -243,26 +221,28 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
-static void end_if_over(adm_reap_round_t *round, uint32_t zone_idx,
-                        const adm_reap_found_t *orphan)
-{
-    adm_ticket_rec_t *ticket = adm_ticket_at(round->segment,
-                                             orphan->ticket_idx);
-
-    if (adm_program_is_over(ticket, orphan->arrival)
-        || round->now >= orphan->until) {
-        end_orphan(round, zone_idx, orphan);
-    }
-}
-
-static bool has_orphans(const adm_zone_rec_t *zone)
-{
-    return atomic_load(&zone->orphans) > 0;
-}
-
 void adm_reap_orphans(adm_reap_round_t *round)
 {
-    const adm_reap_task_t task = { has_orphans, is_orphaned, end_if_over };
+    adm_segment_t *segment = round->segment;
+    orphan_t orphans[ADM_CHUNK_TICKETS];
+    uint32_t chunk, count, i;
 
-    adm_reap_each(round, &task);
+    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
+        uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
+        const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
+
+        if (!zone || atomic_load(&zone->orphans) == 0) {
+            continue;
+        }
+        count = collect_orphans(round, zone_idx, chunk, orphans);
+        for (i = 0; i < count; i++) {
+            adm_ticket_rec_t *ticket = adm_ticket_at(segment,
+                                                     orphans[i].ticket_idx);
+
+            if (adm_program_is_over(ticket, orphans[i].arrival)
+                || round->now >= orphans[i].until) {
+                end_orphan(round, zone_idx, &orphans[i]);
+            }
+        }
+    }
 }

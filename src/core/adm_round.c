@@ -12,7 +12,6 @@
 #include "adm_lock.h"
 #include "adm_reap.h"
 #include "adm_segment.h"
-#include "adm_stopped.h"
 
 #define ROUND_INTERVAL_USEC ADM_USEC_PER_SEC
 #define ORPHAN_INTERVAL_USEC (100 * ADM_USEC_PER_MSEC)
@@ -57,7 +56,6 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     atomic_store(&child->deaths_seen, deaths);
     atomic_store(&child->loads_seen, loads);
     count = adm_reap_all(&round, child);
-    adm_stopped_take_back(&round);
     if (has_orphans(segment)) {
         /* Makes system calls for each: one process at a time is enough. */
         if (adm_due(&segment->header->next_orphan_round, now,

@@ -47,7 +47,6 @@ static void play_scene(const scene_t *scene)
     }
     ck_assert_msg(was_killed(end_of(victim)), "%s was not reached",
                   scene->name);
-    WAIT_FOR(stopped_child_has_ended());
 }
 
 /* What has to be so after any death. Until an orphaned program is given up,
@@ -142,7 +141,6 @@ START_TEST(a_second_death_during_the_repair_is_mended)
         play_scene(&scenes[n]);
         point = second;
         reached += was_killed(play(do_everything, NULL));
-        WAIT_FOR(stopped_child_has_ended());
         survive_scene(&scenes[n]);
         assert_survivor_is_alone();
         assert_segment_consistent();
@@ -173,7 +171,6 @@ START_TEST(any_number_of_deaths_is_mended)
         for (n = 0; n < 8; n++) {
             point = 1 + (unsigned)rand_r(&seed) % (ADM_FAULT_end - 1);
             killed += was_killed(play(do_everything, NULL));
-            WAIT_FOR(stopped_child_has_ended());
         }
         survive_scene(scene);
         assert_survivor_is_alone();

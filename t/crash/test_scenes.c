@@ -311,9 +311,6 @@ int do_everything(void *unused)
     enter(child, zone, &ticket);
     leave(&first);
     leave(&ticket);
-    if (point == ADM_FAULT_stopped_taken) {
-        take_from_stopped_child(child);
-    }
     if (has_keys) {
         change_setup();
         enter(child, zone, &ticket);
@@ -449,12 +446,6 @@ const scene_t scenes[] = {
     { KILL(reap_done), die_with_permit, register_only, .limit = 1 },
     { KILL(reap_orphaned), die_with_program, audit_and_audit, .limit = 1 },
     { KILL(orphan_freed), die_with_program, audit_and_audit, .limit = 1 },
-    { KILL(stopped_taken), NULL, take_from_stopped, .is_parallel = true,
-      .limit = 1 },
-    { KILL(reap_orphaned), NULL, take_from_stopped, .is_parallel = true,
-      .limit = 1 },
-    { KILL(orphan_freed), NULL, take_from_stopped, .is_parallel = true,
-      .limit = 1 },
     { KILL(enter_locked), NULL, enter_again_with_program, .limit = 1 },
     { KILL(enter_unlocked), NULL, enter_again_with_program, .limit = 1 },
     { KILL(left_noted), NULL, enter_and_leave_to_others, .limit = 1 },

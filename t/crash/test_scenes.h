@@ -24,14 +24,6 @@ int override_limit(void *unused);
 void tune(adm_child_t *child);
 int tune_only(void *unused);
 
-/** What the agent does with the permit of a child that is stopped: take it, if it is
- *  wanted. The child's pid is in `shared`; it ends with whoever calls this. */
-void take_from_stopped_child(adm_child_t *child);
-int take_from_stopped(void *unused);
-
-/** @return whether there is none, or no more. */
-bool stopped_child_has_ended(void);
-
 /** What the agent does with a share of a limit over servers. */
 bool share(adm_child_t *child);
 int share_lowered(void *unused);

@@ -183,12 +183,6 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
     return adm_proc_has_ended(pid, seen);
 }
 
-bool adm_proc_is_stopped(pid_t pid)
-{
-    (void)pid;
-    return false;
-}
-
 bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
                     uint64_t *rss)
 {

@@ -24,12 +24,7 @@
 #endif
 
 #define RECORDS SLOTS /* so that a new process needs a dead one's record */
-#ifdef STOPPED
-/* Whose permit was taken may wait beside its old ticket. */
-#define TICKETS (SLOTS + KILLS + LIMIT)
-#else
 #define TICKETS (SLOTS + KILLS)
-#endif
 #define PROCESSES (SLOTS + FORKS)
 #define NONE 255
 
@@ -51,9 +46,6 @@ bit announced[TICKETS]; /* a program was announced */
 byte left[TICKETS]; /* its request could not lock the zone: its arrival, and the
                      * op it left with */
 bit has_left;       /* the zone says that there may be such tickets */
-#endif
-#ifdef STOPPED
-byte word[TICKETS]; /* in the `program` word, beside the pid: WORD_OPEN ... */
 #endif
 
 /* The caches of the zone. (The plain name is a keyword.) */
@@ -92,24 +84,12 @@ byte sleeper[TICKETS]; /* who sleeps on the ticket's state: slot + 1 */
 byte process[SLOTS]; /* which process a slot has */
 bit gone[SLOTS];     /* it was killed and is not replaced */
 bit idle[SLOTS];     /* it has nothing more to do */
-#ifdef STOPPED
-bit is_stopped[SLOTS]; /* for ever */
-#define is_stopped_for_ever(s) is_stopped[s]
-#else
-#define is_stopped_for_ever(s) false
-#endif
 bit is_dead[PROCESSES];
 byte processes = SLOTS; /* forked so far */
 
 /* The program of a process, and the `program` word of its ticket. */
 #define ASKED 1 /* it may start; the word has no pid */
 #define RUNS 2  /* the word has its pid */
-#define ENDED 3 /* has it still, with STOPPED: its request has not seen the end */
-
-/* Whether the permit may be taken when that program has ended. */
-#define WORD_OPEN 0
-#define WORD_KEPT 1  /* no: the request goes on with it */
-#define WORD_TAKEN 2 /* it was */
 
 byte program[PROCESSES]; /* 0: none, or none any more; the word is CLOSED, or
                           * has the pid of one that has ended */
@@ -129,9 +109,6 @@ byte worker[SLOTS];
 byte kills = KILLS; /* that are still to come */
 byte takes = TAKEN;
 byte late = LATE;
-#ifdef STOPPED
-byte stops = STOPPED; /* processes that may still be stopped for ever */
-#endif
 
 /* Slots differ in nothing before their first step, so let them begin, or be
  * killed, in order: this many have. */
@@ -253,9 +230,6 @@ inline put_unused(ticket)
     announced[ticket] = 0;
 #ifdef STOPS
     left[ticket] = 0;
-#endif
-#ifdef STOPPED
-    word[ticket] = WORD_OPEN;
 #endif
     unused = unused | (1 << ticket)
 }
@@ -409,27 +383,7 @@ inline recount()
 #define closed(p) (program[p] == ASKED -> 0 : program[p])
 #endif
 
-#ifdef STOPPED
-#define is_taken(t) (word[t] == WORD_TAKEN)
-#else
-#define is_taken(t) false
-#endif
-
-#define ended(t) (state[t] == ORPHANED && (is_taken(t) \
-                                           || program_is_gone(holder[t])))
-
-/* Held for a program that has ended, and for nothing else. */
-#if defined STOPPED && !defined BREAK_STOPPED_KEEPS
-#ifdef BREAK_TAKEN_BY_STORE
-#define may_be_taken(t) true
-#else
-#define may_be_taken(t) (word[t] != WORD_KEPT)
-#endif
-#define vacated(t) (state[t] == ACTIVE && program[holder[t]] == ENDED \
-                    && may_be_taken(t))
-#else
-#define vacated(t) false
-#endif
+#define ended(t) (state[t] == ORPHANED && program_is_gone(holder[t]))
 
 #ifdef BREAK_NO_OWNER
 #define is_held_by(t, r) false
@@ -440,8 +394,7 @@ inline recount()
 #endif
 
 #define claimable(r) (life[r] == NOBODY && alive[r] == 0)
-#define is_quiet_slot(s) (idle[s] || gone[s] || is_stopped_for_ever(s) \
-                          || worker[s] == TAKEN_FOR_GOOD)
+#define is_quiet_slot(s) (idle[s] || gone[s] || worker[s] == TAKEN_FOR_GOOD)
 
 /* The models differ in size: % SIZE, for saying a thing twice is harmless. */
 #define any_reapable (reapable(0) || reapable(1 % RECORDS) \
@@ -451,9 +404,6 @@ inline recount()
 #define any_ended (ended(0) || ended(1 % TICKETS) || ended(2 % TICKETS) \
                    || ended(3 % TICKETS) || ended(4 % TICKETS) \
                    || ended(5 % TICKETS))
-#define any_vacated (vacated(0) || vacated(1 % TICKETS) \
-                     || vacated(2 % TICKETS) || vacated(3 % TICKETS) \
-                     || vacated(4 % TICKETS) || vacated(5 % TICKETS))
 /* Granted, and its child cannot begin: the lease is over sooner or later, or the
  * child itself says so. A winner that is only late is no work for a look. */
 #ifdef BREAK_NO_LEASE
@@ -496,7 +446,7 @@ inline recount()
                       || may_lose(4 % TICKETS) || may_lose(5 % TICKETS))
 #define zone_has_work (zone_lock == 0 && (owner_died || can_grant || passes_on \
                                           || says_left))
-#define has_work (any_reapable || any_ended || any_vacated || zone_has_work)
+#define has_work (any_reapable || any_ended || zone_has_work)
 
 /* Nobody can do anything any more. */
 inline check_the_end()
@@ -509,13 +459,13 @@ inline check_the_end()
     /* P2: nobody waits but for a worker. */
     nobody_is_stuck = is_quiet;
     assert(nobody_is_stuck);
-    /* P4: if anybody lives and is not stopped, all permits and records are back. */
+    /* P4: if anybody lives, all permits and records are back. */
     k = 0;
     n = 0;
     is_waiting = false;
     do
     :: k < SLOTS ->
-        n = n + !(gone[k] || is_stopped_for_ever(k));
+        n = n + !gone[k];
         is_waiting = is_waiting || worker[k] == TAKEN_FOR_GOOD;
         k++
     :: else -> break

@@ -7,8 +7,6 @@
  * With STOPS whoever finds the lock held may give up on it when it leaves.
  * With MOVES so many requests are sent by others of the same zone, which end when
  * they like; their permits move on to those.
- * With STOPPED a request may start a second program when the first one has ended,
- * and so many processes are stopped for ever while theirs runs.
  * A child has one worker, which a request that waits does not hold: TAKEN times
  * others take it, for a while or for good.
  * docs/model.md says what is left out and why that is sound.
@@ -30,7 +28,6 @@
 #define HAND_OUT 6
 #define ABANDON_IT 7
 #define INHERIT 8
-#define TAKE_BACK 9
 
 /* What a look around is for. */
 #define TO_CLAIM 1
@@ -69,32 +66,23 @@
                                    && arrival[t] == number)
 #endif
 
-#ifdef BREAK_USED_UNKEPT
-#define can_keep(t) true
-#else
-#define can_keep(t) (state[t] == ACTIVE && arrival[t] == mine \
-                     && word[t] != WORD_TAKEN)
-#endif
-
 #ifdef BREAK_ABANDON_FREES
 #define state_of_abandoned FREE
 #else
 #define state_of_abandoned ORPHANED
 #endif
 
-/* As the owner of a ticket compares it: a permit that has moved on belongs to another
- * ticket, perhaps in this record, and one that was taken to nobody. */
-#if defined MOVES && !defined BREAK_MOVED_UNSEEN
-#define is_mine(t) (arrival[t] == mine)
-#elif defined STOPPED && !defined BREAK_LEFT_UNCOMPARED
-#define is_mine(t) (state[t] != FREE && child[t] == rec && arrival[t] == mine)
-#else
-#define is_mine(t) true
-#endif
+/* A permit that has moved on belongs to another ticket, perhaps in this record. */
 #ifdef MOVES
 #define own_arrival mine
+#ifdef BREAK_MOVED_UNSEEN
+#define is_mine true
+#else
+#define is_mine (arrival[t] == mine)
+#endif
 #else
 #define own_arrival arrival[t]
+#define is_mine true
 #endif
 
 #define may_be_late (late > 0 && any_may_lose)
@@ -206,12 +194,8 @@ proctype slot(byte me)
     byte todo;        /* tickets that were left, a bit each */
 #endif
     bit is_passed_on; /* x had a permit */
-#if defined MOVES || defined STOPPED
+#ifdef MOVES
     byte mine;        /* the arrival of its ticket */
-#endif
-#ifdef STOPPED
-    bit has_gone_on;  /* with a second program */
-    bit enters_again; /* for it: its permit was taken */
 #endif
 
     /* The first processes are registered from the start; that saves states.
@@ -419,38 +403,13 @@ P1_announce:
     OR_KILLED
     fi;
 #endif
-asked:
     if
-#ifdef STOPPED
-    :: program[self] == ENDED -> op = RELEASE
-    :: atomic {
-        program[self] == ENDED && !has_gone_on && can_keep(t) ->
-P6_keep:
-        word[t] = WORD_KEPT;
-        has_gone_on = true;
-        goto go_on
-    }
-    :: atomic {
-        program[self] == ENDED && !has_gone_on && !can_keep(t) ->
-        program[self] = 0;
-        has_gone_on = true;
-        enters_again = true;
-        op = RELEASE
-    }
-    :: atomic {
-        stops > 0 ->
-        stops--;
-        is_stopped[me] = true;
-        goto stopped
-    }
-#else
     :: d_step {
         program[self] == RUNS ->
         program[self] = 0;
         running--;
         op = RELEASE
     }
-#endif
     :: atomic {
         /* The handler is done, and there is no pid. */
         program[self] == ASKED ->
@@ -503,12 +462,12 @@ T11_leave_noted:
 #else
     /* It looks whose the record is, then compares and swaps. */
     :: atomic {
-        zone_lock != 0 && (op == CANCEL || op == RELEASE) && is_mine(t) ->
+        zone_lock != 0 && (op == CANCEL || op == RELEASE) && is_mine ->
         seen = left[t];
         goto leave
     }
     :: atomic {
-        zone_lock != 0 && op == RELEASE && !is_mine(t) -> goto rest
+        zone_lock != 0 && op == RELEASE && !is_mine -> goto rest
     }
 #endif
 #endif
@@ -548,9 +507,6 @@ locked:
 #ifdef STOPS
             left[t] = 0;
 #endif
-#endif
-#ifdef STOPPED
-            mine = next_arrival;
 #endif
             next_arrival++;
             x = t
@@ -596,14 +552,14 @@ T8_cancel_granted:
         x = NONE
     }
     :: atomic {
-        op == RELEASE && is_mine(t) ->
+        op == RELEASE && is_mine ->
         x = t;
 T5_release:
         state[t] = FREE
     }
 #ifdef MOVES
     :: atomic {
-        op == RELEASE && !is_mine(t) ->
+        op == RELEASE && !is_mine ->
         x = NONE
     }
     :: atomic {
@@ -619,22 +575,6 @@ T15_move_on:
         x = 0;
         op = ENTER;
         goto locked
-    }
-#endif
-#ifdef STOPPED
-    :: atomic {
-        op == RELEASE && !is_mine(t) ->
-        x = NONE
-    }
-    :: atomic {
-        op == TAKE_BACK && vacated(x) && arrival[x] == seen ->
-P5_take:
-        word[x] = WORD_TAKEN;
-        goto taken
-    }
-    :: atomic {
-        op == TAKE_BACK && !(vacated(x) && arrival[x] == seen) ->
-        x = NONE
     }
 #endif
 #ifdef ABANDON
@@ -807,19 +747,10 @@ unlocked:
         if
         :: wakes != 0
         :: wakes == 0 && op == ENTER -> goto wait
-#ifdef STOPPED
-        :: wakes == 0 && op == RELEASE && enters_again ->
-            enters_again = false;
-            goto request
-        :: wakes == 0 && op == RELEASE && !enters_again -> goto rest
-        :: wakes == 0 && op == CANCEL -> goto rest
-#else
         :: wakes == 0 && (op == CANCEL || op == RELEASE
                          || op == ABANDON_IT) -> goto rest
-#endif
         :: wakes == 0 && op == REAP -> goto reaped
-        :: wakes == 0 && (op == END_ORPHAN
-                         || op == TAKE_BACK) -> goto look_around
+        :: wakes == 0 && op == END_ORPHAN -> goto look_around
         :: wakes == 0 && op == HAND_OUT -> goto looked_around
         fi
     }
@@ -881,35 +812,6 @@ T11_leave_noted:
         goto leave_noted
     }
     :: atomic { left[t] != seen -> seen = 0; goto critical }
-    OR_KILLED
-    fi;
-#endif
-#ifdef STOPPED
-go_on:
-    if
-    :: atomic {
-        true ->
-        word[t] = WORD_OPEN;
-        program[self] = ASKED;
-        goto asked
-    }
-    OR_KILLED
-    fi;
-taken:
-    if
-    :: atomic {
-        true ->
-T16_take_back:
-        state[x] = ORPHANED;
-        child[x] = NONE;
-        goto stored
-    }
-    OR_KILLED
-    fi;
-stopped:
-end_stopped:
-    if
-    :: false
     OR_KILLED
     fi;
 #endif
@@ -1047,27 +949,11 @@ look_at_zone:
                 od;
                 seen = arrival[x]
             }
-            if
-            :: is_taken(x)
-            :: else ->
 P4_close_orphan:
-                program[holder[x]] = closed(holder[x])
-            fi;
+            program[holder[x]] = closed(holder[x]);
             op = END_ORPHAN;
             goto critical
-#ifdef STOPPED
-        :: back != TO_CLAIM && !any_ended && any_vacated ->
-            d_step {
-                do
-                :: !vacated(x) -> x++
-                :: else -> break
-                od;
-                seen = arrival[x]
-            }
-            op = TAKE_BACK;
-            goto critical
-#endif
-        :: back != TO_CLAIM && !any_ended && !any_vacated && zone_has_work ->
+        :: back != TO_CLAIM && !any_ended && zone_has_work ->
             op = HAND_OUT;
             goto critical
         :: else
@@ -1094,11 +980,6 @@ rest:
 #ifdef MOVES
         mine = 0;
 #endif
-#ifdef STOPPED
-        program[self] = 0;
-        mine = 0;
-        has_gone_on = false;
-#endif
         op = 0;
         back = 0;
         is_impatient = false
@@ -1124,12 +1005,6 @@ dead:
         t = 0;
 #ifdef MOVES
         mine = 0;
-#endif
-#ifdef STOPPED
-        is_stopped[me] = false;
-        enters_again = false;
-        mine = 0;
-        has_gone_on = false;
 #endif
         is_impatient = false;
         op = 0;
@@ -1163,13 +1038,8 @@ end_gone:
 inline program_without_request_ends(p)
 {
     d_step {
-#ifdef STOPPED
-        program[p] == RUNS ->
-        program[p] = (is_dead[p] -> 0 : ENDED);
-#else
         program[p] == RUNS && (is_dead[p] || is_left[p]) ->
         program[p] = 0;
-#endif
         running--
     }
 }
@@ -1241,7 +1111,7 @@ P2_note:
         /* P1: never more programs than the limit */
         assert(running <= limit)
     }
-#if KILLS > 0 || defined ABANDON || defined STOPPED
+#if KILLS > 0 || defined ABANDON
     :: program_without_request_ends(0)
     :: program_without_request_ends(1)
 #if PROCESSES > 2

@@ -33,27 +33,16 @@ void become_cat(char *const environment[])
 
 static char *const nothing[] = { "PATH=/usr/bin:/bin", NULL };
 
-static pid_t start_cat(void)
+pid_t start_program(adm_ticket_t *ticket)
 {
-    pid_t pid = fork();
+    pid_t pid;
 
+    adm_program_announce(ticket, ADM_START_HERE);
+    pid = fork();
     if (pid == 0) {
         become_cat(nothing);
     }
     return pid;
-}
-
-pid_t start_program(adm_ticket_t *ticket)
-{
-    adm_program_announce(ticket, ADM_START_HERE);
-    return start_cat();
-}
-
-pid_t start_only_program(adm_ticket_t *ticket)
-{
-    adm_program_announce(ticket, ADM_START_HERE);
-    adm_program_is_all(ticket);
-    return start_cat();
 }
 
 pid_t start_with_token(const char *token)

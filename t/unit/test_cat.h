@@ -21,9 +21,6 @@ void become_cat(char *const environment[]);
 /** As mod_cgi does: announce in the child, and fork there. */
 pid_t start_program(adm_ticket_t *ticket);
 
-/** The same, of a permit that is used for nothing else. */
-pid_t start_only_program(adm_ticket_t *ticket);
-
 /** As mod_cgid's daemon does: fork with the token in the environment of what is
  *  started. */
 pid_t start_with_token(const char *token);

@@ -53,22 +53,6 @@ typedef enum adm_start_t {
  */
 void adm_program_announce(adm_ticket_t *ticket, adm_start_t start);
 
-/**
- * The announced program is all that the permit is used for: when it has ended
- * while the child is stopped, the permit may be taken back. Between
- * adm_program_announce() and the fork.
- */
-void adm_program_is_all(adm_ticket_t *ticket);
-
-/**
- * The permit is about to be used for something else, too.
- *
- * @return whether it is still there. From now on it stays, until the next
- *         adm_program_is_all(); else it was taken back: release the ticket, which
- *         gives back the worker, and enter again.
- */
-bool adm_program_keep_permit(adm_ticket_t *ticket);
-
 /** What the calling thread forks from now on is not the announced program:
  *  nobody started it. */
 void adm_program_withdraw(void);

@@ -32,7 +32,6 @@ typedef struct adm_ticket_t {
     bool is_parked;
     bool is_settled;       /* runs or blocks with its worker */
     bool finds_no_room;    /* no connections are left to block with */
-    bool may_be_taken;     /* private: adm_program_is_all() */
     atomic_uint held;      /* 1 from enter to release or cancel */
     apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
     uint32_t queued_ahead; /* length of the queue at arrival */

@@ -2,7 +2,6 @@
 #include <httpd.h>
 #include <http_config.h>
 #include <http_log.h>
-#include <util_filter.h>
 
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_visit.h"
@@ -82,20 +81,6 @@ static adm_start_t take_token(const request_rec *r)
     return ADM_START_BY_TOKEN;
 }
 
-/* A filter that makes content of content may start something else: mod_include. So
- * may the page that this request is a part of. */
-static bool is_all_that_runs(const request_rec *r)
-{
-    const ap_filter_t *f;
-
-    for (f = r->output_filters; f; f = f->next) {
-        if (f->frec->ftype < AP_FTYPE_CONTENT_SET) {
-            return false;
-        }
-    }
-    return is_cgi(r->handler) && !r->main;
-}
-
 ap_unix_identity_t *admission_program_starts(const request_rec *r)
 {
     admission_visit_t *visit;
@@ -105,9 +90,6 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r)
         visit = admission_visit_of(r);
         if (visit) {
             adm_program_announce(&visit->ticket, take_token(r));
-            if (is_all_that_runs(r)) {
-                adm_program_is_all(&visit->ticket);
-            }
         }
     }
     return NULL; /* no opinion on the identity */

@@ -36,33 +36,6 @@ void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
     make_connection(c)->ready = ready;
 }
 
-/* Its permit was taken back while this process was stopped. The visit may be used
- * again at once, so nobody must know it any more. */
-static void forget_visit(const request_rec *r, admission_visit_t *visit)
-{
-    adm_ticket_release(&visit->ticket, adm_now());
-    for (; r; r = admission_visit_parent(r)) {
-        admission_request_t *known = admission_visit_request(r);
-
-        if (known && known->visit == visit) {
-            known->visit = NULL;
-        }
-    }
-}
-
-/* @return whether the visit has a permit that may serve another part, too. */
-static bool keeps_permit(const request_rec *r, admission_visit_t *visit)
-{
-    if (!atomic_load(&visit->ticket.held)) {
-        return false;
-    }
-    if (!adm_program_keep_permit(&visit->ticket)) {
-        forget_visit(r, visit);
-        return false;
-    }
-    return true;
-}
-
 admission_kin_t admission_visit_kin(const request_rec *r,
                                     const admission_zone_t *zone)
 {
@@ -73,7 +46,7 @@ admission_kin_t admission_visit_kin(const request_rec *r,
 
     for (visit = admission_visit_first(r->connection); visit;
          visit = visit->next) {
-        if (visit->root == root && keeps_permit(r, visit)) {
+        if (visit->root == root && atomic_load(&visit->ticket.held)) {
             kin.holds_any = true;
             if (visit->zone == zone) {
                 kin.visit_of_zone = visit;

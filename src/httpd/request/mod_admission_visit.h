@@ -119,8 +119,7 @@ void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready);
 admission_visit_t *admission_visit_make(request_rec *r,
                                         const admission_zone_t *zone);
 
-/** @return what the other parts of the client's request hold: from now on for this
- *  one, too. */
+/** @return what the other parts of the client's request hold. */
 admission_kin_t admission_visit_kin(const request_rec *r,
                                     const admission_zone_t *zone);
 
