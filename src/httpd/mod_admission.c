@@ -9,6 +9,7 @@
 
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
+#include "config/mod_admission_location.h"
 #include "config/mod_admission_zones.h"
 #include "control/mod_admission_control.h"
 #include "request/mod_admission_admit.h"
@@ -53,6 +54,7 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
                                   APR_HOOK_REALLY_FIRST);
     }
     admission_zones_begin(pconf);
+    admission_location_begin();
     /* Before event and mod_http2 read what may be added. */
     admission_room_begin(admission_mpm_choose());
     admission_factor_pre_config(pconf);

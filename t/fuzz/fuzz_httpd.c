@@ -4,6 +4,7 @@
  * asks of them, and as strict as a sanitizer needs: each returned text is a
  * piece of memory of its own.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include <httpd.h>
@@ -15,6 +16,7 @@
 #include <ap_mpm.h>
 #include <http_main.h>
 #include <http_protocol.h>
+#include <http_request.h>
 
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
@@ -42,6 +44,29 @@ int ap_is_directory(apr_pool_t *p, const char *name)
 {
     (void)p;
     return strlen(name) % 2 == 0; /* some are, some are not */
+}
+
+/* Nothing asks for a request here. */
+apr_size_t ap_register_request_note(void)
+{
+    return 0;
+}
+
+void **ap_get_request_note(request_rec *r, apr_size_t number)
+{
+    (void)r;
+    (void)number;
+    abort();
+}
+
+void ap_hook_translate_name(ap_HOOK_translate_name_t *hook,
+                            const char *const *before, const char *const *after,
+                            int order)
+{
+    (void)hook;
+    (void)before;
+    (void)after;
+    (void)order;
 }
 
 /* Any: the fuzzed configuration has no .htaccess and no <Limit>. */

@@ -21,10 +21,11 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
 #define PICK(field, unset) \
     conf->field = add->field != (unset) ? add->field : base->field
 
-void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
+admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
+                                           const admission_dir_conf_t *base,
+                                           const admission_dir_conf_t *add)
 {
-    const admission_dir_conf_t *base = base_conf, *add = add_conf;
-    admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
+    admission_dir_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
 
     PICK(section, NULL);
     PICK(queue_length, ADMISSION_UNSET);
@@ -43,7 +44,19 @@ void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
     PICK(costs, NULL);
     PICK(spool_request, ADMISSION_UNSET);
     PICK(spool_response, ADMISSION_UNSET);
+    return conf;
+}
+
+void *admission_conf_merge_dir(apr_pool_t *p, void *base_conf, void *add_conf)
+{
+    const admission_dir_conf_t *base = base_conf, *add = add_conf;
+    admission_dir_conf_t *conf = admission_conf_merge(p, base, add);
+
     conf->actions = admission_actions_merge(p, base->actions, add->actions);
+    conf->location = !base->location  ? add->location
+                     : !add->location ? base->location
+                                      : admission_conf_merge(p, base->location,
+                                                             add->location);
     return conf;
 }
 

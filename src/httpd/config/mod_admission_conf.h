@@ -134,6 +134,9 @@ typedef struct admission_dir_conf_t {
     apr_off_t spool_response;
     apr_table_t *actions; /* of mod_actions: handler, type or method, and the
                            * script that it leads to; NULL: none */
+    /* The directives of the <Location> sections among those merged here, alone; NULL:
+     * there are none. Its own `location` and `actions` are not used. */
+    const struct admission_dir_conf_t *location;
 } admission_dir_conf_t;
 
 /** Of the main server. */
@@ -161,6 +164,12 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path);
 void *admission_conf_merge_dir(apr_pool_t *p, void *base, void *add);
 
 void *admission_conf_create_server(apr_pool_t *p, server_rec *s);
+
+/** @return the directives of @a add merged over those of @a base, allocated from
+ *  @a p, without `actions` and `location`. */
+admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
+                                           const admission_dir_conf_t *base,
+                                           const admission_dir_conf_t *add);
 
 /** @return the zone of this configuration; NULL where nothing is limited. */
 static inline admission_zone_t *

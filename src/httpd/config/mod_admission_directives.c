@@ -14,6 +14,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_limit.h"
+#include "config/mod_admission_location.h"
 #include "config/mod_admission_fair.h"
 #include "config/mod_admission_fleet.h"
 #include "config/mod_admission_parse.h"
@@ -28,7 +29,7 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg, const char *min,
                                       const char *max)
 {
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     admission_limit_t said;
     admission_section_t *section;
 
@@ -59,7 +60,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
 {
     admission_dir_conf_t *conf = dir_conf;
     adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
 
     if (error) {
@@ -103,7 +104,7 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
 {
     admission_dir_conf_t *conf = dir_conf;
     apr_array_header_t *handlers;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     int i;
 
     if (error) {
@@ -133,7 +134,7 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
 static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
                             const char *option)
 {
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     const char *c;
 
     if (error) {
@@ -162,7 +163,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
 static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     const char *text = args;
 
     if (error) {
@@ -221,7 +222,7 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                               const char *status, const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     int number = admission_parse_number(status, 400, 599);
 
     if (error) {
@@ -271,7 +272,7 @@ static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
 static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, const char *arg)
 {
     admission_dir_conf_t *conf = dir_conf;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
 
     return error ? error : parse_flag(cmd, arg, &conf->dry_run);
 }

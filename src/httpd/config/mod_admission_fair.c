@@ -6,6 +6,7 @@
 
 #include "config/mod_admission_fair.h"
 #include "config/mod_admission_parse.h"
+#include "config/mod_admission_location.h"
 #include "config/mod_admission_sections.h"
 
 APLOG_USE_MODULE(admission);
@@ -79,7 +80,7 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_fair_t *fair = apr_pcalloc(cmd->pool, sizeof(*fair));
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
 
     if (error) {
         return error;
@@ -160,7 +161,7 @@ const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_rule_t rule = { .value = ADM_PRIORITY_HIGH };
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     const char *word = ap_getword_conf(cmd->pool, &args);
 
     if (error) {
@@ -191,7 +192,7 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_rule_t rule = { 0 };
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
     const char *word = ap_getword_conf(cmd->pool, &args);
 
     if (error) {

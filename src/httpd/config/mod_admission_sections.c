@@ -93,13 +93,6 @@ const char *admission_sections_server(apr_pool_t *p, const server_rec *s)
 
 /* ---- what the directives say --------------------------------------------- */
 
-/* Not for .htaccess: it is read at each request, and its authors must not make
- * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
-const char *admission_sections_wrong_context(cmd_parms *cmd)
-{
-    return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
-}
-
 /* Of the configuration being read: admission_section_t *, admission_zone_t *. */
 static apr_array_header_t *sections;
 

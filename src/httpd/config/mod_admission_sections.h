@@ -36,7 +36,4 @@ const apr_array_header_t *admission_sections_flows(void);
 void admission_sections_note_flows(cmd_parms *cmd,
                                    const admission_dir_conf_t *conf);
 
-/** @return why a directive of zones may not stand here, NULL if it may. */
-const char *admission_sections_wrong_context(cmd_parms *cmd);
-
 #endif

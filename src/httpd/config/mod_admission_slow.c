@@ -7,7 +7,7 @@
 
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_parse.h"
-#include "config/mod_admission_sections.h"
+#include "config/mod_admission_location.h"
 #include "config/mod_admission_slow.h"
 
 #define MIN_SPOOL ((apr_off_t)1024)
@@ -45,7 +45,7 @@ const char *admission_slow_set_spool(cmd_parms *cmd, void *dir_conf,
 {
     admission_dir_conf_t *conf = dir_conf;
     apr_off_t request = ADMISSION_UNSET, response = ADMISSION_UNSET;
-    const char *error = admission_sections_wrong_context(cmd);
+    const char *error = admission_location_mark(cmd, dir_conf);
 
     if (!error) {
         error = parse_spool(cmd->pool, first, &request, &response);

@@ -14,6 +14,7 @@
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_upload.h"
+#include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
 #include "request/mod_admission_who.h"
@@ -33,7 +34,8 @@ typedef struct asking_t {
     const admission_dir_conf_t *conf;
     adm_child_t *child;
     admission_kin_t kin;
-    bool leads_on; /* for the target of its redirect */
+    const admission_target_t *target; /* of its redirect, for which it asks;
+                                       * NULL: for itself */
 } asking_t;
 
 static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
@@ -72,6 +74,23 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
     return entry;
 }
 
+/* Key, priority and cost, by expressions that see the client's URL, and the file and
+ * the handler that it leads to. */
+static void ask_key(const asking_t *asking, const admission_zone_t *zone,
+                    adm_entry_t *entry)
+{
+    request_rec *r = asking->r;
+    admission_url_view_t view;
+
+    admission_url_show(&view, r, admission_url_asked(r));
+    if (asking->target) {
+        r->filename = asking->target->filename;
+        r->handler = asking->target->handler;
+    }
+    admission_key_ask(r, asking->conf, zone, entry);
+    admission_url_restore(&view);
+}
+
 /* ADM_WAITING: the ticket is queued, to wait in the way of @a how. */
 static void enter(const asking_t *asking, admission_verdict_t *verdict,
                   adm_wait_t *how)
@@ -82,7 +101,7 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
-    known->leads_on = asking->leads_on;
+    known->leads_on = asking->target != NULL;
     known->visit = admission_visit_make(r, verdict->zone);
     ticket = &known->visit->ticket;
     self = admission_self_claim(r, verdict->zone, ticket);
@@ -93,7 +112,7 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
     }
     entry = entry_of(asking, self, known);
     if (verdict->zone->uses_flows) {
-        admission_key_ask(r, asking->conf, verdict->zone, &entry);
+        ask_key(asking, verdict->zone, &entry);
     }
     verdict->outcome = adm_ticket_enter(asking->child, verdict->zone->handle,
                                         &entry, adm_now(), ticket);
@@ -162,10 +181,10 @@ static int ask(const asking_t *asking)
  * for its target, while it can still be parked. */
 ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
 {
-    admission_dir_conf_t target;
-    asking_t asking = { .r = r, .conf = &target, .leads_on = true };
+    admission_target_t target;
+    asking_t asking = { .r = r, .conf = &target.conf, .target = &target };
 
-    if (!admission_detour_target(r, &target) || !admission_conf_zone(&target)) {
+    if (!admission_detour_target(r, &target)) {
         return DECLINED;
     }
     asking.child = admission_process_child();
@@ -221,7 +240,7 @@ ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
     if (admission_counts_detour(r) || !admission_counts(conf, r)) {
         return ask_elsewhere(r, conf);
     }
-    is_exempt = admission_counts_exempt(r, conf, verdict.zone);
+    is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
     child = admission_process_child();
     if (!child) {
         verdict.outcome = ADM_UNLIMITED;
@@ -241,14 +260,13 @@ ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
 
 /* A file that mod_include takes from another directory has no URI, so that no
  * <Location> applies to it. It is part of the page, and counts as that would. */
-static const admission_dir_conf_t *conf_of(const request_rec *r)
+static const admission_dir_conf_t *conf_of(request_rec *r)
 {
-    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
-                                                            &admission_module);
+    const admission_dir_conf_t *conf = admission_url_conf(r);
 
     while (r->main && !conf->section && r->uri[0] == '\0') {
         r = r->main;
-        conf = ap_get_module_config(r->per_dir_config, &admission_module);
+        conf = admission_url_conf(r);
     }
     return conf;
 }

@@ -24,6 +24,7 @@
 #include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_release.h"
+#include "request/mod_admission_url.h"
 #include "server/mod_admission_process.h"
 
 #define HOPS_MAX 4
@@ -108,16 +109,19 @@ static request_rec *find_last(request_rec *r, const char *uri)
     return NULL;
 }
 
-static bool asks_there(request_rec *target, admission_dir_conf_t *conf)
+static bool asks_there(request_rec *r, request_rec *last,
+                       admission_target_t *target)
 {
-    *conf = *(
-        admission_dir_conf_t *)ap_get_module_config(target->per_dir_config,
-                                                    &admission_module);
-    return admission_conf_zone(conf) && admission_counts(conf, target)
-           && !admission_counts_exempt(target, conf, admission_conf_zone(conf));
+    target->conf = *admission_url_conf_of_target(r, last);
+    target->filename = apr_pstrdup(r->pool, last->filename);
+    target->handler = apr_pstrdup(r->pool, last->handler);
+    return admission_conf_zone(&target->conf)
+           && admission_counts(&target->conf, last)
+           && !admission_url_is_exempt(last, admission_url_asked(r),
+                                       &target->conf);
 }
 
-bool admission_detour_target(request_rec *r, admission_dir_conf_t *target)
+bool admission_detour_target(request_rec *r, admission_target_t *target)
 {
     const char *uri = !r->main && !r->prev ? target_of(r) : NULL;
     request_rec *last;
@@ -127,7 +131,7 @@ bool admission_detour_target(request_rec *r, admission_dir_conf_t *target)
         return false;
     }
     last = find_last(r, uri);
-    asks = last && asks_there(last, target);
+    asks = last && asks_there(r, last, target);
     if (last) {
         ap_destroy_sub_req(last);
     }

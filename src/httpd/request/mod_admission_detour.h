@@ -15,14 +15,21 @@ admission_detour_is_possible(const request_rec *r,
     return conf->actions || admission_counts_redirect(r);
 }
 
+/** Where a request is about to be redirected to. */
+typedef struct admission_target_t {
+    admission_dir_conf_t conf; /* what applies there */
+    char *filename;
+    const char *handler;
+} admission_target_t;
+
 /**
  * Look up where a client's request is about to be redirected inside httpd.
  * Maps and authenticates the target, and runs nothing of it.
  *
- * @param target  filled with what applies there
+ * @param target  filled in
  * @return whether it counts there. Not if the request does not only redirect.
  */
-bool admission_detour_target(request_rec *r, admission_dir_conf_t *target);
+bool admission_detour_target(request_rec *r, admission_target_t *target);
 
 /**
  * Run the redirect of a request that has asked for its target. The target takes

@@ -15,6 +15,7 @@
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_upgrade.h"
+#include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
 
@@ -141,8 +142,7 @@ static int act(request_rec *r, admission_request_t *known,
     if (action == ADM_RUN_FREE) {
         return run_handlers_behind(r);
     }
-    return action == ADM_REFUSE ? admission_conf_reject_status(
-               ap_get_module_config(r->per_dir_config, &admission_module))
+    return action == ADM_REFUSE ? admission_url_reject(r)
                                 : hang_up(r, verdict->outcome);
 }
 

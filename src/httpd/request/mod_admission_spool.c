@@ -12,6 +12,7 @@
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_resume.h"
 #include "request/mod_admission_spool.h"
+#include "request/mod_admission_url.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);
@@ -380,8 +381,7 @@ static bool may_be_suspended(request_rec *r)
 admission_spool_t *admission_spool_begin(request_rec *r,
                                          admission_visit_t *visit)
 {
-    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
-                                                            &admission_module);
+    const admission_dir_conf_t *conf = admission_url_conf(r);
     apr_off_t room = admission_conf_spool_response(conf);
     admission_spool_t *spool;
 

@@ -4,6 +4,7 @@
 #include <http_log.h>
 
 #include "request/mod_admission_tell.h"
+#include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
 #include "server/mod_admission_process.h"
 
@@ -87,8 +88,7 @@ static int estimate_retry(adm_usec_t drain)
 
 static void set_retry_after(request_rec *r, adm_usec_t drain)
 {
-    const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
-                                                            &admission_module);
+    const admission_dir_conf_t *conf = admission_url_conf(r);
     int seconds = conf->retry == ADMISSION_RETRY_FIXED ? conf->retry_seconds
                                                        : estimate_retry(drain);
 

@@ -15,6 +15,7 @@
 #include "request/mod_admission_backend.h"
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_upgrade.h"
+#include "request/mod_admission_url.h"
 
 static ap_filter_rec_t *upgrade_filter;
 
@@ -110,8 +111,7 @@ bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
     admission_upgrade_t *watched;
 
     if (!apr_table_get(r->headers_in, "Upgrade") || c->master
-        || admission_counts_all(
-            ap_get_module_config(r->per_dir_config, &admission_module))) {
+        || admission_counts_all(admission_url_conf(r))) {
         return false;
     }
     watched = watched_of(c);

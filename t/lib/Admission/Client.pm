@@ -26,11 +26,11 @@ sub new {
     return bless { socket => $socket, buffer => '', methods => [] }, $class;
 }
 
-# ask('/path', method => 'POST', headers => [...], body => '...', keep => 1)
+# ask('/path', method => 'POST', host => 'name', headers => [...], body => '...', keep => 1)
 sub ask {
     my ($self, $path, %o) = @_;
     my $method = $o{method} // 'GET';
-    my @headers = ('Host: test.example', @{ $o{headers} // [] });
+    my @headers = ('Host: ' . ($o{host} // 'test.example'), @{ $o{headers} // [] });
 
     push @headers, 'Connection: close' if !$o{keep};
     push @headers, 'Content-Length: ' . length $o{body} if defined $o{body};
