@@ -72,6 +72,15 @@ CONF
     wait_for { $announced->has_begun } 'a client that announces its body is asked for it';
     like $announced->{buffer}, qr{^HTTP/1\.1 100 }, '... with 100 Continue';
     is_deeply [ length_of($announced->send('abcdef')->answer) ], [6], '... and it arrives';
+    # It need not be asked for a body that has come with its header.
+    my $eager = $httpd->connect;
+    for my $id (qw(eager next)) {
+        $eager->send("POST /cgi-bin/heavy?id=$id HTTP/1.1\r\nHost: test.example\r\n"
+                     . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\nabcdef"
+                     . "GET /static.txt?$id HTTP/1.1\r\nHost: test.example\r\n\r\n");
+    }
+    is_deeply [ map { $_->{status} } map { $eager->answer } 1 .. 4 ], [ (200) x 4 ],
+        'a body announced and sent at once: the requests behind it are answered';
     my $too_long = $httpd->connect->send(
         "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
         . "Connection: close\r\n\r\n" . 'x' x 2000);

@@ -144,6 +144,9 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     if (APR_BUCKET_IS_EOS(b)) {
         APR_BUCKET_REMOVE(b);
         APR_BRIGADE_INSERT_TAIL(upload->rest, b);
+        /* The client has not waited to be asked. httpd closes the connection of one
+         * that still does. */
+        upload->r->expecting_100 = 0;
         return APR_EOF;
     }
     if (APR_BUCKET_IS_METADATA(b)) {
