@@ -16,6 +16,9 @@ LoadModule buckets_module $module
 <LocationMatch /broken>
     SetHandler broken
 </LocationMatch>
+<LocationMatch /unread>
+    SetHandler unread
+</LocationMatch>
 <LocationMatch /flushed>
     SetHandler flushed
 </LocationMatch>
@@ -40,6 +43,19 @@ sub error_in_stream {
     return { body => $body =~ s{\Q$path\E}{(path)}r, status => $status };
 }
 
+# What stands before data that cannot be read arrives, and its end is not taken for that
+# of the answer.
+sub unread_is_told {
+    my ($httpd, $path, @options) = @_;
+    my $url = $httpd->tls_url($path);
+    my $answer = `curl -sik --max-time 30 @options $url`;
+
+    isnt $?, 0, "data that cannot be read, @options: the client learns of it";
+    like $answer, qr{^HTTP/1.1 200 .*\r\n\r\nten bytes$}s, '... behind what came before them'
+        if "@options" eq '--http1.1';
+    unlike $answer, qr{<html}i, '... and gets no page of an error';
+}
+
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
@@ -61,8 +77,11 @@ for_each_combo(sub {
             isnt $got{'/limited'}{status}, 0, '... the client is told that it is not whole';
         }
     }
+    $httpd->expect_in_log(qr/ADM0213: AdmissionSpool/);
+    unread_is_told($httpd, '/limited/unread', $_)
+        for '--http1.1', $has_streams ? '--http2' : ();
     $httpd->zone_becomes('z', 'the permits are back', Active => 0,
-                         Admitted => $has_streams ? 2 : 1);
+                         Admitted => $has_streams ? 4 : 2);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 

@@ -2,9 +2,13 @@
  *
  *   broken    fails half-way: it says so to the filters, and to httpd that it has done
  *             nothing
+ *   unread    ten bytes and what cannot be read, in one brigade; then what httpd says
+ *             of the error
  *   flushed   ten bytes, FLUSH and the end in one brigade
  */
 #include <httpd.h>
+#include <errno.h>
+
 #include <http_config.h>
 #include <http_protocol.h>
 
@@ -25,6 +29,46 @@ static int break_off(request_rec *r)
     return DECLINED;
 }
 
+static apr_status_t fail_to_read(apr_bucket *b, const char **data,
+                                 apr_size_t *length, apr_read_type_e block)
+{
+    (void)b;
+    (void)data;
+    (void)length;
+    (void)block;
+    return EIO;
+}
+
+static const apr_bucket_type_t unreadable = { "UNREADABLE",
+                                              5,
+                                              APR_BUCKET_DATA,
+                                              apr_bucket_destroy_noop,
+                                              fail_to_read,
+                                              apr_bucket_setaside_noop,
+                                              apr_bucket_split_notimpl,
+                                              apr_bucket_copy_notimpl };
+
+static int answer_unread(request_rec *r)
+{
+    apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, alloc);
+    apr_bucket *b = apr_bucket_alloc(sizeof(*b), alloc);
+
+    apr_brigade_puts(bb, NULL, NULL, "ten bytes\n");
+    APR_BUCKET_INIT(b);
+    b->free = apr_bucket_free;
+    b->list = alloc;
+    b->type = &unreadable;
+    b->length = (apr_size_t)-1;
+    b->start = 0;
+    b->data = NULL;
+    APR_BRIGADE_INSERT_TAIL(bb, b);
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(alloc));
+    return ap_pass_brigade(r->output_filters, bb) == APR_SUCCESS ? OK
+           : r->args ? HTTP_INTERNAL_SERVER_ERROR
+                     : OK;
+}
+
 static int flush_at_end(request_rec *r)
 {
     apr_bucket_alloc_t *alloc = r->connection->bucket_alloc;
@@ -43,6 +87,10 @@ static int answer(request_rec *r)
     if (strcmp(r->handler, "broken") == 0) {
         ap_set_content_type(r, "text/plain");
         return break_off(r);
+    }
+    if (strcmp(r->handler, "unread") == 0) {
+        ap_set_content_type(r, "text/plain");
+        return answer_unread(r);
     }
     if (strcmp(r->handler, "flushed") == 0) {
         ap_set_content_type(r, "text/plain");

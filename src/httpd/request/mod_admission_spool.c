@@ -182,9 +182,61 @@ static apr_status_t pause_output(admission_spool_t *spool,
                : rv;
 }
 
+/* What filters tell each other, an error such as. In its place, and at once: behind
+ * an error the handler may return anything, and nothing may come any more. */
+static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
+{
+    apr_status_t rv = write_data(spool);
+
+    if (rv == APR_SUCCESS && !admission_drain_is_empty(&spool->drain)) {
+        rv = admission_drain_flush(&spool->drain);
+    }
+    if (rv != APR_SUCCESS) {
+        apr_bucket_destroy(b);
+        return rv;
+    }
+    return admission_drain_pass(&spool->drain, b);
+}
+
 /* ---- data ------------------------------------------------------------------ */
 
-/* Read a bucket whose data may not be there yet. */
+/* The system resets the connection to a program that ends before it has read its
+ * body: for what the program wrote, that is the end of the file. */
+static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
+{
+    return APR_STATUS_IS_ECONNRESET(rv)
+           && adm_program_was_announced(&spool->visit->ticket);
+}
+
+/* What was read before is sent, and the client learns that it is not all. */
+static apr_status_t break_off(admission_spool_t *spool, apr_status_t fault)
+{
+    request_rec *r = spool->r;
+    apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
+                                               r->connection->bucket_alloc);
+
+    /* As the core does, which reads what we have not. */
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, fault, r, ADMLOGNO(0213)
+                  "AdmissionSpool: the end of the answer cannot be read");
+    pass_in_place(spool, error);
+    /* Behind the header: it must not say that the end of the connection is that of
+     * the answer. */
+    r->connection->keepalive = AP_CONN_CLOSE;
+    return fault;
+}
+
+/* @return APR_EOF: the output ends here. */
+static apr_status_t miss_data(admission_spool_t *spool, apr_status_t fault)
+{
+    if (is_end_of_program(spool, fault)) {
+        /* Some of the client's body may still be on its way. */
+        spool->r->connection->keepalive = AP_CONN_CLOSE;
+        return APR_EOF;
+    }
+    return break_off(spool, fault);
+}
+
+/* Read a bucket whose data may not be there yet. @return APR_EOF: it has none. */
 static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
                                 apr_size_t *length)
 {
@@ -204,12 +256,7 @@ static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
                              rv == APR_SUCCESS ? APR_BLOCK_READ
                                                : APR_NONBLOCK_READ);
     }
-    if (rv != APR_SUCCESS) {
-        /* As the core does, which reads what we have not. */
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, spool->r, ADMLOGNO(0213)
-                      "AdmissionSpool: the end of the answer cannot be read");
-    }
-    return rv;
+    return rv == APR_SUCCESS ? rv : miss_data(spool, rv);
 }
 
 static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
@@ -217,6 +264,10 @@ static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
     apr_size_t length;
     apr_status_t rv = read_bucket(spool, b, &length);
 
+    if (rv == APR_EOF) {
+        apr_bucket_delete(b);
+        return APR_SUCCESS;
+    }
     if (rv != APR_SUCCESS) {
         return rv;
     }
@@ -234,23 +285,6 @@ static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
     APR_BUCKET_REMOVE(b);
     APR_BRIGADE_INSERT_TAIL(spool->data, b);
     return rv;
-}
-
-/* What filters tell each other, an error such as. In its place, and at once: behind
- * an error the handler may return anything, and nothing may come any more. */
-static apr_status_t pass_metadata(admission_spool_t *spool, apr_bucket *b)
-{
-    apr_status_t rv = write_data(spool);
-
-    if (rv == APR_SUCCESS && !admission_drain_is_empty(&spool->drain)) {
-        rv = admission_drain_flush(&spool->drain);
-    }
-    APR_BUCKET_REMOVE(b);
-    if (rv != APR_SUCCESS) {
-        apr_bucket_destroy(b);
-        return rv;
-    }
-    return admission_drain_pass(&spool->drain, b);
 }
 
 /* ---- an answer in one piece ------------------------------------------------ */
@@ -350,7 +384,8 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
             rv = flush(spool);
         }
         else if (APR_BUCKET_IS_METADATA(b)) {
-            rv = pass_metadata(spool, b);
+            APR_BUCKET_REMOVE(b);
+            rv = pass_in_place(spool, b);
         }
         else {
             rv = add_data(spool, b);
