@@ -13,13 +13,18 @@ my ($combo) = combos() or plan skip_all => 'no combination';
 
 # What an example needs besides the modules that every test loads.
 my %needs = (
-    'conf/examples/php-fpm.conf' => [qw(proxy proxy_fcgi proxy_http)],
+    'conf/examples/filter.conf' => [qw(proxy proxy_http remoteip)],
+    'conf/examples/proxy.conf'  => [qw(proxy proxy_http)],
 );
 
 my %test_of = (
     conf  => \&loads,
     json  => sub { names_metrics_that_exist($_[0], queries_of_panels($_[0])) },
-    yml   => sub { names_metrics_that_exist($_[0], queries_of_rules($_[0])) },
+    yml   => sub { $_[0] =~ /prometheus/ ? names_metrics_that_exist($_[0], queries_of_rules($_[0]))
+                                         : asks_what_is_answered($_[0]) },
+    ini   => \&is_a_drop_in,
+    md    => sub { pass "$_[0]: 016-cookbook.t compares it with the files" },
+    Dockerfile => \&builds_what_is_there,
     shtml => sub { pass "$_[0]: 520-error-page.t asks for it" },
 );
 
@@ -49,6 +54,33 @@ sub loads {
     }
 }
 
+# Probes ask for a path that probes.conf has, or for a file.
+sub asks_what_is_answered {
+    my ($path) = @_;
+    my @paths = slurp($path) =~ /^ +path: (\S+)$/mg;
+
+    is_deeply [ grep { $_ !~ m{\.txt\z} && slurp('conf/examples/probes.conf') !~ m{"\Q$_\E"} }
+                map { s/\?.*//r } @paths ], [], "$path: what it asks for is answered";
+    is scalar @paths, 2, '... by two probes';
+}
+
+sub is_a_drop_in {
+    my ($path) = @_;
+    is_deeply [ grep { !/^(?:#.*|\[Service\]|(?:MemoryMax|MemorySwapMax|LimitNOFILE)=\w+|)$/ } lines($path) ],
+        [], "$path: only lines that systemd knows";
+}
+
+# Its options are those of configure, its files those that make installs.
+sub builds_what_is_there {
+    my ($path) = @_;
+    my $text = slurp($path);
+    my $known = slurp('configure.ac') . join '', map { slurp($_) } files(qr/\.m4\z/, 'm4');
+
+    is_deeply [ grep { $known !~ /\Q$_\E/ } $text =~ /--with(?:out)?-(\w+)/g ], [],
+        "$path: configure knows the options";
+    like $text, qr/^COPY --from=build \S+mod_admission\.so modules\/$/m, '... the module is copied';
+}
+
 # A panel that asks for a metric that is not there stays empty.
 sub queries_of_panels {
     my ($path) = @_;
@@ -76,7 +108,7 @@ sub names_metrics_that_exist {
 my @paths = files(qr//, 'conf');
 ok @paths, 'there are files';
 for my $path (@paths) {
-    my ($kind) = $path =~ /\.(\w+)\z/;
+    my ($kind) = $path =~ m{(?:\.|/)(\w+)\z};
     my $test = $test_of{ $kind // '' };
 
     $test ? $test->($path) : fail "$path: what is it for?";

@@ -47,10 +47,12 @@ CONF
     is $page->{status}, 503, 'the line is full';
     like $page->{headers}{'content-type'}, qr{^text/html}, 'the answer is a page';
     like $retry, qr/^\d+$/, 'and says when to come back';
-    is_deeply items($page), [ [ 'Zone', $zone ], [ 'Waiting when your request came', 20 ],
-                              [ 'Seconds to wait before you try again', $retry ] ],
+    is_deeply items($page), [ [ 'Zone', $zone ], [ 'Waiting when your request arrived', 20 ],
+                              [ 'Seconds until this page tries again', $retry ] ],
         'the page has the numbers';
     like $page->{body}, qr/Too many requests/, 'and the reason';
+    like $page->{body}, qr{<meta http-equiv="refresh" content="$retry">}, 'it reloads itself then';
+    is $page->{headers}{'cache-control'}, 'no-store', '... and no cache stores it';
     unlike $page->{body}, qr/\(none\)|\[an error occurred|<!--#/, 'every directive of it works';
 
     $httpd->open_gate('go');
@@ -59,13 +61,13 @@ CONF
     my $hold = $httpd->ask('/cgi-bin/late/heavy?until=end');
     $httpd->zone_becomes('late <&>', 'one runs', Active => 1);
     $page = $httpd->get('/cgi-bin/late/heavy');
-    like $page->{body}, qr/waited for its turn/, 'who waits too long is told so';
+    like $page->{body}, qr/waited in the queue/, 'who waits too long is told so';
     is items($page)->[0][1], 'late &lt;&amp;&gt;', 'names are escaped';
     is items($page)->[1][1], 0, 'nobody waited when it came';
     my $silent = $httpd->ask('/cgi-bin/silent/heavy?until=end');
     $httpd->zone_becomes('/cgi-bin/silent/', 'one runs', Active => 1);
     is_deeply [ map { $_->[0] } @{ items($httpd->get('/cgi-bin/silent/heavy')) } ],
-        [ 'Zone', 'Waiting when your request came' ],
+        [ 'Zone', 'Waiting when your request arrived' ],
         'without a Retry-After the page has none';
     $httpd->open_gate('end');
     is_deeply statuses(answers($hold, $silent)), { 200 => 2 }, 'the others end well';
