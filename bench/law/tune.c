@@ -2,7 +2,6 @@
  *
  *     tune [scenario [part ...]]     a table in Markdown
  *     tune -w                        what each part of the law is worth
- *     tune -m                        programs of very different sizes, weighed
  *     tune -t scenario seed [part]   one run, second by second
  *
  * In the simulated server of t/unit/test_world.c; deterministic. A part is a
@@ -185,65 +184,7 @@ static void print_other(const scenario_t *scenario, const best_t *calm)
     fflush(stdout);
 }
 
-/* ---- weights ------------------------------------------------------------- */
-
-typedef struct weighed_t {
-    law_tune_t tune;
-    law_tune_rules_t rules;
-} weighed_t;
-
-static uint32_t weigh(void *self, const law_tune_sample_t *sample)
-{
-    weighed_t *weighed = self;
-
-    return law_tune(&weighed->tune, &weighed->rules, sample);
-}
-
-static uint32_t keep(void *self, const law_tune_sample_t *sample)
-{
-    (void)sample;
-    return *(uint32_t *)self;
-}
-
-/* One control with each seed: it begins anew, as @a first. */
-static void print_control(const char *name, const world_config_t *world,
-                          world_control_t *control, const void *first,
-                          size_t size)
-{
-    static world_result_t result;
-    union {
-        weighed_t weighed;
-        uint32_t limit;
-    } self;
-    double rate, sum = 0, least = 0, thrash = 0;
-    int seed;
-
-    for (seed = 1; seed <= SEEDS; seed++) {
-        memcpy(&self, first, size);
-        world_run(world, seed, 220, control, &self, &result);
-        rate = world_rate(&result, 60, 220);
-        sum += rate / SEEDS;
-        least = seed == 1 || rate < least ? rate : least;
-        thrash = result.thrash > thrash ? result.thrash : thrash;
-    }
-    printf("| %s | %.1f | %.1f | %.1f |\n", name, sum, least, thrash);
-}
-
-/* Programs cost what law_weigh says. */
-static void print_weights(void)
-{
-    world_config_t world = scenario_called("memory-mix")->world;
-    static const uint32_t calm = 5, best = 8;
-    const weighed_t plain = { .rules = { 1, 200, 0 } };
-
-    printf("| memory-mix | requests/s | worst seed | thrash, s |\n"
-           "|---|---|---|---|\n");
-    print_control("fixed 5", &world, keep, &calm, sizeof(calm));
-    print_control("fixed 8", &world, keep, &best, sizeof(best));
-    print_control("auto", &world, weigh, &plain, sizeof(plain));
-    world.is_weighed = true;
-    print_control("auto, weighed", &world, weigh, &plain, sizeof(plain));
-}
+/* ---- rows ---------------------------------------------------------------- */
 
 static void print_row(const scenario_t *scenario, uint32_t off)
 {
@@ -346,10 +287,6 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "-w") == 0) {
         print_worth();
-        return 0;
-    }
-    if (argc > 1 && strcmp(argv[1], "-m") == 0) {
-        print_weights();
         return 0;
     }
     for (i = 2; i < argc; i++) {

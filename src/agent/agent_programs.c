@@ -18,7 +18,6 @@ void agent_programs_begin(agent_programs_t *programs, bool has_costs,
     programs->count = programs->seen = 0;
     programs->told = 0;
     programs->has_costs = has_costs;
-    memset(&programs->weigh, 0, sizeof(programs->weigh));
 }
 
 /* "size resident ...", in pages. */
@@ -47,15 +46,10 @@ static agent_program_t begin(const char *root, const adm_auto_program_t *is)
     return program;
 }
 
-/* By what is known now, which may be more than when it came. */
 static uint32_t cost_of(const agent_programs_t *programs,
                         const adm_auto_program_t *program)
 {
-    uint32_t cost = program->kind
-                        ? law_weigh_cost_of(&programs->weigh, program->kind)
-                        : program->cost;
-
-    return programs->has_costs && cost > 0 ? cost : 1;
+    return programs->has_costs && program->cost > 0 ? program->cost : 1;
 }
 
 static void count(const agent_program_t *program, uint32_t cost,
@@ -81,8 +75,6 @@ static void end(agent_programs_t *programs, agent_program_t *program,
         return;
     }
     if (program->peak_kb > 0) {
-        law_weigh_note(&programs->weigh, program->is.kind, program->peak_kb,
-                       programs->now_sec);
         count(program, cost_of(programs, &program->is), ended);
     }
 }
@@ -138,14 +130,12 @@ static void measure(agent_programs_t *programs)
 
 void agent_programs_look(agent_programs_t *programs, const char *root,
                          const adm_auto_program_t *now, uint32_t count,
-                         uint64_t told, adm_usec_t now_usec,
-                         agent_ended_t *ended)
+                         uint64_t told, agent_ended_t *ended)
 {
     agent_program_t *before = programs->list;
 
     memset(ended, 0, sizeof(*ended));
     programs->told = told;
-    programs->now_sec = (uint32_t)(now_usec / ADM_USEC_PER_SEC);
     if (count > AGENT_PROGRAMS_MOST) {
         count = AGENT_PROGRAMS_MOST;
     }

@@ -11,7 +11,6 @@
 
 #include "adm_auto.h"
 #include "agent_file.h"
-#include "law_weigh.h"
 
 /** More of a zone are not watched. */
 #define AGENT_PROGRAMS_MOST 1024
@@ -29,12 +28,10 @@ typedef struct agent_programs_t {
     agent_program_t *spare;
     uint32_t count;
     bool has_costs;
-    law_weigh_t weigh; /* what kinds of them cost */
     /* Of those that can be seen; of one that costs several permits a part for each. */
     uint32_t rss_kb[AGENT_PROGRAMS_MOST];
     uint32_t seen; /* how many these are */
     uint64_t told; /* during a look: of how many that ended the core has told */
-    uint32_t now_sec; /* during a look */
 } agent_programs_t;
 
 /** Those that ended since the last look, and whose peak is known; the same of these. */
@@ -56,13 +53,11 @@ void agent_programs_begin(agent_programs_t *programs, bool has_costs,
  * @param root   in front of /proc; "" is the system's
  * @param told   how many have ended since the last look whose peaks the core knows;
  *               not looked at where they have costs
- * @param now_usec  the time
  * @param ended  filled with those that have ended and of which it does not
  */
 void agent_programs_look(agent_programs_t *programs, const char *root,
                          const adm_auto_program_t *now, uint32_t count,
-                         uint64_t told, adm_usec_t now_usec,
-                         agent_ended_t *ended);
+                         uint64_t told, agent_ended_t *ended);
 
 /** Watch none any more. */
 void agent_programs_forget(agent_programs_t *programs);

@@ -9,7 +9,6 @@
 #include <time.h>
 
 #include "adm_auto.h"
-#include "adm_weigh.h"
 #include "agent_programs.h"
 #include "agent_sense.h"
 #include "agent_state.h"
@@ -101,7 +100,6 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
     agent_programs_begin(&tuned->programs, zone->has_costs, pool);
-    adm_weigh_read(self->segment, zone->handle, &tuned->programs.weigh);
     recall(self, tuned, seen);
     tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
     tuned->told_brakes = tuned->law.brake.times;
@@ -162,7 +160,7 @@ static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     }
     told = tuned->work.programs.count - tuned->before.programs.count;
     agent_programs_look(&tuned->programs, all.root, all.programs, count, told,
-                        now, &tuned->ended);
+                        &tuned->ended);
 }
 
 static uint64_t live_kb(const tuned_t *tuned)
@@ -302,19 +300,6 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
     return sample;
 }
 
-/* @return what the dearest kind costs. */
-static uint32_t settle_costs(adm_child_t *self, tuned_t *tuned)
-{
-    law_weigh_t *weigh = &tuned->programs.weigh;
-
-    if (!tuned->zone->has_costs) {
-        return 0;
-    }
-    law_weigh_settle(weigh, law_tune_budget_kb(&tuned->law), tuned->zone->max);
-    adm_weigh_write(self->segment, tuned->zone->handle, weigh);
-    return law_weigh_dearest(weigh);
-}
-
 static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
@@ -324,7 +309,6 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
     uint32_t limit;
 
     sample.available_kb = available_kb(number, whole, seen->available_kb);
-    sample.dearest = settle_costs(self, tuned);
     limit = tuned->zone->is_dry
                 ? law_tune_estimate(&tuned->law, &rules, &sample)
                 : law_tune(&tuned->law, &rules, &sample);
@@ -365,8 +349,7 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 
 /* ---- keep ------------------------------------------------------------------------- */
 
-/* @return whether what is kept of the zone is another thing now. A limit in permits of
- * which nobody knows any more who took how many is of no use. */
+/* @return whether what is kept of the zone is another thing now. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
@@ -377,8 +360,7 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
                           .memory_kb = all.sense.seen.total_kb,
                           .cores = all.sense.seen.cores };
 
-    if (tuned->zone->is_dry || law->dearest > 1
-        || law->search.mode != LAW_TUNE_MODE_HOLD
+    if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
         || law_tune_field(law, LAW_TUNE_FIELD_SINCE_SEC, (uint64_t)now)
                < KEEP_USEC / ADM_USEC_PER_SEC) {

@@ -31,7 +31,6 @@
 #include "adm/recycle.h"
 #include "adm/spool.h"
 #include "adm/view.h"
-#include "adm/weigh.h"
 #include "adm/who.h"
 
 /**

@@ -54,14 +54,9 @@ static adm_auto_program_t program_of(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone, uint32_t idx)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-    const adm_who_rec_t *who = adm_who_at(segment, idx);
-    uint64_t kind = who ? atomic_load(&who->kind) : 0;
-    bool has_kind = adm_flow_is_used(zone)
-                    && kind == adm_kind_word(ticket->arrival, (uint32_t)kind);
 
     return (adm_auto_program_t){ .ticket_idx = idx,
                                  .program = atomic_load(&ticket->program),
-                                 .kind = has_kind ? (uint32_t)kind : 0,
                                  .cost = adm_flow_cost(segment, zone, idx) };
 }
 
@@ -318,7 +313,6 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
                            .trial = (uint32_t)FIELD(TRIAL),
                            .brakes = (uint32_t)FIELD(BRAKES),
                            .busy_permille = (uint32_t)FIELD(BUSY),
-                           .dearest = (uint32_t)FIELD(DEAREST),
                            .since_sec = FIELD(SINCE_SEC),
                            .program_mb = FIELD(PROGRAM_MB),
                            .largest_mb = FIELD(LARGEST_MB),
@@ -342,14 +336,6 @@ typedef unsigned long long number_t;
 
 static void say_memory(const adm_auto_t *shown, char *text)
 {
-    if (shown->dearest > 1) {
-        say(text,
-            "memory has room for %u permits of %llu MB in %llu MB; a program "
-            "takes up to %u of them",
-            shown->memory_cap, (number_t)shown->program_mb,
-            (number_t)shown->budget_mb, shown->dearest);
-        return;
-    }
     say(text,
         "memory has room for %u programs of %llu MB (the largest had %llu) in "
         "%llu MB",

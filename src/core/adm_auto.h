@@ -26,10 +26,8 @@ typedef struct adm_auto_work_t {
 /** A program of a zone that runs, as far as is known. */
 typedef struct adm_auto_program_t {
     uint32_t ticket_idx;
-    uint64_t
-        program;   /* adm_program_word(): tells it from others of the ticket */
-    uint32_t kind; /* 0: not known */
-    uint32_t cost; /* permits of the ticket */
+    uint64_t program; /* adm_program_word(): differs from earlier programs */
+    uint32_t cost;    /* permits of the ticket */
 } adm_auto_program_t;
 
 /**

@@ -57,10 +57,6 @@ void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
     ask->arrival = adm_ticket_at(segment, ticket_idx)->arrival;
     ask->cost = to_16_bits(adm_flow_need(ask, limit));
     copy_name(ask->name, entry->key_name);
-    if (entry->kind) {
-        atomic_store(&adm_who_at(segment, ticket_idx)->kind,
-                     adm_kind_word(ask->arrival, entry->kind));
-    }
     ADM_FAULT(ask_filled);
 }
 

@@ -32,7 +32,8 @@
  * spooled; what programs take, for people, and how much memory is available; the
  * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
  * what kinds of programs cost;
- * 3 only a pid beside the arrival of a program. */
+ * 3 only a pid beside the arrival of a program; costs are configured, never
+ * learnt. */
 #define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */

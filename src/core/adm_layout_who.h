@@ -16,10 +16,6 @@ typedef struct adm_who_rec_t {
                             * 0: being written */
     adm_who_t who;
 
-    /* Of what kind its program is, and in the high half the low bits of its arrival:
-     * else it is an earlier one's. Zone lock, before the ticket's state. */
-    _Atomic uint64_t kind;
-
     /* By the agent alone, without a lock: what the ticket's program had taken when
      * it was last seen: adm_account.c. */
     _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
@@ -28,10 +24,5 @@ typedef struct adm_who_rec_t {
     _Atomic uint64_t processor_usec;
     _Atomic uint64_t faults;
 } adm_who_rec_t;
-
-static inline uint64_t adm_kind_word(uint64_t arrival, uint32_t kind)
-{
-    return (arrival & UINT32_MAX) << 32 | kind;
-}
 
 #endif

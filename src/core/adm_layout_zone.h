@@ -9,7 +9,6 @@
 #include "adm.h"
 #include "law_fleet.h"
 #include "law_tune_state.h"
-#include "law_weigh.h"
 
 #define ADM_CACHE_LINE 64
 
@@ -38,19 +37,6 @@ typedef struct adm_history_rec_t {
 _Static_assert(sizeof(adm_history_rec_t) <= 8192,
                "ten minutes of a zone take two pages at most");
 
-/* What kinds of programs cost, where that is learnt: a law_weigh_t. Written by the
- * agent alone, atomic, each word by itself: whoever reads one that is of another
- * moment than the next takes a cost that was or will be right. */
-typedef struct adm_kind_rec_t {
-    atomic_uint name, kb, seen_sec;
-} adm_kind_rec_t;
-
-typedef struct adm_weigh_rec_t {
-    atomic_uint of_began; /* the zone's `began` that it belongs to */
-    atomic_uint unit_kb, most, last_sec;
-    adm_kind_rec_t kinds[LAW_WEIGH_SETS * LAW_WEIGH_WAYS];
-} adm_weigh_rec_t;
-
 /* A zone whose limit finds itself. `state` may be any bytes: whoever reads it
  * checks it. */
 typedef struct adm_auto_rec_t {
@@ -63,7 +49,6 @@ typedef struct adm_auto_rec_t {
     atomic_uint of_began; /* the `began` that the state belongs to */
     atomic_uint safe;     /* how many surely fit into memory; 0: not known */
     atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
-    adm_weigh_rec_t weigh;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_auto_rec_t;
 
 /* What the agent wants to know of a zone whose limit is shared. */

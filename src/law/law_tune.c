@@ -32,10 +32,7 @@
 
 /* ---- what comes in -------------------------------------------------------------- */
 
-/* @a dearest: below what one program takes that one runs alone, and a little more
- * serves no more. */
-static law_tune_rules_t clean_rules(const law_tune_rules_t *rules,
-                                    uint32_t dearest)
+static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
 {
     law_tune_rules_t clean = *rules;
 
@@ -45,7 +42,6 @@ static law_tune_rules_t clean_rules(const law_tune_rules_t *rules,
         clean.min = clean.max;
         clean.max = law_tune_between(rules->min, 1, COUNT_MOST);
     }
-    clean.min = law_tune_between(dearest, clean.min, clean.max);
     return clean;
 }
 
@@ -64,7 +60,6 @@ static law_tune_sample_t clean_sample(const law_tune_sample_t *sample)
     clean.waited_permille = at_most(clean.waited_permille, 1000);
     clean.programs = clean.rss_kb ? at_most(clean.programs, COUNT_MOST) : 0;
     clean.cores = law_tune_between(clean.cores, 1, COUNT_MOST);
-    clean.dearest = law_tune_between(clean.dearest, 1, COUNT_MOST);
     clean.busy_permille = at_most(clean.busy_permille, 1000);
     clean.own_permille = at_most(clean.own_permille, clean.busy_permille);
     clean.total_kb = at_most(clean.total_kb, KB_MOST);
@@ -78,7 +73,6 @@ static law_tune_sample_t clean_sample(const law_tune_sample_t *sample)
 static bool is_sane(const law_tune_t *tune, double now)
 {
     return tune->version == LAW_TUNE_VERSION && tune->reason < LAW_TUNE_REASONS
-           && tune->dearest >= 1 && tune->dearest <= COUNT_MOST
            && law_tune_is_within(&tune->now, 0, now)
            && law_tune_is_within(&tune->since, 0, now)
            && law_tune_is_within(&tune->budget_kb, 0, LAW_TUNE_HUGE)
@@ -95,7 +89,6 @@ static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
     memset(tune, 0, sizeof(*tune));
     tune->version = LAW_TUNE_VERSION;
     tune->limit = tune->tick_limit = limit;
-    tune->dearest = 1;
     tune->now = tune->since = now;
     tune->memory.inflation = 1;
     law_tune_search_begin(&tune->search, mode, limit, now);
@@ -220,10 +213,13 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now,     rules->min,
-                                   rules->max,    cap,
-                                   sample->cores, sample->dearest,
-                                   rules->off,    sample->others_try != 0 };
+    const law_tune_view_t view = { tune->now,
+                                   rules->min,
+                                   rules->max,
+                                   cap,
+                                   sample->cores,
+                                   rules->off,
+                                   sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);
@@ -259,27 +255,6 @@ static void guard(law_tune_t *tune, const law_tune_rules_t *rules, uint32_t cap,
     }
 }
 
-/* Programs cost otherwise than before: what the largest was, and what another limit
- * would serve, is to be found again. Twice what the dearest takes, at least: else
- * all others wait for each of these. */
-static void follow_costs(law_tune_t *tune, const law_tune_rules_t *rules,
-                         const law_tune_sample_t *sample)
-{
-    uint32_t before = tune->dearest, now = sample->dearest;
-
-    if (2 * (uint64_t)now <= 3 * (uint64_t)before
-        && 2 * (uint64_t)before <= 3 * (uint64_t)now) {
-        return;
-    }
-    tune->dearest = now;
-    law_tune_memory_forget_largest(&tune->memory);
-    if (tune->search.mode != LAW_TUNE_MODE_FIRST) {
-        law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
-                              law_tune_between(2 * now, rules->min, rules->max),
-                              tune->now);
-    }
-}
-
 /* ---- one sample ------------------------------------------------------------------------ */
 
 /* What memory leaves, between the bounds: the minimum is the administrator's. */
@@ -310,7 +285,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
                   const law_tune_sample_t *given_sample)
 {
     const law_tune_sample_t sample = clean_sample(given_sample);
-    const law_tune_rules_t rules = clean_rules(given_rules, sample.dearest);
+    const law_tune_rules_t rules = clean_rules(given_rules);
     double now = (double)sample.now_usec / 1e6;
     double sec;
     uint32_t cap;
@@ -321,7 +296,6 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     tune->now = now;
     gather(&tune->tick, &sample, sec);
     law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
-    follow_costs(tune, &rules, &sample);
     is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
     is_new = !(rules.off & LAW_TUNE_NO_GATE)
              && law_tune_memory_is_surprised(&tune->memory, &sample, now);
@@ -375,7 +349,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
                            const law_tune_sample_t *given_sample)
 {
     const law_tune_sample_t sample = clean_sample(given_sample);
-    const law_tune_rules_t rules = clean_rules(given_rules, sample.dearest);
+    const law_tune_rules_t rules = clean_rules(given_rules);
     law_tune_search_t *search = &tune->search;
     double now = (double)sample.now_usec / 1e6;
     uint32_t limit;

@@ -18,7 +18,6 @@ static const char *const names[LAW_TUNE_FIELDS] = {
     [LAW_TUNE_FIELD_TRIAL] = "LimitTrial",
     [LAW_TUNE_FIELD_BRAKES] = "LimitBrakes",
     [LAW_TUNE_FIELD_RATE] = "LimitRate",
-    [LAW_TUNE_FIELD_DEAREST] = "LimitDearest",
 };
 
 static const char *const reasons[LAW_TUNE_REASONS] = {
@@ -99,8 +98,6 @@ uint64_t law_tune_field(const law_tune_t *tune, law_tune_field_t field,
         return tune->brake.times;
     case LAW_TUNE_FIELD_RATE:
         return whole(&tune->search.reference.rate, 1000);
-    case LAW_TUNE_FIELD_DEAREST:
-        return tune->dearest;
     default:
         return 0;
     }

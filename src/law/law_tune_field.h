@@ -19,7 +19,6 @@ typedef enum law_tune_field_t {
     LAW_TUNE_FIELD_TRIAL,     /* the limit that is tried; 0: none is */
     LAW_TUNE_FIELD_BRAKES,    /* times that memory ran out */
     LAW_TUNE_FIELD_RATE,      /* requests per 1000 s at the limit held */
-    LAW_TUNE_FIELD_DEAREST,   /* permits that one program takes at most */
     LAW_TUNE_FIELDS
 } law_tune_field_t;
 

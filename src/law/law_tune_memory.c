@@ -95,12 +95,6 @@ static void forget_largest(law_tune_memory_t *memory,
     memory->largest_kb = law_tune_larger(faded, live);
 }
 
-void law_tune_memory_forget_largest(law_tune_memory_t *memory)
-{
-    memory->largest_kb = memory->recent_kb = memory->mean_kb;
-    memory->kind_kb = 0;
-}
-
 /* @return whether the batch is not of the programs that the means are of. */
 static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
 {

@@ -40,9 +40,6 @@ double law_tune_memory_need(const law_tune_memory_t *memory);
 void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
                               double largest_kb);
 
-/** What was the largest was of other costs. */
-void law_tune_memory_forget_largest(law_tune_memory_t *memory);
-
 /** @return whether all numbers are ones that the law could have left. */
 bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now);
 

@@ -91,7 +91,7 @@ static uint32_t least_for(const law_tune_yield_t *yield,
 
 static law_tune_reason_t reason_of_cap(const law_tune_view_t *view)
 {
-    bool is_min = view->cap <= view->min && view->min > view->dearest;
+    bool is_min = view->cap <= view->min && view->min > 1;
 
     return view->cap >= view->max || is_min ? LAW_TUNE_BOUNDS : LAW_TUNE_MEMORY;
 }

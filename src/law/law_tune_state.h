@@ -82,8 +82,6 @@ typedef struct law_tune_sample_t {
     /* Where a program takes several permits, each of these counts as a program
      * that has its part of the memory, here and above, and the time that a request
      * held them counts for each. */
-    uint32_t
-        dearest; /* permits that one program takes at most: the least limit */
 
     /* The machine, or the own control group where that is tighter. */
     uint32_t cores;          /* that httpd may use */
@@ -193,7 +191,7 @@ typedef struct law_tune_brake_t {
 } law_tune_brake_t;
 
 /** Raised whenever this struct changes. */
-#define LAW_TUNE_VERSION 3
+#define LAW_TUNE_VERSION 4
 
 typedef struct law_tune_t {
     uint32_t version;    /* LAW_TUNE_VERSION, or 0 */
@@ -201,9 +199,7 @@ typedef struct law_tune_t {
     uint32_t limit;      /* what the last sample decided */
     uint32_t reason;     /* law_tune_reason_t, of limit */
     uint32_t memory_cap;
-    uint32_t cap;     /* what the search may use; follows memory_cap in steps */
-    uint32_t dearest; /* of the samples, when it last was another one */
-    uint32_t unused;  /* fills the line */
+    uint32_t cap; /* what the search may use; follows memory_cap in steps */
     double now;
     double since; /* when limit became what it is */
     double budget_kb;

@@ -47,7 +47,7 @@ my %bad = (
         q(low "true" [false]),
     ],
     AdmissionCost => [
-        qr/number of permits|expression/, '0', '-1', 'many', '65536', '1.5', 'autom', '2 "[no such words]"',
+        qr/number of permits|expression/, '[auto]', '[Auto] "true"', '0', '-1', 'many', '65536', '1.5', 'autom', '2 "[no such words]"',
         '""', q(2 "true" [false]),
     ],
     AdmissionDryRun => [ qr/On or Off/i, 'maybe', '1', '""' ],
@@ -142,7 +142,7 @@ accepted(in_place($_), $_) for (
     'AdmissionReserve 0', 'AdmissionReserve 5', 'AdmissionReserve 10%',
     'AdmissionRecycle 5', 'AdmissionRecycle 5-9 together=64', 'AdmissionRecycle Off',
     'AdmissionStateFile off', 'AdmissionStateFile /tmp/state',
-    'AdmissionCost 1', 'AdmissionCost auto', q(AdmissionCost Auto "true"),
+    'AdmissionCost 1', q(AdmissionCost 2 "true"),
     'AdmissionFleet lease=5s hold=auto fallback=reject', 'AdmissionFleet hold=90s',
 );
 

@@ -426,25 +426,25 @@ START_TEST(programs_are_seen_to_grow_and_to_end)
     agent_programs_begin(&programs, false, pool);
     say_size(11, 10);
     say_size(15, 20);
-    agent_programs_look(&programs, root, list, 3, 0, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 3, 0, &ended);
     ck_assert_uint_eq(programs.seen, 2); /* one cannot be seen */
     ck_assert_uint_eq(programs.rss_kb[1], 20 * 1024);
     say_size(11, 30);
-    agent_programs_look(&programs, root, list, 3, 0, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 3, 0, &ended);
     ck_assert_uint_eq(programs.rss_kb[0], 30 * 1024);
     ck_assert_uint_eq(ended.count, 0);
 
     /* The first one ends, another one begins in the place of the second. */
     list[0] = program(5, 16);
     say_size(16, 5);
-    agent_programs_look(&programs, root, list, 1, 0, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 1, 0, &ended);
     ck_assert_uint_eq(ended.count, 2);
     ck_assert_uint_eq(ended.peak_kb, 50 * 1024);
     ck_assert_uint_eq(ended.peak_largest_kb, 30 * 1024);
     ck_assert_uint_eq(programs.seen, 1);
 
     /* Its exact size is known to the core. */
-    agent_programs_look(&programs, root, list, 0, 1, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 0, 1, &ended);
     ck_assert_uint_eq(ended.count, 0);
     agent_programs_forget(&programs);
     remove_machine();
@@ -462,11 +462,11 @@ START_TEST(a_program_that_costs_three_counts_as_three)
     agent_programs_begin(&programs, true, pool);
     list[0].cost = 3;
     say_size(11, 30);
-    agent_programs_look(&programs, root, list, 1, 0, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 1, 0, &ended);
     ck_assert_uint_eq(programs.seen, 3);
     ck_assert_uint_eq(programs.rss_kb[2], 10 * 1024);
     /* Whatever else the core knows. */
-    agent_programs_look(&programs, root, list, 0, 1, QUARTER, &ended);
+    agent_programs_look(&programs, root, list, 0, 1, &ended);
     ck_assert_uint_eq(ended.count, 3);
     ck_assert_uint_eq(ended.peak_kb, 30 * 1024);
     ck_assert_uint_eq(ended.peak_largest_kb, 10 * 1024);

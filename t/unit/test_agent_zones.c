@@ -1,5 +1,5 @@
 /* test_agent_zones.c - the agent has several limits to find: they share the memory, and
- * one is tried at a time. One has programs of two sizes, which have their costs.
+ * one is tried at a time.
  *
  * The machine is files below a new directory, the clock is the test's.
  */
@@ -11,13 +11,11 @@
 #include <apr_strings.h>
 
 #include "adm_auto.h"
-#include "adm_weigh.h"
 #include "agent_tune.h"
 #include "law_tune.h"
 #include "test_support.h"
 
 enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
-enum { SMALL_MB = 20, LARGE_MB = 300, SMALL = 1, LARGE = 2 };
 
 static char root[64];
 static agent_zone_t zones[ZONES];
@@ -115,12 +113,6 @@ static adm_auto_t shown(int n)
     return found;
 }
 
-/* Where they have costs one of ten is large. */
-static int size_of(uint32_t client)
-{
-    return client % 10 == 9 ? LARGE_MB : SMALL_MB;
-}
-
 /* Whoever wants to be served asks; whoever was granted a permit starts its program. */
 static void ask(int n)
 {
@@ -132,10 +124,6 @@ static void ask(int n)
 
         if (!adm_ticket_is_in_use(ticket)) {
             memset(ticket, 0, sizeof(*ticket));
-            entry.kind = !zones[n].has_costs      ? 0
-                         : size_of(i) == LARGE_MB ? LARGE
-                                                  : SMALL;
-            entry.cost = adm_weigh_cost(segment, zones[n].handle, entry.kind);
             adm_ticket_enter(child, zones[n].handle, &entry, now, ticket);
         }
     }
@@ -151,7 +139,7 @@ static void start_programs(int n)
         if (adm_ticket_is_granted(ticket)
             && !atomic_load(&rec_of_ticket(ticket)->programs)) {
             adm_ticket_begin(ticket, now);
-            start_program(ticket, zones[n].has_costs ? size_of(i) : PROGRAM_MB);
+            start_program(ticket, PROGRAM_MB);
         }
     }
 }
@@ -230,94 +218,6 @@ START_TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
 }
 END_TEST
 
-static int all_mb(void)
-{
-    int sum = 0;
-    uint32_t i;
-
-    for (i = 0; i < clients[0]; i++) {
-        if (adm_ticket_is_in_use(&tickets[0][i])
-            && adm_ticket_is_granted(&tickets[0][i])) {
-            sum += size_of(i);
-        }
-    }
-    return sum;
-}
-
-/* One ends at each look. @return how much memory all of them had at most. */
-static int serve_two_kinds(int seconds)
-{
-    int looks, most = 0;
-
-    for (looks = 0; looks < 20 * seconds; looks++) {
-        end_one(0);
-        ask(0);
-        start_programs(0);
-        most = all_mb() > most ? all_mb() : most;
-        say_available(all_mb() < MEMORY_MB ? MEMORY_MB - all_mb() : 0);
-        look();
-    }
-    return most;
-}
-
-START_TEST(programs_of_two_sizes_have_their_costs)
-{
-    law_weigh_t weigh;
-
-    uses_flows = true;
-    make_segment(8, 8, 256);
-    begin(0);
-    zones[0].has_costs = true;
-    zones[0].max = 100;
-    adm_segment_begin_load(segment);
-    adm_segment_configure_auto(segment, "one", 1, 100, 100, &zones[0].handle);
-    ck_assert_int_eq(adm_segment_use_flows(segment, zones[0].handle, true),
-                     APR_SUCCESS);
-    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
-    agent_tune_begin(agent, &setup, root, pool);
-    clients[0] = CLIENTS;
-    serve_two_kinds(60);
-    ck_assert_uint_eq(adm_weigh_cost(segment, zones[0].handle, LARGE), 15);
-    ck_assert_uint_eq(adm_weigh_cost(segment, zones[0].handle, SMALL), 1);
-    ck_assert_uint_ge(shown(0).memory_cap, 45);
-    ck_assert_uint_le(shown(0).program_mb, 21);
-    ck_assert_int_le(serve_two_kinds(20), MEMORY_MB - 50);
-
-    /* The next agent knows them from the beginning. */
-    agent_tune_begin(agent, &setup, root, pool);
-    look();
-    adm_weigh_read(segment, zones[0].handle, &weigh);
-    ck_assert_uint_eq(law_weigh_dearest(&weigh), 15);
-    ck_assert_int_le(serve_two_kinds(5), MEMORY_MB - 50);
-    end();
-}
-END_TEST
-
-/* Who knows next week what a permit was? */
-START_TEST(what_is_found_in_permits_is_not_kept)
-{
-    FILE *state = tmpfile();
-    law_tune_t law;
-
-    begin(0);
-    law_tune_remember(&law, 9, 20 * MB, 20 * MB);
-    law.dearest = _i ? 15 : 1;
-    adm_auto_write(segment, zones[0].handle, &law, 0);
-    setup.state_fd = fileno(state);
-    setup.count = 1;
-    agent_tune_begin(agent, &setup, root, pool);
-    agent_tune_end(now);
-    if (_i) {
-        ck_assert_int_eq(lseek(setup.state_fd, 0, SEEK_END), 0);
-    }
-    else {
-        ck_assert_int_gt(lseek(setup.state_fd, 0, SEEK_END), 0);
-    }
-    fclose(state);
-    remove_machine();
-}
-END_TEST
-
 /* More of them serve no more: each zone is sure of its limit only by trials. */
 START_TEST(one_limit_is_tried_at_a_time)
 {
@@ -346,8 +246,6 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories,
                    a_zone_that_comes_later_gets_its_part_of_the_memory);
     tcase_add_test(stories, one_limit_is_tried_at_a_time);
-    tcase_add_test(stories, programs_of_two_sizes_have_their_costs);
-    tcase_add_loop_test(stories, what_is_found_in_permits_is_not_kept, 0, 2);
 }
 
 int main(void)

@@ -116,6 +116,64 @@ START_TEST(a_look_that_cannot_have_been_is_none)
 }
 END_TEST
 
+/* In a zone of its own, whose requests take several permits. */
+static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
+{
+    const adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .cost = cost };
+
+    uses_flows = true;
+    make_segment(8, 8, 256);
+    adm_segment_begin_load(segment);
+    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 10, &zone),
+                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_use_flows(segment, zone, true), APR_SUCCESS);
+    adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
+    child = join();
+    begun = adm_now();
+    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, begun, ticket),
+                     ADM_ADMITTED);
+}
+
+START_TEST(a_look_has_the_cost_of_a_program)
+{
+    adm_ticket_t ticket = { .idx = 0 };
+    adm_ticket_rec_t *rec;
+    adm_auto_program_t program;
+    adm_auto_work_t work;
+    uint32_t count;
+
+    enter_with_cost(8, &ticket);
+    rec = rec_of_ticket(&ticket);
+    atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
+    atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, &program, 1,
+                                   &count),
+                     APR_SUCCESS);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_eq(program.cost, 8);
+    atomic_store(&rec->programs, 0);
+    leave(&ticket);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(the_time_of_a_request_counts_for_each_of_its_permits)
+{
+    adm_ticket_t ticket = { .idx = 0 };
+    adm_auto_work_t work;
+    uint32_t count;
+
+    enter_with_cost(8, &ticket);
+    begun += 2 * ADM_USEC_PER_SEC;
+    adm_ticket_release(&ticket, begun);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, NULL, 0, &count),
+                     APR_SUCCESS);
+    ck_assert_uint_eq(work.served, 1);
+    ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
+    ck_assert_uint_eq(work.service_square_msec2, 256000000);
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories,
@@ -126,6 +184,9 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_limit_that_fits_holds);
     tcase_add_test(stories, a_limit_of_whose_programs_nothing_is_known_holds);
     tcase_add_loop_test(stories, a_look_that_cannot_have_been_is_none, 0, 2);
+    tcase_add_test(stories, a_look_has_the_cost_of_a_program);
+    tcase_add_test(stories,
+                   the_time_of_a_request_counts_for_each_of_its_permits);
 }
 
 int main(void)

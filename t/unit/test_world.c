@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "law_weigh.h"
 #include "test_agenda.h"
 #include "test_world.h"
 
@@ -27,7 +26,6 @@ typedef struct program_t {
     int client;      /* -1: an open one */
     int active_at;   /* in world_t.active */
     int kind;
-    uint32_t cost; /* permits */
 } program_t;
 
 typedef struct world_t {
@@ -45,7 +43,6 @@ typedef struct world_t {
     int clients;
     uint32_t limit;
     uint32_t permits; /* in use */
-    law_weigh_t weigh;
     law_tune_sample_t sample;
     double waited, busy, own, stall;
     uint32_t rss_kb[MOST_PROGRAMS];
@@ -172,27 +169,16 @@ static void work(world_t *world, int idx, int part)
     agenda_add(&world->working, program->work_end, ARRIVE, idx);
 }
 
-/* Kinds have names from 1 on. */
-static uint32_t cost_of(const world_t *world, int kind)
-{
-    return world->config->is_weighed
-               ? law_weigh_cost_of(&world->weigh, (uint32_t)kind + 1)
-               : 1;
-}
-
 static void admit(world_t *world)
 {
-    uint32_t cost;
     int idx;
 
     while (world->queued > 0) {
         idx = world->queue[world->queue_first % MOST_PROGRAMS];
-        cost = cost_of(world, world->programs[idx].kind);
-        if (world->permits > 0 && world->permits + cost > world->limit) {
+        if (world->permits > 0 && world->permits >= world->limit) {
             break;
         }
-        world->programs[idx].cost = cost;
-        world->permits += cost;
+        world->permits++;
         world->queue_first++;
         world->queued--;
         world->programs[idx].begun = world->now;
@@ -271,23 +257,17 @@ static void finish(world_t *world, int idx)
     double service = world->now - program->begun;
     double every = phase(world)->burst_every;
     double kb = program->mb * 1024;
-    uint32_t cost;
 
     world->active[program->active_at] = world->active[--world->active_count];
     world->programs[world->active[program->active_at]].active_at =
         program->active_at;
-    world->permits -= program->cost;
-    law_weigh_note(&world->weigh, (uint32_t)program->kind + 1, (uint32_t)kb,
-                   (uint32_t)world->now);
-    cost = cost_of(world, program->kind);
+    world->permits--;
     sample->served++;
-    service *= program->cost;
-    kb /= cost;
     sample->service_usec += (uint64_t)(service * 1e6);
     sample->service_square_ms2 += (uint64_t)(service * service * 1e6);
-    sample->ended += cost;
-    sample->peak_kb += (uint64_t)kb * cost;
-    sample->peak_square_kb2 += (uint64_t)(kb * kb) * cost;
+    sample->ended++;
+    sample->peak_kb += (uint64_t)kb;
+    sample->peak_square_kb2 += (uint64_t)(kb * kb);
     sample->peak_largest_kb = fmax(sample->peak_largest_kb, kb);
     if (world->now < WORLD_SECONDS) {
         world->result->served[(int)world->now]++;
@@ -343,7 +323,6 @@ static void fill_sample(world_t *world)
 {
     law_tune_sample_t *sample = &world->sample;
     double sec = world->now - world->last_glance;
-    uint32_t n;
     int i;
 
     /* A machine that has been up for a while. */
@@ -360,24 +339,15 @@ static void fill_sample(world_t *world)
         (uint64_t)(1024 * fmax(0, free_mb(world) - all_touched_mb(world)));
     sample->rss_kb = world->rss_kb;
     sample->programs = 0;
-    law_weigh_settle(&world->weigh,
-                     (uint64_t)(1024 * fmax(0, 0.95 * free_mb(world))),
-                     MOST_LIMIT);
-    sample->dearest = world->config->is_weighed
-                          ? law_weigh_dearest(&world->weigh)
-                          : 0;
     if (world->config->is_blind) {
         sample->ended = sample->peak_largest_kb = 0;
         sample->peak_kb = sample->peak_square_kb2 = 0;
     }
     for (i = 0; i < world->active_count && !world->config->is_blind; i++) {
         const program_t *program = &world->programs[world->active[i]];
-        uint32_t cost = cost_of(world, program->kind);
-        double mb = touched_mb(world, program) / cost;
 
-        for (n = 0; n < cost; n++) {
-            world->rss_kb[sample->programs++] = (uint32_t)(1024 * mb);
-        }
+        world->rss_kb[sample->programs++] =
+            (uint32_t)(1024 * touched_mb(world, program));
     }
 }
 

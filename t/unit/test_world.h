@@ -44,7 +44,6 @@ typedef struct world_config_t {
     double memory;                      /* MB */
     bool is_blind;                      /* sizes of programs are unknown */
     world_phase_t phases[WORLD_PHASES]; /* one that begins at 0 ends the list */
-    bool is_weighed; /* a kind of program costs permits by its size */
 } world_config_t;
 
 /** What decides: @return the limit after a sample. */

@@ -73,7 +73,6 @@ typedef struct adm_entry_t {
     const char *key_name; /* shown to the administrator; NULL: "" */
     uint32_t key_max;     /* permits that its key may hold; 0: any number */
     uint32_t cost;        /* permits that it takes at once; 0 is 1 */
-    uint32_t kind;        /* of its program, if its cost is adm_weigh_cost() */
     adm_priority_t priority;
 } adm_entry_t;
 

@@ -105,9 +105,6 @@ typedef struct admission_fair_t {
     int max; /* permits of a key; 0: any number */
 } admission_fair_t;
 
-/** The cost of a request is what is learnt of its program. */
-#define ADMISSION_COST_LEARNT 0
-
 /** A line of AdmissionPriority or AdmissionCost. */
 typedef struct admission_rule_t {
     int value; /* adm_priority_t, or a number of permits */

@@ -198,13 +198,19 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
     if (error) {
         return error;
     }
-    rule.value = strcasecmp(word, "auto") == 0
-                     ? ADMISSION_COST_LEARNT
-                     : admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
+    if (strcasecmp(word, "auto") == 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionCost: '%s' is not supported any more: "
+                            "write a number of permits, or give the programs "
+                            "that need most memory an AdmissionZone of their "
+                            "own with MaxConcurrent auto",
+                            word);
+    }
+    rule.value = admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
     if (rule.value < 0) {
         return apr_psprintf(cmd->pool,
                             "AdmissionCost: '%s' is not a number of permits "
-                            "from 1 to %d, or 'auto'",
+                            "from 1 to %d",
                             word, ADMISSION_LIMIT_MAX);
     }
     error = *args ? parse_condition(cmd, args, &rule) : NULL;

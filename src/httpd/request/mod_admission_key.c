@@ -157,14 +157,6 @@ static int first_true(request_rec *r, const admission_zone_t *zone,
     return otherwise;
 }
 
-/* By the file that it is mapped to: a program's kind is its script. */
-static uint32_t kind_of(const request_rec *r)
-{
-    uint32_t kind = (uint32_t)hash_of(r->filename ? r->filename : r->uri);
-
-    return kind ? kind : 1; /* 0 is no kind */
-}
-
 void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
                        const admission_zone_t *zone, adm_entry_t *entry)
 {
@@ -180,9 +172,4 @@ void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
                                                  ADM_PRIORITY_NORMAL);
     entry->cost = (uint32_t)first_true(r, zone, conf->costs, "AdmissionCost",
                                        1);
-    if (entry->cost == ADMISSION_COST_LEARNT && zone->said.is_auto) {
-        entry->kind = kind_of(r);
-        entry->cost = adm_weigh_cost(admission_process_segment(), zone->handle,
-                                     entry->kind);
-    }
 }

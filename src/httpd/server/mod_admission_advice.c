@@ -65,29 +65,9 @@ static int dearest_of(const admission_dir_conf_t *conf)
     return most;
 }
 
-static bool has_learnt_cost(const admission_dir_conf_t *conf)
-{
-    int i;
-
-    for (i = 0; conf->costs && i < conf->costs->nelts; i++) {
-        if (APR_ARRAY_IDX(conf->costs, i, admission_rule_t).value
-            == ADMISSION_COST_LEARNT) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void warn_of_cost(server_rec *s, const admission_section_t *section)
 {
     int cost = dearest_of(section->own), limit = section->zone->limit;
-
-    if (has_learnt_cost(section->own)) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0151)
-                     "zone %s (%s): AdmissionCost auto is for MaxConcurrent "
-                     "auto: here such a request takes one permit",
-                     section->zone->name, section->place);
-    }
 
     if (cost > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
