@@ -10,6 +10,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_location.h"
+#include "config/mod_admission_opening.h"
 #include "config/mod_admission_zones.h"
 #include "control/mod_admission_control.h"
 #include "request/mod_admission_admit.h"
@@ -67,7 +68,7 @@ static void on_start(void)
     /* Zones get their names when the whole configuration is known; also what
      * `configtest` runs. */
     ap_hook_check_config(admission_zones_settle, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_check_config(admission_handler_check_config, NULL, NULL,
+    ap_hook_check_config(admission_opening_check_config, NULL, NULL,
                          APR_HOOK_MIDDLE);
     /* The MPM's numbers are settled by now. */
     ap_hook_check_config(admission_advice_check_config, NULL, NULL,

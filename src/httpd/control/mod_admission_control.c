@@ -8,6 +8,7 @@
 #include <http_protocol.h>
 
 #include "config/mod_admission_conf.h"
+#include "config/mod_admission_opening.h"
 #include "control/mod_admission_control.h"
 #include "control/mod_admission_order.h"
 #include "control/mod_admission_sender.h"
@@ -84,7 +85,7 @@ ADMISSION_NOT_INLINED static int take_order(request_rec *r)
     const char *wrong;
     int status;
 
-    if (!admission_handler_is_open(r)) {
+    if (!admission_opening_is_of(r)) {
         return admission_handler_refuse_page(r);
     }
     if (!admission_process_child()) {

@@ -2,6 +2,7 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "config/mod_admission_opening.h"
 #include "request/mod_admission_admit.h"
 #include "request/mod_admission_block.h"
 #include "request/mod_admission_counts.h"
@@ -177,6 +178,21 @@ static int ask(const asking_t *asking)
     return admission_run(r, &verdict);
 }
 
+/* Rewrite rules of a site that take every URL would hide the module's pages: such a
+ * request has the handler again that the configuration gives to its URL, for the
+ * hooks that follow. */
+static bool is_page(request_rec *r)
+{
+    const char *handler = admission_counts_redirect(r)
+                              ? admission_opening_handler(r)
+                              : NULL;
+
+    if (handler) {
+        r->handler = handler;
+    }
+    return handler != NULL;
+}
+
 /* It asks nothing for itself. But where it is redirected inside httpd, it asks
  * for its target, while it can still be parked. */
 ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
@@ -184,7 +200,7 @@ ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
     admission_target_t target;
     asking_t asking = { .r = r, .conf = &target.conf, .target = &target };
 
-    if (!admission_detour_target(r, &target)) {
+    if (is_page(r) || !admission_detour_target(r, &target)) {
         return DECLINED;
     }
     asking.child = admission_process_child();

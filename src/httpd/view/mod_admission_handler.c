@@ -6,8 +6,8 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "config/mod_admission_opening.h"
 #include "config/mod_admission_parse.h"
-#include "config/mod_admission_said.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
@@ -23,116 +23,6 @@ APLOG_USE_MODULE(admission);
 #define REFRESH_MAX 3600 /* seconds */
 
 /* ---- who may ask --------------------------------------------------------- */
-
-/* A SetHandler of ours in the configuration. */
-typedef struct opening_t {
-    const ap_directive_t *directive;
-    const char *handler;
-} opening_t;
-
-static apr_array_header_t *openings; /* of opening_t */
-
-/* @return the one of our handlers that is called so; NULL: none. */
-static const char *find_handler(const char *name)
-{
-    return strcasecmp(name, ADMISSION_STATUS_HANDLER) == 0
-               ? ADMISSION_STATUS_HANDLER
-           : strcasecmp(name, ADMISSION_CONTROL_HANDLER) == 0
-               ? ADMISSION_CONTROL_HANDLER
-               : NULL;
-}
-
-int admission_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                   apr_pool_t *ptemp, server_rec *s)
-{
-    const ap_directive_t *directive;
-
-    (void)plog;
-    (void)s;
-    openings = apr_array_make(pconf, 2, sizeof(opening_t));
-    for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
-        const char *handler = admission_said_is(directive, "SetHandler")
-                                  ? find_handler(
-                                      admission_said_argument(ptemp, directive))
-                                  : NULL;
-
-        if (handler) {
-            APR_ARRAY_PUSH(openings, opening_t) = (opening_t){ directive,
-                                                               handler };
-        }
-    }
-    return OK;
-}
-
-/* httpd parses the argument of SetHandler as an expression, which knows where
- * it stands. The files of the configuration are never read as .htaccess. */
-bool admission_handler_is_open(const request_rec *r)
-{
-    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
-    const ap_expr_info_t *said = core->expr_handler;
-    int i;
-
-    for (i = 0; said && i < openings->nelts; i++) {
-        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
-
-        if (said->line_number == (unsigned)opening->directive->line_num
-            && strcmp(said->filename, opening->directive->filename) == 0
-            && strcmp(r->handler, opening->handler) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* @return whether a section holds for all requests of the server. */
-static bool holds_for(const ap_directive_t *section, const server_rec *server)
-{
-    for (; section; section = section->parent) {
-        if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
-            || section->line_num != (int)server->defn_line_number
-            || strcmp(section->filename, server->defn_name) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* @return the path of a plain <Location "/path">; NULL: it is none. */
-static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
-{
-    char *path, *end;
-
-    if (!section || !admission_said_is(section, "<Location")) {
-        return NULL;
-    }
-    path = apr_pstrdup(p, admission_said_argument(p, section));
-    end = strchr(path, '>');
-    if (end) {
-        *end = '\0';
-    }
-    return *path == '/' && !strpbrk(path, "*?[") ? path : NULL;
-}
-
-const char *admission_handler_path(const request_rec *r)
-{
-    const char *found = NULL;
-    int i;
-
-    for (i = 0; openings && i < openings->nelts; i++) {
-        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
-        const ap_directive_t *section = opening->directive->parent;
-        const char *path = path_of(r->pool, section);
-
-        if (path && holds_for(section->parent, r->server)) {
-            found = path;
-            if (strcmp(opening->handler, ADMISSION_STATUS_HANDLER) == 0) {
-                break;
-            }
-        }
-    }
-    return found;
-}
 
 /* Authors of .htaccess must not read what all others do here. */
 int admission_handler_refuse_page(request_rec *r)
@@ -278,10 +168,10 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     const char *wrong;
     query_t query;
 
-    if (!find_handler(r->handler)) {
+    if (!admission_opening_names(r->handler)) {
         return DECLINED;
     }
-    if (!admission_handler_is_open(r)) {
+    if (!admission_opening_is_of(r)) {
         return admission_handler_refuse_page(r);
     }
     r->allowed |= AP_METHOD_BIT << M_GET;

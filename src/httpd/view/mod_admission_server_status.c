@@ -4,6 +4,7 @@
 #include <http_protocol.h>
 #include <mod_status.h>
 
+#include "config/mod_admission_opening.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
@@ -142,7 +143,7 @@ static void print_zones(request_rec *r,
                                       const char *page,
                                       const admission_view_t *view))
 {
-    const char *path = admission_handler_path(r);
+    const char *path = admission_opening_path(r);
     const char *page = path
                            ? ap_escape_html(r->pool,
                                             ap_os_escape_path(r->pool, path, 1))

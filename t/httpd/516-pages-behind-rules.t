@@ -1,0 +1,72 @@
+# Rewrite rules of a site that take every URL, as those of WordPress, do not hide the
+# pages of the module. Those of httpd they do: that is httpd's way.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+
+my $RULES = <<'CONF';
+RewriteEngine On
+RewriteBase /
+RewriteRule ^index\.php$ - [L]
+RewriteCond %{REQUEST_FILENAME} !-f
+RewriteCond %{REQUEST_FILENAME} !-d
+RewriteRule . /index.php [L]
+CONF
+
+my %controllers = (
+    'rules in .htaccess'             => { htaccess => $RULES },
+    'rules of WordPress in a server' => { host => "RewriteEngine On\nRewriteCond \%{DOCUMENT_ROOT}\%{REQUEST_FILENAME} !-f\nRewriteRule ^ /index.php\n" },
+    'FallbackResource'               => { htaccess => "FallbackResource /index.php\n" },
+);
+
+for_each_combo(sub {
+    my ($combo) = @_;
+
+    for my $name (sort keys %controllers) {
+        my $site = $controllers{$name};
+        my $httpd = new_httpd(combo => $combo);
+
+        $httpd->configure(<<"CONF" . ($site->{host} // ''));
+<Directory $httpd->{dir}/docs>
+    AllowOverride All
+    AddHandler cgi-script .php
+</Directory>
+MaxConcurrent 1
+AdmissionZone site
+AdmissionQueue 0
+<Location /admission-status>
+    SetHandler admission-status
+</Location>
+<Location /admission-control>
+    SetHandler admission-control
+</Location>
+<Location /closed>
+    SetHandler admission-status
+    Require all denied
+</Location>
+CONF
+        $httpd->put('.htaccess', $site->{htaccess}) if $site->{htaccess};
+        $httpd->put_heavy('index.php');
+        $httpd->expect_in_log(qr/AH01630: /);
+        $httpd->start;
+        like $httpd->get('/a/post?id=post')->{body}, qr/heavy post/, "$name: a post";
+
+        # While the site is full: that is when the page is wanted.
+        my $held = $httpd->ask('/a/post?until=go');
+        $httpd->soon(sub { $httpd->get('/admission-status?json')->{body} =~ /"active":\s*1\b/ });
+        my $json = $httpd->get('/admission-status?json');
+        is $json->{status}, 200, '... the page is there';
+        like $json->{body}, qr/"name":\s*"site"/, '... with the zone';
+        is $httpd->get('/admission-control', method => 'POST', body => 'zone=site&limit=2',
+                       headers => [ 'Content-Type: application/x-www-form-urlencoded',
+                                    'X-Admission-Control: 1' ])->{status}, 200,
+            '... and takes orders';
+        is $httpd->get('/closed')->{status}, 403, '... where it is allowed';
+        $httpd->open_gate('go');
+        is $held->answer->{status}, 200, '... the site goes on';
+        $httpd->stop;
+    }
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
