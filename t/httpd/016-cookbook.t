@@ -88,7 +88,7 @@ my %cookbook = (
             $httpd->get('/static.txt');
             wait_for { $httpd->slurp('admission.log') =~ m{zone=\S+:/cgi-bin/ status=admitted wait=0} }
                 'the log has the decision';
-            like $httpd->slurp('admission.log'), qr{static.*zone=- status=-}, '... none for a file';
+            wait_for { $httpd->slurp('admission.log') =~ m{static.*zone=- status=-} } '... none for a file';
         },
     },
     'accounts.conf' => { show => sub {
