@@ -135,7 +135,7 @@ sub speaks_tls {
 
 # Its process, and what reads its output.
 sub start_sweep {
-    my ($zone, $seconds) = @_;
+    my ($zone, $seconds, $place) = @_;
     pipe my $reader, my $writer or die "pipe: $!\n";
     my $pid = fork // die "fork: $!\n";
 
@@ -143,9 +143,62 @@ sub start_sweep {
         close $reader;
         open STDOUT, '>&', $writer;
         open STDERR, '>', '/dev/null';
-        exec $^X, $PROGRAM, '-u', $url, '-s', $seconds, 'sweep', $zone, '1-9' or POSIX::_exit(127);
+        exec $^X, $PROGRAM, '-u', $place // $url, '-s', $seconds, 'sweep', $zone, '1-9' or POSIX::_exit(127);
     }
     return ($pid, $reader);
+}
+
+# A server that answers the first order of a sweep late: the order that restores the
+# limit comes after the answer, whatever signal comes before.
+sub waits_for_answers {
+    my $dir = File::Temp->newdir;
+    my $write = sub {
+        my ($name, $text) = @_;
+        open my $file, '>>', "$dir/$name" or die "$dir/$name: $!\n";
+        print $file $text;
+        close $file;
+    };
+    my $read = sub {
+        open my $file, '<', $_[0] =~ m{^/} ? $_[0] : "$dir/$_[0]" or return '';
+        local $/ = undef;
+        return scalar <$file>;
+    };
+    my ($backend, $port) = start_backend(sub {
+        my ($client) = @_;
+        my $request = '';
+        while ($request !~ /\r\n\r\n/ || $request =~ /^POST/ && $request !~ /&limit=\w+\z/) {
+            sysread $client, $request, 4096, length $request or return;
+        }
+        if ($request =~ /&limit=(\w+)\z/) {
+            my $limit = $1;
+            $write->('begun', "$limit ");
+            while ($limit eq '1' && !-e "$dir/gate") { select undef, undef, undef, 0.005 }
+            $write->('done', "$limit ");
+        }
+        my ($limit) = $read->('done') =~ /(\d+|config) \z/;
+        my %wait = (count => 0, sumMs => 0, below2PowNMs => [0]);
+        my $body = JSON::PP->new->encode({ version => 2, server => {}, zones => [ {
+            name => 'z', mode => 'open', limitOrdered => ($limit // 'config') eq 'config' ? 0 : 0 + $limit,
+            wait => \%wait, service => \%wait } ] });
+        syswrite $client, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: application/json\r\n\r\n$body";
+    });
+    for my $signal (qw(INT TERM HUP QUIT)) {
+        unlink map { "$dir/$_" } qw(begun done gate);
+        my ($pid, $reader) = start_sweep('z', 10, "http://127.0.0.1:$port/");
+        wait_for { $read->('begun') eq '1 ' } 'the first order is under way';
+        kill $signal => $pid;
+        wait_for {
+            my ($pending, $blocked) = map { hex($_ // 0) } $read->("/proc/$pid/status")
+                =~ /^ShdPnd:\s*[0-9a-f]*([0-9a-f]{8})\nSigBlk:\s*[0-9a-f]*([0-9a-f]{8})$/m;
+            (($pending // 0) & ($blocked // 0)) || $read->('done') ne '';
+        } "$signal has come";
+        $write->('gate', '');
+        waitpid $pid, 0;
+        is $? >> 8, 128, '... and ends it';
+        is $read->('done'), '1 config ', '... when the first order is answered: the limit is restored';
+    }
+    kill TERM => $backend;
+    waitpid $backend, 0;
 }
 
 # While it measures, and after it was told to end.
@@ -165,6 +218,18 @@ sub sweeps {
         waitpid $pid, 0;
         $httpd->zone_becomes('/cgi-bin/', "the limit of before holds after @{[ @$_ . ' ' . ($_->[0] // 'SIGPIPE') ]}",
                              Limit => 3, LimitOrdered => 3);
+    }
+
+    # At any moment of the first step, and of a later one.
+    for my $ms (map { 3 * $_ } 0 .. 19) {
+        my $later = $ms % 2;
+        my ($pid, $reader) = start_sweep('cgi', $later ? 0.2 : 10);
+        $httpd->zone_becomes('/cgi-bin/', 'a later step', Limit => 2) if $later;
+        select undef, undef, undef, ($later ? 0.2 : 0.04) + $ms / 1000;
+        kill INT => $pid;
+        waitpid $pid, 0;
+        my $zone = $httpd->zone('/cgi-bin/');
+        is "@$zone{qw(Limit LimitOrdered)}", '3 3', "the limit of before is in force after $ms ms";
     }
 
     # Another administrator.
@@ -209,6 +274,7 @@ CONF
     refuses();
     distrusts();
     speaks_tls();
+    waits_for_answers();
 
     # The second one takes the place in memory of one that came before the first.
     my $gone = $httpd->ask('/cgi-bin/heavy?until=leave');
