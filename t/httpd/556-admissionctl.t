@@ -88,6 +88,41 @@ sub distrusts {
     waitpid $backend, 0;
 }
 
+# What it says about a URL has no password, whether httpd refuses it, nobody listens, or it
+# is no URL.
+sub hides_passwords {
+    my ($httpd) = @_;
+    my $port = $httpd->{port};
+    my %wrong = (
+        "http://me:secret\@127.0.0.1:$port/private" => [ 1, qr{http://127\.0\.0\.1:$port/private: status 401\..* not these} ],
+        "http://127.0.0.1:$port/private"             => [ 1, qr{: status 401\..*http://user:password} ],
+        'http://me:secret@127.0.0.1:1/'              => [ 1, qr{http://127\.0\.0\.1:1/: Could not connect} ],
+        'http://me:sec/ret@127.0.0.1:1/'             => [ 2, qr{password / \? # \@ are written as %2F} ],
+        'http://me:sec@ret@127.0.0.1:1/'             => [ 2, qr{password / \? # \@ are written as %2F} ],
+        'me:secret@127.0.0.1'                        => [ 2, qr{the URL is not like} ],
+    );
+    for my $place (sort keys %wrong) {
+        my ($status, $sentence) = @{ $wrong{$place} };
+        my $said = ctl($status, '-u', $place, 'show');
+        like $said, $sentence, '... with a sentence';
+        unlike $said, qr/secret|sec.ret|ret\@/, '... without the password';
+    }
+}
+
+# A zone that is named in full is asked for alone: thousands of others take seconds.
+sub asks_for_one {
+    my ($httpd) = @_;
+    my $before = () = $httpd->access_log;
+    ctl(0, show => $ZONE);
+    my @asked = $httpd->access_log;
+    is_deeply [ map { m{ (/control\S*)} } @asked[ $before .. $#asked ] ],
+        ['/control?json&zone=test.example%3A%2Fcgi-bin%2F'], 'one zone is asked for';
+    my $whole = JSON::PP::decode_json($httpd->get('/control?json')->{body})->{zones};
+    my $shown = JSON::PP::decode_json(ctl(0, '--json', 'show'))->{zones};
+    # What is measured for `auto` changes meanwhile.
+    is_deeply [ grep { $_->{limitMode} ne 'auto' } @$shown ], [ grep { $_->{limitMode} ne 'auto' } @$whole ], 'and all are read as JSON::PP reads them';
+}
+
 # What bash offers for a zone that begins so.
 sub offers {
     my ($begins) = @_;
@@ -247,12 +282,21 @@ sub sweeps {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
+    my $httpd = start_httpd(combo => $combo, modules => [qw(auth_basic authn_core authn_file authz_user)],
+                            conf => <<'CONF');
 <Location /admission-status>
     SetHandler admission-status
 </Location>
 <Location /control>
     SetHandler admission-control
+</Location>
+<Location /private>
+    SetHandler admission-control
+    AuthType Basic
+    AuthName private
+    AuthBasicProvider file
+    AuthUserFile /dev/null
+    Require valid-user
 </Location>
 <Location /cgi-bin/>
     MaxConcurrent 2
@@ -270,11 +314,14 @@ for_each_combo(sub {
 </Location>
 CONF
     $url = $httpd->url('/control');
-    $httpd->expect_in_log(qr/ADM0207/);
+    $httpd->expect_in_log(qr/ADM0207/, qr/AH01618: user me not found/);
     refuses();
     distrusts();
     speaks_tls();
     waits_for_answers();
+
+    hides_passwords($httpd);
+    asks_for_one($httpd);
 
     # The second one takes the place in memory of one that came before the first.
     my $gone = $httpd->ask('/cgi-bin/heavy?until=leave');

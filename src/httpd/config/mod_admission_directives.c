@@ -380,6 +380,7 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
                               arg);
 }
 
+/* httpd calls only functions of this table, so mod_info lists these two as well. */
 #define ACTION_OF_MOD_ACTIONS "Action"
 #define SCRIPT_OF_MOD_ACTIONS "Script"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
@@ -441,8 +442,12 @@ const command_rec admission_directives[] = {
                       "fallback=keep|reject|open"),
     /* Not ours: read along. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
-                   OR_FILEINFO, "a media type followed by a script name"),
+                   OR_FILEINFO,
+                   "a media type followed by a script name (directive of "
+                   "mod_actions, which this module reads, too)"),
     AP_INIT_TAKE2(SCRIPT_OF_MOD_ACTIONS, admission_actions_note_script, NULL,
-                  ZONE_CONTEXT, "a method followed by a script name"),
+                  ZONE_CONTEXT,
+                  "a method followed by a script name (directive of "
+                  "mod_actions, which this module reads, too)"),
     { .name = NULL }
 };
