@@ -81,7 +81,15 @@ sub refuses {
     );
     is order($httpd, 'limit=7', headers => $sender{$_})->{status}, 403, "refused: $_"
         for sort keys %sender;
-    is $httpd->get("/control?zone=$ZONE&limit=7")->{status}, 404, 'GET orders nothing';
+    for my $query ("zone=$ZONE&limit=7", 'queue=7', 'mode=open&limit=7') {
+        my $answer = $httpd->get("/control?$query");
+        is $answer->{status}, 405, "GET orders nothing: $query";
+        is $answer->{headers}{allow}, 'POST', '... and names what does';
+        like $answer->{body}, qr/limit=, queue= and mode= are orders: send them by POST/, '... in a sentence';
+    }
+    is $httpd->get("/open?zone=$ZONE&limit=7")->{status}, 404, 'nothing of the kind in admission-status';
+    is $httpd->get('/control?size=7')->{status}, 404, '... and no other output';
+    is $httpd->get('/control')->{status}, 200, 'the page is shown';
     is $httpd->get("/control?json&zone=$ZONE")->{status}, 200, '... and shows';
     is $httpd->get('/control', method => 'PUT', body => 'x', headers => [$TOOL])->{status}, 405,
         'other methods do not exist';

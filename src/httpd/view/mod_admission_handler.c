@@ -51,6 +51,7 @@ typedef struct query_t {
     const char *filter; /* of the overview */
     bool all;           /* of its zones */
     int refresh;        /* of a page; seconds, 0: not asked for */
+    bool is_order;      /* has what only a form orders */
 } query_t;
 
 int admission_handler_refuse(request_rec *r, int status, const char *message)
@@ -104,6 +105,11 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
     }
     if (strcmp(key, "all") == 0) {
         query->all = true;
+        return NULL;
+    }
+    if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
+        || strcmp(key, "mode") == 0) {
+        query->is_order = true;
         return NULL;
     }
     if (strcmp(key, "refresh") == 0) {
@@ -161,6 +167,19 @@ static int write_output(request_rec *r, const query_t *query,
     return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, &page);
 }
 
+/* A link must not change anything: browsers follow links by themselves. */
+static int refuse_order(request_rec *r)
+{
+    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0) {
+        return HTTP_NOT_FOUND;
+    }
+    apr_table_setn(r->headers_out, "Allow", "POST");
+    return admission_handler_refuse(
+        r, HTTP_METHOD_NOT_ALLOWED,
+        "limit=, queue= and mode= are orders: send them by POST, as a form "
+        "(application/x-www-form-urlencoded) and not in the URL.");
+}
+
 ADMISSION_NOT_INLINED static int show(request_rec *r)
 {
     const char *args = r->args ? r->args : "";
@@ -197,6 +216,9 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     wrong = read_query(r->pool, args, &query);
     if (wrong) {
         return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
+    }
+    if (query.is_order) {
+        return refuse_order(r);
     }
     if (query.zone) {
         only = admission_fields_find_zone(r->pool, query.zone);
