@@ -38,6 +38,7 @@ CONF
 # url => [its zone, how its answer looks]
 my %led = (
     '/2026/hello-world/' => [ 'wordpress', 'of .htaccess' ],
+    '/shop/cart'         => [ 'shop',      'of .htaccess, by its own URL' ],
     '/page.script'       => [ 'action',    'of an Action' ],
     '/static.txt'        => [ 'script',    'of a Script' ],
 );
@@ -55,6 +56,10 @@ AdmissionQueue $parked
 <Location /index.php>
     MaxConcurrent $limit
     AdmissionZone wordpress
+</Location>
+<Location /shop>
+    MaxConcurrent $limit
+    AdmissionZone shop
 </Location>
 <Location /cgi-bin/php>
     MaxConcurrent $limit

@@ -1,0 +1,230 @@
+# The <Location> sections of the client's URL are merged last, directive by directive,
+# and expressions see the client's request. Each site has the same sections behind
+# another front controller.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::Config;
+
+my %controllers = (
+    'rules'            => "RewriteEngine On\nRewriteCond %{REQUEST_URI} !^/server-status\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . /index.php [L]\n",
+    'FallbackResource' => "FallbackResource /index.php\n",
+);
+
+sub sections {
+    my ($docs) = @_;
+
+    return <<"CONF";
+SetEnvIf Request_URI "^/by-env" CLIENT_ENV=1
+<Directory $docs>
+    AllowOverride All
+    AddHandler cgi-script .php
+    Options +Includes
+    AddOutputFilter INCLUDES .shtml
+    AddType text/html .shtml
+</Directory>
+# Those of the target, and of the server.
+MaxConcurrent 4
+AdmissionZone server
+AdmissionQueue 10
+<FilesMatch "\\.php\$">
+    MaxConcurrent 2
+    AdmissionZone files
+    AdmissionQueue 10
+    AdmissionExempt "%{REQUEST_URI} =~ m#^/checkout# || %{QUERY_STRING} =~ /vip=1/ || reqenv('CLIENT_ENV') == '1' || reqenv('TARGET_ENV') == '1' || %{REQUEST_METHOD} == 'PROPFIND' || %{HTTP:X-Vip} == '1' || (%{REQUEST_URI} == '/by-target' && %{REQUEST_FILENAME} =~ m#/index.php\$# && %{HANDLER} == 'cgi-script')"
+</FilesMatch>
+# Those of the client's URL.
+<Location "/search">
+    MaxConcurrent 1
+    AdmissionZone search
+    AdmissionQueue 0
+</Location>
+<Location "/off">
+    MaxConcurrent off
+</Location>
+<Location "/no-queue">
+    AdmissionQueue 0
+</Location>
+<Location "/status">
+    AdmissionQueue 0
+    AdmissionReject 429 retry-after=7
+</Location>
+<Location "/exempt">
+    AdmissionExempt "true"
+</Location>
+<Location "/dear">
+    AdmissionCost 2
+</Location>
+<Location "/one-each">
+    AdmissionFair client max=1
+</Location>
+<Location "/dry">
+    AdmissionDryRun On
+</Location>
+<Location "/handlers">
+    AdmissionHandlers all
+</Location>
+<Location "/first">
+    AdmissionPriority high "true"
+</Location>
+<LocationMatch "^/(?<what>a|b)/limited">
+    MaxConcurrent 1
+    AdmissionZone match
+    AdmissionQueue 0
+</LocationMatch>
+<Location "/if">
+    <If "%{QUERY_STRING} =~ /limit=1/">
+        MaxConcurrent 1
+        AdmissionZone if
+        AdmissionQueue 0
+    </If>
+</Location>
+<Location "/outer">
+    AdmissionReject 429
+</Location>
+<Location "/outer/inner">
+    MaxConcurrent 1
+    AdmissionZone inner
+    AdmissionQueue 0
+</Location>
+CONF
+}
+
+# url => [zone, status] in the log, of one request while nobody else is there.
+my %alone = (
+    '/page'            => [qw(files admitted)],
+    '/index.php'       => [qw(files admitted)],
+    '/search'          => [qw(search admitted)],
+    '/search/'         => [qw(search admitted)],
+    '/search/a/b'      => [qw(search admitted)],
+    '//search'         => [qw(search admitted)],
+    '/./search'        => [qw(search admitted)],
+    '/x/../search'     => [qw(search admitted)],
+    '/%73earch'        => [qw(search admitted)],
+    '/searching'       => [qw(files admitted)],
+    '/a/limited'       => [qw(match admitted)],
+    '/c/limited'       => [qw(files admitted)],
+    '/if?limit=1'      => [qw(if admitted)],
+    '/if'              => [qw(files admitted)],
+    '/outer/inner/x'   => [qw(inner admitted)],
+    '/off'             => [qw(- -)],
+    '/exempt'          => [qw(files exempt)],
+    '/dry'             => [qw(files admitted)],
+    '/checkout/2'      => [qw(files exempt)],
+    '/x?vip=1'         => [qw(files exempt)],
+    '/by-env'          => [qw(files exempt)],
+    '/by-target'       => [qw(files exempt)],
+    '/search-file.txt' => [qw(- -)],
+    '/handlers/file.txt' => [qw(server admitted)],
+);
+
+sub with_id { my ($url, $id) = @_; return $url . ($url =~ /\?/ ? '&' : '?') . "id=$id" }
+
+sub alone {
+    my ($httpd) = @_;
+    my $number = 0;
+
+    for my $url (sort keys %alone) {
+        my $id = 'alone' . $number++;
+        my ($zone, $status) = @{ $alone{$url} };
+
+        is $httpd->get(with_id($url, $id))->{status}, 200, $url;
+        my $logged = $httpd->logged($id);
+        is "$logged->{zone} $logged->{status}", "$zone $status", "... $zone, $status";
+    }
+    $httpd->get('/x?id=method', method => 'PROPFIND');
+    is $httpd->logged('method')->{status}, 'exempt', 'the method is the client\'s';
+    $httpd->get('/x?id=header', headers => ['X-Vip: 1']);
+    is $httpd->logged('header')->{status}, 'exempt', 'a header as well';
+    $httpd->zone_becomes($_, "$_: all permits are back", Active => 0) for qw(files search match if inner);
+}
+
+# While the zone of the target is full.
+sub full {
+    my ($httpd) = @_;
+    my @hold = map { $httpd->ask("/page?id=hold$_&until=go$_") } 1, 2;
+
+    $httpd->zone_becomes('files', 'two of two run', Active => 2);
+    is $httpd->get('/no-queue?id=nq')->{status}, 503, 'AdmissionQueue alone';
+    my $refused = $httpd->get('/status?id=status');
+    is_deeply [ $refused->{status}, $refused->{headers}{'retry-after'} ], [ 429, 7 ], 'AdmissionReject, too';
+    is $httpd->get('/dry?id=dry')->{status}, 200, 'AdmissionDryRun alone';
+    my @wait = $httpd->ask('/page?id=low&until=go2');
+    $httpd->zone_becomes('files', 'one waits', Queued => 1);
+    push @wait, $httpd->ask('/first?id=high&until=go2');
+    $httpd->zone_becomes('files', 'two wait', Queued => 2);
+    is $httpd->get('/search?id=beside')->{status}, 200, 'the zone of another URL is free';
+    $httpd->open_gate('go1');
+    is $hold[0]->answer->{status}, 200, 'the first one ends';
+    $httpd->zone_becomes('files', '... and another one runs', Active => 2, Queued => 1);
+    wait_for { grep { $_ eq 'start high' } $httpd->record } 'AdmissionPriority alone: the last one that came';
+    ok !(grep { $_ eq 'start low' } $httpd->record), '... and not the one before';
+    $httpd->open_gate('go2');
+    is_deeply statuses(answers($hold[1], @wait)), { 200 => 3 }, 'all are served';
+
+    my $dear = $httpd->ask('/dear?id=dear&until=dear');
+    $httpd->zone_becomes('files', 'AdmissionCost alone', Active => 2);
+    $httpd->open_gate('dear');
+    is $dear->answer->{status}, 200, '... is served';
+
+    my @each = map { $httpd->ask("/one-each?id=each$_&until=each") } 1, 2;
+    $httpd->zone_becomes('files', 'AdmissionFair alone: one of a client runs', Active => 1, Queued => 1);
+    $httpd->open_gate('each');
+    is_deeply statuses(answers(@each)), { 200 => 2 }, '... both are served';
+    $httpd->zone_becomes('files', 'all permits are back', Active => 0, Queued => 0);
+}
+
+# Requests that the client did not ask for.
+sub others {
+    my ($httpd) = @_;
+
+    like $httpd->get('/part.shtml')->{body}, qr/heavy part/, 'a part of a page';
+    like $httpd->get('/index.php?loc=/cgi-bin/other?id=local')->{body}, qr/heavy local/,
+        'a program answers with another URL';
+    my $held = $httpd->ask('/search?id=held&until=search');
+    $httpd->zone_becomes('search', 'one searches', Active => 1);
+    is $httpd->get('/search-page?loc=/search?id=of-program')->{status}, 503,
+        '... which is limited by its own URL, while another one runs there';
+    $httpd->open_gate('search');
+    is $held->answer->{status}, 200, '... and is free again';
+    $httpd->zone_becomes('search', '... with all permits', Active => 0);
+}
+
+sub over_http2 {
+    my ($httpd) = @_;
+
+    SKIP: {
+        skip 'curl has no HTTP/2', 2 if `curl -V` !~ /HTTP2/;
+        is `curl -sk --http2 --max-time 20 -o /dev/null -w '%{http_version} %{http_code}' '@{[ $httpd->tls_url('/search?id=h2') ]}'`,
+            '2 200', 'HTTP/2';
+        is $httpd->logged('h2')->{zone}, 'search', '... has the URL\'s zone';
+    }
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $http2 = $combo->{mpm} ne 'prefork' && Admission::Config::is_installed('http2');
+
+    for my $name (sort keys %controllers) {
+        my $httpd = new_httpd(combo => $combo, workers => 60, tls => $http2, http2 => $http2);
+        my $docs = "$httpd->{dir}/docs";
+
+        note $name;
+        $httpd->configure(sections($docs) . ($http2 ? "H2MinWorkers 40\n" : ''));
+        mkdir "$docs/handlers";
+        $httpd->put($_, "a file\n") for qw(search-file.txt handlers/file.txt);
+        $httpd->put('part.shtml', '<!--#include virtual="/search?id=part" -->');
+        $httpd->put('.htaccess', $controllers{$name});
+        $httpd->put_heavy('index.php');
+        $httpd->expect_rejections(files => 'full')->expect_rejections(search => 'full');
+        $httpd->start;
+        alone($httpd);
+        full($httpd);
+        others($httpd);
+        over_http2($httpd) if $http2;
+        $httpd->stop;
+    }
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
