@@ -96,30 +96,6 @@ static bool wait_for_either(conn_rec *backend, conn_rec *client,
            && poll(either, 2, (int)left) > 0;
 }
 
-/* @return as wait_for_either(). A paced client has nothing of it while the backend may
- * go on in a moment. */
-static bool wait_for_backend(conn_rec *backend, apr_time_t until)
-{
-    apr_socket_t *socket = ap_get_conn_socket(backend);
-    struct pollfd its = { .events = POLLIN };
-
-    if (!socket || apr_os_sock_get(&its.fd, socket) != APR_SUCCESS) {
-        return false;
-    }
-    if (poll(&its, 1, (int)apr_time_as_msec(ADMISSION_PACED_PATIENCE)) > 0) {
-        return true;
-    }
-    return apr_time_now() < until
-           && admission_drain_flush_piece(current) == APR_SUCCESS
-           && current->is_flush_due;
-}
-
-static bool wait_for_both(conn_rec *backend, conn_rec *client, apr_time_t until)
-{
-    return current->is_paced ? wait_for_backend(backend, until)
-                             : wait_for_either(backend, client, until);
-}
-
 /* Only where the thread would wait, and only while the client has something to
  * read. */
 static apr_status_t read_backend(ap_filter_t *f, apr_bucket_brigade *bb,
@@ -146,7 +122,7 @@ static apr_status_t read_backend(ap_filter_t *f, apr_bucket_brigade *bb,
             apr_socket_timeout_get(ap_get_conn_socket(f->c), &patience);
             until = apr_time_now() + patience;
         }
-        if (!wait_for_both(f->c, client, until)) {
+        if (!wait_for_either(f->c, client, until)) {
             break;
         }
     }

@@ -22,26 +22,6 @@ APLOG_USE_MODULE(admission);
 /* A stream passes on a file when so much has come together, or it is flushed. */
 #define STREAM_PART ((apr_off_t)256 * 1024)
 
-/* mod_ratelimit sleeps between pieces of what one pass gives it; without its
- * variable it does nothing. */
-static bool is_paced(ap_filter_t *f)
-{
-    const char *rate = apr_table_get(f->r->subprocess_env, "rate-limit");
-
-    while (rate && (f = f->next)) {
-        if (strcmp(f->frec->name, "rate_limit") == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void admission_drain_attach(admission_drain_t *drain, ap_filter_t *f)
-{
-    drain->f = f;
-    drain->is_paced = is_paced(f);
-}
-
 void admission_drain_init(admission_drain_t *drain, apr_off_t room)
 {
     ap_filter_t *f = drain->f;
@@ -194,8 +174,8 @@ bool admission_drain_is_idle(const admission_drain_t *drain)
 bool admission_drain_takes_at_once(const admission_drain_t *drain,
                                    apr_off_t length)
 {
-    return !drain->f->c->master && !drain->is_paced
-           && length <= (apr_off_t)ADMISSION_PIECE && takes_more(drain->f->c);
+    return !drain->f->c->master && length <= (apr_off_t)ADMISSION_PIECE
+           && takes_more(drain->f->c);
 }
 
 /* There is no room: as without a spool, the thread waits for the client. */
@@ -218,13 +198,12 @@ apr_status_t admission_drain_offer(admission_drain_t *drain,
 {
     apr_status_t rv;
 
-    if (!drain->is_paced && admission_drain_is_empty(drain)
-        && takes_more(drain->f->c)) {
+    if (admission_drain_is_empty(drain) && takes_more(drain->f->c)) {
         APR_BRIGADE_CONCAT(drain->bb, data);
         return pass(drain);
     }
     rv = keep(drain, data);
-    if (rv == APR_SUCCESS && !drain->is_paced) {
+    if (rv == APR_SUCCESS) {
         rv = admission_drain_push(drain);
         return APR_STATUS_IS_EAGAIN(rv) ? APR_SUCCESS : rv;
     }
@@ -253,7 +232,7 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
     apr_off_t length;
     apr_status_t rv = apr_brigade_length(data, 1, &length);
 
-    if (rv == APR_SUCCESS && !drain->is_paced && admission_drain_is_empty(drain)
+    if (rv == APR_SUCCESS && admission_drain_is_empty(drain)
         && drain->in_memory + length <= STREAM_MEMORY) {
         drain->in_memory += length;
         APR_BRIGADE_CONCAT(drain->bb, data);
@@ -263,8 +242,7 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
         rv = keep(drain, data);
     }
     if (rv == APR_SUCCESS
-        && (drain->is_paced
-            || admission_kept_length(&drain->kept) < STREAM_PART)) {
+        && admission_kept_length(&drain->kept) < STREAM_PART) {
         return rv;
     }
     if (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) {
@@ -306,8 +284,7 @@ apr_status_t admission_drain_flush(admission_drain_t *drain)
 
 apr_status_t admission_drain_flush_soon(admission_drain_t *drain)
 {
-    apr_status_t rv = drain->is_paced ? APR_EAGAIN
-                                      : admission_drain_push(drain);
+    apr_status_t rv = admission_drain_push(drain);
 
     drain->is_flush_due = true;
     if (rv == APR_SUCCESS && admission_drain_is_idle(drain)) {
@@ -321,18 +298,6 @@ apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b)
 {
     APR_BRIGADE_INSERT_TAIL(drain->bb, b);
     return pass(drain);
-}
-
-apr_status_t admission_drain_flush_piece(admission_drain_t *drain)
-{
-    apr_status_t rv;
-
-    if (admission_drain_is_empty(drain)) {
-        drain->is_flush_due = false;
-        return pass_flushed(drain);
-    }
-    rv = take_piece(drain);
-    return rv == APR_SUCCESS ? pass_flushed(drain) : rv;
 }
 
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end)

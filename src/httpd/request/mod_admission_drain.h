@@ -7,9 +7,6 @@
  * A stream of HTTP/2 has no socket: what it passes on waits in a buffer of mod_http2,
  * 32 KB in memory and files of any length. So after the first bytes it passes on
  * files only, and never waits.
- *
- * Where mod_ratelimit is among the filters below, it makes the thread sleep: then
- * nothing is passed on while the program has something to say.
  */
 #ifndef MOD_ADMISSION_DRAIN_H
 #define MOD_ADMISSION_DRAIN_H
@@ -28,14 +25,7 @@ typedef struct admission_drain_t {
     apr_bucket_brigade *bb; /* on its way */
     apr_off_t in_memory;    /* HTTP/2: passed on so */
     bool is_flush_due;      /* admission_drain_flush_soon() */
-    bool is_paced;          /* filters below make the thread sleep */
 } admission_drain_t;
-
-/** So long has a program to be silent before the thread sleeps for a paced client. */
-#define ADMISSION_PACED_PATIENCE apr_time_from_msec(100)
-
-/** What is drained goes on to the filters below @a f. */
-void admission_drain_attach(admission_drain_t *drain, ap_filter_t *f);
 
 /** At most @a room bytes are kept in @a drain, in the pool of its filter's request. */
 void admission_drain_init(admission_drain_t *drain, apr_off_t room);
@@ -58,15 +48,11 @@ apr_status_t admission_drain_push(admission_drain_t *drain);
 apr_status_t admission_drain_flush(admission_drain_t *drain);
 
 /** As admission_drain_flush(), only that nothing is done that would block: then it is
- *  due, and to be tried again. Not for a stream of HTTP/2, unless it is paced. */
+ *  due, and to be tried again. Not for a stream of HTTP/2. */
 apr_status_t admission_drain_flush_soon(admission_drain_t *drain);
 
 /** Pass on @a b, of which no filter knows a length, when nothing is kept. */
 apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b);
-
-/** Of a paced one: pass on the next piece, which blocks; if nothing is kept any more, a
- *  FLUSH, which is due no longer then. */
-apr_status_t admission_drain_flush_piece(admission_drain_t *drain);
 
 /** Pass on everything and @a end; what is in a file, as a file. May block. */
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end);

@@ -76,7 +76,7 @@ static apr_status_t write_data(admission_spool_t *spool)
 /* A short answer goes with its end, so that its length is known. */
 static apr_status_t offer_last_data(admission_spool_t *spool)
 {
-    if (spool->drain.f->c->master || spool->drain.is_paced) {
+    if (spool->drain.f->c->master) {
         release_permit(spool);
         return write_data(spool);
     }
@@ -129,29 +129,9 @@ static apr_status_t flush(admission_spool_t *spool)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    return (!drain->f->c->master || drain->is_paced)
-                   && admission_backend_speaks_http(spool->r)
+    return !drain->f->c->master && admission_backend_speaks_http(spool->r)
                ? admission_drain_flush_soon(drain)
                : admission_drain_flush(drain);
-}
-
-/* Whether the pause is one at all is seen before the thread sleeps: a program that is
- * read too late would have to wait. */
-static apr_status_t pause_paced(admission_spool_t *spool,
-                                apr_interval_time_t pause)
-{
-    apr_status_t rv;
-
-    if (pause < ADMISSION_PACED_PATIENCE) {
-        apr_sleep(pause < LOOK_MIN   ? LOOK_MIN
-                  : pause > LOOK_MAX ? LOOK_MAX
-                                     : pause);
-        return APR_EAGAIN;
-    }
-    rv = admission_drain_flush_piece(&spool->drain);
-    return rv == APR_SUCCESS && !admission_drain_is_empty(&spool->drain)
-               ? APR_EAGAIN
-               : rv;
 }
 
 /* The program has nothing to say. @return APR_SUCCESS: its next word may be waited
@@ -163,9 +143,6 @@ static apr_status_t pause_output(admission_spool_t *spool,
     apr_interval_time_t pause = apr_time_now() - paused_since;
     apr_status_t rv = write_data(spool);
 
-    if (rv == APR_SUCCESS && drain->is_paced) {
-        return pause_paced(spool, pause);
-    }
     if (rv == APR_SUCCESS && !drain->f->c->master) {
         rv = admission_drain_push(drain);
         if (!admission_drain_is_idle(drain)
@@ -428,11 +405,9 @@ admission_spool_t *admission_spool_begin(request_rec *r,
     spool->r = r;
     spool->visit = visit;
     spool->room = room;
-    admission_drain_attach(&spool->drain,
-                           ap_add_output_filter_handle(spool_filter, spool, r,
-                                                       r->connection));
-    /* What is paced takes a worker to the end. */
-    spool->may_hold_back = !spool->drain.is_paced && may_be_suspended(r);
+    spool->drain.f = ap_add_output_filter_handle(spool_filter, spool, r,
+                                                 r->connection);
+    spool->may_hold_back = may_be_suspended(r);
     spool->outer = admission_backend_begin(&spool->drain);
     return spool;
 }

@@ -64,9 +64,9 @@ sub leave {
     return waitpid $self->{pid}, 0;
 }
 
-# Waits for the end of the answer. True if nothing is missing.
+# Waits for the end of the answer. True if nothing of so many bytes is missing.
 sub has_read_all {
-    my ($self) = @_;
+    my ($self, $bytes) = (@_, $BULK);
     waitpid $self->{pid}, 0;
     return 0 if $?;
     open my $file, '<', "$self->{file}" or die "$self->{file}: $!\n";
@@ -75,7 +75,7 @@ sub has_read_all {
         next if !$last && $line !~ /^0{8}1$/;
         return 0 if $line != ++$last;
     }
-    return $last == $BULK / 10;
+    return $last == $bytes / 10;
 }
 
 1;
