@@ -7,7 +7,6 @@
 #include <http_protocol.h>
 
 #include "config/mod_admission_opening.h"
-#include "config/mod_admission_parse.h"
 #include "server/mod_admission_process.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
@@ -20,7 +19,6 @@
 APLOG_USE_MODULE(admission);
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
-#define REFRESH_MAX 3600 /* seconds */
 
 /* ---- who may ask --------------------------------------------------------- */
 
@@ -49,8 +47,6 @@ typedef struct query_t {
     const char *zone;   /* NULL: all */
     admission_json_with_t with;
     const char *filter; /* of the overview */
-    bool all;           /* of its zones */
-    int refresh;        /* of a page; seconds, 0: not asked for */
     bool is_order;      /* has what only a form orders */
 } query_t;
 
@@ -103,18 +99,10 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
     if (strcmp(key, "filter") == 0) {
         return read_filter(p, value, query);
     }
-    if (strcmp(key, "all") == 0) {
-        query->all = true;
-        return NULL;
-    }
     if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
         || strcmp(key, "mode") == 0) {
         query->is_order = true;
         return NULL;
-    }
-    if (strcmp(key, "refresh") == 0) {
-        query->refresh = admission_parse_number(value, 1, REFRESH_MAX);
-        return query->refresh > 0 ? NULL : "refresh= takes 1 to 3600 seconds.";
     }
     if (*query->output) {
         return "An answer has one form: json, prometheus, ready, or the page.";
@@ -141,20 +129,14 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
     if (query->with && strcmp(query->output, "json") != 0) {
         return "history= and who= belong to json: ?json&history=NAME.";
     }
-    if (query->refresh && *query->output) {
-        return "refresh= belongs to the page.";
-    }
-    return (query->filter || query->all) && (*query->output || query->zone)
-               ? "filter= and all belong to the page of all zones."
+    return query->filter && (*query->output || query->zone)
+               ? "filter= belongs to the page of all zones."
                : NULL;
 }
 
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
-    admission_page_query_t page = { only, query->filter, query->all,
-                                    query->refresh };
-
     if (strcmp(query->output, "json") == 0) {
         return admission_json_write(r, only, query->with);
     }
@@ -164,7 +146,8 @@ static int write_output(request_rec *r, const query_t *query,
     if (strcmp(query->output, "ready") == 0) {
         return admission_probe_write(r, only);
     }
-    return *query->output ? HTTP_NOT_FOUND : admission_page_write(r, &page);
+    return *query->output ? HTTP_NOT_FOUND
+                          : admission_page_write(r, only, query->filter);
 }
 
 /* A link must not change anything: browsers follow links by themselves. */

@@ -6,7 +6,6 @@
  * elsewhere and needs no exception from a Content-Security-Policy of 'self'.
  */
 #include <httpd.h>
-#include <apr_strings.h>
 #include <http_protocol.h>
 
 #include "view/mod_admission_fields.h"
@@ -66,44 +65,24 @@ static void write_top(request_rec *r)
         r);
 }
 
-/* Without script it comes again only when somebody wants that, who may be reading or
- * typing. */
-static void write_refresh(request_rec *r, const admission_page_query_t *query)
-{
-    const char *args = r->args ? ap_escape_html(r->pool, r->args) : "";
-
-    if (query->refresh) {
-        ap_rprintf(r, "<p class=\"key\">Comes again every %d s.</p>\n",
-                   query->refresh);
-        return;
-    }
-    ap_rvputs(r, "<noscript><p class=\"key\">Without script: <a href=\"?", args,
-              "\">look again</a>, <a href=\"?", args, *args ? "&amp;" : "",
-              "refresh=5\">every 5 s</a></p></noscript>\n", NULL);
-}
-
-int admission_page_write(request_rec *r, const admission_page_query_t *query)
+int admission_page_write(request_rec *r, const admission_zone_t *only,
+                         const char *filter)
 {
     bool can_order = strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0;
     adm_server_stats_t server;
 
     admission_fields_look_at_server(&server);
     write_headers(r);
-    if (query->refresh) {
-        apr_table_setn(r->headers_out, "Refresh",
-                       apr_itoa(r->pool, query->refresh));
-    }
     write_top(r);
-    write_refresh(r, query);
     admission_page_facts_trouble(r, &server);
-    if (query->only) {
+    if (only) {
         ap_rvputs(r, "<p class=\"key\"><a href=\"",
                   ap_os_escape_path(r->pool, r->uri, 1),
                   "\">All zones</a></p>\n", NULL);
-        admission_page_zone_write(r, r->pool, query->only, can_order);
+        admission_page_zone_write(r, r->pool, only, can_order);
     }
     else {
-        admission_page_overview_write(r, query);
+        admission_page_overview_write(r, filter);
     }
     admission_page_facts_server(r, &server);
     ap_rputs(

@@ -4,16 +4,10 @@
 
 #include "config/mod_admission_conf.h"
 
-/** What of the page is asked for. */
-typedef struct admission_page_query_t {
-    const admission_zone_t *only; /* everything of this zone; NULL: overview */
-    const char *filter; /* of the zones that have this in their name; or NULL */
-    bool all;           /* of all zones, however many there are */
-    int refresh;        /* seconds until it is to come again; 0: never */
-} admission_page_query_t;
-
-/** Write the page. */
-int admission_page_write(request_rec *r, const admission_page_query_t *query);
+/** Write the page. @param only  everything of this zone; NULL: overview of the zones
+ *  that have @a filter in their name, or of all if it is NULL */
+int admission_page_write(request_rec *r, const admission_zone_t *only,
+                         const char *filter);
 
 /** Write its style, its script. */
 int admission_page_style(request_rec *r);

@@ -10,7 +10,7 @@
 #include "view/mod_admission_page_words.h"
 #include "view/mod_admission_text.h"
 
-/* Rows that are written unless all are asked for: a page of 1,000 zones stays
+/* Rows that are written: a page of 1,000 zones stays
  * below 100 KB. */
 #define ROWS_MAX 60
 
@@ -238,24 +238,22 @@ static void write_rest(request_rec *r, int rest)
 {
     ap_rputs("<p id=\"rest\">", r);
     if (rest > 0) {
-        ap_rprintf(r, "%d more are not shown. <a href=\"?all\">Show all</a>",
-                   rest);
+        ap_rprintf(r, "%d more are not shown.", rest);
     }
     ap_rputs("</p>\n", r);
 }
 
-void admission_page_overview_write(request_rec *r,
-                                   const admission_page_query_t *query)
+void admission_page_overview_write(request_rec *r, const char *filter)
 {
     overview_t overview;
     apr_pool_t *p; /* of one zone */
     int i, end;
 
-    sort_zones(r->pool, query->filter, &overview);
-    end = query->all || overview.count < ROWS_MAX ? overview.count : ROWS_MAX;
+    sort_zones(r->pool, filter, &overview);
+    end = overview.count < ROWS_MAX ? overview.count : ROWS_MAX;
     ap_rputs("<section><h2>Zones</h2>\n", r);
-    write_filter(r, query->filter);
-    write_summary(r, &overview, query->filter);
+    write_filter(r, filter);
+    write_summary(r, &overview, filter);
     write_head(r);
     apr_pool_create(&p, r->pool);
     for (i = 0; i < end && !r->connection->aborted; i++) {

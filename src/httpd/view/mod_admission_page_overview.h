@@ -4,8 +4,7 @@
 
 #include "view/mod_admission_page.h"
 
-/** Write the filter and the table, those first that want to be looked at. */
-void admission_page_overview_write(request_rec *r,
-                                   const admission_page_query_t *query);
+/** Write the filter and the table, of zones with @a filter in their name; those first that want to be looked at. */
+void admission_page_overview_write(request_rec *r, const char *filter);
 
 #endif

@@ -77,16 +77,17 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
         ap_rvputs(r, i ? ", " : "", field->title, ": ", NULL);
         admission_fields_write(r, field, field->of_server(server));
     }
-    ap_rputs("</dt></dl>\n", r);
+    ap_rputs("</dt>\n", r);
 }
 
-static void print_row(request_rec *r, apr_pool_t *p, const char *page,
-                      const admission_view_t *view)
+/* @param page  where its zones have theirs; NULL: nowhere */
+static void print_zone(request_rec *r, apr_pool_t *p, const char *page,
+                       const admission_view_t *view)
 {
+    const adm_zone_stats_t *stats = &view->stats;
     const char *name = ap_escape_html(p, view->zone->name);
-    int i;
 
-    ap_rputs("<tr><td>", r);
+    ap_rputs("<dd>", r);
     if (page) {
         ap_rvputs(
             r, "<a href=\"", page, "?zone=",
@@ -96,52 +97,19 @@ static void print_row(request_rec *r, apr_pool_t *p, const char *page,
     else {
         ap_rputs(name, r);
     }
-    ap_rvputs(r, view->zone->dry_run ? " (dry run)" : "",
-              view->is_busy ? " (busy)" : "", "</td>", NULL);
-    for (i = 0; i < fields_of(view); i++) {
-        ap_rputs("<td>", r);
-        admission_fields_write(r, &admission_zone_fields[i],
-                               admission_zone_fields[i].of_zone(view));
-        ap_rputs("</td>", r);
+    if (view->is_busy) {
+        ap_rputs(": busy</dd>\n", r);
+        return;
     }
-    ap_rputs("</tr>\n", r);
+    ap_rprintf(r,
+               "%s: limit %u, %u running, %u waiting, %" APR_UINT64_T_FMT
+               " rejected</dd>\n",
+               view->zone->dry_run ? " (dry run)" : "", stats->limit,
+               stats->active, stats->queued,
+               adm_figures_rejected(&stats->figures));
 }
 
-static void print_head(request_rec *r)
-{
-    int i;
-
-    ap_rputs("<table border=\"0\"><tr><th>Zone</th>", r);
-    for (i = 0; i < admission_zone_fields_count; i++) {
-        ap_rvputs(r, "<th>", admission_zone_fields[i].title, "</th>", NULL);
-    }
-    ap_rputs("</tr>\n", r);
-}
-
-/* Without tables: a list a zone. */
-static void print_list(request_rec *r, apr_pool_t *p, const char *page,
-                       const admission_view_t *view)
-{
-    const char *name = ap_escape_html(p, view->zone->name);
-    int i;
-
-    (void)page;
-
-    ap_rvputs(r, "<dl><dt>", name, view->is_busy ? " (busy)" : "", "</dt>\n",
-              NULL);
-    for (i = 0; i < fields_of(view); i++) {
-        ap_rprintf(r, "<dd>%s: ", admission_zone_fields[i].name);
-        admission_fields_write(r, &admission_zone_fields[i],
-                               admission_zone_fields[i].of_zone(view));
-        ap_rputs("</dd>\n", r);
-    }
-    ap_rputs("</dl>\n", r);
-}
-
-static void print_zones(request_rec *r,
-                        void (*print)(request_rec *r, apr_pool_t *p,
-                                      const char *page,
-                                      const admission_view_t *view))
+static void print_zones(request_rec *r)
 {
     const char *path = admission_opening_path(r);
     const char *page = path
@@ -159,7 +127,7 @@ static void print_zones(request_rec *r,
         apr_pool_clear(p);
         admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
                                  &view, NULL);
-        print(r, p, page, &view);
+        print_zone(r, p, page, &view);
     }
     apr_pool_destroy(p);
 }
@@ -178,13 +146,7 @@ int admission_server_status(request_rec *r, int flags)
         return OK;
     }
     print_server(r, &server);
-    if (flags & AP_STATUS_NOTABLE) {
-        print_zones(r, print_list);
-    }
-    else {
-        print_head(r);
-        print_zones(r, print_row);
-        ap_rputs("</table>\n", r);
-    }
+    print_zones(r);
+    ap_rputs("</dl>\n", r);
     return OK;
 }

@@ -4,7 +4,7 @@
 
 #include <httpd.h>
 
-/** server-status: HTML table, ?auto. */
+/** server-status: a line for each zone; ?auto: one for each field. */
 int admission_server_status(request_rec *r, int flags);
 
 #endif

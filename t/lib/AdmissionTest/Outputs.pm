@@ -23,8 +23,6 @@ our @EXPORT = qw(read_outputs);
 my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
 my %READ = (
     '?auto'                 => \&read_auto,
-    'server-status'         => \&read_table,
-    'server-status?notable' => \&read_lists,
     'the page'              => \&read_page,
     'JSON'                  => \&read_json,
     'Prometheus'            => \&read_prometheus,
@@ -80,35 +78,6 @@ sub read_auto {
                                map { /^Admission(\w+)$/ ? ($1 => $status->{$_}) : () }
                                keys %$status),
              zone => by_name('name', 'zone', %zone) };
-}
-
-# Our part of server-status: the line about the server, and what follows it.
-sub parts_of {
-    my ($page) = @_;
-    my ($line, $rest) = $page->{body}
-        =~ m{Admission control</h1>\s*<dl><dt>(.*?)</dt></dl>\s*(.*)}s;
-    return (by_name('title', 'server', map { split /: /, $_, 2 } split /, /, $line), $rest);
-}
-
-sub read_table {
-    my ($httpd, $name) = @_;
-    my ($server, $rest) = parts_of($httpd->get('/server-status'));
-    my @titles = $rest =~ m{<th>(.*?)</th>}g;
-    my ($row) = grep { m{<td>(?:<a [^>]*>)?\Q$name\E(?:</a>)?(?: \(dry run\))?</td>} } $rest =~ m{<tr>(.*?)</tr>}gs;
-    my %zone;
-
-    @zone{@titles} = $row =~ m{<td>(.*?)</td>}g;
-    delete $zone{Zone};
-    return { server => $server, zone => by_name('title', 'zone', %zone) };
-}
-
-sub read_lists {
-    my ($httpd, $name) = @_;
-    my ($server, $rest) = parts_of($httpd->get('/server-status?notable'));
-    my ($list) = $rest =~ m{<dt>\Q$name\E</dt>(.*?)</dl>}s;
-
-    return { server => $server,
-             zone => by_name('name', 'zone', $list =~ m{<dd>(.*?): (.*?)</dd>}g) };
 }
 
 # { name => value } of a list, with the number that a time for people stands for.
