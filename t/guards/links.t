@@ -1,0 +1,67 @@
+# Links of the documents lead to a file, and to a heading of it.
+use strict;
+use warnings;
+
+use File::Basename 'dirname';
+use Test::More;
+
+use Project;
+
+my @pages = files(qr/\.md\z/, 'README.md', 'docs', 'conf');
+
+# GitHub's name of a heading.
+sub anchor {
+    my ($heading) = @_;
+    $heading =~ s/!?\[([^\]]*)\]\([^)]*\)/$1/g;
+    $heading = lc $heading;
+    $heading =~ s/[^\w\- ]//g;
+    return $heading =~ tr/ /-/r;
+}
+
+sub prose {
+    my ($text) = @_;
+    $text =~ s/^ *```.*?^ *```$//msg;
+    return $text;
+}
+
+my $root = $ENV{ADMISSION_SRCDIR} || dirname(__FILE__) . "/../..";
+
+my %anchors;
+for my $page (@pages) {
+    my $text = prose(slurp($page));
+    my %times;
+    for my $heading ($text =~ /^#+ (.*?) *$/mg) {
+        my $name = anchor($heading);
+        my $before = $times{$name}++;
+        $anchors{$page}{ $before ? "$name-$before" : $name } = 1;
+    }
+    $anchors{$page}{$_} = 1 for $text =~ /<a id="([^"]+)">/g;
+}
+
+sub normal {
+    my @parts;
+    for (split m{/}, $_[0]) {
+        next if $_ eq '.' || $_ eq '';
+        $_ eq '..' ? pop @parts : push @parts, $_;
+    }
+    return join '/', @parts;
+}
+
+# What is wrong with the link, or nothing.
+sub wrong {
+    my ($page, $target) = @_;
+    return if $target =~ /^\w+:/;
+    my ($path, $anchor) = $target =~ /^([^#]*)(?:#(.*))?\z/;
+    my $file = length $path ? normal(dirname($page) . "/$path") : $page;
+
+    return "$page: $target: no such file" if !-e "$root/$file";
+    return "$page: $target: no such heading" if defined $anchor && $file =~ /\.md\z/ && !$anchors{$file}{$anchor};
+    return;
+}
+
+my @links = map { my $page = $_;
+                  map { [ $page, $_ ] } prose(slurp($page)) =~ s/`[^`\n]*`//gr =~ /\]\(([^)\s]+)\)/g } @pages;
+ok @links, 'there are links';
+none 'a link leads somewhere', map { wrong(@$_) } @links;
+
+done_testing;
