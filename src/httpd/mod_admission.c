@@ -32,6 +32,7 @@
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_agent.h"
 #include "server/mod_admission_factor.h"
+#include "server/mod_admission_foreign.h"
 #include "server/mod_admission_lifecycle.h"
 #include "server/mod_admission_recycle.h"
 #include "server/mod_admission_room.h"
@@ -92,6 +93,8 @@ static void on_start(void)
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_kept_post_config, NULL, NULL,
+                        APR_HOOK_REALLY_FIRST + 2);
+    ap_hook_post_config(admission_foreign_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_advice_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);

@@ -21,6 +21,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "request/mod_admission_include.h"
+#include "server/mod_admission_foreign.h"
 #include "server/mod_admission_process.h"
 
 module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
@@ -229,6 +230,11 @@ bool admission_include_may_exec(request_rec *r)
 {
     (void)r;
     return 0;
+}
+
+bool admission_foreign_may_serve(void)
+{
+    return false;
 }
 
 void ap_log_error_(const char *file, int line, int module_index, int level,

@@ -8,6 +8,7 @@
 #include "config/mod_admission_parse.h"
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_include.h"
+#include "server/mod_admission_foreign.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);
@@ -45,20 +46,24 @@ bool admission_counts_file(const request_rec *r)
            || (is_file_of_its_type(r) && !may_be_php(r));
 }
 
-/* What httpd serves cheaply itself, and what an administrator needs when
- * everything else is full. */
-static bool is_cheap(const request_rec *r)
+/* What httpd's own handler sends as it is, and never a 404. A module of another author
+ * leaves such files to httpd, or cannot be told apart from it. */
+static bool is_existing_file(const request_rec *r)
 {
-    static const char *const handlers[] = { DIR_MAGIC_TYPE,
-                                            "send-as-is",
-                                            "httpd/send-as-is",
-                                            "server-status",
-                                            "server-info",
-                                            "balancer-manager",
-                                            "ldap-status",
-                                            "md-status",
-                                            ADMISSION_STATUS_HANDLER,
-                                            ADMISSION_CONTROL_HANDLER };
+    return r->finfo.filetype == APR_REG
+           && (r->method_number == M_GET || r->method_number == M_POST)
+           && (r->used_path_info == AP_REQ_ACCEPT_PATH_INFO || !r->path_info
+               || !*r->path_info);
+}
+
+/* What an administrator needs when everything else is full, and what costs nothing. */
+static bool is_cheap_by_name(const request_rec *r)
+{
+    static const char *const handlers[] = {
+        "send-as-is",  "httpd/send-as-is",       "server-status",
+        "server-info", "balancer-manager",       "ldap-status",
+        "md-status",   ADMISSION_STATUS_HANDLER, ADMISSION_CONTROL_HANDLER
+    };
     apr_size_t i;
 
     for (i = 0; i < sizeof(handlers) / sizeof(*handlers); i++) {
@@ -66,7 +71,17 @@ static bool is_cheap(const request_rec *r)
             return true;
         }
     }
-    return admission_counts_file(r);
+    return false;
+}
+
+/* Files, directories and URLs without either name no handler: httpd answers them
+ * itself, cheaply, unless another module takes them. */
+static bool is_cheap(const request_rec *r)
+{
+    if (admission_counts_file(r) || strcmp(r->handler, DIR_MAGIC_TYPE) == 0) {
+        return !admission_foreign_may_serve() || is_existing_file(r);
+    }
+    return is_cheap_by_name(r);
 }
 
 /* A rule can have a request proxied and set another handler besides. */

@@ -13,6 +13,7 @@
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_circle.h"
+#include "server/mod_admission_foreign.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
 
@@ -172,6 +173,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     warn_of_the_impossible(p, s);
     warn_of_numbers(s);
     admission_circle_warn(p, s);
+    admission_foreign_warn(p, s);
 }
 
 /* ---- when httpd asks ----------------------------------------------------- */

@@ -1,0 +1,117 @@
+# A module that serves in its handler hook, without a handler's name: what it may serve
+# counts, existing files and httpd's own answers do not.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::Program qw(build_module);
+
+my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
+my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c may serve /;
+
+sub site {
+    my ($httpd) = @_;
+    mkdir "$httpd->{dir}/docs/$_" for qw(app app/list none none/list ways front);
+    $httpd->put("$_/static.txt", "file\n") for qw(app none);
+    $httpd->put('app/by-type.html', "page\n");
+    $httpd->put('ways/page.txt', "variant\n");
+    $httpd->put('ways/.htaccess', "SetHandler None\n");
+    $httpd->put('ways/part.shtml', "<!--#include virtual=\"/app/part\" -->\n");
+    return $httpd;
+}
+
+my $conf = <<'CONF';
+DocumentRoot docs
+<Location />
+    MaxConcurrent 1
+    AdmissionQueue 10
+    AdmissionZone z
+</Location>
+<Location /server-status>
+    MaxConcurrent off
+</Location>
+<Directory docs/ways>
+    AllowOverride All
+    AddType text/plain .txt
+    Options +MultiViews +Includes
+    AddOutputFilter INCLUDES .shtml
+</Directory>
+<Directory docs/front>
+    FallbackResource /app/static.txt
+</Directory>
+CONF
+
+sub conf_in { my ($httpd, $more) = @_; return $load . ($more // '') . $conf =~ s{docs}{$httpd->{dir}/docs}gr }
+
+# [method, URL, status]: free of charge whatever modules there are.
+my @free = ([ GET => '/static.txt', 200 ], [ GET => '/app/static.txt', 200 ], [ HEAD => '/app/by-type.html', 200 ],
+            [ GET => '/ways/page.txt', 200 ], [ GET => '/ways/page', 200 ], [ GET => '/app', 301 ], [ OPTIONS => '*', 200 ],
+            [ TRACE => '/app/x', 200 ], [ GET => '/front/x', 200 ], [ GET => '/server-status', 200 ]);
+
+# ... free where httpd alone can answer.
+my @own = ([ GET => '/none/no-such-file', 404 ], [ GET => '/none/list/', 200 ], [ POST => '/none/no-such-file', 404 ],
+           [ PUT => '/none/static.txt', 405 ], [ DELETE => '/none/static.txt', 405 ], [ PROPFIND => '/none/x', 405 ],
+           [ GET => '/none/static.txt/more', 404 ], [ OPTIONS => '/none/x', 200 ]);
+
+# What the module serves.
+my @served = ([ GET => '/app/x' ], [ GET => '/app/' ], [ GET => '/app/list/' ], [ POST => '/app/x' ], [ PUT => '/app/static.txt/x' ],
+              [ DELETE => '/app/x.html' ], [ GET => '/app/static.txt/more' ], [ OPTIONS => '/app/x' ]);
+
+sub answers_of {
+    my ($httpd, $what, $counted, @requests) = @_;
+    my $admitted = $httpd->zone('z')->{Admitted};
+    for (@requests) {
+        my ($method, $url, $status) = @$_;
+        is $httpd->get($url, method => $method)->{status}, $status // 200, "$what: $method $url";
+        $admitted += $counted;
+        $httpd->zone_becomes('z', $counted ? '... counts' : '... does not count', Active => 0, Admitted => $admitted);
+    }
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = site(new_httpd(combo => $combo, modules => ['negotiation']));
+    $httpd->configure(conf_in($httpd));
+    $httpd->expect_in_log($warning);
+    $httpd->start;
+    is scalar(grep { /ADM0153/ } $httpd->error_log), 1, 'a warning, once';
+    is(($httpd->configtest)[1] =~ $warning, 1, '... also by configtest');
+
+    answers_of($httpd, 'served', 1, @served);
+    answers_of($httpd, 'a file or no handler', 0, @free);
+    answers_of($httpd, 'known only afterwards', 1, @own);
+    like $httpd->get('/ways/part.shtml')->{body}, qr/served GET/, 'a part of a page';
+    answers_of($httpd, 'an existing file that it takes', 0, [ GET => '/app/static.txt?take' ]);
+
+    my $gate = "$httpd->{dir}/heavy/go";
+    my @asked = $httpd->ask("/app/x?$gate");
+    $httpd->zone_becomes('z', 'one runs', Active => 1, Queued => 0);
+    push @asked, $httpd->ask('/app/'), $httpd->ask('/none/no-such-file');
+    $httpd->zone_becomes('z', 'a directory and a 404 wait', Active => 1, Queued => 2);
+    is $httpd->get('/app/static.txt')->{body}, "file\n", 'a file does not';
+    $httpd->open_gate('go');
+    is_deeply [ map { $_->{status} } answers(@asked) ], [ 200, 200, 404 ], 'all are answered';
+    $httpd->zone_becomes('z', 'all permits are back', Active => 0, Queued => 0);
+    $httpd->stop;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = site(new_httpd(combo => $combo, modules => ['negotiation']));
+    $httpd->configure(conf_in($httpd, "AdmissionHandlers dynamic\n"));
+    $httpd->start;
+    answers_of($httpd, 'dynamic', 1, $served[0]);
+    $httpd->stop;
+
+    $httpd->configure(conf_in($httpd, "AdmissionHandlers all\n"));
+    $httpd->start;
+    answers_of($httpd, 'all', 1, [ GET => '/app/static.txt?take' ], $served[0]);
+    $httpd->stop;
+
+    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*\n//r);
+    $httpd->start;
+    answers_of($httpd, 'httpd alone', 0, @free, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
