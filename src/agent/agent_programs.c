@@ -144,11 +144,3 @@ void agent_programs_look(agent_programs_t *programs, const char *root,
     programs->spare = before;
     measure(programs);
 }
-
-void agent_programs_forget(agent_programs_t *programs)
-{
-    while (programs->count > 0) {
-        agent_file_close(&programs->list[--programs->count].size);
-    }
-    programs->seen = 0;
-}

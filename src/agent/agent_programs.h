@@ -59,7 +59,4 @@ void agent_programs_look(agent_programs_t *programs, const char *root,
                          const adm_auto_program_t *now, uint32_t count,
                          uint64_t told, agent_ended_t *ended);
 
-/** Watch none any more. */
-void agent_programs_forget(agent_programs_t *programs);
-
 #endif

@@ -262,16 +262,6 @@ void agent_sense_open(agent_sense_t *sense, const char *root)
     agent_group_open(&sense->group, root);
 }
 
-void agent_sense_close(agent_sense_t *sense)
-{
-    agent_file_close(&sense->memory);
-    agent_file_close(&sense->stat);
-    agent_file_close(&sense->self);
-    agent_file_close(&sense->pressure);
-    agent_file_close(&sense->events);
-    agent_group_close(&sense->group);
-}
-
 const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
                                      bool slowly)
 {

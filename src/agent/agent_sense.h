@@ -47,9 +47,6 @@ typedef struct agent_sense_t {
 /** Open all. @a root stands in front of each path: "" is the system's. */
 void agent_sense_open(agent_sense_t *sense, const char *root);
 
-/** Close all. */
-void agent_sense_close(agent_sense_t *sense);
-
 /**
  * Look at memory and stalls; with @a slowly also at processors, limits, and what
  * else is not worth to be read more often than four times a second.

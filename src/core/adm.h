@@ -33,10 +33,4 @@
 #include "adm/view.h"
 #include "adm/who.h"
 
-/**
- * Verify every invariant of docs/shared-memory.md. Nobody else may be at work.
- * @return NULL, or what is wrong, in static memory.
- */
-const char *adm_check(adm_segment_t *segment);
-
 #endif

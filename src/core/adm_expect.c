@@ -90,10 +90,12 @@ static uint32_t permits_of(const adm_zone_rec_t *zone)
     return limit ? limit : 1;
 }
 
-adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone,
-                                  const adm_entry_t *entry, uint32_t queued,
-                                  adm_usec_t now)
+/* By what requests took lately, behind @a queued others; 0 while none waits: one that
+ * takes long must not close an empty queue. */
+static adm_usec_t wait_locked(const adm_segment_t *segment,
+                              const adm_zone_rec_t *zone,
+                              const adm_entry_t *entry, uint32_t queued,
+                              adm_usec_t now)
 {
     const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     uint32_t limit = permits_of(zone);
@@ -135,7 +137,7 @@ bool adm_expect_is_late_locked(const adm_segment_t *segment,
     if (entry->target_usec == 0 || adm_limit_mode(zone) == ADM_MODE_PAUSE) {
         return false;
     }
-    expected = adm_expect_wait_locked(segment, zone, entry, queued, now);
+    expected = wait_locked(segment, zone, entry, queued, now);
     if (expected <= entry->target_usec) {
         return false;
     }

@@ -6,15 +6,8 @@
 
 #include "adm_layout.h"
 
-/** From now on the zone keeps the mean that adm_expect_wait_locked() needs. */
+/** From now on the zone keeps the mean that estimates need. */
 void adm_expect_begin_locked(adm_zone_rec_t *zone);
-
-/** @return an estimate, by what requests took lately, behind @a queued others; 0
- *  while nobody waits: one that takes long must not close an empty queue. */
-adm_usec_t adm_expect_wait_locked(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone,
-                                  const adm_entry_t *entry, uint32_t queued,
-                                  adm_usec_t now);
 
 /** @return whether it would have to wait for longer than it may; then @a by is how much
  *  longer. Nobody knows that while the zone is paused: false. */

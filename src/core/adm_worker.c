@@ -103,7 +103,8 @@ static uint64_t connections_of_generation(const adm_child_t *child)
     return connections;
 }
 
-bool adm_worker_has_connections(const adm_child_t *child, uint32_t more)
+/* Whether there is room for what this child takes and @a more. */
+static bool has_connections(const adm_child_t *child, uint32_t more)
 {
     return atomic_load(&child->accepts_no_more)
            || connections_of(child, child->rec) + more
@@ -113,7 +114,7 @@ bool adm_worker_has_connections(const adm_child_t *child, uint32_t more)
 
 bool adm_worker_has_room(const adm_child_t *child)
 {
-    return adm_worker_has_connections(child, 1);
+    return has_connections(child, 1);
 }
 
 /* ---- the worker of a ticket ----------------------------------------------- */
@@ -122,8 +123,8 @@ bool adm_worker_has_room(const adm_child_t *child)
 void adm_worker_look_for_room(adm_ticket_t *ticket)
 {
     if (ticket->uses_worker
-        && !adm_worker_has_connections(ticket->child,
-                                       ticket->child->connections_per_worker)) {
+        && !has_connections(ticket->child,
+                            ticket->child->connections_per_worker)) {
         ticket->finds_no_room = true;
     }
 }
@@ -229,7 +230,7 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
 {
     adm_child_rec_t *rec = child->rec;
 
-    if (!adm_worker_has_connections(child, child->connections_per_worker)) {
+    if (!has_connections(child, child->connections_per_worker)) {
         return ADM_WORKER_NO_ROOM;
     }
     if (!adm_worker_take(child, false)) {

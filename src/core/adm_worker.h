@@ -15,9 +15,6 @@ bool adm_worker_take(adm_child_t *child, bool by_force);
 /** Give back a worker that adm_worker_take() gave. */
 void adm_worker_return(adm_child_t *child);
 
-/** @return whether there is room for what this child takes and @a more. */
-bool adm_worker_has_connections(const adm_child_t *child, uint32_t more);
-
 /** Note in the ticket whether a blocked one finds room. Before the zone is locked:
  *  it may look at all children. */
 void adm_worker_look_for_room(adm_ticket_t *ticket);

@@ -15,11 +15,9 @@
 /** What the configuration says. */
 typedef struct law_fleet_terms_t {
     uint32_t limit;     /* of all servers */
-    int64_t lease_usec; /* at least LAW_FLEET_LEASE_LEAST */
+    int64_t lease_usec; /* at least 3 s */
     int64_t hold_usec;  /* longer than a request runs */
 } law_fleet_terms_t;
-
-#define LAW_FLEET_LEASE_LEAST INT64_C(3000000)
 
 /** What the server does just now. */
 typedef struct law_fleet_work_t {

@@ -7,19 +7,6 @@
 
 #include "law_tune_number.h"
 
-static const char *const names[LAW_TUNE_FIELDS] = {
-    [LAW_TUNE_FIELD_REASON] = "LimitReason",
-    [LAW_TUNE_FIELD_SINCE_SEC] = "LimitSinceS",
-    [LAW_TUNE_FIELD_MEMORY] = "LimitMemory",
-    [LAW_TUNE_FIELD_PROGRAM_MB] = "ProgramMB",
-    [LAW_TUNE_FIELD_LARGEST_MB] = "ProgramLargestMB",
-    [LAW_TUNE_FIELD_BUDGET_MB] = "MemoryBudgetMB",
-    [LAW_TUNE_FIELD_BUSY] = "ProcessorsBusy",
-    [LAW_TUNE_FIELD_TRIAL] = "LimitTrial",
-    [LAW_TUNE_FIELD_BRAKES] = "LimitBrakes",
-    [LAW_TUNE_FIELD_RATE] = "LimitRate",
-};
-
 static const char *const reasons[LAW_TUNE_REASONS] = {
     [LAW_TUNE_NONE] = "none",
     [LAW_TUNE_START] = "start",
@@ -33,11 +20,6 @@ static const char *const reasons[LAW_TUNE_REASONS] = {
     [LAW_TUNE_ESTIMATE] = "estimate",
     [LAW_TUNE_SILENT] = "silent",
 };
-
-const char *law_tune_field_name(law_tune_field_t field)
-{
-    return (unsigned)field < LAW_TUNE_FIELDS ? names[field] : NULL;
-}
 
 const char *law_tune_field_reason(uint64_t reason)
 {

@@ -27,9 +27,6 @@ typedef enum law_tune_field_t {
 uint64_t law_tune_field(const law_tune_t *tune, law_tune_field_t field,
                         uint64_t now_usec);
 
-/** @return the name of a field in the outputs, or NULL if there is none. */
-const char *law_tune_field_name(law_tune_field_t field);
-
 /** @return the word for a reason; "unknown" for a number that is none. */
 const char *law_tune_field_reason(uint64_t reason);
 

@@ -133,10 +133,8 @@ static void look(story_t *story, input_t *input)
     adm_view_zone(story->child, zone, adm_now(), &stats, &history);
     adm_view_server(segment, &server);
     adm_view_has_waiters(segment);
-    adm_check(segment);
     adm_child_note_room(story->child, take_byte(input) % 2);
     adm_lease_look(story->child, zone, adm_now() + ADM_USEC_PER_SEC);
-    adm_lease_round(segment, adm_now());
     adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(),
                      1);
 }

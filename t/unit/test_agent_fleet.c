@@ -86,7 +86,7 @@ static void begin(void)
     share = (agent_share_t){ .name = "test",
                              .handle = zone,
                              .terms = { .limit = 10,
-                                        .lease_usec = LAW_FLEET_LEASE_LEAST,
+                                        .lease_usec = 3 * ADM_USEC_PER_SEC,
                                         .hold_usec = ADM_USEC_PER_SEC } };
     fleet = (agent_fleet_t){ .provider = &provider,
                              .name = "here",

@@ -92,7 +92,6 @@ static void remove_machine(void)
 {
     char *command = apr_psprintf(pool, "rm -rf %s", root);
 
-    agent_sense_close(&sense);
     ck_assert_int_eq(system(command), 0);
 }
 
@@ -377,7 +376,6 @@ START_TEST(garbage_is_survived)
         ck_assert_uint_le(seen->busy_permille, 1000);
         ck_assert_uint_le(seen->own_permille, seen->busy_permille);
         ck_assert_uint_le(seen->stall_permille, 1000);
-        agent_sense_close(&sense);
         open_senses();
     }
     remove_machine();
@@ -394,7 +392,6 @@ START_TEST(a_system_without_any_of_the_files_is_survived)
     ck_assert_uint_ge(seen->cores, 1);
     ck_assert_uint_eq(seen->stall_permille, 0);
     ck_assert_uint_gt(seen->available_kb, 0);
-    agent_sense_close(&sense);
     assert_segment_consistent();
 }
 END_TEST
@@ -446,7 +443,6 @@ START_TEST(programs_are_seen_to_grow_and_to_end)
     /* Its exact size is known to the core. */
     agent_programs_look(&programs, root, list, 0, 1, &ended);
     ck_assert_uint_eq(ended.count, 0);
-    agent_programs_forget(&programs);
     remove_machine();
     assert_segment_consistent();
 }

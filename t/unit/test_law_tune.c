@@ -444,18 +444,10 @@ END_TEST
 
 /* ---- words ---------------------------------------------------------------------------- */
 
-START_TEST(everything_that_is_shown_has_a_name)
+START_TEST(each_reason_has_a_word)
 {
-    uint32_t i, other;
+    uint32_t i;
 
-    for (i = 0; i < LAW_TUNE_FIELDS; i++) {
-        ck_assert_ptr_nonnull(law_tune_field_name(i));
-        for (other = 0; other < i; other++) {
-            ck_assert_str_ne(law_tune_field_name(i),
-                             law_tune_field_name(other));
-        }
-    }
-    ck_assert_ptr_null(law_tune_field_name(LAW_TUNE_FIELDS));
     for (i = 0; i < LAW_TUNE_REASONS; i++) {
         ck_assert_str_ne(law_tune_field_reason(i), "unknown");
     }
@@ -491,7 +483,7 @@ static void add_stories(TCase *stories)
                    one_program_that_is_lied_about_does_not_raise_the_limit);
     tcase_add_test(stories, the_ramp_is_twice_what_runs_and_never_above);
     tcase_add_test(stories, no_sample_breaks_the_bounds_the_ramp_or_the_brake);
-    tcase_add_test(stories, everything_that_is_shown_has_a_name);
+    tcase_add_test(stories, each_reason_has_a_word);
 }
 
 int main(void)

@@ -79,22 +79,6 @@ START_TEST(any_visit_of_the_zone_passes_it_on)
 }
 END_TEST
 
-START_TEST(a_round_looks_at_all_zones_and_says_when_to_look_again)
-{
-    make_children();
-    ck_assert_int_eq(adm_lease_round(segment, adm_now()), 0);
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    ck_assert_int_eq(adm_lease_round(segment, granted_at), granted_at + LEASE);
-    ck_assert_int_eq(adm_lease_round(segment, granted_at + LEASE),
-                     granted_at + LEASE + 2 * LEASE);
-    assert_permit_is_with(1);
-    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
-    ck_assert_int_eq(adm_lease_round(segment, granted_at + 3 * LEASE), 0);
-}
-END_TEST
-
 START_TEST(where_winners_are_late_leases_are_longer)
 {
     adm_usec_t time;
@@ -401,8 +385,6 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_permit_that_nobody_else_can_use_stays);
     tcase_add_test(stories, who_comes_later_and_can_run_gets_it_at_once);
     tcase_add_test(stories, any_visit_of_the_zone_passes_it_on);
-    tcase_add_test(stories,
-                   a_round_looks_at_all_zones_and_says_when_to_look_again);
     tcase_add_test(stories, where_winners_are_late_leases_are_longer);
     tcase_add_test(stories, beyond_a_lowered_limit_nothing_is_handed_on);
     tcase_add_test(stories, who_lost_a_permit_keeps_its_place);

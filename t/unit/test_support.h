@@ -15,6 +15,7 @@
 
 #include <check.h>
 
+#include "adm_check.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
 #include "adm_wait.h"

@@ -54,8 +54,4 @@ adm_usec_t adm_round_next(const adm_child_t *child);
  */
 adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t zone, adm_usec_t now);
 
-/** The same for all zones, for a process that needs not be a child. It must be
- *  one that may take locks: never the parent. */
-adm_usec_t adm_lease_round(adm_segment_t *segment, adm_usec_t now);
-
 #endif

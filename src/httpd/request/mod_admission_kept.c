@@ -57,11 +57,6 @@ int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-apr_off_t admission_kept_limit(void)
-{
-    return limit;
-}
-
 const char *admission_kept_directory(void)
 {
     return directory;

@@ -79,8 +79,7 @@ void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
 int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);
 
-/** @return the limit, and the directory. */
-apr_off_t admission_kept_limit(void);
+/** @return the directory. */
 const char *admission_kept_directory(void);
 
 #endif

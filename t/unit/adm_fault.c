@@ -1,12 +1,10 @@
-/* adm_fault.c - kill or stop this process at a named point. Test library only.
- * Called through ADM_FAULT() by every floor.
+/* adm_fault.c - kill or stop this process at a named point.
+ * Linked by tests; called through ADM_FAULT() by every file of the core.
  */
-#include "adm_fault.h"
-
-#ifdef ADM_FAULTS
-
 #include <signal.h>
 #include <unistd.h>
+
+#include "adm_fault.h"
 
 static adm_fault_t armed_point;
 static unsigned reaches_left;
@@ -46,9 +44,3 @@ void adm_fault_reach(adm_fault_t point)
         kill(getpid(), armed_signal);
     }
 }
-
-#else
-
-typedef int adm_fault_is_empty_t; /* ISO C wants something in every file */
-
-#endif

@@ -1,0 +1,10 @@
+/* adm_check.h - verifies the invariants of docs/shared-memory.md. */
+#ifndef ADM_CHECK_H
+#define ADM_CHECK_H
+
+#include "adm.h"
+
+/** No other process may be at work. @return NULL, or what is wrong, in static memory. */
+const char *adm_check(adm_segment_t *segment);
+
+#endif
