@@ -112,6 +112,15 @@ AC_DEFUN([ADM_SANITIZERS], [
 
 dnl ADM_PLATFORM: what the core needs of the system; sets ADM_DEFINES.
 AC_DEFUN([ADM_PLATFORM], [
+    AC_MSG_CHECKING([for Linux])
+    AC_PREPROC_IFELSE([AC_LANG_SOURCE([[
+            #ifndef __linux__
+            #error another system
+            #endif]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         AC_MSG_ERROR([mod_admission needs Linux: futexes, epoll and /proc])])
+
     dnl A link test: PTHREAD_MUTEX_ROBUST is an enum on glibc, which an #ifdef
     dnl would never find.
     AC_MSG_CHECKING([for robust mutexes])
@@ -131,11 +140,6 @@ AC_DEFUN([ADM_PLATFORM], [
     LIBS=$adm_save_LIBS
 
     ADM_DEFINES=
-    adm_waits_with=futex
-    AC_CHECK_HEADER([linux/futex.h], [], [
-        adm_waits_with="short naps (no linux/futex.h)"
-        ADM_DEFINES=-DADM_NO_FUTEX
-    ])
     dnl glibc 2.30. Else a wait for a lock counts on the clock of the day.
     AC_MSG_CHECKING([for pthread_mutex_clocklock])
     adm_save_LIBS=$LIBS

@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "adm_agent.h"
 #include "agent.h"
@@ -65,14 +63,11 @@ void agent_begin(adm_segment_t *segment)
     shared = segment;
     atomic_store(&is_ending, false);
     take_signals();
-#ifdef __linux__
     prctl(PR_SET_NAME, "admission-agent");
-#endif
 }
 
 apr_status_t agent_lock_memory(void)
 {
-#ifdef MCL_ONFAULT
     struct rlimit all = { .rlim_cur = RLIM_INFINITY,
                           .rlim_max = RLIM_INFINITY };
 
@@ -82,17 +77,12 @@ apr_status_t agent_lock_memory(void)
 
     return mlockall(MCL_CURRENT | MCL_ONFAULT | future) == 0 ? APR_SUCCESS
                                                              : errno;
-#else
-    return APR_ENOTIMPL;
-#endif
 }
 
 /* A change of user clears this, so it comes after that. */
 static void end_with_parent(void)
 {
-#ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-#endif
 }
 
 /* ---- duties --------------------------------------------------------------- */

@@ -17,11 +17,7 @@ adm_usec_t adm_clock_of_leases(void)
 {
     struct timespec now;
 
-#ifdef CLOCK_BOOTTIME
     clock_gettime(CLOCK_BOOTTIME, &now);
-#else
-    clock_gettime(CLOCK_MONOTONIC, &now);
-#endif
     return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 

@@ -39,13 +39,8 @@ typedef struct pages_t {
 /* The kernel reads a signal mask from there, then refuses to use it. */
 static bool ask_kernel(uintptr_t page)
 {
-#ifdef SYS_rt_sigprocmask
     return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0
            && errno == EINVAL;
-#else
-    (void)page;
-    return false;
-#endif
 }
 
 static bool is_page_readable(pages_t *pages, uintptr_t address)

@@ -2,7 +2,11 @@
  * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no lock
  * held.
  */
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "adm_wait.h"
 
@@ -11,13 +15,6 @@ static struct timespec timespec_of(adm_usec_t duration)
     return (struct timespec){ .tv_sec = duration / ADM_USEC_PER_SEC,
                               .tv_nsec = (duration % ADM_USEC_PER_SEC) * 1000 };
 }
-
-#if defined(__linux__) && !defined(ADM_NO_FUTEX)
-
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 /* Where time_t has outgrown long, SYS_futex still expects the old timespec. */
 #ifdef SYS_futex_time64
@@ -44,28 +41,3 @@ void adm_wait_wake(atomic_uint *word)
 {
     syscall(FUTEX, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
-
-#else
-
-#define NAP_USEC (2 * ADM_USEC_PER_MSEC)
-
-void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
-{
-    while (atomic_load(word) == value) {
-        adm_usec_t left = until - adm_now();
-        struct timespec nap;
-
-        if (left <= 0) {
-            return;
-        }
-        nap = timespec_of(left < NAP_USEC ? left : NAP_USEC);
-        nanosleep(&nap, NULL);
-    }
-}
-
-void adm_wait_wake(atomic_uint *word)
-{
-    (void)word;
-}
-
-#endif

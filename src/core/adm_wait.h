@@ -2,9 +2,7 @@
  * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no lock
  * held.
  *
- * A futex on Linux. Elsewhere, or with ADM_NO_FUTEX, short naps: correct, only
- * slower to wake, and with nothing in shared memory that a killed process
- * could leave behind.
+ * A futex: nothing in shared memory that a killed process could leave behind.
  */
 #ifndef ADM_WAIT_H
 #define ADM_WAIT_H

@@ -61,7 +61,7 @@ const char *admission_mpm_choose(void)
         [BY_WAITIO] = "asynchronous wait", [BY_COMPLETION] = "write completion"
     };
 
-    way = ADMISSION_HAS_STAND_IN ? find_way() : NO_WAY;
+    way = find_way();
     return names[way];
 }
 

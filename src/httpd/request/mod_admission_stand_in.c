@@ -1,8 +1,4 @@
 /* mod_admission_stand_in.c - what the MPM polls while a request is parked. */
-#include "request/mod_admission_stand_in.h"
-
-#if ADMISSION_HAS_STAND_IN
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +7,8 @@
 
 #include <apr_portable.h>
 #include <http_core.h>
+
+#include "request/mod_admission_stand_in.h"
 
 /* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
  * always do. */
@@ -124,35 +122,3 @@ void admission_stand_in_close(admission_stand_in_t *stand_in)
     close_descriptor(&stand_in->socket);
     close_descriptor(&stand_in->epoll);
 }
-
-#else /* nobody parks, see admission_mpm_choose() */
-
-bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool may_half_close, apr_int64_t descriptors)
-{
-    return false;
-}
-
-bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
-                                      conn_rec *c, apr_int64_t descriptors)
-{
-    return false;
-}
-
-void admission_stand_in_take(admission_stand_in_t *stand_in)
-{
-}
-
-void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c)
-{
-}
-
-void admission_stand_in_wake(const admission_stand_in_t *stand_in)
-{
-}
-
-void admission_stand_in_close(admission_stand_in_t *stand_in)
-{
-}
-
-#endif

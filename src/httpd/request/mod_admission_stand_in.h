@@ -1,5 +1,4 @@
-/* mod_admission_stand_in.h - what the MPM polls while a request is parked. Linux
- * only.
+/* mod_admission_stand_in.h - what the MPM polls while a request is parked.
  *
  * The number of the client's socket stands for an epoll set that holds the real
  * socket: quiet while the client only waits, readable when it hangs up, and made
@@ -13,13 +12,6 @@
 #include <stdint.h>
 
 #include <httpd.h>
-
-/** Whether this system has what it is made of. */
-#ifdef __linux__
-#define ADMISSION_HAS_STAND_IN 1
-#else
-#define ADMISSION_HAS_STAND_IN 0
-#endif
 
 typedef struct admission_stand_in_t {
     int number;      /* the descriptor that the MPM knows */

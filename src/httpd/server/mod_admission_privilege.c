@@ -5,15 +5,11 @@
  * to nobody who is not one of them. A process that can become root would.
  */
 #include <httpd.h>
-#include <unistd.h>
-#ifdef __linux__
 #include <linux/capability.h>
 #include <sys/syscall.h>
-#endif
+#include <unistd.h>
 
 #include "server/mod_admission_privilege.h"
-
-#ifdef SYS_capget
 
 /* Not all: a server that root does not start has CAP_NET_BIND_SERVICE. */
 static const int dangerous[] = {
@@ -42,15 +38,6 @@ static bool has_dangerous_capability(void)
     }
     return false;
 }
-
-#else
-
-static bool has_dangerous_capability(void)
-{
-    return false;
-}
-
-#endif
 
 bool admission_privilege_is_held(void)
 {
