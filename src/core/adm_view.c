@@ -100,8 +100,9 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
                                             ADM_LOCK_BRIEF_USEC, &rv);
-    const adm_flow_table_rec_t *table = rec ? adm_flow_table(segment, rec)
-                                            : NULL;
+    bool is_same = rec && rec->applied_incarnation == zone.incarnation;
+    const adm_flow_table_rec_t *table = is_same ? adm_flow_table(segment, rec)
+                                                : NULL;
     bool has_keys = table && (table->holding || table->waiting_flows);
     uint32_t count = 0, n;
 

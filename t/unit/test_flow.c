@@ -316,6 +316,20 @@ START_TEST(the_largest_keys_are_shown_first)
 }
 END_TEST
 
+START_TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
+{
+    adm_key_stats_t keys[ADM_KEYS_SHOWN];
+    adm_zone_t gone;
+
+    begin(1);
+    come(1, 0, 1, ADM_ADMITTED);
+    gone = zone;
+    gone.incarnation--;
+    ck_assert_uint_eq(adm_view_keys(child, gone, adm_now(), keys), 0);
+    ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys), 1);
+}
+END_TEST
+
 /* ---- the checker ---------------------------------------------------------- */
 
 static void expect_complaint(const char *complaint)
@@ -429,6 +443,7 @@ static void add_stories(TCase *stories)
                    a_zone_begins_and_ends_to_use_flows_with_requests_in_it);
     tcase_add_test(stories, there_may_be_no_table_left);
     tcase_add_test(stories, the_largest_keys_are_shown_first);
+    tcase_add_test(stories, the_keys_of_a_later_zone_in_its_slot_are_not_shown);
     tcase_add_test(stories,
                    who_looks_at_a_zone_without_requests_touches_no_flow);
     tcase_add_test(stories, what_is_wrong_with_flows_is_seen);

@@ -69,7 +69,8 @@ typedef struct adm_key_stats_t {
  * Copy the keys with the most permits and waiting requests, the largest first.
  * Waits briefly for the zone.
  *
- * @return how many, 0 if the zone does not use flows or cannot be locked.
+ * @return how many, 0 if the zone does not use flows, cannot be locked, or has given its
+ *         slot to another one.
  */
 uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                        adm_key_stats_t keys[ADM_KEYS_SHOWN]);
