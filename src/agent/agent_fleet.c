@@ -35,6 +35,7 @@ typedef struct shared_t {
 static struct {
     adm_child_t *self;
     const agent_fleet_t *setup; /* NULL: no zone is shared */
+    int id_fd;                  /* file that has this server's id */
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
@@ -303,7 +304,7 @@ static void take_another_name(adm_usec_t now)
     all.rename_at = now + RENAME_USEC;
     all.setup->provider->close(all.engine);
     apr_pool_clear(all.pool);
-    adm_fleet_renew_id(all.self->segment);
+    adm_fleet_renew_id(all.self->segment, all.id_fd);
     open_engine();
 }
 
@@ -380,6 +381,7 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
         return;
     }
     all.self = self;
+    all.id_fd = setup->id_fd;
     all.has_told_connected = all.is_doubled = false;
     all.rename_at = 0;
     memset(all.next, 0, sizeof(all.next));

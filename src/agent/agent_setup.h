@@ -75,6 +75,7 @@ typedef struct agent_setup_t {
     uint32_t count;
     int state_fd; /* file of what is kept over restarts, open for reading and
                    * writing; -1: none */
+    int id_fd; /* file that has this server's id, open for writing; -1: none */
     void (*tell)(void *data, const agent_news_t *news);
     void (*tell_missing)(void *data,
                          const char *words); /* what cannot be seen */

@@ -153,12 +153,12 @@ const char *adm_fleet_predecessor(const adm_segment_t *segment)
     return segment->fleet.predecessor;
 }
 
-void adm_fleet_renew_id(adm_segment_t *segment)
+void adm_fleet_renew_id(adm_segment_t *segment, int id_fd)
 {
     uint64_t salt;
 
-    if (segment->fleet.fd > 0 && ftruncate(segment->fleet.fd, 0) != 0) {
-        return; /* the next one would follow the other one's */
+    if (segment->fleet.fd > 0 && ftruncate(id_fd, 0) != 0) {
+        return; /* the next server would follow the other one */
     }
     adm_segment_random(&salt, sizeof(salt));
     atomic_store(&segment->header->engine.salt, salt);

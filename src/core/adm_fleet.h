@@ -41,9 +41,11 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
 /** @return whom this server follows, as adm_fleet_follow() has it. */
 const char *adm_fleet_predecessor(const adm_segment_t *segment);
 
-/** From now on this server, with all its agents to come, has another id; nobody follows
- *  the one that it had, which may be somebody else's. */
-void adm_fleet_renew_id(adm_segment_t *segment);
+/** From now on this server, with all its agents to come, has another id. No server
+ *  follows the one that it had, which may belong to another server.
+ *
+ * @param id_fd  the file that has this server's id, open for writing; -1: there is none */
+void adm_fleet_renew_id(adm_segment_t *segment, int id_fd);
 
 /** @return whether the zone's lease is over. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);

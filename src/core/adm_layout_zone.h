@@ -74,7 +74,7 @@ _Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
 typedef struct adm_fleet_self_t {
     unsigned char id[ADM_SECRET_LENGTH];
     char predecessor[ADM_FLEET_ID_ROOM]; /* whom it follows; "": nobody */
-    int fd; /* of the file that has its id; -1: none; 0: not looked for */
+    int fd; /* that its processes and programs keep open; -1: none; 0: not looked for */
 } adm_fleet_self_t;
 
 /* What happened between this server and the engine, to be shown. By the agent

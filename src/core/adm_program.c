@@ -151,9 +151,9 @@ static void inherit_no_pipes(void)
 #endif
 }
 
-/* Only this: for as long as the program lives nobody takes over what the server has of
- * limits over servers. */
-static void inherit_identity(void)
+/* The only descriptor that is inherited, and it can only be read: while the program lives
+ * no server takes over what this one has of limits over servers. */
+static void inherit_sign_of_life(void)
 {
     if (watched->fleet.fd > 0) {
         fcntl(watched->fleet.fd, F_SETFD, 0);
@@ -173,7 +173,7 @@ static void become_program(void)
     ADM_FAULT(program_noted);
     announced.rec = NULL;
     inherit_no_pipes();
-    inherit_identity();
+    inherit_sign_of_life();
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
     sigemptyset(&none);

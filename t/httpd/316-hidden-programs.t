@@ -5,8 +5,11 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
+use AdmissionTest::Descriptors;
 use Admission::Config;
 use Admission::Crowd;
+use Cwd ();
+use File::Basename 'dirname';
 use File::Temp ();
 use Time::HiRes qw(sleep time);
 
@@ -53,6 +56,8 @@ sub wrapper {
         . Admission::Config::httpd() . ' "$@"' . "\n";
 }
 
+my $redis = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
 # ---- one server ------------------------------------------------------------------
 
 # The program of /users/, as a script of another user: it has the command line of
@@ -80,6 +85,16 @@ CONF
         chmod 0755, $users, "$users/heavy";
         chown 65534, 65534, $users, "$users/heavy";
         $conf .= qq(SuexecUserGroup "#65534" "#65534"\n);
+        AdmissionTest::Descriptors::install("$users/descriptors", 65534);
+        $conf .= <<"CONF" if -e $redis;
+LoadModule admission_redis_module $redis
+AdmissionEngine redis://127.0.0.1:1
+AdmissionFleet lease=3s hold=1s fallback=open
+<Location ${zone}descriptors>
+    MaxConcurrent 2
+    AdmissionZone db fleet
+</Location>
+CONF
     }
     $httpd->configure(<<"CONF" . $conf);
 ScriptAlias $zone $users/
@@ -90,7 +105,7 @@ CONF
     $httpd->put('../httpd', wrapper($is_suexec, $is_hidden));
     chmod 0755, "$httpd->{dir}/httpd";
     local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /)
+    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)
         ->start;
 }
 
@@ -138,6 +153,17 @@ sub outlives_its_child {
     cmp_ok time - $ended, '<', 2, 'within two seconds';
 }
 
+# Of a server that shares a limit with others.
+sub inherits_no_writable_descriptor {
+    my ($httpd) = @_;
+    my $alive = "$httpd->{dir}/run/admission.fleet.alive";
+
+    like $httpd->get("${zone}descriptors")->{body}, qr/^\d+ r \Q$alive\E$/m,
+        'it can tell that the server lives, and only read that';
+    unlike $httpd->get("${zone}descriptors")->{body}, qr/^\d+ (?!r \S+$).*admission/m,
+        '... and has nothing else of the module';
+}
+
 sub storm {
     my ($httpd) = @_;
     my $watch = $httpd->watch;
@@ -167,6 +193,7 @@ for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0
         my ($program) = $httpd->live_programs_now;
 
         is owner_of($program), 65534, "$what: it is another user's" if $is_suexec;
+        inherits_no_writable_descriptor($httpd) if $is_suexec && -e $redis;
         outlives_its_child($httpd, $program);
         storm($httpd);
         $httpd->stop;

@@ -93,7 +93,7 @@ static void begin(void)
                              .zones = &share,
                              .count = 1,
                              .tell = tell };
-    setup = (agent_setup_t){ .fleet = &fleet, .state_fd = -1 };
+    setup = (agent_setup_t){ .fleet = &fleet, .state_fd = -1, .id_fd = -1 };
     agent_fleet_begin(child, &setup, pool);
 }
 

@@ -284,10 +284,31 @@ START_TEST(a_server_can_take_another_name)
     ck_assert_uint_eq(strlen(before), ADM_FLEET_ID_ROOM - 1);
     adm_fleet_id(segment, after);
     ck_assert_str_eq(before, after);
-    adm_fleet_renew_id(segment);
+    adm_fleet_renew_id(segment, -1);
     adm_fleet_id(segment, after);
     ck_assert_uint_eq(strlen(after), ADM_FLEET_ID_ROOM - 1);
     ck_assert_str_ne(before, after);
+}
+END_TEST
+
+START_TEST(a_name_that_was_given_up_has_no_successor)
+{
+    char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
+    FILE *file = tmpfile();
+
+    share_zone(ADM_FALLBACK_KEEP);
+    adm_fleet_id(segment, before);
+    adm_fleet_follow(segment, fileno(stdin) + 1, "");
+    fputs(before, file);
+    fflush(file);
+    adm_fleet_renew_id(segment, -1);
+    adm_fleet_id(segment, after);
+    ck_assert_str_eq(before, after); /* it stays in the file */
+    adm_fleet_renew_id(segment, fileno(file));
+    ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
+    adm_fleet_id(segment, after);
+    ck_assert_str_ne(before, after);
+    fclose(file);
 }
 END_TEST
 
@@ -365,6 +386,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, what_the_engine_said_is_shown);
     tcase_add_test(stories, who_shares_a_limit_is_shown);
     tcase_add_test(stories, a_server_can_take_another_name);
+    tcase_add_test(stories, a_name_that_was_given_up_has_no_successor);
     tcase_add_test(stories, the_engine_is_counted);
     tcase_add_test(stories, an_agent_that_polls_is_woken);
 }

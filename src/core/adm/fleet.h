@@ -52,8 +52,8 @@ bool adm_fleet_has_followed(const adm_segment_t *segment);
 /** Note whom this server follows: the id of one of which no process is left, nor a
  *  program; "": nobody. The parent, once.
  *
- * @param fd  the file that has this server's id, for the next one; stays open. -1:
- *            there is none */
+ * @param fd  by which the next server sees whether a process of this one lives: open for
+ *            reading, inherited by programs. -1: there is none */
 void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor);
 
 /** What there is of the connection with the engine. */

@@ -23,6 +23,7 @@
 #include "server/mod_admission_agent.h"
 #include "server/mod_admission_auto.h"
 #include "server/mod_admission_capacity.h"
+#include "server/mod_admission_predecessor.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_shares.h"
 
@@ -89,18 +90,36 @@ static void warn_of_none(apr_status_t rv)
 
 static void ended(int reason, void *data, apr_wait_t status);
 
+/* Files that only the agent writes: no other process has them. */
+static void open_files(void)
+{
+    admission_auto_open(pool, server, setup);
+    if (setup->fleet) {
+        setup->id_fd = admission_predecessor_open(pool);
+    }
+}
+
+static void close_files(void)
+{
+    admission_auto_close(setup);
+    if (setup->id_fd >= 0) {
+        close(setup->id_fd);
+    }
+    setup->id_fd = -1;
+}
+
 static void start(void)
 {
     pid_t parent = getpid();
     apr_status_t rv;
 
     started_at = adm_now();
-    admission_auto_open(pool, server, setup);
+    open_files();
     rv = apr_proc_fork(process, pool);
     if (rv == APR_INCHILD) {
         work(parent);
     }
-    admission_auto_close(setup);
+    close_files();
     if (rv != APR_INPARENT) {
         warn_of_none(rv);
         return;

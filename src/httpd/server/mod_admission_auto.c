@@ -74,7 +74,7 @@ agent_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
     }
     setup->zones = (agent_zone_t *)found->elts;
     setup->count = (uint32_t)found->nelts;
-    setup->state_fd = -1;
+    setup->state_fd = setup->id_fd = -1;
     setup->tell = tell;
     setup->tell_missing = tell_missing;
     setup->data = s;

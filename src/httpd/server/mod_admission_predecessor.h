@@ -10,4 +10,10 @@
 void admission_predecessor_find(apr_pool_t *p, server_rec *s,
                                 adm_segment_t *segment);
 
+/** Open the file that has this server's name, for the agent alone: no other process may
+ *  write it, and the agent runs as another user than the parent.
+ *
+ * @return the descriptor; -1: errno has the reason. */
+int admission_predecessor_open(apr_pool_t *p);
+
 #endif
