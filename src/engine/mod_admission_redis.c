@@ -24,8 +24,6 @@ static const engine_provider_t provider = { .parse = redis_address_parse,
 /* A child runs code of others, such as that of mod_php; the agent is no such child. */
 static void forget(apr_pool_t *pchild, server_rec *s)
 {
-    (void)pchild;
-    (void)s;
     redis_login_forget();
 }
 

@@ -175,7 +175,6 @@ static void on_requests(void)
 
 static void register_hooks(apr_pool_t *p)
 {
-    (void)p;
     ap_hook_pre_config(on_pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     on_start();
     on_children();

@@ -48,10 +48,6 @@ CONF
 for_each_combo(sub {
     my ($combo) = @_;
     my $zone = "<Location /x>\n    MaxConcurrent %s\n    AdmissionQueue %s\n%s</Location>\n";
-    my $handlers = "AddHandler cgi-script .cgi\nAddHandler Application/X-Httpd-Mine .mine\n"
-                 . "<Files x.p>\nSetHandler \"proxy:unix:/Run/x|fcgi://localhost/\"\n</Files>\n"
-                 . "<Files *.e>\nRewriteEngine On\nRewriteRule . - [H=by-rule]\n</Files>\n";
-    my $names = sub { $handlers . sprintf $zone, 4, 0, "    AdmissionHandlers @_\n" };
     my @cases = (
         [ 'a good zone', sprintf($zone, 4, 10, '') ],
         [ 'a limit above MaxRequestWorkers', sprintf($zone, 500, 0, ''), qr/ADM0103.*\b500\b.*\b20\b/ ],
@@ -78,11 +74,6 @@ for_each_combo(sub {
         [ 'keys without a limit', "AdmissionFair client\n", qr/ADM0006: AdmissionFair in / ],
         [ 'priorities without a limit', "AdmissionPriority low true\n", qr/ADM0006: AdmissionPriority in / ],
         [ 'costs without a limit', "AdmissionCost 2\n", qr/ADM0006: AdmissionCost in / ],
-        [ 'names that are given', $names->(qw(cgi-script application/x-httpd-mine proxy:unix:/Run/*
-                                             proxy:* by-rule proxy-server text/html)) ],
-        map { [ "the name $_", $names->($_), qr/ADM0005: AdmissionHandlers: '\Q$_\E' in \S+:\d+ .*case/ ] }
-            qw(static CGI-Script cgi cgi-scripts application/x-httpd-php proxy:http* proxy:unix:/run/*
-               Application/X-Httpd-Mine),
     );
     push @cases, [ 'a queue beyond parking', "AsyncRequestWorkerFactor 2\n" . sprintf($zone, 4, 5000, ''),
                     qr/ADM0302: .*AdmissionQueue 5000\b/ ]
@@ -138,26 +129,6 @@ for_each_combo(sub {
         like $lines[0], $warning, '... of that' if $warning;
     }
 }, 'prefork+cgi') if Admission::Config::is_installed('proxy_http');
-
-# A path of files is no URL.
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo);
-    my $zone = "<%s>\nMaxConcurrent 1\n</%s>\n";
-    my %noted = ('Location /usr/lib' => 1, 'Location /usr/lib/' => 1, 'Location /usr' => 0,
-                 'Location /usr/lib-no' => 0, 'Location ~ /usr/lib' => 0,
-                 'Directory /usr/lib' => 0, 'Location /' => 0);
-
-    for my $section (sort keys %noted) {
-        my ($kind) = $section =~ /^(\w+)/;
-        $httpd->configure(sprintf $zone, $section, $kind);
-        my ($status, $output) = $httpd->configtest;
-        my ($path) = $section =~ /(\S+)$/;
-        is_deeply [ $output =~ /admission:notice.*ADM0117: <Location "(\S+)">/ ],
-            [ $noted{$section} ? $path : () ],
-            "<$section>: " . ($noted{$section} ? 'noted' : 'no word') or diag $output;
-    }
-}, 'prefork+cgi');
 
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {

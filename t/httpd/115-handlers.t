@@ -43,8 +43,6 @@ CONF
     $httpd->put_heavy('all/hold.cgi');
     $httpd->expect_rejections("test.example:$_", 'full')
         for qw(/ /all/ /cgi-bin/prefix/);
-    $httpd->expect_in_log(qr/ADM0005.*'$_' in \S+admission\.conf:\d+/)
-        for qw(no-such cgi- script);
     $httpd->start;
     my $status_of = sub { $httpd->get(@_)->{status} };
 

@@ -6,7 +6,6 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
 {
     admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
 
-    (void)path;
     *conf = (admission_dir_conf_t){ .queue_length = ADMISSION_UNSET,
                                     .queue_timeout = ADMISSION_UNSET,
                                     .queue_target = ADMISSION_UNSET,
@@ -64,7 +63,6 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
 {
     admission_server_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
 
-    (void)s;
     conf->reserve = ADMISSION_UNSET;
     conf->parking = ADMISSION_UNSET;
     conf->recycle_together = ADMISSION_UNSET;

@@ -288,7 +288,6 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
         is_percent ? apr_pstrmemdup(cmd->pool, arg, length - 1) : arg, 0,
         is_percent ? 99 : ADMISSION_LIMIT_MAX);
 
-    (void)dir_conf;
     if (error) {
         return error;
     }
@@ -310,7 +309,6 @@ static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
-    (void)dir_conf;
     return error ? error : parse_flag(cmd, arg, &conf->parking);
 }
 
@@ -323,7 +321,6 @@ static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
     bool is_off = strcasecmp(range, "off") == 0;
     int min = 0, max = 0, together = ADMISSION_UNSET;
 
-    (void)dir_conf;
     if (error) {
         return error;
     }
@@ -365,7 +362,6 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
         ap_get_module_config(cmd->server->module_config, &admission_module);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
-    (void)dir_conf;
     if (error) {
         return error;
     }

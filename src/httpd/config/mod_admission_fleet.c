@@ -91,7 +91,6 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
     char **options;
     int n;
 
-    (void)dir_conf;
     if (error) {
         return error;
     }
@@ -160,7 +159,6 @@ const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
     int n;
 
-    (void)dir_conf;
     if (!error && argc == 0) {
         error = "AdmissionFleet: must be followed by lease=time, hold=time, "
                 "hold=auto or fallback=keep|reject|open";

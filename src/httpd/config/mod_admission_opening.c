@@ -29,8 +29,6 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 {
     const ap_directive_t *directive;
 
-    (void)plog;
-    (void)s;
     openings = apr_array_make(pconf, 2, sizeof(opening_t));
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {

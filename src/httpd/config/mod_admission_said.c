@@ -142,99 +142,6 @@ void admission_said_add(apr_pool_t *pconf, const char *name, long number)
     last->next = directive;
 }
 
-/* ---- names of AdmissionHandlers ------------------------------------------ */
-
-/* Handlers that modules set by themselves, without a directive that names
- * them. */
-static bool is_set_by_modules(const char *name, apr_size_t length)
-{
-    static const char *const names[] = { "cgi-script",      "proxy-server",
-                                         "dav-handler",     "lua-map-handler",
-                                         "default-handler", DIR_MAGIC_TYPE };
-    apr_size_t i;
-
-    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (strncmp(names[i], name, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The handler or type that a directive gives to files, as httpd will write it
- * into the request; NULL if it gives none. */
-static const char *given_by(apr_pool_t *p, const ap_directive_t *directive)
-{
-    const char *word;
-
-    if (!admission_said_is(directive, "SetHandler")
-        && !admission_said_is(directive, "AddHandler")
-        && !admission_said_is(directive, "AddType")
-        && !admission_said_is(directive, "ForceType")) {
-        return NULL;
-    }
-    word = admission_said_argument(p, directive);
-    if (strncmp(word, "proxy:unix", 10) != 0) {
-        ap_str_tolower((char *)word);
-    }
-    return word;
-}
-
-/* Expressions and rules can give any name: who writes them knows which. */
-static bool can_be_given(apr_pool_t *p, const ap_directive_t *directive,
-                         const char *name, apr_size_t length)
-{
-    const char *given = given_by(p, directive);
-
-    if (given) {
-        return strncmp(given, name, length) == 0 || strstr(given, "%{") != NULL;
-    }
-    return admission_said_is(directive, "RewriteRule") && directive->args
-           && strstr(directive->args, apr_pstrmemdup(p, name, length)) != NULL;
-}
-
-/* Of a whole name the terminating zero is compared, too. Media types of files
- * are in TypesConfig. */
-static bool is_given(apr_pool_t *p, const char *name)
-{
-    apr_size_t length = strlen(name);
-    const ap_directive_t *directive;
-
-    length = name[length - 1] == '*' ? length - 1 : length + 1;
-    if (admission_parse_is_media_type(name)
-        || is_set_by_modules(name, length)) {
-        return true;
-    }
-    for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
-        if (can_be_given(p, directive, name, length)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void warn_of_handlers(apr_pool_t *p, server_rec *s,
-                             const ap_directive_t *directive)
-{
-    const char *args = directive->args;
-
-    while (*args) {
-        const char *name = ap_getword_conf(p, &args);
-
-        if (strcasecmp(name, "all") == 0 || strcasecmp(name, "dynamic") == 0
-            || *name == '\0' || is_given(p, name)) {
-            continue;
-        }
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0005)
-                     "AdmissionHandlers: '%s' in %s:%d is a handler that no "
-                     "SetHandler, AddHandler, AddType or ForceType of the "
-                     "configuration gives, so nothing counts by it; case "
-                     "matters, httpd writes names in lower case",
-                     name, directive->filename, directive->line_num);
-    }
-}
-
 /* ---- queues -------------------------------------------------------------- */
 
 static void warn_of_target(apr_pool_t *p, server_rec *s,
@@ -293,10 +200,7 @@ void admission_said_warn(apr_pool_t *p, server_rec *s)
                          directive->line_num);
             return;
         }
-        if (admission_said_is(directive, "AdmissionHandlers")) {
-            warn_of_handlers(p, s, directive);
-        }
-        else if (admission_said_is(directive, "AdmissionQueue")) {
+        if (admission_said_is(directive, "AdmissionQueue")) {
             warn_of_target(p, s, directive);
         }
     }

@@ -74,7 +74,6 @@ const char *admission_slow_set_limit(cmd_parms *cmd, void *dir_conf,
     apr_off_t limit = admission_parse_size(size, MIN_SPOOL, MAX_SPOOL);
     const char *path = directory;
 
-    (void)dir_conf;
     if (error) {
         return error;
     }

@@ -332,7 +332,6 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
 {
     int i, rv = OK;
 
-    (void)plog;
     mark_ambiguous(ptemp);
     for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
         admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),

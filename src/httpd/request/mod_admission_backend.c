@@ -137,7 +137,6 @@ void admission_backend_register_filter(void)
 
 int admission_backend_pre_connection(conn_rec *c, void *socket)
 {
-    (void)socket;
 #if ADMISSION_HAS_OUTGOING
     if (!c->outgoing) {
         return DECLINED;

@@ -60,7 +60,6 @@ int admission_connection_process(conn_rec *c)
 
 void admission_connection_suspend(conn_rec *c, request_rec *r)
 {
-    (void)r;
     if (admission_room_parks() && c->cs && admission_mpm_is_waiting(c)) {
         admission_park_suspend(c);
         admission_ready_suspend(c);
@@ -69,7 +68,6 @@ void admission_connection_suspend(conn_rec *c, request_rec *r)
 
 void admission_connection_resume(conn_rec *c, request_rec *r)
 {
-    (void)r;
     if (admission_room_parks()) {
         admission_park_resume(c);
         admission_ready_resume(c);

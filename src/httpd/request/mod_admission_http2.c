@@ -40,7 +40,6 @@ static int streams_max;
 
 void admission_http2_child_init(apr_pool_t *pchild, server_rec *s)
 {
-    (void)pchild;
     streams_max = admission_streams_room(s);
     /* For as long as the process lives: streams may end while pchild does. */
     connections = apr_pcalloc(s->process->pool,

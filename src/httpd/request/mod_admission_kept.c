@@ -45,8 +45,6 @@ int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     const admission_server_conf_t *conf =
         ap_get_module_config(s->module_config, &admission_module);
 
-    (void)plog;
-    (void)ptemp;
     limit = conf->spool_limit != ADMISSION_UNSET ? conf->spool_limit
                                                  : DEFAULT_LIMIT;
     directory = conf->spool_directory;

@@ -424,7 +424,6 @@ static adm_usec_t sleep_until(void *unused)
     adm_usec_t next = earlier(guarded(&lot.next_round),
                               guarded(&lot.next_look));
 
-    (void)unused;
     return atomic_load(&lot.is_closing) ? 0 : admission_lease_next(next);
 }
 
@@ -435,7 +434,6 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
     adm_child_t *child = data;
     uint32_t slots[BELLS_AT_ONCE];
 
-    (void)thread;
     while (!atomic_load(&lot.is_closing)) {
         uint32_t i, count = adm_doorbell_wait(child, sleep_until, NULL, slots,
                                               BELLS_AT_ONCE);

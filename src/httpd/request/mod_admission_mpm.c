@@ -170,7 +170,6 @@ static atomic_int pokes; /* that no worker has taken yet */
 
 static void note_poke(void *baton)
 {
-    (void)baton;
     atomic_store(&pokes, 0);
 }
 

@@ -17,8 +17,6 @@ static bool is_token_found;
 int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s)
 {
-    (void)pconf;
-    (void)plog;
     is_daemon_there = ap_find_linked_module("mod_cgid.c") != NULL;
     is_token_found = false;
     if (!admission_process_segment() || !is_daemon_there

@@ -40,8 +40,6 @@ static apr_status_t release_bucket_read(apr_bucket *b, const char **text,
                                         apr_size_t *length,
                                         apr_read_type_e block)
 {
-    (void)b;
-    (void)block;
     *text = NULL;
     *length = 0;
     return APR_SUCCESS;

@@ -67,9 +67,6 @@ int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     unsigned char *retained = ap_retained_data_get(KEY_KEY);
     apr_status_t rv;
 
-    (void)pconf;
-    (void)plog;
-    (void)ptemp;
     mac_key = NULL;
     if (!admission_self_is_possible()) {
         return OK;

@@ -100,8 +100,6 @@ static void set_retry_after(request_rec *r, adm_usec_t drain)
     }
 }
 
-/* ---- the log ------------------------------------------------------------- */
-
 /* ---- the error log ------------------------------------------------------- */
 
 /* "3 rejected full, 0 timeout, ...": each outcome that is a refusal. */

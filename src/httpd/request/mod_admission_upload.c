@@ -250,7 +250,6 @@ static int run(request_rec *r, void *data)
 
 static int fail(request_rec *r, void *status)
 {
-    (void)r;
     return *(int *)status;
 }
 

@@ -39,7 +39,6 @@ static bool has_hung_up(const request_rec *r)
            && poll(&client, 1, 0) == 1
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 #else
-    (void)r;
     return false;
 #endif
 }

@@ -134,41 +134,9 @@ static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
     }
 }
 
-/* A <Location> has URLs. One that is a directory of this machine, and not just of
- * a name such as /media, was meant to be a <Directory>. */
-static void note_path_of_files(apr_pool_t *p, server_rec *s,
-                               const admission_section_t *section)
-{
-    const char *path = section->name;
-    const char *second = path && *path == '/' ? strchr(path + 1, '/') : NULL;
-    apr_finfo_t info;
-
-    if (second && second[1] && !section->is_regex
-        && apr_stat(&info, path, APR_FINFO_TYPE, p) == APR_SUCCESS
-        && info.filetype == APR_DIR) {
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0117)
-                     "<Location \"%s\"> (%s) is for URLs that begin so, and "
-                     "there is a directory of this name: for its files use "
-                     "<Directory>",
-                     path, section->place);
-    }
-}
-
-static void note_paths_of_files(apr_pool_t *p, server_rec *s)
-{
-    const apr_array_header_t *sections = admission_sections_all();
-    int i;
-
-    for (i = 0; i < sections->nelts; i++) {
-        note_path_of_files(p, s,
-                           APR_ARRAY_IDX(sections, i, admission_section_t *));
-    }
-}
-
 static void warn_of_settings(apr_pool_t *p, server_rec *s)
 {
     admission_said_warn(p, s);
-    note_paths_of_files(p, s);
     admission_room_warn(s);
     warn_of_the_impossible(p, s);
     warn_of_numbers(s);
@@ -186,9 +154,6 @@ int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
         ap_get_module_config(s->module_config, &admission_module);
     int workers = admission_capacity_workers();
 
-    (void)pconf;
-    (void)plog;
-    (void)ptemp;
     if (conf->reserve_is_percent || conf->reserve < workers) {
         return OK;
     }
@@ -203,8 +168,6 @@ int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                  apr_pool_t *ptemp, server_rec *s)
 {
-    (void)pconf;
-    (void)plog;
     if (admission_process_segment()) {
         warn_of_settings(ptemp, s);
     }

@@ -101,9 +101,6 @@ void admission_factor_pre_config(apr_pool_t *pconf)
 int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                  apr_pool_t *ptemp, server_rec *s)
 {
-    (void)pconf;
-    (void)plog;
-    (void)ptemp;
     if (factor_added && admission_process_segment()
         && admission_room_would_park(s)) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)

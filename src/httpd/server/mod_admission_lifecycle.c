@@ -210,8 +210,6 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     adm_segment_t *segment = NULL;
     apr_status_t rv;
 
-    (void)pconf;
-    (void)plog;
     admission_process_use(NULL);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
         return OK; /* a rehearsal: everything is unloaded again after it */
@@ -240,9 +238,6 @@ void admission_lifecycle_child_status(server_rec *s, pid_t pid,
                                       ap_generation_t gen, int slot,
                                       mpm_child_status status)
 {
-    (void)s;
-    (void)gen;
-    (void)slot;
     /* httpd says so of a child that somebody stopped (SIGSTOP), too, and forgets
      * it. Who has ended does not answer any more. */
     if (status == MPM_CHILD_EXITED && admission_process_segment()
@@ -255,7 +250,6 @@ void admission_lifecycle_child_status(server_rec *s, pid_t pid,
 
 void admission_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
 {
-    (void)s;
     if (admission_process_segment()) {
         admission_process_register(
             (uint32_t)admission_capacity_query(AP_MPMQ_GENERATION, 0), pchild);
@@ -266,7 +260,6 @@ void admission_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     adm_child_t *child = admission_process_own_child();
 
-    (void)pchild;
     /* Who waits must not keep the child from ending; a graceful end waits for
      * them. */
     if (child && !graceful) {

@@ -84,8 +84,6 @@ void admission_recycle_child_init(apr_pool_t *pchild, server_rec *s)
  * take its time. */
 void admission_recycle_child_ready(apr_pool_t *pchild, server_rec *s)
 {
-    (void)pchild;
-    (void)s;
     /* Also where recycling has been turned off since. */
     if (admission_process_child()) {
         adm_recycle_take_place(admission_process_child(), adm_now());
@@ -108,7 +106,6 @@ static apr_status_t end_if_it_is_time(void *data)
 {
     adm_usec_t now = adm_now();
 
-    (void)data;
     if (adm_child_is_stopping(admission_process_child())) {
         return APR_SUCCESS; /* httpd ends it, and all the others */
     }
@@ -134,7 +131,6 @@ int admission_recycle_pre_connection(conn_rec *c, void *socket)
 {
     uint32_t served;
 
-    (void)socket;
     /* Neither streams of a connection nor connections to a backend. */
     if (recycling.quota == 0 || !is_from_client(c)) {
         return DECLINED;

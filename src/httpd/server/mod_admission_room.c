@@ -268,9 +268,6 @@ bool admission_room_parks(void)
 int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s)
 {
-    (void)pconf;
-    (void)plog;
-    (void)ptemp;
     server_parks = admission_room_would_park(s);
     if (admission_process_segment() && admission_zones()->nelts) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0303)
@@ -292,7 +289,6 @@ void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
     int threads = admission_capacity_threads();
     int reserved = admission_capacity_reserved_share(s, threads);
 
-    (void)pchild;
     if (!server_parks || !child) {
         return;
     }

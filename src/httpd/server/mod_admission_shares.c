@@ -77,7 +77,6 @@ static void tell_of_servers(const agent_fleet_news_t *news)
 
 static void tell(void *data, const agent_fleet_news_t *news)
 {
-    (void)data;
     switch (news->event) {
     case AGENT_FLEET_CONNECTED:
     case AGENT_FLEET_LOST:

@@ -139,8 +139,6 @@ static void warn_of_long_queue(server_rec *s)
 int admission_streams_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s)
 {
-    (void)pconf;
-    (void)plog;
     if (!admission_process_segment() || !admission_zones()->nelts
         || !is_in_use(ptemp)) {
         return OK;
