@@ -37,15 +37,13 @@ my %help = map { my $what = $_;
 
 for my $what (sort keys %fields) {
     ok @{ $fields{$what} }, "there are fields of the $what";
-    for my $kind (qw(name title json metric help)) {
+    for my $kind (qw(name help kind of)) {
         none "a field of the $what has its $kind",
             map { $_->{name} } grep { !length($_->{$kind} // '') } @{ $fields{$what} };
     }
-    for my $kind (qw(name title json)) {
-        my %seen;
-        none "no $kind stands for two fields of the $what",
-            grep { $seen{$_}++ } map { $_->{$kind} // () } @{ $fields{$what} };
-    }
+    my %seen;
+    none "no name stands for two fields of the $what",
+        grep { $seen{$_}++ } map { $_->{name} } @{ $fields{$what} };
 }
 none 'the manual has a row for each field', grep { !exists $meaning{$_} } sort keys %help;
 none 'the manual has no row more', grep { !exists $help{$_} } sort keys %meaning;

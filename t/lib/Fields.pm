@@ -11,10 +11,11 @@ use Project;
 
 our @EXPORT = qw(fields_of metric_of tells_of);
 
-my @TEXTS = qw(name title json metric reason help);
-my %SUFFIX = (GAUGE => '', MICROS => '_seconds', MILLIS => '_seconds', SECONDS => '_seconds', KILOBYTES => '_bytes',
-              MEGABYTES => '_bytes', PERCENT => '_ratio', COUNTER => '_total', MODE => '',
-              KIND => '', REASON => '', FLEET => '', ENGINE => '');
+# What the kind takes from the name, and adds to the metric.
+my %UNIT = (GAUGE_USEC  => ['Us', '_seconds'], GAUGE_MSEC => ['Ms', '_seconds'],
+            GAUGE_SEC   => ['S',  '_seconds'], GAUGE_KB   => ['KB', '_bytes'],
+            GAUGE_MB    => ['MB', '_bytes'],   GAUGE_BYTES => ['', '_bytes'],
+            GAUGE_PERCENT => ['', '_ratio'],   COUNTER    => ['', '_total']);
 
 my %FILE = (zone   => 'src/httpd/view/mod_admission_fields.c',
             server => 'src/httpd/view/mod_admission_server_fields.c');
@@ -25,25 +26,24 @@ my %TELLS = (ANY      => sub { 1 },
              PROGRAMS => sub { $_[0]{ProgramsEnded} > 0 },
              FLEET    => sub { ($_[0]{FleetState} // $_[0]{EngineState}) ne 'off' });
 
-# The fields of a 'zone' or of the 'server', in their order, each { name, title,
-# json, metric, reason, help, kind, of }. A reason may be undefined. The layout of
-# the project is what makes this simple: a table ends in column one.
+# The fields of a 'zone' or of the 'server', in their order, each { name, json, metric,
+# reason, help, kind, of }. A reason may be undefined.
 sub fields_of {
     my ($what) = @_;
-    my $code = without_comments(slurp($FILE{$what}));
-    my ($table) = $code =~ /\badmission_${what}_fields\[\] = \{(.*?)^\};/ms;
+    my ($rows) = slurp($FILE{$what}) =~ /#define \w+_FIELDS\(row\) \\\n(.*?[^\\])\n/s;
 
-    $table =~ s/"\s*"//g;    # the parts of one text
-    return map { field($_) } $table =~ /\{(.*?)\}/gs;
+    $rows =~ s/\\\n\s*//g;
+    $rows =~ s/"\s*"//g;    # the parts of one text
+    return map { field($_) } split /(?:^|\)) *row\(/, $rows =~ s/^\s*row\(//r;
 }
 
 sub field {
-    my ($entry) = @_;
-    my @values = $entry =~ /("(?:\\.|[^"\\])*"|\w+)/g;
-    my %field = (kind => $values[@TEXTS], of => $values[-1] =~ s/^OF_//r);
+    my ($row) = @_;
+    my ($name, $reason, $kind, $of, $help) = $row =~ /^(\w+), (\w+|"\w+"), (\w+), (\w+), "((?:\\.|[^"\\])*)"/
+        or die "no row: $row\n";
 
-    @field{@TEXTS} = map { /^"(.*)"$/ ? $1 : undef } @values;
-    return \%field;
+    return { name => $name, json => lcfirst $name, kind => $kind, of => $of, help => $help,
+             reason => $reason =~ /"(\w+)"/ ? $1 : undef };
 }
 
 # Whether a field tells anything of a zone, or the server, with these values of ?auto.
@@ -56,7 +56,10 @@ sub tells_of {
 # As it stands in ?prometheus, without labels.
 sub metric_of {
     my ($field) = @_;
-    return "admission_$field->{metric}$SUFFIX{ $field->{kind} }";
+    my ($suffix, $added) = @{ $UNIT{ $field->{kind} } // ['', ''] };
+    my $name = $field->{reason} ? 'Rejected' : $field->{name} =~ s/$suffix\z//r;
+
+    return 'admission' . $name =~ s/([A-Z])/_\l$1/gr . $added;
 }
 
 1;

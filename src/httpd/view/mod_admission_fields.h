@@ -1,6 +1,6 @@
 /* mod_admission_fields.h - every fact that the module shows, once.
  *
- * The HTML table, ?auto, JSON and Prometheus all come from these tables; the
+ * ?auto, the page, JSON and Prometheus all come from these tables; the
  * manual lists the same fields. t/guards/fields.t compares the manual with
  * them, t/httpd/505-fields.t what a running server shows.
  */
@@ -14,8 +14,9 @@ typedef enum admission_kind_t {
     ADMISSION_GAUGE_USEC, /* the same, a time in microseconds */
     ADMISSION_GAUGE_MSEC, /* in milliseconds */
     ADMISSION_GAUGE_SEC,  /* a time in seconds */
-    ADMISSION_GAUGE_KB,   /* memory in KiB */
-    ADMISSION_GAUGE_MB,   /* memory in MiB */
+    ADMISSION_GAUGE_BYTES,
+    ADMISSION_GAUGE_KB, /* memory in KiB */
+    ADMISSION_GAUGE_MB, /* memory in MiB */
     ADMISSION_GAUGE_PERCENT,
     ADMISSION_COUNTER, /* only grows while the server runs */
     /* Words for people, numbers where only those go. */
@@ -51,16 +52,16 @@ typedef struct admission_view_t {
 } admission_view_t;
 
 typedef struct admission_field_t {
-    const char *name;   /* in ?auto, behind "Admission[n]" or "Admission" */
-    const char *title;  /* in tables */
-    const char *json;   /* key */
-    const char *metric; /* Prometheus, without what the kind adds */
-    const char *reason; /* value of the label "reason"; NULL: no label */
+    /* "QueuedMax": in ?auto behind "Admission[n]" or "Admission". The key of JSON is
+     * "queuedMax", the metric "queued_max" and what the kind adds. */
+    const char *name;
+    const char *
+        reason; /* "full": the metric is "rejected", with this label; or NULL */
     const char *help;
     admission_kind_t kind;
+    admission_of_t of;
     apr_int64_t (*of_zone)(const admission_view_t *view);
     apr_int64_t (*of_server)(const adm_server_stats_t *server);
-    admission_of_t of;
 } admission_field_t;
 
 extern const admission_field_t admission_zone_fields[];

@@ -3,6 +3,7 @@
  * Made from the field tables. Keys are only ever added.
  */
 #include <httpd.h>
+#include <apr_lib.h>
 #include <http_protocol.h>
 
 #include "server/mod_admission_process.h"
@@ -83,7 +84,8 @@ static void write_field(request_rec *r, const admission_field_t *field,
 {
     const char *quote = admission_fields_word(field, value) ? "\"" : "";
 
-    ap_rvputs(r, "\"", field->json, "\":", quote, NULL);
+    ap_rprintf(r, "\"%c%s\":%s", apr_tolower(*field->name), field->name + 1,
+               quote);
     admission_fields_write(r, field, value);
     ap_rputs(quote, r);
 }

@@ -4,6 +4,7 @@
  */
 #include <httpd.h>
 #include <sys/mman.h>
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
 
@@ -98,10 +99,22 @@ static void put(admission_pieces_t *out, const char *text)
     admission_pieces_put_text(out, text);
 }
 
+/* "OldestWaitMs" is "admission_oldest_wait_seconds". */
 static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
 {
-    return apr_pstrcat(p, "admission_", field->metric,
-                       admission_fields_unit(field->kind)->metric, NULL);
+    const admission_unit_t *unit = admission_fields_unit(field->kind);
+    const char *name = field->reason ? "Rejected" : field->name;
+    const char *end = name + strlen(name) - strlen(unit->name);
+    char *snake = apr_palloc(p, 2 * strlen(name) + 1), *to = snake;
+
+    for (; name < end; name++) {
+        if (apr_isupper(*name)) {
+            *to++ = '_';
+        }
+        *to++ = apr_tolower(*name);
+    }
+    *to = '\0';
+    return apr_pstrcat(p, "admission", snake, unit->metric, NULL);
 }
 
 static void write_head(admission_pieces_t *out, const char *name,
@@ -171,7 +184,7 @@ static void write_zone_field(admission_pieces_t *out,
 
 static void write_zone_fields(admission_pieces_t *out, const table_t *table)
 {
-    const char *last_metric = "";
+    const char *last = "";
     int i;
 
     for (i = 0; i < admission_zone_fields_count; i++) {
@@ -179,9 +192,9 @@ static void write_zone_fields(admission_pieces_t *out, const table_t *table)
         const char *name = metric_name(out->r->pool, field);
 
         /* Fields of one metric follow each other. */
-        if (strcmp(field->metric, last_metric) != 0) {
+        if (strcmp(name, last) != 0) {
             write_field_head(out, field, name);
-            last_metric = field->metric;
+            last = name;
         }
         write_zone_field(out, field, name, table);
     }

@@ -74,7 +74,7 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
     for (i = 0; i < admission_server_fields_count; i++) {
         const admission_field_t *field = &admission_server_fields[i];
 
-        ap_rvputs(r, i ? ", " : "", field->title, ": ", NULL);
+        ap_rvputs(r, i ? ", " : "", field->name, ": ", NULL);
         admission_fields_write(r, field, field->of_server(server));
     }
     ap_rputs("</dt>\n", r);

@@ -43,7 +43,8 @@ my %WORDS = (MODE   => [qw(open pause drain)],
              ENGINE => [qw(off connected lost)]);
 
 # So many of a field are one of its metric.
-my %UNITS = (MICROS => 1e6, MILLIS => 1000, KILOBYTES => 1 / 1024, MEGABYTES => 1 / 1024 ** 2, PERCENT => 100);
+my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,
+             GAUGE_PERCENT => 100);
 
 # What an output calls a field.
 sub called {
