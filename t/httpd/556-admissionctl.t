@@ -30,6 +30,10 @@ sub refuses {
         ''                        => [ 2, qr/a command is missing/ ],
         'lift'                    => [ 2, qr/'lift' is no command/ ],
         'limit cgi'               => [ 2, qr/limit: too few words/ ],
+        'explain'                 => [ 2, qr/explain: too few words/ ],
+        'explain /x now'          => [ 2, qr/'now' is not method=/ ],
+        'explain x'               => [ 1, qr/takes a path such as/ ],
+        'explain /x method=NO'    => [ 1, qr/method= takes a method/ ],
         'show a b'                => [ 2, qr/show: too many words/ ],
         '--speed show'            => [ 2, qr/speed/ ],
         'sweep cgi 4'             => [ 2, qr/'4' is no range/ ],
@@ -351,6 +355,9 @@ CONF
 
     like ctl(0, qw(limit cgi 3)), qr/: limit 3 \(configured 2\).*keep it, set MaxConcurrent to 3\./s, 'limit';
     $httpd->zone_becomes('/cgi-bin/', 'it is obeyed', Active => 3, Limit => 3);
+    like ctl(0, qw(explain /cgi-bin/x method=POST client=192.0.2.7)),
+        qr{^request +POST from 192\.0\.2\.7\n.*^limit +3\nset by .*changed by an order}ms, 'explain has a URL';
+    is JSON::PP::decode_json(ctl(0, qw(--json explain /cgi-bin/x)))->{zone}, $ZONE, '... also as JSON';
     is ctl(0, qw(-q queue cgi 9)), '', 'queue, quietly';
     like ctl(0, qw(pause cgi)), qr/: paused, queue 9; .*\nThis holds until [^:]*stopped\.\n\z/,
         'pause has nothing that could be configured';

@@ -65,6 +65,15 @@ static apr_table_t *redirected_environment(const request_rec *r)
     return env;
 }
 
+void admission_detour_set_handler(request_rec *r)
+{
+    if (!r->handler) {
+        r->handler = r->content_type
+                         ? ap_field_noparam(r->pool, r->content_type)
+                         : AP_DEFAULT_HANDLER_NAME;
+    }
+}
+
 static request_rec *look_up(request_rec *r, const char *uri, const char *args)
 {
     apr_table_t *env = r->subprocess_env;
@@ -75,13 +84,7 @@ static request_rec *look_up(request_rec *r, const char *uri, const char *args)
         r->method, args ? apr_pstrcat(r->pool, uri, "?", args, NULL) : uri, r,
         NULL);
     r->subprocess_env = env;
-    if (!target->handler) {
-        /* What httpd does before it runs one. */
-        target->handler = target->content_type
-                              ? ap_field_noparam(target->pool,
-                                                 target->content_type)
-                              : AP_DEFAULT_HANDLER_NAME;
-    }
+    admission_detour_set_handler(target);
     return target;
 }
 
@@ -107,6 +110,13 @@ static request_rec *find_last(request_rec *r, const char *uri)
     }
     ap_destroy_sub_req(target);
     return NULL;
+}
+
+request_rec *admission_detour_follow(request_rec *r)
+{
+    const char *uri = target_of(r);
+
+    return uri ? find_last(r, uri) : r;
 }
 
 static bool asks_there(request_rec *r, request_rec *last,

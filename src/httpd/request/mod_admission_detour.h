@@ -31,6 +31,15 @@ typedef struct admission_target_t {
  */
 bool admission_detour_target(request_rec *r, admission_target_t *target);
 
+/** Set the handler of a request that has been looked up, as httpd does before it runs
+ *  one. */
+void admission_detour_set_handler(request_rec *r);
+
+/** @return the last of a few redirects inside httpd that this request would go through,
+ *  looked up: a subrequest, for the caller to destroy; @a r: it is not redirected; NULL:
+ *  a target is refused, or there are too many. */
+request_rec *admission_detour_follow(request_rec *r);
+
 /**
  * Run the redirect of a request that has asked for its target. The target takes
  * over the verdict and what the request holds; if it never does, that is given

@@ -8,6 +8,7 @@
 
 #include "config/mod_admission_opening.h"
 #include "server/mod_admission_process.h"
+#include "view/mod_admission_explain.h"
 #include "view/mod_admission_fields.h"
 #include "view/mod_admission_handler.h"
 #include "view/mod_admission_json.h"
@@ -48,6 +49,7 @@ typedef struct query_t {
     admission_json_with_t with;
     const char *filter; /* of the overview */
     bool is_order;      /* has what only a form orders */
+    admission_explain_query_t explain;
 } query_t;
 
 int admission_handler_refuse(request_rec *r, int status, const char *message)
@@ -89,6 +91,25 @@ static const char *read_filter(apr_pool_t *p, const char *value, query_t *query)
     return NULL;
 }
 
+/* explain=URL, and what goes with it. */
+static const char *read_explain(apr_pool_t *p, const char *key,
+                                const char *value,
+                                admission_explain_query_t *query)
+{
+    char *text = apr_pstrdup(p, value);
+    const char **to = *key == 'e'   ? &query->url
+                      : *key == 'm' ? &query->method
+                      : *key == 'h' ? &query->host
+                                    : &query->client;
+
+    if (*to || ap_unescape_urlencoded(text) != OK) {
+        return "explain=, method=, host= and client= are given once, and encoded "
+               "as in a URL.";
+    }
+    *to = text;
+    return NULL;
+}
+
 static const char *read_key(apr_pool_t *p, const char *key, const char *value,
                             query_t *query)
 {
@@ -98,6 +119,10 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
     }
     if (strcmp(key, "filter") == 0) {
         return read_filter(p, value, query);
+    }
+    if (strcmp(key, "explain") == 0 || strcmp(key, "method") == 0
+        || strcmp(key, "host") == 0 || strcmp(key, "client") == 0) {
+        return read_explain(p, key, value, &query->explain);
     }
     if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
         || strcmp(key, "mode") == 0) {
@@ -129,6 +154,16 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
     if (query->with && strcmp(query->output, "json") != 0) {
         return "history= and who= belong to json: ?json&history=NAME.";
     }
+    if (!query->explain.url
+        && (query->explain.method || query->explain.host
+            || query->explain.client)) {
+        return "method=, host= and client= belong to explain=URL.";
+    }
+    if (query->explain.url
+        && (query->zone || query->filter
+            || (*query->output && strcmp(query->output, "json") != 0))) {
+        return "explain=URL is answered as text, or with json.";
+    }
     return query->filter && (*query->output || query->zone)
                ? "filter= belongs to the page of all zones."
                : NULL;
@@ -137,6 +172,10 @@ static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 static int write_output(request_rec *r, const query_t *query,
                         const admission_zone_t *only)
 {
+    if (query->explain.url) {
+        return admission_explain_write(r, &query->explain,
+                                       *query->output != '\0');
+    }
     if (strcmp(query->output, "json") == 0) {
         return admission_json_write(r, only, query->with);
     }

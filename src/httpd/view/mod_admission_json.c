@@ -19,7 +19,7 @@ static bool is_plain(char c)
     return (unsigned char)c >= ' ' && c != '"' && c != '\\' && c != '<';
 }
 
-static void write_string(request_rec *r, const char *utf8)
+void admission_json_string(request_rec *r, const char *utf8)
 {
     ap_rputc('"', r);
     for (;; utf8++) {
@@ -94,7 +94,7 @@ static void write_text(request_rec *r, apr_pool_t *p, const char *key,
                        const char *text)
 {
     ap_rvputs(r, ",\"", key, "\":", NULL);
-    write_string(r, admission_text_utf8(p, text));
+    admission_json_string(r, admission_text_utf8(p, text));
 }
 
 static void write_request(request_rec *r, apr_pool_t *p,
@@ -173,7 +173,8 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs(",\"keys\":[", r);
     for (i = 0; i < count; i++) {
         ap_rputs(i ? ",{\"name\":" : "{\"name\":", r);
-        write_string(r, admission_text_utf8_cut(p, keys[i].name, ADM_KEY_NAME));
+        admission_json_string(r, admission_text_utf8_cut(p, keys[i].name,
+                                                         ADM_KEY_NAME));
         ap_rprintf(r, ",\"held\":%u,\"waiting\":%u}", keys[i].held,
                    keys[i].waiting);
     }
@@ -199,7 +200,7 @@ static void write_sharers(request_rec *r, apr_pool_t *p,
         const law_fleet_server_t *server = &who.servers[i];
 
         ap_rputs(i ? ",{\"server\":" : "{\"server\":", r);
-        write_string(r, admission_text_utf8(p, server->name));
+        admission_json_string(r, admission_text_utf8(p, server->name));
         ap_rprintf(r,
                    ",\"granted\":%u,\"share\":%u,\"wanted\":%u,"
                    "\"silentMs\":%u}",
@@ -219,7 +220,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     admission_fields_look_at(zone, &view,
                              with == ADMISSION_WITH_HISTORY ? &history : NULL);
     ap_rputs("{\"name\":", r);
-    write_string(r, admission_text_utf8(p, zone->name));
+    admission_json_string(r, admission_text_utf8(p, zone->name));
     if (view.is_busy) {
         ap_rputs(",\"busy\":true}", r);
         return;

@@ -15,4 +15,7 @@ typedef enum admission_json_with_t {
 int admission_json_write(request_rec *r, const admission_zone_t *only,
                          admission_json_with_t with);
 
+/** Write a text as a string of JSON. */
+void admission_json_string(request_rec *r, const char *utf8);
+
 #endif

@@ -1,0 +1,28 @@
+/* mod_admission_explain.h - ?explain=URL: what applies to a URL, and why. */
+#ifndef MOD_ADMISSION_EXPLAIN_H
+#define MOD_ADMISSION_EXPLAIN_H
+
+#include <stdbool.h>
+
+#include <httpd.h>
+
+/** What is asked, as in the query: decoded, and not checked. */
+typedef struct admission_explain_query_t {
+    const char *url;    /* a path, or with scheme and host; NULL: not asked */
+    const char *method; /* NULL: GET */
+    const char
+        *host; /* NULL: that of the URL, else the server of the request */
+    const char *client; /* an address; NULL: that of the request */
+} admission_explain_query_t;
+
+/**
+ * Look a URL up as httpd does for a request, up to its handler, which is not run, and
+ * write what applies to it, as text or as JSON. No figure changes.
+ *
+ * @return what a handler returns.
+ */
+int admission_explain_write(request_rec *r,
+                            const admission_explain_query_t *query,
+                            bool as_json);
+
+#endif

@@ -1,0 +1,154 @@
+# ?explain=URL names what applies to a URL and what does not, runs nothing, and counts
+# nothing.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use JSON::PP;
+
+my $conf = <<'CONF';
+<Directory DOCS>
+    AllowOverride All
+    AddHandler cgi-script .php
+</Directory>
+MaxConcurrent 40
+AdmissionZone server
+AdmissionQueue 10
+<FilesMatch "\.php$">
+    MaxConcurrent 8
+    AdmissionZone files
+</FilesMatch>
+<Location "/index.php">
+    MaxConcurrent 9
+    AdmissionZone index
+</Location>
+<Location "/search">
+    MaxConcurrent 2
+    AdmissionZone search
+    AdmissionQueue 5 timeout=3s target=500ms
+    AdmissionReject 429 retry-after=7
+    AdmissionFair client
+    AdmissionPriority low "-R '192.0.2.0/24'"
+    AdmissionCost 2 "%{QUERY_STRING} =~ /all/"
+</Location>
+<Location "/health">
+    AdmissionExempt "%{REQUEST_METHOD} == 'GET'"
+</Location>
+<Location "/off">
+    MaxConcurrent off
+</Location>
+<Location "/closed">
+    Require all denied
+</Location>
+<Location "/admission">
+    SetHandler admission-status
+</Location>
+<VirtualHost *>
+    ServerName test.example
+    DocumentRoot DOCS
+</VirtualHost>
+<VirtualHost *>
+    ServerName other.example
+    ServerAlias www.other.example
+    DocumentRoot DOCS
+    <Location "/search">
+        MaxConcurrent 3
+        AdmissionZone other
+    </Location>
+</VirtualHost>
+CONF
+
+my %explained = (
+    '/search'    => { zone => 'search', limit => 2, counts => qr/^yes/, leadsTo => qr{^/index.php, handler cgi-script},
+                      queue => '5, timeout 3 s, target 500 ms', rejectedWith => '429, Retry-After 7',
+                      key => '127.0.0.1', priority => 'normal', cost => 1, handler => 'redirect-handler',
+                      limitFrom => qr{MaxConcurrent 2 of /search \(\S+admission.conf:17\)}, now => '0 run, 0 wait',
+                      notes => [ qr/MaxConcurrent 40 \(.*MaxConcurrent 2 .* decides/,
+                                 qr/MaxConcurrent 8 of ~?Files.*MaxConcurrent 2 .* decides/,
+                                 qr{MaxConcurrent 9 of /index.php .* belongs to /index.php}, qr/Expressions/ ] },
+    '/search?all=1&client=x' => { cost => 2 },
+    '/search%26client=192.0.2.7' => { zone => 'index' },
+    '/search/x&client=192.0.2.7' => { key => '192.0.2.7', priority => 'low', request => 'GET from 192.0.2.7' },
+    '/search&client=2001:db8::7' => { key => '2001:db8::/64' },
+    '/search&host=other.example' => { zone => 'other', limit => 3, server => 'other.example' },
+    'http://www.other.example:8080/search?q=1' => { zone => 'other', server => 'other.example' },
+    '/page'      => { zone => 'index', limit => 9 },
+    '/index.php' => { zone => 'index', limit => 9, handler => 'cgi-script' },
+    '/static.txt' => { counts => qr/^no/, zone => 'none: it does not count',
+                       notes => [ qr/MaxConcurrent 40 .*does not count/ ] },
+    '/health'    => { zone => 'index', exempt => qr/AdmissionExempt in \S+:\d+/ },
+    '/health&method=POST' => { exempt => undef, request => 'POST from 127.0.0.1' },
+    '/off'       => { zone => qr{^none: MaxConcurrent off of /off} },
+    '/closed'    => { answer => qr/^403/, zone => undef },
+);
+
+my %refused = (
+    'search'                     => qr/takes a path/,
+    'ftp://test.example/'        => qr/takes a path/,
+    ''                           => qr/takes a path/,
+    '/x%0Ay'                     => qr/control characters/,
+    '/' . 'x' x 5000             => qr/at most 4096/,
+    '/x&host=foreign.example'    => qr/No server/,
+    'http://foreign.example/x'   => qr/No server/,
+    'http://other.example/&host=test.example' => qr/differ/,
+    '/x&method=NONSENSE'         => qr/a method/,
+    '/x&client=localhost'        => qr/an address/,
+    '/x&client=1.2.3'            => qr/an address/,
+    '/x&explain=/y'              => qr/once/,
+    '/x&zone=files'              => qr/as text/,
+    '/x&prometheus'              => qr/as text/,
+);
+
+sub is_like {
+    my ($is, $wanted, $what) = @_;
+    return ref $wanted ? like($is, $wanted, $what) : is($is, $wanted, $what);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 100);
+
+    $httpd->configure($conf =~ s/DOCS/$httpd->{dir}\/docs/gr);
+    $httpd->put('.htaccess', "RewriteEngine On\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . /index.php [L]\n");
+    $httpd->put_heavy('index.php');
+    $httpd->expect_in_log(qr/AH01630/);
+    $httpd->start;
+    my $before = $httpd->get('/admission?json')->{body};
+    my @record = $httpd->record;
+
+    for my $query (sort keys %explained) {
+        my $wanted = $explained{$query};
+        my $answer = $httpd->get("/admission?json&explain=" . $query =~ s/\?(.)/%3F$1/r =~ s/all=1&client/all%3D1%26client/r);
+        my $is = eval { decode_json($answer->{body}) } // {};
+
+        is $answer->{status}, 200, "$query is explained" or diag $answer->{body};
+        is_like $is->{$_}, $wanted->{$_}, "... $_" for sort grep { $_ ne 'notes' } keys %$wanted;
+        for my $note (@{ $wanted->{notes} // [] }) {
+            ok scalar(grep { /$note/ } @{ $is->{notes} }), "... with the note $note"
+                or diag explain $is->{notes};
+        }
+    }
+    for my $query (sort keys %refused) {
+        my $answer = $httpd->get("/admission?explain=$query");
+        is $answer->{status}, 400, substr($query, 0, 40) . ' is refused';
+        like $answer->{body}, $refused{$query}, '... with a sentence';
+    }
+    is $httpd->get('/admission?method=GET')->{status}, 400, 'no URL is refused';
+    my $text = $httpd->get('/admission?explain=/search');
+    like $text->{headers}{'content-type'}, qr{^text/plain}, 'without json it is text';
+    like $text->{body}, qr/^zone +search$/m, '... a line for each fact';
+    unlike $httpd->get('/admission?explain=/x%250Azone%2520forged')->{body}, qr/^zone forged/m,
+        '... of which a URL makes no other';
+    is_deeply [ $httpd->record ], \@record, 'no program ran';
+    my ($was, $is) = map { decode_json($_)->{zones} } $before, $httpd->get('/admission?json')->{body};
+    # The rest is of the machine, such as its memory.
+    my ($counted_before, $counted) = map {
+        [ map { my $zone = $_; join ' ', map { "$_ $zone->{$_}" }
+                grep { /^(?:name|active|queued|admitted|exempt|rejected|dryRun|unlimited|gone)/i } sort keys %$zone } @$_ ]
+    } $was, $is;
+    like $counted->[0], qr/admitted 0/, 'there are counters';
+    is_deeply $counted, $counted_before, '... and nothing was counted';
+    $httpd->stop;
+}, 'prefork+cgi', 'event+cgid');
+
+done_testing;
