@@ -11,6 +11,7 @@
 
 #include <apr_thread_proc.h>
 
+#include "request/mod_admission_alarm.h"
 #include "request/mod_admission_lease.h"
 #include "request/mod_admission_lot.h"
 #include "request/mod_admission_mpm.h"
@@ -424,7 +425,9 @@ static adm_usec_t sleep_until(void *unused)
     adm_usec_t next = earlier(guarded(&lot.next_round),
                               guarded(&lot.next_look));
 
-    return atomic_load(&lot.is_closing) ? 0 : admission_lease_next(next);
+    return atomic_load(&lot.is_closing)
+               ? 0
+               : admission_alarm_next(admission_lease_next(next));
 }
 
 #define BELLS_AT_ONCE 256
@@ -446,6 +449,7 @@ static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
             visit_all();
         }
         visit_zones(child, adm_now());
+        admission_alarm_ring_due();
         if (adm_now() >= guarded(&lot.next_look)) {
             look_at_listener(adm_now());
         }
@@ -485,6 +489,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
     lot.descriptors = descriptors;
     lot.readable_max = (threads + 1) / 2;
     make_room(slots, pchild);
+    admission_alarm_open(child, threads);
     /* Signals are for the threads of the MPM. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);

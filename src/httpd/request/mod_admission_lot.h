@@ -24,7 +24,6 @@ typedef struct admission_parking_t {
     adm_usec_t began;
     adm_usec_t deadline; /* of the wait in the queue */
     bool may_half_close; /* the end of what the client sends says nothing */
-    bool is_last_chance; /* the MPM closes the connection otherwise */
 
     /* Of the lot. Guarded by its mutex; `state` is written only by the thread
      * that has the connection, and may be read by that without. */

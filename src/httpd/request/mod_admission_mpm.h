@@ -61,8 +61,7 @@ static inline bool admission_mpm_is_waiting(const conn_rec *c)
 /**
  * In the resume hook: prepare the connection for process_connection.
  *
- * @return 0 when the MPM closes the connection after this call: its timeout has
- *         passed, and an answer is all that can still be done.
+ * @return 0 if the MPM wanted to close it: by its clock, its timeout has passed.
  */
 bool admission_mpm_resume(conn_rec *c);
 

@@ -98,12 +98,9 @@ void admission_park_resume(conn_rec *c)
     if (visit) {
         admission_lot_swap_in(visit->parking);
         adm_ticket_unpark(&visit->ticket);
-        if (!admission_mpm_resume(c)) {
-            /* No worker came in time, and the MPM wants to close the
-             * connection: answer at least. */
-            visit->parking->is_last_chance = true;
-            c->keepalive = AP_CONN_CLOSE;
-        }
+        /* The MPM closes what waits for longer than Timeout, by a clock that may be
+         * set. The deadline of the queue counts. */
+        admission_mpm_resume(c);
     }
 }
 
@@ -126,16 +123,12 @@ static bool go_on(admission_visit_t *visit)
                                                    parking->deadline);
 
     if (outcome == ADM_WAITING) {
-        if (!parking->is_last_chance
-            && admission_lot_enter(visit, patience_of(parking->r))) {
+        if (admission_lot_enter(visit, patience_of(parking->r))) {
             return true;
         }
         /* It cannot be parked again. Nor must it block: the child may need
          * every thread for those who were granted before it. */
-        outcome = adm_ticket_cancel(&visit->ticket,
-                                    parking->is_last_chance ? ADM_RESERVE
-                                                            : ADM_PARKING,
-                                    adm_now());
+        outcome = adm_ticket_cancel(&visit->ticket, ADM_PARKING, adm_now());
     }
     admission_lot_leave(parking);
     verdict.outcome = outcome;

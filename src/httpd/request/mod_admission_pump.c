@@ -36,8 +36,11 @@ static bool go_on(admission_ready_t *ready)
                                             : admission_spool_push(spool);
 
     look_at_program(spool);
-    if (APR_STATUS_IS_EAGAIN(rv) && admission_ready_wait(ready, true)) {
-        return true;
+    if (APR_STATUS_IS_EAGAIN(rv)) {
+        admission_ready_note(ready);
+        if (admission_ready_wait(ready, true)) {
+            return true;
+        }
     }
     if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
         c->aborted = 1; /* or it has read nothing for as long as Timeout */
@@ -50,8 +53,7 @@ static bool go_on(admission_ready_t *ready)
 
 int admission_pump_begin(request_rec *r, admission_spool_t *spool)
 {
-    admission_ready_t *ready = admission_ready_begin(r->connection, go_on,
-                                                     spool);
+    admission_ready_t *ready = admission_ready_begin(r, go_on, spool);
 
     if (ready && admission_ready_wait(ready, true)) {
         /* A part of a request returns to the handler of the whole. */

@@ -2,6 +2,7 @@
  * or read from.
  */
 #include <httpd.h>
+#include <util_filter.h>
 
 #include "request/mod_admission_lot.h"
 #include "request/mod_admission_mpm.h"
@@ -13,6 +14,7 @@
 
 static void take_back(admission_ready_t *ready)
 {
+    admission_alarm_clear(&ready->alarm);
     if (ready->has_stand_in) {
         if (ready->state == ADMISSION_READY_AWAY) {
             admission_stand_in_yield(&ready->stand_in, ready->c);
@@ -22,11 +24,32 @@ static void take_back(admission_ready_t *ready)
     }
 }
 
+/* Whether mod_reqtimeout limits the time: it looks at the clock when it is called. */
+static bool has_time_limit(const conn_rec *c)
+{
+    const ap_filter_t *f = c->input_filters;
+
+    while (f && strcmp(f->frec->name, "reqtimeout") != 0) {
+        f = f->next;
+    }
+    return f != NULL;
+}
+
 static bool can_poll(admission_ready_t *ready, bool to_write)
 {
+    apr_int64_t descriptors = admission_lot_descriptors();
+
+    ready->has_alarm = !to_write && has_time_limit(ready->c);
+    if (ready->has_alarm) {
+        ready->has_stand_in = admission_stand_in_open_to_read(&ready->stand_in,
+                                                              ready->c,
+                                                              descriptors);
+        return ready->has_stand_in;
+    }
     if (to_write && !admission_mpm_waits_to_write()) {
-        ready->has_stand_in = admission_stand_in_open_to_write(
-            &ready->stand_in, ready->c, admission_lot_descriptors());
+        ready->has_stand_in = admission_stand_in_open_to_write(&ready->stand_in,
+                                                               ready->c,
+                                                               descriptors);
         return ready->has_stand_in;
     }
     return true;
@@ -66,18 +89,28 @@ static admission_ready_t *make(conn_rec *c)
     return ready;
 }
 
-admission_ready_t *admission_ready_begin(conn_rec *c,
+/* The MPM takes that of one server or the other. */
+static adm_usec_t timeout_of(const request_rec *r)
+{
+    adm_usec_t own = r->server->timeout;
+    adm_usec_t base = r->connection->base_server->timeout;
+
+    return own < base ? own : base;
+}
+
+admission_ready_t *admission_ready_begin(const request_rec *r,
                                          bool (*go_on)(admission_ready_t *),
                                          void *data)
 {
-    admission_ready_t *ready = make(c);
+    admission_ready_t *ready = make(r->connection);
 
     if (!admission_lot_is_polled()
         || !adm_spool_begin_transfer(admission_process_own_child())) {
         return NULL;
     }
     ready->is_counted = true;
-    ready->is_last_chance = false;
+    ready->timeout = timeout_of(r);
+    admission_ready_note(ready);
     ready->go_on = go_on;
     ready->data = data;
     return ready;
@@ -119,6 +152,9 @@ void admission_ready_suspend(conn_rec *c)
         if (ready->has_stand_in) {
             admission_stand_in_take(&ready->stand_in);
         }
+        if (ready->has_alarm) {
+            admission_alarm_set(&ready->alarm, &ready->stand_in);
+        }
         ready->state = ADMISSION_READY_AWAY;
     }
 }
@@ -130,10 +166,9 @@ void admission_ready_resume(conn_rec *c)
     if (ready && ready->state == ADMISSION_READY_AWAY) {
         take_back(ready);
         ready->state = ADMISSION_READY_BACK;
-        if (!admission_mpm_resume(c)) {
-            ready->is_last_chance = true;
-            c->keepalive = AP_CONN_CLOSE;
-        }
+        /* The MPM goes by a clock that may be set. */
+        ready->is_last_chance = (!admission_mpm_resume(c) || ready->has_alarm)
+                                && adm_now() - ready->since >= ready->timeout;
     }
 }
 

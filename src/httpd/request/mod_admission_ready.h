@@ -10,6 +10,7 @@
 
 #include <httpd.h>
 
+#include "request/mod_admission_alarm.h"
 #include "request/mod_admission_stand_in.h"
 
 typedef enum admission_ready_state_t {
@@ -33,12 +34,14 @@ typedef struct admission_ready_t {
     conn_rec *c;
     admission_ready_state_t state;
     bool to_write;
-    bool is_counted; /* as a transfer, in the shared memory */
-    bool
-        is_last_chance; /* the client was not ready for as long as Timeout; the MPM
-                         * closes the connection otherwise */
+    bool is_counted;     /* as a transfer, in the shared memory */
+    adm_usec_t since;    /* the client was last ready then */
+    adm_usec_t timeout;  /* Timeout, of one server or the other */
+    bool is_last_chance; /* the client was not ready for as long as that */
     admission_stand_in_t stand_in;
     bool has_stand_in;
+    bool has_alarm; /* it is woken when the client is not ready, too */
+    admission_alarm_t alarm;
     bool (*go_on)(
         struct admission_ready_t *ready); /* a worker is there; whether
                                                      * it leaves once more */
@@ -47,13 +50,20 @@ typedef struct admission_ready_t {
 
 /** Begin: count it. @return NULL if there is no room for more connections without a
  *  worker. Only where admission_resume_is_possible(). */
-admission_ready_t *admission_ready_begin(conn_rec *c,
+admission_ready_t *admission_ready_begin(const request_rec *r,
                                          bool (*go_on)(admission_ready_t *),
                                          void *data);
 
 /** Wait, after all hooks have returned. @return whether it can be done; if not,
  *  nothing has changed. */
 bool admission_ready_wait(admission_ready_t *ready, bool to_write);
+
+/** The client was ready: Timeout begins again. */
+static inline void admission_ready_note(admission_ready_t *ready)
+{
+    ready->since = adm_now();
+    ready->is_last_chance = false;
+}
 
 /** It waits no more. */
 void admission_ready_end(admission_ready_t *ready);

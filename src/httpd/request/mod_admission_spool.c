@@ -137,10 +137,10 @@ static apr_status_t flush(admission_spool_t *spool)
 /* The program has nothing to say. @return APR_SUCCESS: its next word may be waited
  * for; APR_EAGAIN: the client has something to read meanwhile, look again. */
 static apr_status_t pause_output(admission_spool_t *spool,
-                                 apr_time_t paused_since)
+                                 adm_usec_t paused_since)
 {
     admission_drain_t *drain = &spool->drain;
-    apr_interval_time_t pause = apr_time_now() - paused_since;
+    apr_interval_time_t pause = adm_now() - paused_since;
     apr_status_t rv = write_data(spool);
 
     if (rv == APR_SUCCESS && !drain->f->c->master) {
@@ -217,13 +217,13 @@ static apr_status_t miss_data(admission_spool_t *spool, apr_status_t fault)
 static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
                                 apr_size_t *length)
 {
-    apr_time_t paused_since = 0;
+    adm_usec_t paused_since = 0;
     const char *data;
     apr_status_t rv = apr_bucket_read(b, &data, length, APR_NONBLOCK_READ);
 
     while (APR_STATUS_IS_EAGAIN(rv)) {
         if (!paused_since) {
-            paused_since = apr_time_now();
+            paused_since = adm_now();
         }
         rv = pause_output(spool, paused_since);
         if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {

@@ -74,13 +74,26 @@ static bool open_set(admission_stand_in_t *stand_in, apr_int64_t descriptors)
     return false;
 }
 
+static bool open_to_be_woken(admission_stand_in_t *stand_in, conn_rec *c,
+                             apr_int64_t descriptors)
+{
+    stand_in->number = number_of(c);
+    return stand_in->number >= 0 && is_writable(stand_in->number)
+           && open_set(stand_in, descriptors);
+}
+
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
                              bool may_half_close, apr_int64_t descriptors)
 {
     stand_in->events = events_of(may_half_close);
-    stand_in->number = number_of(c);
-    return stand_in->number >= 0 && is_writable(stand_in->number)
-           && open_set(stand_in, descriptors);
+    return open_to_be_woken(stand_in, c, descriptors);
+}
+
+bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
+                                     conn_rec *c, apr_int64_t descriptors)
+{
+    stand_in->events = EPOLLIN | EPOLLRDHUP;
+    return open_to_be_woken(stand_in, c, descriptors);
 }
 
 bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,

@@ -34,6 +34,10 @@ bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
 bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
                                       conn_rec *c, apr_int64_t descriptors);
 
+/** The same, only that the set is readable when the client has sent something. */
+bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
+                                     conn_rec *c, apr_int64_t descriptors);
+
 /** The set takes the socket's number. Cannot fail. */
 void admission_stand_in_take(admission_stand_in_t *stand_in);
 

@@ -256,16 +256,19 @@ static int fail(request_rec *r, void *status)
 static bool go_on(admission_ready_t *ready)
 {
     admission_upload_t *upload = ready->data;
-    apr_status_t rv = ready->is_last_chance
-                          ? APR_TIMEUP
-                          : read_body(upload, APR_NONBLOCK_READ);
+    apr_off_t had = admission_kept_length(&upload->kept);
+    apr_status_t rv = read_body(upload, APR_NONBLOCK_READ);
     int status;
 
     if (APR_STATUS_IS_EAGAIN(rv)) {
+        if (admission_kept_length(&upload->kept) > had) {
+            admission_ready_note(ready);
+        }
         if (admission_ready_wait(ready, false)) {
             return true;
         }
-        rv = read_body(upload, APR_BLOCK_READ);
+        rv = ready->is_last_chance ? APR_TIMEUP
+                                   : read_body(upload, APR_BLOCK_READ);
     }
     admission_ready_end(ready);
     status = finish(upload, rv);
@@ -302,7 +305,7 @@ static int read_parked(admission_upload_t *upload)
         return finish(upload, rv);
     }
     ask_for_body(r);
-    ready = admission_ready_begin(r->connection, go_on, upload);
+    ready = admission_ready_begin(r, go_on, upload);
     if (ready && admission_ready_wait(ready, false)) {
         return SUSPENDED;
     }

@@ -1,0 +1,95 @@
+# The system's clock is set while requests wait, and bodies and answers are on their way:
+# nobody is rejected by that, and a wait ends when it should.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::Parking;
+use Admission::Program;
+use Admission::Slow;
+
+my $zone = '/cgi-bin/';
+
+# An httpd whose clock is off by as many seconds as a file says: that of the machine
+# is never set.
+sub clocked_httpd {
+    my ($httpd) = @_;
+    my $program = Admission::Config::httpd();
+    my $clock = Admission::Program::build('clock.so', '-O1 -shared -fPIC',
+                                          ["$FindBin::Bin/../fleet/clock.c"], '-ldl');
+
+    Admission::File::spill("$httpd->{dir}/httpd", "#!/bin/sh\nLD_PRELOAD=$clock "
+        . "ADMISSION_CLOCK=$httpd->{dir}/heavy/clock exec $program \"\$@\"\n");
+    chmod 0755, "$httpd->{dir}/httpd";
+    return "$httpd->{dir}/httpd";
+}
+
+# Who asks httpd for something lets its listener look at the clock.
+sub set_clock {
+    my ($httpd, $seconds) = @_;
+    Admission::File::spill("$httpd->{dir}/heavy/new", "$seconds\n");
+    rename "$httpd->{dir}/heavy/new", "$httpd->{dir}/heavy/clock" or die "clock: $!\n";
+    $httpd->get('/static.txt') for 1 .. 10;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $is_event = $combo->{mpm} eq 'event';
+    my $httpd = new_httpd(combo => $combo, workers => 20, conf => <<"CONF");
+Timeout 20
+@{[ $combo->{cgi} eq 'cgid' ? 'CGIDScriptTimeout 60' : () ]}
+<Location /cgi-bin/>
+    MaxConcurrent 1
+    AdmissionQueue 5 timeout=60s
+</Location>
+<Location /cgi-bin/short>
+    MaxConcurrent 1
+    AdmissionQueue 5 timeout=2s
+</Location>
+<Location /cgi-bin/free>
+    MaxConcurrent 2
+    AdmissionQueue 0
+</Location>
+CONF
+    $httpd->expect_rejections('test.example:/cgi-bin/short', 'long');
+    Admission::File::spill("$httpd->{dir}/heavy/clock", "0\n");
+    {
+        local $ENV{HTTPD} = clocked_httpd($httpd);
+        $httpd->start;
+    }
+    for my $seconds (3600, -3600, 25, -25) {
+        my $gate = "gate$seconds";
+        my ($hold) = ask_line($httpd, $gate, 0, $zone);
+        my $hold_short = $httpd->ask("/cgi-bin/short?until=$gate");
+        $httpd->zone_becomes('/cgi-bin/short', 'another zone is full', Active => 1);
+        my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=$gate") } 1 .. 5;
+        $httpd->zone_becomes($zone, 'five wait', Queued => 5);
+        my ($upload, $reader);
+        if ($is_event) {
+            $upload = $httpd->connect->send("POST /cgi-bin/free?id=upload HTTP/1.1\r\n"
+                . "Host: test.example\r\nConnection: close\r\nContent-Length: 10\r\n\r\n123");
+            $reader = slow_reader($httpd->url("/cgi-bin/free?early=1&bulk=$BULK"))->stop_reading;
+            $httpd->soon(sub { $httpd->status->{AdmissionTransfers} == 2 });
+            is $httpd->status->{AdmissionTransfers}, 2, 'a body and an answer are on their way';
+        }
+        my $late = $httpd->ask('/cgi-bin/short?id=late');
+        $httpd->zone_becomes('/cgi-bin/short', 'one waits for two seconds', Queued => 1);
+
+        set_clock($httpd, $seconds);
+        is $late->answer->{status}, 503, "the clock is set by $seconds s: a wait ends in time";
+        $httpd->zone_becomes($zone, '... the others wait', Queued => 5, Active => 1);
+        $httpd->open_gate($gate);
+        is_deeply statuses(answers($hold, $hold_short, @waiting)), { 200 => 7 },
+            '... and are answered';
+        if ($is_event) {
+            is $upload->send('4567890')->answer->{status}, 200, '... the body arrives';
+            $reader->read_on;
+            ok $reader->has_read_all, '... the answer as well';
+        }
+        $httpd->zone_becomes($zone, '... nobody was rejected', RejectedReserve => 0,
+                             RejectedTimeout => 0, RejectedParking => 0, Gone => 0, Active => 0);
+    }
+    $httpd->stop;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
+
+done_testing;
