@@ -67,7 +67,8 @@ static long choose_factor(const said_t *said, long queue)
                  - ADMISSION_SPARE_FILES - queue;
     long factor, allowed;
 
-    if (threads < 1 || threads > INT_MAX || queue > ADM_PARK_SLOTS) {
+    /* A child whose only thread runs a program keeps all its connections waiting. */
+    if (threads < 2 || threads > INT_MAX || queue > ADM_PARK_SLOTS) {
         return DEFAULT_FACTOR;
     }
     factor = DEFAULT_FACTOR + 2 * ((queue + threads - 1) / threads);

@@ -62,15 +62,29 @@ static apr_int64_t connections_per_worker(void)
 
 /* ---- connections --------------------------------------------------------- */
 
+/* With one thread a child, or hardly more than are reserved, a child that has left off
+ * accepting begins again only when it has no connection: no factor gives it room for
+ * others beside a parked request. Then nothing is kept for others in connections, and
+ * clients wait to be accepted, as without the module. */
+static bool can_keep_connections(server_rec *s)
+{
+    int workers = admission_capacity_workers();
+
+    return workers - admission_capacity_reserved(s, workers)
+           > admission_capacity_children();
+}
+
 /* Of all children that there may be, and of one. */
 static apr_int64_t server_budget(server_rec *s)
 {
     int children = admission_capacity_children();
     int workers = admission_capacity_workers();
 
-    return (workers - admission_capacity_reserved(s, workers))
-               * connections_per_worker()
-           - children * factor_of_mpm();
+    return can_keep_connections(s)
+               ? (workers - admission_capacity_reserved(s, workers))
+                         * connections_per_worker()
+                     - children * factor_of_mpm()
+               : workers * connections_per_worker();
 }
 
 static apr_int64_t child_budget(server_rec *s)
@@ -295,7 +309,9 @@ void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
     adm_worker_limit_blocked(child, reserved < threads
                                         ? (uint32_t)(threads - reserved)
                                         : 1);
-    adm_worker_limit_connections(child, as_budget(child_budget(s)),
-                                 as_budget(server_budget(s)),
-                                 as_budget(connections_per_worker()));
+    if (can_keep_connections(s)) {
+        adm_worker_limit_connections(child, as_budget(child_budget(s)),
+                                     as_budget(server_budget(s)),
+                                     as_budget(connections_per_worker()));
+    }
 }

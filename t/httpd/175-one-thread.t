@@ -1,0 +1,40 @@
+# Children with one thread each: a child with a parked request may accept no other. Clients
+# wait to be accepted then, as without the module, and nobody is rejected.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use AdmissionTest::Parking;
+
+my ($children, $limit, $clients) = (30, 4, 100);
+
+for_each_parking_combo(sub {
+    my ($combo) = @_;
+    for my $factor ('', "AsyncRequestWorkerFactor 2\n", "AsyncRequestWorkerFactor 50\n") {
+        my $httpd = new_httpd(combo => $combo, workers => $children, conf => $factor . <<"CONF");
+ThreadLimit 1
+ThreadsPerChild 1
+ServerLimit $children
+StartServers $children
+MinSpareThreads 1
+MaxSpareThreads @{[ 2 * $children ]}
+MaxRequestWorkers $children
+<Location /cgi-bin/>
+    MaxConcurrent $limit
+</Location>
+CONF
+        my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
+        my ($room) = $dump =~ /room to park: (-?\d+)/;
+        cmp_ok $room // -1, '>', 0, ($factor =~ s/\n//r || 'no factor') . ': there is room to park'
+            or diag $dump;
+        $httpd->allow_in_log(qr/ADM0302|AH10159|AH00484/)->start;
+        my @all = map { $httpd->ask("/cgi-bin/heavy?id=$_&ms=50") } 1 .. $clients;
+        is_deeply statuses(answers(@all)), { 200 => $clients }, '... nobody is rejected';
+        is $httpd->get('/static.txt')->{status}, 200, '... nor whoever comes behind';
+        $httpd->zone_becomes('/cgi-bin/', '... and the zone is at rest', Active => 0,
+                             Queued => 0, RejectedParking => 0, RejectedReserve => 0);
+        $httpd->stop;
+    }
+}, 'event+cgid', 'event+cgid+completion');
+
+done_testing;
