@@ -2,7 +2,7 @@
  * Called by agent.
  *
  * One pass over the zones: look at each, share the memory among them, then ask the
- * law. What it decides is in src/law, docs/auto.md explains it.
+ * law. What it decides is in src/law, docs/dev/auto.md explains it.
  */
 #include <stdio.h>
 #include <string.h>

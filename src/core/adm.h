@@ -4,7 +4,7 @@
  * The whole interface of the core. A zone has permits; a request enters it,
  * waits in the queue when none is free, and gives the permit back. Everything lives
  * in one shared segment that survives the death of any process at any moment:
- * docs/shared-memory.md has the states, the invariants and the crash table.
+ * docs/dev/shared-memory.md has the states, the invariants and the crash table.
  *
  * The core never logs and knows nothing of httpd. Time is a parameter, so that
  * tests can move it. Unless a comment says otherwise a function may be called

@@ -3,7 +3,7 @@
  *
  * Empty unless compiled with ADM_FAULTS, which only the test library is. A
  * point stands wherever a kill would leave something for others to mend; the
- * crash table of docs/shared-memory.md has a line for each.
+ * crash table of docs/dev/shared-memory.md has a line for each.
  */
 #ifndef ADM_FAULT_H
 #define ADM_FAULT_H

@@ -1,7 +1,7 @@
 /* adm_fleet.h - this server's share of a limit over many.
  * Called by src/agent; adm_fleet_view() is in adm.h.
  *
- * docs/fleet.md has the rules. Only these functions touch the share of a zone, but for
+ * docs/dev/fleet.md has the rules. Only these functions touch the share of a zone, but for
  * its beginning and end (adm_segment_share()).
  */
 #ifndef ADM_FLEET_H

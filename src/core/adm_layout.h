@@ -4,7 +4,7 @@
  *   [ header | zones | histories | autos | fleets | children | doorbells | chunks | tickets
  *     | who | asks | flow tables ]
  *
- * Read docs/shared-memory.md first: drawing, states, invariants, lock rules.
+ * Read docs/dev/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
  * zone that owns the record. Fields marked atomic may be read without it.
  */

@@ -1,7 +1,7 @@
 /* adm_layout_flow.h - private: what a zone with keys has in the segment.
  * Included by adm_layout.h.
  *
- * Read docs/shared-memory.md first, "Keys, flows and rings".
+ * Read docs/dev/shared-memory.md first, "Keys, flows and rings".
  */
 #ifndef ADM_LAYOUT_FLOW_H
 #define ADM_LAYOUT_FLOW_H

@@ -2,7 +2,7 @@
  * Called by adm_zone, adm_child, adm_segment (init) and adm_round (is_held).
  *
  * APR's process mutexes swallow that event, and it is the one this module is
- * built on. Only children lock; see docs/shared-memory.md, lock rules.
+ * built on. Only children lock; see docs/dev/shared-memory.md, lock rules.
  */
 #ifndef ADM_LOCK_H
 #define ADM_LOCK_H

@@ -3,7 +3,7 @@
  *
  * An engine is opened in the agent, which has one thread and one poll loop: nothing
  * here blocks for longer than a system call. One sync of a zone is on its way at a
- * time. docs/fleet.md says what an engine has to do.
+ * time. docs/dev/fleet.md says what an engine has to do.
  */
 #ifndef ENGINE_H
 #define ENGINE_H

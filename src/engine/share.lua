@@ -2,7 +2,7 @@
 -- Run by Redis or Valkey, sent by mod_admission_redis.
 --
 -- A server says what it may still use (has) and what it could use (want); it is told
--- what it may use from now on. docs/fleet.md has the rules (R1 ...) and why they hold.
+-- what it may use from now on. docs/dev/fleet.md has the rules (R1 ...) and why they hold.
 -- The engine never takes a permit away: it asks for it (target) and believes the
 -- promise that comes back. What is lost here is learnt again from the servers.
 --

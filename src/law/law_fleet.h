@@ -2,7 +2,7 @@
  * Called by src/agent.
  *
  * One zone of one server: what to tell the engine and when, and what to believe of
- * its answers. docs/fleet.md has the rules, R1 to R16. Times are microseconds on a
+ * its answers. docs/dev/fleet.md has the rules, R1 to R16. Times are microseconds on a
  * clock that also counts while the system sleeps; those of the engine milliseconds on
  * its own.
  */

@@ -1,5 +1,5 @@
 /* law_tune.h - the law of `MaxConcurrent auto`: a limit that finds itself.
- * Called by an agent; see docs/auto.md.
+ * Called by an agent; see docs/dev/auto.md.
  *
  * Pure functions: no clock, no memory but what is given, no lock, no system
  * call. The state may be any bytes; it must not change during a call, so an

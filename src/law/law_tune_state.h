@@ -2,7 +2,7 @@
  * Included by law_tune.h and by the files of the law.
  *
  * Plain data of fixed size: no pointer but the list in the sample, no padding
- * that matters, valid when it is all zero. docs/auto.md explains the law.
+ * that matters, valid when it is all zero. docs/dev/auto.md explains the law.
  */
 #ifndef LAW_TUNE_STATE_H
 #define LAW_TUNE_STATE_H

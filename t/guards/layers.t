@@ -1,4 +1,4 @@
-# Folders of src include headers of lower folders only, as docs/architecture.md has
+# Folders of src include headers of lower folders only, as docs/dev/architecture.md has
 # them. The core knows nothing of httpd, which sees one header of it.
 use strict;
 use warnings;
@@ -22,7 +22,7 @@ my $private_header = qr{(?:^|/)(?:adm_|law)\w*\.h\z};
 # A row is a folder, the highest first, with the folders that it may include.
 my %lower;
 
-for (lines('docs/architecture.md')) {
+for (lines('docs/dev/architecture.md')) {
     my ($folder, $names) = m{^\| `(src[\w/]+)` \| includes ([^|]*) \|} or next;
 
     $lower{$folder} = { map { $_ => 1 } $names =~ /`([^`]+)`/g };
@@ -63,7 +63,7 @@ sub words_of_httpd {
         without_comments(slurp($path)) =~ /\b(ap_\w+|APLOG\w*)/g;
 }
 
-ok scalar(keys %lower), 'docs/architecture.md has a table of folders';
+ok scalar(keys %lower), 'docs/dev/architecture.md has a table of folders';
 none 'a folder of src is in the table',
     grep { !$lower{$_} } sort keys %{ { map { dirname($_) => 1 } @sources } };
 none 'the table names no other folder',

@@ -6,7 +6,7 @@
 #     SEED=4711 make check-chaos          the accidents of an earlier run
 #     ADMISSION_COMBOS=event+cgid ...     one combination only
 #
-# docs/chaos.md says what happens and what long runs found.
+# docs/dev/chaos.md says what happens and what long runs found.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";

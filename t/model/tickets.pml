@@ -1,4 +1,4 @@
-/* tickets.pml - the ticket protocol of docs/shared-memory.md, for Spin.
+/* tickets.pml - the ticket protocol of docs/dev/shared-memory.md, for Spin.
  *
  * One zone. SLOTS httpd children, each of which makes one request: it enters,
  * waits, runs a program, leaves. KILLS of them are killed, each at any step;
@@ -9,7 +9,7 @@
  * they like; their permits move on to those.
  * A child has one worker, which a request that waits does not hold: TAKEN times
  * others take it, for a while or for good.
- * docs/model.md says what is left out and why that is sound.
+ * docs/dev/model.md says what is left out and why that is sound.
  *
  * The labels T1_... name the transitions; src/core carries the same names.
  * -DBREAK_... breaks one rule; "t/model/run --broken" shows that Spin then

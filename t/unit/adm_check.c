@@ -1,4 +1,4 @@
-/* adm_check.c - verify the invariants of docs/shared-memory.md.
+/* adm_check.c - verify the invariants of docs/dev/shared-memory.md.
  * Linked by tests.
  *
  * Looks at everything, takes no lock, and so needs a segment at which nobody is

@@ -1,4 +1,4 @@
-/* adm_check.h - verifies the invariants of docs/shared-memory.md. */
+/* adm_check.h - verifies the invariants of docs/dev/shared-memory.md. */
 #ifndef ADM_CHECK_H
 #define ADM_CHECK_H
 

@@ -29,7 +29,7 @@ static admission_alarm_t *first_locked(void)
                : APR_RING_FIRST(&alarms.waiting);
 }
 
-/* A few at a time, as the lot wakes its own (docs/decisions/0017), and none at a hard
+/* A few at a time, as the lot wakes its own (docs/dev/decisions/0017), and none at a hard
  * stop. */
 static void ring_due_locked(adm_usec_t now)
 {

@@ -4,7 +4,7 @@
  * page at once the first ones run the program; when the others get their permit
  * the answer is there. Only for the cache's quick handler, which is how mod_cache
  * works unless it is told not to: its other way adds filters to the request and
- * takes a lock each time it is asked. docs/decisions has the reasons.
+ * takes a lock each time it is asked. docs/dev/decisions has the reasons.
  */
 #include <httpd.h>
 #include <apr_hooks.h>

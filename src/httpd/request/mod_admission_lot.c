@@ -95,7 +95,7 @@ static void free_slot_locked(const admission_parking_t *parking)
  *
  * The others a few at a time: the listener waits for a worker for each one. A stop
  * ends that wait, and where no worker has run yet their queue is full then: event
- * overwrites a connection in it (docs/decisions/0017). */
+ * overwrites a connection in it (docs/dev/decisions/0017). */
 static void wake_locked(admission_parking_t *parking)
 {
     if (parking->state != ADMISSION_PARKED || !parking->is_woken

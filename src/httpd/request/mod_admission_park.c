@@ -10,7 +10,7 @@
  *   resume_connection   swap in: the socket is itself again
  *   process_connection  run the handler, or say why not, or park again
  *
- * docs/architecture.md has the picture, docs/decisions the ways that fail.
+ * docs/dev/architecture.md has the picture, docs/dev/decisions the ways that fail.
  */
 #include <httpd.h>
 #include <http_core.h>

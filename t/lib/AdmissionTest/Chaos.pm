@@ -1,6 +1,6 @@
 package AdmissionTest::Chaos;
 
-# Everything that can go wrong, at random: docs/chaos.md says what and why.
+# Everything that can go wrong, at random: docs/dev/chaos.md says what and why.
 # The same seed draws the same accidents; what they hit depends on the machine.
 #
 #     chaos(combo => {...}, seconds => 60, seed => 4711);
@@ -316,7 +316,7 @@ sub end_old_children {
 }
 
 # At a hard restart httpd itself lets a child crash once in a while, not once a
-# restart (docs/chaos.md): prefork destroys its pools in a signal handler that may
+# restart (docs/dev/chaos.md): prefork destroys its pools in a signal handler that may
 # have interrupted malloc(), event closes sockets that its workers just freed.
 sub no_child_crashed {
     my ($self) = @_;

@@ -1,7 +1,7 @@
 package AdmissionTest::FleetChaos;
 
 # Everything that can go wrong in a fleet, at random, while three servers are loaded and
-# somebody outside counts: docs/chaos.md says what.
+# somebody outside counts: docs/dev/chaos.md says what.
 #
 #     fleet_chaos(combo => {...}, seconds => 60, seed => 4711);
 
@@ -71,7 +71,7 @@ sub fleet_chaos {
 }
 
 # An assertion that no child had to be killed, but for those that httpd tells nothing: it
-# replaces one that is killed while it drains, and tells as many as there may be (docs/chaos.md).
+# replaces one that is killed while it drains, and tells as many as there may be (docs/dev/chaos.md).
 sub ends {
     my ($httpd, $surplus) = @_;
     my $killed = grep { /AH00046: / } $httpd->error_log;
