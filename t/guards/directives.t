@@ -11,7 +11,7 @@ my @fields = qw(Description Syntax Default Context Status Module Compatibility);
 
 my @directives = without_comments(slurp('src/httpd/config/mod_admission_directives.c'))
                  =~ /\bAP_INIT_\w+\(\s*"(\w+)"/g;
-my %section = slurp('docs/manual/mod_admission.md')
+my %section = join('', map { slurp("docs/manual/$_.md") } qw(mod_admission fleet))
               =~ /^##\s+(\w+)\s+Directive\s*\n(.*?)(?=^##\s|\z)/gms;
 my $conf = slurp('conf/admission.conf');
 my $tests = join "\n", map { slurp($_) } files(qr/\.t\z/, 't/httpd');
