@@ -173,6 +173,13 @@ static adm_fleet_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
                : NULL;
 }
 
+bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_fleet_rec_t *rec = rec_at(segment, zone);
+
+    return rec && atomic_load(&rec->limit) != 0;
+}
+
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply)
 {

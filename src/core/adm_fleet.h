@@ -47,6 +47,9 @@ const char *adm_fleet_predecessor(const adm_segment_t *segment);
  * @param id_fd  the file that has this server's id, open for writing; -1: there is none */
 void adm_fleet_renew_id(adm_segment_t *segment, int id_fd);
 
+/** @return whether the engine has ever answered for the zone. */
+bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone);
+
 /** @return whether the zone's lease is over. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
 

@@ -9,6 +9,7 @@
 #include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
+#include "adm_fleet.h"
 #include "adm_flow.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
@@ -118,6 +119,17 @@ bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
                                              ticket->zone_idx);
 
     return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
+}
+
+bool adm_ticket_is_cut_off(const adm_ticket_t *ticket)
+{
+    const adm_segment_t *segment = ticket->child->segment;
+    adm_zone_t zone = { .idx = ticket->zone_idx };
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+
+    return rec && adm_limit_is_cut_off(rec)
+           && !adm_fleet_was_answered(segment, zone)
+           && atomic_load(&rec_of(ticket)->state) == ADM_TICKET_WAITING;
 }
 
 bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now)

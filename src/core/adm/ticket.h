@@ -146,6 +146,10 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now);
  *  not begun. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
+/** @return whether the ticket waits for a share of a limit over servers that this server
+ *  cannot get: the engine has never answered, and the first lease is over. */
+bool adm_ticket_is_cut_off(const adm_ticket_t *ticket);
+
 /** @return whether the lock of the ticket's zone seems to be held by a process
  *  that is stopped. One atomic load; ask adm_ticket_is_stuck() before acting. */
 bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now);

@@ -311,7 +311,8 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
         return next;
     }
     if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
-        || adm_ticket_seems_stuck(&visit->ticket, now)) {
+        || adm_ticket_seems_stuck(&visit->ticket, now)
+        || adm_ticket_is_cut_off(&visit->ticket)) {
         parking->is_woken = true;
         wake_locked(parking);
         return next;

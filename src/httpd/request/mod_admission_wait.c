@@ -95,6 +95,9 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
     if (adm_ticket_is_stuck(ticket, now)) {
         return adm_ticket_cancel(ticket, ADM_UNLIMITED, now);
     }
+    if (adm_ticket_is_cut_off(ticket)) {
+        return adm_ticket_cancel(ticket, ADM_FLEET, now);
+    }
     return now >= deadline ? adm_ticket_cancel(ticket, ADM_TIMEOUT, now)
                            : ADM_WAITING;
 }

@@ -1,0 +1,43 @@
+# A server that starts while the engine is away, with fallback=reject: requests that come
+# during the first lease are rejected when it ends, not at the end of their own timeout.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+
+use Cwd ();
+use File::Basename 'dirname';
+
+my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
+plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 40, conf => <<"CONF");
+LoadModule admission_redis_module $module
+AdmissionEngine redis://127.0.0.1:1
+AdmissionFleet fallback=reject
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionZone db fleet
+    AdmissionQueue 10 timeout=10min
+</Location>
+CONF
+    $httpd->allow_in_log(qr/ADM0105/, qr/ADM0142/);
+    $httpd->expect_in_log(qr/ADM0141/, qr/ADM0202: zone db: .*lease/);
+    $httpd->start;
+    my @early = map { $httpd->ask('/cgi-bin/heavy') } 1 .. 8;
+    # All that wait have the queue's timeout of ten minutes, so only the lease ends their wait.
+    wait_for { $httpd->zone('db')->{RejectedFleet} == 8 } 'the first lease ends: all are rejected', 60;
+    is_deeply statuses(answers(@early)), { 503 => 8 }, '... and are told so';
+    my $zone = $httpd->zone('db');
+    note "$zone->{QueuedTotal} of them waited" if exists $zone->{QueuedTotal};
+    is $zone->{RejectedTimeout}, 0, '... not for the time that they had';
+    is $zone->{Queued}, 0, 'the queue is empty';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 503, 'a later one is rejected, too';
+    is $httpd->zone('db')->{RejectedFleet}, 9, '... for the same reason';
+    $httpd->stop;
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;
