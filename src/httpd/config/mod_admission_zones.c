@@ -8,6 +8,7 @@
 #include <apr_escape.h>
 #include <apr_sha1.h>
 #include <apr_strings.h>
+#include <http_core.h>
 #include <http_log.h>
 
 #include "config/mod_admission_fleet.h"
@@ -327,6 +328,29 @@ static void settle_flows(apr_pool_t *p, const server_rec *main_server)
     }
 }
 
+/* One line, also at configtest: the start would be too late, and a line for each zone too
+ * much. */
+static void warn_of_too_many(server_rec *s)
+{
+    /* The start reads the files twice. */
+    bool is_rehearsal = ap_state_query(AP_SQ_MAIN_STATE)
+                            == AP_SQ_MS_CREATE_PRE_CONFIG
+                        && ap_state_query(AP_SQ_RUN_MODE)
+                               != AP_SQ_RM_CONFIG_TEST;
+    const admission_zone_t *first;
+
+    if (zones->nelts > ADMISSION_ZONES_MAX && !is_rehearsal) {
+        first = APR_ARRAY_IDX(zones, ADMISSION_ZONES_MAX, admission_zone_t *);
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, s,
+                     ADMLOGNO(0008)
+                     "MaxConcurrent: %d zones, at most %d are possible: zone "
+                     "%s (%s) and those after it, %d in all, have no limit; "
+                     "AdmissionZone lets sections share a zone",
+                     zones->nelts, ADMISSION_ZONES_MAX, first->name,
+                     first->place, zones->nelts - ADMISSION_ZONES_MAX);
+    }
+}
+
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s)
 {
@@ -350,6 +374,9 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
         }
     }
     settle_flows(ptemp, s);
+    if (rv == OK) {
+        warn_of_too_many(s);
+    }
     return rv == OK ? settle_fleet(pconf, s) : rv;
 }
 

@@ -8,6 +8,9 @@
  *  admission_zone_t *. Complete after admission_zones_settle(). */
 const apr_array_header_t *admission_zones(void);
 
+/** So many zones can have a limit; the requests of all others run without. */
+#define ADMISSION_ZONES_MAX 65536
+
 /** Forget the zones of the configuration before. */
 void admission_zones_begin(apr_pool_t *pconf);
 

@@ -69,7 +69,8 @@ static adm_sizes_t choose_sizes(void)
     const apr_array_header_t *zones = admission_zones();
 
     return (adm_sizes_t){
-        .zones = at_least(4 * (uint64_t)zones->nelts, MIN_ZONES, 65536),
+        .zones = at_least(4 * (uint64_t)zones->nelts, MIN_ZONES,
+                          ADMISSION_ZONES_MAX),
         .flow_tables = at_least(4 * flow_tables_needed(), MIN_FLOW_TABLES,
                                 65536),
         .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
@@ -165,12 +166,26 @@ static apr_status_t configure_zone(adm_segment_t *segment,
                                        &zone->handle);
 }
 
+/* Once for all zones. Of those that are beyond the maximum the configuration was told. */
+static void warn_of_full_table(server_rec *s, const admission_zone_t *first,
+                               int without)
+{
+    if (without > 0 && admission_zones()->nelts <= ADMISSION_ZONES_MAX) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
+                     "zone %s (%s) and %d more: the zone table is full, their "
+                     "requests run without a limit until httpd is stopped "
+                     "and started",
+                     first->name, first->place, without - 1);
+    }
+}
+
 /* @return whether any has a share of a limit over servers. */
 static bool configure_zones(server_rec *s, adm_segment_t *segment)
 {
     const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *first = NULL;
     bool has_shares = false;
-    int i;
+    int i, without = 0;
 
     adm_segment_begin_load(segment);
     for (i = 0; i < zones->nelts; i++) {
@@ -178,11 +193,9 @@ static bool configure_zones(server_rec *s, adm_segment_t *segment)
         apr_status_t rv = configure_zone(segment, zone);
 
         if (rv != APR_SUCCESS) {
-            ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
-                         "zone %s (%s): the zone table is full, its requests "
-                         "run without a limit until httpd is stopped and "
-                         "started",
-                         zone->name, zone->place);
+            if (without++ == 0) {
+                first = zone;
+            }
             continue;
         }
         has_shares |= zone->is_fleet;
@@ -199,6 +212,7 @@ static bool configure_zones(server_rec *s, adm_segment_t *segment)
                          zone->name, zone->place);
         }
     }
+    warn_of_full_table(s, first, without);
     adm_segment_end_load(segment, (uint32_t)admission_capacity_for_zones(s),
                          s->timeout);
     return has_shares;

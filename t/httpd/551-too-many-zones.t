@@ -1,0 +1,27 @@
+# More zones than are possible: configtest has one line, which names the first zone that has
+# no limit and how many there are.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+
+my ($combo) = combos('event+cgid') or plan skip_all => 'no event';
+my $sections = sub {
+    return join '', "AdmissionHandlers all\n",
+        map { "<Location /zone/$_>\nMaxConcurrent 1\n</Location>\n" } 1 .. $_[0];
+};
+
+my $httpd = new_httpd(combo => $combo);
+$httpd->configure($sections->(65_536));
+my ($rv, $output) = $httpd->configtest;
+is $rv, 0, '65,536 zones are possible';
+unlike $output, qr/ADM0008/, '... without a warning';
+
+$httpd->configure($sections->(65_540));
+($rv, $output) = $httpd->configtest;
+is $rv, 0, 'more are no error';
+is scalar(() = $output =~ /ADM0008/g), 1, '... but a warning, once';
+like $output, qr{65540 zones, at most 65536 are possible: zone test\.example:/zone/65537 \(.*admission\.conf:\d+\) and those after it, 4 in all, have no limit},
+    '... which names the first without a limit';
+
+done_testing;
