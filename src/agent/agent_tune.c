@@ -237,7 +237,7 @@ static bool others_try(const tuned_t *tuned)
 
     for (n = 0; n < all.count; n++) {
         if (&all.zones[n] != tuned
-            && law_tune_field(&all.zones[n].law, LAW_TUNE_FIELD_TRIAL, 0)) {
+            && law_tune_show(&all.zones[n].law, 0).trial) {
             return true;
         }
     }
@@ -362,7 +362,7 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
-        || law_tune_field(law, LAW_TUNE_FIELD_SINCE_SEC, (uint64_t)now)
+        || law_tune_show(law, (uint64_t)now).since_sec
                < KEEP_USEC / ADM_USEC_PER_SEC) {
         return false;
     }

@@ -306,19 +306,7 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
     if (tries == 0) {
         return;
     }
-#define FIELD(name) law_tune_field(&state, LAW_TUNE_FIELD_##name, at)
-    *shown = (adm_auto_t){ .is_known = true,
-                           .reason = (uint32_t)FIELD(REASON),
-                           .memory_cap = (uint32_t)FIELD(MEMORY),
-                           .trial = (uint32_t)FIELD(TRIAL),
-                           .brakes = (uint32_t)FIELD(BRAKES),
-                           .busy_permille = (uint32_t)FIELD(BUSY),
-                           .since_sec = FIELD(SINCE_SEC),
-                           .program_mb = FIELD(PROGRAM_MB),
-                           .largest_mb = FIELD(LARGEST_MB),
-                           .budget_mb = FIELD(BUDGET_MB),
-                           .requests_1000s = FIELD(RATE) };
-#undef FIELD
+    *shown = law_tune_show(&state, at);
     if (is_silent(segment->header, now)
         && !atomic_load(&segment->header->agent_dozes)) {
         shown->reason = LAW_TUNE_SILENT;

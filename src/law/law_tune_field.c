@@ -50,37 +50,29 @@ static uint64_t need_kb(const law_tune_memory_t *memory)
     return mean > recent ? mean : recent;
 }
 
-static bool is_trial(const law_tune_search_t *search)
+static uint32_t trial_of(const law_tune_search_t *search)
 {
     return search->mode == LAW_TUNE_MODE_UP
-           || search->mode == LAW_TUNE_MODE_DOWN;
+                   || search->mode == LAW_TUNE_MODE_DOWN
+               ? search->target
+               : 0;
 }
 
-uint64_t law_tune_field(const law_tune_t *tune, law_tune_field_t field,
-                        uint64_t now_usec)
+law_tune_shown_t law_tune_show(const law_tune_t *tune, uint64_t now_usec)
 {
-    switch (field) {
-    case LAW_TUNE_FIELD_REASON:
-        return tune->reason;
-    case LAW_TUNE_FIELD_SINCE_SEC:
-        return seconds_since(&tune->since, now_usec);
-    case LAW_TUNE_FIELD_MEMORY:
-        return tune->memory_cap;
-    case LAW_TUNE_FIELD_PROGRAM_MB:
-        return need_kb(&tune->memory) / 1024;
-    case LAW_TUNE_FIELD_LARGEST_MB:
-        return whole(&tune->memory.largest_kb, 1) / 1024;
-    case LAW_TUNE_FIELD_BUDGET_MB:
-        return whole(&tune->budget_kb, 1) / 1024;
-    case LAW_TUNE_FIELD_BUSY:
-        return whole(&tune->busy, 1000);
-    case LAW_TUNE_FIELD_TRIAL:
-        return is_trial(&tune->search) ? tune->search.target : 0;
-    case LAW_TUNE_FIELD_BRAKES:
-        return tune->brake.times;
-    case LAW_TUNE_FIELD_RATE:
-        return whole(&tune->search.reference.rate, 1000);
-    default:
-        return 0;
-    }
+    const law_tune_memory_t *memory = &tune->memory;
+
+    return (law_tune_shown_t){
+        .is_known = true,
+        .reason = tune->reason,
+        .memory_cap = tune->memory_cap,
+        .trial = trial_of(&tune->search),
+        .brakes = tune->brake.times,
+        .busy_permille = (uint32_t)whole(&tune->busy, 1000),
+        .since_sec = seconds_since(&tune->since, now_usec),
+        .program_mb = need_kb(memory) / 1024,
+        .largest_mb = whole(&memory->largest_kb, 1) / 1024,
+        .budget_mb = whole(&tune->budget_kb, 1) / 1024,
+        .requests_1000s = whole(&tune->search.reference.rate, 1000)
+    };
 }

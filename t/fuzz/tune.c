@@ -127,7 +127,7 @@ static void step(story_t *fuzz, law_t *law)
 {
     uint32_t one = bound(fuzz->rules.min), other = bound(fuzz->rules.max);
     uint32_t min = one < other ? one : other, max = one < other ? other : one;
-    uint32_t limit, field, again;
+    uint32_t limit, again;
     law_tune_t before = fuzz->tune, copy = fuzz->tune;
 
     limit = law(&fuzz->tune, &fuzz->rules, &fuzz->sample);
@@ -137,11 +137,9 @@ static void step(story_t *fuzz, law_t *law)
     MUST(again == limit && copy.reason == fuzz->tune.reason);
     MUST(law_tune_safe(&fuzz->tune, &(law_tune_rules_t){ min, max, 0 }) <= max);
     law_tune_need_kb(&fuzz->tune);
-    for (field = 0; field < LAW_TUNE_FIELDS; field++) {
-        /* Of any bytes, and of what the law has left. */
-        law_tune_field(&before, field, fuzz->sample.now_usec);
-        law_tune_field(&fuzz->tune, field, fuzz->sample.now_usec);
-    }
+    /* Of any bytes, and of what the law has left. */
+    law_tune_show(&before, fuzz->sample.now_usec);
+    law_tune_show(&fuzz->tune, fuzz->sample.now_usec);
 }
 
 /* The law trusts what it has left: a step that brings nothing begins nothing

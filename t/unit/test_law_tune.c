@@ -90,11 +90,9 @@ START_TEST(the_first_program_runs_alone_until_its_size_is_known)
     ck_assert_uint_eq(look_for(&bench, 0.5), 1);
     run_programs(&bench, 1, 200);
     ck_assert_uint_eq(look_for(&bench, 0.9), 1);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_REASON, 0),
-                      LAW_TUNE_START);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).reason, LAW_TUNE_START);
     ck_assert_uint_eq(look_for(&bench, 0.5), 2);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_PROGRAM_MB, 0),
-                      200);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).program_mb, 200);
 }
 END_TEST
 
@@ -119,9 +117,8 @@ START_TEST(memory_has_room_for_as_many_as_their_peaks_say)
     /* 1024 MB less a reserve of 51: 4 of 206. */
     ck_assert_uint_eq(look_for(&bench, 0.5), 4);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_MEMORY);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_MEMORY, 0), 4);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_BUDGET_MB, 0),
-                      972);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 4);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).budget_mb, 972);
 }
 END_TEST
 
@@ -140,8 +137,7 @@ START_TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
     ck_assert_uint_eq(look_for(&bench, 0.9), 1);
     /* It has stopped growing: now its size is that of the next ones. */
     ck_assert_uint_ge(look_for(&bench, 0.5), 3);
-    ck_assert_uint_ge(law_tune_field(&bench.tune, LAW_TUNE_FIELD_LARGEST_MB, 0),
-                      199);
+    ck_assert_uint_ge(law_tune_show(&bench.tune, 0).largest_mb, 199);
 }
 END_TEST
 
@@ -208,7 +204,7 @@ START_TEST(at_the_cliff_the_brake_acts_within_a_tick)
     bench.sample.active = 4;
     ck_assert_uint_eq(look_for(&bench, 1), 2);
     ck_assert_uint_eq(look_for(&bench, 10), 1);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_BRAKES, 0), 1);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).brakes, 1);
 }
 END_TEST
 
@@ -297,7 +293,7 @@ START_TEST(the_minimum_wins_over_memory)
     bench.sample.stall_permille = 1000;
     bench.sample.active = 10;
     ck_assert_uint_eq(look_for(&bench, 10), 3);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_MEMORY, 0), 1);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 1);
 }
 END_TEST
 
@@ -330,9 +326,8 @@ START_TEST(an_idle_zone_keeps_what_was_found)
     bench.sample.waited_permille = 0;
     ck_assert_uint_eq(look_for(&bench, 3600), 20);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_IDLE);
-    ck_assert_uint_eq(law_tune_field(&bench.tune, LAW_TUNE_FIELD_SINCE_SEC,
-                                     bench.sample.now_usec),
-                      3600);
+    ck_assert_uint_eq(
+        law_tune_show(&bench.tune, bench.sample.now_usec).since_sec, 3600);
 }
 END_TEST
 

@@ -7,21 +7,9 @@
 #include <stddef.h>
 
 #include "adm/base.h"
+#include "law_tune_field.h"
 
-/** What is known of a limit that finds itself. Numbers that are not known are 0. */
-typedef struct adm_auto_t {
-    bool is_known;           /* the agent has looked at this zone */
-    uint32_t reason;         /* for adm_auto_reason() */
-    uint32_t memory_cap;     /* programs that memory has room for */
-    uint32_t trial;          /* the limit that is tried; 0: none is */
-    uint32_t brakes;         /* times that memory ran out */
-    uint32_t busy_permille;  /* of the processors */
-    uint64_t since_sec;      /* how long the limit is what it is */
-    uint64_t program_mb;     /* what the next program is expected to need */
-    uint64_t largest_mb;     /* the largest seen, which fades */
-    uint64_t budget_mb;      /* what all programs of the zone may need */
-    uint64_t requests_1000s; /* served in 1000 s at the limit that is held */
-} adm_auto_t;
+typedef law_tune_shown_t adm_auto_t;
 
 /** Copy it. No lock; reads what the agent writes, and believes none of it. */
 void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
