@@ -6,6 +6,16 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
+use File::Copy ();
+use File::Temp ();
+
+# httpd itself is another user here, who need not reach the directory of the build.
+my $readable = File::Temp->newdir(TMPDIR => 1);
+chmod 0755, "$readable";
+File::Copy::copy(Admission::Config::admission_module(), "$readable/mod_admission.so")
+    or die "mod_admission.so: $!\n";
+chmod 0644, "$readable/mod_admission.so";
+$ENV{ADMISSION_MODULE} = "$readable/mod_admission.so";
 
 my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
 

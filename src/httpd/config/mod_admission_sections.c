@@ -27,10 +27,10 @@ static bool is_match(const ap_directive_t *section)
 static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
                                 bool *is_regex)
 {
-    const char *args = apr_pstrdup(p, section->args ? section->args : "");
-    char *bracket = strrchr(args, '>');
+    char *copy = apr_pstrdup(p, section->args ? section->args : "");
+    char *bracket = strrchr(copy, '>');
     apr_size_t kind = strlen(section->directive + 1);
-    const char *arg, *tilde = "";
+    const char *args = copy, *arg, *tilde = "";
 
     if (bracket && bracket[1] == '\0') {
         *bracket = '\0';

@@ -42,6 +42,7 @@ my @running;
 sub new {
     my ($class, %o) = @_;
     my $name = $o{name} // 'admission';
+    umask 022;    # its children are another user
     my $tmp = File::Temp->newdir("$name-XXXXXX", TMPDIR => 1);
     my $dir = Cwd::abs_path("$tmp");
     my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
