@@ -41,6 +41,16 @@ AC_DEFUN([ADM_HTTPD], [
     AC_CHECK_HEADER([httpd.h], [],
         [AC_MSG_ERROR([httpd's headers do not compile; see config.log])],
         [#include <apr.h>])
+    AC_MSG_CHECKING([whether httpd is a 2.4])
+    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+            #include <ap_mmn.h>
+            #if MODULE_MAGIC_NUMBER_MAJOR != 20120211
+            #error not 2.4
+            #endif]])],
+        [AC_MSG_RESULT([yes])],
+        [AC_MSG_RESULT([no])
+         adm_version=`$APXS -q HTTPD_VERSION`
+         AC_MSG_ERROR([mod_admission is for httpd 2.4, from 2.4.37 on. $APXS belongs to $adm_version: say --with-apxs=PATH for another one])])
     CPPFLAGS=$adm_save_CPPFLAGS
 
     AC_SUBST([LIBEXECDIR], [`$APXS -q LIBEXECDIR`])
