@@ -104,7 +104,7 @@ typedef struct adm_header_rec_t {
 enum adm_limit_source_t {
     ADM_LIMIT_CONFIGURED, /* MaxConcurrent. Written by the parent */
     ADM_LIMIT_LIVE,       /* an administrator, while the server runs: zone lock;
-                           * 0 by the parent, when he edits the zone */
+                           * 0 by the parent, when its number is edited */
     ADM_LIMIT_AUTO,       /* what was measured */
     ADM_LIMIT_SHARE,      /* this server's part of a limit of many: the agent,
                            * zone lock; the parent when that begins or ends */
