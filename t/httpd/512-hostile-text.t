@@ -64,7 +64,7 @@ CONF
                                   headers => [ "X-Key: $_->[1]" ],
                                   ) }
         [ 'q="><img', 'key' ], [ q('onx='), $MARKUP ], [ '%3Cimg%0d%0a', "\xe9\xff" ],
-        [ 'y' x 8000, 'z' x 4000 ], [ "\xe4\xb8\xad" x 40, "\xe4\xb8\xad" x 40 ],
+        [ 'y' x 4000, 'z' x 4000 ], [ "\xe4\xb8\xad" x 40, "\xe4\xb8\xad" x 40 ],
         [ 'a', 'quoted"\\' ];
     wait_for {
         my $zone = $httpd->status->{zone}{$NAME} // {};
