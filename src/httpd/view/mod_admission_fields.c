@@ -34,20 +34,20 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
 /* clang-format off */
 #define ZONE_FIELDS(row) \
     row(Limit, NULL, GAUGE, ANY, \
-        "Requests of the zone that may run at once.", \
+        "Maximum number of concurrent requests of the zone.", \
         view->stats.limit) \
     row(LimitConfigured, NULL, GAUGE, ANY, \
-        "What MaxConcurrent says.", \
+        "Limit that MaxConcurrent sets.", \
         view->stats.limit_configured) \
     row(LimitOrdered, NULL, GAUGE, ANY, \
-        "Limit set by an administrator's order; 0 if there is none.", \
+        "Limit that an override sets; 0 if there is none.", \
         view->stats.limit_ordered == ADM_OVERRIDE_NONE \
             ? 0 : view->stats.limit_ordered) \
     row(Mode, NULL, MODE, ANY, \
         "What happens to new requests: open, pause or drain.", \
         view->stats.mode) \
     row(Overridden, NULL, GAUGE, ANY, \
-        "Whether an administrator's order holds instead of the configuration.", \
+        "Whether an override is in force.", \
         view->stats.is_overridden) \
     row(Active, NULL, GAUGE, ANY, \
         "Requests of the zone that hold a permit.", \
@@ -56,16 +56,16 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Permits held by programs whose httpd child is dead.", \
         view->stats.orphans) \
     row(Queued, NULL, GAUGE, ANY, \
-        "Requests that wait.", \
+        "Waiting requests.", \
         view->stats.queued) \
     row(QueueLength, NULL, GAUGE, ANY, \
-        "Requests that may wait.", \
+        "Maximum number of waiting requests.", \
         view->stats.queue_length) \
     row(QueueTimeoutMs, NULL, GAUGE_MSEC, ANY, \
-        "How long a request may wait.", \
+        "Maximum time that a request waits.", \
         apr_time_as_msec(view->zone->queue_timeout)) \
     row(QueuedMax, NULL, GAUGE, ANY, \
-        "Most requests that ever waited at once.", \
+        "Highest number of waiting requests.", \
         view->stats.figures.queued_max) \
     row(OldestWaitMs, NULL, GAUGE_MSEC, ANY, \
         "How long the first in the queue has waited.", \
@@ -104,13 +104,13 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Requests that were rejected.", \
         OUTCOME(FLEET)) \
     row(Gone, NULL, COUNTER, ANY, \
-        "Requests whose client left while they waited.", \
+        "Requests whose client disconnected while they waited.", \
         OUTCOME(GONE)) \
     row(Reclaimed, NULL, COUNTER, ANY, \
-        "Permits and places taken back from dead children.", \
+        "Permits and queue slots reclaimed from dead children.", \
         view->stats.figures.reclaimed) \
     row(GrantsPassedOn, NULL, COUNTER, ANY, \
-        "Permits that a waiter won, could not use and lost to another.", \
+        "Permits revoked because the request could not start in time.", \
         view->stats.figures.grants_passed_on) \
     row(WaitMeanMs, NULL, GAUGE_MSEC, ANY, \
         "Mean wait of requests that waited and got a permit.", \
@@ -138,10 +138,10 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Why auto has set this limit.", \
         view->stats.found.reason) \
     row(LimitMin, NULL, GAUGE, AUTO, \
-        "The least that the limit can be.", \
+        "Minimum of the limit.", \
         view->zone->said.is_auto ? view->zone->said.min : view->zone->limit) \
     row(LimitMax, NULL, GAUGE, AUTO, \
-        "The most that the limit can be.", \
+        "Maximum of the limit.", \
         view->zone->limit) \
     row(LimitSinceS, NULL, GAUGE_SEC, AUTO, \
         "Seconds since auto last changed the limit.", \
@@ -150,7 +150,7 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Programs that fit into memory.", \
         view->stats.found.memory_cap) \
     row(LimitTrial, NULL, GAUGE, AUTO, \
-        "The limit that is being tried; 0, none is.", \
+        "Limit that is being tried; 0: none.", \
         view->stats.found.trial) \
     row(LimitBrakes, NULL, COUNTER, AUTO, \
         "Times that the limit was lowered because memory ran out.", \
@@ -159,58 +159,58 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Memory that the next program is expected to need; 0, not known.", \
         view->stats.found.program_mb) \
     row(ProgramLargestMB, NULL, GAUGE_MB, AUTO, \
-        "Memory of the largest program lately.", \
+        "Memory of the largest recent program.", \
         view->stats.found.largest_mb) \
     row(MemoryBudgetMB, NULL, GAUGE_MB, AUTO, \
         "Memory that all programs of the zone may need together.", \
         view->stats.found.budget_mb) \
     row(ProcessorsBusy, NULL, GAUGE_PERCENT, AUTO, \
-        "Percent of the processors that are busy.", \
+        "Percentage of CPU time in use, of all processes.", \
         view->stats.found.busy_permille / 10) \
     row(ProgramsEnded, NULL, COUNTER, ANY, \
-        "Programs that have ended, and whose use is known.", \
+        "Programs that have exited and were measured.", \
         ACCOUNT.count) \
     row(ProgramMemoryMeanKB, NULL, GAUGE_KB, PROGRAMS, \
-        "Mean of the most memory that each of them had.", \
+        "Mean peak memory of a program.", \
         mean(view, &ACCOUNT.peak_kb)) \
     row(ProgramMemoryP95KB, NULL, GAUGE_KB, PROGRAMS, \
-        "Estimated 95th percentile of their memory.", \
+        "Estimated 95th percentile of the peak memory.", \
         adm_spread_percentile(&ACCOUNT.peak_kb, 95)) \
     row(ProgramMemoryMaxKB, NULL, GAUGE_KB, PROGRAMS, \
-        "Most memory that any of them had.", \
+        "Highest peak memory of a program.", \
         ACCOUNT.peak_kb.max) \
     row(ProgramProcessorMeanMs, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Mean processor time of each of them.", \
+        "Mean CPU time of a program.", \
         mean(view, &ACCOUNT.processor_msec)) \
     row(ProgramProcessorP95Ms, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Estimated 95th percentile of their processor time.", \
+        "Estimated 95th percentile of the CPU time.", \
         adm_spread_percentile(&ACCOUNT.processor_msec, 95)) \
     row(ProgramProcessorMaxMs, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Most processor time of any of them.", \
+        "Highest CPU time of a program.", \
         ACCOUNT.processor_msec.max) \
     row(ProgramFaultsMean, NULL, GAUGE, PROGRAMS, \
-        "Mean of the page faults for which each of them waited for the disk.", \
+        "Mean number of major page faults of a program.", \
         mean(view, &ACCOUNT.faults)) \
     row(ProgramFaultsP95, NULL, GAUGE, PROGRAMS, \
-        "Estimated 95th percentile of such faults.", \
+        "Estimated 95th percentile of major page faults.", \
         adm_spread_percentile(&ACCOUNT.faults, 95)) \
     row(ProgramFaultsMax, NULL, GAUGE, PROGRAMS, \
-        "Most such faults of any of them.", \
+        "Highest number of major page faults of a program.", \
         ACCOUNT.faults.max) \
     row(ProgramRoom, NULL, GAUGE, PROGRAMS, \
         "Programs of the 95th percentile's size that fit into free memory.", \
         programs_that_fit(view)) \
     row(FleetState, NULL, FLEET, ANY, \
-        "Whether the limit is one over servers, and what its share is.", \
+        "State of this server's share of a limit for several servers.", \
         view->stats.fleet.state) \
     row(FleetLimit, NULL, GAUGE, FLEET, \
-        "The limit over all servers, the least that any of them states.", \
+        "Limit across all servers: the lowest that a server states.", \
         view->stats.fleet.limit) \
     row(FleetShare, NULL, GAUGE, FLEET, \
         "Part of it that this server may use.", \
         view->stats.fleet.share) \
     row(FleetGranted, NULL, GAUGE, FLEET, \
-        "This share, and what the server still has to give back.", \
+        "Share plus permits that this server has yet to return.", \
         view->stats.fleet.granted) \
     row(FleetServers, NULL, GAUGE, FLEET, \
         "Servers that share the limit.", \
@@ -219,13 +219,13 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Permits granted to all servers together.", \
         view->stats.fleet.reserved) \
     row(FleetWanted, NULL, GAUGE, FLEET, \
-        "Permits that all servers together could use.", \
+        "Permits that all servers together can use.", \
         view->stats.fleet.wanted) \
     row(FleetLeaseMs, NULL, GAUGE_MSEC, FLEET, \
-        "How long this server's share still holds.", \
+        "Remaining lease of this server's share.", \
         MSEC(view->stats.fleet.lease_usec)) \
     row(FleetLearningMs, NULL, GAUGE_MSEC, FLEET, \
-        "How long the engine still learns who has what.", \
+        "Remaining recovery period of the coordinator.", \
         MSEC(view->stats.fleet.learning_usec))
 /* clang-format on */
 

@@ -15,7 +15,7 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         "Zones of the configuration.", \
         admission_zones()->nelts) \
     row(Workers, NULL, GAUGE, ANY, \
-        "Requests that the server can run at once.", \
+        "Workers of the server.", \
         admission_capacity_workers()) \
     row(Reserve, NULL, GAUGE, ANY, \
         "Workers that zones may not occupy.", \
@@ -27,22 +27,22 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         "Workers that run requests of zones.", \
         difference(server->workers_held, server->workers_blocked)) \
     row(Blocked, NULL, GAUGE, ANY, \
-        "Waiting requests that hold a thread.", \
+        "Waiting requests that occupy a thread.", \
         server->blocked) \
     row(Parked, NULL, GAUGE, ANY, \
         "Requests that wait without a worker.", \
         server->parked) \
     row(Transfers, NULL, GAUGE, ANY, \
-        "Requests whose body or answer is transferred without a worker.", \
+        "Requests whose body or response is transferred without a worker.", \
         server->transfers) \
     row(Spooled, NULL, GAUGE_BYTES, ANY, \
-        "Bytes kept for slow clients, in memory and in files.", \
+        "Bytes buffered for slow clients, in memory and in files.", \
         server->spooled) \
     row(Unlimited, NULL, COUNTER, ANY, \
         "Requests let through without a limit because of a fault.", \
         server->unlimited) \
     row(Agent, NULL, GAUGE, ANY, \
-        "Whether the agent takes back what the dead held.", \
+        "1 if admission-agent reclaims permits of dead children.", \
         server->has_agent) \
     row(MemoryAvailableMB, NULL, GAUGE_MB, ANY, \
         "Memory that programs may take without swapping; 0, not known.", \
@@ -57,31 +57,31 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         "Longest time from the end of a recycled child to its replacement.", \
         server->away_max_usec / ADM_USEC_PER_MSEC) \
     row(EngineState, NULL, ENGINE, FLEET, \
-        "Whether there is a connection with the engine of limits over servers.", \
+        "State of the connection to the coordinator (Redis).", \
         server->engine.state) \
     row(EngineConnects, NULL, COUNTER, FLEET, \
-        "Connections with the engine that were made.", \
+        "Connections to the coordinator.", \
         server->engine.connects) \
     row(EngineErrors, NULL, COUNTER, FLEET, \
-        "Connections with the engine that ended or failed.", \
+        "Connections to the coordinator that ended or failed.", \
         server->engine.errors) \
     row(EngineSyncs, NULL, COUNTER, FLEET, \
-        "Answers of the engine.", \
+        "Replies of the coordinator.", \
         server->engine.syncs) \
     row(EnginePushes, NULL, COUNTER, FLEET, \
-        "Messages of the engine that were no answers.", \
+        "Messages of the coordinator that were not replies.", \
         server->engine.pushes) \
     row(EngineLate, NULL, COUNTER, FLEET, \
-        "Answers that report a late sync or a clock that has jumped.", \
+        "Replies that report a late sync or a clock jump.", \
         server->engine.late) \
     row(EngineStale, NULL, COUNTER, FLEET, \
-        "Answers that refuse a sync older than the last one.", \
+        "Replies that refuse a sync older than the last one.", \
         server->engine.stale) \
     row(EngineRoundTripMeanUs, NULL, GAUGE_USEC, FLEET, \
-        "Mean time until the engine answered.", \
+        "Mean round trip to the coordinator.", \
         server->engine.mean_usec) \
     row(EngineRoundTripMaxUs, NULL, GAUGE_USEC, FLEET, \
-        "Longest time until the engine answered.", \
+        "Longest round trip to the coordinator.", \
         server->engine.max_usec)
 /* clang-format on */
 
