@@ -53,21 +53,18 @@ const char *adm_engine_state_name(adm_engine_state_t state)
 void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 {
     adm_engine_rec_t *rec = &segment->header->engine;
-    uint64_t syncs = atomic_load(&rec->counts[ADM_ENGINE_SYNC]);
+    uint64_t syncs;
+    int event;
 
-    *shown = (adm_engine_t){
-        .state = (adm_engine_state_t)atomic_load(&rec->state),
-        .connects = atomic_load(&rec->counts[ADM_ENGINE_CONNECT]),
-        .errors = atomic_load(&rec->counts[ADM_ENGINE_ERROR]),
-        .syncs = syncs,
-        .pushes = atomic_load(&rec->counts[ADM_ENGINE_PUSH]),
-        .late = atomic_load(&rec->counts[ADM_ENGINE_LATE]),
-        .stale = atomic_load(&rec->counts[ADM_ENGINE_STALE]),
-        .mean_usec = syncs ? (adm_usec_t)(atomic_load(&rec->round_trip_usec)
-                                          / syncs)
-                           : 0,
-        .max_usec = (adm_usec_t)atomic_load(&rec->round_trip_max_usec)
-    };
+    for (event = 0; event < ADM_ENGINE_EVENTS; event++) {
+        shown->counts[event] = atomic_load(&rec->counts[event]);
+    }
+    syncs = shown->counts[ADM_ENGINE_SYNC];
+    shown->state = (adm_engine_state_t)atomic_load(&rec->state);
+    shown->mean_usec = syncs ? (adm_usec_t)(atomic_load(&rec->round_trip_usec)
+                                            / syncs)
+                             : 0;
+    shown->max_usec = (adm_usec_t)atomic_load(&rec->round_trip_max_usec);
 }
 
 /* ---- who shares a limit -------------------------------------------------------- */

@@ -329,9 +329,9 @@ START_TEST(the_engine_is_counted)
     adm_engine_count(child, ADM_ENGINE_PUSH);
     adm_engine_view(segment, &shown);
     ck_assert_str_eq(adm_engine_state_name(shown.state), "connected");
-    ck_assert_uint_eq(shown.connects, 1);
-    ck_assert_uint_eq(shown.syncs, 3);
-    ck_assert_uint_eq(shown.pushes, 1);
+    ck_assert_uint_eq(shown.counts[ADM_ENGINE_CONNECT], 1);
+    ck_assert_uint_eq(shown.counts[ADM_ENGINE_SYNC], 3);
+    ck_assert_uint_eq(shown.counts[ADM_ENGINE_PUSH], 1);
     ck_assert_int_eq(shown.mean_usec, 40 / 3);
     ck_assert_int_eq(shown.max_usec, 30);
     adm_engine_count(child, ADM_ENGINE_ERROR);

@@ -66,11 +66,11 @@ typedef enum adm_engine_state_t {
 /** What is counted of it. */
 typedef enum adm_engine_event_t {
     ADM_ENGINE_CONNECT, /* there is a connection now */
-    ADM_ENGINE_ERROR,   /* there is none now */
+    ADM_ENGINE_ERROR,   /* there is none now: it ended, or an attempt failed */
     ADM_ENGINE_SYNC,    /* a sync was answered */
-    ADM_ENGINE_PUSH,
-    ADM_ENGINE_LATE,
-    ADM_ENGINE_STALE,
+    ADM_ENGINE_PUSH,    /* the engine was heard unasked */
+    ADM_ENGINE_LATE,  /* of the syncs: it came late, or the clock has jumped */
+    ADM_ENGINE_STALE, /* of the syncs: a later one was there before */
     ADM_ENGINE_EVENTS
 } adm_engine_event_t;
 
@@ -80,12 +80,7 @@ const char *adm_engine_state_name(adm_engine_state_t state);
 /** What happened between the agents of this server and the engine. */
 typedef struct adm_engine_t {
     adm_engine_state_t state;
-    uint64_t connects; /* that succeeded */
-    uint64_t errors;   /* connections that ended, and attempts that failed */
-    uint64_t syncs;    /* that were answered */
-    uint64_t pushes;   /* heard unasked */
-    uint64_t late;  /* of the syncs: they came late, or the clock has jumped */
-    uint64_t stale; /* of the syncs: a later one was there before */
+    uint64_t counts[ADM_ENGINE_EVENTS];
     adm_usec_t mean_usec; /* from a sync to its answer */
     adm_usec_t max_usec;
 } adm_engine_t;

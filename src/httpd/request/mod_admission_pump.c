@@ -65,8 +65,3 @@ int admission_pump_begin(request_rec *r, admission_spool_t *spool)
     admission_spool_close(spool);
     return OK;
 }
-
-bool admission_pump_is_pending(const conn_rec *c)
-{
-    return admission_ready_is_leaving(c);
-}

@@ -9,8 +9,4 @@
  *  @return SUSPENDED, or OK. */
 int admission_pump_begin(request_rec *r, admission_spool_t *spool);
 
-/** @return whether a request of this connection is to be finished so, which a part of
- *  it has found out: then its handler has to return SUSPENDED. */
-bool admission_pump_is_pending(const conn_rec *c);
-
 #endif

@@ -10,6 +10,7 @@
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_pump.h"
+#include "request/mod_admission_ready.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_spool.h"
 #include "request/mod_admission_run.h"
@@ -155,7 +156,8 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
     if (known->leads_on
         && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
         rv = admission_detour_run(r, verdict, run_handlers_behind);
-        if (known->may_suspend && admission_pump_is_pending(r->connection)) {
+        if (known->may_suspend && admission_ready_is_leaving(r->connection)) {
+            /* A part of it has found out that the rest needs no worker. */
             rv = SUSPENDED;
         }
     }

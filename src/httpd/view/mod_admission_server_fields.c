@@ -61,22 +61,22 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         server->engine.state) \
     row(EngineConnects, NULL, COUNTER, FLEET, \
         "Connections to the coordinator.", \
-        server->engine.connects) \
+        server->engine.counts[ADM_ENGINE_CONNECT]) \
     row(EngineErrors, NULL, COUNTER, FLEET, \
         "Connections to the coordinator that ended or failed.", \
-        server->engine.errors) \
+        server->engine.counts[ADM_ENGINE_ERROR]) \
     row(EngineSyncs, NULL, COUNTER, FLEET, \
         "Replies of the coordinator.", \
-        server->engine.syncs) \
+        server->engine.counts[ADM_ENGINE_SYNC]) \
     row(EnginePushes, NULL, COUNTER, FLEET, \
         "Messages of the coordinator that were not replies.", \
-        server->engine.pushes) \
+        server->engine.counts[ADM_ENGINE_PUSH]) \
     row(EngineLate, NULL, COUNTER, FLEET, \
         "Replies that report a late sync or a clock jump.", \
-        server->engine.late) \
+        server->engine.counts[ADM_ENGINE_LATE]) \
     row(EngineStale, NULL, COUNTER, FLEET, \
         "Replies that refuse a sync older than the last one.", \
-        server->engine.stale) \
+        server->engine.counts[ADM_ENGINE_STALE]) \
     row(EngineRoundTripMeanUs, NULL, GAUGE_USEC, FLEET, \
         "Mean round trip to the coordinator.", \
         server->engine.mean_usec) \
