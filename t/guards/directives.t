@@ -7,7 +7,7 @@ use Test::More;
 
 use Project;
 
-my @fields = qw(Description Syntax Default Context Status Module Compatibility);
+my @fields = qw(Description Syntax Default Context);
 
 my @directives = without_comments(slurp('src/httpd/config/mod_admission_directives.c'))
                  =~ /\bAP_INIT_\w+\(\s*"(\w+)"/g;
