@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent_file.h"
+#include "adm_number.h"
 
 /* The agent has one thread. */
 static char text[AGENT_FILE_ROOM];
@@ -65,11 +66,6 @@ const char *agent_file_line(const agent_file_t *file)
     return text;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool agent_file_number(const char *from, const char *key, uint64_t *number)
 {
     size_t length = strlen(key);
@@ -80,7 +76,7 @@ bool agent_file_number(const char *from, const char *key, uint64_t *number)
             const char *value = line + length;
 
             value += strspn(value, ": \t");
-            if (value > line + length && is_digit(*value)) {
+            if (value > line + length && adm_is_digit(*value)) {
                 *number = strtoull(value, NULL, 10);
                 return true;
             }
@@ -95,5 +91,5 @@ uint64_t agent_file_whole(const agent_file_t *file, uint64_t otherwise)
 {
     const char *whole = agent_file_line(file);
 
-    return is_digit(*whole) ? strtoull(whole, NULL, 10) : otherwise;
+    return adm_is_digit(*whole) ? strtoull(whole, NULL, 10) : otherwise;
 }

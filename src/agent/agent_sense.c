@@ -7,18 +7,12 @@
 #include <unistd.h>
 
 #include "agent_sense.h"
+#include "adm_number.h"
 
 /* More pages than this in a quarter of a second do not leave by chance. */
 #define SWAPPED_PAGES 64
 
 #define KB_UNKNOWN UINT64_MAX
-
-static uint32_t permille(uint64_t part, uint64_t whole)
-{
-    uint64_t share = whole > 0 ? part * 1000 / whole : 0;
-
-    return share < 1000 ? (uint32_t)share : 1000;
-}
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
@@ -118,7 +112,7 @@ static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
 
     if (quota != AGENT_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
         /* Of what the quota lets it have, whichever is fuller. */
-        used = permille(own_usec * 1000, quota * usec);
+        used = adm_permille(own_usec * 1000, quota * usec);
         seen->cores = (uint32_t)((quota + 999) / 1000);
         seen->own_permille = used;
         if (used > seen->busy_permille) {
@@ -143,13 +137,13 @@ static void look_at_processors(agent_sense_t *sense, uint64_t usec)
                       : online > 0 ? (uint32_t)online
                                    : 1;
     }
-    seen->busy_permille = permille(since(busy, sense->busy_ticks),
-                                   since(all, sense->all_ticks));
+    seen->busy_permille = adm_permille(since(busy, sense->busy_ticks),
+                                       since(all, sense->all_ticks));
     seen->own_permille = seen->busy_permille;
     if (own != AGENT_GROUP_NONE) {
         taken = since(own, sense->own_usec);
         sense->own_usec = own;
-        seen->own_permille = permille(taken, seen->cores * usec);
+        seen->own_permille = adm_permille(taken, seen->cores * usec);
         apply_quota(sense, taken, usec);
         if (seen->own_permille > seen->busy_permille) {
             seen->own_permille = seen->busy_permille;
@@ -209,8 +203,9 @@ static void look_at_stalls(agent_sense_t *sense, uint64_t usec)
         sense->seen.stall_permille = sense->event_permille;
         return;
     }
-    sense->seen.stall_permille = permille(since(stalled, sense->stalled_usec),
-                                          usec);
+    sense->seen.stall_permille = adm_permille(since(stalled,
+                                                    sense->stalled_usec),
+                                              usec);
     sense->stalled_usec = stalled;
 }
 

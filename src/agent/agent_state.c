@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "agent_state.h"
+#include "adm_number.h"
 
 /* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */
 #define WORD "zone "
@@ -44,11 +45,6 @@ void agent_state_read(int fd, char *text)
     text[got == 0 ? length : 0] = '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* @return whether a number up to @a most and a space follow, which are then
  * behind @a text. */
 static bool take_number(const char **text, uint64_t most, uint64_t *number)
@@ -56,7 +52,7 @@ static bool take_number(const char **text, uint64_t most, uint64_t *number)
     char *rest;
 
     errno = 0;
-    if (!is_digit(**text)) {
+    if (!adm_is_digit(**text)) {
         return false;
     }
     *number = strtoull(*text, &rest, 10);

@@ -15,6 +15,7 @@
 #include "agent_tune.h"
 #include "law_share.h"
 #include "law_tune.h"
+#include "adm_number.h"
 
 #define GLANCE_USEC LAW_TUNE_GLANCE_USEC
 #define TICK_USEC (250 * ADM_USEC_PER_MSEC)
@@ -224,13 +225,6 @@ static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 
 /* ---- decide ----------------------------------------------------------------------- */
 
-static uint32_t permille(uint64_t part, adm_usec_t whole)
-{
-    uint64_t share = whole > 0 ? part * 1000 / (uint64_t)whole : 0;
-
-    return share < 1000 ? (uint32_t)share : 1000;
-}
-
 static bool others_try(const tuned_t *tuned)
 {
     uint32_t n;
@@ -281,8 +275,8 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
         .service_usec = work->service_usec - before->service_usec,
         .service_square_ms2 = work->service_square_msec2
                               - before->service_square_msec2,
-        .waited_permille = permille(work->queued_usec - before->queued_usec,
-                                    now - tuned->looked_at),
+        .waited_permille = adm_permille(work->queued_usec - before->queued_usec,
+                                        (uint64_t)(now - tuned->looked_at)),
         .rss_kb = tuned->programs.rss_kb,
         .programs = tuned->programs.seen,
         .cores = seen->cores,

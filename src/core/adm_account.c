@@ -7,16 +7,6 @@
 #include "adm_account.h"
 #include "adm_agent.h"
 
-static uint64_t program_of(const adm_ticket_rec_t *rec)
-{
-    uint64_t program = atomic_load(&rec->program);
-    uint32_t pid = adm_program_pid(program);
-
-    return atomic_load(&rec->programs) && pid != 0 && pid != ADM_PROGRAM_CLOSED
-               ? program
-               : 0;
-}
-
 static void store(adm_who_rec_t *beside, uint64_t program,
                   const adm_proc_took_t *usage)
 {
@@ -38,7 +28,7 @@ static bool look_at(adm_segment_t *segment, uint32_t idx)
     if (!rec || !beside || atomic_load(&rec->state) != ADM_TICKET_ACTIVE) {
         return false;
     }
-    program = program_of(rec);
+    program = adm_program_known(rec);
     if (program == 0) {
         return false;
     }
@@ -61,9 +51,7 @@ static bool is_idle(const adm_segment_t *segment, uint32_t chunk)
 uint32_t adm_account_look(adm_child_t *self, uint32_t *cursor, uint32_t most)
 {
     adm_segment_t *segment = self->segment;
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-    uint32_t all = (used < segment->chunks ? used : segment->chunks)
-                   * ADM_CHUNK_TICKETS;
+    uint32_t all = adm_chunks_used(segment) * ADM_CHUNK_TICKETS;
     uint32_t idx = *cursor, looked, count = 0;
 
     for (looked = 0; looked < all && count < most; looked++, idx++) {
@@ -87,7 +75,7 @@ bool adm_account_took(const adm_ticket_t *ticket, adm_proc_took_t *usage)
     const adm_segment_t *segment = ticket->child->segment;
     const adm_ticket_rec_t *rec = adm_ticket_at(segment, ticket->idx);
     const adm_who_rec_t *beside = adm_who_at(segment, ticket->idx);
-    uint64_t program = rec ? program_of(rec) : 0;
+    uint64_t program = rec ? adm_program_known(rec) : 0;
 
     if (!beside || program == 0
         || program >> 32 != (ticket->arrival & UINT32_MAX)

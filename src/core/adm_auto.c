@@ -43,11 +43,9 @@ void adm_auto_note_program_locked(adm_zone_rec_t *zone,
 static bool has_program(const adm_ticket_rec_t *ticket)
 {
     uint32_t state = atomic_load(&ticket->state);
-    uint32_t pid = adm_program_pid(atomic_load(&ticket->program));
 
     return (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED)
-           && atomic_load(&ticket->programs) && pid != 0
-           && pid != ADM_PROGRAM_CLOSED;
+           && adm_program_known(ticket) != 0;
 }
 
 static adm_auto_program_t program_of(const adm_segment_t *segment,
@@ -65,16 +63,11 @@ static uint32_t find_programs_locked(const adm_segment_t *segment,
                                      adm_auto_program_t *programs,
                                      uint32_t room)
 {
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-    uint32_t chunk, idx, count = 0;
+    uint32_t zone_idx = adm_zone_idx(segment, zone);
+    uint32_t end = adm_chunks_used(segment);
+    uint32_t chunk = 0, first, idx, count = 0;
 
-    for (chunk = 0; chunk < used && chunk < segment->chunks; chunk++) {
-        uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
-
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx)
-            != adm_zone_idx(segment, zone)) {
-            continue;
-        }
+    while ((first = adm_chunk_next(segment, zone_idx, &chunk, end))) {
         for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
             const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
@@ -228,14 +221,14 @@ static bool is_silent(const adm_header_rec_t *header, adm_usec_t now)
 void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now)
 {
     adm_header_rec_t *header = segment->header;
-    uint32_t used = atomic_load(&header->zones_used);
+    uint32_t used = adm_zones_used(segment);
     uint32_t idx;
 
     if (!is_silent(header, now)
         || !adm_due(&header->next_fall_back, now, ADM_USEC_PER_SEC)) {
         return;
     }
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         adm_zone_rec_t *zone = adm_zone_at(segment, idx);
         uint32_t safe = atomic_load(&segment->auto_recs[idx - 1].safe);
         unsigned limit = atomic_load(&zone->limits[ADM_LIMIT_AUTO]);

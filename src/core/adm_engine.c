@@ -69,17 +69,10 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 
 /* ---- who shares a limit -------------------------------------------------------- */
 
-static adm_fleet_rec_t *shared_by(const adm_segment_t *segment, adm_zone_t zone)
-{
-    return zone.idx - 1 < segment->sizes.zones
-               ? segment->fleet_recs + (zone.idx - 1)
-               : NULL;
-}
-
 void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_who_t *who)
 {
-    adm_fleet_rec_t *rec = shared_by(self->segment, zone);
+    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
     unsigned words[WHO_WORDS], sequence;
     size_t n;
 
@@ -101,7 +94,7 @@ void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
 bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
                     law_fleet_who_t *who, adm_usec_t *age_usec)
 {
-    const adm_fleet_rec_t *rec = shared_by(segment, zone);
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
     unsigned words[WHO_WORDS], before;
     adm_usec_t at;
     uint32_t n;

@@ -12,22 +12,10 @@
 #include "adm_limit.h"
 #include "adm_segment.h"
 #include "adm_zone.h"
+#include "adm_number.h"
 
 _Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
                "an id is what the engine is told");
-
-static uint32_t greater(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, adm_usec_t now)
-{
-    const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
-
-    return first && now > first->since_usec ? now - first->since_usec : 0;
-}
 
 /* Somebody who waits is news only where nobody did; a permit that comes back, while
  * more are out than the share, or others are short of them. */
@@ -66,8 +54,8 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
     }
     active = atomic_load(&rec->active);
     share = share_that_holds(rec);
-    if (share > greater(active, keep)) {
-        share = greater(active, keep);
+    if (share > adm_greater(active, keep)) {
+        share = adm_greater(active, keep);
     }
     if (share != adm_limit_said(rec, ADM_LIMIT_SHARE)) {
         adm_limit_set(rec, ADM_LIMIT_SHARE, share);
@@ -78,10 +66,10 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
         .active = active,
         .queued = atomic_load(&rec->queued),
         .most = adm_limit_least_own(rec),
-        .oldest_usec = oldest_wait_locked(segment, rec, now),
+        .oldest_usec = adm_oldest_wait_locked(segment, rec, now),
         .longest_usec = (adm_usec_t)rec->figures.service.max_usec
     };
-    atomic_store(&rec->share_bound, greater(share, active));
+    atomic_store(&rec->share_bound, adm_greater(share, active));
     ADM_FAULT(fleet_promised);
     watch_locked(rec, is_tight);
     adm_zone_unlock(segment, rec, now);
@@ -103,7 +91,8 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
     if (adm_clock_of_leases() < share->until_usec) {
         if (share->share != LAW_FLEET_AS_BEFORE) {
             atomic_store(&rec->share_bound,
-                         greater(atomic_load(&rec->share_bound), share->share));
+                         adm_greater(atomic_load(&rec->share_bound),
+                                     share->share));
             adm_limit_set(rec, ADM_LIMIT_SHARE, share->share);
             ADM_FAULT(fleet_set);
         }
@@ -166,16 +155,9 @@ void adm_fleet_renew_id(adm_segment_t *segment, int id_fd)
 
 /* ---- what is shown ---------------------------------------------------------- */
 
-static adm_fleet_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
-{
-    return zone.idx - 1 < segment->sizes.zones
-               ? &segment->fleet_recs[zone.idx - 1]
-               : NULL;
-}
-
 bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone)
 {
-    const adm_fleet_rec_t *rec = rec_at(segment, zone);
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
 
     return rec && atomic_load(&rec->limit) != 0;
 }
@@ -183,7 +165,7 @@ bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone)
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply)
 {
-    adm_fleet_rec_t *rec = rec_at(self->segment, zone);
+    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
 
     if (!rec || reply->answer != LAW_FLEET_OK) {
         return;
@@ -216,7 +198,7 @@ static adm_usec_t left(adm_usec_t until, adm_usec_t now)
 void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
                     adm_fleet_t *shown)
 {
-    const adm_fleet_rec_t *rec = rec_at(segment, zone);
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
     const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
     adm_usec_t now = adm_clock_of_leases();
 

@@ -9,6 +9,7 @@
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_ring.h"
+#include "adm_number.h"
 
 /* ---- asks ----------------------------------------------------------------- */
 
@@ -34,18 +35,14 @@ static void copy_name(char to[ADM_KEY_NAME], const char *name)
     memcpy(to, name ? name : "", length);
 }
 
-static uint16_t to_16_bits(uint32_t number)
-{
-    return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
-}
-
 static adm_ask_rec_t ask_of(const adm_entry_t *entry)
 {
-    return (adm_ask_rec_t){ .key = entry->key,
-                            .asked = to_16_bits(entry->cost ? entry->cost : 1),
-                            .max = to_16_bits(entry->key_max),
-                            .priority = (uint8_t)(entry->priority
-                                                  % ADM_PRIORITIES) };
+    return (adm_ask_rec_t){
+        .key = entry->key,
+        .asked = adm_to_16_bits(entry->cost ? entry->cost : 1),
+        .max = adm_to_16_bits(entry->key_max),
+        .priority = (uint8_t)(entry->priority % ADM_PRIORITIES)
+    };
 }
 
 void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
@@ -55,7 +52,7 @@ void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
 
     *ask = ask_of(entry);
     ask->arrival = adm_ticket_at(segment, ticket_idx)->arrival;
-    ask->cost = to_16_bits(adm_flow_need(ask, limit));
+    ask->cost = adm_to_16_bits(adm_flow_need(ask, limit));
     copy_name(ask->name, entry->key_name);
     ADM_FAULT(ask_filled);
 }
@@ -97,7 +94,7 @@ void adm_flow_settle_cost_locked(adm_segment_t *segment,
 {
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    uint16_t cost = to_16_bits(adm_flow_need(ask, limit));
+    uint16_t cost = adm_to_16_bits(adm_flow_need(ask, limit));
 
     if (table) {
         count_waiting(table, ask, -1);
@@ -280,7 +277,7 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
 /* Whatever it was to take when it was granted permits that it has passed on. */
 static void ask_again(adm_ask_rec_t *ask)
 {
-    ask->cost = to_16_bits(adm_flow_need(ask, UINT32_MAX));
+    ask->cost = adm_to_16_bits(adm_flow_need(ask, UINT32_MAX));
 }
 
 void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,

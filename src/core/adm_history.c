@@ -7,6 +7,7 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
+#include "adm_number.h"
 
 /* The clock may begin at zero, but ten minutes ago must not be before that. */
 uint32_t adm_history_second_of(adm_usec_t time)
@@ -19,15 +20,10 @@ static adm_second_rec_t *slot_of(adm_history_rec_t *history, uint32_t second)
     return &history->seconds[second % ADM_HISTORY_SECONDS];
 }
 
-static uint16_t at_most_16_bits(uint32_t number)
-{
-    return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX;
-}
-
 static void note_most(uint16_t *most, uint32_t number)
 {
     if (number > *most) {
-        *most = at_most_16_bits(number);
+        *most = adm_to_16_bits(number);
     }
 }
 
@@ -42,8 +38,8 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
                          uint32_t second)
 {
     adm_second_rec_t as_before = {
-        .active_max = at_most_16_bits(history->active),
-        .queued_max = at_most_16_bits(history->queued)
+        .active_max = adm_to_16_bits(history->active),
+        .queued_max = adm_to_16_bits(history->queued)
     };
     uint32_t since = second - noted_second;
     uint32_t i;
@@ -68,7 +64,7 @@ static void set_limits(adm_history_rec_t *history, uint32_t first,
     uint32_t i;
 
     for (i = 0; i < ADM_HISTORY_SECONDS && last - i >= first; i++) {
-        history->limits[(last - i) % ADM_HISTORY_SECONDS] = at_most_16_bits(
+        history->limits[(last - i) % ADM_HISTORY_SECONDS] = adm_to_16_bits(
             limit);
     }
 }
@@ -177,11 +173,6 @@ void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-static uint32_t later(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Backwards, from now to ten minutes ago: what is rejected in a second was not
  * before it. Nothing has changed since what is noted last. */
 void adm_history_copy_out(adm_remembered_t *remembered, adm_usec_t now,
@@ -189,9 +180,9 @@ void adm_history_copy_out(adm_remembered_t *remembered, adm_usec_t now,
 {
     adm_history_rec_t *rec = &remembered->rec;
     uint64_t rejected = rec->rejected;
-    uint32_t second = later(adm_history_second_of(now),
-                            later(remembered->noted_second,
-                                  remembered->limit_noted_second));
+    uint32_t second = adm_greater(adm_history_second_of(now),
+                                  adm_greater(remembered->noted_second,
+                                              remembered->limit_noted_second));
     uint32_t i;
 
     for (i = ADM_HISTORY_SECONDS; i > 0; i--, second--) {

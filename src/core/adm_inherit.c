@@ -69,12 +69,11 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone,
      * now: it waits for the heir. */
     has_program = heir && atomic_load(&from->programs) > 0
                   && !adm_program_is_over(from, arrival);
-    rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
+    rec = adm_zone_open(segment, zone, now, &rv);
     if (!rec) {
         return ADM_INHERIT_NONE;
     }
-    if (rec->applied_incarnation == zone.incarnation
-        && holds_permit_locked(segment, zone.idx, idx, arrival)) {
+    if (holds_permit_locked(segment, zone.idx, idx, arrival)) {
         result = heir && !has_program && move_locked(child, rec, idx, now, heir)
                      ? ADM_INHERIT_MOVED
                      : ADM_INHERIT_KEPT;

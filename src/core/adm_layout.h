@@ -252,6 +252,18 @@ static inline uint32_t adm_program_pid(uint64_t program)
     return (uint32_t)program;
 }
 
+/** @return the ticket's program while it runs and its pid is known; else 0. */
+static inline uint64_t adm_program_known(const adm_ticket_rec_t *ticket)
+{
+    uint64_t program = atomic_load(&ticket->program);
+    uint32_t pid = adm_program_pid(program);
+
+    return atomic_load(&ticket->programs) && pid != 0
+                   && pid != ADM_PROGRAM_CLOSED
+               ? program
+               : 0;
+}
+
 /* A child's life: pid, sequence number and state in one word. */
 enum adm_life_state_t {
     ADM_LIFE_FREE = 0,
@@ -462,6 +474,84 @@ adm_flow_table_at(const adm_segment_t *segment, uint32_t idx)
     return idx - 1 < segment->sizes.flow_tables
                ? &segment->flow_table_recs[idx - 1]
                : NULL;
+}
+
+static inline adm_fleet_rec_t *adm_fleet_at(const adm_segment_t *segment,
+                                            uint32_t zone_idx)
+{
+    return zone_idx - 1 < segment->sizes.zones
+               ? &segment->fleet_recs[zone_idx - 1]
+               : NULL;
+}
+
+/** How long the first in the queue waits. Zone lock. */
+static inline adm_usec_t adm_oldest_wait_locked(const adm_segment_t *segment,
+                                                const adm_zone_rec_t *zone,
+                                                adm_usec_t now)
+{
+    const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
+
+    /* A request may have come after the clock was read. */
+    return first && now > first->since_usec ? now - first->since_usec : 0;
+}
+
+/* ---- walks: the numbers in the header are bounded by what there is --------- */
+
+/** Zones 1..n were configured once. */
+static inline uint32_t adm_zones_used(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->zones_used);
+
+    return used < segment->sizes.zones ? used : segment->sizes.zones;
+}
+
+/** Children 1..n were claimed once. */
+static inline uint32_t adm_children_used(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->children_used);
+
+    return used < segment->sizes.children ? used : segment->sizes.children;
+}
+
+/** Chunks 0..n-1 were claimed once. */
+static inline uint32_t adm_chunks_used(const adm_segment_t *segment)
+{
+    uint32_t used = atomic_load(&segment->header->chunks_used);
+
+    return used < segment->chunks ? used : segment->chunks;
+}
+
+/** @return the first living child behind @a idx with its number there, or NULL. Begin
+ *  with 0. */
+static inline adm_child_rec_t *adm_child_next(const adm_segment_t *segment,
+                                              uint32_t *idx)
+{
+    uint32_t used = adm_children_used(segment);
+
+    while (*idx < used) {
+        adm_child_rec_t *rec = adm_child_at(segment, ++*idx);
+
+        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
+            return rec;
+        }
+    }
+    return NULL;
+}
+
+/** @return the first ticket of the zone's first chunk from @a chunk on, which is then
+ *  the next one to look at; 0: there is none below @a end. */
+static inline uint32_t adm_chunk_next(const adm_segment_t *segment,
+                                      uint32_t zone_idx, uint32_t *chunk,
+                                      uint32_t end)
+{
+    while (*chunk < end) {
+        uint32_t at = (*chunk)++;
+
+        if (atomic_load(&segment->chunk_recs[at].zone_idx) == zone_idx) {
+            return at * ADM_CHUNK_TICKETS + 1;
+        }
+    }
+    return 0;
 }
 
 /** Add to a count that is written under the zone's lock alone. */

@@ -5,6 +5,7 @@
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "law.h"
+#include "adm_number.h"
 
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
                    uint32_t limit)
@@ -43,11 +44,6 @@ uint32_t adm_limit_said(const adm_zone_rec_t *zone,
                         enum adm_limit_source_t source)
 {
     return atomic_load(&zone->limits[source]) - 1;
-}
-
-static uint32_t lesser(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 void adm_limit_forget_live(adm_zone_rec_t *zone)
@@ -111,7 +107,7 @@ bool adm_limit_is_cut_off(const adm_zone_rec_t *zone)
 
 uint32_t adm_limit_least(const adm_zone_rec_t *zone)
 {
-    return lesser(adm_limit_least_own(zone), share_of(zone));
+    return adm_lesser(adm_limit_least_own(zone), share_of(zone));
 }
 
 uint32_t adm_limit_least_own(const adm_zone_rec_t *zone)
@@ -122,8 +118,8 @@ uint32_t adm_limit_least_own(const adm_zone_rec_t *zone)
         return 0;
     }
     if (own == ADM_LIMIT_NONE) {
-        own = lesser(adm_limit_said(zone, ADM_LIMIT_CONFIGURED),
-                     adm_limit_said(zone, ADM_LIMIT_AUTO));
+        own = adm_lesser(adm_limit_said(zone, ADM_LIMIT_CONFIGURED),
+                         adm_limit_said(zone, ADM_LIMIT_AUTO));
     }
     return own;
 }

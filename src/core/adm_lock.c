@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "adm_lock.h"
+#include "adm_number.h"
 
 /* Set around each critical section: a signal handler that runs on top of one
  * must neither wait for this thread nor touch its robust list, which may be
@@ -54,16 +55,10 @@ static adm_lock_result_t lock_result(int rv)
     }
 }
 
-static struct timespec timespec_of(adm_usec_t time)
-{
-    return (struct timespec){ .tv_sec = time / ADM_USEC_PER_SEC,
-                              .tv_nsec = (time % ADM_USEC_PER_SEC) * 1000 };
-}
-
 static int lock_until(pthread_mutex_t *mutex, adm_usec_t until)
 {
 #ifdef ADM_HAVE_CLOCKLOCK
-    struct timespec at = timespec_of(until);
+    struct timespec at = adm_timespec(until);
 
     return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &at);
 #else
@@ -72,8 +67,8 @@ static int lock_until(pthread_mutex_t *mutex, adm_usec_t until)
     struct timespec at;
 
     clock_gettime(CLOCK_REALTIME, &at);
-    at = timespec_of(at.tv_sec * ADM_USEC_PER_SEC + at.tv_nsec / 1000
-                     + (left > 0 ? left : 0));
+    at = adm_timespec(at.tv_sec * ADM_USEC_PER_SEC + at.tv_nsec / 1000
+                      + (left > 0 ? left : 0));
     return pthread_mutex_timedlock(mutex, &at);
 #endif
 }

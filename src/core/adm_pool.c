@@ -175,7 +175,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     recount_t counts = { 0 };
     uint32_t zone_idx = adm_zone_idx(segment, zone);
-    uint32_t chunk, n;
+    uint32_t chunk = 0, first, n;
 
     ADM_FAULT(rebuild_begun);
     zone->free_idx = 0; /* R1_rebuild_begun */
@@ -186,14 +186,11 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     }
     /* All chunks: one claimed just before its owner was killed may lie beyond
      * chunks_used. */
-    for (chunk = 0; chunk < segment->chunks; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
-            continue;
-        }
-        note_chunk_used(segment, chunk);
+    while (
+        (first = adm_chunk_next(segment, zone_idx, &chunk, segment->chunks))) {
+        note_chunk_used(segment, chunk - 1);
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            recount_ticket(segment, zone, chunk_first_ticket(chunk) + n,
-                           &counts);
+            recount_ticket(segment, zone, first + n, &counts);
         }
     }
     ADM_FAULT(rebuild_counted);

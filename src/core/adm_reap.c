@@ -34,10 +34,10 @@ void adm_reap_visit_zones(adm_reap_round_t *round,
                           bool (*is_wanted)(const adm_zone_rec_t *))
 {
     adm_segment_t *segment = round->segment;
-    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t used = adm_zones_used(segment);
     uint32_t idx;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         adm_zone_rec_t *zone = adm_zone_at(segment, idx);
 
         if (!is_wanted || is_wanted(zone)) {
@@ -99,14 +99,6 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     return count;
 }
 
-/* How many, from the first one on, may have tickets. */
-static uint32_t chunks_of(const adm_segment_t *segment)
-{
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-
-    return used < segment->chunks ? used : segment->chunks;
-}
-
 static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
                         uint64_t life)
 {
@@ -128,7 +120,7 @@ static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
     adm_segment_t *segment = round->segment;
     uint32_t chunk, count = 0;
 
-    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
+    for (chunk = 0; chunk < adm_chunks_used(segment); chunk++) {
         count += reap_chunk(round, chunk, child_idx, life);
     }
     adm_reap_visit_zones(round, NULL);
@@ -139,14 +131,14 @@ static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
     return count;
 }
 
-uint32_t adm_reap_all(adm_reap_round_t *round, const adm_child_t *self)
+uint32_t adm_reap(adm_reap_round_t *round, const adm_child_t *self)
 {
     adm_segment_t *segment = round->segment;
-    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t used = adm_children_used(segment);
     uint32_t idx, count = 0;
 
     adm_child_mark_the_dead(segment, self ? self->idx : 0);
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         uint64_t life = atomic_load(&adm_child_at(segment, idx)->life);
 
         if (adm_life_state(life) == ADM_LIFE_DEAD) {
@@ -154,14 +146,6 @@ uint32_t adm_reap_all(adm_reap_round_t *round, const adm_child_t *self)
         }
     }
     return count;
-}
-
-uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
-                  adm_usec_t now)
-{
-    adm_reap_round_t round = { .segment = segment, .now = now };
-
-    return adm_reap_all(&round, self);
 }
 
 /* ---- orphans: the child is dead, its program may live --------------------- */
@@ -227,7 +211,7 @@ void adm_reap_orphans(adm_reap_round_t *round)
     orphan_t orphans[ADM_CHUNK_TICKETS];
     uint32_t chunk, count, i;
 
-    for (chunk = 0; chunk < chunks_of(segment); chunk++) {
+    for (chunk = 0; chunk < adm_chunks_used(segment); chunk++) {
         uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
         const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
 

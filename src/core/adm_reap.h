@@ -18,13 +18,9 @@ typedef struct adm_reap_round_t {
 void adm_reap_visit_zones(adm_reap_round_t *round,
                           bool (*is_wanted)(const adm_zone_rec_t *));
 
-/** adm_reap() as part of a round. */
-uint32_t adm_reap_all(adm_reap_round_t *round, const adm_child_t *self);
-
 /** Find dead children, take back what they held; but for zones whose lock is held
  *  for long. @return how many tickets. */
-uint32_t adm_reap(adm_segment_t *segment, const adm_child_t *self,
-                  adm_usec_t now);
+uint32_t adm_reap(adm_reap_round_t *round, const adm_child_t *self);
 
 /** Free the permits of orphans whose programs have ended, or whose time is up.
  *  Makes system calls for each orphan. */

@@ -19,10 +19,10 @@
 
 static bool has_orphans(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t used = adm_zones_used(segment);
     uint32_t idx;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         if (atomic_load(&adm_zone_at(segment, idx)->orphans)) {
             return true;
         }
@@ -55,7 +55,7 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     /* W3_slice_looks_around */
     atomic_store(&child->deaths_seen, deaths);
     atomic_store(&child->loads_seen, loads);
-    count = adm_reap_all(&round, child);
+    count = adm_reap(&round, child);
     if (has_orphans(segment)) {
         /* Makes system calls for each: one process at a time is enough. */
         if (adm_due(&segment->header->next_orphan_round, now,
@@ -71,24 +71,28 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     return count;
 }
 
-uint32_t adm_round_help(adm_child_t *child, adm_usec_t now)
-{
-    if (adm_agent_is_at_work(child->segment, now)) {
-        return 0;
-    }
-    adm_auto_fall_back(child->segment, now);
-    return adm_round(child, now, false);
-}
-
-uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
+/* In place of the agent; none while it is at work. */
+static uint32_t round_without_agent(adm_child_t *child, adm_usec_t now,
+                                    bool is_to_show)
 {
     if (adm_agent_is_at_work(child->segment, now)) {
         return 0;
     }
     adm_auto_fall_back(child->segment, now);
     return adm_round(child, now,
-                     adm_due(&child->segment->header->next_shown_round, now,
-                             SHOWN_INTERVAL_USEC));
+                     is_to_show
+                         && adm_due(&child->segment->header->next_shown_round,
+                                    now, SHOWN_INTERVAL_USEC));
+}
+
+uint32_t adm_round_help(adm_child_t *child, adm_usec_t now)
+{
+    return round_without_agent(child, now, false);
+}
+
+uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now)
+{
+    return round_without_agent(child, now, true);
 }
 
 adm_usec_t adm_round_next(const adm_child_t *child)
@@ -116,7 +120,8 @@ apr_status_t adm_child_register(adm_child_t **registered,
     }
     if (!child) {
         /* The dead may have what records there are. */
-        adm_reap(segment, NULL, adm_now());
+        adm_reap(&(adm_reap_round_t){ .segment = segment, .now = adm_now() },
+                 NULL);
         child = adm_child_claim(segment, pid, generation, pool);
     }
     if (!child) {

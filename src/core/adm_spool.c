@@ -12,16 +12,12 @@
 
 static uint64_t spooled_by_all(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->children_used);
+    const adm_child_rec_t *rec;
     uint64_t bytes = 0;
-    uint32_t idx;
+    uint32_t idx = 0;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
-        const adm_child_rec_t *rec = adm_child_at(segment, idx);
-
-        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
-            bytes += atomic_load(&rec->spooled);
-        }
+    while ((rec = adm_child_next(segment, &idx))) {
+        bytes += atomic_load(&rec->spooled);
     }
     return bytes;
 }

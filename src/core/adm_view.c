@@ -15,30 +15,16 @@
 #include "adm_recycle.h"
 #include "adm_zone.h"
 
-static adm_usec_t oldest_wait_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, adm_usec_t now)
-{
-    const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
-
-    /* Somebody may have come after the clock was read. */
-    return first && now > first->since_usec ? now - first->since_usec : 0;
-}
-
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                            adm_zone_stats_t *stats, adm_history_t *history)
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
     adm_remembered_t remembered;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
 
     if (!rec) {
         return rv;
-    }
-    if (rec->applied_incarnation != zone.incarnation) {
-        adm_zone_unlock(segment, rec, now);
-        return ADM_ZONE_RETIRED;
     }
     adm_hand_over_settle_locked(segment, rec, now);
     *stats = (adm_zone_stats_t){
@@ -52,7 +38,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         .active = atomic_load(&rec->active),
         .orphans = atomic_load(&rec->orphans),
         .queued = atomic_load(&rec->queued),
-        .oldest_wait_usec = oldest_wait_locked(segment, rec, now),
+        .oldest_wait_usec = adm_oldest_wait_locked(segment, rec, now),
         .figures = rec->figures
     };
     if (history) {
@@ -98,11 +84,9 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
 {
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
-    bool is_same = rec && rec->applied_incarnation == zone.incarnation;
-    const adm_flow_table_rec_t *table = is_same ? adm_flow_table(segment, rec)
-                                                : NULL;
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
+    const adm_flow_table_rec_t *table = rec ? adm_flow_table(segment, rec)
+                                            : NULL;
     bool has_keys = table && (table->holding || table->waiting_flows);
     uint32_t count = 0, n;
 
@@ -122,8 +106,8 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
 
 void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
 {
-    uint32_t used = atomic_load(&segment->header->children_used);
-    uint32_t idx;
+    const adm_child_rec_t *rec;
+    uint32_t idx = 0;
 
     *stats = (adm_server_stats_t){
         .worker_cap = atomic_load(&segment->header->worker_cap),
@@ -135,26 +119,22 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         .away_max_usec = atomic_load(&segment->header->away_max_usec)
     };
     adm_engine_view(segment, &stats->engine);
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
-        adm_child_rec_t *rec = adm_child_at(segment, idx);
-
-        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
-            stats->workers_held += atomic_load(&rec->workers_held);
-            stats->blocked += atomic_load(&rec->blocked);
-            stats->workers_blocked += atomic_load(&rec->workers_blocked);
-            stats->parked += atomic_load(&rec->parked);
-            stats->transfers += atomic_load(&rec->transfers);
-            stats->spooled += atomic_load(&rec->spooled);
-        }
+    while ((rec = adm_child_next(segment, &idx))) {
+        stats->workers_held += atomic_load(&rec->workers_held);
+        stats->blocked += atomic_load(&rec->blocked);
+        stats->workers_blocked += atomic_load(&rec->workers_blocked);
+        stats->parked += atomic_load(&rec->parked);
+        stats->transfers += atomic_load(&rec->transfers);
+        stats->spooled += atomic_load(&rec->spooled);
     }
 }
 
 bool adm_view_has_waiters(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->zones_used);
+    uint32_t used = adm_zones_used(segment);
     uint32_t idx;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.zones; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         if (atomic_load(&adm_zone_at(segment, idx)->queued)) {
             return true;
         }

@@ -9,12 +9,7 @@
 #include <unistd.h>
 
 #include "adm_wait.h"
-
-static struct timespec timespec_of(adm_usec_t duration)
-{
-    return (struct timespec){ .tv_sec = duration / ADM_USEC_PER_SEC,
-                              .tv_nsec = (duration % ADM_USEC_PER_SEC) * 1000 };
-}
+#include "adm_number.h"
 
 /* Where time_t has outgrown long, SYS_futex still expects the old timespec. */
 #ifdef SYS_futex_time64
@@ -33,7 +28,7 @@ void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
     if (left <= 0) {
         return;
     }
-    timeout = timespec_of(left);
+    timeout = adm_timespec(left);
     syscall(FUTEX, word, FUTEX_WAIT, value, &timeout, NULL, 0);
 }
 

@@ -120,14 +120,13 @@ static bool copy_locked(const adm_segment_t *segment,
 
 /* The tickets of one chunk. */
 static uint32_t copy_chunk_locked(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone, uint32_t chunk,
+                                  const adm_zone_rec_t *zone, uint32_t first,
                                   adm_usec_t now, adm_present_t *present)
 {
     uint32_t n, count = 0;
 
     for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-        count += copy_locked(segment, zone, chunk * ADM_CHUNK_TICKETS + 1 + n,
-                             now, &present[count]);
+        count += copy_locked(segment, zone, first + n, now, &present[count]);
     }
     return count;
 }
@@ -137,31 +136,21 @@ apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                           uint32_t *count)
 {
     adm_segment_t *segment = child->segment;
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-    apr_status_t rv = APR_SUCCESS;
+    uint32_t end = adm_chunks_used(segment), first;
+    apr_status_t rv;
 
     *count = 0;
-    for (; *cursor < used && *cursor < segment->chunks && *count == 0
-           && rv == APR_SUCCESS;
-         ++*cursor) {
-        adm_zone_rec_t *rec;
+    while (*count == 0
+           && (first = adm_chunk_next(segment, zone.idx, cursor, end))) {
+        adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
 
-        if (atomic_load(&segment->chunk_recs[*cursor].zone_idx) != zone.idx) {
-            continue;
-        }
-        rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
         if (!rec) {
-            break;
+            return rv;
         }
-        if (rec->applied_incarnation == zone.incarnation) {
-            *count = copy_chunk_locked(segment, rec, *cursor, now, present);
-        }
-        else {
-            rv = ADM_ZONE_RETIRED;
-        }
+        *count = copy_chunk_locked(segment, rec, first, now, present);
         adm_zone_unlock(segment, rec, now);
     }
-    return rv;
+    return APR_SUCCESS;
 }
 
 bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage)

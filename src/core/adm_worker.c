@@ -10,15 +10,11 @@
  * asking for. */
 static uint32_t workers_asked(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->children_used);
-    uint32_t idx, asked = 0;
+    const adm_child_rec_t *rec;
+    uint32_t idx = 0, asked = 0;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
-        adm_child_rec_t *rec = adm_child_at(segment, idx);
-
-        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE) {
-            asked += atomic_load(&rec->workers_asked);
-        }
+    while ((rec = adm_child_next(segment, &idx))) {
+        asked += atomic_load(&rec->workers_asked);
     }
     return asked;
 }
@@ -87,16 +83,13 @@ static uint64_t connections_of(const adm_child_t *child,
 static uint64_t connections_of_generation(const adm_child_t *child)
 {
     const adm_segment_t *segment = child->segment;
-    uint32_t used = atomic_load(&segment->header->children_used);
+    const adm_child_rec_t *rec;
     uint32_t generation = atomic_load(&child->rec->generation);
     uint64_t connections = 0;
-    uint32_t idx;
+    uint32_t idx = 0;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
-        const adm_child_rec_t *rec = adm_child_at(segment, idx);
-
-        if (adm_life_state(atomic_load(&rec->life)) == ADM_LIFE_LIVE
-            && atomic_load(&rec->generation) == generation) {
+    while ((rec = adm_child_next(segment, &idx))) {
+        if (atomic_load(&rec->generation) == generation) {
             connections += connections_of(child, rec);
         }
     }

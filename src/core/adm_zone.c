@@ -79,19 +79,15 @@ static void adm_zone_end_all_left_locked(adm_segment_t *segment,
                                          adm_zone_rec_t *zone)
 {
     uint32_t zone_idx = adm_zone_idx(segment, zone);
-    uint32_t chunk, n;
+    uint32_t chunk = 0, first, n;
 
     /* First: whoever leaves from now on stores it again. */
     atomic_store(&zone->has_left, 0); /* T12_notes_taken */
     ADM_FAULT(left_taken);
-    for (chunk = 0; chunk < segment->chunks; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
-            continue;
-        }
+    while (
+        (first = adm_chunk_next(segment, zone_idx, &chunk, segment->chunks))) {
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            end_left_ticket_locked(segment, zone,
-                                   chunk * ADM_CHUNK_TICKETS + 1 + n,
-                                   adm_now());
+            end_left_ticket_locked(segment, zone, first + n, adm_now());
         }
     }
 }
@@ -341,19 +337,31 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_pool_put_locked(segment, zone, ticket_idx);
 }
 
+adm_zone_rec_t *adm_zone_open(adm_segment_t *segment, adm_zone_t handle,
+                              adm_usec_t now, apr_status_t *rv)
+{
+    adm_zone_rec_t *zone = adm_zone_lock_for(segment, handle.idx,
+                                             ADM_LOCK_BRIEF_USEC, rv);
+
+    if (zone && zone->applied_incarnation != handle.incarnation) {
+        adm_zone_unlock(segment, zone, now);
+        *rv = ADM_ZONE_RETIRED;
+        return NULL;
+    }
+    return zone;
+}
+
 /* ---- counts --------------------------------------------------------------- */
 
 void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone)
 {
+    adm_usec_t now = adm_now();
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(child->segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
+    adm_zone_rec_t *rec = adm_zone_open(child->segment, zone, now, &rv);
 
     if (rec) {
-        if (rec->applied_incarnation == zone.incarnation) {
-            rec->figures.outcomes[ADM_EXEMPT]++;
-        }
-        adm_zone_unlock(child->segment, rec, adm_now());
+        rec->figures.outcomes[ADM_EXEMPT]++;
+        adm_zone_unlock(child->segment, rec, now);
     }
 }
 

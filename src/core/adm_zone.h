@@ -13,6 +13,11 @@
 adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
                                   adm_usec_t patience, apr_status_t *rv);
 
+/** Take a zone's lock as adm_zone_lock_for() does, briefly, if the handle is still that
+ *  of the zone in its place; else @a rv is ADM_ZONE_RETIRED. */
+adm_zone_rec_t *adm_zone_open(adm_segment_t *segment, adm_zone_t handle,
+                              adm_usec_t now, apr_status_t *rv);
+
 /** Settle the grants, pass on those whose lease is over, hand free permits to
  *  the first in the queue that can run, unlock, wake those who got one; again if there
  *  were many. Every way out of a zone's lock goes through here, so that no free

@@ -210,7 +210,9 @@ static void *reap_slowly(void *unused)
 {
     (void)unused;
     atomic_store(&shared[1], 1);
-    return (void *)(uintptr_t)adm_reap(segment, child, adm_now());
+    return (void *)(uintptr_t)adm_reap(&(adm_reap_round_t){ .segment = segment,
+                                                            .now = adm_now() },
+                                       child);
 }
 
 START_TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
