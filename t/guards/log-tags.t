@@ -35,4 +35,7 @@ none 'a tag is explained in docs/log-messages.md',
 none 'an explained tag is in the code, or marked as retired',
     map { "ADM$_" } grep { !$places{$_} == !$retired{$_} } sort keys %explained;
 
+my @order = $manual =~ /^### ADM(\d+)/mg;
+is_deeply \@order, [ sort @order ], 'they stand by number';
+
 done_testing;
