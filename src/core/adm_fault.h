@@ -25,7 +25,7 @@
     point(fleet_lowered) point(fleet_promised) point(fleet_set) \
     point(fleet_leased) point(fleet_unwatched) point(engine_who) point(ask_filled) \
     point(flow_linked) point(flow_unlinked) point(flows_forgotten) \
-    point(setup_applied)
+    point(setup_applied) point(who_sent)
 /* clang-format on */
 
 typedef enum adm_fault_t {

@@ -1,14 +1,47 @@
 /* adm_inherit.c - a permit moves on to the request that the work has moved to.
- * Called by the module, for requests that the server sends to itself.
+ * Called by the module, for requests that the server has caused itself.
  *
  * In one critical section the old ticket ends and the new one begins, so nobody
  * in the queue gets the permit in between.
  */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "adm_fault.h"
 #include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_program.h"
 #include "adm_zone.h"
+
+#define NAME_FORMAT "%x.%llx"
+
+void adm_inherit_name(const adm_ticket_t *ticket,
+                      char text[ADM_INHERIT_NAME_LENGTH])
+{
+    snprintf(text, ADM_INHERIT_NAME_LENGTH, NAME_FORMAT, ticket->idx,
+             (unsigned long long)ticket->arrival);
+}
+
+/* @return the ticket that the name is of, if the zone has it; NULL: it has not. */
+static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
+                              const char *name, uint32_t *idx,
+                              uint64_t *arrival)
+{
+    char *rest;
+    adm_ticket_rec_t *ticket;
+
+    *idx = (uint32_t)strtoul(name, &rest, 16);
+    ticket = *rest == '.' ? adm_ticket_at(segment, *idx) : NULL;
+    if (!ticket) {
+        return NULL;
+    }
+    *arrival = strtoull(rest + 1, NULL, 16);
+    return atomic_load(
+               &segment->chunk_recs[(*idx - 1) / ADM_CHUNK_TICKETS].zone_idx)
+                   == zone_idx
+               ? ticket
+               : NULL;
+}
 
 /* @return whether the ticket of this arrival holds a permit of the zone. */
 static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
@@ -46,11 +79,11 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return true;
 }
 
-adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone,
-                          const char *token, adm_usec_t now, adm_ticket_t *heir)
+adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
+                          adm_usec_t now, adm_ticket_t *heir)
 {
     adm_segment_t *segment = child->segment;
-    adm_inherit_t result = ADM_INHERIT_NONE;
+    adm_inherit_t result = ADM_INHERIT_ENDED;
     adm_ticket_rec_t *from;
     adm_zone_rec_t *rec;
     uint64_t arrival;
@@ -58,10 +91,7 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone,
     bool has_program;
     apr_status_t rv;
 
-    if (!adm_program_read_token(segment, token, &idx, &arrival)) {
-        return ADM_INHERIT_NONE;
-    }
-    from = adm_ticket_at(segment, idx);
+    from = find(segment, zone.idx, name, &idx, &arrival);
     if (!from) {
         return ADM_INHERIT_NONE;
     }

@@ -33,7 +33,7 @@
  * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
  * what kinds of programs cost;
  * 3 only a pid beside the arrival of a program; costs are configured, never
- * learnt. */
+ * learnt; who waits for a program of this machine, tickets that were ignored. */
 #define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -86,6 +86,7 @@ typedef struct adm_header_rec_t {
                                * between the two leaves this one higher */
     atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
     _Atomic uint64_t unlimited;
+    _Atomic uint64_t tickets_ignored;
     _Atomic adm_usec_t next_orphan_round; /* one process at a time looks */
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];

@@ -16,6 +16,10 @@ typedef struct adm_who_rec_t {
                             * 0: being written */
     adm_who_t who;
 
+    /* adm_sent_word() of the ticket's request, once it has been sent to a program of
+     * this machine. By the ticket's owner, without a lock. */
+    _Atomic uint64_t sent;
+
     /* By the agent alone, without a lock: what the ticket's program had taken when
      * it was last seen: adm_account.c. */
     _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
@@ -24,5 +28,12 @@ typedef struct adm_who_rec_t {
     _Atomic uint64_t processor_usec;
     _Atomic uint64_t faults;
 } adm_who_rec_t;
+
+/* The low bits of the ticket's arrival, and the virtual host that has sent its
+ * request. */
+static inline uint64_t adm_sent_word(uint64_t arrival, uint32_t by)
+{
+    return (arrival & UINT32_MAX) << 32 | by;
+}
 
 #endif

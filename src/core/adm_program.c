@@ -44,8 +44,10 @@ void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
              ticket->idx, (unsigned long long)ticket->arrival);
 }
 
-bool adm_program_read_token(const adm_segment_t *segment, const char *token,
-                            uint32_t *ticket_idx, uint64_t *arrival)
+/* @return whether the token is one of this segment, as far as it can be read: of
+ * which ticket, which may have ended or not exist. */
+static bool read_token(const adm_segment_t *segment, const char *token,
+                       uint32_t *ticket_idx, uint64_t *arrival)
 {
     char *rest;
 
@@ -94,8 +96,8 @@ static void look_for_token(void)
     if (!entry) {
         return;
     }
-    if (adm_program_read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="),
-                               &idx, &announced.arrival)) {
+    if (read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="), &idx,
+                   &announced.arrival)) {
         announced.rec = adm_ticket_at(watched, idx);
     }
     announced.is_by_token = true;

@@ -1,5 +1,5 @@
 /* adm_program.h - whether a program lives.
- * Called by adm_reap and adm_ticket; adm_inherit reads tokens.
+ * Called by adm_reap, adm_ticket and adm_inherit.
  *
  * What a request asks is in adm.h.
  */
@@ -8,11 +8,6 @@
 
 #include "adm_layout.h"
 #include "adm_proc.h"
-
-/** @return whether the token is one of this segment, as far as it can be read: of
- *  which ticket, which may have ended or not exist. */
-bool adm_program_read_token(const adm_segment_t *segment, const char *token,
-                            uint32_t *ticket_idx, uint64_t *arrival);
 
 /** @return whether every program of a ticket has provably ended; from then on
  *  none can start. Makes system calls.

@@ -494,3 +494,9 @@ void adm_segment_count_unlimited(adm_segment_t *segment)
     atomic_fetch_add_explicit(&segment->header->unlimited, 1,
                               memory_order_relaxed);
 }
+
+void adm_segment_count_ignored(adm_segment_t *segment)
+{
+    atomic_fetch_add_explicit(&segment->header->tickets_ignored, 1,
+                              memory_order_relaxed);
+}

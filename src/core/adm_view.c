@@ -112,6 +112,7 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
     *stats = (adm_server_stats_t){
         .worker_cap = atomic_load(&segment->header->worker_cap),
         .unlimited = atomic_load(&segment->header->unlimited),
+        .tickets_ignored = atomic_load(&segment->header->tickets_ignored),
         .has_agent = adm_agent_is_at_work(segment, adm_now()),
         .available_kb = adm_account_available(segment, adm_now()),
         .recycled = atomic_load(&segment->header->recycled),

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "adm_fault.h"
 #include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_proc.h"
@@ -151,6 +152,68 @@ apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         adm_zone_unlock(segment, rec, now);
     }
     return APR_SUCCESS;
+}
+
+void adm_who_sent(const adm_ticket_t *ticket, uint32_t by)
+{
+    adm_who_rec_t *rec = adm_who_at(ticket->child->segment, ticket->idx);
+
+    if (rec) {
+        atomic_store(&rec->sent, adm_sent_word(ticket->arrival, by));
+        ADM_FAULT(who_sent);
+    }
+}
+
+static bool was_sent(const adm_ticket_rec_t *ticket, uint64_t sent, uint32_t by)
+{
+    return sent >> 32 == (ticket->arrival & UINT32_MAX) && (uint32_t)sent != 0
+           && (uint32_t)sent != by;
+}
+
+/* @return whether no request of the chunk holds a permit but those that were sent by
+ * others. Counts these. */
+static bool chunk_was_sent_locked(const adm_segment_t *segment, uint32_t chunk,
+                                  uint32_t by, uint32_t *count)
+{
+    uint32_t idx = chunk * ADM_CHUNK_TICKETS + 1;
+    uint32_t end = idx + ADM_CHUNK_TICKETS;
+
+    for (; idx < end; idx++) {
+        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+        unsigned state = atomic_load(&ticket->state);
+
+        if (state == ADM_TICKET_FREE || state == ADM_TICKET_WAITING) {
+            continue;
+        }
+        if (!was_sent(ticket, atomic_load(&adm_who_at(segment, idx)->sent),
+                      by)) {
+            return false;
+        }
+        ++*count;
+    }
+    return true;
+}
+
+bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
+                      adm_usec_t now)
+{
+    adm_segment_t *segment = child->segment;
+    uint32_t used = atomic_load(&segment->header->chunks_used);
+    uint32_t chunk, count = 0;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+    bool all = rec && rec->applied_incarnation == zone.incarnation;
+
+    for (chunk = 0; all && chunk < used && chunk < segment->chunks; chunk++) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone.idx) {
+            all = chunk_was_sent_locked(segment, chunk, by, &count);
+        }
+    }
+    if (rec) {
+        adm_zone_unlock(segment, rec, now);
+    }
+    return all && count > 0;
 }
 
 bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage)

@@ -88,8 +88,6 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_program_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_self_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_kept_post_config, NULL, NULL,

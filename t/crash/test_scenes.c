@@ -87,17 +87,17 @@ static int move_on(void *unused)
 {
     adm_child_t *child = join();
     adm_ticket_t ticket, heir = { 0 };
-    char token[ADM_TOKEN_LENGTH];
+    char name[ADM_INHERIT_NAME_LENGTH];
 
     (void)unused;
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    adm_program_token(&ticket, token);
+    adm_inherit_name(&ticket, name);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();
-    NEED(adm_inherit(child, zone, token, adm_now(), &heir)
-         == ADM_INHERIT_MOVED);
+    adm_who_sent(&ticket, 1);
+    NEED(adm_inherit(child, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
     return 0;
 }
 
@@ -302,6 +302,7 @@ int do_everything(void *unused)
         adm_ticket_wait(&ticket, adm_now() + 1);
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
+    adm_who_sent(&ticket, 1);
     start_program_of(&ticket);
     leave(&ticket);
     outcome = enter(child, zone, &ticket);
@@ -419,6 +420,7 @@ const scene_t scenes[] = {
     { KILL(leave_unlinked), NULL, move_on, .is_parallel = true, .limit = 1 },
     { KILL(enter_filled), NULL, move_on, .is_parallel = true, .limit = 1 },
     { KILL(enter_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
+    { KILL(who_sent), NULL, move_on, .is_parallel = true, .limit = 1 },
     /* The victim wins. */
     { KILL(begin_stored), NULL, begin_and_leave, .limit = 1 },
     { KILL(grant_settled), NULL, begin_and_leave, .limit = 1 },

@@ -48,13 +48,14 @@ static int step_leave(void)
 static int step_move_on(void)
 {
     adm_ticket_t heir = { 0 };
-    char token[ADM_TOKEN_LENGTH];
+    char name[ADM_INHERIT_NAME_LENGTH];
 
     victim = join();
     enter(victim, zone, &ticket);
-    adm_program_token(&ticket, token);
+    adm_inherit_name(&ticket, name);
     begin_steps();
-    adm_inherit(victim, zone, token, adm_now(), &heir);
+    adm_who_sent(&ticket, 1);
+    adm_inherit(victim, zone, name, adm_now(), &heir);
     leave(&ticket);
     leave(&heir);
     return 0;

@@ -91,44 +91,6 @@ for_each_combo(sub {
     }
 }, 'prefork+cgi', 'event+cgid');
 
-# ProxyPass that leads a zone into itself takes workers that nobody counts.
-for_each_combo(sub {
-    my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, modules => [qw(proxy proxy_http)]);
-    $httpd->configtest;    # chooses the port
-    my ($own, $other) = ($httpd->{port}, $httpd->{port} == 65000 ? 64999 : 65000);
-    my $zones = "<Location /a>\nMaxConcurrent 4\nAdmissionQueue 0\nAdmissionZone z\n</Location>\n"
-              . "<Location /b>\nAdmissionZone z\n</Location>\n"
-              . "<Location /c>\nMaxConcurrent 4\nAdmissionQueue 0\n</Location>\n";
-    my $twice = qr/ADM0119: zone z: .*two workers/;
-    my $circle = qr/ADM0119: zone z: .*back to itself/;
-    my @cases = (
-        [ 'into another zone', "ProxyPass /a http://127.0.0.1:$own/c" ],
-        [ 'from outside', "ProxyPass /x http://127.0.0.1:$own/a" ],
-        [ 'to another port', "ProxyPass /a http://127.0.0.1:$other/a" ],
-        [ 'to another machine', "ProxyPass /a http://192.0.2.1:$own/a" ],
-        [ 'not at all', "ProxyPass /a !" ],
-        [ 'to a name that only begins so', "ProxyPass /a http://127.0.0.1:$own/bee" ],
-        [ 'into the same zone', "ProxyPass /a http://127.0.0.1:$own/b/x", $twice ],
-        [ 'by name', "ProxyPass /a http://localhost:$own/b", $twice ],
-        [ 'by ServerName', "ProxyPass /a/y http://test.example:$own/b/", $twice ],
-        [ 'to itself', "ProxyPass /a/ http://127.0.0.1:$own/a/", $circle ],
-        [ 'to itself in a section',
-          "<Location /a/b>\nProxyPass http://127.0.0.1:$own/a/b/c\n</Location>", $circle ],
-        [ 'to another host of the zone',
-          "<VirtualHost *:$own>\nServerName one.example\nProxyPass /a http://two.example:$own/a\n"
-          . "</VirtualHost>\n<VirtualHost *:$own>\nServerName two.example\n</VirtualHost>", $twice ],
-    );
-    for (@cases) {
-        my ($what, $conf, $warning) = @$_;
-        $httpd->configure("$zones$conf\n");
-        my ($status, $output) = $httpd->configtest;
-        my @lines = $output =~ /^.*ADM0119.*$/mg;
-        is $status, 0, "ProxyPass $what: configtest accepts it" or diag $output;
-        is scalar @lines, $warning ? 1 : 0, '... ' . ($warning ? 'and warns' : 'without a word');
-        like $lines[0], $warning, '... of that' if $warning;
-    }
-}, 'prefork+cgi') if Admission::Config::is_installed('proxy_http');
 
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {

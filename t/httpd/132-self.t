@@ -9,9 +9,17 @@ use Admission::Config;
 my ($limit, $clients) = (2, 8);
 my @modules = qw(proxy proxy_http proxy_balancer slotmem_shm lbmethod_byrequests);
 
+# An address of this machine that is no loopback address, as the system chooses it for
+# what it would send to another one. Nothing is sent.
+sub address_outside {
+    my $socket = IO::Socket::INET->new(PeerAddr => '192.0.2.1', PeerPort => 9, Proto => 'udp');
+    return $socket ? $socket->sockhost : '';
+}
+
 # A server that is no httpd: it shows what it was sent.
 sub start_foreign_backend {
-    my $listening = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => 0,
+    my ($address) = @_;
+    my $listening = IO::Socket::INET->new(LocalAddr => $address, LocalPort => 0,
                                           Proto => 'tcp', Listen => 5) // die "$@\n";
     my $pid = fork // die "fork: $!\n";
     return ($listening->sockport, $pid) if $pid;
@@ -38,7 +46,8 @@ for_each_combo(sub {
     my $httpd = new_httpd(combo => $combo, workers => 40, http2 => $has_http2,
                           modules => [ @modules, $has_http2 ? 'proxy_http2' : () ]);
     $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
-    my ($foreign, $pid) = start_foreign_backend();
+    my $outside = address_outside();
+    my ($foreign, $pid) = start_foreign_backend($outside || '127.0.0.1');
     my $conf = <<"CONF";
 AdmissionReserve 1
 MaxConcurrent $limit
@@ -47,7 +56,7 @@ AdmissionQueue 50 timeout=10s
 <Location /shown.cgi>
     MaxConcurrent off
 </Location>
-ProxyPass /foreign/ http://127.0.0.1:$foreign/
+@{[ $outside && "ProxyPass /foreign/ http://$outside:$foreign/" ]}
 CONF
     $httpd->put('shown.cgi', <<'CGI');
 #!/bin/sh
@@ -110,11 +119,15 @@ CONF
         like $body, qr/REQUEST_METHOD/, "$shown: a program shows what it sees";
         unlike $body, qr/ADMISSION_TICKET=\S+\//, '... which is not the header';
     }
-    unlike $httpd->get('/foreign/x')->{body}, qr/Admission-Ticket/i,
-        'nor do servers that are others';
     my $forged = 'Admission-Ticket: ';
-    unlike $httpd->get('/foreign/x', headers => ["${forged}claimed"])->{body}, qr/claimed/,
-        '... nor what a client says';
+    SKIP: {
+        skip 'this machine has no other address', 3 if !$outside;
+        my $shown = $httpd->get('/foreign/x')->{body};
+        like $shown, qr/^Host: /m, 'a server at another address than loopback';
+        unlike $shown, qr/Admission-Ticket/i, '... does not see it';
+        unlike $httpd->get('/foreign/x', headers => ["${forged}claimed"])->{body},
+            qr/Admission-Ticket/i, '... nor what a client says';
+    }
 
     my @hold = map { $httpd->ask("/cgi-bin/x?id=hold$_&until=go") } 1 .. $limit;
     $httpd->zone_becomes('all', 'the zone is full', Active => $limit);

@@ -5,7 +5,7 @@
 static adm_zone_t zone;
 static adm_child_t *child;
 static adm_ticket_t sender, waiter;
-static char token[ADM_TOKEN_LENGTH];
+static char name[ADM_INHERIT_NAME_LENGTH];
 
 /* Who has the only permit, and somebody in the queue. */
 static void stage(void)
@@ -14,12 +14,12 @@ static void stage(void)
     child = join();
     ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
-    adm_program_token(&sender, token);
+    adm_inherit_name(&sender, name);
 }
 
 static adm_inherit_t inherit(adm_ticket_t *heir)
 {
-    return adm_inherit(child, zone, token, adm_now(), heir);
+    return adm_inherit(child, zone, name, adm_now(), heir);
 }
 
 START_TEST(a_permit_moves_past_the_queue)
@@ -49,10 +49,49 @@ START_TEST(a_permit_moves_once)
 
     stage();
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
-    ck_assert_int_eq(inherit(&other), ADM_INHERIT_NONE);
+    ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
     leave(&heir);
-    ck_assert_int_eq(inherit(&other), ADM_INHERIT_NONE);
+    ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
     ck_assert_uint_eq(other.held, 0);
+    ck_assert_uint_eq(active_in(zone), 1);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(a_name_is_good_while_its_ticket_holds_a_permit)
+{
+    adm_ticket_t next;
+
+    stage();
+    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
+    leave(&sender);
+    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
+    leave(&waiter);
+    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
+    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
+    assert_segment_consistent();
+}
+END_TEST
+
+START_TEST(names_of_nothing_move_nothing)
+{
+    static const char *const names[] = { "",           ".",   "1",
+                                         "0.0",        "x.0", "ffffffff.0",
+                                         "100000001.0" };
+    adm_ticket_t heir = { 0 };
+    adm_zone_t other = zone_called("other", 1, 10);
+    size_t n;
+
+    stage();
+    for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
+        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &heir),
+                         ADM_INHERIT_NONE);
+    }
+    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &heir),
+                     ADM_INHERIT_NONE);
+    adm_inherit_name(&waiter, name); /* which has no permit yet */
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_ENDED);
+    ck_assert_uint_eq(heir.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
     assert_segment_consistent();
 }
@@ -161,8 +200,7 @@ static int inherit_and_stay(void *unused)
 
     (void)unused;
     NEED(other != NULL);
-    NEED(adm_inherit(other, zone, token, adm_now(), &heir)
-         == ADM_INHERIT_MOVED);
+    NEED(adm_inherit(other, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
     atomic_store(&shared[0], 1);
     return stay();
 }
@@ -187,6 +225,8 @@ static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_permit_moves_past_the_queue);
     tcase_add_test(stories, a_permit_moves_once);
+    tcase_add_test(stories, a_name_is_good_while_its_ticket_holds_a_permit);
+    tcase_add_test(stories, names_of_nothing_move_nothing);
     tcase_add_test(stories, a_permit_stays_with_a_program_that_lives);
     tcase_add_test(stories, whose_permit_has_moved_announces_no_program);
     tcase_add_test(stories,

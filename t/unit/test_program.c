@@ -428,33 +428,6 @@ START_TEST(another_fork_keeps_its_signals_blocked)
 }
 END_TEST
 
-START_TEST(a_token_is_good_while_its_ticket_holds_a_permit)
-{
-    char token[ADM_TOKEN_LENGTH], waiting[ADM_TOKEN_LENGTH];
-    adm_ticket_t ticket, waiter, next;
-    adm_zone_t other;
-
-    make_zone();
-    other = zone_called("other", 1, 1);
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
-    adm_program_token(&ticket, token);
-    adm_program_token(&waiter, waiting);
-    ck_assert(adm_inherit(child, zone, token, adm_now(), NULL));
-    ck_assert(!adm_inherit(child, other, token, adm_now(), NULL));
-    ck_assert(!adm_inherit(child, zone, waiting, adm_now(), NULL));
-    ck_assert(!adm_inherit(child, zone, "", adm_now(), NULL));
-    ck_assert(!adm_inherit(child, zone, "1.ffffffff.1", adm_now(), NULL));
-
-    adm_ticket_release(&ticket, adm_now());
-    ck_assert(!adm_inherit(child, zone, token, adm_now(), NULL));
-    adm_ticket_release(&waiter, adm_now());
-    ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
-    ck_assert(!adm_inherit(child, zone, token, adm_now(), NULL));
-    assert_segment_consistent();
-}
-END_TEST
-
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_ticket_without_program_has_none_that_lives);
@@ -472,7 +445,6 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, what_is_forked_here_is_not_the_program_of_a_daemon);
     tcase_add_test(stories, apr_lets_the_token_be_found);
     tcase_add_test(stories, a_released_ticket_announces_nothing);
-    tcase_add_test(stories, a_token_is_good_while_its_ticket_holds_a_permit);
     tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
     tcase_add_test(stories, another_fork_keeps_its_signals_blocked);
     if (can_be_told_without_proc()) {

@@ -180,6 +180,32 @@ START_TEST(a_process_uses_memory_and_time)
 }
 END_TEST
 
+/* Of the two virtual hosts 1 and 2. */
+START_TEST(who_waits_for_a_program_of_this_machine_is_known)
+{
+    adm_ticket_t first, second, waiter;
+
+    make_zone(2);
+    ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
+    come(&first, "/first");
+    come(&second, "/second");
+    come(&waiter, "/waiter");
+    adm_who_sent(&first, 1);
+    ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
+    adm_who_sent(&second, 1);
+    ck_assert(adm_who_all_sent(child, zone, 2, adm_now()));
+    ck_assert(!adm_who_all_sent(child, zone, 1, adm_now()));
+    leave(&second); /* the waiter has the permit now, and was sent nowhere */
+    ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
+    leave(&waiter);
+    ck_assert(adm_who_all_sent(child, zone, 2, adm_now()));
+    leave(&first);
+    come(&first, "/next"); /* in the place of the one before */
+    ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
+    leave(&first);
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, who_runs_and_who_waits_is_seen);
@@ -188,6 +214,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, more_than_a_chunk_of_them_come_in_parts);
     tcase_add_test(stories, a_text_without_an_end_is_ended);
     tcase_add_test(stories, one_that_is_being_written_is_not_shown);
+    tcase_add_test(stories, who_waits_for_a_program_of_this_machine_is_known);
     tcase_add_test(stories, a_process_uses_memory_and_time);
 }
 

@@ -111,4 +111,7 @@ void adm_segment_end_load(adm_segment_t *segment, uint32_t worker_cap,
 /** Count a request that runs without a permit because none could be counted. */
 void adm_segment_count_unlimited(adm_segment_t *segment);
 
+/** Count one that came with a ticket that is forged or has ended. */
+void adm_segment_count_ignored(adm_segment_t *segment);
+
 #endif

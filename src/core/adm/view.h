@@ -84,6 +84,7 @@ typedef struct adm_server_stats_t {
     uint32_t transfers;       /* sent or received without a worker */
     uint64_t spooled;         /* bytes kept for slow clients */
     uint64_t unlimited;       /* requests let through because of a fault */
+    uint64_t tickets_ignored; /* requests with a forged or stale one */
     bool has_agent;           /* that is at work */
     uint64_t available_kb;    /* memory without swapping; 0: not known */
     uint64_t recycled; /* children that ended because their quota was used */

@@ -44,6 +44,22 @@ const char *adm_priority_name(adm_priority_t priority);
 void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who);
 
 /**
+ * The request is about to be sent to another program of this machine, and then waits
+ * for that. The owner of the ticket, while it holds a permit. No lock, no system call.
+ *
+ * @param by  what tells the virtual hosts of a configuration apart; not 0
+ */
+void adm_who_sent(const adm_ticket_t *ticket, uint32_t by);
+
+/**
+ * @return whether each permit of the zone is held by a request that was sent to a
+ * program of this machine by another virtual host than @a by. Waits briefly for the
+ * zone's lock, else false.
+ */
+bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
+                      adm_usec_t now);
+
+/**
  * Copy some of the requests that run or wait in a zone, in no order. Called again
  * and again with the same @a cursor, which begins at 0, all come; those that come
  * and go meanwhile may, once. Waits briefly for the zone's lock.

@@ -1,19 +1,20 @@
 /* mod_admission_self.c - requests that this server sends to itself.
  *
  * A request that holds a permit and waits for an answer of the same zone would wait
- * for itself. mod_proxy's requests to one of our own addresses carry a token of each
- * ticket that their sender holds, and those that it came with itself, and how many
- * requests are between it and the client's:
+ * for itself. So would one that is sent to a filter on this machine (a cache, a
+ * firewall) which sends it on to this server. mod_proxy's requests to this machine
+ * carry the name of each ticket that their sender holds, and those that it came with
+ * itself, and how many requests are between it and the client's:
  *
- *   Admission-Ticket: hops=N/MAC KIND-TOKEN/MAC KIND-TOKEN/MAC
+ *   Admission-Ticket: hops=N/MAC KIND NAME/MAC KIND NAME/MAC     (KIND is one letter)
  *
- * The permit moves to where the work is: the request that mod_proxy sends takes it
+ * The permit moves to where the work is: the request that brings the header takes it
  * over, and who sent it only passes the answer on. That one may end first, when
  * its client leaves, and the work goes on with its permit.
  *
- * The key of the MAC is known to processes of this httpd only, and a token is
- * good while its ticket holds its permit. Every request loses the header before
- * other modules see it.
+ * The key of the MAC is known to processes of this httpd only, and a name is good
+ * while its ticket holds its permit: once. Programs of this machine see it, so nothing
+ * in it is a secret. Every request loses the header before other modules see it.
  *
  * Each of these requests holds a worker that the reserve does not know. So there
  * is an end to them: mod_proxy may lead in a circle.
@@ -21,21 +22,17 @@
 #include <httpd.h>
 #include <apr_siphash.h>
 #include <apr_strings.h>
-#include <apr_uri.h>
-#include <http_log.h>
 #include <mod_proxy.h>
 
 #include "request/mod_admission_backend.h"
 #include "request/mod_admission_include.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_visit.h"
-#include "server/mod_admission_own.h"
+#include "server/mod_admission_local.h"
 #include "server/mod_admission_process.h"
 
-APLOG_USE_MODULE(admission);
-
 #define HEADER "Admission-Ticket"
-#define KEY_KEY "mod_admission-key" /* over restarts */
+#define PROXY_KEY "mod_admission-proxy" /* over restarts */
 /* In the pool of the client's request. */
 #define TICKETS_KEY "admission-tickets"
 #define TOKENS_MAX 1024             /* characters in one header */
@@ -45,57 +42,31 @@ APLOG_USE_MODULE(admission);
 #define KIND_STAYS "s"
 #define MAC_LENGTH (2 * APR_SIPHASH_DSIZE)
 
-/* Private, in the parent before it forks; the same over restarts. */
-static const unsigned char *mac_key;
-
-static void log_no_key(server_rec *s, apr_status_t rv)
-{
-    ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0127)
-                 "no random bytes for a key, requests that this server sends "
-                 "to itself are not recognized");
-}
+_Static_assert(ADM_SECRET_LENGTH == APR_SIPHASH_KSIZE,
+               "the segment's secret is the key of the MAC");
 
 bool admission_self_is_possible(void)
 {
-    return ap_find_linked_module("mod_proxy.c") != NULL
-           || ap_retained_data_get(KEY_KEY) != NULL;
+    if (ap_find_linked_module("mod_proxy.c")
+        && !ap_retained_data_get(PROXY_KEY)) {
+        ap_retained_data_create(PROXY_KEY, 1);
+    }
+    return ap_retained_data_get(PROXY_KEY) != NULL;
 }
 
-int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                               apr_pool_t *ptemp, server_rec *s)
+/* ---- words --------------------------------------------------------------- */
+
+/* The secret hashes keys, too. */
+static const char *mac_of(apr_pool_t *p, const char *word)
 {
-    unsigned char *retained = ap_retained_data_get(KEY_KEY);
-    apr_status_t rv;
-
-    mac_key = NULL;
-    if (!admission_self_is_possible()) {
-        return OK;
-    }
-    if (!retained) {
-        unsigned char random[APR_SIPHASH_KSIZE];
-
-        rv = apr_generate_random_bytes(random, sizeof(random));
-        if (rv != APR_SUCCESS) {
-            log_no_key(s, rv);
-            return OK;
-        }
-        retained = ap_retained_data_create(KEY_KEY, sizeof(random));
-        memcpy(retained, random, sizeof(random));
-    }
-    mac_key = retained;
-    return OK;
-}
-
-/* ---- tokens -------------------------------------------------------------- */
-
-static const char *mac_of(apr_pool_t *p, const char *token)
-{
+    const char *text = apr_pstrcat(p, HEADER ": ", word, NULL);
     unsigned char mac[APR_SIPHASH_DSIZE];
-    char *text = apr_palloc(p, MAC_LENGTH + 1);
+    char *shown = apr_palloc(p, MAC_LENGTH + 1);
 
-    apr_siphash24_auth(mac, token, strlen(token), mac_key);
-    ap_bin2hex(mac, sizeof(mac), text);
-    return text;
+    apr_siphash24_auth(mac, text, strlen(text),
+                       adm_segment_secret(admission_process_segment()));
+    ap_bin2hex(mac, sizeof(mac), shown);
+    return shown;
 }
 
 /* In a time that tells nothing of where they differ. */
@@ -113,22 +84,16 @@ static bool is_same_mac(const char *one, const char *other)
     return difference == 0;
 }
 
-/* @return the next word of ours in a header; NULL: there is none. Moves @a text
- * behind it. */
-static const char *next_word(apr_pool_t *p, const char **text)
+/* Cut the MAC off a word. @return whether it is one of ours. */
+static bool is_ours(apr_pool_t *p, char *word)
 {
-    while (**text) {
-        char *word = ap_getword_white(p, text);
-        char *mac = strchr(word, '/');
+    char *mac = strchr(word, '/');
 
-        if (mac) {
-            *mac++ = '\0';
-            if (is_same_mac(mac, mac_of(p, word))) {
-                return word;
-            }
-        }
+    if (!mac) {
+        return false;
     }
-    return NULL;
+    *mac++ = '\0';
+    return is_same_mac(mac, mac_of(p, word));
 }
 
 /* What a request came with. */
@@ -147,14 +112,25 @@ static tickets_t tickets_of(const request_rec *r)
 
 /* ---- sent ---------------------------------------------------------------- */
 
-static bool leads_to_self(const request_rec *r)
+static const conn_rec *connection_of(const request_rec *r)
 {
-    const conn_rec *c = r->connection->master ? r->connection->master
-                                              : r->connection;
-    const char *backend = admission_backend_url(r);
-    apr_uri_t uri;
+    return r->connection->master ? r->connection->master : r->connection;
+}
 
-    return backend && admission_own_url(r->pool, backend, c->local_ip, &uri);
+/* The virtual host, by its record, which all children of a configuration have at one
+ * address. */
+static uint32_t host_of(const request_rec *r)
+{
+    return (uint32_t)((uintptr_t)r->server / sizeof(void *)) | 1;
+}
+
+/* @return whether mod_proxy sends it to a program of this machine, or to this server. */
+static bool stays_here(const request_rec *r)
+{
+    const char *backend = admission_backend_url(r);
+
+    return backend
+           && admission_local_url(r->pool, backend, connection_of(r)->local_ip);
 }
 
 static const char *add_word(apr_pool_t *p, const char *words, const char *word)
@@ -191,51 +167,76 @@ static bool is_still_needed(const request_rec *r,
     return false;
 }
 
+static bool holds_permit(const admission_visit_t *visit,
+                         const request_rec *first)
+{
+    return visit->root == first && atomic_load(&visit->ticket.held);
+}
+
+static bool holds_any(const request_rec *r)
+{
+    const request_rec *first = admission_visit_root(r);
+    const admission_visit_t *visit = admission_visit_first(r->connection);
+
+    for (; visit && !holds_permit(visit, first); visit = visit->next) {
+    }
+    return visit != NULL;
+}
+
+/* @return the ticket's name, as a word without its MAC. */
+static const char *word_of(const request_rec *r, const admission_visit_t *visit)
+{
+    char name[ADM_INHERIT_NAME_LENGTH];
+
+    adm_inherit_name(&visit->ticket, name);
+    return apr_pstrcat(r->pool,
+                       is_still_needed(r, visit) ? KIND_STAYS : KIND_MOVES,
+                       name, NULL);
+}
+
 /* @return what a request is to carry that is sent for this one; NULL: nothing. */
 static const char *words_for_backend(const request_rec *r)
 {
     const request_rec *first = admission_visit_root(r);
     admission_visit_t *visit = admission_visit_first(r->connection);
     tickets_t tickets = tickets_of(r);
-    char token[ADM_TOKEN_LENGTH];
 
-    if (!mac_key || (!visit && !*tickets.tokens) || !leads_to_self(r)) {
+    if ((!*tickets.tokens && !holds_any(r)) || !stays_here(r)) {
         return NULL;
     }
     for (; visit; visit = visit->next) {
-        if (visit->root == first && atomic_load(&visit->ticket.held)) {
-            adm_program_token(&visit->ticket, token);
+        if (holds_permit(visit, first)) {
+            adm_who_sent(&visit->ticket, host_of(r));
             tickets.tokens = add_word(r->pool, tickets.tokens,
-                                      apr_pstrcat(r->pool,
-                                                  is_still_needed(r, visit)
-                                                      ? KIND_STAYS
-                                                      : KIND_MOVES,
-                                                  token, NULL));
+                                      word_of(r, visit));
         }
     }
     return *tickets.tokens ? add_hop(r->pool, &tickets) : NULL;
 }
 
-int admission_self_proxy_fixups(request_rec *r)
+/* A header of this name that is not ours may have come behind the body. */
+static bool put_words(request_rec *r)
 {
     const char *words = words_for_backend(r);
 
     if (words) {
-        /* A copy that mod_proxy has made for what it sends. */
         apr_table_setn(r->headers_in, HEADER, words);
     }
-    return words ? OK : DECLINED;
+    else {
+        apr_table_unset(r->headers_in, HEADER);
+    }
+    return words != NULL;
+}
+
+/* Into a copy of the header that mod_proxy has made for what it sends. */
+int admission_self_proxy_fixups(request_rec *r)
+{
+    return put_words(r) ? OK : DECLINED;
 }
 
 bool admission_self_begin_http2(request_rec *r)
 {
-    const char *words = admission_backend_speaks_http2(r) ? words_for_backend(r)
-                                                          : NULL;
-
-    if (words) {
-        apr_table_setn(r->headers_in, HEADER, words);
-    }
-    return words != NULL;
+    return admission_backend_speaks_http2(r) && put_words(r);
 }
 
 void admission_self_end_http2(request_rec *r)
@@ -245,34 +246,47 @@ void admission_self_end_http2(request_rec *r)
 
 /* ---- received ------------------------------------------------------------ */
 
-static tickets_t *read_tickets(apr_pool_t *p, const char *words)
+/* @param ignores  whether anything is not ours */
+static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
 {
     tickets_t *tickets = apr_palloc(p, sizeof(*tickets));
-    const char *word;
 
     *tickets = (tickets_t){ .tokens = "" };
-    while ((word = next_word(p, &words)) != NULL) {
-        if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
+    *ignores = false;
+    while (*words) {
+        char *word = ap_getword_white(p, &words);
+
+        if (!is_ours(p, word)) {
+            *ignores = true;
+        }
+        else if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
             tickets->hops = (int)strtol(word + strlen(HOPS), NULL, 10);
         }
         else {
             tickets->tokens = add_word(p, tickets->tokens, word);
         }
     }
+    *ignores |= !*tickets->tokens;
     return tickets;
 }
 
 int admission_self_post_read_request(request_rec *r)
 {
     const char *words = apr_table_get(r->headers_in, HEADER);
+    adm_segment_t *segment = admission_process_segment();
+    bool ignores = true;
 
-    if (words) {
-        if (!r->prev && mac_key && strlen(words) <= WORDS_MAX) {
-            apr_pool_userdata_setn(read_tickets(r->pool, words), TICKETS_KEY,
-                                   NULL, r->pool);
-        }
-        apr_table_unset(r->headers_in, HEADER);
+    if (!words) {
+        return DECLINED;
     }
+    if (segment && !r->prev && strlen(words) <= WORDS_MAX) {
+        apr_pool_userdata_setn(read_tickets(r->pool, words, &ignores),
+                               TICKETS_KEY, NULL, r->pool);
+    }
+    if (segment && ignores) {
+        adm_segment_count_ignored(segment);
+    }
+    apr_table_unset(r->headers_in, HEADER);
     return DECLINED;
 }
 
@@ -282,21 +296,35 @@ admission_self_t admission_self_claim(const request_rec *r,
 {
     tickets_t tickets = tickets_of(r);
     admission_self_t claim = ADMISSION_SELF_STRANGER;
-    const char *token;
+    bool has_ended = false;
 
     if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
         return ADMISSION_SELF_ENDLESS;
     }
-    while (claim != ADMISSION_SELF_HEIR
-           && (token = next_word(r->pool, &tickets.tokens)) != NULL) {
+    while (claim != ADMISSION_SELF_HEIR && *tickets.tokens) {
+        const char *token = ap_getword_white(r->pool, &tickets.tokens);
         adm_inherit_t rv = adm_inherit(admission_process_child(), zone->handle,
                                        token + 1, adm_now(),
                                        *token == *KIND_MOVES ? ticket : NULL);
 
-        if (rv != ADM_INHERIT_NONE) {
+        if (rv == ADM_INHERIT_MOVED || rv == ADM_INHERIT_KEPT) {
             claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_HEIR
                                             : ADMISSION_SELF_PART;
         }
+        has_ended |= rv == ADM_INHERIT_ENDED;
+    }
+    if (claim == ADMISSION_SELF_STRANGER && has_ended) {
+        adm_segment_count_ignored(admission_process_segment());
     }
     return claim;
+}
+
+/* ---- a filter that drops the header ---------------------------------------- */
+
+bool admission_self_is_awaited(const request_rec *r,
+                               const admission_zone_t *zone)
+{
+    return admission_local_is_loopback(connection_of(r)->client_addr)
+           && adm_who_all_sent(admission_process_child(), zone->handle,
+                               host_of(r), adm_now());
 }

@@ -1,4 +1,5 @@
-/* mod_admission_self.h - requests that this server sends to itself. */
+/* mod_admission_self.h - requests that this server sends to itself, also by a filter on
+ * this machine. */
 #ifndef MOD_ADMISSION_SELF_H
 #define MOD_ADMISSION_SELF_H
 
@@ -12,20 +13,16 @@
  *  still be on its way. Else no request comes from this server. */
 bool admission_self_is_possible(void);
 
-/** Make the key, once for the life of httpd. */
-int admission_self_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                               apr_pool_t *ptemp, server_rec *s);
-
-/** Take the tokens out of a request before anybody else sees them. */
+/** Take the tickets out of a request before other modules see them. */
 int admission_self_post_read_request(request_rec *r);
 
 /** mod_proxy is about to send a request: the hook fixups of mod_proxy. If it goes
- *  to this very server, it carries tokens of what its sender holds. */
+ *  to a program of this machine or to this very server, it carries the tickets of what
+ *  its sender holds. No other request carries any. */
 int admission_self_proxy_fixups(request_rec *r);
 
 /** mod_proxy is about to answer. mod_proxy_http2 runs no hook before it sends what
- *  is in the request's header: what goes to this very server carries tokens from
- *  now on. @return whether it does, and admission_self_end_http2() is due. */
+ *  is in the request's header: it carries tickets from now on, as above. @return whether it does, and admission_self_end_http2() is due. */
 bool admission_self_begin_http2(request_rec *r);
 
 /** They have run. */
@@ -48,5 +45,11 @@ typedef enum admission_self_t {
 admission_self_t admission_self_claim(const request_rec *r,
                                       const admission_zone_t *zone,
                                       adm_ticket_t *ticket);
+
+/** @return whether the request, which has waited too long, comes from this machine, and
+ *  all permits are held by requests that another virtual host has sent to programs of
+ *  this machine: if one of these has sent it, they wait for each other. */
+bool admission_self_is_awaited(const request_rec *r,
+                               const admission_zone_t *zone);
 
 #endif

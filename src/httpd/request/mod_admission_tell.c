@@ -3,6 +3,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
+#include "request/mod_admission_self.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
@@ -162,6 +163,24 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
     }
 }
 
+/* A filter on this machine that drops the header of mod_admission_self.c. Nothing else is
+ * logged once a minute of those that have waited and been served. */
+static void log_circle(request_rec *r, const admission_zone_t *zone)
+{
+    if (admission_self_is_awaited(r, zone)
+        && adm_zone_may_log(admission_process_segment(), zone->handle,
+                            ADM_WAITED, adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
+                      "zone %s: this request came from a loopback address, and "
+                      "all permits are held by requests of another virtual "
+                      "host that are proxied to one: if these have caused it, "
+                      "they wait for each other, and the limit belongs into "
+                      "one of the two virtual hosts; not logged again for a "
+                      "minute",
+                      zone->name);
+    }
+}
+
 static const char *reason_for_unlimited(apr_status_t rv)
 {
     switch (rv) {
@@ -228,6 +247,9 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
         set_retry_after(r, verdict->drain_usec);
         mark_rejected(r);
         log_rejection(r, verdict);
+        if (verdict->outcome == ADM_TIMEOUT) {
+            log_circle(r, verdict->zone);
+        }
         break;
     case ADM_HANG_UP:
         mark_rejected(r);

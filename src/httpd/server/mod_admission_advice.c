@@ -12,7 +12,6 @@
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_capacity.h"
-#include "server/mod_admission_circle.h"
 #include "server/mod_admission_foreign.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
@@ -140,7 +139,6 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     admission_room_warn(s);
     warn_of_the_impossible(p, s);
     warn_of_numbers(s);
-    admission_circle_warn(p, s);
     admission_foreign_warn(p, s);
 }
 

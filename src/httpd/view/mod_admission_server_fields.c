@@ -41,6 +41,9 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
     row(Unlimited, NULL, COUNTER, ANY, \
         "Requests let through without a limit because of a fault.", \
         server->unlimited) \
+    row(TicketsIgnored, NULL, COUNTER, ANY, \
+        "Requests with an Admission-Ticket that was forged or has ended.", \
+        server->tickets_ignored) \
     row(Agent, NULL, GAUGE, ANY, \
         "1 if admission-agent reclaims permits of dead children.", \
         server->has_agent) \

@@ -3,6 +3,7 @@ package AdmissionTest::Backend;
 # A backend for mod_proxy that lives no longer than its test:
 #
 #     my ($pid, $port) = start_backend(sub { my ($client) = @_; ... });
+#     my ($pid) = start_backend($code, $path);     on a socket with a name
 #
 # The code serves one connection, in a process of its own, for a minute at most.
 
@@ -12,6 +13,7 @@ use warnings;
 use Exporter 'import';
 use IO::Select;
 use IO::Socket::INET;
+use IO::Socket::UNIX;
 use POSIX ();
 
 our @EXPORT = qw(start_backend);
@@ -33,9 +35,13 @@ sub serve_one {
 }
 
 sub start_backend {
-    my ($serve) = @_;
-    my $listener = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
+    my ($serve, $path) = @_;
+    my $listener = $path
+        ? IO::Socket::UNIX->new(Local => $path, Listen => 10)
+        : IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 10, Proto => 'tcp')
         or die "backend: $@\n";
+
+    chmod 0777, $path if $path;
     my $test = $$;
     my $pid = fork // die "fork: $!\n";
 
@@ -51,7 +57,7 @@ sub start_backend {
         }
         POSIX::_exit(0);
     }
-    return ($pid, $listener->sockport);
+    return $path ? $pid : ($pid, $listener->sockport);
 }
 
 1;

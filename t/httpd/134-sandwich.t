@@ -1,0 +1,159 @@
+# A filter on this machine between two virtual hosts of one httpd, with one limit for
+# both: the request that the filter brings back runs with the permit of the one that was
+# sent to the filter. Where the filter drops the header, the log names the cause.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::Config;
+use AdmissionTest::Relay;
+
+for (qw(proxy proxy_http)) {
+    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
+}
+
+my ($limit, $clients) = (2, 8);
+
+# Two virtual hosts by name, and what is said of the first one.
+sub hosts {
+    my ($outer) = @_;
+    return <<"CONF";
+AdmissionReserve 1
+MaxConcurrent $limit
+AdmissionZone all
+<VirtualHost *>
+    ServerName test.example
+    $outer
+</VirtualHost>
+<VirtualHost *>
+    ServerName inner.test
+</VirtualHost>
+CONF
+}
+
+sub has_http2 {
+    my ($combo) = @_;
+    return $combo->{mpm} ne 'prefork' && Admission::Config::is_installed('http2')
+        && system('h2load --version >/dev/null 2>&1') == 0;
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $has_http2 = has_http2($combo);
+    my $httpd = new_httpd(combo => $combo, workers => 60, http2 => $has_http2,
+                          modules => [qw(proxy proxy_http proxy_balancer slotmem_shm
+                                         lbmethod_byrequests)]);
+    my $relay = start_relay();
+    my $socket = start_relay(path => "$httpd->{dir}/relay.sock");
+    my $port = $relay->{port};
+    $httpd->allow_in_log(qr/ADM0105: /);    # no worker is left for a full queue
+    $httpd->configure(hosts(<<"CONF") . "AdmissionQueue 50 timeout=20s\n");
+ProxyPass /address/ http://127.0.0.1:$port/cgi-bin/
+    ProxyPass /other/ http://127.0.0.1:$port/cgi-bin/ disablereuse=on
+    ProxyPass /name/ http://localhost:$port/cgi-bin/
+    # A name that says nothing of loopback, and resolves so.
+    ProxyPass /resolved/ http://2130706433:$port/cgi-bin/
+    ProxyPass /socket/ unix:$httpd->{dir}/relay.sock|http://localhost/cgi-bin/
+    RewriteEngine On
+    RewriteRule ^/rule/(.*) http://127.0.0.1:$port/cgi-bin/\$1 [P]
+    <Proxy balancer://filters>
+        BalancerMember http://127.0.0.1:$port
+    </Proxy>
+    ProxyPass /balancer/ balancer://filters/cgi-bin/
+CONF
+    $httpd->start;
+    $_->leads_to($httpd) for $relay, $socket;
+
+    my $watch = $httpd->watch;
+    my @ways = qw(address other name resolved socket rule balancer);
+    for my $by (@ways) {
+        my @line = map { $httpd->ask("/$by/x?id=$by-$_&ms=10") } 1 .. $clients;
+        is_deeply statuses(answers(@line)), { 200 => $clients },
+            "$clients clients are served by a filter that is reached by $by";
+    }
+    my $expected = @ways * $clients;
+    if ($has_http2) {
+        my $report = `h2load -n $clients -c 2 -m 4 '@{[ $httpd->url('/address/x?ms=10') ]}' 2>&1`;
+        like $report, qr/status codes: $clients 2xx/, '... and streams of HTTP/2';
+        $expected += $clients;
+    }
+    my @hold = map { $httpd->ask("/address/x?id=hold$_&until=go") } 1 .. $clients;
+    $httpd->zone_becomes('all', 'each has one permit, and the others wait', Active => $limit,
+                         Queued => $clients - $limit);
+    wait_for {
+        my $status = $httpd->status;
+        $status->{ $combo->{mpm} eq 'event' ? 'AdmissionParked' : 'AdmissionBlocked' }
+            == $clients - $limit;
+    } '... before the filter, without a worker where they can be parked';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold)), { 200 => $clients }, '... until they are served';
+    cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
+    $httpd->zone_becomes('all', 'each was counted once', Active => 0, Queued => 0,
+                         Admitted => $expected + $clients);
+    is $httpd->status->{AdmissionTicketsIgnored}, 0, '... and no ticket was ignored';
+    $_->stop for $relay, $socket;
+    $httpd->end;
+});
+
+# The filter drops the header: they wait for each other, until a timeout.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
+    my $relay = start_relay(drops => qr/^Admission-/i);
+    $httpd->allow_in_log(qr/ADM0105: /);
+    $httpd->configure(hosts("ProxyPass /pass/ http://127.0.0.1:$relay->{port}/cgi-bin/\n"
+                          . "    ProxyPass /here/ http://127.0.0.1:$relay->{port}/here/")
+                      . "AdmissionQueue 50 timeout=2s\n");
+    $httpd->start;
+    $relay->leads_to($httpd);
+    my $told = sub { scalar grep { /ADM0215/ } $httpd->error_log };
+
+    # Limit and queue of the same host alone: a slow program is no circle.
+    $httpd->expect_rejections('all', 'waited too long');
+    my @hold = map { $httpd->ask("/cgi-bin/x?id=slow$_&until=slow") } 1 .. $limit;
+    $httpd->zone_becomes('all', 'programs run', Active => $limit);
+    is $httpd->get('/cgi-bin/x', headers => ['X: 1'])->{status}, 503, 'a client waits too long';
+    $httpd->open_gate('slow');
+    answers(@hold);
+    is $told->(), 0, '... for programs, which is not told as a circle';
+
+    my @line = map { $httpd->ask("/pass/x?id=pass$_&ms=10") } 1 .. 6;
+    my $seen = statuses(answers(@line));
+    cmp_ok $seen->{503} // 0, '>', 0, 'some clients are rejected';
+    $httpd->expect_in_log(qr/admission:warn.*ADM0215: zone all: .*wait for each other/);
+    wait_for { $told->() } '... and the log tells why';
+    answers(map { $httpd->ask("/pass/x?id=again$_&ms=10") } 1 .. 6);
+    is $told->(), 1, '... once a minute';
+    $relay->stop;
+    $httpd->end;
+}, qw(prefork+cgi event+cgid));
+
+# A front server on this machine and a program behind mod_proxy that takes too long:
+# nobody waits for himself.
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 60, modules => [qw(proxy proxy_http)]);
+    my ($pid, $port) = AdmissionTest::Backend::start_backend(sub {
+        my ($client) = @_;
+        sysread $client, my $head, 4096;
+        select undef, undef, undef, 0.1 until -e "$httpd->{dir}/heavy/go";
+        syswrite $client, "HTTP/1.0 200 OK\r\n\r\n";
+    });
+    $httpd->allow_in_log(qr/ADM0105: /);
+    $httpd->configure(hosts("ProxyPass /app/ http://127.0.0.1:$port/")
+                      . "AdmissionQueue 50 timeout=1s\n");
+    $httpd->start;
+    my @hold = map { $httpd->ask("/app/x") } 1 .. $limit;
+    $httpd->zone_becomes('all', 'the program is busy', Active => $limit);
+    $httpd->expect_rejections('all', 'waited too long');
+    is_deeply statuses(answers(map { $httpd->ask('/app/x') } 1 .. 3)), { 503 => 3 },
+        'others wait too long';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the first ones are served';
+    is scalar(grep { /ADM0215/ } $httpd->error_log), 0, 'that is not told as a circle';
+    kill KILL => $pid;
+    waitpid $pid, 0;
+    $httpd->end;
+}, 'event+cgid');
+
+done_testing;
