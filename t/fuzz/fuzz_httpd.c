@@ -196,6 +196,13 @@ adm_segment_t *admission_process_segment(void)
     return NULL;
 }
 
+/* No rehearsal of a start: what is logged once is logged. */
+int ap_state_query(int query)
+{
+    return query == AP_SQ_RUN_MODE ? AP_SQ_RM_CONFIG_TEST
+                                   : AP_SQ_MS_CREATE_CONFIG;
+}
+
 apr_status_t ap_mpm_query(int query, int *result)
 {
     (void)query;

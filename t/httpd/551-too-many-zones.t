@@ -1,5 +1,5 @@
-# More zones than are possible: configtest has one line, which names the first zone that has
-# no limit and how many there are.
+# More zones than are possible: configtest and a start log one line each, which names the
+# first zone that has no limit and how many there are.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -23,5 +23,13 @@ is $rv, 0, 'more are no error';
 is scalar(() = $output =~ /ADM0008/g), 1, '... but a warning, once';
 like $output, qr{65540 zones, at most 65536 are possible: zone test\.example:/zone/65537 \(.*admission\.conf:\d+\) and those after it, 4 in all, have no limit},
     '... which names the first without a limit';
+
+# The start alone: a page that shows all zones takes minutes.
+$httpd->expect_in_log(qr/ADM0008/);
+$httpd->launch;
+wait_for { grep { /AH00489/ } $httpd->error_log } 'httpd starts';
+is scalar(grep { /ADM0008/ } $httpd->error_log), 1, 'the start logs it once';
+is scalar(grep { /ADM0102/ } $httpd->error_log), 0, '... and none for each zone';
+$httpd->stop;
 
 done_testing;
