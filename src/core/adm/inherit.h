@@ -16,7 +16,7 @@ typedef enum adm_inherit_t {
 /** Longest text of adm_inherit_name(), with its end. */
 #define ADM_INHERIT_NAME_LENGTH 32
 
-/** Name a ticket for adm_inherit(). The text has no secret in it, and anybody can
+/** Name a ticket for adm_inherit(). The text has no secret in it, and any process can
  *  write one: the caller signs it. */
 void adm_inherit_name(const adm_ticket_t *ticket,
                       char text[ADM_INHERIT_NAME_LENGTH]);

@@ -134,7 +134,7 @@ static bool is_own_address(const char *local_ip, const char *host,
 
 /* ---- URLs ---------------------------------------------------------------- */
 
-/* Of HTTP/2 and WebSocket as mod_proxy names them. NULL: no HTTP. */
+/* Schemes of HTTP/2 and WebSocket in mod_proxy. NULL: no HTTP. */
 static const char *http_scheme_of(const char *scheme)
 {
     if (strcasecmp(scheme, "h2") == 0 || strcasecmp(scheme, "wss") == 0) {
