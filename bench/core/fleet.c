@@ -346,7 +346,7 @@ static void serve(unsigned number)
     }
     while (!atomic_load(&court->is_over)) {
         adm_engine_view(server.segment, &engine);
-        atomic_store(&court->syncs[number], engine.syncs);
+        atomic_store(&court->syncs[number], engine.counts[ADM_ENGINE_SYNC]);
         usleep(50000);
     }
     for (n = 0; n < count; n++) {
