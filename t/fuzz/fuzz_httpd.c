@@ -47,13 +47,6 @@ int ap_is_directory(apr_pool_t *p, const char *name)
     return strlen(name) % 2 == 0; /* some are, some are not */
 }
 
-/* The configuration is read to run with it. */
-int ap_state_query(int query)
-{
-    (void)query;
-    return 0;
-}
-
 /* Nothing asks for a request here. */
 apr_size_t ap_register_request_note(void)
 {
