@@ -32,18 +32,6 @@ sub ask_raw {
                                  '', '');
 }
 
-# How often threads of the children have slept: a busy loop does so all the time.
-sub switches {
-    my ($httpd) = @_;
-    my $switches = 0;
-
-    for my $pid ($httpd->children) {
-        $switches += $_ for map { $httpd->slurp($_) =~ /ctxt_switches:\s*(\d+)/g }
-                            glob "/proc/$pid/task/*/status";
-    }
-    return $switches;
-}
-
 for_each_combo(sub {
     my ($combo) = @_;
     for my $parking ($combo->{mpm} eq 'event' ? qw(On Off) : 'Off') {

@@ -193,7 +193,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     bool has_slot, has_to_ring = false;
 
     if (!admission_stand_in_open(&parking->stand_in, parking->c,
-                                 parking->may_half_close, lot.descriptors)) {
+                                 parking->ignores_end, lot.descriptors)) {
         return false;
     }
     pthread_mutex_lock(&lot.mutex);

@@ -23,7 +23,7 @@ typedef struct admission_parking_t {
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t began;
     adm_usec_t deadline; /* of the wait in the queue */
-    bool may_half_close; /* the end of what the client sends says nothing */
+    bool ignores_end;    /* the end of what the client sends says nothing */
 
     /* Of the lot. Guarded by its mutex; `state` is written only by the thread
      * that has the connection, and may be read by that without. */

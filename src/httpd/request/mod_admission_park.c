@@ -63,7 +63,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .handler = r->handler,
         .began = adm_now(),
         .deadline = deadline,
-        .may_half_close = admission_wait_may_half_close(r),
+        .ignores_end = admission_wait_ignores_end(r),
         .stand_in = { .socket = -1, .epoll = -1 }
     };
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;

@@ -12,10 +12,10 @@
 
 /* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
  * always do. */
-static uint32_t events_of(bool may_half_close)
+static uint32_t events_of(bool ignores_end)
 {
     /* Of a half-closed client the event would stand for as long as it waits. */
-    return may_half_close ? 0 : EPOLLRDHUP;
+    return ignores_end ? 0 : EPOLLRDHUP;
 }
 
 /* The system gives the lowest free number: so it tells how many are left for
@@ -83,9 +83,9 @@ static bool open_to_be_woken(admission_stand_in_t *stand_in, conn_rec *c,
 }
 
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool may_half_close, apr_int64_t descriptors)
+                             bool ignores_end, apr_int64_t descriptors)
 {
-    stand_in->events = events_of(may_half_close);
+    stand_in->events = events_of(ignores_end);
     return open_to_be_woken(stand_in, c, descriptors);
 }
 

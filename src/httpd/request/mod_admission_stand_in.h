@@ -23,12 +23,12 @@ typedef struct admission_stand_in_t {
 /**
  * Make the set, beside the socket. All that can fail is done here.
  *
- * @param may_half_close  the end of what the client sends says nothing
- * @param descriptors     none may have this number or a higher one
+ * @param ignores_end  the end of what the client sends says nothing
+ * @param descriptors  none may have this number or a higher one
  * @return whether it worked; if not, nothing is open.
  */
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool may_half_close, apr_int64_t descriptors);
+                             bool ignores_end, apr_int64_t descriptors);
 
 /** The same, only that the set is readable when the client can be written to. */
 bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,

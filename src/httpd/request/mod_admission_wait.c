@@ -13,16 +13,46 @@
 
 /* ---- the client ---------------------------------------------------------- */
 
-bool admission_wait_may_half_close(const request_rec *r)
+/* A client that uses HTTP/1.0 by hand half-closes its connection and reads on.
+ * Proxies send "Connection: close" with each request, and close the whole connection
+ * when their own client disconnects. A client that claims any version other than 1.1
+ * here is written by hand, too. */
+static bool may_half_close(const request_rec *r)
+{
+    return r->proto_num != HTTP_VERSION(1, 1)
+           && !apr_table_get(r->headers_in, "Connection");
+}
+
+static bool is_of_this_server(const conn_rec *c)
+{
+    return strncmp(c->client_ip, "127.", 4) == 0
+           || apr_sockaddr_equal(c->client_addr, c->local_addr);
+}
+
+/* A proxy on this server passes on requests of clients that are not. */
+static bool is_passed_on(const request_rec *r)
+{
+    return apr_table_get(r->headers_in, "X-Forwarded-For")
+           || apr_table_get(r->headers_in, "Forwarded")
+           || apr_table_get(r->headers_in, "Via")
+           || strcmp(r->useragent_ip, r->connection->client_ip) != 0;
+}
+
+/* An application's request to its own server, such as WordPress's to wp-cron.php:
+ * sent for its effect, by a client that disconnects without reading the response. A
+ * GET without a reader is useless, and a proxy may pass it on without a header. */
+static bool is_own_errand(const request_rec *r)
+{
+    return r->method_number == M_POST && is_of_this_server(r->connection)
+           && !is_passed_on(r);
+}
+
+bool admission_wait_ignores_end(const request_rec *r)
 {
     while (r->main) {
         r = r->main; /* a subrequest has no protocol of its own */
     }
-    /* Proxies say "Connection: close" with each request, and close the whole
-     * connection when their own client leaves: nobody reads the answer then. Who
-     * claims any other version than 1.1 here writes by hand, too. */
-    return r->proto_num != HTTP_VERSION(1, 1)
-           && !apr_table_get(r->headers_in, "Connection");
+    return may_half_close(r) || is_own_errand(r);
 }
 
 /* Sees a closed connection behind unread data, and under TLS. Where the system
@@ -31,7 +61,7 @@ static bool has_hung_up(const request_rec *r)
 {
 #ifdef POLLRDHUP
     apr_socket_t *socket = ap_get_conn_socket(r->connection);
-    struct pollfd client = { .events = admission_wait_may_half_close(r)
+    struct pollfd client = { .events = admission_wait_ignores_end(r)
                                            ? 0
                                            : POLLRDHUP };
 

@@ -5,9 +5,11 @@
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_visit.h"
 
-/** @return whether the client of this request may close its sending side and go on
- *  reading. */
-bool admission_wait_may_half_close(const request_rec *r);
+/** @return whether the request remains wanted when its client sends no more: the
+ *  client may close its sending side and go on reading, or is an application on this
+ *  server that sent a POST request for its effect. A reset always ends it. Not of
+ *  HTTP/2 streams. */
+bool admission_wait_ignores_end(const request_rec *r);
 
 /** @return whether nobody is there any more to read the answer. */
 bool admission_wait_client_has_gone(const request_rec *r);

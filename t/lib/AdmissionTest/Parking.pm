@@ -11,7 +11,7 @@ use Test::More;
 use Admission::Parking;
 use AdmissionTest;
 
-our @EXPORT = (qw(for_each_parking_combo start_beside_holder), @Admission::Parking::EXPORT);
+our @EXPORT = (qw(for_each_parking_combo start_beside_holder switches), @Admission::Parking::EXPORT);
 
 # Runs the same story on event with mod_cgid, or on the combinations named.
 sub for_each_parking_combo {
@@ -35,6 +35,18 @@ sub start_beside_holder {
     kill USR1 => $httpd->{pid};
     wait_for { ($child) = grep { $_ != $first } $httpd->children } 'there is another child';
     return ($holder, $child);
+}
+
+# How often threads of the children have slept: a busy loop does so all the time.
+sub switches {
+    my ($httpd) = @_;
+    my $switches = 0;
+
+    for my $pid ($httpd->children) {
+        $switches += $_ for map { $httpd->slurp($_) =~ /ctxt_switches:\s*(\d+)/g }
+                            glob "/proc/$pid/task/*/status";
+    }
+    return $switches;
 }
 
 1;
