@@ -92,6 +92,7 @@ my %refused = (
     'http://foreign.example/x'   => qr/No server/,
     'http://other.example/&host=test.example' => qr/differ/,
     '/x&method=NONSENSE'         => qr/a method/,
+    '/x&method=TRACE'            => qr/not TRACE/,
     '/x&client=localhost'        => qr/an address/,
     '/x&client=1.2.3'            => qr/an address/,
     '/x&explain=/y'              => qr/once/,

@@ -113,11 +113,16 @@ static const char *read_url(explain_t *e, const char *url)
     return NULL;
 }
 
+/* TRACE is answered by httpd while it looks the URL up, into the page that asks. */
 static const char *read_method(explain_t *e, const char *method)
 {
+    int number;
+
     e->method = method ? method : "GET";
-    return ap_method_number_of(e->method) == M_INVALID
-               ? "method= takes a method that httpd knows, such as GET or POST."
+    number = ap_method_number_of(e->method);
+    return number == M_INVALID || number == M_TRACE
+               ? "method= takes a method that httpd knows, such as GET or POST, "
+                 "and not TRACE, for which no handler runs."
                : NULL;
 }
 
