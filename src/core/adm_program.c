@@ -243,6 +243,13 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
     return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
+/* The permit may have moved on (adm_inherit.c): the record is then free, or that of a
+ * request with programs of its own. */
+bool adm_program_is_of(const adm_ticket_t *ticket)
+{
+    return rec_of(ticket)->arrival == ticket->arrival;
+}
+
 /* @return the ticket's program, or 0 if there is none: then none can start any
  * more. */
 static pid_t last_program(adm_ticket_rec_t *rec, uint64_t arrival)
@@ -281,10 +288,10 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
     if (!adm_child_is_self(ticket->child) || !atomic_load(&ticket->held)) {
         return;
     }
-    rec = rec_of(ticket);
-    if (rec->arrival != ticket->arrival) {
-        return; /* the permit has moved on (adm_inherit.c) */
+    if (!adm_program_is_of(ticket)) {
+        return;
     }
+    rec = rec_of(ticket);
     programs = still_announced(rec);
     if (programs == 0) {
         atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));
@@ -306,7 +313,8 @@ void adm_program_withdraw(void)
 
 bool adm_program_was_announced(const adm_ticket_t *ticket)
 {
-    return atomic_load(&rec_of(ticket)->programs) > 0;
+    return adm_program_is_of(ticket)
+           && atomic_load(&rec_of(ticket)->programs) > 0;
 }
 
 /* ---- look ----------------------------------------------------------------- */
@@ -314,7 +322,8 @@ bool adm_program_was_announced(const adm_ticket_t *ticket)
 bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
-    unsigned programs = atomic_load(&rec->programs);
+    unsigned programs = adm_program_is_of(ticket) ? atomic_load(&rec->programs)
+                                                  : 0;
 
     if (programs == 0 || (programs & ADM_PROGRAMS_UNSEEN)) {
         return programs == 0;
@@ -328,7 +337,7 @@ bool adm_program_outlives_request(const adm_ticket_t *ticket)
     adm_ticket_rec_t *rec = rec_of(ticket);
 
     /* Of those that are not seen httpd has ended what it could. */
-    return atomic_load(&rec->programs) > 0
+    return adm_program_was_announced(ticket)
            && !adm_proc_has_ended(last_program(rec, ticket->arrival),
                                   atomic_load(&rec->program_seen));
 }

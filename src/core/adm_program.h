@@ -9,6 +9,10 @@
 #include "adm_layout.h"
 #include "adm_proc.h"
 
+/** @return whether the ticket's record is still its own: the permit may have moved on
+ *  to another request. Of a ticket that was in use. */
+bool adm_program_is_of(const adm_ticket_t *ticket);
+
 /** @return whether every program of a ticket has provably ended; from then on
  *  none can start. Makes system calls.
  *

@@ -34,6 +34,11 @@ bool adm_ticket_is_granted(const adm_ticket_t *ticket)
     return state == ADM_TICKET_GRANTED || state == ADM_TICKET_ACTIVE;
 }
 
+bool adm_ticket_holds(const adm_ticket_t *ticket)
+{
+    return atomic_load(&ticket->held) && adm_program_is_of(ticket);
+}
+
 /* The winner's own step, without the lock: whoever passes the permit on compares
  * as well. @return whether the ticket holds a permit that stays with it. */
 static bool begin(adm_ticket_rec_t *rec, adm_usec_t now)

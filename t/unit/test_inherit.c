@@ -135,6 +135,29 @@ START_TEST(whose_permit_has_moved_announces_no_program)
 }
 END_TEST
 
+/* The programs of its record are those of the request that has the permit now. */
+START_TEST(whose_permit_has_moved_holds_none_and_has_no_program)
+{
+    adm_ticket_t heir = { 0 };
+
+    stage();
+    ck_assert(adm_ticket_holds(&sender));
+    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(heir.idx, sender.idx);
+    adm_program_announce(&heir, ADM_START_UNSEEN);
+    ck_assert(!adm_ticket_holds(&sender));
+    ck_assert(adm_ticket_holds(&heir));
+    ck_assert(!adm_program_was_announced(&sender));
+    ck_assert(adm_program_has_ended(&sender));
+    ck_assert(!adm_program_outlives_request(&sender));
+    ck_assert(adm_program_was_announced(&heir));
+    ck_assert(!adm_program_has_ended(&heir));
+    adm_ticket_release(&heir, adm_now());
+    ck_assert(!adm_ticket_holds(&heir));
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
 {
     adm_ticket_t heir = { 0 };
@@ -229,6 +252,8 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, names_of_nothing_move_nothing);
     tcase_add_test(stories, a_permit_stays_with_a_program_that_lives);
     tcase_add_test(stories, whose_permit_has_moved_announces_no_program);
+    tcase_add_test(stories,
+                   whose_permit_has_moved_holds_none_and_has_no_program);
     tcase_add_test(stories,
                    whose_permit_has_moved_leaves_nothing_to_whoever_locks_next);
     tcase_add_test(stories,

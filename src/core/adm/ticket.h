@@ -146,6 +146,10 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now);
  *  not begun. One atomic load. */
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
+/** @return whether the ticket is in use and its permit has not moved on to another
+ *  request (adm_inherit()). No lock. */
+bool adm_ticket_holds(const adm_ticket_t *ticket);
+
 /** @return whether the ticket waits for a share of a limit over servers that this server
  *  cannot get: the engine has never answered, and the first lease is over. */
 bool adm_ticket_is_cut_off(const adm_ticket_t *ticket);

@@ -170,7 +170,7 @@ static bool is_still_needed(const request_rec *r,
 static bool holds_permit(const admission_visit_t *visit,
                          const request_rec *first)
 {
-    return visit->root == first && atomic_load(&visit->ticket.held);
+    return visit->root == first && adm_ticket_holds(&visit->ticket);
 }
 
 static bool holds_any(const request_rec *r)

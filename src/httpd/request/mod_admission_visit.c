@@ -46,7 +46,7 @@ admission_kin_t admission_visit_kin(const request_rec *r,
 
     for (visit = admission_visit_first(r->connection); visit;
          visit = visit->next) {
-        if (visit->root == root && atomic_load(&visit->ticket.held)) {
+        if (visit->root == root && adm_ticket_holds(&visit->ticket)) {
             kin.holds_any = true;
             if (visit->zone == zone) {
                 kin.visit_of_zone = visit;

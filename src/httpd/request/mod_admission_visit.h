@@ -104,7 +104,7 @@ static inline admission_visit_t *admission_visit_of(const request_rec *r)
     for (; r; r = admission_visit_parent(r)) {
         const admission_request_t *known = admission_visit_request(r);
 
-        if (known && known->visit && atomic_load(&known->visit->ticket.held)) {
+        if (known && known->visit && adm_ticket_holds(&known->visit->ticket)) {
             return known->visit;
         }
     }

@@ -1,0 +1,48 @@
+# The permit moves to the request that mod_proxy sends to this server. If that one fails,
+# the error page of the request before is a program of the same zone: it asks for a permit
+# of its own, also where the record of the permit belongs to another request by then.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use Admission::Config;
+
+for (qw(proxy proxy_http)) {
+    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = new_httpd(combo => $combo, workers => 40, modules => [qw(proxy proxy_http)]);
+    my $to = 'http://127.0.0.1:%{SERVER_PORT}';
+
+    $httpd->configure(<<"CONF");
+MaxConcurrent 1
+AdmissionZone all
+AdmissionQueue 50 timeout=30s
+AdmissionReserve 1
+UseCanonicalPhysicalPort On
+RewriteEngine On
+RewriteRule ^/a/(.*) $to/\$1 [P]
+ProxyErrorOverride On
+ErrorDocument 500 /cgi-bin/heavy?id=page&ms=100
+CONF
+    $httpd->put('fails.cgi', <<'CGI');
+#!/bin/sh
+echo Status: 500 No
+echo Content-Type: text/plain
+echo
+CGI
+    chmod 0755, "$httpd->{dir}/docs/fails.cgi";
+    $httpd->start;
+
+    my $watch = $httpd->watch;
+    my @line = map { ($httpd->ask("/a/fails.cgi?$_"), $httpd->ask("/cgi-bin/heavy?id=other$_&ms=100")) }
+        1 .. 8;
+    is_deeply statuses(answers(@line)), { 200 => 8, 500 => 8 }, 'all are answered';
+    is $watch->most, 1, 'error pages and others run one at a time';
+    $httpd->zone_becomes('all', 'all permits are free', Active => 0, Queued => 0);
+    $httpd->end;
+});
+
+done_testing;
