@@ -4,6 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
+use Admission::Config;
 use JSON::PP;
 
 my $conf = <<'CONF';
@@ -56,6 +57,14 @@ AdmissionQueue 10
         AdmissionZone other
     </Location>
 </VirtualHost>
+<IfModule mod_macro.c>
+    <Macro Probe $path>
+        <Location $path>
+            AdmissionExempt "%{REQUEST_METHOD} == 'GET'"
+        </Location>
+    </Macro>
+    Use Probe /probe
+</IfModule>
 CONF
 
 my %explained = (
@@ -77,6 +86,8 @@ my %explained = (
     '/static.txt' => { counts => qr/^no/, zone => 'none: it does not count',
                        notes => [ qr/MaxConcurrent 40 .*does not count/ ] },
     '/health'    => { zone => 'index', exempt => qr/AdmissionExempt in \S+:\d+/ },
+    (Admission::Config::is_installed('macro')
+        ? ('/probe' => { exempt => qr/AdmissionExempt in macro 'probe'.*:\d+/ }) : ()),
     '/health&method=POST' => { exempt => undef, request => 'POST from 127.0.0.1' },
     '/off'       => { zone => qr{^none: MaxConcurrent off of /off} },
     '/closed'    => { answer => qr/^403/, zone => undef },
@@ -107,7 +118,7 @@ sub is_like {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_httpd(combo => $combo, workers => 100);
+    my $httpd = new_httpd(combo => $combo, modules => [ grep { Admission::Config::is_installed($_) } 'macro' ], workers => 100);
 
     $httpd->configure($conf =~ s/DOCS/$httpd->{dir}\/docs/gr);
     $httpd->put('.htaccess', "RewriteEngine On\nRewriteCond %{REQUEST_FILENAME} !-f\nRewriteRule . /index.php [L]\n");

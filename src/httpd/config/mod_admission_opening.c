@@ -1,5 +1,6 @@
 /* mod_admission_opening.c - where the configuration opens the pages of the module. */
 #include <httpd.h>
+#include <apr_hash.h>
 #include <apr_strings.h>
 #include <http_core.h>
 
@@ -14,6 +15,27 @@ typedef struct opening_t {
 } opening_t;
 
 static apr_array_header_t *openings; /* of opening_t */
+
+/* Copies of the names of files, by the address of each. mod_macro's are gone when the
+ * configuration has been read: after that httpd's are compared, and never read. */
+static apr_hash_t *files;
+
+static void note_file(apr_pool_t *p, const char *filename)
+{
+    if (!apr_hash_get(files, &filename, sizeof(filename))) {
+        apr_hash_set(files, apr_pmemdup(p, &filename, sizeof(filename)),
+                     sizeof(filename), apr_pstrdup(p, filename));
+    }
+}
+
+const char *admission_opening_file(const ap_expr_info_t *expression)
+{
+    const char *file = files ? apr_hash_get(files, &expression->filename,
+                                            sizeof(expression->filename))
+                             : NULL;
+
+    return file ? file : "a file that is not of the configuration";
+}
 
 const char *admission_opening_names(const char *name)
 {
@@ -30,6 +52,7 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     const ap_directive_t *directive;
 
     openings = apr_array_make(pconf, 2, sizeof(opening_t));
+    files = apr_hash_make(pconf);
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
         const char *handler = admission_said_is(directive, "SetHandler")
@@ -37,6 +60,7 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                       admission_said_argument(ptemp, directive))
                                   : NULL;
 
+        note_file(pconf, directive->filename);
         if (handler) {
             APR_ARRAY_PUSH(openings, opening_t) = (opening_t){ directive,
                                                                handler };
@@ -45,8 +69,8 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-/* httpd parses the argument of SetHandler as an expression, which has the file and the
- * line where it stands. The files of the configuration are never read as .htaccess. */
+/* httpd parses the argument of SetHandler as an expression, which has the line where it
+ * stands, and the very text of the directive that names the file. The files of the configuration are never read as .htaccess. */
 const char *admission_opening_handler(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
@@ -57,7 +81,7 @@ const char *admission_opening_handler(const request_rec *r)
         const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
 
         if (set->line_number == (unsigned)opening->directive->line_num
-            && strcmp(set->filename, opening->directive->filename) == 0) {
+            && set->filename == opening->directive->filename) {
             return opening->handler;
         }
     }
@@ -77,7 +101,7 @@ static bool holds_for(const ap_directive_t *section, const server_rec *server)
     for (; section; section = section->parent) {
         if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
             || section->line_num != (int)server->defn_line_number
-            || strcmp(section->filename, server->defn_name) != 0) {
+            || section->filename != server->defn_name) {
             return false;
         }
     }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include <httpd.h>
+#include <ap_expr.h>
 
 /** @return the module's handler with this name, in any case; NULL: there is none. */
 const char *admission_opening_names(const char *name);
@@ -21,6 +22,10 @@ bool admission_opening_is_of(const request_rec *r);
 /** @return the path at which the server of this request shows its zones, as far
  *  as a plain <Location "/path"> tells it; NULL: none does. */
 const char *admission_opening_path(const request_rec *r);
+
+/** @return the name of the configuration file that an expression stands in, which the
+ *  expression itself may have no longer. */
+const char *admission_opening_file(const ap_expr_info_t *expression);
 
 /** Find the SetHandler directives when all are read. */
 int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,

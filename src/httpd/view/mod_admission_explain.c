@@ -18,6 +18,7 @@
 #include <http_request.h>
 #include <http_vhost.h>
 
+#include "config/mod_admission_opening.h"
 #include "config/mod_admission_sections.h"
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_detour.h"
@@ -382,7 +383,7 @@ static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
 
 static const char *place_of(explain_t *e, const ap_expr_info_t *expression)
 {
-    return apr_psprintf(e->p, "%s:%u", expression->filename,
+    return apr_psprintf(e->p, "%s:%u", admission_opening_file(expression),
                         expression->line_number);
 }
 
