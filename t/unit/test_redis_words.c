@@ -32,6 +32,22 @@ START_TEST(errors_of_one_key_are_known)
 }
 END_TEST
 
+START_TEST(a_run_has_at_least_8_digits_and_fits)
+{
+    char run[9] = "", text[] = "run_id:0123456789";
+    redisReply info = { .type = REDIS_REPLY_STRING, .str = text };
+
+    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+    text[7 + 9] = '\0';
+    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+    text[7 + 8] = '\0';
+    ck_assert_ptr_null(redis_words_run(&info, run, sizeof(run)));
+    ck_assert_str_eq(run, "01234567");
+    text[7 + 7] = '\0';
+    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+}
+END_TEST
+
 /* ---- Sentinels ------------------------------------------------------------------ */
 
 static const struct {
@@ -86,6 +102,7 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, errors_of_one_key_are_known);
+    tcase_add_test(stories, a_run_has_at_least_8_digits_and_fits);
     tcase_add_loop_test(stories, a_sentinel_says_where_a_master_is, 0,
                         (int)(sizeof(masters) / sizeof(*masters)));
 }
