@@ -85,6 +85,7 @@ my %explained = (
     '/index.php' => { zone => 'index', limit => 9, handler => 'cgi-script' },
     '/static.txt' => { counts => qr/^no/, zone => 'none: it does not count',
                        notes => [ qr/MaxConcurrent 40 .*does not count/ ] },
+    '/admission' => { handler => 'admission-status', leadsTo => undef, counts => qr/^no/, zone => 'none: it does not count' },
     '/health'    => { zone => 'index', exempt => qr/AdmissionExempt in \S+:\d+/ },
     (Admission::Config::is_installed('macro')
         ? ('/probe' => { exempt => qr/AdmissionExempt in macro 'probe'.*:\d+/ }) : ()),

@@ -19,6 +19,7 @@
 #include <http_vhost.h>
 
 #include "config/mod_admission_opening.h"
+#include "config/mod_admission_opening.h"
 #include "config/mod_admission_sections.h"
 #include "request/mod_admission_counts.h"
 #include "request/mod_admission_detour.h"
@@ -188,6 +189,18 @@ static const char *read_query(explain_t *e,
 
 /* ---- look up -------------------------------------------------------------- */
 
+/* The module takes its own pages back from rules that take every URL. */
+static void set_page(request_rec *r)
+{
+    const char *handler = r->status == HTTP_OK && admission_counts_redirect(r)
+                              ? admission_opening_handler(r)
+                              : NULL;
+
+    if (handler) {
+        r->handler = handler;
+    }
+}
+
 /* A request that is asked for in place of the one that asks. Its login goes along:
  * the look-up authenticates as a request does. */
 static request_rec *look_up(explain_t *e)
@@ -214,6 +227,7 @@ static request_rec *look_up(explain_t *e)
     }
     first = ap_sub_req_method_uri(e->method, e->path, r, NULL);
     admission_detour_set_handler(first);
+    set_page(first);
     r->headers_in = own.headers_in;
     r->subprocess_env = own.subprocess_env;
     r->server = own.server;
