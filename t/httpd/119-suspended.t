@@ -18,6 +18,8 @@ LoadModule later_module $module
     AdmissionZone z
 </Location>
 CONF
+    # Its module is not one of httpd's.
+    $httpd->expect_in_log(qr/ADM0153: zone z .*mod_later\.c may serve/);
     my $gate = sub { return "$httpd->{dir}/docs/gate$_[0]" };
     my @asked;
 

@@ -93,6 +93,7 @@ AdmissionFleet lease=3s hold=1s fallback=open
 <Location ${zone}descriptors>
     MaxConcurrent 2
     AdmissionZone db fleet
+    AdmissionQueue 10
 </Location>
 CONF
     }

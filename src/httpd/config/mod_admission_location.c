@@ -6,20 +6,14 @@
 
 #include "config/mod_admission_location.h"
 
-/* Whether this configuration has a directive of zones in a <Location>. */
-static bool is_used;
+bool admission_location_is_used;
 
-/* Of the note in which a request keeps these directives; valid if is_used. */
+/* Of the note in which a request keeps these directives, if there are any. */
 static apr_size_t note_number;
 
 void admission_location_begin(void)
 {
-    is_used = false;
-}
-
-bool admission_location_is_used(void)
-{
-    return is_used;
+    admission_location_is_used = false;
 }
 
 /* An <If> inside of a <Location> belongs to it. */
@@ -54,10 +48,10 @@ const char *admission_location_mark(cmd_parms *cmd, admission_dir_conf_t *conf)
 {
     if (is_in_location(cmd->directive)) {
         conf->location = conf;
-        if (!is_used) {
+        if (!admission_location_is_used) {
             /* Servers without such sections do not have the hook. httpd sorts
              * hooks once more when all directives are read. */
-            is_used = true;
+            admission_location_is_used = true;
             note_number = ap_register_request_note();
             ap_hook_translate_name(note_location, NULL, NULL,
                                    APR_HOOK_REALLY_FIRST);
@@ -70,5 +64,6 @@ const char *admission_location_mark(cmd_parms *cmd, admission_dir_conf_t *conf)
 
 const admission_dir_conf_t *admission_location_of(request_rec *r)
 {
-    return is_used ? *ap_get_request_note(r, note_number) : NULL;
+    return admission_location_is_used ? *ap_get_request_note(r, note_number)
+                                      : NULL;
 }

@@ -20,8 +20,9 @@ void admission_location_begin(void);
  */
 const char *admission_location_mark(cmd_parms *cmd, admission_dir_conf_t *conf);
 
-/** @return whether any <Location> has a directive of zones. */
-bool admission_location_is_used(void);
+/** Whether any <Location> has a directive of zones. For all but this file to read; a
+ *  variable, because every request asks for it. */
+extern bool admission_location_is_used;
 
 /** @return the directives of the <Location> sections of the URL with which this very
  *  request_rec began, also if mod_rewrite or a fast redirect has replaced that URL;

@@ -80,28 +80,26 @@ static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
     return merged;
 }
 
-const admission_dir_conf_t *admission_url_conf(request_rec *r)
+const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r)
 {
-    const admission_dir_conf_t *conf = conf_of(r);
-    request_rec *asked;
+    request_rec *asked = admission_url_asked(r);
 
-    if (!admission_location_is_used() || (!r->prev && has_its_url(r))) {
-        return conf;
-    }
-    asked = admission_url_asked(r);
-    return asked == r && has_its_url(r) ? conf : merge(r, asked, conf);
+    return asked == r && has_its_url(r) ? conf_of(r)
+                                        : merge(r, asked, conf_of(r));
 }
 
 const admission_dir_conf_t *admission_url_conf_of_target(request_rec *r,
                                                          request_rec *target)
 {
-    return admission_location_is_used()
+    return admission_location_is_used
                ? merge(r, admission_url_asked(r), conf_of(target))
                : conf_of(target);
 }
 
 /* For httpd an error of an ErrorDocument is an error of a second kind: the client would
- * get the first one's status, 404 from a server that is only full. */
+ * get the first one's status. That is right of an error page; of a page that an
+ * ErrorDocument serves by the limit of its own URL it would be a 404 from a server that
+ * is only full. */
 static void forget_missing_file(request_rec *r)
 {
     request_rec *asked = admission_url_asked(r);
@@ -113,10 +111,12 @@ static void forget_missing_file(request_rec *r)
 
 int admission_url_reject(request_rec *r)
 {
-    int status = admission_conf_reject_status(admission_url_conf(r));
+    const admission_dir_conf_t *conf = admission_url_conf(r);
 
-    forget_missing_file(r);
-    return status;
+    if (conf != conf_of(r)) {
+        forget_missing_file(r);
+    }
+    return admission_conf_reject_status(conf);
 }
 
 /* ---- expressions ------------------------------------------------------------- */

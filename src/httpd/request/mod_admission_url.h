@@ -5,10 +5,20 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_location.h"
 
+/** @return admission_url_conf() of a request that httpd may have redirected inside. */
+const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r);
+
 /** @return what applies to the request: its own sections, and over them the
  *  <Location> sections of the URL that was asked for, if httpd has redirected the
- *  request to another URL before a handler served anything. */
-const admission_dir_conf_t *admission_url_conf(request_rec *r);
+ *  request to another URL before a handler served anything. Inline: for the others it
+ *  costs a load or two. */
+static inline const admission_dir_conf_t *admission_url_conf(request_rec *r)
+{
+    return admission_location_is_used
+                   && (r->prev || r->uri != r->parsed_uri.path)
+               ? admission_url_redirected_conf(r)
+               : ap_get_module_config(r->per_dir_config, &admission_module);
+}
 
 /**
  * The same of a target that has only been looked up.
