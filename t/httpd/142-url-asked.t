@@ -4,6 +4,7 @@
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
+use AdmissionTest::Backend;
 
 my $RULES = <<'CONF';
     RewriteEngine On
@@ -24,6 +25,7 @@ CONF
     },
     'rules of the server'  => { host => "RewriteEngine On\nRewriteRule ^/search /index.php" },
     'rules with [PT]'      => { host => "RewriteEngine On\nRewriteRule ^/search /index.php [PT]" },
+    'rules with [P]'       => { htaccess => "RewriteEngine On\nRewriteRule ^search http://127.0.0.1:BACKEND/ [P]" },
     'FallbackResource in <Directory>' => { directory => 'FallbackResource /index.php' },
     'FallbackResource in .htaccess'   => { htaccess => 'FallbackResource /index.php' },
     'DirectoryIndex'       => { directory => 'DirectoryIndex index.php', url => '/search/',
@@ -53,8 +55,20 @@ sub section {
 
 sub host_of { return lc($_[0] =~ s/\W+/-/gr =~ s/-\z//r) . '.example' }
 
+# Answers when the gate opens, as the heavy program does.
+sub answer_when_told {
+    my ($client, $gates) = @_;
+    my $head = '';
+
+    while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+    my ($gate) = $head =~ /until=([\w.-]+)/;
+    select undef, undef, undef, 0.05 while !-e "$gates/$gate";
+    syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";
+    return;
+}
+
 sub make_host {
-    my ($httpd, $name, $way) = @_;
+    my ($httpd, $name, $way, $backend) = @_;
     my $host = host_of($name);
     my $dir = "$httpd->{dir}/docs/$host";
 
@@ -67,7 +81,7 @@ sub make_host {
         $file =~ /php$/ ? $httpd->put_heavy("$host/$file") : $httpd->put("$host/$file", '');
     }
     $httpd->put("$host/search.var", "URI: index.php\nContent-Type: text/html\n") if $name eq 'a type map';
-    $httpd->put("$host/.htaccess", $way->{htaccess}) if $way->{htaccess};
+    $httpd->put("$host/.htaccess", $way->{htaccess} =~ s/BACKEND/$backend/r) if $way->{htaccess};
     return <<"CONF";
 <VirtualHost *>
     ServerName $host
@@ -86,10 +100,11 @@ CONF
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 60,
-                          modules => [qw(negotiation)]);
+                          modules => [qw(negotiation proxy proxy_http)]);
+    my ($backend, $port) = start_backend(sub { answer_when_told($_[0], "$httpd->{dir}/heavy") });
 
     $httpd->configure(join '', "<VirtualHost *>\nServerName test.example\n</VirtualHost>\n",
-                      map { make_host($httpd, $_, $ways{$_}) } sort keys %ways);
+                      map { make_host($httpd, $_, $ways{$_}, $port) } sort keys %ways);
     $httpd->expect_rejections(host_of($_), 'full') for sort keys %ways;
     $httpd->start;
     for my $name (sort keys %ways) {
@@ -109,7 +124,9 @@ for_each_combo(sub {
         $httpd->zone_becomes($zone, '... and each counted once', Active => 0, Admitted => 1,
                              RejectedFull => 1);
     }
-    $httpd->stop;
+    $httpd->end;
+    kill KILL => $backend;
+    waitpid $backend, 0;
 }, 'prefork+cgi', 'event+cgid');
 
 done_testing;

@@ -65,6 +65,9 @@ AdmissionQueue 10
 <Location "/handlers">
     AdmissionHandlers all
 </Location>
+<Location "/unspooled">
+    AdmissionSpool request=off
+</Location>
 <Location "/first">
     AdmissionPriority high "true"
 </Location>
@@ -175,6 +178,18 @@ sub full {
     $httpd->zone_becomes('files', 'all permits are back', Active => 0, Queued => 0);
 }
 
+# By default a body is read before its request asks for a permit.
+sub unspooled {
+    my ($httpd) = @_;
+    my $slow = $httpd->connect;
+
+    $slow->ask('/unspooled?id=unspooled', method => 'POST', headers => ['Content-Length: 2']);
+    $httpd->zone_becomes('files', 'AdmissionSpool alone: it runs while its body comes', Active => 1);
+    $slow->send('ab');
+    is $slow->answer->{status}, 200, '... and is served';
+    $httpd->zone_becomes('files', '... with its permit back', Active => 0);
+}
+
 # Requests that the client did not ask for.
 sub others {
     my ($httpd) = @_;
@@ -221,6 +236,7 @@ for_each_combo(sub {
         $httpd->start;
         alone($httpd);
         full($httpd);
+        unspooled($httpd);
         others($httpd);
         over_http2($httpd) if $http2;
         $httpd->stop;
