@@ -19,7 +19,7 @@ for_each_combo(sub {
     $httpd->configure(<<"CONF");
 MaxConcurrent 1
 AdmissionZone all
-AdmissionQueue 50 timeout=30s
+AdmissionQueue 20 timeout=30s
 AdmissionReserve 1
 UseCanonicalPhysicalPort On
 RewriteEngine On
