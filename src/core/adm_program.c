@@ -243,8 +243,8 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
     return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
-/* The permit may have moved on (adm_inherit.c): the record is then free, or that of a
- * request with programs of its own. */
+/* The permit may have moved on (adm_inherit.c): the record is then free, or belongs
+ * to a request with programs of its own. */
 bool adm_program_is_of(const adm_ticket_t *ticket)
 {
     return rec_of(ticket)->arrival == ticket->arrival;

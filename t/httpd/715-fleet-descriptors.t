@@ -8,6 +8,8 @@ use AdmissionTest;
 use AdmissionTest::Descriptors;
 
 use Cwd ();
+use Errno ();
+use Fcntl qw(O_NONBLOCK O_WRONLY);
 use File::Basename 'dirname';
 
 my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
@@ -102,6 +104,9 @@ for_each_combo(sub {
     is notices($httpd), 1, 'a server that begins beside it is told of it';
     isnt $httpd->slurp('run/admission.fleet'), $id, '... and has an id of its own';
     kill_httpd($httpd, $pid);
+    # Of a killed process with several threads, the last one closes the files.
+    wait_for { !sysopen(my $fifo, $alive, O_WRONLY | O_NONBLOCK) && $!{ENXIO} }
+        'no process has the second server\'s sign of life';
     $httpd->start;
     is notices($httpd), 1, 'the next one is not delayed: the program is none of its predecessor';
     unlink "$kept.$pid";
