@@ -7,8 +7,8 @@
  *
  * PROGRAM leads a process group of its own. Its pid is written to DESCRIPTOR, as a
  * line; the end of the file there is its end. When whoever started the keeper dies,
- * PROGRAM is told to end, some seconds later its group is made to, and DIRECTORY is
- * removed. The keeper itself ends when nobody is left to be buried.
+ * PROGRAM is told to end, some seconds later its group is made to, and DIRECTORY, unless
+ * it is empty, is removed. The keeper itself ends when nobody is left to be buried.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,5 +84,5 @@ int main(int argc, char **argv)
             close(fd);
         }
     }
-    return is_orphan ? execlp("rm", "rm", "-rf", "--", argv[2], NULL) : 0;
+    return is_orphan && argv[2][0] != '\0' ? execlp("rm", "rm", "-rf", "--", argv[2], NULL) : 0;
 }

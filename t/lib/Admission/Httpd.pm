@@ -12,12 +12,12 @@ use warnings;
 
 use Cwd ();
 use File::Copy ();
-use File::Temp ();
 use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
 
 use Admission::Client;
 use Admission::Config;
+use Admission::Debugger ();
 use Admission::File ();
 use Admission::Live qw(live_programs watch_programs);
 use Admission::Program qw(keep program);
@@ -30,6 +30,7 @@ use constant MOST_OF_ONE => ($ENV{ADMISSION_SANITIZER} // '') eq 'thread' ? 2 : 
 my $START_TRIES = 5;     # another process may take the port we chose
 my $PATIENCE    = 10;    # seconds for a state that is waited for, and for httpd to stop
 my $BUSY        = 60;    # for httpd to start or reload, beside all that a machine may do
+my $SLOWER      = $ENV{GDB} ? 360 : $ENV{PREFIX} ? 6 : 1;
 my @running;
 
 # new(combo => {...}, workers => 20, tls => 0, http2 => 0, modules => [...],
@@ -43,7 +44,7 @@ sub new {
     my ($class, %o) = @_;
     my $name = $o{name} // 'admission';
     umask 022;    # its children are another user
-    my $tmp = File::Temp->newdir("$name-XXXXXX", TMPDIR => 1);
+    my $tmp = Admission::File::directory("$name-XXXXXX");
     my $dir = Cwd::abs_path("$tmp");
     my $self = bless { workers => 20, conf => '', %o, %{ $o{combo} },
                        tmp => $tmp, dir => $dir, expected => [],
@@ -122,6 +123,7 @@ sub start {
     }
     $self->{started_by} = $$;
     push @running, $self;
+    Admission::Debugger::wait_for_one($self->{pid}, sort { $a <=> $b } $self->children) if $ENV{GDB};
     return $self;
 }
 
@@ -151,10 +153,11 @@ sub launch {
     # APR tries the directory by a file, which stays where httpd is ended just then.
     local $ENV{TMPDIR} = "$dir/tmp";
     unlink "$dir/stderr.log";
-    @{$self}{qw(pid keeper alive exited)} = (
-        keep("$dir/stderr.log", @{ $self->{prefix} // [] }, Admission::Config::httpd(), '-d', $dir,
-             '-f', 'httpd.conf', '-DFOREGROUND', $self->defines), 0);
-    $self->{pid} or die "httpd did not start:\n", $self->slurp('stderr.log');
+    @{$self}{qw(group keeper alive exited)} = (
+        keep("$dir/stderr.log", split(' ', $ENV{PREFIX} // ''), @{ $self->{prefix} // [] },
+             Admission::Config::httpd(), '-d', $dir, '-f', 'httpd.conf', '-DFOREGROUND',
+             $self->defines), 0);
+    $self->{pid} = $self->{group} or die "httpd did not start:\n", $self->slurp('stderr.log');
 }
 
 # Parks in the older way, as a combination or the environment says.
@@ -169,6 +172,8 @@ sub comes_up {
     return $self->soon(sub {
         return 'died' if $self->has_exited;
         my $answer = eval { $self->get('/server-status?auto') };
+        # Of a program that PREFIX starts and that does not become httpd, it is a child.
+        ($self->{pid}) = $self->slurp('run/httpd.pid') =~ /(\d+)/ if $answer && $ENV{PREFIX};
         $answer && $answer->{status} == 200 && $self->runs_programs && 'up';
     }, $BUSY) eq 'up';
 }
@@ -266,7 +271,7 @@ sub finish {
     @running = grep { $_ != $self } @running;
     my $stops = $self->soon(sub { $self->has_exited }, $self->stops_within);
     my $all_end = $self->soon(sub { !(@left = $self->processes) });
-    kill KILL => -$self->{pid} if @left;
+    kill KILL => -$self->{group} if @left;
     $self->must($stops, 'httpd stops');
     $self->must($all_end, 'no process is left', "left: @left");
     # Of the module, not of those it is compared with.
@@ -286,7 +291,7 @@ sub discard {
     kill KILL => $self->live_programs_now;
     kill TERM => $self->{pid};
     $self->soon(sub { $self->has_exited });
-    kill KILL => -$self->{pid};
+    kill KILL => -$self->{group};
     waitpid $self->{keeper}, 0;
 }
 
@@ -306,7 +311,7 @@ END {
         print STDERR "# not stopped: httpd in $self->{dir}, which has ",
             $self->has_exited ? 'exited' : 'not exited', "\n";
         $self->show_log;
-        kill KILL => -$self->{pid};
+        kill KILL => -$self->{group};
         $? ||= 1;
     }
 }
@@ -317,7 +322,7 @@ END {
 sub processes {
     my ($self) = @_;
     return grep { my ($state, undef, $group) = proc_stat($_);
-                  $group && $group == $self->{pid} && $state ne 'Z' } pids();
+                  $group && $group == $self->{group} && $state ne 'Z' } pids();
 }
 
 # The children that serve requests. mod_cgid's daemon is a child as well, the
@@ -464,7 +469,7 @@ sub configtest {
 # request that a server of before still answers, is not the last one.
 sub soon {
     my ($self, $check, $seconds) = @_;
-    my $deadline = time + ($seconds // $PATIENCE);
+    my $deadline = time + $SLOWER * ($seconds // $PATIENCE);
     while (1) {
         my $is_last = time > $deadline;
         my $value = $check->();

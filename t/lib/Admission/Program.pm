@@ -29,7 +29,7 @@ sub program {
 }
 
 # keep('directory/log', 'program', arguments): starts it in a process group of its own.
-# It and the directory end with this process, however that ends. @return its pid, that of its keeper, and a file
+# It ends with this process, however that ends, and so does the directory unless KEEP is set. @return its pid, that of its keeper, and a file
 # that ends with it.
 sub keep {
     my ($log, @command) = @_;
@@ -46,7 +46,7 @@ sub keep {
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>>', $log;
         open STDERR, '>&', \*STDOUT;
-        exec $keeper, fileno $held, dirname($log), @command or POSIX::_exit(127);
+        exec $keeper, fileno $held, $ENV{KEEP} ? '' : dirname($log), @command or POSIX::_exit(127);
     }
     close $held;
     chomp(my $program = readline $alive // '');

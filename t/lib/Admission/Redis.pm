@@ -6,11 +6,10 @@ package Admission::Redis;
 use strict;
 use warnings;
 
-use File::Temp ();
 use IO::Socket::INET;
 use Time::HiRes qw(sleep time);
 
-use Admission::File qw(spill);
+use Admission::File qw(directory spill);
 use Admission::Program qw(keep);
 
 my $PATIENCE = 10;
@@ -26,7 +25,7 @@ sub program {
 # start(conf => ['requirepass x'], options => ['--sentinel']): one that answers.
 sub start {
     my ($class, %o) = @_;
-    my $tmp = File::Temp->newdir('admission-redis-XXXXXX', TMPDIR => 1);
+    my $tmp = directory('admission-redis-XXXXXX');
     my $probe = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)
                 or die "no free port\n";
     my $self = bless { tmp => $tmp, dir => "$tmp", socket => "$tmp/socket",
