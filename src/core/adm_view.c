@@ -12,7 +12,7 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_recycle.h"
+#include "recycle/recycle_view.h"
 #include "adm_zone.h"
 
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,

@@ -34,7 +34,7 @@
 #include "server/mod_admission_factor.h"
 #include "server/mod_admission_foreign.h"
 #include "server/mod_admission_lifecycle.h"
-#include "server/mod_admission_recycle.h"
+#include "recycle/recycle.h"
 #include "server/mod_admission_room.h"
 #include "server/mod_admission_since.h"
 #include "server/mod_admission_streams.h"

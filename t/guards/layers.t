@@ -9,7 +9,9 @@ use Test::More;
 use Project;
 
 my @sources = files(qr/\.[ch]\z/, 'src');
-my @core = grep { m{^src/(?:agent|core|law)/} } @sources;
+# What is compiled without httpd's include directory.
+my ($core) = slurp('src/sources.am') =~ /^CORE_SOURCES = (.*?[^\\])\n/ms;
+my @core = $core =~ m{(src/\S+\.[ch])}g;
 my @glue = grep { m{^src/httpd/} } @sources;
 
 my $httpd_header = qr{

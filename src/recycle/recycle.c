@@ -16,7 +16,7 @@
 #include "config/mod_admission_conf.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
-#include "server/mod_admission_recycle.h"
+#include "recycle/recycle.h"
 #include "server/mod_admission_since.h"
 
 APLOG_USE_MODULE(admission);

@@ -6,7 +6,7 @@
  * have ended long ago, can be taken over.
  */
 #include "adm_layout.h"
-#include "adm_recycle.h"
+#include "recycle/recycle_view.h"
 
 /* Somebody who took a turn ends at once, and prefork's parent replaces it in
  * one of its rounds of maintenance: it sees a death in one of them and starts a
