@@ -178,7 +178,7 @@ static void add_zones(unsigned zones)
         zones);
     if (zones == 1) {
         add(child, zone, (adm_entry_t){ .worker = ADM_WORKER_ONE },
-            "%u zone, and a worker taken", zones);
+            "%u zone, with a worker reserved", zones);
     }
 }
 

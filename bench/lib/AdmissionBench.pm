@@ -1,20 +1,20 @@
 package AdmissionBench;
 
-# What the experiments of bench/ say. One begins with
+# What the experiments of bench/ share. Each starts with
 #
 #     use FindBin;
 #     use lib "$FindBin::Bin/../lib";
 #     use AdmissionBench;
 #
-#     my $bench = experiment('memory', title => 'A program that fills 200 MB');
+#     my $bench = experiment('memory');
 #
 # which brings strict, warnings, the private httpds of t/lib/Admission and the
 # functions below, and ends with
 #
 #     $bench->finish;
 #
-# It is run as bench/experiments/NAME OUTPUT-FOLDER, or by bench/run, which
-# assembles the page. Report.pm has the words for what it writes, Load.pm here and
+# It is run as bench/experiments/NAME OUTPUT-FOLDER, or by bench/run, which puts its
+# results into docs/benchmarks/NAME.md. Report.pm has the words for what it writes, Load.pm here and
 # in t/lib/Admission for clients, Opponents.pm and Proxy.pm for what mod_admission is
 # compared with.
 #
@@ -56,15 +56,15 @@ sub import {
     __PACKAGE__->export_to_level(1);
 }
 
-# experiment('name', title => 'what it is', files => number of open files that
-# httpd and clients need): reads the command line.
+# experiment('name', files => number of open files that httpd and clients need): reads
+# the command line.
 sub experiment {
     my ($name, %o) = @_;
     my ($folder, @more) = @ARGV;
 
     die "usage: $0 OUTPUT-FOLDER\n" if !defined $folder || @more;
     Admission::Machine::raise_files($o{files}) if $o{files};
-    return AdmissionBench::Report->new($name, $folder, $o{title});
+    return AdmissionBench::Report->new($name, $folder);
 }
 
 # A time or number as BENCH_SCALE wants it, at least 1.

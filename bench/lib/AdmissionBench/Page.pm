@@ -1,45 +1,60 @@
 package AdmissionBench::Page;
 
-# docs/benchmarks/README.md: a table of goals, and a section for each experiment. It
-# is the only place where goals and results are kept; an experiment replaces its
-# section, and what its goals have behind `beyond`. A row of goals is
+# docs/benchmarks: README.md with the table of goals, and a page for each experiment. The
+# pages are the only place where goals and results are kept, and their prose is written
+# by hand. An experiment replaces what stands between the marks of its parts
 #
-#     | name | measure | at least | beyond | measured | verdict | command |
+#     <!-- throughput: bench/run parking writes it -->
+#
+#     <!-- end -->
+#
+# and its results in the table of goals. A row of that table is
+#
+#     | goal | measure | at least | beyond | measured | verdict | command |
 
 use strict;
 use warnings;
 
-use Admission::Machine ();
+use Admission::File qw(slurp spill);
 
 my %UNIT = (ns => 1e-9, us => 1e-6, ms => 1e-3, s => 1, KB => 2**10, MB => 2**20);
 
-sub read {
-    my ($class, $path) = @_;
-    my ($head, @sections) = split /^(?=<a id=")/m, Admission::File::slurp($path);
-    my %section = map { /^<a id="([^"]+)">/ ? ($1 => $_) : () }
-                  grep { !/^Not measured yet/m } @sections;
-
-    # The table of contents is made anew.
-    $head =~ s/^- \[.*\n//mg;
-    return bless { head => $head =~ s/\s+\z/\n/r, section => \%section }, $class;
+# A part as it stands in a page.
+sub part {
+    my ($experiment, $name, $text) = @_;
+    return "<!-- $name: bench/run $experiment writes it -->\n\n" . $text =~ s/\s*\z//r . "\n\n<!-- end -->\n";
 }
 
-# replace('parking', section in Markdown, lines of "goal, tab, value, tab, how")
+# replace('docs/benchmarks', 'parking', parts, lines of "goal, tab, value, tab, how")
 sub replace {
-    my ($self, $name, $text, $targets) = @_;
+    my ($folder, $experiment, $parts, $targets) = @_;
+    my ($page, $goals) = map { "$folder/$_.md" } $experiment, 'README';
+    my $text = slurp($page);
+
+    for my $part (split /^(?=<!-- (?!end))/m, $parts) {
+        my ($mark) = $part =~ /^(<!-- .* -->)\n/ or next;
+        $text =~ s{^\Q$mark\E\n.*?^<!-- end -->\n}{$part =~ s/\n+\z/\n/r}mse or die "$page has no $mark\n";
+    }
+    spill($page, $text);
+    spill($goals, with_results(slurp($goals), $experiment, $targets));
+}
+
+sub with_results {
+    my ($text, $experiment, $targets) = @_;
     my %measured;
 
-    $self->{section}{$name} = qq(<a id="$name"></a>\n\n$text);
     for my $line (split /\n/, $targets) {
         my ($goal, $value, $how) = split /\t/, $line;
         push @{ $measured{$goal} }, [ $value, $how ];
     }
     for my $goal (sort keys %measured) {
-        $self->{head} =~ s{^(\|\ \Q$goal\E\ \|[^|]*\|\ ([^|]*?)\ \|\ ([^|]*?)\ \|).*}{
+        $text =~ s{^(\|\ \Q$goal\E\ \|[^|]*\|\ ([^|]*?)\ \|\ ([^|]*?)\ \|).*}{
             join ' | ', "$1 " . join('<br>', map { "$_->[0] ($_->[1])" } @{ $measured{$goal} }),
-                verdict($2, $3, map { $_->[0] } @{ $measured{$goal} }), "[`bench/run $name`](#$name) |"
+                verdict($2, $3, map { $_->[0] } @{ $measured{$goal} }),
+                "[`bench/run $experiment`]($experiment.md) |"
         }mxe or die "no such goal: $goal\n";
     }
+    return $text;
 }
 
 # '1.02 (1.01 to 1.03), 4 ms' is (1.02, 0.004).
@@ -68,17 +83,6 @@ sub verdict {
         }
     }
     return $word;
-}
-
-sub text {
-    my ($self, @names) = @_;
-    my $section = $self->{section};
-    my @contents = map { my ($title) = ($section->{$_} // '') =~ /^## (.*)/m;
-                         "- [$_](#$_): " . ($title // 'not measured yet') . "\n" } @names;
-    my @sections = map { $section->{$_}
-                         // qq(<a id="$_"></a>\n\n## $_\n\nNot measured yet: `bench/run $_`.\n) } @names;
-
-    return join "\n", $self->{head}, join('', @contents), map { s/\s*\z/\n/r } @sections;
 }
 
 1;

@@ -1,62 +1,87 @@
 package AdmissionBench::Report;
 
-# What an experiment writes: its section in Markdown, with tables and plots, and
-# its rows of the table of goals.
+# What an experiment writes: parts of its page in Markdown, plots, and its rows of the
+# table of goals. The prose around the parts is docs/benchmarks/NAME.md itself.
 
 use strict;
 use warnings;
 
 use List::Util qw(max);
 use POSIX ();
+use Text::Wrap ();
 use Time::HiRes qw(time);
 
 use Admission::File qw(slurp spill);
 use Admission::Machine ();
+use AdmissionBench::Page;
 
 # An automake-like word for "could not be run here".
 our $SKIPPED = 77;
 
 sub new {
-    my ($class, $name, $folder, $title) = @_;
+    my ($class, $name, $folder) = @_;
     mkdir $folder;
     -d $folder or die "$folder: $!\n";
     unlink glob("$folder/$name.md $folder/$name.targets $folder/$name-*.svg $folder/$name-*.tsv");
-    return bless { name => $name, folder => $folder, title => $title // $name, begin => time,
-                   text => [], targets => [] }, $class;
+    return bless { name => $name, folder => $folder, begin => time, parts => [], opponents => [],
+                   targets => [] }, $class;
 }
 
-# Ends the experiment if one of these is not there.
+# Exits if one of these is missing; the page keeps its older results.
 sub needs {
     my ($self, @what) = @_;
     my @missing = map { my $package = Admission::Machine::package_of($_);
                         $_ eq $package ? $_ : "$_ ($package)" }
                   grep { !$self->has($_) } @what or return;
-    my $needs = 'needs ' . join ', ', @missing;
 
-    $self->progress($needs);
-    $self->say("Not measured here: $needs.");
-    $self->write_files;
+    $self->progress('needs ' . join ', ', @missing);
     exit $SKIPPED;
 }
 
-sub has { my ($self, $what) = @_; return Admission::Machine::has($what) }
+# An opponent that is there is named below the results.
+sub has {
+    my ($self, $what) = @_;
+    my $has = Admission::Machine::has($what) or return;
+    my $version = Admission::Machine::version_of($what);
+
+    push @{ $self->{opponents} }, $version if $version && !grep { $_ eq $version } @{ $self->{opponents} };
+    return $has;
+}
 
 sub progress {
     my ($self, $text) = @_;
     printf STDERR "%s  %s: %s\n", POSIX::strftime('%T', localtime), $self->{name}, $text;
 }
 
-# ---- the section ---------------------------------------------------------------
+# ---- parts of the page ------------------------------------------------------------
 
-sub say {
-    my ($self, $text) = @_;
-    $text =~ s/\s+\z//;
-    push @{ $self->{text} }, "$text\n";
+# The answer to the question of the page.
+sub result { my ($self, $text) = @_; $self->prose('result', "**Result.** $text") }
+
+sub prose {
+    my ($self, $name, $text) = @_;
+    $self->part($name, wrapped($text));
 }
 
-# table([head...], [row...], ...): numbers to the right, words to the left.
+sub wrapped {
+    local $Text::Wrap::columns = 101;
+    return Text::Wrap::wrap('', '', $_[0] =~ s/\s+/ /gr =~ s/ \z//r);
+}
+
+# part('fixed', text): replaces what the page has between the marks of this name.
+sub part {
+    my ($self, $name, $text) = @_;
+    push @{ $self->{parts} }, AdmissionBench::Page::part($self->{name}, $name, $text);
+}
+
+# table('throughput', [head...], [row...], ...): numbers to the right, words to the left.
 sub table {
-    my ($self, $head, @rows) = @_;
+    my ($self, $name, @rows) = @_;
+    $self->part($name, table_of(@rows));
+}
+
+sub table_of {
+    my ($head, @rows) = @_;
     my @columns = 0 .. $#$head;
     my @all = map { my $row = $_; [ map { $row->[$_] // '' } @columns ] } $head, @rows;
     my @width = map { my $column = $_; max 3, map { length $_->[$column] } @all } @columns;
@@ -68,7 +93,7 @@ sub table {
     } @all;
     my @rule = map { $sign[$_] ? '-' x $width[$_] : '-' x ($width[$_] - 1) . ':' } @columns;
 
-    $self->say(join "\n", $top, '| ' . join(' | ', @rule) . ' |', @below);
+    return join "\n", $top, '| ' . join(' | ', @rule) . ' |', @below;
 }
 
 # With a unit, or with others in brackets.
@@ -77,8 +102,8 @@ sub is_column_of_numbers {
     return !grep { !/^(?:-?[\d.,]+(?: ?(?:[mun]?s|[KMG]B|x|%))?(?: \(.*\))?|-|)\z/ } @cells;
 }
 
-# plot('name', <<'GNUPLOT', $data, height => 420): the script says
-# plot "DATA" using ...; the data are lines of cells with tabs between.
+# plot('name', <<'GNUPLOT', $data, height => 420): the script has plot "DATA" using ...;
+# the data are lines of cells with tabs between. The page shows EXPERIMENT-name.svg.
 sub plot {
     my ($self, $name, $script, $data, %o) = @_;
     my $base = "$self->{name}-$name";
@@ -88,10 +113,9 @@ sub plot {
     $script =~ s/\bDATA\b/$table/g;
     if (!$self->has('gnuplot') || !gnuplot($image, $script, $o{height} // 420)) {
         unlink $image;
-        return $self->say('Without gnuplot there is no plot.');
+        return $self->progress("no plot '$name' without gnuplot");
     }
     spill($image, slim(slurp($image)));
-    $self->say("![$name]($base.svg)");
 }
 
 sub gnuplot {
@@ -139,12 +163,12 @@ sub finish {
 sub write_files {
     my ($self) = @_;
     my $scale = $ENV{BENCH_SCALE} || 1;
-    my $run = sprintf '`bench/run %s`%s, %.0f s, on %s.', $self->{name},
-        $scale == 1 ? '' : " shortened by BENCH_SCALE=$scale", time - $self->{begin},
-        Admission::Machine::machine();
+    my $run = sprintf '`bench/run %s`%s: %.0f s, %s.', $self->{name},
+        $scale == 1 ? '' : ", shortened by BENCH_SCALE=$scale", time - $self->{begin},
+        join ', ', Admission::Machine::machine(), @{ $self->{opponents} };
 
-    spill("$self->{folder}/$self->{name}.md",
-          join "\n", "## $self->{title}\n", @{ $self->{text} }, "$run\n");
+    $self->prose('run', $run);
+    spill("$self->{folder}/$self->{name}.md", join "\n", @{ $self->{parts} });
     spill("$self->{folder}/$self->{name}.targets", join '', map { "$_\n" } @{ $self->{targets} });
 }
 

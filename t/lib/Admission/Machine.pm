@@ -11,7 +11,7 @@ use POSIX ();
 use Admission::Config;
 use Admission::File qw(slurp);
 
-our @EXPORT_OK = qw(has machine on_processors package_of);
+our @EXPORT_OK = qw(has machine on_processors package_of version_of);
 
 # In which package of Debian and Ubuntu a program is, where its name is not that.
 my %PACKAGE = (
@@ -46,6 +46,25 @@ sub has {
 
 sub package_of { my ($what) = @_; return $PACKAGE{$what} // $what }
 
+# How a program that is compared with names its version: the command, and what to take of it.
+my %VERSION = (
+    haproxy        => [ 'haproxy -v',             qr/version (\d[\d.]*\d)/,  'HAProxy' ],
+    nginx          => [ 'nginx -v',               qr{nginx/(\S+)},           'nginx' ],
+    mod_fcgid      => [ debian_version('fcgid'),  qr/^(?:\d+:)?([\d.]+)/,    'mod_fcgid' ],
+    mod_qos        => [ debian_version('qos'),    qr/^(?:\d+:)?([\d.]+)/,    'mod_qos' ],
+    'redis-server' => [ 'redis-server --version', qr/ v=(\S+)/,              'Redis' ],
+);
+
+sub debian_version { return "dpkg-query -W -f '\${Version}' libapache2-mod-$_[0]" }
+
+# "HAProxy 2.6.12"; the name alone where the version is unknown, nothing for other programs.
+sub version_of {
+    my ($what) = @_;
+    my ($command, $pattern, $name) = @{ $VERSION{$what} // return };
+
+    return `PATH="\$PATH:/usr/sbin:/sbin" $command 2>&1` =~ $pattern ? "$name $1" : $name;
+}
+
 # The folder in which memory cgroups can be made, of either kind.
 sub cgroup {
     return '/sys/fs/cgroup/memory'
@@ -55,7 +74,7 @@ sub cgroup {
         ? '/sys/fs/cgroup' : undef;
 }
 
-# One line that belongs beside every number.
+# One line that belongs to every number.
 sub machine {
     my ($processor) = slurp('/proc/cpuinfo') =~ /^model name\s*:\s*(.*)/m;
     my ($kb) = slurp('/proc/meminfo') =~ /^MemTotal:\s*(\d+)/m;
