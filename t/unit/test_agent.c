@@ -65,6 +65,23 @@ START_TEST(children_make_no_rounds_while_the_agent_is_at_work)
 }
 END_TEST
 
+START_TEST(a_request_makes_a_round_only_if_no_permit_is_free)
+{
+    adm_ticket_t first, second;
+
+    zone = zone_with(2, 10);
+    child = join();
+    leave_a_permit();
+    ck_assert_int_eq(enter(child, zone, &first), ADM_ADMITTED);
+    ck_assert_uint_eq(active_in(zone), 2); /* a dead child has one of them */
+    ck_assert_int_eq(enter(child, zone, &second), ADM_ADMITTED);
+    leave(&first);
+    leave(&second);
+    ck_assert_uint_eq(active_in(zone), 0);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(children_make_rounds_at_once_when_there_is_no_agent)
 {
     zone = zone_with(1, 10);
@@ -337,6 +354,8 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, children_make_no_rounds_while_the_agent_is_at_work);
+    tcase_add_test(stories,
+                   a_request_makes_a_round_only_if_no_permit_is_free);
     tcase_add_test(stories,
                    children_make_rounds_at_once_when_there_is_no_agent);
     tcase_add_test(stories, a_beat_that_cannot_be_is_none);

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "adm_agent.h"
 #include "test_support.h"
 
 static adm_zone_t zone, other_zone;
@@ -257,6 +258,23 @@ START_TEST(who_was_granted_before_keeps_its_permit)
 }
 END_TEST
 
+/* The process that holds the lock may have read the notes already. */
+START_TEST(a_note_in_a_stuck_zone_wakes_the_agent)
+{
+    unsigned calls;
+
+    get_stuck();
+    calls = adm_agent_calls(segment);
+    leave(&inside);
+    ck_assert_uint_gt(adm_agent_calls(segment), calls);
+    calls = adm_agent_calls(segment);
+    adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now());
+    ck_assert_uint_gt(adm_agent_calls(segment), calls);
+    let_go_on(stopped);
+    assert_all_is_back();
+}
+END_TEST
+
 START_TEST(a_program_that_lives_on_keeps_the_permit)
 {
     int round;
@@ -359,6 +377,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, the_next_request_finds_what_was_given_back);
     tcase_add_test(stories, who_leaves_the_line_is_counted_later);
     tcase_add_test(stories, who_was_granted_before_keeps_its_permit);
+    tcase_add_test(stories, a_note_in_a_stuck_zone_wakes_the_agent);
     tcase_add_test(stories, a_program_that_lives_on_keeps_the_permit);
     tcase_add_test(stories, who_waits_is_told_that_nobody_hands_out);
     tcase_add_test(stories, a_ticket_used_again_was_not_left);
