@@ -74,7 +74,7 @@ SKIP: {
         'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/other.pem' => qr{key \S+docs/other.pem cannot be used},
     ) : (
         'rediss://127.0.0.1/'          => qr/'rediss:\S+': TLS is not supported, .*; a tunnel .* stunnel/,
-        'redis://127.0.0.1 tls=ca.pem' => qr/'tls=\S*ca.pem': TLS is not supported, .*; a tunnel/,
+        'redis://127.0.0.1 tls=ca.pem,docs/a,/b' => qr{'tls=\Q$httpd->{dir}/ca.pem,$httpd->{dir}/docs/a,/b\E': TLS is not supported, .*; a tunnel},
     );
     %bad = (%bad, %bad_tls);
     if (AdmissionTest::Fleet::has_tls()) {
