@@ -62,7 +62,7 @@ my %bad = (
     ],
     AdmissionSpool => [
         qr/request=|response=/, 'on', 'off', '1M', '[request=]', '[request=1]', '[request=1023]',
-        '[request=-1K]', '[request=1X]', '[request=1MB]', '[request=2T]', '[requests=1M]',
+        '[request=-1K]', '[request=1X]', '[request=1MB]', '[request=2T]', '[request=1025G]', '[requests=1M]',
         'request=1M [response=many]', 'request=1M [request=2M]', 'response=off [3]',
         '[request=99999999999999999999]', '""',
     ],
@@ -143,6 +143,8 @@ accepted(in_place($_), $_) for (
     'AdmissionRecycle 5', 'AdmissionRecycle 5-9 together=64', 'AdmissionRecycle Off',
     'AdmissionStateFile off', 'AdmissionStateFile /tmp/state',
     'AdmissionCost 1', q(AdmissionCost 2 "true"),
+    'AdmissionSpool request=1024 response=1T', 'AdmissionSpool request=1K response=1024G',
+    'AdmissionSpoolLimit 1k', 'AdmissionSpoolLimit 1t',
     'AdmissionFleet lease=5s hold=auto fallback=reject', 'AdmissionFleet hold=90s',
 );
 
