@@ -141,13 +141,11 @@ static adm_usec_t request(server_t *server, unsigned usec)
                                              &entry, adm_now(), &ticket);
 
     while (outcome == ADM_WAITING && !atomic_load(&court->is_over)) {
-        outcome = adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_SEC);
-    }
-    if (outcome == ADM_WAITING) {
-        adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
-        return 0;
+        adm_ticket_sleep(&ticket, adm_now() + ADM_USEC_PER_SEC);
+        outcome = adm_ticket_outcome(&ticket, INT64_MAX, adm_now());
     }
     if (outcome != ADM_ADMITTED && outcome != ADM_WAITED) {
+        adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
         usleep(1000); /* no lease */
         return 0;
     }

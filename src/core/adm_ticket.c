@@ -68,7 +68,12 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
     if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
         adm_lease_look(child, zone, now); /* another's may be for this one */
     }
-    return begin(rec, now);
+    if (!begin(rec, now)) {
+        return false;
+    }
+    /* W2_slice_sees_grant, if no wake-up came */
+    adm_worker_end_blocking(ticket);
+    return true;
 }
 
 /* Of so few waiters each looks at the end of a lease. Of more somebody looks soon in
@@ -118,7 +123,8 @@ static bool is_taken_away(const adm_ticket_rec_t *rec)
     return state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED;
 }
 
-bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
+/* The lock of its zone seems to be held by a process that is stopped. */
+static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
     const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
                                              ticket->zone_idx);
@@ -126,7 +132,9 @@ bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
     return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
 }
 
-bool adm_ticket_is_cut_off(const adm_ticket_t *ticket)
+/* Waits for a share of a limit over servers that this server cannot get: the engine
+ * has never answered, and the first lease is over. */
+static bool is_cut_off(const adm_ticket_t *ticket)
 {
     const adm_segment_t *segment = ticket->child->segment;
     adm_zone_t zone = { .idx = ticket->zone_idx };
@@ -137,12 +145,13 @@ bool adm_ticket_is_cut_off(const adm_ticket_t *ticket)
            && atomic_load(&rec_of(ticket)->state) == ADM_TICKET_WAITING;
 }
 
-bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now)
+/* The lock of its zone has been out of reach for ADM_LOCK_LONG_USEC, and is so now. */
+static bool is_stuck(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone;
 
-    if (!adm_ticket_seems_stuck(ticket, now)) {
+    if (!seems_stuck(ticket, now)) {
         return false;
     }
     /* Or nobody has tried since. */
@@ -154,36 +163,42 @@ bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now)
     return ticket->fault == ADM_ZONE_BUSY && !adm_ticket_is_granted(ticket);
 }
 
-adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until)
+bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    return adm_ticket_is_granted(ticket) || is_taken_away(rec_of(ticket))
+           || seems_stuck(ticket, now) || is_cut_off(ticket);
+}
 
-    for (;;) {
-        adm_usec_t now = adm_now();
-
-        if (adm_ticket_begin(ticket, now)) {
-            /* W2_slice_sees_grant, if nobody woke it */
-            adm_worker_end_blocking(ticket);
-            return ADM_WAITED;
-        }
-        if (is_taken_away(rec)) {
-            ticket->fault = ADM_BAD_SEGMENT;
-            return ADM_UNLIMITED;
-        }
-        if (adm_child_is_stopping(ticket->child)) {
-            return ADM_STOPPED;
-        }
-        if (now >= until) {
-            return ADM_WAITING;
-        }
-        if (adm_ticket_is_stuck(ticket, now)) {
-            return ADM_UNLIMITED;
-        }
-        ADM_FAULT(wait_sleeping);
-        /* W1_sleep */
-        adm_wait_sleep(&rec->state, ADM_TICKET_WAITING,
-                       end_of_slice(ticket, now, until));
+adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
+                                 adm_usec_t now)
+{
+    /* Also at the grant: what the request would need, such as mod_cgid's daemon, is
+     * ending, and permits come back all together, as their programs are killed. */
+    if (adm_child_is_stopping(ticket->child)) {
+        return ADM_STOPPED;
     }
+    if (adm_ticket_begin(ticket, now)) {
+        return ADM_WAITED;
+    }
+    if (is_taken_away(rec_of(ticket))) {
+        ticket->fault = ADM_BAD_SEGMENT;
+        return ADM_UNLIMITED;
+    }
+    if (is_stuck(ticket, now)) {
+        return ADM_UNLIMITED;
+    }
+    if (is_cut_off(ticket)) {
+        return ADM_FLEET;
+    }
+    return now >= deadline ? ADM_TIMEOUT : ADM_WAITING;
+}
+
+void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until)
+{
+    ADM_FAULT(wait_sleeping);
+    /* W1_sleep */
+    adm_wait_sleep(&rec_of(ticket)->state, ADM_TICKET_WAITING,
+                   end_of_slice(ticket, adm_now(), until));
 }
 
 /* Of the zone's grants: of one that went to another child. */

@@ -72,7 +72,7 @@ static void survive_scene(const scene_t *scene)
     }
     if (is_in_line) {
         ck_assert(adm_ticket_is_granted(&awaited));
-        ck_assert_int_eq(adm_ticket_wait(&awaited, 0), ADM_WAITED);
+        ck_assert_int_eq(wait_until(&awaited, 0), ADM_WAITED);
         leave(&awaited);
     }
 

@@ -49,7 +49,7 @@ static int enter_and_wait(void *unused)
     NEED(child != NULL);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
-    NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
+    NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
     return 0;
 }
 
@@ -299,7 +299,7 @@ int do_everything(void *unused)
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     if (outcome == ADM_WAITING) {
         adm_lease_look(child, zone, adm_now() + 10 * ADM_USEC_PER_SEC);
-        adm_ticket_wait(&ticket, adm_now() + 1);
+        wait_until(&ticket, adm_now() + 1);
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
     adm_who_sent(&ticket, 1);

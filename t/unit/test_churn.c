@@ -42,9 +42,8 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
     case 0:
         return adm_ticket_cancel(ticket, ADM_GONE, adm_now());
     case 1:
-        outcome = adm_ticket_wait(ticket,
-                                  adm_now() + (adm_usec_t)(dice >> 8) % 200);
-        return outcome == ADM_WAITING
+        outcome = wait_until(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 200);
+        return outcome == ADM_TIMEOUT
                    ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now())
                    : outcome;
     case 2:
@@ -55,7 +54,7 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
         adm_ticket_unpark(ticket);
         return ADM_WAITED;
     default:
-        return adm_ticket_wait(ticket, NEVER);
+        return wait_until(ticket, NEVER);
     }
 }
 
@@ -229,8 +228,8 @@ static int churn_until_killed(void *context)
         adm_zone_t zone = zones[(unsigned)rand_r(&dice) % ZONES];
 
         if (enter(child, zone, &ticket) == ADM_WAITING) {
-            while (adm_ticket_wait(&ticket, adm_now() + ADM_USEC_PER_MSEC)
-                   == ADM_WAITING) {
+            while (wait_until(&ticket, adm_now() + ADM_USEC_PER_MSEC)
+                   == ADM_TIMEOUT) {
                 adm_round(child, adm_now(), false);
             }
         }

@@ -343,7 +343,7 @@ START_TEST(an_unparked_ticket_rings_no_more)
     ck_assert_uint_eq(parked(), 0);
     leave(&inside);
     ck_assert_uint_eq(rung(10), 0);
-    ck_assert_int_eq(adm_ticket_wait(&waiting[0], 0), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting[0], 0), ADM_WAITED);
     assert_segment_consistent();
 }
 END_TEST

@@ -353,7 +353,7 @@ static int block_and_leave(void *unused)
 
     (void)unused;
     if (enter_as(child, zone, BLOCKS, adm_now(), &ticket) != ADM_WAITING
-        || adm_ticket_wait(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC)
+        || wait_until(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC)
                != ADM_WAITED) {
         return 1;
     }

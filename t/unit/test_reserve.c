@@ -81,7 +81,7 @@ START_TEST(who_blocks_one_keeps_it_for_the_run)
     ck_assert_int_eq(ask(RUNS, &inside), ADM_ADMITTED);
     ck_assert_int_eq(ask(BLOCKS, &waiting), ADM_WAITING);
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
     assert_workers(1);
     leave(&waiting);
     assert_workers(0);

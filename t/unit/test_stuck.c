@@ -159,11 +159,12 @@ START_TEST(an_old_sign_of_a_stuck_zone_means_nothing)
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
-    ck_assert(adm_ticket_seems_stuck(&waiting, adm_now()));
-    ck_assert(!adm_ticket_is_stuck(&waiting, adm_now()));
-    ck_assert(!adm_ticket_seems_stuck(&waiting, adm_now()));
+    ck_assert(adm_ticket_seems_over(&waiting, adm_now()));
+    ck_assert_int_eq(adm_ticket_outcome(&waiting, NEVER, adm_now()),
+                     ADM_WAITING);
+    ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
     seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* nor does one to come */
-    ck_assert(!adm_ticket_seems_stuck(&waiting, adm_now()));
+    ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
     leave(&inside);
     leave(&waiting);
     assert_all_is_back();
@@ -251,7 +252,7 @@ START_TEST(who_was_granted_before_keeps_its_permit)
     seem_stuck_for(ADM_LOCK_LONG_USEC);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
                      ADM_WAITED);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_WAITED);
     let_go_on(stopped);
     leave(&waiting);
     assert_all_is_back();
@@ -297,7 +298,7 @@ END_TEST
 START_TEST(who_waits_is_told_that_nobody_hands_out)
 {
     get_stuck();
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_UNLIMITED);
+    ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
     ck_assert_int_eq(waiting.fault, ADM_ZONE_BUSY);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
                      ADM_UNLIMITED);

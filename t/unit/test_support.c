@@ -226,6 +226,17 @@ void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
     }
 }
 
+adm_outcome_t wait_until(adm_ticket_t *ticket, adm_usec_t until)
+{
+    adm_outcome_t outcome;
+
+    while ((outcome = adm_ticket_outcome(ticket, until, adm_now()))
+           == ADM_WAITING) {
+        adm_ticket_sleep(ticket, until);
+    }
+    return outcome;
+}
+
 void leave(adm_ticket_t *ticket)
 {
     adm_ticket_release(ticket, adm_now());

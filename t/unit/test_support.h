@@ -119,6 +119,10 @@ adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
 void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
                 uint32_t count, adm_outcome_t expected);
 
+/** Wait as a request with a worker does. @return ADM_WAITED; or how the wait ends, and
+ *  the ticket is to be cancelled, ADM_TIMEOUT at @a until. */
+adm_outcome_t wait_until(adm_ticket_t *ticket, adm_usec_t until);
+
 void leave(adm_ticket_t *ticket);
 
 uint32_t active_in(adm_zone_t zone);

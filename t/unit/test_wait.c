@@ -112,7 +112,7 @@ START_TEST(a_permit_granted_before_the_wait_is_found)
 {
     stand_in_line();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
     assert_segment_consistent();
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(whose_client_has_gone_when_it_begins_is_counted_once)
     stand_in_line();
     figures = &rec_of_zone(zone)->figures;
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
     if (_i == 1) {
         ck_assert_int_eq(enter(child, zone, &inside), ADM_WAITING);
     }
@@ -140,8 +140,8 @@ END_TEST
 START_TEST(a_wait_ends_with_its_time)
 {
     stand_in_line();
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITING);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, adm_now() + 1000), ADM_WAITING);
+    ck_assert_int_eq(wait_until(&waiting, 0), ADM_TIMEOUT);
+    ck_assert_int_eq(wait_until(&waiting, adm_now() + 1000), ADM_TIMEOUT);
     ck_assert_uint_eq(queued_in(zone), 1);
     assert_segment_consistent();
 }
@@ -153,7 +153,7 @@ START_TEST(a_child_that_stops_waits_no_longer)
     ck_assert(!adm_child_is_stopping(child));
     adm_child_stop(child);
     ck_assert(adm_child_is_stopping(child));
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_STOPPED);
+    ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_STOPPED);
     assert_segment_consistent();
 }
 END_TEST
@@ -167,7 +167,7 @@ START_TEST(who_lost_its_ticket_is_told_so)
     rec = adm_zone_lock(segment, waiting.zone_idx, &rv);
     adm_zone_end_ticket_locked(segment, rec, waiting.idx);
     adm_zone_unlock(segment, rec, adm_now());
-    ck_assert_int_eq(adm_ticket_wait(&waiting, NEVER), ADM_UNLIMITED);
+    ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
     ck_assert_int_eq(waiting.fault, ADM_BAD_SEGMENT);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
                      ADM_UNLIMITED);
@@ -178,7 +178,7 @@ END_TEST
 static void *wait_for_permit(void *until)
 {
     atomic_store(shared, 1);
-    return (void *)(intptr_t)adm_ticket_wait(&waiting, *(adm_usec_t *)until);
+    return (void *)(intptr_t)wait_until(&waiting, *(adm_usec_t *)until);
 }
 
 START_TEST(a_wait_that_sleeps_ends_when_the_child_stops)
@@ -259,7 +259,7 @@ static int wait_in_process(void *unused)
     NEED(other != NULL);
     NEED(enter(other, zone, &ticket) == ADM_WAITING);
     atomic_store(shared, 1);
-    NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
+    NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
     leave(&ticket);
     return 0;
 }
@@ -297,7 +297,7 @@ static int pass_permit(void *unused)
         adm_outcome_t outcome = enter(player, zone, &ticket);
 
         NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
-        NEED(adm_ticket_wait(&ticket, NEVER) == ADM_WAITED);
+        NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
         atomic_fetch_add(shared, 1);
         while (queued_in(zone) == 0 && atomic_load(shared) < HAND_OVERS - 1) {
             sched_yield();
@@ -375,7 +375,7 @@ START_TEST(who_waits_in_a_worker_is_blocked_until_granted)
 {
     block_a_worker();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_wait(&waiting, 0), ADM_WAITED);
+    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
     ck_assert_uint_eq(blocked(), 0);
     leave(&waiting);
     ck_assert_uint_eq(blocked(), 0);

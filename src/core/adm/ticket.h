@@ -84,7 +84,7 @@ typedef struct adm_entry_t {
  *                adm_ticket_release() or, while it waits, adm_ticket_cancel().
  *
  * @return ADM_ADMITTED    a permit
- *         ADM_WAITING     queued; wait with adm_ticket_wait()
+ *         ADM_WAITING     queued; wait: adm_ticket_outcome(), adm_ticket_sleep()
  *         ADM_DRY_QUEUED  dry run: runs, would have waited
  *         ADM_DRY_FULL    dry run: runs, would have been rejected
  *         ADM_FULL        no permit, and no place or no wish to wait
@@ -115,20 +115,33 @@ void adm_zone_count_exempt(adm_child_t *child, adm_zone_t zone);
 adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket);
 
 /**
- * Sleep until the ticket is granted, the child stops or @a until is reached.
- * Blocks the calling thread.
+ * Decide whether the wait of a queued ticket has ended, with a worker or without. Its
+ * client is not looked at. Begins to run if the ticket was granted, as
+ * adm_ticket_begin() does; may wait briefly for the zone's lock.
  *
- * @return ADM_WAITED (granted, and begun), ADM_WAITING (it is @a until),
- *         ADM_STOPPED, or ADM_UNLIMITED for the reason in @a ticket's fault: ADM_ZONE_BUSY,
- *         nobody will grant it (adm_ticket_is_stuck()); ADM_BAD_SEGMENT,
- *         somebody took it away. Then cancel it so, and let the request run.
+ * @return ADM_WAITING  it has not ended
+ *         ADM_WAITED   granted, and begun
+ *         ADM_STOPPED, ADM_TIMEOUT, or ADM_FLEET, there is no share of a limit over
+ *                      servers; ADM_UNLIMITED for the reason in @a ticket's fault:
+ *                      ADM_ZONE_BUSY, its lock is out of reach, so nothing is granted;
+ *                      ADM_BAD_SEGMENT, the ticket was taken away. The ticket is
+ *                      still there: cancel it so.
  */
-adm_outcome_t adm_ticket_wait(adm_ticket_t *ticket, adm_usec_t until);
+adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
+                                 adm_usec_t now);
+
+/** @return whether adm_ticket_outcome() is likely to end the wait, before its deadline. A
+ *  few atomic loads, no lock. */
+bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now);
+
+/** Sleep until the ticket is granted, for a slice at most, and not beyond @a until.
+ *  Blocks the calling thread; may return early. */
+void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until);
 
 /**
  * A ticket that was to wait without a worker must hold one after all.
  *
- * @return ADM_WAITING: go on with adm_ticket_wait(); or ADM_PARKING when there is
+ * @return ADM_WAITING: go on with adm_ticket_sleep(); or ADM_PARKING when there is
  *         no room for it: then the ticket has ended and counts as rejected; or
  *         ADM_WAITED, it was granted just now.
  */
@@ -149,19 +162,6 @@ bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 /** @return whether the ticket is in use and its permit has not moved on to another
  *  request (adm_inherit()). No lock. */
 bool adm_ticket_holds(const adm_ticket_t *ticket);
-
-/** @return whether the ticket waits for a share of a limit over servers that this server
- *  cannot get: the engine has never answered, and the first lease is over. */
-bool adm_ticket_is_cut_off(const adm_ticket_t *ticket);
-
-/** @return whether the lock of the ticket's zone seems to be held by a process
- *  that is stopped. One atomic load; ask adm_ticket_is_stuck() before acting. */
-bool adm_ticket_seems_stuck(const adm_ticket_t *ticket, adm_usec_t now);
-
-/** @return whether nobody hands out permits of the ticket's zone: its lock has
- *  been out of reach for ADM_LOCK_LONG_USEC, and is so now. Then it is the
- *  ticket's fault. Waits briefly. */
-bool adm_ticket_is_stuck(adm_ticket_t *ticket, adm_usec_t now);
 
 /**
  * Leave the queue. A ticket granted meanwhile is kept if @a outcome is to refuse

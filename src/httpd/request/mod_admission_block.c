@@ -26,28 +26,17 @@ static void look_at_listener(adm_usec_t now)
 adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
                               adm_usec_t deadline)
 {
-    for (;;) {
-        adm_usec_t slice = adm_now() + adm_ticket_slice(ticket);
-        adm_outcome_t woken = adm_ticket_wait(ticket, slice < deadline
-                                                          ? slice
-                                                          : deadline);
-        adm_outcome_t outcome = admission_wait_outcome(r, ticket, deadline);
+    adm_outcome_t outcome;
 
-        if (outcome == ADM_WAITED && woken == ADM_WAITING) {
-            continue; /* granted just now: let the core know that it is seen */
-        }
-        if (outcome != ADM_WAITING) {
-            return outcome;
-        }
-        if (woken != ADM_WAITING) {
-            /* Taken away. */
-            return adm_ticket_cancel(ticket, woken, adm_now());
-        }
+    while ((outcome = admission_wait_outcome(r, ticket, deadline))
+           == ADM_WAITING) {
         if (adm_worker_must_yield(ticket->child)) {
             admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
             return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
         }
         look_at_listener(adm_now());
         adm_round_help(ticket->child, adm_now());
+        adm_ticket_sleep(ticket, deadline);
     }
+    return outcome;
 }

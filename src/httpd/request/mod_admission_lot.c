@@ -310,9 +310,7 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
     if (parking->is_woken) {
         return next;
     }
-    if (now >= parking->look_at || adm_ticket_is_granted(&visit->ticket)
-        || adm_ticket_seems_stuck(&visit->ticket, now)
-        || adm_ticket_is_cut_off(&visit->ticket)) {
+    if (now >= parking->look_at || adm_ticket_seems_over(&visit->ticket, now)) {
         parking->is_woken = true;
         wake_locked(parking);
         return next;

@@ -106,30 +106,19 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
                                      adm_usec_t deadline)
 {
     adm_usec_t now = adm_now();
+    adm_outcome_t outcome;
 
-    /* First, also at the grant: nothing is started for nobody. */
+    /* First, also at the grant: no work is started for a client that has gone. */
     if (admission_wait_client_has_gone(r)) {
         return adm_ticket_cancel(ticket, ADM_GONE, now);
     }
     if (!ADMISSION_HAS_CHILD_STOPPING) {
         note_hard_stop(r->connection, ticket->child);
     }
-    /* Nor at a hard stop: what it would need, such as mod_cgid's daemon, is ending,
-     * and permits come back all at once, as their programs are killed. */
-    if (adm_child_is_stopping(ticket->child)) {
-        return adm_ticket_cancel(ticket, ADM_STOPPED, now);
-    }
-    if (adm_ticket_begin(ticket, now)) {
-        return ADM_WAITED;
-    }
-    if (adm_ticket_is_stuck(ticket, now)) {
-        return adm_ticket_cancel(ticket, ADM_UNLIMITED, now);
-    }
-    if (adm_ticket_is_cut_off(ticket)) {
-        return adm_ticket_cancel(ticket, ADM_FLEET, now);
-    }
-    return now >= deadline ? adm_ticket_cancel(ticket, ADM_TIMEOUT, now)
-                           : ADM_WAITING;
+    outcome = adm_ticket_outcome(ticket, deadline, now);
+    return outcome == ADM_WAITING || outcome == ADM_WAITED
+               ? outcome
+               : adm_ticket_cancel(ticket, outcome, now);
 }
 
 void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
