@@ -43,7 +43,7 @@ static struct {
     bool has_told_connected; /* and not of a loss since */
     bool is_doubled;         /* another one speaks in this server's name ... */
     adm_usec_t rename_at;    /* ... which is another one from then on */
-    adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
+    _Atomic adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
 } all;
 
 /* ---- what is said of it ----------------------------------------------------- */
@@ -56,12 +56,9 @@ static void tell(const agent_fleet_news_t *news)
 /* @return whether it was told. */
 static bool tell_rarely(const agent_fleet_news_t *news)
 {
-    adm_usec_t now = adm_now(), *next = &all.next[news->event];
-
-    if (now < *next) {
+    if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
         return false;
     }
-    *next = now + TELL_USEC;
     tell(news);
     return true;
 }

@@ -44,8 +44,8 @@ typedef struct tuned_t {
     agent_kept_t kept; /* in the file; limit and need 0: nothing is */
     uint32_t told_limit;
     uint32_t told_brakes;
-    adm_usec_t told_at;
-    adm_usec_t told_brake_at;
+    _Atomic adm_usec_t next_tell;
+    _Atomic adm_usec_t next_tell_brake;
 } tuned_t;
 
 static struct {
@@ -320,7 +320,8 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
     bool has_braked = brakes != tuned->told_brakes;
-    adm_usec_t *told_at = has_braked ? &tuned->told_brake_at : &tuned->told_at;
+    _Atomic adm_usec_t *next = has_braked ? &tuned->next_tell_brake
+                                          : &tuned->next_tell;
     agent_news_t news = { .zone = tuned->zone,
                           .before = has_braked ? tuned->law.brake.before
                                                : tuned->told_limit,
@@ -328,8 +329,8 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
                           .has_braked = has_braked };
     adm_auto_t shown;
 
-    if ((news.now == news.before && !has_braked)
-        || (*told_at != 0 && now - *told_at < TELL_USEC) || !all.setup->tell) {
+    if ((news.now == news.before && !has_braked) || !all.setup->tell
+        || !adm_due(next, now, TELL_USEC)) {
         return;
     }
     adm_auto_view(self->segment, tuned->zone->handle, now, &shown);
@@ -337,7 +338,6 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     adm_auto_sentence(&shown, news.now, news.sentence);
     tuned->told_limit = news.now;
     tuned->told_brakes = brakes;
-    *told_at = now;
     all.setup->tell(all.setup->data, &news);
 }
 

@@ -9,7 +9,6 @@
 
 #include "adm_agent.h"
 #include "adm_auto.h"
-#include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "adm_flow.h"

@@ -7,7 +7,6 @@
 #include "adm_agent.h"
 #include "adm_auto.h"
 #include "adm_child.h"
-#include "adm_clock.h"
 #include "adm_layout.h"
 #include "adm_lock.h"
 #include "adm_reap.h"

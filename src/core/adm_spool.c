@@ -5,7 +5,6 @@
  * the living children. That is done for each piece of a file, not for each byte.
  */
 #include "adm_child.h"
-#include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
 #include "adm_worker.h"

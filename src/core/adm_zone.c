@@ -5,7 +5,6 @@
  * one store of a ticket's state, followed by the caches that it changes.
  */
 #include "adm_agent.h"
-#include "adm_clock.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "adm_flow.h"

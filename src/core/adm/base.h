@@ -48,4 +48,13 @@ typedef struct adm_zone_t {
  *  kernel offers it without. */
 adm_usec_t adm_now(void);
 
+/**
+ * Ask whether something that is done once in @a interval is due: true for one
+ * of all callers, which then does it. No system call, no lock.
+ *
+ * @param next  when it is due, shared by all callers; 0 at first. A time further
+ *              ahead than anybody can have meant is corrupt, and due.
+ */
+bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval);
+
 #endif

@@ -14,11 +14,8 @@
 static void look_at_listener(adm_usec_t now)
 {
     static _Atomic adm_usec_t next_look;
-    adm_usec_t next = atomic_load(&next_look);
 
-    if (now >= next
-        && atomic_compare_exchange_strong(&next_look, &next,
-                                          now + ADM_USEC_PER_SEC)) {
+    if (adm_due(&next_look, now, ADM_USEC_PER_SEC)) {
         admission_mpm_keep_accepting();
     }
 }

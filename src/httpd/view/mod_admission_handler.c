@@ -26,11 +26,9 @@ APLOG_USE_MODULE(admission);
 /* Authors of .htaccess must not read what all others do here. */
 int admission_handler_refuse_page(request_rec *r)
 {
-    static _Atomic adm_usec_t logged_at;
-    adm_usec_t last = atomic_load(&logged_at), now = adm_now();
+    static _Atomic adm_usec_t next_log;
 
-    if ((!last || now - last >= LOG_INTERVAL)
-        && atomic_compare_exchange_strong(&logged_at, &last, now)) {
+    if (adm_due(&next_log, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
                       "%s: the handler %s does not come from a SetHandler of "
                       "the server's configuration, refused; not logged again "
