@@ -43,7 +43,8 @@ static struct {
     bool has_told_connected; /* and not of a loss since */
     bool is_doubled;         /* another one speaks in this server's name ... */
     adm_usec_t rename_at;    /* ... which is another one from then on */
-    _Atomic adm_usec_t next[AGENT_FLEET_EVENTS]; /* when that may be told again */
+    _Atomic adm_usec_t
+        next[AGENT_FLEET_EVENTS]; /* when that may be told again */
 } all;
 
 /* ---- what is said of it ----------------------------------------------------- */

@@ -5,7 +5,6 @@
  * with the requests.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "adm_agent.h"
 #include "adm_auto.h"
@@ -13,6 +12,7 @@
 #include "adm_figures.h"
 #include "adm_flow.h"
 #include "adm_history.h"
+#include "adm_words.h"
 #include "adm_zone.h"
 #include "law_tune.h"
 
@@ -121,18 +121,6 @@ bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
 
 /* ---- what is kept ----------------------------------------------------------------- */
 
-static void copy_out(const adm_auto_rec_t *rec, law_tune_t *state)
-{
-    unsigned words[sizeof(rec->state) / sizeof(*rec->state)];
-    size_t n;
-
-    for (n = 0; n < sizeof(words) / sizeof(*words); n++) {
-        words[n] = atomic_load_explicit(&rec->state[n], memory_order_relaxed);
-    }
-    /* cppcheck-suppress uninitvar ; it cannot count the words */
-    memcpy(state, words, sizeof(words));
-}
-
 bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
                    law_tune_t *state)
 {
@@ -143,7 +131,7 @@ bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
         return false;
     }
     before = atomic_load(&rec->sequence);
-    copy_out(rec, state);
+    adm_words_load(rec->state, state, sizeof(*state));
     began = atomic_load(&rec->of_began);
     return before % 2 == 0 && before == atomic_load(&rec->sequence)
            && began != 0 && began == atomic_load(&rec->began);
@@ -153,24 +141,16 @@ void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
                     const law_tune_t *state, uint32_t safe)
 {
     adm_auto_rec_t *rec = rec_at(segment, zone);
-    unsigned words[sizeof(rec->state) / sizeof(*rec->state)];
-    unsigned sequence;
-    size_t n;
 
     if (!rec) {
         return;
     }
-    memcpy(words, state, sizeof(words));
-    sequence = atomic_load(&rec->sequence)
-               | 1; /* odd if its writer was killed */
-    atomic_store(&rec->sequence, sequence);
+    atomic_fetch_or(&rec->sequence, 1);
     ADM_FAULT(auto_begun);
-    for (n = 0; n < sizeof(words) / sizeof(*words); n++) {
-        atomic_store_explicit(&rec->state[n], words[n], memory_order_release);
-    }
+    adm_words_store(rec->state, state, sizeof(*state));
     atomic_store(&rec->of_began, atomic_load(&rec->began));
     atomic_store(&rec->safe, safe);
-    atomic_store(&rec->sequence, sequence + 1);
+    atomic_fetch_add(&rec->sequence, 1);
     ADM_FAULT(auto_written);
 }
 

@@ -1,14 +1,11 @@
 /* adm_engine.c - what is known of the engine of limits over servers, to be shown.
  * Called by src/agent and adm_view, and by the module to show it.
  */
-#include <string.h>
-
 #include "adm_clock.h"
 #include "adm_engine.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
-
-#define WHO_WORDS (sizeof(law_fleet_who_t) / sizeof(unsigned))
+#include "adm_words.h"
 
 /* ---- the connection --------------------------------------------------------- */
 
@@ -73,29 +70,22 @@ void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_who_t *who)
 {
     adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
-    unsigned words[WHO_WORDS], sequence;
-    size_t n;
 
     if (!rec) {
         return;
     }
-    memcpy(words, who, sizeof(words));
-    /* It is odd already if its writer was killed. */
-    sequence = atomic_load(&rec->who_sequence) | 1;
-    atomic_store(&rec->who_sequence, sequence);
+    atomic_fetch_or(&rec->who_sequence, 1);
     ADM_FAULT(engine_who);
-    for (n = 0; n < WHO_WORDS; n++) {
-        atomic_store_explicit(&rec->who[n], words[n], memory_order_release);
-    }
+    adm_words_store(rec->who, who, sizeof(*who));
     atomic_store(&rec->who_at, adm_clock_of_leases());
-    atomic_store(&rec->who_sequence, sequence + 1);
+    atomic_fetch_add(&rec->who_sequence, 1);
 }
 
 bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
                     law_fleet_who_t *who, adm_usec_t *age_usec)
 {
     const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
-    unsigned words[WHO_WORDS], before;
+    unsigned before;
     adm_usec_t at;
     uint32_t n;
 
@@ -103,14 +93,11 @@ bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
         return false;
     }
     before = atomic_load(&rec->who_sequence);
-    for (n = 0; n < WHO_WORDS; n++) {
-        words[n] = atomic_load_explicit(&rec->who[n], memory_order_acquire);
-    }
+    adm_words_load(rec->who, who, sizeof(*who));
     at = atomic_load(&rec->who_at);
     if (before % 2 || before != atomic_load(&rec->who_sequence)) {
         return false;
     }
-    memcpy(who, words, sizeof(*who));
     for (n = 0; n < LAW_FLEET_SERVERS; n++) {
         who->servers[n].name[LAW_FLEET_NAME - 1] = '\0';
     }
