@@ -1,11 +1,13 @@
-# Every file of conf/ and conf/examples/, and every configuration that README and the guide
-# show, can be used as it is.
+# Every file of conf/ and conf/examples/, and every configuration that README, the guide and
+# the manual show, can be used as it is.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
+use Cwd ();
 use Fields;
+use File::Basename 'dirname';
 use JSON::PP;
 use Project;
 
@@ -28,7 +30,7 @@ my %test_of = (
     shtml => sub { pass "$_[0]: 520-error-page.t asks for it" },
 );
 
-# Messages of httpd -t; none but "Syntax OK" may come.
+# Messages of httpd -t; none but "Syntax OK" may come, and what is no warning.
 sub complaints {
     my ($conf, @modules) = @_;
     # Enough workers for each of them: none is to be warned of.
@@ -39,7 +41,7 @@ sub complaints {
     mkdir "$httpd->{dir}/docs/htdocs";
     $httpd->configure("Define DEMO $httpd->{dir}/docs\n$conf");
     my ($status, $output) = $httpd->configtest;
-    return join "\n", "status $status", grep { $_ ne 'Syntax OK' } split /\n/, $output;
+    return join "\n", "status $status", grep { $_ ne 'Syntax OK' && !/\[admission:info\]/ } split /\n/, $output;
 }
 
 sub loads {
@@ -114,23 +116,46 @@ for my $path (@paths) {
     $test ? $test->($path) : fail "$path: what is it for?";
 }
 
-# Each block of a page, with every module that one of them may need.
+# The configurations that a page shows: blocks that are marked so, and others that begin
+# with a section or a directive. Lines with the same directive are alternatives.
+sub configurations {
+    my ($page) = @_;
+    my $text = slurp($page);
+    my @marked = $text =~ /^ *```apache\n(.*?)^ *```$/msg;
+
+    $text =~ s/^( *)```.*?^\1```$//msg;
+    my @others = grep { /^ {4}(?:<[A-Z]|(?:Max|Admission)[A-Z]\w+ (?!x )|LoadModule |LogFormat |Options )/ }
+                 $text =~ /(?:^|\n\n)((?: {4}.*\n|\n(?= {4}))+)/g;
+    return @marked, map { my ($first) = /^ {4}(Admission\w+ )/;
+                          $first && !/^ {4}(?!$first)/m ? split(/^/, $_) : $_ } @others;
+}
+
+# With every module that one of them may need, and a limit, since a directive without any has
+# no effect. Files that it names are not there.
 sub blocks_load {
     my ($page) = @_;
-    my @blocks = slurp($page) =~ /^ *```apache\n(.*?)^ *```$/msg;
-    my @modules = grep { Admission::Config::is_installed($_) } qw(proxy proxy_fcgi proxy_http);
+    my @blocks = grep { !/(?:password-file|tls)=/ } configurations($page);
+    my @modules = grep { Admission::Config::is_installed($_) }
+                  qw(auth_basic authn_core authn_file authz_user log_config proxy proxy_fcgi proxy_http);
+    my $directory = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE}));
 
-    ok @blocks, "$page shows configurations";
     for my $n (1 .. @blocks) {
+        my $conf = $blocks[$n - 1];
+        my ($module) = $conf =~ s{^( *LoadModule \w+ )modules/}{$1$directory/}m
+            ? $conf =~ m{^ *LoadModule \w+ (\S+)}m : $conf =~ /^ *AdmissionEngine/m
+            ? "$directory/mod_admission_redis.so" : ();
+        $conf = "LoadModule admission_redis_module $module\n$conf" if $module && $conf !~ /LoadModule/;
+        $conf .= "<Location /limit>\nMaxConcurrent 4\n</Location>\n" if $conf !~ /MaxConcurrent/;
         SKIP: {
-            skip "$page: mod_proxy_http is not installed", 1
-                if $blocks[$n - 1] =~ /ProxyPass/ && @modules < 3;
-            is complaints($blocks[$n - 1], @modules), 'status 0', "$page: number $n loads";
+            skip "$page: mod_proxy_http is not installed", 1 if $conf =~ /ProxyPass/ && @modules < 8;
+            skip "$page: number $n needs mod_admission_redis", 1 if $module && !-e $module;
+            is complaints($conf, @modules), 'status 0', "$page: number $n loads";
         }
     }
 }
 
-blocks_load($_) for qw(README.md docs/guide.md);
+blocks_load($_) for grep { configurations($_) } 'README.md', files(qr/\.md\z/, 'docs/manual'),
+                                                map { "docs/$_.md" } qw(guide limitations migrating operations);
 
 # In conf/admission.conf every line is a comment. Each directive there is right
 # in its place.

@@ -384,6 +384,9 @@ CONF
     $url = $httpd->url('/admission-control');
     like ctl(0, 'show'), qr{^\Q$ZONE\E +idle }m, 'where admission-control is not, admission-status is shown';
     like ctl(1, qw(limit cgi 3)), qr/admission-control: status 404/, '... and takes no orders';
+    $httpd->put('admission-control', '<html>');
+    like ctl(0, @$_), qr{idle|Limit }, "... @$_: also if a program serves this URL" for ['show'], [qw(show cgi)];
+    unlink "$httpd->{dir}/docs/admission-control";
     $url = $httpd->url('/admission-status');
     unlike ctl(1, qw(sweep cgi 1-2)), qr/RESTORED|limit +req/, '... so that a sweep has nothing to restore';
     $httpd->stop;

@@ -454,14 +454,19 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
     }
 }
 
-static const char *why_counted(const admission_dir_conf_t *conf, bool counts)
+static const char *why_counted(const admission_dir_conf_t *conf,
+                               const request_rec *r, bool counts)
 {
     if (conf->handlers) {
         return counts ? "yes: AdmissionHandlers includes the handler"
                       : "no: AdmissionHandlers does not include the handler";
     }
+    if (counts && admission_counts_file(r) && r->proxyreq == PROXYREQ_NONE) {
+        return "yes: it names no handler, and another module may serve it";
+    }
     return counts
-               ? "yes: the handler runs a program, or may do so"
+               ? "yes: all handlers count, except those for files, directories "
+                 "and status pages"
                : "no: httpd serves it by itself, such as a file, a directory "
                  "index or a page of its own";
 }
@@ -474,7 +479,7 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
                                                                           last);
     bool counts = admission_counts(conf, last);
 
-    add_fact(e, "counts", "counts", why_counted(conf, counts));
+    add_fact(e, "counts", "counts", why_counted(conf, last, counts));
     if (!admission_conf_zone(conf)) {
         add_fact(e, "zone", "zone",
                  conf->section
