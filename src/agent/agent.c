@@ -12,6 +12,7 @@
 #include "agent.h"
 #include "agent_account.h"
 #include "agent_fleet.h"
+#include "agent_programs.h"
 #include "agent_tune.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
@@ -128,6 +129,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     if (rv != APR_SUCCESS) {
         return rv;
     }
+    agent_programs_begin(self, "");
     agent_tune_begin(self, setup, "", pool);
     agent_account_begin("");
     agent_fleet_begin(self, setup, pool);

@@ -1,11 +1,12 @@
-/* agent_account.c - the duty of the agent that looks at what programs take.
+/* agent_account.c - the duty of the agent that samples what programs take.
  * Called by agent.
  *
- * For people: nothing is decided by it. The last look at a program is what is known
- * of it when nobody was told at its end, so a quarter of a second while any runs.
+ * For people. The last sample of a program is what is known of it when no process was
+ * told at its end, so a quarter of a second while any runs.
  */
 #include "adm_account.h"
 #include "agent_account.h"
+#include "agent_programs.h"
 #include "agent_sense.h"
 
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
@@ -19,14 +20,12 @@
 
 static agent_sense_t sense;
 static adm_usec_t next;
-static uint32_t cursor;
 static unsigned looks;
 
 void agent_account_begin(const char *root)
 {
     agent_sense_open(&sense, root);
     next = 0;
-    cursor = 1;
     looks = 0;
 }
 
@@ -43,9 +42,7 @@ adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken)
     (void)is_woken;
     if (now >= next) {
         next = now
-               + (adm_account_look(self, &cursor, PROGRAMS_MOST) > 0
-                      ? BUSY_USEC
-                      : IDLE_USEC);
+               + (agent_programs_look(PROGRAMS_MOST) ? BUSY_USEC : IDLE_USEC);
         adm_account_note_available(self, available_kb(now));
     }
     return next;

@@ -1,146 +1,131 @@
-/* agent_programs.c - how much memory the programs of a zone have.
- * Called by agent_tune.
+/* agent_programs.c - samples what the programs take that run.
+ * Called by agent_account and agent_tune.
+ *
+ * The size alone is read from a file that stays open: to open one costs more than to
+ * read it, and may fail when memory is short.
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "adm_account.h"
+#include "agent_file.h"
 #include "agent_programs.h"
 
-void agent_programs_begin(agent_programs_t *programs, bool has_costs,
-                          apr_pool_t *pool)
-{
-    size_t bytes = AGENT_PROGRAMS_MOST * sizeof(*programs->list);
+/* /proc/PID/statm of the program that a ticket had at the last sample. */
+typedef struct size_file_t {
+    uint64_t program; /* adm_program_word(); 0: none yet */
+    agent_file_t file;
+} size_file_t;
 
-    programs->list = apr_palloc(pool, bytes);
-    programs->spare = apr_palloc(pool, bytes);
-    programs->count = programs->seen = 0;
-    programs->told = 0;
-    programs->has_costs = has_costs;
+static struct {
+    adm_segment_t *segment;
+    const char *root;
+    size_file_t *files; /* one per ticket; unused ones take no memory */
+    uint32_t cursor;
+} all;
+
+void agent_programs_begin(adm_child_t *self, const char *root)
+{
+    free(all.files);
+    all.segment = self->segment;
+    all.root = root;
+    all.files = calloc(all.segment->sizes.tickets, sizeof(*all.files));
+    all.cursor = 0;
 }
 
-/* "size resident ...", in pages. */
-static uint32_t rss_kb(const agent_file_t *size)
+/* "size resident ...", in pages. 0: it has ended, or cannot be seen. */
+static uint64_t size_of(const agent_file_t *file)
 {
     static uint64_t page_kb;
     char *rest;
-    uint64_t kb;
 
     if (page_kb == 0) {
         page_kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
     }
-    strtoull(agent_file_line(size), &rest, 10);
-    kb = strtoull(rest, NULL, 10) * page_kb;
-    return kb < UINT32_MAX ? (uint32_t)kb : UINT32_MAX;
+    strtoull(agent_file_line(file), &rest, 10);
+    return strtoull(rest, NULL, 10) * page_kb;
 }
 
-static agent_program_t begin(const char *root, const adm_auto_program_t *is)
+/* @return whether the size was enough: something was noted of the program before. */
+static bool sample_size(uint32_t idx, uint64_t program)
 {
-    agent_program_t program = { .is = *is, .peak_kb = 0 };
+    size_file_t *its = all.files ? &all.files[idx - 1] : NULL;
+    uint64_t size_kb;
     char path[64];
 
-    snprintf(path, sizeof(path), "/proc/%u/statm",
-             adm_program_pid(is->program));
-    agent_file_open(&program.size, root, path);
-    return program;
-}
-
-static uint32_t cost_of(const agent_programs_t *programs,
-                        const adm_auto_program_t *program)
-{
-    return programs->has_costs && program->cost > 0 ? program->cost : 1;
-}
-
-static void count(const agent_program_t *program, uint32_t cost,
-                  agent_ended_t *ended)
-{
-    uint32_t part = program->peak_kb / cost;
-
-    ended->count += cost;
-    ended->peak_kb += program->peak_kb;
-    ended->peak_square_kb2 += (uint64_t)part * part * cost;
-    if (part > ended->peak_largest_kb) {
-        ended->peak_largest_kb = part;
+    if (!its) {
+        return false;
     }
-}
-
-/* It is not there any more. */
-static void end(agent_programs_t *programs, agent_program_t *program,
-                agent_ended_t *ended)
-{
-    agent_file_close(&program->size);
-    if (programs->told > 0 && !programs->has_costs) {
-        programs->told--;
-        return;
-    }
-    if (program->peak_kb > 0) {
-        count(program, cost_of(programs, &program->is), ended);
-    }
-}
-
-/* The new list from the old one: both are sorted by ticket. */
-static uint32_t merge(agent_programs_t *programs, const char *root,
-                      const adm_auto_program_t *now, uint32_t count,
-                      agent_ended_t *ended)
-{
-    agent_program_t *before = programs->list;
-    agent_program_t *all_before = before + programs->count;
-    uint32_t n;
-
-    for (n = 0; n < count; n++) {
-        while (before < all_before
-               && before->is.ticket_idx < now[n].ticket_idx) {
-            end(programs, before++, ended);
+    if (its->program != program) {
+        if (its->program != 0) {
+            agent_file_close(&its->file);
         }
-        if (before < all_before && before->is.ticket_idx == now[n].ticket_idx
-            && before->is.program == now[n].program) {
-            programs->spare[n] = *before++;
-        }
-        else {
-            /* Another program of the same ticket ends in its turn. */
-            programs->spare[n] = begin(root, &now[n]);
-        }
+        snprintf(path, sizeof(path), "/proc/%u/statm",
+                 adm_program_pid(program));
+        agent_file_open(&its->file, all.root, path);
+        its->program = program;
     }
-    while (before < all_before) {
-        end(programs, before++, ended);
+    size_kb = size_of(&its->file);
+    if (size_kb == 0) {
+        agent_file_close(&its->file);
     }
-    return count;
+    return adm_account_note_size(all.segment, idx, program, size_kb);
 }
 
-static void measure(agent_programs_t *programs)
+/* @return whether there was one to sample. */
+static bool sample(uint32_t idx, bool is_size_enough)
 {
-    uint32_t n, kb, cost, part;
+    const adm_ticket_rec_t *rec = adm_ticket_at(all.segment, idx);
+    uint64_t program = adm_account_program(rec);
+    adm_proc_took_t usage;
 
-    programs->seen = 0;
-    for (n = 0; n < programs->count; n++) {
-        agent_program_t *program = &programs->list[n];
+    if (program == 0) {
+        return false;
+    }
+    if (!(is_size_enough && sample_size(idx, program))
+        && adm_proc_takes(all.root, (pid_t)adm_program_pid(program),
+                          atomic_load(&rec->program_seen), &usage)) {
+        adm_account_note(all.segment, idx, program, &usage);
+    }
+    return true;
+}
 
-        kb = rss_kb(&program->size);
-        if (kb > program->peak_kb) {
-            program->peak_kb = kb;
-        }
-        cost = kb > 0 ? cost_of(programs, &program->is) : 0;
-        for (part = 0; part < cost && programs->seen < AGENT_PROGRAMS_MOST;
-             part++) {
-            programs->rss_kb[programs->seen++] = kb / cost;
+void agent_programs_look_at_sizes(adm_zone_t zone)
+{
+    uint32_t end = adm_chunks_used(all.segment);
+    uint32_t chunk = 0, first, n;
+
+    while ((first = adm_chunk_next(all.segment, zone.idx, &chunk, end))) {
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            sample(first + n, true);
         }
     }
 }
 
-void agent_programs_look(agent_programs_t *programs, const char *root,
-                         const adm_auto_program_t *now, uint32_t count,
-                         uint64_t told, agent_ended_t *ended)
+/* A chunk of a zone in which nothing runs has no programs. */
+static bool is_idle(uint32_t chunk)
 {
-    agent_program_t *before = programs->list;
+    const adm_zone_rec_t *zone = adm_zone_at(
+        all.segment, atomic_load(&all.segment->chunk_recs[chunk].zone_idx));
 
-    memset(ended, 0, sizeof(*ended));
-    programs->told = told;
-    if (count > AGENT_PROGRAMS_MOST) {
-        count = AGENT_PROGRAMS_MOST;
+    return !zone || atomic_load(&zone->active) == 0;
+}
+
+bool agent_programs_look(uint32_t most)
+{
+    uint32_t tickets = adm_chunks_used(all.segment) * ADM_CHUNK_TICKETS;
+    uint32_t looked, count = 0;
+
+    for (looked = 0; looked < tickets && count < most; looked++) {
+        uint32_t at = all.cursor++ % tickets;
+
+        if (at % ADM_CHUNK_TICKETS == 0 && is_idle(at / ADM_CHUNK_TICKETS)) {
+            all.cursor += ADM_CHUNK_TICKETS - 1;
+            looked += ADM_CHUNK_TICKETS - 1;
+            continue;
+        }
+        count += sample(at + 1, false);
     }
-    programs->count = merge(programs, root, now, count, ended);
-    programs->list = programs->spare;
-    programs->spare = before;
-    measure(programs);
+    return count > 0;
 }

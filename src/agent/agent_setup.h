@@ -13,8 +13,7 @@ typedef struct agent_zone_t {
     adm_zone_t handle;
     uint32_t min;
     uint32_t max;
-    bool is_dry;    /* nothing is limited: the limit is an estimate */
-    bool has_costs; /* its requests may take more than a permit each */
+    bool is_dry; /* nothing is limited: the limit is an estimate */
 } agent_zone_t;
 
 /** What the agent has to say of such a zone. */

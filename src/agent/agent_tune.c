@@ -29,15 +29,18 @@
  * long. */
 #define KEEP_USEC (30 * ADM_USEC_PER_SEC)
 
+/* More of a zone are not watched. */
+#define PROGRAMS_MOST 1024
+
 /* A zone may want memory for half as many more as it runs now. */
 #define GROWTH 3 / 2
 
 typedef struct tuned_t {
     const agent_zone_t *zone;
-    agent_programs_t programs;
     law_tune_t law;
     adm_auto_work_t work, before; /* of this look, of the last one */
-    agent_ended_t ended;
+    uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
+    uint32_t programs;             /* how many these are */
     adm_usec_t looked_at;
     bool is_looked;    /* in this pass */
     bool is_due;       /* its limit was raised, and nobody was told */
@@ -50,11 +53,9 @@ typedef struct tuned_t {
 
 static struct {
     const agent_setup_t *setup;
-    const char *root;
     tuned_t *zones;
     adm_zone_t *handles;
     law_share_t *shares;
-    adm_auto_program_t *programs;
     uint32_t count;
     agent_sense_t sense;
     adm_usec_t next_glance, next_tick, next_idle, next_keep;
@@ -93,14 +94,12 @@ static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
 }
 
 static void begin_zone(adm_child_t *self, tuned_t *tuned,
-                       const agent_zone_t *zone, const agent_seen_t *seen,
-                       apr_pool_t *pool)
+                       const agent_zone_t *zone, const agent_seen_t *seen)
 {
     uint32_t limit = adm_auto_limit(self->segment, zone->handle);
 
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
-    agent_programs_begin(&tuned->programs, zone->has_costs, pool);
     recall(self, tuned, seen);
     tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
     tuned->told_brakes = tuned->law.brake.times;
@@ -114,7 +113,6 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
 
     memset(&all, 0, sizeof(all));
     all.setup = setup;
-    all.root = root;
     all.count = setup->count;
     if (all.count == 0) {
         return;
@@ -122,15 +120,13 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
     all.zones = apr_palloc(pool, all.count * sizeof(*all.zones));
     all.handles = apr_palloc(pool, all.count * sizeof(*all.handles));
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
-    all.programs = apr_palloc(pool,
-                              AGENT_PROGRAMS_MOST * sizeof(*all.programs));
     all.text = apr_palloc(pool, AGENT_STATE_ROOM);
     agent_state_read(setup->state_fd, all.text);
     agent_sense_open(&all.sense, root);
     seen = agent_sense_look(&all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
-        begin_zone(self, &all.zones[n], &setup->zones[n], seen, pool);
+        begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
     all.next_keep = adm_now() + KEEP_USEC;
     if (*agent_sense_missing(&all.sense) && setup->tell_missing) {
@@ -144,24 +140,15 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
  * the next look. */
 static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
-    uint32_t count = 0;
-    uint64_t told;
-
     tuned->before = tuned->work;
-    memset(&tuned->ended, 0, sizeof(tuned->ended));
     tuned->is_looked = true;
+    agent_programs_look_at_sizes(tuned->zone->handle);
     if (adm_auto_look(self, tuned->zone->handle, now, &tuned->work,
-                      all.programs, AGENT_PROGRAMS_MOST, &count)
-        != APR_SUCCESS) {
-        return;
-    }
-    if (tuned->looked_at == 0) {
+                      tuned->sizes, PROGRAMS_MOST, &tuned->programs)
+            == APR_SUCCESS
+        && tuned->looked_at == 0) {
         tuned->before = tuned->work; /* nothing has happened yet */
-        tuned->work.peak_kb = 0;
     }
-    told = tuned->work.programs.count - tuned->before.programs.count;
-    agent_programs_look(&tuned->programs, all.root, all.programs, count, told,
-                        &tuned->ended);
 }
 
 static uint64_t live_kb(const tuned_t *tuned)
@@ -169,8 +156,8 @@ static uint64_t live_kb(const tuned_t *tuned)
     uint64_t sum = 0;
     uint32_t n;
 
-    for (n = 0; n < tuned->programs.seen; n++) {
-        sum += tuned->programs.rss_kb[n];
+    for (n = 0; n < tuned->programs; n++) {
+        sum += tuned->sizes[n];
     }
     return sum;
 }
@@ -238,27 +225,19 @@ static bool others_try(const tuned_t *tuned)
     return false;
 }
 
-/* What ended: exactly where the core knows it, else as it was last seen. The core does
- * not know what costs are. */
 static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 {
     const adm_usages_t *now = &tuned->work.programs;
     const adm_usages_t *before = &tuned->before.programs;
-    const agent_ended_t *ended = &tuned->ended;
     uint64_t largest = tuned->work.peak_kb;
 
-    if (tuned->zone->has_costs) {
-        before = now;
+    sample->ended = (uint32_t)(now->count - before->count);
+    sample->peak_kb = now->peak_kb - before->peak_kb;
+    sample->peak_square_kb2 = now->peak_square_kb2 - before->peak_square_kb2;
+    if (sample->ended > 0) {
+        sample->peak_largest_kb = largest < UINT32_MAX ? (uint32_t)largest
+                                                       : UINT32_MAX;
     }
-    if (now->count == before->count || largest < ended->peak_largest_kb) {
-        largest = ended->peak_largest_kb;
-    }
-    sample->ended = (uint32_t)(now->count - before->count) + ended->count;
-    sample->peak_kb = now->peak_kb - before->peak_kb + ended->peak_kb;
-    sample->peak_square_kb2 = now->peak_square_kb2 - before->peak_square_kb2
-                              + ended->peak_square_kb2;
-    sample->peak_largest_kb = largest < UINT32_MAX ? (uint32_t)largest
-                                                   : UINT32_MAX;
 }
 
 static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
@@ -277,8 +256,8 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
                               - before->service_square_msec2,
         .waited_permille = adm_permille(work->queued_usec - before->queued_usec,
                                         (uint64_t)(now - tuned->looked_at)),
-        .rss_kb = tuned->programs.rss_kb,
-        .programs = tuned->programs.seen,
+        .rss_kb = tuned->sizes,
+        .programs = tuned->programs,
         .cores = seen->cores,
         .busy_permille = seen->busy_permille,
         .own_permille = seen->own_permille,

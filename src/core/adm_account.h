@@ -1,8 +1,9 @@
-/* adm_account.h - what programs take, for people.
- * Called by the agent, which looks; by adm_ticket, when one has ended; by adm_view.
+/* adm_account.h - what programs take: for people, and for automatic limits.
+ * Called by src/agent, which samples them; by adm_ticket and adm_zone, when one has
+ * ended; by adm_auto and adm_view.
  *
- * Whoever started a program and waits for it is told exactly what it took. Of all
- * others the agent's last look before their end has to do.
+ * The process that started a program and waits for it is told exactly what it took. Of
+ * all others the agent's last sample before their end counts.
  */
 #ifndef ADM_ACCOUNT_H
 #define ADM_ACCOUNT_H
@@ -10,19 +11,26 @@
 #include "adm_layout.h"
 #include "adm_proc.h"
 
-/**
- * Look at programs that run, and keep what each has taken so far beside its
- * ticket. By the agent alone; no lock, six system calls a program.
- *
- * @param cursor  a ticket's number from which to go on; 1 at first
- * @param most    look at no more
- * @return at how many it has looked.
- */
-uint32_t adm_account_look(adm_child_t *self, uint32_t *cursor, uint32_t most);
+/** @return the program of a ticket that holds a permit; 0: none, or not known. */
+uint64_t adm_account_program(const adm_ticket_rec_t *ticket);
 
-/** @return whether it is known what a ticket's program had taken when the agent saw
- *  it last. No lock. */
-bool adm_account_took(const adm_ticket_t *ticket, adm_proc_took_t *usage);
+/** Note what a ticket's program has taken so far. By the agent; by the ticket's owner
+ *  when the program has ended. No lock. */
+void adm_account_note(adm_segment_t *segment, uint32_t ticket_idx,
+                      uint64_t program, const adm_proc_took_t *usage);
+
+/** Note the present size of a program. By the agent; no lock.
+ *  @return false: nothing was noted of this program yet. */
+bool adm_account_note_size(adm_segment_t *segment, uint32_t ticket_idx,
+                           uint64_t program, uint64_t size_kb);
+
+/** @return the size of a ticket's program at the last sample; 0: it has none, or the
+ *  size is not known. No lock. */
+uint64_t adm_account_size_kb(const adm_segment_t *segment, uint32_t ticket_idx);
+
+/** Count the program of a ticket that ends. Zone lock. */
+void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                            uint32_t ticket_idx);
 
 /** By the agent: so much memory is available. 0: not known. */
 void adm_account_note_available(adm_child_t *self, uint64_t kb);

@@ -6,12 +6,14 @@
  */
 #include <stdio.h>
 
+#include "adm_account.h"
 #include "adm_agent.h"
 #include "adm_auto.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "adm_flow.h"
 #include "adm_history.h"
+#include "adm_number.h"
 #include "adm_words.h"
 #include "adm_zone.h"
 #include "law_tune.h"
@@ -28,39 +30,27 @@ static adm_auto_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
 
 /* ---- what is measured ----------------------------------------------------------- */
 
-void adm_auto_note_program_locked(adm_zone_rec_t *zone,
-                                  const adm_proc_took_t *usage)
+/* What a program of several permits has for each. A torn segment may say 0. */
+static uint64_t part_of(uint64_t kb, uint32_t cost)
 {
-    adm_figures_note_program(&zone->figures, usage->peak_kb,
-                             usage->processor_usec);
-    if (usage->peak_kb > zone->peak_kb) {
-        zone->peak_kb = usage->peak_kb;
+    return kb / adm_greater(cost, 1);
+}
+
+void adm_auto_note_program_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
+                                  uint32_t cost)
+{
+    uint64_t part = part_of(peak_kb, cost);
+
+    adm_figures_note_programs(&zone->figures, part, adm_greater(cost, 1));
+    if (part > zone->peak_kb) {
+        zone->peak_kb = part;
     }
 }
 
-/* A program whose ticket holds a permit, and whose pid is known. */
-static bool has_program(const adm_ticket_rec_t *ticket)
-{
-    uint32_t state = atomic_load(&ticket->state);
-
-    return (state == ADM_TICKET_ACTIVE || state == ADM_TICKET_ORPHANED)
-           && adm_program_known(ticket) != 0;
-}
-
-static adm_auto_program_t program_of(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, uint32_t idx)
-{
-    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-
-    return (adm_auto_program_t){ .ticket_idx = idx,
-                                 .program = atomic_load(&ticket->program),
-                                 .cost = adm_flow_cost(segment, zone, idx) };
-}
-
-static uint32_t find_programs_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone,
-                                     adm_auto_program_t *programs,
-                                     uint32_t room)
+/* The size of each that was sampled. */
+static uint32_t copy_sizes_locked(const adm_segment_t *segment,
+                                  const adm_zone_rec_t *zone, uint32_t *sizes,
+                                  uint32_t room)
 {
     uint32_t zone_idx = adm_zone_idx(segment, zone);
     uint32_t end = adm_chunks_used(segment);
@@ -68,10 +58,12 @@ static uint32_t find_programs_locked(const adm_segment_t *segment,
 
     while ((first = adm_chunk_next(segment, zone_idx, &chunk, end))) {
         for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
-            const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
+            uint64_t kb = adm_account_size_kb(segment, idx);
+            uint32_t cost = adm_flow_cost(segment, zone, idx), n;
 
-            if (count < room && has_program(ticket)) {
-                programs[count++] = program_of(segment, zone, idx);
+            for (n = 0; kb > 0 && n < adm_greater(cost, 1) && count < room;
+                 n++) {
+                sizes[count++] = (uint32_t)part_of(kb, cost);
             }
         }
     }
@@ -79,8 +71,8 @@ static uint32_t find_programs_locked(const adm_segment_t *segment,
 }
 
 apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, adm_auto_program_t *programs,
-                           uint32_t room, uint32_t *count)
+                           adm_auto_work_t *work, uint32_t *sizes, uint32_t room,
+                           uint32_t *count)
 {
     adm_segment_t *segment = self->segment;
     const adm_zone_rec_t *unlocked = adm_zone_at(segment, zone.idx);
@@ -107,7 +99,7 @@ apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
     work->programs = rec->figures.programs;
     work->peak_kb = rec->peak_kb;
     rec->peak_kb = 0;
-    *count = find_programs_locked(segment, rec, programs, room);
+    *count = copy_sizes_locked(segment, rec, sizes, room);
     adm_zone_unlock(segment, rec, now);
     return APR_SUCCESS;
 }

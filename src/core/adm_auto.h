@@ -8,7 +8,6 @@
 
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_proc.h"
 
 /** What a zone has done, from its beginning: differences tell what it does. */
 typedef struct adm_auto_work_t {
@@ -23,24 +22,18 @@ typedef struct adm_auto_work_t {
     uint64_t peak_kb; /* largest of the programs since the last look */
 } adm_auto_work_t;
 
-/** A program of a zone that runs, as far as is known. */
-typedef struct adm_auto_program_t {
-    uint32_t ticket_idx;
-    uint64_t program; /* adm_program_word(): differs from earlier programs */
-    uint32_t cost;    /* permits of the ticket */
-} adm_auto_program_t;
-
 /**
- * Look at a zone: what it has done, and its programs.
+ * Look at a zone: what it has done, and how large its programs are.
  *
- * @param programs  room for @a room, filled with those that run
- * @param count     how many there are
+ * @param sizes  room for @a room, filled with KiB of each that the agent has sampled;
+ *               of one that costs several permits a part for each
+ * @param count  how many these are
  * @return APR_SUCCESS, or why the zone's lock could not be had briefly: then only
  *         limit, active and queued were written.
  */
 apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, adm_auto_program_t *programs,
-                           uint32_t room, uint32_t *count);
+                           adm_auto_work_t *work, uint32_t *sizes, uint32_t room,
+                           uint32_t *count);
 
 /** @return whether anything runs or waits in the zone. No lock. */
 bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
@@ -77,9 +70,9 @@ bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
  *  not find itself. */
 void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone);
 
-/** By adm_ticket: a program has ended. Zone lock. */
-void adm_auto_note_program_locked(adm_zone_rec_t *zone,
-                                  const adm_proc_took_t *usage);
+/** By adm_account: a program has ended whose ticket had @a cost permits. Zone lock. */
+void adm_auto_note_program_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
+                                  uint32_t cost);
 
 /** By adm_round: the agent has been silent. Limits that find themselves fall to
  *  what surely fits into memory. No lock. */

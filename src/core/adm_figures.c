@@ -70,18 +70,14 @@ void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
     }
 }
 
-void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,
-                              uint64_t processor_usec)
+void adm_figures_note_programs(adm_figures_t *figures, uint64_t peak_kb,
+                               uint32_t count)
 {
     adm_usages_t *programs = &figures->programs;
 
-    programs->count++;
-    programs->peak_kb += peak_kb;
-    programs->peak_square_kb2 += peak_kb * peak_kb;
-    programs->processor_usec += processor_usec;
-    if (peak_kb > programs->peak_largest_kb) {
-        programs->peak_largest_kb = peak_kb;
-    }
+    programs->count += count;
+    programs->peak_kb += peak_kb * count;
+    programs->peak_square_kb2 += peak_kb * peak_kb * count;
 }
 
 static void add_number(adm_spread_t *spread, uint64_t number)

@@ -35,13 +35,12 @@ typedef struct adm_account_t {
     adm_spread_t faults; /* for which it waited for the disk */
 } adm_account_t;
 
-/** What programs took that have ended, where the system told. */
+/** Memory of programs that have ended, for automatic limits. A program that
+ *  cost several permits counts as that many, each with its part. */
 typedef struct adm_usages_t {
     uint64_t count;
     uint64_t peak_kb;         /* sum of their largest resident sets */
     uint64_t peak_square_kb2; /* sum of the squares; only differences count */
-    uint64_t peak_largest_kb;
-    uint64_t processor_usec; /* sum */
 } adm_usages_t;
 
 /** What a zone counts; all of it begins at zero with the zone. */
@@ -97,9 +96,9 @@ void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration);
 /** The queue is this long now. */
 void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued);
 
-/** A program has ended that had @a peak_kb of memory at most. */
-void adm_figures_note_program(adm_figures_t *figures, uint64_t peak_kb,
-                              uint64_t processor_usec);
+/** Programs have ended that had @a peak_kb of memory at most, each. */
+void adm_figures_note_programs(adm_figures_t *figures, uint64_t peak_kb,
+                               uint32_t count);
 
 /** A program has ended that took so much. */
 void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,

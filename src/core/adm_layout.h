@@ -33,7 +33,8 @@
  * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
  * what kinds of programs cost;
  * 3 only a pid beside the arrival of a program; costs are configured, never
- * learnt; who waits for a program of this machine, tickets that were ignored. */
+ * learnt; who waits for a program of this machine, tickets that were ignored; the
+ * size of programs now. */
 #define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */

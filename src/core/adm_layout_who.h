@@ -20,10 +20,11 @@ typedef struct adm_who_rec_t {
      * this machine. By the ticket's owner, without a lock. */
     _Atomic uint64_t sent;
 
-    /* By the agent alone, without a lock: what the ticket's program had taken when
-     * it was last seen: adm_account.c. */
+    /* What the ticket's program had taken when the agent last sampled it, without a
+     * lock; at its end what it took in all, by the ticket's owner: adm_account.c. */
     _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
                                 * written; 0: being written */
+    _Atomic uint64_t size_kb;  /* resident at the last sample; 0: it has ended */
     _Atomic uint64_t peak_kb;
     _Atomic uint64_t processor_usec;
     _Atomic uint64_t faults;

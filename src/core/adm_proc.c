@@ -24,13 +24,17 @@ adm_usec_t adm_proc_now(void)
     return (adm_usec_t)now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-/* Read a whole file of /proc. @return its length, or -1 with errno. */
-static ssize_t read_proc(const char *path, char *text, size_t room)
+/* Read a whole file of a process. @return its length, or -1 with errno. */
+static ssize_t read_proc(const char *root, pid_t pid, const char *name,
+                         char *text, size_t room)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char path[128];
     size_t length = 0;
     ssize_t got;
+    int fd;
 
+    snprintf(path, sizeof(path), "%s/proc/%d/%s", root, (int)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
         return -1;
     }
@@ -53,13 +57,12 @@ static ssize_t read_proc(const char *path, char *text, size_t room)
 #define FIELD_OF_RSS 24
 
 /* Read it. @return its fields from the state on; NULL: hidden, or gone. */
-static const char *read_stat(pid_t pid, char *stat, size_t room)
+static const char *read_stat(const char *root, pid_t pid, char *stat,
+                             size_t room)
 {
-    char path[64];
     const char *name_end;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-    if (read_proc(path, stat, room) <= 0) {
+    if (pid <= 0 || read_proc(root, pid, "stat", stat, room) <= 0) {
         return NULL;
     }
     /* "pid (name) S ...", and a name may contain anything. */
@@ -87,6 +90,18 @@ static adm_usec_t time_of(unsigned long long ticks)
                ? (adm_usec_t)(ticks * (unsigned long long)ADM_USEC_PER_SEC
                               / (unsigned long long)ticks_per_sec)
                : 0;
+}
+
+static adm_usec_t processor_in(const char *fields)
+{
+    return time_of(field_in(fields, FIELD_OF_UTIME)
+                   + field_in(fields, FIELD_OF_STIME));
+}
+
+static uint64_t rss_in(const char *fields)
+{
+    return field_in(fields, FIELD_OF_RSS)
+           * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
 /* The first thread of a process may end before the others: then it looks like a
@@ -141,7 +156,7 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
     if (pid <= 0 || adm_proc_is_gone(pid)) {
         return true;
     }
-    fields = read_stat(pid, stat, sizeof(stat));
+    fields = read_stat("", pid, stat, sizeof(stat));
     return fields ? is_another(fields, seen) : await_end(pid, 0) == END_REACHED;
 }
 
@@ -149,15 +164,13 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
                     uint64_t *rss)
 {
     char stat[1024];
-    const char *fields = pid > 0 ? read_stat(pid, stat, sizeof(stat)) : NULL;
+    const char *fields = read_stat("", pid, stat, sizeof(stat));
 
     if (!fields || is_another(fields, seen)) {
         return false;
     }
-    *processor = time_of(field_in(fields, FIELD_OF_UTIME)
-                         + field_in(fields, FIELD_OF_STIME));
-    *rss = field_in(fields, FIELD_OF_RSS)
-           * (unsigned long long)sysconf(_SC_PAGESIZE);
+    *processor = processor_in(fields);
+    *rss = rss_in(fields);
     return true;
 }
 
@@ -207,6 +220,7 @@ bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
         || info.si_pid != pid) {
         return false;
     }
+    usage->size_kb = 0;
     usage->peak_kb = (uint64_t)took.ru_maxrss;
     usage->processor_usec = usec_of(&took.ru_utime) + usec_of(&took.ru_stime);
     usage->faults = (uint64_t)took.ru_majflt;
@@ -214,31 +228,31 @@ bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
 }
 
 /* The largest that its resident set was, in KiB. 0: it has none, or not any more. */
-static uint64_t peak_of(pid_t pid)
+static uint64_t peak_of(const char *root, pid_t pid)
 {
     static const char key[] = "\nVmHWM:";
-    char path[64], status[4096];
+    char status[4096];
     const char *line;
 
-    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-    if (read_proc(path, status, sizeof(status)) <= 0) {
+    if (read_proc(root, pid, "status", status, sizeof(status)) <= 0) {
         return 0;
     }
     line = strstr(status, key);
     return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-bool adm_proc_takes(pid_t pid, adm_usec_t seen, adm_proc_took_t *usage)
+bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
+                    adm_proc_took_t *usage)
 {
     char stat[1024];
-    const char *fields = pid > 0 ? read_stat(pid, stat, sizeof(stat)) : NULL;
+    const char *fields = read_stat(root, pid, stat, sizeof(stat));
 
     if (!fields || is_another(fields, seen)) {
         return false;
     }
-    usage->processor_usec = (uint64_t)time_of(
-        field_in(fields, FIELD_OF_UTIME) + field_in(fields, FIELD_OF_STIME));
+    usage->size_kb = rss_in(fields) / 1024;
+    usage->processor_usec = (uint64_t)processor_in(fields);
     usage->faults = field_in(fields, FIELD_OF_MAJFLT);
-    usage->peak_kb = peak_of(pid);
+    usage->peak_kb = peak_of(root, pid);
     return usage->peak_kb > 0;
 }

@@ -37,14 +37,17 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 
 /** What a process took in its life, with those whose end it has waited for. */
 typedef struct adm_proc_took_t {
+    uint64_t size_kb; /* its resident set now; 0: it has ended */
     uint64_t peak_kb; /* of one of them, at most */
     uint64_t processor_usec;
     uint64_t faults; /* for which it waited for the disk */
 } adm_proc_took_t;
 
 /** @return whether the system says what the process that was there at @a seen has
- *  taken so far, without its children. Three system calls for each of two files. */
-bool adm_proc_takes(pid_t pid, adm_usec_t seen, adm_proc_took_t *usage);
+ *  taken so far, without its children. Three system calls for each of two files.
+ *  @a root: in front of /proc; "" is the system's. */
+bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
+                    adm_proc_took_t *usage);
 
 /** @return whether a child of the caller has ended, is still to be reaped, and what
  *  it took is in @a usage. One system call, does not block. */

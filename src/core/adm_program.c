@@ -350,10 +350,9 @@ bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival)
            && adm_proc_has_ended(pid, atomic_load(&rec->program_seen));
 }
 
-bool adm_program_took(const adm_ticket_rec_t *rec, uint64_t arrival,
+bool adm_program_took(uint64_t program, uint64_t arrival,
                       adm_proc_took_t *usage)
 {
-    uint64_t program = atomic_load(&rec->program);
     uint32_t pid = adm_program_pid(program);
 
     return program >> 32 == (arrival & UINT32_MAX) && pid != ADM_PROGRAM_CLOSED

@@ -20,10 +20,10 @@ bool adm_program_is_of(const adm_ticket_t *ticket);
  *                  is changed */
 bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival);
 
-/** @return whether the last program of a ticket is known to have ended, and what it
- *  took is in @a usage: one that the calling process has started. At most one
+/** @return whether a program of the ticket of this arrival is known to have ended, and
+ *  what it took is in @a usage: one that the calling process has started. At most one
  *  system call. */
-bool adm_program_took(const adm_ticket_rec_t *rec, uint64_t arrival,
+bool adm_program_took(uint64_t program, uint64_t arrival,
                       adm_proc_took_t *usage);
 
 #endif

@@ -388,35 +388,16 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
     return ADM_WAITING;
 }
 
-/* What is known of the program that has ended. */
-typedef struct taken_t {
-    bool is_exact;
-    bool is_seen; /* by the agent, some time before */
-    adm_proc_took_t usage;
-} taken_t;
-
 /* Before the lock is taken: it makes a system call. */
-static taken_t look_what_it_took(const adm_ticket_t *ticket, leave_t how)
+static void note_what_it_took(const adm_ticket_t *ticket)
 {
     const adm_ticket_rec_t *rec = rec_of(ticket);
-    taken_t taken = { .is_exact = false };
+    uint64_t program = atomic_load(&rec->program);
+    adm_proc_took_t usage;
 
-    if (atomic_load(&rec->programs) > 0) {
-        taken.is_exact = adm_program_took(rec, ticket->arrival, &taken.usage);
-        taken.is_seen = !taken.is_exact && how != LEAVE_TO_PROGRAM
-                        && adm_account_took(ticket, &taken.usage);
-    }
-    return taken;
-}
-
-static void note_taken_locked(adm_zone_rec_t *zone, const taken_t *taken)
-{
-    if (taken->is_exact || taken->is_seen) {
-        adm_figures_account(&zone->figures, taken->usage.peak_kb,
-                            taken->usage.processor_usec, taken->usage.faults);
-    }
-    if (taken->is_exact) {
-        adm_auto_note_program_locked(zone, &taken->usage);
+    if (atomic_load(&rec->programs) > 0
+        && adm_program_took(program, ticket->arrival, &usage)) {
+        adm_account_note(ticket->child->segment, ticket->idx, program, &usage);
     }
 }
 
@@ -427,7 +408,6 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     adm_segment_t *segment;
     adm_zone_rec_t *zone;
     apr_status_t rv;
-    taken_t taken;
 
     if (!atomic_load(&ticket->held) || !adm_child_is_self(ticket->child)
         || !atomic_exchange(&ticket->held, 0)) {
@@ -438,7 +418,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     if (is_abandoned) {
         atomic_fetch_or(&rec_of(ticket)->programs, ADM_PROGRAMS_ABANDONED);
     }
-    taken = look_what_it_took(ticket, how);
+    note_what_it_took(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
         bool is_granted = begin(rec_of(ticket), now);
@@ -450,7 +430,6 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
             adm_figures_note_served(&zone->figures,
                                     now - rec_of(ticket)->since_usec,
                                     adm_flow_cost(segment, zone, ticket->idx));
-            note_taken_locked(zone, &taken);
         }
         else {
             zone->figures.outcomes[ADM_GONE]++;

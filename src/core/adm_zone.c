@@ -4,6 +4,7 @@
  * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
  * one store of a ticket's state, followed by the caches that it changes.
  */
+#include "adm_account.h"
 #include "adm_agent.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
@@ -321,6 +322,9 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     case ADM_TICKET_GRANTED:
     case ADM_TICKET_ACTIVE:
         ADM_FAULT(leave_stored);
+        if (atomic_load(&ticket->programs) > 0) {
+            adm_account_end_locked(segment, zone, ticket_idx);
+        }
         if (state == ADM_TICKET_GRANTED) {
             adm_grant_remove_locked(segment, zone, ticket_idx);
         }

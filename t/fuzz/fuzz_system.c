@@ -193,8 +193,10 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
     return false;
 }
 
-bool adm_proc_takes(pid_t pid, adm_usec_t seen, adm_proc_took_t *usage)
+bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
+                    adm_proc_took_t *usage)
 {
+    (void)root;
     (void)pid;
     (void)seen;
     (void)usage;

@@ -11,6 +11,7 @@
 #include <apr_file_io.h>
 #include <apr_strings.h>
 
+#include "adm_account.h"
 #include "agent_programs.h"
 #include "agent_sense.h"
 #include "test_support.h"
@@ -398,75 +399,79 @@ END_TEST
 
 /* ---- programs -------------------------------------------------------------------- */
 
-static void say_size(uint32_t pid, int mb)
+static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
 {
     long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
+    uint32_t pid = adm_program_pid(atomic_load(&rec->program));
 
     say(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n",
         2 * pages, pages);
+    /* Its name may have been chosen to mislead. */
+    say(apr_psprintf(pool, "/proc/%u/stat", pid),
+        "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid,
+        pages);
+    say(apr_psprintf(pool, "/proc/%u/status", pid),
+        "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
 }
 
-static adm_auto_program_t program(uint32_t ticket_idx, uint32_t pid)
+static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone,
+                                       uint32_t pid, adm_ticket_t *ticket)
 {
-    return (adm_auto_program_t){ .ticket_idx = ticket_idx,
-                                 .program = adm_program_word(7, pid) };
+    adm_ticket_rec_t *rec;
+
+    memset(ticket, 0, sizeof(*ticket));
+    ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
+    rec = rec_of_ticket(ticket);
+    atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
+    atomic_store(&rec->program, adm_program_word(rec->arrival, pid));
+    return rec;
 }
 
 START_TEST(programs_are_seen_to_grow_and_to_end)
 {
-    static agent_programs_t programs;
-    adm_auto_program_t list[3] = { program(1, 11), program(5, 15),
-                                   program(9, 19) };
-    agent_ended_t ended;
+    adm_zone_t zone = zone_with(4, 0);
+    adm_child_t *child = join();
+    adm_ticket_t ticket, hidden;
+    adm_ticket_rec_t *rec;
+    const adm_account_t *account;
+    adm_zone_stats_t stats;
 
     make_machine();
-    agent_programs_begin(&programs, false, pool);
-    say_size(11, 10);
-    say_size(15, 20);
-    agent_programs_look(&programs, root, list, 3, 0, &ended);
-    ck_assert_uint_eq(programs.seen, 2); /* one cannot be seen */
-    ck_assert_uint_eq(programs.rss_kb[1], 20 * 1024);
-    say_size(11, 30);
-    agent_programs_look(&programs, root, list, 3, 0, &ended);
-    ck_assert_uint_eq(programs.rss_kb[0], 30 * 1024);
-    ck_assert_uint_eq(ended.count, 0);
+    agent_programs_begin(child, root);
+    start_program(child, zone, 4000012, &hidden);
+    rec = start_program(child, zone, 4000011, &ticket);
+    say_program(rec, 10, 15);
+    ck_assert(agent_programs_look(9));
+    ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 10 * 1024);
+    ck_assert_uint_eq(adm_account_size_kb(segment, hidden.idx), 0);
+    say_program(rec, 30, 0);
+    agent_programs_look_at_sizes(zone);
+    ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 30 * 1024);
+    say_program(rec, 20, 0);
+    agent_programs_look_at_sizes(zone);
+    leave(&ticket);
+    leave(&hidden);
+    ck_assert(!agent_programs_look(9));
+    stats = stats_of(child, zone);
+    account = &stats.figures.account;
+    ck_assert_uint_eq(account->count, 1);
+    ck_assert_uint_eq(account->peak_kb.max, 30 * 1024);
+    ck_assert_uint_eq(account->faults.max, 7);
+    ck_assert_uint_eq(account->processor_msec.max,
+                      3000 / (unsigned long)sysconf(_SC_CLK_TCK));
+    ck_assert_uint_eq(stats.figures.programs.count, 1);
 
-    /* The first one ends, another one begins in the place of the second. */
-    list[0] = program(5, 16);
-    say_size(16, 5);
-    agent_programs_look(&programs, root, list, 1, 0, &ended);
-    ck_assert_uint_eq(ended.count, 2);
-    ck_assert_uint_eq(ended.peak_kb, 50 * 1024);
-    ck_assert_uint_eq(ended.peak_largest_kb, 30 * 1024);
-    ck_assert_uint_eq(programs.seen, 1);
-
-    /* Its exact size is known to the core. */
-    agent_programs_look(&programs, root, list, 0, 1, &ended);
-    ck_assert_uint_eq(ended.count, 0);
+    /* Another one of the same ticket begins with nothing. */
+    rec = start_program(child, zone, 4000016, &ticket);
+    ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 0);
+    say_program(rec, 5, 6);
+    agent_programs_look_at_sizes(zone);
+    ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 5 * 1024);
+    leave(&ticket);
+    ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb,
+                      36 * 1024);
     remove_machine();
     assert_segment_consistent();
-}
-END_TEST
-
-START_TEST(a_program_that_costs_three_counts_as_three)
-{
-    static agent_programs_t programs;
-    adm_auto_program_t list[1] = { program(1, 11) };
-    agent_ended_t ended;
-
-    make_machine();
-    agent_programs_begin(&programs, true, pool);
-    list[0].cost = 3;
-    say_size(11, 30);
-    agent_programs_look(&programs, root, list, 1, 0, &ended);
-    ck_assert_uint_eq(programs.seen, 3);
-    ck_assert_uint_eq(programs.rss_kb[2], 10 * 1024);
-    /* Whatever else the core knows. */
-    agent_programs_look(&programs, root, list, 0, 1, &ended);
-    ck_assert_uint_eq(ended.count, 3);
-    ck_assert_uint_eq(ended.peak_kb, 30 * 1024);
-    ck_assert_uint_eq(ended.peak_largest_kb, 10 * 1024);
-    remove_machine();
 }
 END_TEST
 
@@ -486,7 +491,6 @@ static void add_stories(TCase *stories)
                         (int)(sizeof(garbage) / sizeof(*garbage)));
     tcase_add_test(stories, a_system_without_any_of_the_files_is_survived);
     tcase_add_test(stories, programs_are_seen_to_grow_and_to_end);
-    tcase_add_test(stories, a_program_that_costs_three_counts_as_three);
 }
 
 int main(void)

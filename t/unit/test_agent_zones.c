@@ -11,6 +11,7 @@
 #include <apr_strings.h>
 
 #include "adm_auto.h"
+#include "agent_programs.h"
 #include "agent_tune.h"
 #include "law_tune.h"
 #include "test_support.h"
@@ -65,10 +66,16 @@ static void start_program(adm_ticket_t *ticket, int mb)
     const char *folder = apr_psprintf(pool, "/proc/%d", ++last_pid);
     adm_ticket_rec_t *rec = rec_of_ticket(ticket);
 
+    long pages = mb * 1024L * 1024 / sysconf(_SC_PAGESIZE);
+
     mkdir(apr_pstrcat(pool, root, folder, NULL), 0700);
     say(apr_pstrcat(pool, folder, "/statm", NULL),
-        apr_psprintf(pool, "1 %ld 1 1 0 1 0\n",
-                     mb * 1024L * 1024 / sysconf(_SC_PAGESIZE)));
+        apr_psprintf(pool, "1 %ld 1 1 0 1 0\n", pages));
+    say(apr_pstrcat(pool, folder, "/stat", NULL),
+        apr_psprintf(pool, "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n",
+                     last_pid, pages));
+    say(apr_pstrcat(pool, folder, "/status", NULL),
+        apr_psprintf(pool, "Name: x\nVmHWM: %d kB\n", mb * 1024));
     atomic_store(&rec->programs, 1);
     atomic_store(&rec->program, adm_program_word(7, (uint32_t)last_pid));
 }
@@ -97,6 +104,7 @@ static void begin(uint32_t need_kb)
     agent = join();
     child = join();
     now = adm_now();
+    agent_programs_begin(agent, root);
     agent_tune_begin(agent, &setup, root, pool);
 }
 

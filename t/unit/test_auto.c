@@ -1,4 +1,5 @@
 /* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
+#include "adm_account.h"
 #include "adm_auto.h"
 #include "test_support.h"
 
@@ -134,25 +135,31 @@ static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
                      ADM_ADMITTED);
 }
 
-START_TEST(a_look_has_the_cost_of_a_program)
+START_TEST(a_program_that_costs_eight_counts_as_eight)
 {
+    const adm_proc_took_t usage = { .size_kb = 800, .peak_kb = 1600 };
     adm_ticket_t ticket = { .idx = 0 };
     adm_ticket_rec_t *rec;
-    adm_auto_program_t program;
     adm_auto_work_t work;
-    uint32_t count;
+    uint32_t sizes[9], count;
 
     enter_with_cost(8, &ticket);
     rec = rec_of_ticket(&ticket);
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
     atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, &program, 1,
-                                   &count),
+    adm_account_note(segment, ticket.idx, atomic_load(&rec->program), &usage);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count),
                      APR_SUCCESS);
-    ck_assert_uint_eq(count, 1);
-    ck_assert_uint_eq(program.cost, 8);
-    atomic_store(&rec->programs, 0);
+    ck_assert_uint_eq(count, 8);
+    ck_assert_uint_eq(sizes[7], 100);
+    ck_assert_uint_eq(work.programs.count, 0);
     leave(&ticket);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count),
+                     APR_SUCCESS);
+    ck_assert_uint_eq(count, 0);
+    ck_assert_uint_eq(work.programs.count, 8);
+    ck_assert_uint_eq(work.programs.peak_kb, 1600);
+    ck_assert_uint_eq(work.peak_kb, 200);
     assert_segment_consistent();
 }
 END_TEST
@@ -184,7 +191,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, a_limit_that_fits_holds);
     tcase_add_test(stories, a_limit_of_whose_programs_nothing_is_known_holds);
     tcase_add_loop_test(stories, a_look_that_cannot_have_been_is_none, 0, 2);
-    tcase_add_test(stories, a_look_has_the_cost_of_a_program);
+    tcase_add_test(stories, a_program_that_costs_eight_counts_as_eight);
     tcase_add_test(stories,
                    the_time_of_a_request_counts_for_each_of_its_permits);
 }

@@ -52,7 +52,6 @@ typedef struct admission_zone_t {
     /* What applies in its section as far as the files tell. */
     const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests of it say key, cost or priority */
-    bool has_costs;    /* some requests of it may take several permits */
     bool is_fleet;     /* its limit is that of all servers of the engine */
     adm_zone_t handle; /* idx 0: the zone table was full */
 } admission_zone_t;

@@ -282,7 +282,6 @@ static bool says_flows(const admission_dir_conf_t *conf)
 static void note_flows(admission_zone_t *zone, const admission_dir_conf_t *conf)
 {
     zone->uses_flows |= says_flows(conf);
-    zone->has_costs |= conf->costs != NULL;
 }
 
 /* A section without a zone of its own is for requests of some zone: which ones, is

@@ -27,8 +27,7 @@ static agent_zone_t describe(const admission_zone_t *zone)
                            .handle = zone->handle,
                            .min = (uint32_t)zone->said.min,
                            .max = (uint32_t)zone->limit,
-                           .is_dry = zone->dry_run,
-                           .has_costs = zone->has_costs };
+                           .is_dry = zone->dry_run };
 }
 
 /* ---- what it says ----------------------------------------------------------- */
