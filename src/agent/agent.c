@@ -119,6 +119,7 @@ static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
 apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
                        const agent_setup_t *setup, apr_pool_t *pool)
 {
+    static agent_sense_t sense;
     unsigned calls, answered = 0;
     adm_child_t *self;
     adm_usec_t until;
@@ -130,8 +131,9 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
         return rv;
     }
     agent_programs_begin(self, "");
-    agent_tune_begin(self, setup, "", pool);
-    agent_account_begin("");
+    agent_sense_open(&sense, "");
+    agent_tune_begin(self, setup, &sense, pool);
+    agent_account_begin(&sense);
     agent_fleet_begin(self, setup, pool);
     /* First the word to sleep on, then whatever decides whether to. */
     while (calls = adm_agent_calls(segment),

@@ -7,7 +7,6 @@
 #include "adm_account.h"
 #include "agent_account.h"
 #include "agent_programs.h"
-#include "agent_sense.h"
 
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
 #define IDLE_USEC ADM_USEC_PER_SEC
@@ -18,21 +17,21 @@
 /* Looks after which the limits of control groups are read again. */
 #define LOOKS_SLOW 30
 
-static agent_sense_t sense;
+static agent_sense_t *senses;
 static adm_usec_t next;
 static unsigned looks;
 
-void agent_account_begin(const char *root)
+void agent_account_begin(agent_sense_t *sense)
 {
-    agent_sense_open(&sense, root);
+    senses = sense;
     next = 0;
     looks = 0;
 }
 
-static uint64_t available_kb(adm_usec_t now)
+static uint64_t available_kb(void)
 {
     bool is_slow = looks++ % LOOKS_SLOW == 0;
-    uint64_t kb = agent_sense_look(&sense, now, is_slow)->available_kb;
+    uint64_t kb = agent_sense_available_kb(senses, is_slow);
 
     return kb < UINT32_MAX ? kb : 0; /* not known */
 }
@@ -43,7 +42,7 @@ adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken)
     if (now >= next) {
         next = now
                + (agent_programs_look(PROGRAMS_MOST) ? BUSY_USEC : IDLE_USEC);
-        adm_account_note_available(self, available_kb(now));
+        adm_account_note_available(self, available_kb());
     }
     return next;
 }

@@ -4,10 +4,11 @@
 #ifndef AGENT_ACCOUNT_H
 #define AGENT_ACCOUNT_H
 
+#include "agent_sense.h"
 #include "adm.h"
 
-/** Begin. @param root  in front of each path of the system; "" but in tests */
-void agent_account_begin(const char *root);
+/** Prepare; @a sense is open. */
+void agent_account_begin(agent_sense_t *sense);
 
 /** Look at the programs that run and at the memory that is available, if it is time
  *  for that. @return when to be called again at the latest. */

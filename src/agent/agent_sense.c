@@ -1,5 +1,5 @@
 /* agent_sense.c - what the system says of memory and processors.
- * Called by agent_tune.
+ * Called by agent_account and agent_tune.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,6 +282,15 @@ const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
         sense->seen.own_permille = 0;
     }
     return &sense->seen;
+}
+
+uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly)
+{
+    if (slowly) {
+        agent_group_refresh(&sense->group);
+    }
+    look_at_memory(sense);
+    return sense->seen.available_kb;
 }
 
 const char *agent_sense_missing(const agent_sense_t *sense)

@@ -1,5 +1,5 @@
 /* agent_sense.h - what the system says of memory and processors.
- * Called by agent_tune.
+ * Called by agent_account and agent_tune; agent has the one that both use.
  *
  * Reads files of /proc and of control groups. What cannot be read is left out: the
  * rest works without it.
@@ -55,6 +55,10 @@ void agent_sense_open(agent_sense_t *sense, const char *root);
  */
 const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
                                      bool slowly);
+
+/** @return the memory that is available, as in what a look sees. Does not count as a look.
+ *  With @a slowly limits are read again. */
+uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly);
 
 /** @return what cannot be seen here, in words, separated by commas; "": nothing
  *  is missing. */

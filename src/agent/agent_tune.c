@@ -57,7 +57,7 @@ static struct {
     adm_zone_t *handles;
     law_share_t *shares;
     uint32_t count;
-    agent_sense_t sense;
+    agent_sense_t *sense;
     adm_usec_t next_glance, next_tick, next_idle, next_keep;
     char *text;     /* of the file of what is kept */
     bool is_dozing; /* until it is woken, or looks at idle zones */
@@ -106,13 +106,14 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
 }
 
 void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
-                      const char *root, apr_pool_t *pool)
+                      agent_sense_t *sense, apr_pool_t *pool)
 {
     const agent_seen_t *seen;
     uint32_t n;
 
     memset(&all, 0, sizeof(all));
     all.setup = setup;
+    all.sense = sense;
     all.count = setup->count;
     if (all.count == 0) {
         return;
@@ -122,15 +123,14 @@ void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
     all.text = apr_palloc(pool, AGENT_STATE_ROOM);
     agent_state_read(setup->state_fd, all.text);
-    agent_sense_open(&all.sense, root);
-    seen = agent_sense_look(&all.sense, adm_now(), true);
+    seen = agent_sense_look(all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
     all.next_keep = adm_now() + KEEP_USEC;
-    if (*agent_sense_missing(&all.sense) && setup->tell_missing) {
-        setup->tell_missing(setup->data, agent_sense_missing(&all.sense));
+    if (*agent_sense_missing(all.sense) && setup->tell_missing) {
+        setup->tell_missing(setup->data, agent_sense_missing(all.sense));
     }
 }
 
@@ -330,8 +330,8 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
                           .need_kb = (uint32_t)law_tune_need_kb(law),
                           .largest_kb = (uint32_t)law->memory.largest_kb,
                           .at = time(NULL),
-                          .memory_kb = all.sense.seen.total_kb,
-                          .cores = all.sense.seen.cores };
+                          .memory_kb = all.sense->seen.total_kb,
+                          .cores = all.sense->seen.cores };
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
@@ -385,7 +385,7 @@ static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= all.next_tick;
-    const agent_seen_t *seen = agent_sense_look(&all.sense, now, slowly);
+    const agent_seen_t *seen = agent_sense_look(all.sense, now, slowly);
     uint64_t whole;
     uint32_t n;
     bool is_busy = false;

@@ -4,13 +4,13 @@
 #ifndef AGENT_TUNE_H
 #define AGENT_TUNE_H
 
+#include "agent_sense.h"
 #include "agent_setup.h"
 
 /** Begin, with what the agent before this one left of each zone.
- *
- * @param root  in front of each path of the system; "" but in tests */
+ */
 void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
-                      const char *root, apr_pool_t *pool);
+                      agent_sense_t *sense, apr_pool_t *pool);
 
 /** Look at all zones and set their limits, if it is time for that.
  *  @return when to be called again at the latest. */

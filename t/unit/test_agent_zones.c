@@ -21,6 +21,7 @@ enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
 static char root[64];
 static agent_zone_t zones[ZONES];
 static agent_setup_t setup;
+static agent_sense_t sense;
 static adm_child_t *agent, *child;
 static adm_ticket_t tickets[ZONES][CLIENTS];
 static int last_pid;
@@ -105,7 +106,8 @@ static void begin(uint32_t need_kb)
     child = join();
     now = adm_now();
     agent_programs_begin(agent, root);
-    agent_tune_begin(agent, &setup, root, pool);
+    agent_sense_open(&sense, root);
+    agent_tune_begin(agent, &setup, &sense, pool);
 }
 
 static uint32_t active(int n)
