@@ -261,9 +261,10 @@ static uint32_t tell(void *self, const law_tune_sample_t *sample)
 
 static void print_story(const scenario_t *scenario, uint64_t seed, uint32_t off)
 {
-    story_t story = { .rules = { 1, 200, off } };
+    story_t story = { .rules = { 1, 200 } };
     static world_result_t result;
 
+    law_tune_off = off;
     world_run(&scenario->world, seed, scenario_seconds(scenario), tell, &story,
               &result);
     printf("thrash %.2f s, touched at most %.2f\n", result.thrash,

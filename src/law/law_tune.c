@@ -151,7 +151,7 @@ static uint32_t ramped(const law_tune_sample_t *sample,
 {
     uint32_t most = law_tune_larger(sample->cores, RAMP * sample->active);
 
-    if (rules->off & LAW_TUNE_NO_RAMP || limit <= most) {
+    if (!LAW_TUNE_HAS(RAMP) || limit <= most) {
         return limit;
     }
     return law_tune_larger(most, rules->min);
@@ -159,9 +159,9 @@ static uint32_t ramped(const law_tune_sample_t *sample,
 
 /* @return whether what programs need is known: then the forecast learns from a
  * brake, and no other memory of it is needed. */
-static bool is_forecast(const law_tune_t *tune, const law_tune_rules_t *rules)
+static bool is_forecast(const law_tune_t *tune)
 {
-    return tune->memory.ended >= 1 && !(rules->off & LAW_TUNE_NO_FORECAST);
+    return tune->memory.ended >= 1 && LAW_TUNE_HAS(FORECAST);
 }
 
 /* @return whether the brake decides this tick. */
@@ -178,7 +178,7 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     case LAW_TUNE_BRAKE_ON:
         return true;
     case LAW_TUNE_BRAKE_ENDS:
-        limit = is_forecast(tune, rules) ? tune->brake.before
+        limit = is_forecast(tune) ? tune->brake.before
                                          : tune->brake.limit;
         law_tune_search_resume(&tune->search,
                                law_tune_between(limit, rules->min, rules->max),
@@ -194,9 +194,9 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
                        const law_tune_view_t *view, double stall,
                        law_tune_reason_t *reason)
 {
-    const law_tune_rules_t rules = { view->min, view->max, view->off };
+    const law_tune_rules_t rules = { view->min, view->max };
 
-    if (!(rules.off & LAW_TUNE_NO_BRAKE)
+    if (LAW_TUNE_HAS(BRAKE)
         && is_braked(tune, &rules, sample, stall)) {
         *reason = LAW_TUNE_BRAKE;
         return tune->brake.limit;
@@ -218,14 +218,13 @@ static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                                    rules->max,
                                    cap,
                                    sample->cores,
-                                   rules->off,
                                    sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);
 
     limit = ramped(sample, rules, law_tune_between(limit, rules->min, cap));
-    if (limit > tune->tick_limit && !(rules->off & LAW_TUNE_NO_BRAKE)
+    if (limit > tune->tick_limit && LAW_TUNE_HAS(BRAKE)
         && law_tune_brake_forbids(&tune->brake, stall)) {
         limit = law_tune_larger(tune->tick_limit, rules->min);
     }
@@ -265,17 +264,17 @@ static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
     uint32_t ceiling;
 
     tune->budget_kb = law_tune_memory_budget(sample);
-    if (!(rules->off & LAW_TUNE_NO_FORECAST)) {
+    if (LAW_TUNE_HAS(FORECAST)) {
         cap = law_tune_memory_cap(&tune->memory, sample, tune->budget_kb, cap);
     }
     tune->memory_cap = cap;
     ceiling = law_tune_brake_ceiling(&tune->brake, rules->max, tune->now);
-    if (!is_forecast(tune, rules)) {
+    if (!is_forecast(tune)) {
         cap = law_tune_between(cap, 0, ceiling);
     }
     cap = law_tune_between(is_new ? 0 : cap, rules->min, rules->max);
     if (cap < tune->cap || cap >= tune->cap + CAP_STEP(tune->cap)
-        || rules->off & LAW_TUNE_NO_STEPS) {
+        || !LAW_TUNE_HAS(STEPS)) {
         tune->cap = cap;
     }
     return law_tune_between(tune->cap, rules->min, rules->max);
@@ -295,14 +294,14 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
+    law_tune_memory_learn(&tune->memory, &sample, sec);
     is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
-    is_new = !(rules.off & LAW_TUNE_NO_GATE)
+    is_new = LAW_TUNE_HAS(GATE)
              && law_tune_memory_is_surprised(&tune->memory, &sample, now);
     cap = cap_of(tune, &rules, &sample, is_new);
 
     if (tune->search.mode == LAW_TUNE_MODE_FIRST
-        && (is_known || rules.off & LAW_TUNE_NO_GATE)) {
+        && (is_known || !LAW_TUNE_HAS(GATE))) {
         law_tune_search_begin(&tune->search, LAW_TUNE_MODE_CLIMB,
                               law_tune_between(sample.cores, rules.min, cap),
                               now);
@@ -359,7 +358,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec, rules.off);
+    law_tune_memory_learn(&tune->memory, &sample, sec);
     law_tune_memory_is_known(&tune->memory, &sample, now);
     limit = cap_of(tune, &rules, &sample, false);
     if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {

@@ -88,7 +88,7 @@ static law_tune_braking_t go_on(law_tune_brake_t *brake,
         brake->last_stall = now;
     }
     if (stall > STALLED && now - brake->began >= HELPS_SEC
-        && is_memory_ample(sample) && !(rules->off & LAW_TUNE_NO_OTHERS)) {
+        && is_memory_ample(sample) && LAW_TUNE_HAS(OTHERS)) {
         brake->is_on = 0;
         brake->is_others = 1;
         brake->ceiling = 0;

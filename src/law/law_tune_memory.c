@@ -129,10 +129,10 @@ static bool is_refuted(const law_tune_memory_t *memory)
 
 /* While the means move from one kind of program to another, their spread is that
  * of both together, which fits few programs; so they begin again. */
-static void compare_batch(law_tune_memory_t *memory, uint32_t off)
+static void compare_batch(law_tune_memory_t *memory)
 {
     double mean = memory->batch_kb / memory->batch_ended;
-    bool unlike = is_unlike(memory, mean) && !(off & LAW_TUNE_NO_KINDS);
+    bool unlike = is_unlike(memory, mean) && LAW_TUNE_HAS(KINDS);
     bool is_larger = unlike && mean > memory->mean_kb;
     bool was_young = memory->is_young == YOUNG;
     bool refuted = is_refuted(memory);
@@ -162,8 +162,7 @@ void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
 }
 
 void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec,
-                           uint32_t off)
+                           const law_tune_sample_t *sample, double sec)
 {
     double count = sample->ended;
     double mean, spread, shift, weight;
@@ -199,7 +198,7 @@ void law_tune_memory_learn(law_tune_memory_t *memory,
     memory->batch_largest = law_tune_larger(memory->batch_largest,
                                             sample->peak_largest_kb);
     if (memory->batch_ended >= BATCH) {
-        compare_batch(memory, off);
+        compare_batch(memory);
     }
 }
 

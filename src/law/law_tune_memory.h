@@ -6,11 +6,9 @@
 
 #include "law_tune_state.h"
 
-/** Learn from the programs that ended in this sample, and forget a little.
- *  @a off: law_tune_part_t. */
+/** Learn from the programs that ended in this sample, and forget a little. */
 void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec,
-                           uint32_t off);
+                           const law_tune_sample_t *sample, double sec);
 
 /** @return the KiB that all programs of the zone may have together. */
 double law_tune_memory_budget(const law_tune_sample_t *sample);

@@ -56,13 +56,10 @@ static const law_tune_need_t careful = { 400, 0.001 };
 
 /* ---- small questions ---------------------------------------------------------- */
 
-static bool is_pressed(const law_tune_yield_t *yield,
-                       const law_tune_view_t *view)
+static bool is_pressed(const law_tune_yield_t *yield)
 {
-    if (view->off & LAW_TUNE_NO_BUSY || yield->busy < BUSY) {
-        return false;
-    }
-    return view->off & LAW_TUNE_NO_OWN || yield->own >= OWN_PART;
+    return LAW_TUNE_HAS(BUSY) && yield->busy >= BUSY
+           && (yield->own >= OWN_PART || !LAW_TUNE_HAS(OWN));
 }
 
 /* Until what began under another limit has ended: 5 s are enough for a mean,
@@ -139,14 +136,13 @@ static void give_up(law_tune_search_t *search, double now)
 /* ---- climb ---------------------------------------------------------------------- */
 
 static uint32_t plateau(const law_tune_search_t *search,
-                        const law_tune_yield_t *yield,
-                        const law_tune_view_t *view)
+                        const law_tune_yield_t *yield)
 {
     const law_tune_yield_t *lower = &search->lower;
     double rate = law_tune_larger(yield->rate, lower->rate);
     double service = lower->service;
 
-    if (view->off & LAW_TUNE_NO_PLATEAU) {
+    if (!LAW_TUNE_HAS(PLATEAU)) {
         return lower->limit;
     }
     if (search->least_service > 0 && search->least_service < service) {
@@ -175,13 +171,13 @@ static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
     note_service(search, yield);
     if (lower->limit && yield->limit > lower->limit
         && law_tune_epoch_pays(lower, yield) < CLIMB_PAYS) {
-        search->target = plateau(search, yield, view);
+        search->target = plateau(search, yield);
         settle(search,
-               is_pressed(yield, view) ? LAW_TUNE_PROCESSORS
+               is_pressed(yield) ? LAW_TUNE_PROCESSORS
                                        : LAW_TUNE_THROUGHPUT,
                view->now);
     }
-    else if (is_pressed(yield, view)) {
+    else if (is_pressed(yield)) {
         settle(search, LAW_TUNE_PROCESSORS, view->now);
         search->reference = *yield;
     }
@@ -257,7 +253,7 @@ static void move_reference(law_tune_search_t *search,
 static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
 {
     const law_tune_yield_t *is = &search->reference;
-    bool pressed = is_pressed(is, view);
+    bool pressed = is_pressed(is);
     uint32_t least = least_for(is, view);
     uint32_t next;
 
@@ -295,10 +291,10 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
         notice_change(search, &yield, view->now);
     }
     move_reference(search, &yield);
-    search->reason = is_pressed(&yield, view)      ? LAW_TUNE_PROCESSORS
+    search->reason = is_pressed(&yield)      ? LAW_TUNE_PROCESSORS
                      : search->target >= view->cap ? reason_of_cap(view)
                                                    : LAW_TUNE_THROUGHPUT;
-    if (!(view->off & LAW_TUNE_NO_TRIALS) && !view->others_try) {
+    if (LAW_TUNE_HAS(TRIALS) && !view->others_try) {
         start_trial(search, view);
     }
 }
@@ -456,7 +452,7 @@ void law_tune_search(law_tune_search_t *search, const law_tune_tick_t *tick,
 
     search->waited += law_tune_clamp(tick->sec / IDLE_SEC, 0, 1)
                       * (waited - search->waited);
-    if ((waited >= SATURATED || view->off & LAW_TUNE_NO_CHOICE)
+    if ((waited >= SATURATED || !LAW_TUNE_HAS(CHOICE))
         && in_force == search->target) {
         law_tune_epoch_add(&search->epoch, tick, view->now);
     }

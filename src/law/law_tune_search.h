@@ -13,7 +13,6 @@ typedef struct law_tune_view_t {
     uint32_t max;
     uint32_t cap; /* from min to max: what memory and brake leave */
     uint32_t cores;
-    uint32_t off; /* law_tune_part_t */
     bool others_try;
 } law_tune_view_t;
 

@@ -132,7 +132,7 @@ static void write_again(const char *name, const agent_kept_t *kept)
 /* The law goes on from it, as the agent has it do. */
 static void use(const story_t *fuzz, agent_kept_t kept)
 {
-    const law_tune_rules_t rules = { 2, 40, 0 };
+    const law_tune_rules_t rules = { 2, 40 };
     law_tune_sample_t sample = { .now_usec = 1000000000,
                                  .limit = 2,
                                  .cores = 2,

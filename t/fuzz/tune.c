@@ -135,7 +135,7 @@ static void step(story_t *fuzz, law_t *law)
     MUST(limit == fuzz->tune.limit && fuzz->tune.reason < LAW_TUNE_REASONS);
     again = law(&copy, &fuzz->rules, &fuzz->sample);
     MUST(again == limit && copy.reason == fuzz->tune.reason);
-    MUST(law_tune_safe(&fuzz->tune, &(law_tune_rules_t){ min, max, 0 }) <= max);
+    MUST(law_tune_safe(&fuzz->tune, &(law_tune_rules_t){ min, max }) <= max);
     law_tune_need_kb(&fuzz->tune);
     /* Of any bytes, and of what the law has left. */
     law_tune_show(&before, fuzz->sample.now_usec);

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include "adm_fault.h"
+#include "law_tune_state.h"
+
+uint32_t law_tune_off;
 
 static adm_fault_t armed_point;
 static unsigned reaches_left;

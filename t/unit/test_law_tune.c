@@ -18,7 +18,8 @@ typedef struct bench_t {
 static void begin(bench_t *bench, uint32_t min, uint32_t max)
 {
     memset(bench, 0, sizeof(*bench));
-    bench->rules = (law_tune_rules_t){ min, max, 0 };
+    bench->rules = (law_tune_rules_t){ min, max };
+    law_tune_off = 0;
     bench->sample.now_usec = 1000 * ADM_USEC_PER_SEC;
     bench->sample.cores = 2;
     bench->sample.total_kb = bench->sample.available_kb = 1024 * MB;
@@ -112,7 +113,7 @@ START_TEST(memory_has_room_for_as_many_as_their_peaks_say)
     bench_t bench;
 
     begin(&bench, 1, 50);
-    bench.rules.off = LAW_TUNE_NO_RAMP;
+    law_tune_off = LAW_TUNE_NO_RAMP;
     law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
     /* 1024 MB less a reserve of 51: 4 of 206. */
     ck_assert_uint_eq(look_for(&bench, 0.5), 4);
@@ -214,7 +215,7 @@ START_TEST(a_forecast_keeps_away_from_the_cliff)
     size_t i;
 
     begin(&bench, 1, 50);
-    bench.rules.off = LAW_TUNE_NO_BRAKE;
+    law_tune_off = LAW_TUNE_NO_BRAKE;
     law_tune_remember(&bench.tune, 8, 206 * MB, 206 * MB);
     for (i = 0; i < 4; i++) {
         replay_cliff(&bench, i);
@@ -322,7 +323,7 @@ START_TEST(an_idle_zone_keeps_what_was_found)
 
     begin(&bench, 1, 50);
     law_tune_remember(&bench.tune, 20, 10 * MB, 10 * MB);
-    bench.rules.off = LAW_TUNE_NO_RAMP;
+    law_tune_off = LAW_TUNE_NO_RAMP;
     bench.sample.waited_permille = 0;
     ck_assert_uint_eq(look_for(&bench, 3600), 20);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_IDLE);
@@ -368,7 +369,7 @@ START_TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
     bench_t bench;
 
     begin(&bench, 1, 50);
-    bench.rules.off = LAW_TUNE_NO_RAMP;
+    law_tune_off = LAW_TUNE_NO_RAMP;
     law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
     look_for(&bench, 1);
     end_program_of(&bench, 0);

@@ -40,10 +40,12 @@ static uint32_t fixed(void *self, const law_tune_sample_t *sample)
 void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off,
                   world_result_t *result)
 {
-    tuner_t tuner = { .rules = { 1, 200, off } };
+    tuner_t tuner = { .rules = { 1, 200 } };
 
+    law_tune_off = off;
     world_run(&scenario->world, seed, scenario_seconds(scenario), tuned, &tuner,
               result);
+    law_tune_off = 0;
 }
 
 void scenario_run_fixed(const scenario_t *scenario, uint64_t seed,
