@@ -2,7 +2,7 @@
  * Included by every file of the core that knows the segment.
  *
  *   [ header | zones | histories | autos | fleets | children | doorbells | chunks | tickets
- *     | who | asks | flow tables ]
+ *     | who | asks | flow tables | capabilities ]
  *
  * Read docs/dev/shared-memory.md first: drawing, states, invariants, lock rules.
  * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
@@ -19,6 +19,7 @@
 #include "adm_layout_who.h"
 #include "adm_layout_zone.h"
 #include "adm_lock.h"
+#include "adm_part.h"
 
 /* Also to be changed with adm_segment_t and what that points to: a new build of
  * the module finds the old one's after a reload. History: 1 first layout;
@@ -34,7 +35,7 @@
  * what kinds of programs cost;
  * 3 only a pid beside the arrival of a program; costs are configured, never
  * learnt; who waits for a program of this machine, tickets that were ignored; the
- * size of programs now. */
+ * size of programs now; records for each capability. */
 #define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
@@ -92,12 +93,6 @@ typedef struct adm_header_rec_t {
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
     _Atomic adm_usec_t next_spool_log;
-
-    /* Recycling; written by children; atomic. */
-    atomic_uint spawned; /* children that asked for a quota */
-    _Atomic uint64_t recycled;
-    _Atomic adm_usec_t away_max_usec;
-    _Atomic uint64_t turns[ADM_TURNS_MAX]; /* who is away; adm_recycle.c */
 } adm_header_rec_t;
 
 /* Who says how many requests of a zone may run at once, each in a word of its
@@ -394,6 +389,7 @@ struct adm_segment_t {
     adm_who_rec_t *who_recs; /* a ticket each */
     adm_ask_rec_t *ask_recs; /* a ticket each */
     adm_flow_table_rec_t *flow_table_recs;
+    void *parts[ADM_PARTS]; /* a capability's record of the server */
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
     adm_fleet_self_t fleet;
     /* The parent's register of zones. */

@@ -41,30 +41,97 @@ typedef struct adm_zone_name_t {
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
                "atomics of 64 bits work between processes");
 
+/* ---- records -------------------------------------------------------------- */
+
+/* Consecutive records of one type, and the pointer of the handle to the first. */
+typedef struct run_t {
+    void *pointer; /* to a pointer of any type */
+    uint64_t count;
+    size_t size;
+} run_t;
+
+#define CORE_RUNS 12
+
+/* All that the segment consists of, in this order. */
+static void list_runs(adm_segment_t *segment, run_t runs[CORE_RUNS + ADM_PARTS])
+{
+#define RUN(of, number) \
+    { &segment->of, number, sizeof(*segment->of) }
+    const adm_sizes_t *sizes = &segment->sizes;
+    const run_t core[CORE_RUNS] = {
+        RUN(header, 1),
+        RUN(zone_recs, sizes->zones),
+        RUN(history_recs, sizes->zones),
+        RUN(auto_recs, sizes->zones),
+        RUN(fleet_recs, sizes->zones),
+        RUN(child_recs, sizes->children),
+        RUN(doorbell_recs, sizes->children),
+        RUN(chunk_recs, segment->chunks),
+        RUN(ticket_recs, sizes->tickets),
+        RUN(who_recs, sizes->tickets),
+        RUN(ask_recs, sizes->tickets),
+        RUN(flow_table_recs, sizes->flow_tables)
+    };
+#undef RUN
+#define PART(name, NAME)                        \
+    runs[CORE_RUNS + ADM_PART_##NAME] = (run_t){ \
+        &segment->parts[ADM_PART_##NAME], 1, adm_part_##name.of_server \
+    };
+    memcpy(runs, core, sizeof(core));
+    ADMISSION_PARTS(PART)
+#undef PART
+}
+
 uint32_t adm_segment_version(void)
 {
-    return ADM_LAYOUT_VERSION << 24
-           | (sizeof(adm_segment_t) + sizeof(adm_zone_name_t)
-              + sizeof(adm_header_rec_t) + sizeof(adm_zone_rec_t)
-              + sizeof(adm_history_rec_t) + sizeof(adm_auto_rec_t)
-              + sizeof(adm_fleet_rec_t) + sizeof(adm_child_rec_t)
-              + sizeof(adm_doorbell_rec_t) + sizeof(adm_chunk_rec_t)
-              + sizeof(adm_ticket_rec_t) + sizeof(adm_who_rec_t)
-              + sizeof(adm_ask_rec_t) + sizeof(adm_flow_table_rec_t));
+    adm_segment_t none = { .chunks = 0 };
+    run_t runs[CORE_RUNS + ADM_PARTS];
+    size_t i, sum = sizeof(adm_segment_t) + sizeof(adm_zone_name_t);
+
+    list_runs(&none, runs);
+    for (i = 0; i < CORE_RUNS + ADM_PARTS; i++) {
+        sum += runs[i].size;
+    }
+    return ADM_LAYOUT_VERSION << 24 | (uint32_t)sum;
+}
+
+/* Each run begins on a page of its own, so that unused records at the end of one cost
+ * nothing. */
+static uint64_t pages_of(const run_t *run)
+{
+    const uint64_t page = 4096;
+
+    return (run->count * run->size + page - 1) / page * page;
+}
+
+static apr_status_t create_memory(adm_segment_t *segment)
+{
+    run_t runs[CORE_RUNS + ADM_PARTS];
+    uint64_t bytes = 0;
+    apr_status_t rv;
+    size_t i;
+    char *at;
+
+    list_runs(segment, runs);
+    for (i = 0; i < CORE_RUNS + ADM_PARTS; i++) {
+        bytes += pages_of(&runs[i]);
+    }
+    if (bytes > SIZE_MAX) {
+        return APR_ENOMEM; /* 32 bits */
+    }
+    segment->bytes = (size_t)bytes;
+    rv = adm_memory_create(&segment->base, segment->bytes);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    for (i = 0, at = segment->base; i < CORE_RUNS + ADM_PARTS; i++) {
+        memcpy(runs[i].pointer, &at, sizeof(at));
+        at += pages_of(&runs[i]);
+    }
+    return APR_SUCCESS;
 }
 
 /* ---- create --------------------------------------------------------------- */
-
-/* Each part of the segment begins on a page of its own, so that unused room at
- * the end of one costs nothing. */
-static uint64_t part(uint64_t *end, uint64_t count, uint64_t size)
-{
-    const uint64_t page = 4096;
-    uint64_t begin = *end;
-
-    *end = begin + (count * size + page - 1) / page * page;
-    return begin;
-}
 
 static apr_status_t init_child_locks(adm_segment_t *segment)
 {
@@ -131,9 +198,6 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                                 const adm_sizes_t *sizes, apr_pool_t *pool)
 {
     adm_segment_t *segment;
-    uint64_t zones_at, histories_at, autos_at, fleets_at, children_at,
-        doorbells_at;
-    uint64_t chunks_at, tickets_at, who_at, asks_at, flow_tables_at, end = 0;
     uint32_t chunks = sizes->tickets / ADM_CHUNK_TICKETS
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
@@ -142,42 +206,10 @@ apr_status_t adm_segment_create(adm_segment_t **created,
         return APR_EINVAL;
     }
     segment = make_handle(sizes, chunks, pool);
-
-    part(&end, 1, sizeof(adm_header_rec_t));
-    zones_at = part(&end, sizes->zones, sizeof(adm_zone_rec_t));
-    histories_at = part(&end, sizes->zones, sizeof(adm_history_rec_t));
-    autos_at = part(&end, sizes->zones, sizeof(adm_auto_rec_t));
-    fleets_at = part(&end, sizes->zones, sizeof(adm_fleet_rec_t));
-    children_at = part(&end, sizes->children, sizeof(adm_child_rec_t));
-    doorbells_at = part(&end, sizes->children, sizeof(adm_doorbell_rec_t));
-    chunks_at = part(&end, chunks, sizeof(adm_chunk_rec_t));
-    tickets_at = part(&end, segment->sizes.tickets, sizeof(adm_ticket_rec_t));
-    who_at = part(&end, segment->sizes.tickets, sizeof(adm_who_rec_t));
-    asks_at = part(&end, segment->sizes.tickets, sizeof(adm_ask_rec_t));
-    flow_tables_at = part(&end, sizes->flow_tables,
-                          sizeof(adm_flow_table_rec_t));
-
-    if (end > SIZE_MAX) {
-        return APR_ENOMEM; /* 32 bits */
-    }
-    segment->bytes = (size_t)end;
-    rv = adm_memory_create(&segment->base, segment->bytes);
+    rv = create_memory(segment);
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    segment->header = segment->base;
-    segment->zone_recs = (void *)((char *)segment->base + zones_at);
-    segment->history_recs = (void *)((char *)segment->base + histories_at);
-    segment->auto_recs = (void *)((char *)segment->base + autos_at);
-    segment->fleet_recs = (void *)((char *)segment->base + fleets_at);
-    segment->child_recs = (void *)((char *)segment->base + children_at);
-    segment->doorbell_recs = (void *)((char *)segment->base + doorbells_at);
-    segment->chunk_recs = (void *)((char *)segment->base + chunks_at);
-    segment->ticket_recs = (void *)((char *)segment->base + tickets_at);
-    segment->who_recs = (void *)((char *)segment->base + who_at);
-    segment->ask_recs = (void *)((char *)segment->base + asks_at);
-    segment->flow_table_recs = (void *)((char *)segment->base + flow_tables_at);
-
     rv = init_child_locks(segment);
     if (rv != APR_SUCCESS) {
         adm_segment_destroy(segment);

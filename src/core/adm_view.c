@@ -12,7 +12,6 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "recycle/recycle_view.h"
 #include "adm_zone.h"
 
 apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
@@ -114,10 +113,7 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         .unlimited = atomic_load(&segment->header->unlimited),
         .tickets_ignored = atomic_load(&segment->header->tickets_ignored),
         .has_agent = adm_agent_is_at_work(segment, adm_now()),
-        .available_kb = adm_account_available(segment, adm_now()),
-        .recycled = atomic_load(&segment->header->recycled),
-        .away = adm_recycle_away(segment),
-        .away_max_usec = atomic_load(&segment->header->away_max_usec)
+        .available_kb = adm_account_available(segment, adm_now())
     };
     adm_engine_view(segment, &stats->engine);
     while ((rec = adm_child_next(segment, &idx))) {

@@ -7,6 +7,7 @@
 #include <mod_proxy.h>
 #include <mod_status.h>
 
+#include "config/admission_part.h"
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_location.h"
@@ -34,7 +35,6 @@
 #include "server/mod_admission_factor.h"
 #include "server/mod_admission_foreign.h"
 #include "server/mod_admission_lifecycle.h"
-#include "recycle/recycle.h"
 #include "server/mod_admission_room.h"
 #include "server/mod_admission_since.h"
 #include "server/mod_admission_streams.h"
@@ -84,8 +84,6 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 1);
     ap_hook_post_config(admission_factor_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_recycle_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_program_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
@@ -115,11 +113,6 @@ static void on_children(void)
                        APR_HOOK_MIDDLE + 1);
     ap_hook_child_init(admission_park_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 2);
-    ap_hook_child_init(admission_recycle_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE + 2);
-    /* A child has taken a recycled one's place when every module is ready. */
-    ap_hook_child_init(admission_recycle_child_ready, NULL, NULL,
-                       APR_HOOK_REALLY_LAST);
     /* Runs in the parent, which learns of every death. Before the core's own,
      * that may end the generation in the same breath. */
     ap_hook_child_status(admission_lifecycle_child_status, NULL, NULL,
@@ -139,9 +132,6 @@ static void on_requests(void)
     admission_run_behind(admission_admit);
     /* SetHandler admission-control and admission-status */
     ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
-    /* Once a connection, wherever it goes from there. */
-    ap_hook_pre_connection(admission_recycle_pre_connection, NULL, NULL,
-                           APR_HOOK_FIRST);
     /* What was read of a body goes with its request. */
     ap_hook_insert_filter(admission_upload_insert_filter, NULL, NULL,
                           APR_HOOK_MIDDLE);
@@ -173,10 +163,15 @@ static void on_requests(void)
 
 static void register_hooks(apr_pool_t *p)
 {
+    int i;
+
     ap_hook_pre_config(on_pre_config, NULL, NULL, APR_HOOK_MIDDLE);
     on_start();
     on_children();
     on_requests();
+    for (i = 0; i < ADM_PARTS; i++) {
+        admission_parts[i]->register_hooks(p);
+    }
 }
 
 AP_DECLARE_MODULE(admission) = {

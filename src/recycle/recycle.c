@@ -1,4 +1,4 @@
-/* mod_admission_recycle.c - children end one after the other.
+/* recycle.c - AdmissionRecycle: children end one after the other.
  *
  * Each child gets a quota of connections of its own in place of
  * MaxConnectionsPerChild. worker and event read that number once, at the start
@@ -10,14 +10,17 @@
 #include <limits.h>
 
 #include <ap_mpm.h>
+#include <http_connection.h>
 #include <http_log.h>
 #include <mpm_common.h>
 
+#include "config/admission_part.h"
 #include "config/mod_admission_conf.h"
+#include "recycle/recycle_shm.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_process.h"
-#include "recycle/recycle.h"
 #include "server/mod_admission_since.h"
+#include "view/mod_admission_fields.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -35,42 +38,43 @@ static struct {
     adm_usec_t wanted_since; /* the end; 0: not yet */
 } recycling;
 
-static const admission_server_conf_t *conf_of(server_rec *s)
+static const recycle_conf_t *conf_of(server_rec *s)
 {
-    return ap_get_module_config(s->module_config, &admission_module);
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+
+    return &conf->recycle;
 }
 
-int admission_recycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                  apr_pool_t *ptemp, server_rec *s)
-{
-    const admission_server_conf_t *conf = conf_of(s);
+/* ---- start ----------------------------------------------------------------- */
 
-    if (admission_process_segment() && conf->recycle_min
-        && conf->recycle_together != -1 && admission_capacity_is_threaded()) {
+static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                       server_rec *s)
+{
+    const recycle_conf_t *conf = conf_of(s);
+
+    if (admission_process_segment() && conf->min && conf->together
+        && admission_capacity_is_threaded()) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0401)
                      "AdmissionRecycle: together=%d has no effect with this "
                      "MPM, which reads the number of connections only when a "
                      "child starts; the quotas are spread from %d to %d",
-                     conf->recycle_together, conf->recycle_min,
-                     conf->recycle_max);
+                     conf->together, conf->min, conf->max);
     }
     return OK;
 }
 
-void admission_recycle_child_init(apr_pool_t *pchild, server_rec *s)
+static void child_init(apr_pool_t *pchild, server_rec *s)
 {
-    const admission_server_conf_t *conf = conf_of(s);
+    const recycle_conf_t *conf = conf_of(s);
     adm_child_t *child = admission_process_child();
 
-    if (!child || !conf->recycle_min) {
+    if (!child || !conf->min) {
         return;
     }
-    recycling.quota = adm_recycle_quota(admission_process_segment(),
-                                        (uint32_t)conf->recycle_min,
-                                        (uint32_t)conf->recycle_max);
-    recycling.together = conf->recycle_together > 0
-                             ? (uint32_t)conf->recycle_together
-                             : DEFAULT_TOGETHER;
+    recycling.quota = recycle_quota(admission_process_segment(),
+                                    (uint32_t)conf->min, (uint32_t)conf->max);
+    recycling.together = conf->together ? (uint32_t)conf->together : DEFAULT_TOGETHER;
     recycling.takes_turns = !admission_capacity_is_threaded();
     /* prefork counts against this number only while it is positive, and looks
      * at it before each connection. */
@@ -82,11 +86,11 @@ void admission_recycle_child_init(apr_pool_t *pchild, server_rec *s)
 
 /* The turn passes on only now: what other modules do when a child starts can
  * take its time. */
-void admission_recycle_child_ready(apr_pool_t *pchild, server_rec *s)
+static void child_ready(apr_pool_t *pchild, server_rec *s)
 {
     /* Also where recycling has been turned off since. */
     if (admission_process_child()) {
-        adm_recycle_take_place(admission_process_child(), adm_now());
+        recycle_take_place(admission_process_child(), adm_now());
     }
 }
 
@@ -110,7 +114,7 @@ static apr_status_t end_if_it_is_time(void *data)
         return APR_SUCCESS; /* httpd ends it, and all the others */
     }
     if (!is_postponed(now)
-        && adm_recycle_take_turn(admission_process_child(), recycling.together,
+        && recycle_take_turn(admission_process_child(), recycling.together,
                                  now)) {
         ap_max_requests_per_child = 1;
     }
@@ -127,7 +131,7 @@ static bool is_from_client(const conn_rec *c)
 #endif
 }
 
-int admission_recycle_pre_connection(conn_rec *c, void *socket)
+static int pre_connection(conn_rec *c, void *socket)
 {
     uint32_t served;
 
@@ -144,8 +148,44 @@ int admission_recycle_pre_connection(conn_rec *c, void *socket)
                                   apr_pool_cleanup_null);
     }
     else if (served == recycling.quota) {
-        adm_recycle_count(
-            admission_process_segment()); /* the MPM ends it now */
+        recycle_count(admission_process_segment()); /* the MPM ends it now */
     }
     return DECLINED;
 }
+
+/* ---- outputs --------------------------------------------------------------- */
+
+/* row(name, reason, kind, of, help, value) */
+/* clang-format off */
+#define SERVER_FIELDS(row) \
+    row(ChildrenRecycled, NULL, COUNTER, ANY, \
+        "Children ended by AdmissionRecycle.", \
+        recycle_view(admission_process_segment()).ended) \
+    row(ChildrenAway, NULL, GAUGE, ANY, \
+        "Recycled children not replaced yet.", \
+        recycle_view(admission_process_segment()).away) \
+    row(ChildrenAwayMaxMs, NULL, GAUGE_MSEC, ANY, \
+        "Longest time from the end of a recycled child to its replacement.", \
+        recycle_view(admission_process_segment()).away_max_usec \
+            / ADM_USEC_PER_MSEC)
+/* clang-format on */
+
+SERVER_FIELDS(ADMISSION_SERVER_VALUE)
+
+static const admission_field_t server_fields[] = {
+    SERVER_FIELDS(ADMISSION_SERVER_ROW) { .name = NULL }
+};
+
+static void register_hooks(apr_pool_t *p)
+{
+    ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_REALLY_FIRST + 2);
+    ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_MIDDLE + 2);
+    ap_hook_child_init(child_ready, NULL, NULL, APR_HOOK_REALLY_LAST);
+    /* Once a connection, wherever it goes from there. */
+    ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_FIRST);
+}
+
+const admission_part_t admission_part_recycle = {
+    .register_hooks = register_hooks,
+    .server_fields = server_fields
+};

@@ -1,12 +1,12 @@
-/* adm_recycle.c - whose turn it is to end.
- * Called by the module, and by adm_view.
+/* recycle_shm.c - whose turn it is to end.
+ * Called by recycle.c.
  *
  * A turn is one word that names the child that took it. A child that was killed
  * while it had one blocks nobody: a turn of somebody who is dead, or who should
  * have ended long ago, can be taken over.
  */
 #include "adm_layout.h"
-#include "recycle/recycle_view.h"
+#include "recycle/recycle_shm.h"
 
 /* Somebody who took a turn ends at once, and prefork's parent replaces it in
  * one of its rounds of maintenance: it sees a death in one of them and starts a
@@ -17,14 +17,29 @@
 #define ROUND_USEC (2 * ADM_USEC_PER_SEC)
 #define LAST_ROUNDS_USEC (3 * ADM_USEC_PER_SEC)
 
+/* Written by children; atomic. */
+typedef struct recycle_rec_t {
+    atomic_uint spawned; /* children that asked for a quota */
+    _Atomic uint64_t ended;
+    _Atomic adm_usec_t away_max_usec;
+    _Atomic uint64_t turns[RECYCLE_TURNS_MAX]; /* who is away */
+} recycle_rec_t;
+
+const adm_part_t adm_part_recycle = { .of_server = sizeof(recycle_rec_t) };
+
+static recycle_rec_t *rec_of(const adm_segment_t *segment)
+{
+    return segment->parts[ADM_PART_RECYCLE];
+}
+
 /* ---- quotas --------------------------------------------------------------- */
 
-uint32_t adm_recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
+uint32_t recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
 {
     /* Multiples of the golden ratio, modulo one: any run of them lies evenly in
      * the interval, whatever its length. */
     const uint32_t golden_ratio = UINT32_C(2654435769);
-    uint32_t n = atomic_fetch_add(&segment->header->spawned, 1);
+    uint32_t n = atomic_fetch_add(&rec_of(segment)->spawned, 1);
     uint64_t fraction = (uint32_t)(n * golden_ratio);
     uint64_t width = (uint64_t)max - min + 1;
 
@@ -63,9 +78,19 @@ static adm_usec_t age_of(uint64_t turn, adm_usec_t now)
     return age > UINT32_MAX - LATE_MAX_MSEC ? 0 : age * ADM_USEC_PER_MSEC;
 }
 
+static uint32_t children_away(const adm_segment_t *segment)
+{
+    uint32_t n, away = 0;
+
+    for (n = 0; n < RECYCLE_TURNS_MAX; n++) {
+        away += atomic_load(&rec_of(segment)->turns[n]) != 0;
+    }
+    return away;
+}
+
 static adm_usec_t longest_absence(const adm_segment_t *segment)
 {
-    return LAST_ROUNDS_USEC + adm_recycle_away(segment) * ROUND_USEC;
+    return LAST_ROUNDS_USEC + children_away(segment) * ROUND_USEC;
 }
 
 static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
@@ -79,20 +104,20 @@ static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
                   != (holder & SEQUENCE_MASK);
 }
 
-bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
+bool recycle_take_turn(adm_child_t *child, uint32_t together,
                            adm_usec_t now)
 {
-    adm_header_rec_t *header = child->segment->header;
+    recycle_rec_t *rec = rec_of(child->segment);
     adm_usec_t expires = longest_absence(child->segment);
     uint32_t n;
 
-    for (n = 0; n < together && n < ADM_TURNS_MAX; n++) {
-        uint64_t turn = atomic_load(&header->turns[n]);
+    for (n = 0; n < together && n < RECYCLE_TURNS_MAX; n++) {
+        uint64_t turn = atomic_load(&rec->turns[n]);
 
         if ((turn == 0 || age_of(turn, now) > expires)
-            && atomic_compare_exchange_strong(&header->turns[n], &turn,
+            && atomic_compare_exchange_strong(&rec->turns[n], &turn,
                                               make_turn(child, now))) {
-            atomic_fetch_add(&header->recycled, 1);
+            atomic_fetch_add(&rec->ended, 1);
             return true;
         }
     }
@@ -101,7 +126,7 @@ bool adm_recycle_take_turn(adm_child_t *child, uint32_t together,
 
 static void note_absence(adm_segment_t *segment, adm_usec_t absence)
 {
-    _Atomic adm_usec_t *longest = &segment->header->away_max_usec;
+    _Atomic adm_usec_t *longest = &rec_of(segment)->away_max_usec;
     adm_usec_t seen = atomic_load(longest);
 
     while (absence > seen
@@ -118,19 +143,19 @@ static _Atomic uint64_t *first_who_ended(adm_segment_t *segment, adm_usec_t now,
     _Atomic uint64_t *first = NULL;
     uint32_t n;
 
-    for (n = 0; n < ADM_TURNS_MAX; n++) {
-        uint64_t other = atomic_load(&segment->header->turns[n]);
+    for (n = 0; n < RECYCLE_TURNS_MAX; n++) {
+        uint64_t other = atomic_load(&rec_of(segment)->turns[n]);
 
         if (other && holder_has_ended(segment, other)
             && (!first || age_of(other, now) > age_of(*turn, now))) {
-            first = &segment->header->turns[n];
+            first = &rec_of(segment)->turns[n];
             *turn = other;
         }
     }
     return first;
 }
 
-void adm_recycle_take_place(adm_child_t *child, adm_usec_t now)
+void recycle_take_place(adm_child_t *child, adm_usec_t now)
 {
     adm_segment_t *segment = child->segment;
     _Atomic uint64_t *first;
@@ -147,17 +172,16 @@ void adm_recycle_take_place(adm_child_t *child, adm_usec_t now)
     }
 }
 
-void adm_recycle_count(adm_segment_t *segment)
+void recycle_count(adm_segment_t *segment)
 {
-    atomic_fetch_add(&segment->header->recycled, 1);
+    atomic_fetch_add(&rec_of(segment)->ended, 1);
 }
 
-uint32_t adm_recycle_away(const adm_segment_t *segment)
+recycle_view_t recycle_view(const adm_segment_t *segment)
 {
-    uint32_t n, away = 0;
+    const recycle_rec_t *rec = rec_of(segment);
 
-    for (n = 0; n < ADM_TURNS_MAX; n++) {
-        away += atomic_load(&segment->header->turns[n]) != 0;
-    }
-    return away;
+    return (recycle_view_t){ .ended = atomic_load(&rec->ended),
+                             .away = children_away(segment),
+                             .away_max_usec = atomic_load(&rec->away_max_usec) };
 }

@@ -10,6 +10,7 @@
 #include <http_core.h>
 
 #include "fuzz.h"
+#include "recycle/recycle_shm.h"
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
 #include "config/mod_admission_zones.h"
@@ -66,8 +67,8 @@ static void check_server_conf(server_rec *s)
 
     MUST(is_within(conf->reserve, 0, conf->reserve_is_percent ? 99 : 65535));
     MUST(is_within(conf->parking, 0, 1));
-    MUST(is_within(conf->recycle_together, 1, ADM_TURNS_MAX));
-    MUST(conf->recycle_min >= 0 && conf->recycle_min <= conf->recycle_max);
+    MUST(conf->recycle.together >= 0 && conf->recycle.together <= RECYCLE_TURNS_MAX);
+    MUST(conf->recycle.min >= 0 && conf->recycle.min <= conf->recycle.max);
     MUST(admission_capacity_reserved(s, 400) >= 0);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz_segment.h"
+#include "recycle/recycle_shm.h"
 
 enum { REQUESTS = 12 };
 
@@ -144,13 +145,13 @@ static void recycle(story_t *story, input_t *input)
     adm_segment_t *segment = story->world.segment;
     uint32_t min = take_byte(input) + 1u;
     uint32_t max = min + take_byte(input);
-    uint32_t quota = adm_recycle_quota(segment, min, max);
+    uint32_t quota = recycle_quota(segment, min, max);
 
     MUST(quota >= min && quota <= max);
-    adm_recycle_take_turn(story->child, take_byte(input) % ADM_TURNS_MAX + 1u,
+    recycle_take_turn(story->child, take_byte(input) % RECYCLE_TURNS_MAX + 1u,
                           adm_now());
-    adm_recycle_take_place(story->child, adm_now());
-    adm_recycle_count(segment);
+    recycle_take_place(story->child, adm_now());
+    recycle_count(segment);
 }
 
 static adm_usec_t at_once(void *unused)

@@ -9,7 +9,8 @@ use Project;
 
 my @fields = qw(Description Syntax Default Context);
 
-my @directives = without_comments(slurp('src/httpd/config/mod_admission_directives.c'))
+my @directives = join('', map { without_comments(slurp($_)) }
+                          'src/httpd/config/mod_admission_directives.c', files(qr/_conf\.h\z/, 'src'))
                  =~ /\bAP_INIT_\w+\(\s*"(\w+)"/g;
 my %section = join('', map { slurp("docs/manual/$_.md") } qw(mod_admission fleet))
               =~ /^##\s+(\w+)\s+Directive\s*\n(.*?)(?=^##\s|\z)/gms;

@@ -17,8 +17,10 @@ my %UNIT = (GAUGE_USEC  => ['Us', '_seconds'], GAUGE_MSEC => ['Ms', '_seconds'],
             GAUGE_MB    => ['MB', '_bytes'],   GAUGE_BYTES => ['', '_bytes'],
             GAUGE_PERCENT => ['', '_ratio'],   COUNTER    => ['', '_total']);
 
-my %FILE = (zone   => 'src/httpd/view/mod_admission_fields.c',
-            server => 'src/httpd/view/mod_admission_server_fields.c');
+# Of the trunk, and of the capabilities in the order of their table.
+my @parts = map { "src/$_/$_.c" } without_comments(slurp('src/parts.h')) =~ /\bpart\((\w+), /g;
+my %FILES = (zone   => ['src/httpd/view/mod_admission_fields.c', @parts],
+             server => ['src/httpd/view/mod_admission_server_fields.c', @parts]);
 # Of which zones, and servers, a field tells anything, by what ?auto shows of them.
 my %TELLS = (ANY      => sub { 1 },
              DRY_RUN  => sub { $_[0]{DryRun} },
@@ -30,7 +32,13 @@ my %TELLS = (ANY      => sub { 1 },
 # reason, help, kind, of }. A reason may be undefined.
 sub fields_of {
     my ($what) = @_;
-    my ($rows) = slurp($FILE{$what}) =~ /#define \w+_FIELDS\(row\) \\\n(.*?[^\\])\n/s;
+
+    return map { fields_in($_, uc $what) } @{ $FILES{$what} };
+}
+
+sub fields_in {
+    my ($path, $what) = @_;
+    my ($rows) = slurp($path) =~ /#define ${what}_FIELDS\(row\) \\\n(.*?[^\\])\n/s or return;
 
     $rows =~ s/\\\n\s*//g;
     $rows =~ s/"\s*"//g;    # the parts of one text

@@ -1,22 +1,17 @@
 /* test_recycle.c - whose turn it is to end. */
+#include "recycle/recycle_shm.h"
 #include "test_support.h"
 
 static const adm_usec_t second = ADM_USEC_PER_SEC;
 
 static uint32_t away(void)
 {
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    return stats.away;
+    return recycle_view(segment).away;
 }
 
 static uint64_t recycled(void)
 {
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    return stats.recycled;
+    return recycle_view(segment).ended;
 }
 
 /* ---- quotas -------------------------------------------------------------- */
@@ -26,13 +21,13 @@ START_TEST(a_quota_lies_between_its_bounds)
     unsigned n;
 
     for (n = 0; n < 10000; n++) {
-        uint32_t quota = adm_recycle_quota(segment, 500, 1500);
+        uint32_t quota = recycle_quota(segment, 500, 1500);
 
         ck_assert_uint_ge(quota, 500);
         ck_assert_uint_le(quota, 1500);
     }
-    ck_assert_uint_eq(adm_recycle_quota(segment, 7, 7), 7);
-    ck_assert_uint_ge(adm_recycle_quota(segment, 0, UINT32_MAX), 0);
+    ck_assert_uint_eq(recycle_quota(segment, 7, 7), 7);
+    ck_assert_uint_ge(recycle_quota(segment, 0, UINT32_MAX), 0);
     assert_segment_consistent();
 }
 END_TEST
@@ -44,10 +39,10 @@ START_TEST(quotas_that_follow_each_other_are_spread_evenly)
     int skipped;
 
     for (skipped = 0; skipped < _i; skipped++) {
-        adm_recycle_quota(segment, 0, 999);
+        recycle_quota(segment, 0, 999);
     }
     for (n = 0; n < 10; n++) {
-        fifths[adm_recycle_quota(segment, 0, 999) / 200]++;
+        fifths[recycle_quota(segment, 0, 999) / 200]++;
     }
     for (n = 0; n < 5; n++) {
         ck_assert_uint_ge(fifths[n], 1);
@@ -63,10 +58,10 @@ START_TEST(no_more_than_so_many_are_away_together)
 {
     adm_child_t *children[3] = { join(), join(), join() };
 
-    ck_assert(!adm_recycle_take_turn(children[0], 0, second));
-    ck_assert(adm_recycle_take_turn(children[0], 2, second));
-    ck_assert(adm_recycle_take_turn(children[1], 2, second));
-    ck_assert(!adm_recycle_take_turn(children[2], 2, second));
+    ck_assert(!recycle_take_turn(children[0], 0, second));
+    ck_assert(recycle_take_turn(children[0], 2, second));
+    ck_assert(recycle_take_turn(children[1], 2, second));
+    ck_assert(!recycle_take_turn(children[2], 2, second));
     ck_assert_uint_eq(away(), 2);
     ck_assert_uint_eq(recycled(), 2);
     assert_segment_consistent();
@@ -78,10 +73,10 @@ START_TEST(more_together_than_can_be_are_as_many_as_can_be)
     adm_child_t *child = join();
     unsigned n;
 
-    for (n = 0; n < ADM_TURNS_MAX; n++) {
-        ck_assert(adm_recycle_take_turn(child, UINT32_MAX, second));
+    for (n = 0; n < RECYCLE_TURNS_MAX; n++) {
+        ck_assert(recycle_take_turn(child, UINT32_MAX, second));
     }
-    ck_assert(!adm_recycle_take_turn(child, UINT32_MAX, second));
+    ck_assert(!recycle_take_turn(child, UINT32_MAX, second));
     assert_segment_consistent();
 }
 END_TEST
@@ -91,7 +86,7 @@ static int take_turn_and_end(void *now)
     adm_child_t *child = join();
 
     NEED(child != NULL);
-    NEED(adm_recycle_take_turn(child, ADM_TURNS_MAX, *(adm_usec_t *)now));
+    NEED(recycle_take_turn(child, RECYCLE_TURNS_MAX, *(adm_usec_t *)now));
     return 0;
 }
 
@@ -106,16 +101,14 @@ START_TEST(a_new_child_takes_the_place_of_one_that_ended)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
-    adm_server_stats_t stats;
 
     ck_assert_int_eq(play(take_turn_and_end, &now), 0);
     adm_round(child, adm_now(), true);
-    ck_assert(!adm_recycle_take_turn(child, 1, now + second));
-    adm_recycle_take_place(child, now + 2 * second);
-    adm_view_server(segment, &stats);
-    ck_assert_uint_eq(stats.away, 0);
-    ck_assert_int_eq(stats.away_max_usec, 2 * second);
-    ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
+    ck_assert(!recycle_take_turn(child, 1, now + second));
+    recycle_take_place(child, now + 2 * second);
+    ck_assert_uint_eq(away(), 0);
+    ck_assert_int_eq(recycle_view(segment).away_max_usec, 2 * second);
+    ck_assert(recycle_take_turn(child, 1, now + 2 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -124,8 +117,8 @@ START_TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
 {
     adm_child_t *ending = join(), *young = join();
 
-    ck_assert(adm_recycle_take_turn(ending, 1, second));
-    adm_recycle_take_place(young, second);
+    ck_assert(recycle_take_turn(ending, 1, second));
+    recycle_take_place(young, second);
     ck_assert_uint_eq(away(), 1);
     assert_segment_consistent();
 }
@@ -137,10 +130,10 @@ START_TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
     adm_child_t *child = join();
 
     ck_assert_int_ne(play(take_turn_and_get_killed, &now), 0);
-    ck_assert(!adm_recycle_take_turn(child, 1, now + second));
+    ck_assert(!recycle_take_turn(child, 1, now + second));
     adm_round(child, adm_now(), true);
-    adm_recycle_take_place(child, now + 2 * second);
-    ck_assert(adm_recycle_take_turn(child, 1, now + 2 * second));
+    recycle_take_place(child, now + 2 * second);
+    ck_assert(recycle_take_turn(child, 1, now + 2 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -150,9 +143,9 @@ START_TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
     adm_usec_t now = 100 * second;
     adm_child_t *stuck = join(), *child = join();
 
-    ck_assert(adm_recycle_take_turn(stuck, 1, now));
-    ck_assert(!adm_recycle_take_turn(child, 1, now + 5 * second));
-    ck_assert(adm_recycle_take_turn(child, 1, now + 6 * second));
+    ck_assert(recycle_take_turn(stuck, 1, now));
+    ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
+    ck_assert(recycle_take_turn(child, 1, now + 6 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -163,8 +156,8 @@ START_TEST(a_turn_that_nobody_took_the_place_of_expires)
     adm_child_t *child = join();
 
     ck_assert_int_eq(play(take_turn_and_end, &now), 0);
-    ck_assert(!adm_recycle_take_turn(child, 1, now + 5 * second));
-    ck_assert(adm_recycle_take_turn(child, 1, now + 6 * second));
+    ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
+    ck_assert(recycle_take_turn(child, 1, now + 6 * second));
     ck_assert_uint_eq(away(), 1);
     assert_segment_consistent();
 }
@@ -181,8 +174,8 @@ START_TEST(of_many_that_are_away_nobody_is_given_up_too_early)
     for (n = 0; n < MANY; n++) {
         ck_assert_int_eq(play(take_turn_and_end, &now), 0);
     }
-    ck_assert(!adm_recycle_take_turn(child, MANY, now + (MANY + 2) * second));
-    ck_assert(adm_recycle_take_turn(child, MANY, now + 60 * second));
+    ck_assert(!recycle_take_turn(child, MANY, now + (MANY + 2) * second));
+    ck_assert(recycle_take_turn(child, MANY, now + 60 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -191,19 +184,17 @@ START_TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
 {
     adm_usec_t first = 100 * second, next = 101 * second, last = 102 * second;
     adm_child_t *child = join();
-    adm_server_stats_t stats;
 
     ck_assert_int_eq(play(take_turn_and_end, &first), 0);
     ck_assert_int_eq(play(take_turn_and_end, &next), 0);
     adm_round(child, adm_now(), true);
-    adm_recycle_take_place(child, 102 * second);
+    recycle_take_place(child, 102 * second);
     /* Takes the first place of the table again. */
     ck_assert_int_eq(play(take_turn_and_end, &last), 0);
     adm_round(child, adm_now(), true);
-    adm_recycle_take_place(child, 104 * second);
-    adm_view_server(segment, &stats);
-    ck_assert_int_eq(stats.away_max_usec, 3 * second);
-    ck_assert_uint_eq(stats.away, 1);
+    recycle_take_place(child, 104 * second);
+    ck_assert_int_eq(recycle_view(segment).away_max_usec, 3 * second);
+    ck_assert_uint_eq(away(), 1);
     assert_segment_consistent();
 }
 END_TEST
@@ -212,8 +203,8 @@ START_TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
 {
     adm_child_t *first = join(), *child = join();
 
-    ck_assert(adm_recycle_take_turn(first, 1, 100 * second));
-    ck_assert(!adm_recycle_take_turn(child, 1, 99 * second));
+    ck_assert(recycle_take_turn(first, 1, 100 * second));
+    ck_assert(!recycle_take_turn(child, 1, 99 * second));
     assert_segment_consistent();
 }
 END_TEST
@@ -222,9 +213,9 @@ START_TEST(a_place_without_turns_can_be_taken)
 {
     adm_child_t *child = join();
 
-    adm_recycle_take_place(child, second);
+    recycle_take_place(child, second);
     ck_assert_uint_eq(away(), 0);
-    adm_recycle_count(segment);
+    recycle_count(segment);
     ck_assert_uint_eq(recycled(), 1);
     assert_segment_consistent();
 }
@@ -243,7 +234,7 @@ static int try_for_a_turn(void *unused)
     atomic_fetch_add(&shared[0], 1);
     while (atomic_load(&shared[0]) < CHILDREN) {
     }
-    if (adm_recycle_take_turn(child, TOGETHER, second)) {
+    if (recycle_take_turn(child, TOGETHER, second)) {
         atomic_fetch_add(&shared[1], 1);
     }
     return 0;

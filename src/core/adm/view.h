@@ -87,9 +87,6 @@ typedef struct adm_server_stats_t {
     uint64_t tickets_ignored; /* requests with a forged or stale one */
     bool has_agent;           /* that is at work */
     uint64_t available_kb;    /* memory without swapping; 0: not known */
-    uint64_t recycled; /* children that ended because their quota was used */
-    uint32_t away;     /* of these, not replaced yet */
-    adm_usec_t away_max_usec; /* the longest time that one was */
     adm_engine_t engine;      /* of limits over servers */
 } adm_server_stats_t;
 

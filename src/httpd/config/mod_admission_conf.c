@@ -65,7 +65,6 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
 
     conf->reserve = ADMISSION_UNSET;
     conf->parking = ADMISSION_UNSET;
-    conf->recycle_together = ADMISSION_UNSET;
     conf->spool_limit = ADMISSION_UNSET;
     return conf;
 }

@@ -10,6 +10,7 @@
 #include "adm.h"
 
 #include "config/mod_admission_limit.h"
+#include "recycle/recycle_conf.h"
 
 extern module AP_MODULE_DECLARE_DATA admission_module;
 
@@ -141,9 +142,7 @@ typedef struct admission_server_conf_t {
     bool reserve_is_percent;
     const char *reserve_place; /* file:line; NULL: unset */
     int parking;               /* -1: unset */
-    int recycle_min;           /* connections; 0: off */
-    int recycle_max;
-    int recycle_together;                   /* -1: unset */
+    recycle_conf_t recycle;
     const char *state_file;                 /* NULL: unset; "": off */
     apr_off_t spool_limit;                  /* bytes; -1: unset */
     const char *spool_directory;            /* NULL: unset; never in a child */

@@ -20,10 +20,9 @@
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_sections.h"
 #include "config/mod_admission_slow.h"
+#include "recycle/recycle_conf.h"
 
 APLOG_USE_MODULE(admission);
-
-#define MAX_RECYCLE 1000000000
 
 static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *arg, const char *min,
@@ -312,49 +311,6 @@ static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
     return error ? error : parse_flag(cmd, arg, &conf->parking);
 }
 
-static const char *set_recycle(cmd_parms *cmd, void *dir_conf,
-                               const char *range, const char *option)
-{
-    admission_server_conf_t *conf =
-        ap_get_module_config(cmd->server->module_config, &admission_module);
-    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    bool is_off = strcasecmp(range, "off") == 0;
-    int min = 0, max = 0, together = ADMISSION_UNSET;
-
-    if (error) {
-        return error;
-    }
-    if (!is_off
-        && !admission_parse_range(cmd->pool, range, MAX_RECYCLE, &min, &max)) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionRecycle: '%s' is not a number of "
-                            "connections from 1 to %d, nor a range min-max of "
-                            "such numbers, nor 'off'",
-                            range, MAX_RECYCLE);
-    }
-    if (is_off && option) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionRecycle: '%s' follows 'off', behind "
-                            "which nothing is allowed",
-                            option);
-    }
-    if (option) {
-        together = strncasecmp(option, "together=", 9) == 0
-                       ? admission_parse_number(option + 9, 1, ADM_TURNS_MAX)
-                       : ADMISSION_UNSET;
-        if (together == ADMISSION_UNSET) {
-            return apr_psprintf(cmd->pool,
-                                "AdmissionRecycle: '%s' is not together=number "
-                                "with a number from 1 to %d",
-                                option, ADM_TURNS_MAX);
-        }
-    }
-    conf->recycle_min = min;
-    conf->recycle_max = max;
-    conf->recycle_together = together;
-    return NULL;
-}
-
 static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
                                   const char *arg)
 {
@@ -420,9 +376,7 @@ const command_rec admission_directives[] = {
                    "directory of its files"),
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
-    AP_INIT_TAKE12("AdmissionRecycle", set_recycle, NULL, RSRC_CONF,
-                   "min[-max] connections a child serves, and "
-                   "together=number; or 'off'"),
+    RECYCLE_DIRECTIVES,
     AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
                   "On or Off; On: wait without a worker where the MPM can"),
     AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,

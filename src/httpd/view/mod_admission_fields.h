@@ -68,9 +68,21 @@ extern const admission_field_t admission_zone_fields[];
 
 extern const int admission_zone_fields_count;
 
-extern const admission_field_t admission_server_fields[];
+/** @return field number @a n of the server, of the trunk or of a capability; NULL: there
+ *  are no more. */
+const admission_field_t *admission_fields_of_server(int n);
 
-extern const int admission_server_fields_count;
+/* A list of fields of the server is a macro of rows,
+ * row(name, reason, kind, of, help, value of "server"), which is expanded twice. */
+#define ADMISSION_SERVER_VALUE(name, reason, kind, of, help, value)    \
+    static apr_int64_t server_##name(const adm_server_stats_t *server) \
+    {                                                                  \
+        return (apr_int64_t)(value);                                   \
+    }
+
+#define ADMISSION_SERVER_ROW(name, reason, kind, of, help, value)     \
+    { #name, reason,       help, ADMISSION_##kind, ADMISSION_OF_##of, \
+      NULL,  server_##name },
 
 /** @return the unit of a kind; what has none has one without a name. */
 const admission_unit_t *admission_fields_unit(admission_kind_t kind);

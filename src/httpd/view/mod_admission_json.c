@@ -249,15 +249,15 @@ int admission_json_write(request_rec *r, const admission_zone_t *only,
     const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
     adm_server_stats_t stats;
     apr_pool_t *p; /* of one zone */
+    const admission_field_t *field;
     int i;
 
     admission_fields_look_at_server(&stats);
     ap_set_content_type(r, "application/json");
     ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
-    for (i = 0; i < admission_server_fields_count; i++) {
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
         ap_rputs(i ? "," : "", r);
-        write_field(r, &admission_server_fields[i],
-                    admission_server_fields[i].of_server(&stats));
+        write_field(r, field, field->of_server(&stats));
     }
     ap_rputs("},\"zones\":[", r);
     apr_pool_create(&p, r->pool);

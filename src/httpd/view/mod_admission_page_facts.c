@@ -148,13 +148,12 @@ void admission_page_facts_trouble(request_rec *r,
 void admission_page_facts_server(request_rec *r,
                                  const adm_server_stats_t *server)
 {
+    const admission_field_t *field;
     int i;
 
     ap_rputs("<section><h2>Workers and children</h2>\n", r);
     ap_rputs("<dl>\n", r);
-    for (i = 0; i < admission_server_fields_count; i++) {
-        const admission_field_t *field = &admission_server_fields[i];
-
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
         if (field->of == ADMISSION_OF_FLEET
             && server->engine.state == ADM_ENGINE_OFF) {
             continue;

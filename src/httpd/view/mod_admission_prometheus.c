@@ -261,6 +261,7 @@ int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
 {
     admission_pieces_t out = { .r = r };
     adm_server_stats_t stats;
+    const admission_field_t *field;
     table_t table;
     int i;
 
@@ -269,8 +270,7 @@ int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");
-    for (i = 0; i < admission_server_fields_count; i++) {
-        const admission_field_t *field = &admission_server_fields[i];
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
         const char *name = metric_name(r->pool, field);
 
         write_field_head(&out, field, name);

@@ -1,4 +1,5 @@
 /* mod_admission_server_fields.c - every fact of the server as a whole, once. */
+#include "config/admission_part.h"
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_capacity.h"
 #include "view/mod_admission_fields.h"
@@ -50,15 +51,6 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
     row(MemoryAvailableMB, NULL, GAUGE_MB, ANY, \
         "Memory that programs may take without swapping; 0, not known.", \
         server->available_kb / 1024) \
-    row(ChildrenRecycled, NULL, COUNTER, ANY, \
-        "Children ended by AdmissionRecycle.", \
-        server->recycled) \
-    row(ChildrenAway, NULL, GAUGE, ANY, \
-        "Recycled children not replaced yet.", \
-        server->away) \
-    row(ChildrenAwayMaxMs, NULL, GAUGE_MSEC, ANY, \
-        "Longest time from the end of a recycled child to its replacement.", \
-        server->away_max_usec / ADM_USEC_PER_MSEC) \
     row(EngineState, NULL, ENGINE, FLEET, \
         "State of the connection to the coordinator (Redis).", \
         server->engine.state) \
@@ -88,18 +80,30 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         server->engine.max_usec)
 /* clang-format on */
 
-#define VALUE(name, reason, kind, of, help, value)                     \
-    static apr_int64_t server_##name(const adm_server_stats_t *server) \
-    {                                                                  \
-        return (apr_int64_t)(value);                                   \
+SERVER_FIELDS(ADMISSION_SERVER_VALUE)
+
+static const admission_field_t own_fields[] = {
+    SERVER_FIELDS(ADMISSION_SERVER_ROW)
+};
+
+#define OWN_COUNT ((int)(sizeof(own_fields) / sizeof(*own_fields)))
+
+const admission_field_t *admission_fields_of_server(int n)
+{
+    int part;
+
+    if (n < OWN_COUNT) {
+        return &own_fields[n];
     }
-SERVER_FIELDS(VALUE)
+    n -= OWN_COUNT;
+    for (part = 0; part < ADM_PARTS; part++) {
+        const admission_field_t *field = admission_parts[part]->server_fields;
 
-#define ROW(name, reason, kind, of, help, value)                      \
-    { #name, reason,       help, ADMISSION_##kind, ADMISSION_OF_##of, \
-      NULL,  server_##name },
-
-const admission_field_t admission_server_fields[] = { SERVER_FIELDS(ROW) };
-
-const int admission_server_fields_count = sizeof(admission_server_fields)
-                                          / sizeof(*admission_server_fields);
+        for (; field && field->name; field++) {
+            if (n-- == 0) {
+                return field;
+            }
+        }
+    }
+    return NULL;
+}

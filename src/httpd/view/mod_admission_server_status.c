@@ -42,12 +42,11 @@ static int fields_of(const admission_view_t *view)
 static void print_lines(request_rec *r, const adm_server_stats_t *server)
 {
     const apr_array_header_t *zones = zones_asked_for(r);
+    const admission_field_t *field;
     admission_view_t view;
     int i, n;
 
-    for (i = 0; i < admission_server_fields_count; i++) {
-        const admission_field_t *field = &admission_server_fields[i];
-
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
         ap_rvputs(r, "Admission", field->name, ": ", NULL);
         admission_fields_write(r, field, field->of_server(server));
         ap_rputs("\n", r);
@@ -68,12 +67,11 @@ static void print_lines(request_rec *r, const adm_server_stats_t *server)
 
 static void print_server(request_rec *r, const adm_server_stats_t *server)
 {
+    const admission_field_t *field;
     int i;
 
     ap_rputs("<hr />\n<h1>Admission control</h1>\n<dl><dt>", r);
-    for (i = 0; i < admission_server_fields_count; i++) {
-        const admission_field_t *field = &admission_server_fields[i];
-
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
         ap_rvputs(r, i ? ", " : "", field->name, ": ", NULL);
         admission_fields_write(r, field, field->of_server(server));
     }

@@ -1,0 +1,23 @@
+/* recycle_conf.h - the directive AdmissionRecycle, and what it sets.
+ * Included by the configuration record and the list of directives.
+ */
+#ifndef RECYCLE_CONF_H
+#define RECYCLE_CONF_H
+
+#include <http_config.h>
+
+/** In the configuration of the main server. */
+typedef struct recycle_conf_t {
+    int min, max; /* how many connections; 0: off */
+    int together; /* 0: unset */
+} recycle_conf_t;
+
+const char *recycle_set(cmd_parms *cmd, void *dir_conf, const char *range,
+                        const char *option);
+
+#define RECYCLE_DIRECTIVES                                            \
+    AP_INIT_TAKE12("AdmissionRecycle", recycle_set, NULL, RSRC_CONF, \
+                   "min[-max] connections for each child, and "      \
+                   "together=number; or 'off'")
+
+#endif
