@@ -42,6 +42,7 @@
 #include "adm.h"
 #include "adm_engine.h"
 #include "agent.h"
+#include "agent_fleet.h"
 #include "redis_address.h"
 #include "redis_link.h"
 
@@ -257,12 +258,6 @@ static void tell(void *data, const agent_fleet_news_t *news)
     (void)news;
 }
 
-static void tell_missing(void *data, const char *words)
-{
-    (void)data;
-    (void)words;
-}
-
 static void start_agent(const server_t *server)
 {
     static const engine_provider_t provider = { .open = redis_link_open,
@@ -281,10 +276,10 @@ static void start_agent(const server_t *server)
                                                  server->number),
                             .zones = &zone,
                             .count = 1,
+                            .id_fd = -1,
                             .tell = tell };
-    const agent_setup_t setup = { .fleet = &fleet,
-                                  .state_fd = -1,
-                                  .tell_missing = tell_missing };
+    const agent_task_t tasks[] = { { &agent_fleet_duty, &fleet },
+                                   { NULL, NULL } };
     pid_t parent = getpid();
 
     need(redis_address_parse(server->pool,
@@ -295,7 +290,7 @@ static void start_agent(const server_t *server)
          "no address");
     if (fork() == 0) {
         agent_begin(server->segment);
-        _exit(agent_run(server->segment, parent, &setup, server->pool) != 0);
+        _exit(agent_run(server->segment, parent, tasks, server->pool) != 0);
     }
 }
 

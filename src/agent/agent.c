@@ -10,10 +10,8 @@
 
 #include "adm_agent.h"
 #include "agent.h"
-#include "agent_account.h"
-#include "agent_fleet.h"
 #include "agent_programs.h"
-#include "agent_tune.h"
+#include "adm_number.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
 
@@ -95,31 +93,77 @@ static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
     return adm_round_next(self);
 }
 
-/* What is to be done, at most every tick or when the agent is woken. Each returns
- * when it has to be called again at the latest. */
-static adm_usec_t (*const duties[])(adm_child_t *self, adm_usec_t now,
-                                    bool is_woken) = { look_around, agent_tune,
-                                                       agent_account,
-                                                       agent_fleet };
-
 /* @return when the next one has to be done. */
-static adm_usec_t do_duties(adm_child_t *self, bool is_woken)
+static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
+                            bool is_woken)
 {
     adm_usec_t next = adm_now() + TICK_USEC;
-    unsigned n;
+    adm_usec_t at = look_around(self, adm_now(), is_woken);
 
-    for (n = 0; n < sizeof(duties) / sizeof(*duties); n++) {
-        adm_usec_t at = duties[n](self, adm_now(), is_woken);
-
+    for (;; tasks++) {
         next = at < next ? at : next;
+        if (!tasks->duty) {
+            return next;
+        }
+        at = tasks->duty->look(self, adm_now(), is_woken);
     }
-    return next;
+}
+
+static void begin_duties(adm_child_t *self, const agent_task_t *tasks,
+                         apr_pool_t *pool)
+{
+    static agent_sense_t sense;
+
+    agent_sense_open(&sense, "");
+    agent_programs_begin(self, "");
+    for (; tasks->duty; tasks++) {
+        tasks->duty->begin(self, tasks->setup, &sense, pool);
+    }
+}
+
+static void end_duties(adm_child_t *self, const agent_task_t *tasks)
+{
+    for (; tasks->duty; tasks++) {
+        if (tasks->duty->end) {
+            tasks->duty->end(self, adm_now());
+        }
+    }
+}
+
+/* ---- the loop ------------------------------------------------------------- */
+
+/* Until it is woken, until then, or until a descriptor of a duty is ready. */
+static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
+                 unsigned calls, adm_usec_t until)
+{
+    struct pollfd descriptors[1 + AGENT_DESCRIPTORS] = { { 0 } };
+    struct timespec timeout;
+    unsigned count = 1;
+    adm_usec_t left;
+
+    for (; tasks->duty; tasks++) {
+        if (tasks->duty->wait_for) {
+            count += tasks->duty->wait_for(descriptors + count, &until);
+        }
+    }
+    if (count == 1) {
+        adm_agent_sleep(segment, calls, until);
+        return;
+    }
+    descriptors[0].fd = adm_agent_begin_poll(segment, calls);
+    descriptors[0].events = POLLIN;
+    if (descriptors[0].fd >= 0) {
+        left = until - adm_now();
+        timeout = adm_timespec(left > 0 ? left : 0);
+        /* poll() would be late by a millisecond. */
+        ppoll(descriptors, count, &timeout, NULL);
+    }
+    adm_agent_end_poll(segment);
 }
 
 apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
-                       const agent_setup_t *setup, apr_pool_t *pool)
+                       const agent_task_t *tasks, apr_pool_t *pool)
 {
-    static agent_sense_t sense;
     unsigned calls, answered = 0;
     adm_child_t *self;
     adm_usec_t until;
@@ -130,23 +174,16 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    agent_programs_begin(self, "");
-    agent_sense_open(&sense, "");
-    agent_tune_begin(self, setup, &sense, pool);
-    agent_account_begin(&sense);
-    agent_fleet_begin(self, setup, pool);
+    begin_duties(self, tasks, pool);
     /* First the word to sleep on, then whatever decides whether to. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {
         adm_agent_beat(segment, adm_now());
-        until = do_duties(self, calls != answered);
+        until = do_duties(self, tasks, calls != answered);
         answered = calls;
-        if (!agent_fleet_sleep(segment, calls, until)) {
-            adm_agent_sleep(segment, calls, until);
-        }
+        wait_until(segment, tasks, calls, until);
     }
-    agent_tune_end(adm_now());
-    agent_fleet_end(self);
+    end_duties(self, tasks);
     adm_agent_gone(segment);
     return APR_SUCCESS;
 }

@@ -8,7 +8,7 @@
 #ifndef AGENT_H
 #define AGENT_H
 
-#include "agent_setup.h"
+#include "agent_duty.h"
 
 /** Become the agent: a name of its own, and no signal handlers of httpd. The very
  *  first call of the new process, which is a fork of the parent. */
@@ -22,11 +22,11 @@ apr_status_t agent_lock_memory(void);
 /**
  * Work until the process is told to end (SIGTERM, SIGHUP, SIGINT) or @a parent has
  * ended. Blocks. The process must run as the children do: it takes locks in the
- * segment. It must not have another thread.
+ * segment. It must not have another thread. Tasks are done in the order of the list.
  *
  * @return APR_SUCCESS, or why it cannot be registered in the segment.
  */
 apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
-                       const agent_setup_t *setup, apr_pool_t *pool);
+                       const agent_task_t *tasks, apr_pool_t *pool);
 
 #endif

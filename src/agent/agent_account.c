@@ -21,8 +21,12 @@ static agent_sense_t *senses;
 static adm_usec_t next;
 static unsigned looks;
 
-void agent_account_begin(agent_sense_t *sense)
+static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
+                  apr_pool_t *pool)
 {
+    (void)self;
+    (void)setup;
+    (void)pool;
     senses = sense;
     next = 0;
     looks = 0;
@@ -36,7 +40,7 @@ static uint64_t available_kb(void)
     return kb < UINT32_MAX ? kb : 0; /* not known */
 }
 
-adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t look(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     (void)is_woken;
     if (now >= next) {
@@ -46,3 +50,5 @@ adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken)
     }
     return next;
 }
+
+const agent_duty_t agent_account_duty = { .begin = begin, .look = look };

@@ -1,17 +1,12 @@
-/* agent_account.h - the duty of the agent that looks at what programs take.
+/* agent_account.h - the duty of the agent that samples what programs take.
  * Called by agent.
  */
 #ifndef AGENT_ACCOUNT_H
 #define AGENT_ACCOUNT_H
 
-#include "agent_sense.h"
-#include "adm.h"
+#include "agent_duty.h"
 
-/** Prepare; @a sense is open. */
-void agent_account_begin(agent_sense_t *sense);
-
-/** Look at the programs that run and at the memory that is available, if it is time
- *  for that. @return when to be called again at the latest. */
-adm_usec_t agent_account(adm_child_t *self, adm_usec_t now, bool is_woken);
+/** Samples the programs that run and the memory that is available. Has no setup. */
+extern const agent_duty_t agent_account_duty;
 
 #endif

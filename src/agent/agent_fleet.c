@@ -35,7 +35,6 @@ typedef struct shared_t {
 static struct {
     adm_child_t *self;
     const agent_fleet_t *setup; /* NULL: no zone is shared */
-    int id_fd;                  /* file that has this server's id */
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
@@ -302,11 +301,11 @@ static void take_another_name(adm_usec_t now)
     all.rename_at = now + RENAME_USEC;
     all.setup->provider->close(all.engine);
     apr_pool_clear(all.pool);
-    adm_fleet_renew_id(all.self->segment, all.id_fd);
+    adm_fleet_renew_id(all.self->segment, all.setup->id_fd);
     open_engine();
 }
 
-adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t leases = adm_clock_of_leases();
     adm_usec_t next = leases + LONG_USEC;
@@ -329,57 +328,37 @@ adm_usec_t agent_fleet(adm_child_t *self, adm_usec_t now, bool is_woken)
     return now + (next - leases);
 }
 
-/* ---- the loop ------------------------------------------------------------------------ */
-
-static struct timespec timespec_of(adm_usec_t left)
+static unsigned wait_for(struct pollfd *descriptors, adm_usec_t *until)
 {
-    left = left < 0 ? 0 : left > LONG_USEC ? LONG_USEC : left;
-    return (struct timespec){ .tv_sec = left / ADM_USEC_PER_SEC,
-                              .tv_nsec = left % ADM_USEC_PER_SEC * 1000 };
-}
-
-bool agent_fleet_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
-{
-    struct pollfd descriptors[1 + ENGINE_DESCRIPTORS] = { { 0 } };
-    adm_usec_t wake_at, left, left_of_engine;
-    struct timespec timeout;
+    adm_usec_t wake_at;
     unsigned count;
 
     if (!all.setup) {
-        return false;
+        return 0;
     }
-    descriptors[0].fd = adm_agent_begin_poll(segment, calls);
-    descriptors[0].events = POLLIN;
-    if (descriptors[0].fd >= 0) {
-        count = all.setup->provider->wait_for(all.engine, descriptors + 1,
-                                              &wake_at);
-        left = until - adm_now();
-        left_of_engine = wake_at - adm_clock_of_leases();
-        timeout = timespec_of(left < left_of_engine ? left : left_of_engine);
-        /* poll() would be late by a millisecond. */
-        ppoll(descriptors, 1 + count, &timeout, NULL);
-    }
-    adm_agent_end_poll(segment);
-    return true;
+    count = all.setup->provider->wait_for(all.engine, descriptors, &wake_at);
+    wake_at += adm_now() - adm_clock_of_leases();
+    *until = wake_at < *until ? wake_at : *until;
+    return count;
 }
 
 /* ---- begin and end --------------------------------------------------------------------- */
 
-void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
-                       apr_pool_t *pool)
+static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
+                  apr_pool_t *pool)
 {
-    const agent_fleet_t *fleet = setup->fleet;
+    const agent_fleet_t *fleet = setup;
     bool is_used = fleet && fleet->count > 0;
     const char **names;
     uint32_t n;
 
+    (void)sense;
     all.setup = is_used ? fleet : NULL;
     adm_engine_begin(self, is_used);
     if (!is_used) {
         return;
     }
     all.self = self;
-    all.id_fd = setup->id_fd;
     all.has_told_connected = all.is_doubled = false;
     all.rename_at = 0;
     memset(all.next, 0, sizeof(all.next));
@@ -408,9 +387,9 @@ void agent_fleet_begin(adm_child_t *self, const agent_setup_t *setup,
     open_engine();
 }
 
-void agent_fleet_end(adm_child_t *self)
+static void end(adm_child_t *self, adm_usec_t now)
 {
-    adm_usec_t now = adm_clock_of_leases();
+    adm_usec_t leases = adm_clock_of_leases();
     uint32_t n;
 
     for (n = 0; all.setup && !all.is_doubled && n < all.setup->count; n++) {
@@ -419,10 +398,10 @@ void agent_fleet_end(adm_child_t *self)
 
         if (can_tell(shared)
             && adm_fleet_promise(self, shared->zone->handle, 0, false,
-                                 adm_now(), &shared->work)
+                                 now, &shared->work)
                    == APR_SUCCESS) {
             law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
-                           now, &sync);
+                           leases, &sync);
             all.setup->provider->sync(all.engine, n, &sync);
         }
     }
@@ -430,3 +409,8 @@ void agent_fleet_end(adm_child_t *self)
         all.setup->provider->close(all.engine);
     }
 }
+
+const agent_duty_t agent_fleet_duty = { .begin = begin,
+                                        .look = lease,
+                                        .wait_for = wait_for,
+                                        .end = end };

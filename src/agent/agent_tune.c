@@ -52,7 +52,7 @@ typedef struct tuned_t {
 } tuned_t;
 
 static struct {
-    const agent_setup_t *setup;
+    const agent_tune_setup_t *setup;
     tuned_t *zones;
     adm_zone_t *handles;
     law_share_t *shares;
@@ -105,9 +105,10 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
     tuned->told_brakes = tuned->law.brake.times;
 }
 
-void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
-                      agent_sense_t *sense, apr_pool_t *pool)
+static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
+                  apr_pool_t *pool)
 {
+    const agent_tune_setup_t *setup = given;
     const agent_seen_t *seen;
     uint32_t n;
 
@@ -411,7 +412,7 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     return is_busy;
 }
 
-adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     bool with_idle = now >= all.next_idle;
     bool is_busy;
@@ -435,9 +436,14 @@ adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     return all.next_glance;
 }
 
-void agent_tune_end(adm_usec_t now)
+static void end(adm_child_t *self, adm_usec_t now)
 {
+    (void)self;
     if (all.count > 0) {
         keep(now);
     }
 }
+
+const agent_duty_t agent_tune_duty = { .begin = begin,
+                                       .look = tune,
+                                       .end = end };

@@ -1,22 +1,43 @@
-/* agent_tune.h - the duty of the agent that sets limits that find themselves.
- * Called by agent.
+/* agent_tune.h - the duty of the agent that sets automatic limits.
+ * Called by agent; its setup is filled in by src/httpd.
  */
 #ifndef AGENT_TUNE_H
 #define AGENT_TUNE_H
 
-#include "agent_sense.h"
-#include "agent_setup.h"
+#include "agent_duty.h"
 
-/** Begin, with what the agent before this one left of each zone.
- */
-void agent_tune_begin(adm_child_t *self, const agent_setup_t *setup,
-                      agent_sense_t *sense, apr_pool_t *pool);
+/** A zone whose limit finds itself. */
+typedef struct agent_zone_t {
+    const char *name;
+    adm_zone_t handle;
+    uint32_t min;
+    uint32_t max;
+    bool is_dry; /* nothing is limited: the limit is an estimate */
+} agent_zone_t;
 
-/** Look at all zones and set their limits, if it is time for that.
- *  @return when to be called again at the latest. */
-adm_usec_t agent_tune(adm_child_t *self, adm_usec_t now, bool is_woken);
+/** A change of such a limit, for the log. */
+typedef struct agent_news_t {
+    const agent_zone_t *zone;
+    uint32_t before; /* the limit that was last told */
+    uint32_t now;
+    bool has_braked; /* memory ran out */
+    const char *reason;
+    char sentence[ADM_AUTO_SENTENCE];
+} agent_news_t;
 
-/** The agent ends: keep what was found. */
-void agent_tune_end(adm_usec_t now);
+typedef struct agent_tune_setup_t {
+    const agent_zone_t *zones;
+    uint32_t count;
+    int state_fd; /* file of what is kept across restarts, open for reading
+                   * and writing; -1: none */
+    void (*tell)(void *data, const agent_news_t *news);
+    void (*tell_missing)(void *data,
+                         const char *words); /* what cannot be seen */
+    void *data;
+} agent_tune_setup_t;
+
+/** The setup is an agent_tune_setup_t. It starts with what the agent before this one left
+ *  of each zone. */
+extern const agent_duty_t agent_tune_duty;
 
 #endif

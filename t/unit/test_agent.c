@@ -168,13 +168,13 @@ END_TEST
 
 /* ---- the process ---------------------------------------------------------- */
 
-static agent_setup_t setup; /* nothing beside the rounds */
+static agent_task_t tasks[1]; /* nothing beside the rounds */
 
 static int be_agent(void *unused)
 {
     (void)unused;
     agent_begin(segment);
-    return agent_run(segment, getppid(), &setup, pool) == APR_SUCCESS ? 0 : 1;
+    return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
 
 static pid_t start_agent(void)

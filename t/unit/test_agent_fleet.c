@@ -78,7 +78,6 @@ static void begin(void)
     };
     static agent_share_t share;
     static agent_fleet_t fleet;
-    static agent_setup_t setup;
 
     zone = zone_with(10, 20);
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
@@ -92,9 +91,9 @@ static void begin(void)
                              .name = "here",
                              .zones = &share,
                              .count = 1,
+                             .id_fd = -1,
                              .tell = tell };
-    setup = (agent_setup_t){ .fleet = &fleet, .state_fd = -1, .id_fd = -1 };
-    agent_fleet_begin(child, &setup, pool);
+    agent_fleet_duty.begin(child, &fleet, NULL, pool);
 }
 
 /* @return in how long it wants to be called again. */
@@ -102,7 +101,7 @@ static adm_usec_t call(void)
 {
     adm_usec_t now = adm_now();
 
-    return agent_fleet(child, now, true) - now;
+    return agent_fleet_duty.look(child, now, true) - now;
 }
 
 /* The engine does not hear that less is promised, and is told again and again. */
@@ -216,10 +215,10 @@ START_TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
     leave(&inside[0]);
     WAIT_FOR((call(), told.has == 1));
     before = syncs;
-    agent_fleet_end(child);
+    agent_fleet_duty.end(child, adm_now());
     ck_assert_uint_eq(syncs, before);
     answer(8, 1, 1, true);
-    agent_fleet_end(child);
+    agent_fleet_duty.end(child, adm_now());
     ck_assert_uint_eq(syncs, before + 1);
     ck_assert(told.leaves);
 }

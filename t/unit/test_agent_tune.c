@@ -11,7 +11,7 @@
 #include "test_support.h"
 
 static agent_zone_t zones[2];
-static agent_setup_t setup;
+static agent_tune_setup_t setup;
 static adm_child_t *child;
 
 static void add_zone(const char *name, uint32_t min, uint32_t max)
@@ -26,7 +26,7 @@ static void add_zone(const char *name, uint32_t min, uint32_t max)
 
 static void one_zone(uint32_t min, uint32_t max)
 {
-    setup = (agent_setup_t){ .zones = zones, .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones, .state_fd = -1 };
     adm_segment_begin_load(segment);
     add_zone("auto", min, max);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
@@ -39,9 +39,11 @@ static uint32_t limit(void)
 
 static int be_agent(void *unused)
 {
+    const agent_task_t tasks[] = { { &agent_tune_duty, &setup }, { NULL, NULL } };
+
     (void)unused;
     agent_begin(segment);
-    return agent_run(segment, getppid(), &setup, pool) == APR_SUCCESS ? 0 : 1;
+    return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
 
 static adm_auto_t shown(void)

@@ -20,7 +20,7 @@ enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
 
 static char root[64];
 static agent_zone_t zones[ZONES];
-static agent_setup_t setup;
+static agent_tune_setup_t setup;
 static agent_sense_t sense;
 static adm_child_t *agent, *child;
 static adm_ticket_t tickets[ZONES][CLIENTS];
@@ -90,7 +90,7 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (agent_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };
@@ -107,7 +107,7 @@ static void begin(uint32_t need_kb)
     now = adm_now();
     agent_programs_begin(agent, root);
     agent_sense_open(&sense, root);
-    agent_tune_begin(agent, &setup, &sense, pool);
+    agent_tune_duty.begin(agent, &setup, &sense, pool);
 }
 
 static uint32_t active(int n)
@@ -172,7 +172,7 @@ static void end_one(int n)
 static void look(void)
 {
     now += 50 * ADM_USEC_PER_MSEC;
-    agent_tune(agent, now, true);
+    agent_tune_duty.look(agent, now, true);
 }
 
 static void end(void)

@@ -17,6 +17,7 @@
 #include <mpm_common.h>
 
 #include "agent.h"
+#include "agent_account.h"
 
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_zones.h"
@@ -44,7 +45,8 @@ APLOG_USE_MODULE(admission);
 static apr_pool_t *pool;
 static server_rec *server;
 static apr_proc_t *process; /* NULL: no agent is wanted */
-static agent_setup_t *setup;
+static agent_tune_setup_t *tuned;
+static agent_fleet_t *fleet; /* NULL: no zone is shared */
 static adm_usec_t started_at;
 static bool is_running;
 static bool has_warned;
@@ -53,17 +55,21 @@ static bool has_warned;
 
 static void work(pid_t parent)
 {
+    const agent_task_t tasks[] = { { &agent_tune_duty, tuned },
+                                   { &agent_account_duty, NULL },
+                                   { &agent_fleet_duty, fleet },
+                                   { NULL, NULL } };
     adm_segment_t *segment = admission_process_segment();
     apr_status_t rv;
 
     agent_begin(segment);
     ap_close_listeners();
-    admission_auto_begin(server, setup);
+    admission_auto_begin(server, tuned);
     /* No exit handlers: they are the parent's. */
     if (ap_run_drop_privileges(pool, server) != OK) {
         _exit(CANNOT_WORK); /* the log has the reason */
     }
-    rv = agent_run(segment, parent, setup, pool);
+    rv = agent_run(segment, parent, tasks, pool);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, ADMLOGNO(0130)
                      "%s, there is no agent",
@@ -93,19 +99,19 @@ static void ended(int reason, void *data, apr_wait_t status);
 /* Files that only the agent writes: no other process has them. */
 static void open_files(void)
 {
-    admission_auto_open(pool, server, setup);
-    if (setup->fleet) {
-        setup->id_fd = admission_predecessor_open(pool);
+    admission_auto_open(pool, server, tuned);
+    if (fleet) {
+        fleet->id_fd = admission_predecessor_open(pool);
     }
 }
 
 static void close_files(void)
 {
-    admission_auto_close(setup);
-    if (setup->id_fd >= 0) {
-        close(setup->id_fd);
+    admission_auto_close(tuned);
+    if (fleet && fleet->id_fd >= 0) {
+        close(fleet->id_fd);
+        fleet->id_fd = -1;
     }
-    setup->id_fd = -1;
 }
 
 static void start(void)
@@ -236,8 +242,8 @@ int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     has_warned = false;
     if (is_wanted()) {
         process = apr_pcalloc(pconf, sizeof(*process));
-        setup = admission_auto_setup(pconf, s);
-        setup->fleet = admission_shares_setup(pconf, s);
+        tuned = admission_auto_setup(pconf, s);
+        fleet = admission_shares_setup(pconf, s);
         apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);
         start();
     }

@@ -8,6 +8,8 @@
 #include <http_config.h>
 #include <http_log.h>
 
+#include "agent.h"
+
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_auto.h"
 #include "server/mod_admission_private_file.h"
@@ -56,11 +58,11 @@ static void tell_missing(void *data, const char *words)
                  words);
 }
 
-agent_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
+agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_zone_t));
-    agent_setup_t *setup = apr_pcalloc(p, sizeof(*setup));
+    agent_tune_setup_t *setup = apr_pcalloc(p, sizeof(*setup));
     int i;
 
     for (i = 0; i < zones->nelts; i++) {
@@ -73,7 +75,7 @@ agent_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
     }
     setup->zones = (agent_zone_t *)found->elts;
     setup->count = (uint32_t)found->nelts;
-    setup->state_fd = setup->id_fd = -1;
+    setup->state_fd = -1;
     setup->tell = tell;
     setup->tell_missing = tell_missing;
     setup->data = s;
@@ -91,7 +93,7 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
                             : ap_runtime_dir_relative(p, "admission.state");
 }
 
-void admission_auto_open(apr_pool_t *p, server_rec *s, agent_setup_t *setup)
+void admission_auto_open(apr_pool_t *p, server_rec *s, agent_tune_setup_t *setup)
 {
     const char *path = setup->count > 0 ? state_file(p, s) : "";
 
@@ -107,7 +109,7 @@ void admission_auto_open(apr_pool_t *p, server_rec *s, agent_setup_t *setup)
     }
 }
 
-void admission_auto_close(agent_setup_t *setup)
+void admission_auto_close(agent_tune_setup_t *setup)
 {
     if (setup->state_fd >= 0) {
         close(setup->state_fd);
@@ -115,7 +117,7 @@ void admission_auto_close(agent_setup_t *setup)
     setup->state_fd = -1;
 }
 
-void admission_auto_begin(server_rec *s, const agent_setup_t *setup)
+void admission_auto_begin(server_rec *s, const agent_tune_setup_t *setup)
 {
     apr_status_t rv;
 

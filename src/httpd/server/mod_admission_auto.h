@@ -6,18 +6,18 @@
 
 #include <httpd.h>
 
-#include "agent.h"
+#include "agent_tune.h"
 
 /** @return what an agent of this configuration is to do, in @a p. */
-agent_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s);
+agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s);
 
 /** In the parent, around the fork of an agent: only that has the file of what is
  *  kept. */
-void admission_auto_open(apr_pool_t *p, server_rec *s, agent_setup_t *setup);
+void admission_auto_open(apr_pool_t *p, server_rec *s, agent_tune_setup_t *setup);
 
-void admission_auto_close(agent_setup_t *setup);
+void admission_auto_close(agent_tune_setup_t *setup);
 
 /** In the process of the agent, before it drops the parent's privileges. */
-void admission_auto_begin(server_rec *s, const agent_setup_t *setup);
+void admission_auto_begin(server_rec *s, const agent_tune_setup_t *setup);
 
 #endif

@@ -129,7 +129,7 @@ static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
                             .longest_usec = s->timeout };
 }
 
-const agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s)
+agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_share_t));
@@ -163,6 +163,7 @@ const agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s)
     fleet->name = name_of_server(p);
     fleet->zones = (agent_share_t *)found->elts;
     fleet->count = (uint32_t)found->nelts;
+    fleet->id_fd = -1;
     fleet->tell = tell;
     return fleet;
 }

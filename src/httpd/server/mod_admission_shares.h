@@ -6,10 +6,10 @@
 
 #include <httpd.h>
 
-#include "agent.h"
+#include "agent_fleet.h"
 
 /** @return what an agent has to know of the zones that are shared, in @a p; NULL: there
  *  are none, or there is no way to wake an agent that waits for the engine. */
-const agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s);
+agent_fleet_t *admission_shares_setup(apr_pool_t *p, server_rec *s);
 
 #endif
