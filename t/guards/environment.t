@@ -10,7 +10,7 @@ use Test::More;
 use Project;
 
 # Of the system, or from one process to another of the same run.
-my %internal = map { $_ => 1 } qw(ADMISSION_BENCH ADMISSION_URL BENCH_FILES_RAISED HOME PATH QUERY_STRING TERM TMPDIR);
+my %internal = map { $_ => 1 } qw(ADMISSION_BENCH ADMISSION_URL BUILT BENCH_FILES_RAISED HOME PATH QUERY_STRING TERM TMPDIR);
 
 my ($section) = slurp('docs/dev/hacking.md') =~ /^### Environment\n(.*?)^## /ms;
 my %listed = map { $_ => 1 } $section =~ /`([A-Z]{2,}(?:_[A-Z]+)*)\b/g;

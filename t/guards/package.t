@@ -14,7 +14,8 @@ unlike slurp('packaging/mod_admission.spec'), qr/^Version:.*\d/m, 'the spec asks
 is +(slurp('CHANGES') =~ /^Changes with mod_admission (\S+)/m)[0], $version,
     'CHANGES begins with the same';
 
-my @needed = map { /^build\s+\S+\s+\S+\s+(\S+)$/ ? $1 : () } lines('quickstart');
+my @needed = map { /^build\s+\S+\s+\S+\s+(\S+)$/ ? $1 : () } lines('tools/deps');
+cmp_ok scalar @needed, '>', 5, 'tools/deps lists what a build needs';
 my ($requires) = slurp('packaging/mod_admission.spec') =~ /^((?:BuildRequires:.*\n)+)/m;
 none 'what a build needs, the spec requires, but for what every system has',
     grep { !/^(?:glibc-devel|findutils|diffutils|tar)$/ && $requires !~ /^BuildRequires:\s*\Q$_\E$/m }

@@ -81,14 +81,15 @@ for_each_combo(sub {
 
 sub mpm_itk {
     my ($file) = grep { defined && -e } $ENV{MPM_ITK},
-                                        Admission::Config::modules_dir() . '/mpm_itk.so';
+                                        Admission::Config::modules_dir() . '/mpm_itk.so',
+                                        ($ENV{ADMISSION_DEPS} // '') . '/usr/lib/apache2/modules/mpm_itk.so';
     return $file;
 }
 
 for_each_combo(sub {
     my ($combo) = @_;
     my $file = mpm_itk()
-        or plan skip_all => 'mpm-itk is not installed; MPM_ITK may have the path of mpm_itk.so';
+        or plan skip_all => 'no mpm-itk: see docs/dev/hacking.md';
     plan skip_all => 'mpm-itk needs root' if $> != 0;
 
     my $httpd = new_httpd(combo => $combo, conf => <<"CONF" . $zone);
