@@ -157,3 +157,11 @@ AC_DEFUN([ADM_PLATFORM], [
     LIBS=$adm_save_LIBS
     AC_SUBST([ADM_DEFINES])
 ])
+
+dnl ADM_COVERAGE: counters of gcov in all objects. Atomic, because threads share them.
+AC_DEFUN([ADM_COVERAGE], [
+    AC_ARG_ENABLE([coverage],
+        [AS_HELP_STRING([--enable-coverage], [count executed lines, for make coverage])])
+    AS_IF([test "$enable_coverage" = yes],
+        [ADM_SANITIZE="$ADM_SANITIZE --coverage -fprofile-update=atomic -O0"])
+])
