@@ -22,6 +22,9 @@ LoadModule buckets_module $module
 <LocationMatch /flushed>
     SetHandler flushed
 </LocationMatch>
+<LocationMatch /refused>
+    SetHandler refused
+</LocationMatch>
 <Location /limited>
     MaxConcurrent 1
     AdmissionZone z
@@ -77,11 +80,17 @@ for_each_combo(sub {
             isnt $got{'/limited'}{status}, 0, '... the client is told that it is not whole';
         }
     }
+    for my $path (qw(/unlimited/refused /limited/refused)) {
+        my $url = $httpd->url($path);
+        `curl -s --http1.1 --max-time 30 $url`;
+        wait_for { grep { m{\Q$path\E: the flush fails} } $httpd->error_log }
+            "$path: a filter that refuses data: its error reaches the handler";
+    }
     $httpd->expect_in_log(qr/ADM0213: AdmissionSpool/);
     unread_is_told($httpd, '/limited/unread', $_)
         for '--http1.1', $has_streams ? '--http2' : ();
     $httpd->zone_becomes('z', 'the permits are back', Active => 0,
-                         Admitted => $has_streams ? 4 : 2);
+                         Admitted => $has_streams ? 5 : 3);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
 

@@ -5,12 +5,18 @@
  *   unread    ten bytes and what cannot be read, in one brigade; then what httpd says
  *             of the error
  *   flushed   ten bytes, FLUSH and the end in one brigade
+ *   refused   ten bytes and FLUSH, which a filter below the spool refuses once; the
+ *             error log has what the handler learns
  */
 #include <httpd.h>
 #include <errno.h>
 
 #include <http_config.h>
+#include <http_log.h>
 #include <http_protocol.h>
+
+module AP_MODULE_DECLARE_DATA buckets_module;
+APLOG_USE_MODULE(buckets);
 
 #define LINES 10000
 
@@ -82,6 +88,29 @@ static int flush_at_end(request_rec *r)
                : HTTP_INTERNAL_SERVER_ERROR;
 }
 
+static apr_status_t refuse_once(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    ap_remove_output_filter(f);
+    apr_brigade_cleanup(bb);
+    return EIO;
+}
+
+static int answer_refused(request_rec *r)
+{
+    conn_rec *c = r->connection;
+    apr_bucket_brigade *bb = apr_brigade_create(r->pool, c->bucket_alloc);
+    apr_status_t rv;
+
+    ap_add_output_filter("REFUSE", NULL, r, c);
+    apr_brigade_puts(bb, NULL, NULL, "ten bytes\n");
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
+    rv = ap_pass_brigade(r->output_filters, bb);
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, "%s: the flush %s", r->uri,
+                  rv == EIO ? "fails" : "succeeds");
+    c->aborted = 1; /* the header is lost */
+    return OK;
+}
+
 static int answer(request_rec *r)
 {
     if (strcmp(r->handler, "broken") == 0) {
@@ -96,12 +125,16 @@ static int answer(request_rec *r)
         ap_set_content_type(r, "text/plain");
         return flush_at_end(r);
     }
+    if (strcmp(r->handler, "refused") == 0) {
+        return answer_refused(r);
+    }
     return DECLINED;
 }
 
 static void register_hooks(apr_pool_t *p)
 {
     (void)p;
+    ap_register_output_filter("REFUSE", refuse_once, NULL, AP_FTYPE_TRANSCODE);
     ap_hook_handler(answer, NULL, NULL, APR_HOOK_MIDDLE);
 }
 
