@@ -17,7 +17,8 @@ our @EXPORT = qw(ask_line backlog descriptors halt httpd_with_files napping_http
                  new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
-my $FACTOR  = 200;
+# Of a child, idle. With them, and what is parked, it has less than 1,024 files open.
+my $CONNECTIONS = 1200;
 
 # On Linux every httpd with the event MPM. Not asked of the module itself, which
 # could be wrong.
@@ -25,11 +26,12 @@ sub can_park {
     return $^O eq 'linux' && Admission::Config::is_installed('mpm_event');
 }
 
-# The MPM part: children => 1, threads => 6 of each, factor => 200, so that more
+# The MPM part: children => 1, threads => 6 of each, and a factor with which more
 # can be parked than any test has clients.
 # There are slots left for children that take their place after a graceful.
 sub parking_conf {
-    my (%o) = (children => 1, threads => $THREADS, factor => $FACTOR, @_);
+    my (%o) = (children => 1, threads => $THREADS, @_);
+    my $factor = $o{factor} // int($CONNECTIONS / $o{threads});
     my $workers = $o{children} * $o{threads};
     my $spare = $o{replaces_killed} && Admission::Config::is_slow_to_replace()
         ? $workers : 1;
@@ -40,7 +42,7 @@ ThreadsPerChild $o{threads}
 MaxRequestWorkers $workers
 MinSpareThreads $spare
 MaxSpareThreads $workers
-AsyncRequestWorkerFactor $o{factor}
+AsyncRequestWorkerFactor $factor
 CONF
 }
 
