@@ -9,7 +9,7 @@ use Project;
 my $step = qr/[TWRCPB]\d+_\w+/;
 my %modelled = map { $_ => 1 }
                map { slurp($_) =~ /^($step):/mg } files(qr/\.pml\z/, 't/model');
-my %coded = map { $_ => 1 } map { slurp($_) =~ /\b($step)\b/g } files(qr/\.c\z/, 'src/core');
+my %coded = map { $_ => 1 } map { slurp($_) =~ /\b($step)\b/g } files(qr/\.c\z/, 'src');
 my %explained = map { $_ => 1 } slurp('docs/dev/model.md') =~ /`($step)`/g;
 
 ok %modelled, 'the model names its steps';

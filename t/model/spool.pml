@@ -5,7 +5,7 @@
  * A child can be KILLED at each step: what it kept is gone with it, what it counted
  * stays in its record until the parent says that it is dead.
  *
- * The labels K1_... name the steps of adm_spool.c. -DBREAK_... breaks one rule.
+ * The labels K1_... name the steps of spool_shm.c. -DBREAK_... breaks one rule.
  */
 #ifndef ROOM
 #define ROOM 2

@@ -19,7 +19,7 @@
 #include "config/mod_admission_fleet.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_sections.h"
-#include "config/mod_admission_slow.h"
+#include "spool/spool_conf.h"
 #include "recycle/recycle_conf.h"
 
 APLOG_USE_MODULE(admission);

@@ -14,7 +14,7 @@
 #include "request/mod_admission_resume.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
-#include "request/mod_admission_upload.h"
+#include "spool/spool_body.h"
 #include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"

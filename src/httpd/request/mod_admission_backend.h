@@ -7,7 +7,7 @@
 #ifndef MOD_ADMISSION_BACKEND_H
 #define MOD_ADMISSION_BACKEND_H
 
-#include "request/mod_admission_drain.h"
+#include "spool/spool_drain.h"
 
 void admission_backend_register_filter(void);
 

@@ -1,4 +1,4 @@
-/* mod_admission_spool.c - keeps responses for clients that read slowly. */
+/* spool.c - keeps responses for clients that read slowly. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>
@@ -7,11 +7,11 @@
 #include <util_filter.h>
 
 #include "request/mod_admission_backend.h"
-#include "request/mod_admission_drain.h"
+#include "spool/spool_drain.h"
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_resume.h"
-#include "request/mod_admission_spool.h"
+#include "spool/spool.h"
 #include "request/mod_admission_url.h"
 #include "server/mod_admission_process.h"
 

@@ -1,8 +1,8 @@
-/* mod_admission_pump.c - send the rest of an answer without a worker. */
+/* spool_rest.c - send the rest of an answer without a worker. */
 #include <httpd.h>
 #include <http_protocol.h>
 
-#include "request/mod_admission_pump.h"
+#include "spool/spool_rest.h"
 #include "request/mod_admission_ready.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_resume.h"

@@ -1,4 +1,4 @@
-/* mod_admission_upload.h - bodies of requests that their clients send slowly.
+/* spool_body.h - bodies of requests that their clients send slowly.
  *
  * A body is read before its request asks for a permit, and kept; the handler reads
  * it from there. On the event MPM no worker waits for it.

@@ -1,4 +1,4 @@
-/* mod_admission_spool.h - answers that their clients read slowly.
+/* spool.h - answers that their clients read slowly.
  *
  * An output filter of each request that holds a permit. It passes on at once what
  * the client takes, and keeps what it does not, so that the program never waits for

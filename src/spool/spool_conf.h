@@ -1,4 +1,4 @@
-/* mod_admission_slow.h - AdmissionSpool and AdmissionSpoolLimit. */
+/* spool_conf.h - AdmissionSpool and AdmissionSpoolLimit. */
 #ifndef MOD_ADMISSION_SLOW_H
 #define MOD_ADMISSION_SLOW_H
 

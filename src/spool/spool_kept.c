@@ -1,4 +1,4 @@
-/* mod_admission_kept.c - bytes in the order in which they came. */
+/* spool_kept.c - bytes in the order in which they came. */
 #include <httpd.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <http_log.h>
 
 #include "config/mod_admission_conf.h"
-#include "request/mod_admission_kept.h"
+#include "spool/spool_kept.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
 

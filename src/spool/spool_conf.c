@@ -1,4 +1,4 @@
-/* mod_admission_slow.c - AdmissionSpool and AdmissionSpoolLimit: what is kept for slow
+/* spool_conf.c - AdmissionSpool and AdmissionSpoolLimit: what is kept for slow
  * clients.
  */
 #include <httpd.h>
@@ -8,7 +8,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_location.h"
-#include "config/mod_admission_slow.h"
+#include "spool/spool_conf.h"
 
 #define MIN_SPOOL ((apr_off_t)1024)
 #define MAX_SPOOL ((apr_off_t)1 << 40)

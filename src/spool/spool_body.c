@@ -1,4 +1,4 @@
-/* mod_admission_upload.c - bodies of requests that their clients send slowly. */
+/* spool_body.c - bodies of requests that their clients send slowly. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>
@@ -8,10 +8,10 @@
 
 #include "config/mod_admission_conf.h"
 #include "request/mod_admission_http2.h"
-#include "request/mod_admission_kept.h"
+#include "spool/spool_kept.h"
 #include "request/mod_admission_ready.h"
 #include "request/mod_admission_resume.h"
-#include "request/mod_admission_upload.h"
+#include "spool/spool_body.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);

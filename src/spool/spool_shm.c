@@ -1,4 +1,4 @@
-/* adm_spool.c - what is kept for slow clients, over all children.
+/* spool_shm.c - what is kept for slow clients, over all children.
  * Called by the module.
  *
  * There is no common count that a kill could leave wrong: who asks for more sums up

@@ -1,4 +1,4 @@
-/* mod_admission_kept.h - bytes in the order in which they came: in memory, then in a
+/* spool_kept.h - bytes in the order in which they came: in memory, then in a
  * file without a name.
  *
  * The file is unlinked before anything is written, or never had a name: whatever

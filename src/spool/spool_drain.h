@@ -1,4 +1,4 @@
-/* mod_admission_drain.h - what of an answer goes on to its client, and what is kept.
+/* spool_drain.h - what of an answer goes on to its client, and what is kept.
  *
  * Below is the rest of the filters, TLS and the socket. They take everything, but
  * make the thread wait for the client when too much of it is in memory. So no more
@@ -14,7 +14,7 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-#include "request/mod_admission_kept.h"
+#include "spool/spool_kept.h"
 
 /** No more than this in one piece. */
 #define ADMISSION_PIECE ((apr_size_t)32 * 1024)

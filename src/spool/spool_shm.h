@@ -1,4 +1,4 @@
-/* adm/spool.h - what is kept for slow clients, over all children.
+/* spool_shm.h - what is kept for slow clients, over all children.
  * Included by adm.h, which is what others include.
  *
  * Counts in the record of each child, so that what a killed one kept, and the

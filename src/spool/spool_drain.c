@@ -1,4 +1,4 @@
-/* mod_admission_drain.c - what of an answer goes on to its client, and what is
+/* spool_drain.c - what of an answer goes on to its client, and what is
  * kept.
  */
 #include <httpd.h>
@@ -11,7 +11,7 @@
 #include <http_protocol.h>
 
 #include "config/mod_admission_conf.h"
-#include "request/mod_admission_drain.h"
+#include "spool/spool_drain.h"
 #include "server/mod_admission_process.h"
 
 APLOG_USE_MODULE(admission);

@@ -1,8 +1,8 @@
-/* mod_admission_pump.h - send the rest of an answer without a worker (event MPM). */
+/* spool_rest.h - send the rest of an answer without a worker (event MPM). */
 #ifndef MOD_ADMISSION_PUMP_H
 #define MOD_ADMISSION_PUMP_H
 
-#include "request/mod_admission_spool.h"
+#include "spool/spool.h"
 
 /** The handlers of a request have returned, and something is kept for its client that
  *  can be sent without a worker; or, if that turns out not to be so, it is sent now.
