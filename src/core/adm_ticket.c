@@ -132,7 +132,7 @@ static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
     return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
 }
 
-/* Waits for a share of a limit over servers that this server cannot get: the engine
+/* Waits for a share of a limit across servers that this server cannot get: the engine
  * has never answered, and the first lease is over. */
 static bool is_cut_off(const adm_ticket_t *ticket)
 {
@@ -173,7 +173,7 @@ adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
                                  adm_usec_t now)
 {
     /* Also at the grant: what the request would need, such as mod_cgid's daemon, is
-     * ending, and permits come back all together, as their programs are killed. */
+     * ending, and all permits are released together, as their programs are killed. */
     if (adm_child_is_stopping(ticket->child)) {
         return ADM_STOPPED;
     }

@@ -15,7 +15,7 @@
 #include "adm_time.h"
 
 /** A request waits for the lock of a zone no longer than this. When a lock has
- *  been out of reach for so long, nobody waits for it longer than briefly. */
+ *  been out of reach for so long, requests wait for it only briefly. */
 #define ADM_LOCK_LONG_USEC ADM_USEC_PER_SEC
 #define ADM_LOCK_BRIEF_USEC (10 * ADM_USEC_PER_MSEC)
 
@@ -53,7 +53,7 @@ adm_usec_t adm_now(void);
  * of all callers, which then does it. No system call, no lock.
  *
  * @param next  when it is due, shared by all callers; 0 at first. A time further
- *              ahead than anybody can have meant is corrupt, and due.
+ *              ahead than any interval is corrupt, and due.
  */
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval);
 

@@ -14,9 +14,9 @@
 #define ADM_WAIT_SLICE_USEC (150 * ADM_USEC_PER_MSEC)
 #define ADM_WAIT_SLICES_MAX 4
 
-/** Who was handed a permit and has not begun by then may lose it to another waiter
- *  that can run. Each permit that is lost so makes the zone's next lease longer by
- *  as much, up to ten times, until a winner begins. */
+/** A request that was handed a permit and does not run by then may lose it to another
+ *  waiter that can run. Each permit that is lost so makes the zone's next lease longer by
+ *  as much, up to ten times, until a winner runs. */
 #define ADM_LEASE_USEC (100 * ADM_USEC_PER_MSEC)
 
 /** One request in a zone. The caller's memory; zero it before adm_ticket_enter().
