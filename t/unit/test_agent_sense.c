@@ -410,8 +410,8 @@ static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
     say(apr_psprintf(pool, "/proc/%u/stat", pid),
         "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid,
         pages);
-    say(apr_psprintf(pool, "/proc/%u/status", pid),
-        "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
+    say(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n",
+        peak_mb * 1024);
 }
 
 static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone,
@@ -475,6 +475,47 @@ START_TEST(programs_are_seen_to_grow_and_to_end)
 }
 END_TEST
 
+/* Each zone has tickets of its own chunk. */
+START_TEST(programs_of_all_zones_are_sampled_in_parts)
+{
+    adm_zone_t zones[4];
+    adm_ticket_t tickets[4], other;
+    adm_child_t *child;
+    uint32_t n;
+
+    for (n = 0; n < 4; n++) {
+        zones[n] = zone_with(4, 0);
+    }
+    child = join();
+    make_machine();
+    agent_programs_begin(child, root);
+    for (n = 0; n < 4; n++) {
+        /* Nothing runs in the first and the third one. */
+        ck_assert_int_eq(enter(child, zones[n], &other), ADM_ADMITTED);
+        leave(&other);
+        if (n % 2) {
+            say_program(start_program(child, zones[n], 4000020 + n,
+                                      &tickets[n]),
+                        10, 15);
+            say_program(start_program(child, zones[n], 4000030 + n,
+                                      &tickets[n - 1]),
+                        10, 15);
+        }
+    }
+    for (n = 0; n < 4; n++) {
+        ck_assert(agent_programs_look(1));
+    }
+    for (n = 0; n < 4; n++) {
+        ck_assert_uint_eq(adm_account_size_kb(segment, tickets[n].idx),
+                          10 * 1024);
+        leave(&tickets[n]);
+    }
+    ck_assert(!agent_programs_look(1));
+    remove_machine();
+    assert_segment_consistent();
+}
+END_TEST
+
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, a_machine_without_groups_is_what_there_is);
@@ -491,6 +532,7 @@ static void add_stories(TCase *stories)
                         (int)(sizeof(garbage) / sizeof(*garbage)));
     tcase_add_test(stories, a_system_without_any_of_the_files_is_survived);
     tcase_add_test(stories, programs_are_seen_to_grow_and_to_end);
+    tcase_add_test(stories, programs_of_all_zones_are_sampled_in_parts);
 }
 
 int main(void)
