@@ -354,8 +354,7 @@ END_TEST
 static void add_stories(TCase *stories)
 {
     tcase_add_test(stories, children_make_no_rounds_while_the_agent_is_at_work);
-    tcase_add_test(stories,
-                   a_request_makes_a_round_only_if_no_permit_is_free);
+    tcase_add_test(stories, a_request_makes_a_round_only_if_no_permit_is_free);
     tcase_add_test(stories,
                    children_make_rounds_at_once_when_there_is_no_agent);
     tcase_add_test(stories, a_beat_that_cannot_be_is_none);

@@ -99,12 +99,18 @@ static const struct {
     const char *option;
     int64_t timeout_usec; /* 0: refused */
 } timeouts[] = {
-    { "timeout=9ms", 0 },          { "timeout=10ms", 10000 },
-    { "timeout=5000ms", 5000000 }, { "timeout=5001ms", 0 },
-    { "timeout=1s", 1000000 },     { "timeout=5s", 5000000 },
-    { "timeout=6s", 0 },           { "timeout=0s", 0 },
-    { "timeout=-1s", 0 },          { "timeout=s", 0 },
-    { "timeout=500", 0 },          { "timeout=1sec", 0 },
+    { "timeout=9ms", 0 },
+    { "timeout=10ms", 10000 },
+    { "timeout=5000ms", 5000000 },
+    { "timeout=5001ms", 0 },
+    { "timeout=1s", 1000000 },
+    { "timeout=5s", 5000000 },
+    { "timeout=6s", 0 },
+    { "timeout=0s", 0 },
+    { "timeout=-1s", 0 },
+    { "timeout=s", 0 },
+    { "timeout=500", 0 },
+    { "timeout=1sec", 0 },
     { "timeout=", 0 },
 };
 
