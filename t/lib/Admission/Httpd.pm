@@ -238,7 +238,7 @@ sub accepts {
     my ($self, @pids) = @_;
     my $port = sprintf '%04X', $self->{port};
     my ($inode) = map { (split)[9] } grep { /^ *\d+: \w+:$port \w+:0000 0A/ }
-                  split /\n/, $self->slurp('/proc/net/tcp');
+                  split /\n/, $self->slurp('/proc/net/tcp') . $self->slurp('/proc/net/tcp6');
     return 1 if !$inode;
     for my $pid (@pids) {
         return 1 if grep { (readlink // '') eq "socket:[$inode]" } glob "/proc/$pid/fd/*";

@@ -1,0 +1,65 @@
+# On the server that the distribution ships, with its sizes, its `Listen` for both families and
+# LogLevel warn: limit, queue, rejection, reload, HTTP/2 over TLS and stop.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+use AdmissionTest::Stock;
+
+if (my $why = AdmissionTest::Stock::missing()) { plan skip_all => $why }
+my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/;
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $http2 = $has_http2 && $combo->{mpm} ne 'prefork';
+    my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf => <<'CONF');
+<Location /cgi-bin/>
+    MaxConcurrent 2
+    AdmissionQueue 2
+</Location>
+CONF
+    my $zone = 'test.example:/cgi-bin/';
+    $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
+    $httpd->expect_rejections('/cgi-bin/', 'full');
+    $httpd->start;
+    like $httpd->slurp('httpd.conf'), qr/^LogLevel warn$/m, 'the configuration is the one that is shipped';
+    is scalar(grep { /:@{[ sprintf '%04X', $httpd->{port} ]} 0+:0000 0A / } split /\n/, $httpd->slurp('/proc/net/tcp6')), 1,
+        'one socket listens for IPv4 and IPv6' if -e '/proc/net/tcp6';
+
+    my @inside = map { $httpd->ask("/cgi-bin/heavy?id=in$_&until=go") } 1, 2;
+    $httpd->zone_becomes($zone, 'two run', Active => 2);
+    my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=wait$_&until=go") } 1, 2;
+    $httpd->zone_becomes($zone, 'two wait', Active => 2, Queued => 2);
+    my $rejected = $httpd->get('/cgi-bin/heavy?id=out');
+    is $rejected->{status}, 503, 'the queue is full: 503';
+    like $rejected->{headers}{'retry-after'} // '', qr/^\d+$/, '... with Retry-After';
+    is $httpd->get('/static.txt')->{status}, 200, 'files are served';
+    $httpd->open_gate('go');
+    is_deeply statuses(answers(@inside, @waiting)), { 200 => 4 }, 'all four are served';
+
+    my $old = $httpd->ask('/cgi-bin/heavy?id=old&until=reloaded');
+    $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    $httpd->configure($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
+    $httpd->graceful;
+    my $new = $httpd->ask('/cgi-bin/heavy?id=new');
+    $httpd->zone_becomes($zone, 'after a reload, the new limit counts the old request', Active => 1, Queued => 1);
+    $httpd->open_gate('reloaded');
+    is_deeply statuses(answers($old, $new)), { 200 => 2 }, '... and both are served';
+
+    SKIP: {
+        last SKIP if $combo->{mpm} eq 'prefork';    # mod_http2 advises against it
+        skip 'mod_http2 is not installed, or curl has none', 2 if !$http2;
+        my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=h2');
+        $httpd->zone_becomes($zone, 'one runs again', Active => 1, Queued => 0);
+        open my $curl, '-|', 'curl', '-sk', '--http2', '-o', '/dev/null', '-w', '%{http_version} %{http_code}',
+            "https://127.0.0.1:$httpd->{tls_port}/cgi-bin/heavy?id=h2" or die "curl: $!\n";
+        $httpd->zone_becomes($zone, 'a stream of HTTP/2 over TLS waits', Active => 1, Queued => 1);
+        $httpd->open_gate('h2');
+        is readline $curl, '2 200', '... and is served';
+        is_deeply statuses(answers($hold)), { 200 => 1 }, '... as the request before it';
+    }
+    $httpd->zone_becomes($zone, 'all permits are released', Active => 0, Queued => 0);
+    $httpd->end;
+}, 'prefork+cgi', 'worker+cgid', 'event+cgid');
+
+done_testing;
