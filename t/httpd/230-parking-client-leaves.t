@@ -39,31 +39,34 @@ CONF
                                $_[0]->abort },
     );
     my $gone = 0;
+    # How long it takes is no promise, and a busy machine may be late: one try of ten is not.
     my $leave_line = sub {
-        my ($how, @leave) = @_;
-        $gone += @leave;
-        my $since = time;
-        $_->() for @leave;
-        $httpd->zone_becomes($zone, "a client that $how leaves the line", Queued => 3,
-                             Gone => $gone, Active => 1);
-        cmp_ok time - $since, '<', $at_once, '... at once';
+        my ($how, $come, $leave) = @_;
+        my $took;
+        for (1 .. 10) {
+            my $client = $come->();
+            $httpd->zone_becomes($zone, 'one more waits', Queued => 4);
+            my $since = time;
+            $leave->($client);
+            $httpd->zone_becomes($zone, "a client that $how leaves the line", Queued => 3,
+                                 Gone => ++$gone, Active => 1);
+            $took = time - $since;
+            last if $took < $at_once;
+        }
+        cmp_ok $took, '<', $at_once, '... at once';
         server_becomes($httpd, '... and is parked no more', AdmissionParked => 3,
                        AdmissionBlocked => 0);
     };
     for my $how (sort keys %leaves) {
-        my $client = $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1);
-        $httpd->zone_becomes($zone, 'one more waits', Queued => 4);
-        $leave_line->($how, sub { $leaves{$how}->($client) });
+        $leave_line->($how, sub { $httpd->ask('/cgi-bin/heavy?id=gone', keep => 1) }, $leaves{$how});
     }
-    my $poster = $httpd->connect->send("POST /cgi-bin/heavy?id=gone HTTP/1.1\r\n"
-        . "Host: test.example\r\nContent-Length: 100000\r\n\r\n" . 'x' x 50_000);
-    $httpd->zone_becomes($zone, 'one with half of its body sent waits', Queued => 4);
-    $leave_line->('resets while it sends', sub { $poster->abort });
-
-    my $curl = start_program(qw(curl -sk --max-time 30),
-                             $httpd->tls_url('/cgi-bin/heavy?id=gone'));
-    $httpd->zone_becomes($zone, 'one waits over TLS', Queued => 4);
-    $leave_line->('dies over TLS', sub { kill KILL => $curl; waitpid $curl, 0 });
+    $leave_line->('resets while it sends', sub {
+        return $httpd->connect->send("POST /cgi-bin/heavy?id=gone HTTP/1.1\r\n"
+            . "Host: test.example\r\nContent-Length: 100000\r\n\r\n" . 'x' x 50_000);
+    }, sub { $_[0]->abort });
+    $leave_line->('dies over TLS', sub {
+        return start_program(qw(curl -sk --max-time 30), $httpd->tls_url('/cgi-bin/heavy?id=gone'));
+    }, sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
     # Every second of a hundred, at the same moment.
     my @many = map { $httpd->ask('/cgi-bin/heavy?id=many') } 1 .. 100;
