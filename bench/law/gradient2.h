@@ -8,7 +8,7 @@
 #ifndef GRADIENT2_H
 #define GRADIENT2_H
 
-#include "law_tune.h"
+#include "auto/law_tune.h"
 
 /** All zeros: at the beginning. */
 typedef struct gradient2_t {

@@ -18,7 +18,7 @@
 
 #include "adm/base.h"
 #include "adm/segment.h"
-#include "adm/auto.h"
+#include "auto/auto_view.h"
 #include "adm/fleet.h"
 #include "adm/child.h"
 #include "adm/round.h"

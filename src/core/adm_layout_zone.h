@@ -8,7 +8,7 @@
 
 #include "adm.h"
 #include "law_fleet.h"
-#include "law_tune_state.h"
+#include "auto/law_tune_state.h"
 
 #define ADM_CACHE_LINE 64
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "adm_agent.h"
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_layout.h"
 #include "adm_lock.h"

@@ -3,7 +3,7 @@
  */
 #include "adm_account.h"
 #include "adm_agent.h"
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_doorbell.h"
 #include "adm_expect.h"

@@ -1,7 +1,7 @@
 /* adm_ticket_enter.c - one request asks for a permit.
  * Called by the module.
  */
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_dry_run.h"
 #include "adm_expect.h"

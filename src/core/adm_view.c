@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "adm_account.h"
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_engine.h"
 #include "adm_fleet.h"
 #include "adm_flow.h"

@@ -2,7 +2,7 @@
 #include "test_scenes.h"
 
 #include "../unit/test_support.h"
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_limit.h"
 
 /* An administrator has it at 1, and opens the zone. */

@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "agent_state.h"
+#include "auto/auto_state.h"
 #include "fuzz.h"
-#include "law_tune.h"
+#include "auto/law_tune.h"
 
 enum { NAMES = 3, MOST_TEXT = 1 << 16, MOST_STEPS = 200, LONGEST_LINE = 2000 };
 

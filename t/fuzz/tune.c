@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "law_tune.h"
+#include "auto/law_tune.h"
 
 enum { MOST_STEPS = 2000, MOST_PROGRAMS = 16, MOST_MAX = 1 << 20 };
 

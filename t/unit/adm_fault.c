@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "adm_fault.h"
-#include "law_tune_state.h"
+#include "auto/law_tune_state.h"
 
 uint32_t law_tune_off;
 

@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "adm_limit.h"
 #include "agent.h"
-#include "agent_tune.h"
+#include "auto/auto_duty.h"
 #include "test_support.h"
 
 static agent_zone_t zones[2];

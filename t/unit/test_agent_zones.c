@@ -10,10 +10,10 @@
 
 #include <apr_strings.h>
 
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "agent_programs.h"
-#include "agent_tune.h"
-#include "law_tune.h"
+#include "auto/auto_duty.h"
+#include "auto/law_tune.h"
 #include "test_support.h"
 
 enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };

@@ -1,6 +1,6 @@
 /* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
 #include "adm_account.h"
-#include "adm_auto.h"
+#include "auto/auto_shm.h"
 #include "test_support.h"
 
 static adm_zone_t zone, fixed;

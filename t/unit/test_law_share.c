@@ -1,5 +1,5 @@
 /* test_law_share.c - how those that want more than there is share it. */
-#include "law_share.h"
+#include "auto/law_share.h"
 #include "test_support.h"
 
 enum { MOST = 4 };

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "law_tune.h"
+#include "auto/law_tune.h"
 #include "test_support.h"
 
 #define MB 1024u

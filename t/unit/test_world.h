@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "law_tune.h"
+#include "auto/law_tune.h"
 
 enum { WORLD_PHASES = 3, WORLD_KINDS = 2, WORLD_SECONDS = 1000 };
 

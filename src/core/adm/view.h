@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_VIEW_H
 #define ADM_PUBLIC_VIEW_H
 
-#include "adm/auto.h"
+#include "auto/auto_view.h"
 #include "adm/base.h"
 #include "adm/fleet.h"
 #include "adm/override.h"

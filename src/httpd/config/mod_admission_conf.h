@@ -9,7 +9,7 @@
 
 #include "adm.h"
 
-#include "config/mod_admission_limit.h"
+#include "auto/auto_conf.h"
 #include "recycle/recycle_conf.h"
 
 extern module AP_MODULE_DECLARE_DATA admission_module;

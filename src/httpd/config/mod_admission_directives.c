@@ -13,7 +13,7 @@
 #include "config/mod_admission_actions.h"
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_directives.h"
-#include "config/mod_admission_limit.h"
+#include "auto/auto_conf.h"
 #include "config/mod_admission_location.h"
 #include "config/mod_admission_fair.h"
 #include "config/mod_admission_fleet.h"

@@ -22,7 +22,7 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_zones.h"
 #include "server/mod_admission_agent.h"
-#include "server/mod_admission_auto.h"
+#include "auto/auto.h"
 #include "server/mod_admission_capacity.h"
 #include "server/mod_admission_predecessor.h"
 #include "server/mod_admission_process.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent_state.h"
+#include "auto_state.h"
 #include "adm_number.h"
 
 /* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */

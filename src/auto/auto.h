@@ -6,7 +6,7 @@
 
 #include <httpd.h>
 
-#include "agent_tune.h"
+#include "auto_duty.h"
 
 /** @return what an agent of this configuration is to do, in @a p. */
 agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s);

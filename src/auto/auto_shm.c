@@ -8,7 +8,7 @@
 
 #include "adm_account.h"
 #include "adm_agent.h"
-#include "adm_auto.h"
+#include "auto_shm.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
 #include "adm_flow.h"

@@ -8,10 +8,10 @@
 #include <http_config.h>
 #include <http_log.h>
 
-#include "agent.h"
+#include "agent/agent.h"
 
 #include "config/mod_admission_zones.h"
-#include "server/mod_admission_auto.h"
+#include "auto.h"
 #include "server/mod_admission_private_file.h"
 
 APLOG_USE_MODULE(admission);

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "adm_auto.h"
-#include "agent_programs.h"
-#include "agent_sense.h"
-#include "agent_state.h"
-#include "agent_tune.h"
+#include "auto_shm.h"
+#include "agent/agent_programs.h"
+#include "agent/agent_sense.h"
+#include "auto_state.h"
+#include "auto_duty.h"
 #include "law_share.h"
 #include "law_tune.h"
 #include "adm_number.h"

@@ -4,7 +4,7 @@
 #ifndef AGENT_TUNE_H
 #define AGENT_TUNE_H
 
-#include "agent_duty.h"
+#include "agent/agent_duty.h"
 
 /** A zone whose limit finds itself. */
 typedef struct agent_zone_t {

@@ -3,7 +3,7 @@
 #include <apr_strings.h>
 
 #include "config/mod_admission_conf.h"
-#include "config/mod_admission_limit.h"
+#include "auto_conf.h"
 #include "config/mod_admission_parse.h"
 
 static const char *parse_bound(apr_pool_t *p, const char *name, const char *arg,
