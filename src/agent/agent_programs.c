@@ -1,5 +1,5 @@
 /* agent_programs.c - samples what the programs take that run.
- * Called by agent_account and agent_tune.
+ * Called by agent_account and auto_duty.
  *
  * The size alone is read from a file that stays open: to open one costs more than to
  * read it, and may fail when memory is short.

@@ -1,5 +1,5 @@
 /* agent_programs.h - samples what the programs take that run.
- * Called by agent_account and agent_tune.
+ * Called by agent_account and auto_duty.
  *
  * Each sample is noted in the record of the program's ticket: see adm_account.h.
  */

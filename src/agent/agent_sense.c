@@ -1,5 +1,5 @@
 /* agent_sense.c - what the system says of memory and processors.
- * Called by agent_account and agent_tune.
+ * Called by agent_account and auto_duty.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* agent_sense.h - what the system says of memory and processors.
- * Called by agent_account and agent_tune; agent has the one that both use.
+ * Called by agent_account and auto_duty; agent has the one that both use.
  *
  * Reads files of /proc and of control groups. What cannot be read is left out: the
  * rest works without it.

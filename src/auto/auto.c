@@ -1,4 +1,4 @@
-/* mod_admission_auto.c - limits that find themselves: what the agent is told of
+/* auto.c - limits that find themselves: what the agent is told of
  * them, and what it says.
  */
 #include <errno.h>

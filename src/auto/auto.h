@@ -1,4 +1,4 @@
-/* mod_admission_auto.h - limits that find themselves: what the agent is told of
+/* auto.h - limits that find themselves: what the agent is told of
  * them, and what it says.
  */
 #ifndef MOD_ADMISSION_AUTO_H

@@ -1,4 +1,4 @@
-/* mod_admission_limit.c - what MaxConcurrent says: a number, auto, or off. */
+/* auto_conf.c - what MaxConcurrent says: a number, auto, or off. */
 #include <httpd.h>
 #include <apr_strings.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_limit.h - what MaxConcurrent says: a number, auto, or off. */
+/* auto_conf.h - what MaxConcurrent says: a number, auto, or off. */
 #ifndef MOD_ADMISSION_LIMIT_H
 #define MOD_ADMISSION_LIMIT_H
 

@@ -1,4 +1,4 @@
-/* agent_tune.c - the duty of the agent that sets limits that find themselves.
+/* auto_duty.c - the duty of the agent that sets limits that find themselves.
  * Called by agent.
  *
  * One pass over the zones: look at each, share the memory among them, then ask the

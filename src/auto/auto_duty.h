@@ -1,4 +1,4 @@
-/* agent_tune.h - the duty of the agent that sets automatic limits.
+/* auto_duty.h - the duty of the agent that sets automatic limits.
  * Called by agent; its setup is filled in by src/httpd.
  */
 #ifndef AGENT_TUNE_H

@@ -1,4 +1,4 @@
-/* adm_auto.c - limits that find themselves: what the agent measures, and sets.
+/* auto_shm.c - limits that find themselves: what the agent measures, and sets.
  * Called by src/agent, adm_ticket, adm_round and adm_view.
  *
  * The law is in src/law, what it is told in src/agent; here is what they share

@@ -1,4 +1,4 @@
-/* adm_auto.h - limits that find themselves: what the agent measures, and sets.
+/* auto_shm.h - limits that find themselves: what the agent measures, and sets.
  * Called by src/agent; adm_ticket and adm_round call what is said so below.
  *
  * What is shown is in adm.h.

@@ -1,5 +1,5 @@
-/* agent_state.c - what is kept of zones over stop and start, in a file.
- * Called by agent_tune.
+/* auto_state.c - what is kept of zones over stop and start, in a file.
+ * Called by auto_duty.
  */
 #include <errno.h>
 #include <inttypes.h>

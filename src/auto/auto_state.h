@@ -1,5 +1,5 @@
-/* agent_state.h - what is kept of zones over stop and start, in a file.
- * Called by agent_tune.
+/* auto_state.h - what is kept of zones over stop and start, in a file.
+ * Called by auto_duty.
  *
  * A line a zone, each with a checksum: one that was written half, or is of
  * somebody else, is left out. The file may contain anything.

@@ -1,4 +1,4 @@
-/* adm/auto.h - limits that find themselves: what is shown of them.
+/* auto_view.h - limits that find themselves: what is shown of them.
  * Included by adm.h, which is what others include.
  */
 #ifndef ADM_PUBLIC_AUTO_H

@@ -1,6 +1,6 @@
 /* adm_account.c - what programs take: for people, and for automatic limits.
  * Called by src/agent, which samples them; by adm_ticket and adm_zone, when one has
- * ended; by adm_auto and adm_view.
+ * ended; by auto_shm and adm_view.
  *
  * Nothing is locked to write a record: the program's word is stored last, and a reader
  * compares it before and after. The agent and the ticket's owner may write at the same

@@ -1,6 +1,6 @@
 /* adm_account.h - what programs take: for people, and for automatic limits.
  * Called by src/agent, which samples them; by adm_ticket and adm_zone, when one has
- * ended; by adm_auto and adm_view.
+ * ended; by auto_shm and adm_view.
  *
  * The process that started a program and waits for it is told exactly what it took. Of
  * all others the agent's last sample before their end counts.
