@@ -22,7 +22,7 @@ static bool may_serve;
 /* Modules whose handler hooks serve nothing without a name, or only files of this
  * machine: those of httpd 2.4, and those of others that t/httpd or an experiment has
  * tried. By the name of the source file, as httpd records it. */
-static bool needs_name(const char *module)
+static bool needs_name(const char *file)
 {
     static const char *const names[] = {
         "core.c",
@@ -65,7 +65,7 @@ static bool needs_name(const char *module)
     apr_size_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (strcmp(module, names[i]) == 0) {
+        if (strcmp(file, names[i]) == 0) {
             return true;
         }
     }
