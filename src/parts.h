@@ -8,6 +8,8 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#define ADMISSION_PARTS(part) part(recycle, RECYCLE)
+#define ADMISSION_PARTS(part) \
+    part(recycle, RECYCLE) \
+    part(spool, SPOOL)
 
 #endif

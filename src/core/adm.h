@@ -28,7 +28,6 @@
 #include "adm/program.h"
 #include "adm/override.h"
 #include "adm/inherit.h"
-#include "spool/spool_shm.h"
 #include "adm/view.h"
 #include "adm/who.h"
 

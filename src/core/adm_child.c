@@ -1,6 +1,8 @@
 /* adm_child.c - the table of children: who is alive.
  * Called by adm_round, adm_reap and adm_program.
  */
+#include <string.h>
+
 #include "adm_agent.h"
 #include "adm_child.h"
 #include "adm_fault.h"
@@ -38,11 +40,20 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     atomic_store(&rec->workers_shared, 0);
     atomic_store(&rec->parked, 0);
     atomic_store(&rec->transfers, 0);
-    atomic_store(&rec->spooled, 0);
     atomic_store(&rec->room, ADM_ROOM_IDLE);
     for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
         atomic_store(&doorbell->summary[n], 0);
     }
+}
+
+static void clear_parts(adm_segment_t *segment, uint32_t idx)
+{
+#define CLEAR(name, NAME)                                            \
+    memset(adm_part_child_at(segment, ADM_PART_##NAME,               \
+                             adm_part_##name.of_child, idx),         \
+           0, adm_part_##name.of_child);
+    ADMISSION_PARTS(CLEAR)
+#undef CLEAR
 }
 
 static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
@@ -63,6 +74,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     }
     ADM_FAULT(child_claimed); /* C1_claim */
     clear_record(rec, adm_doorbell_at(segment, idx), generation);
+    clear_parts(segment, idx);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
         /* C3_claim_undone: a slow reaper has it for a moment. Take another
          * place. */

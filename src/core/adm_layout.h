@@ -92,7 +92,6 @@ typedef struct adm_header_rec_t {
     _Atomic adm_usec_t next_orphan_round; /* one process at a time looks */
     _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
-    _Atomic adm_usec_t next_spool_log;
 } adm_header_rec_t;
 
 /* Who says how many requests of a zone may run at once, each in a word of its
@@ -342,10 +341,7 @@ typedef struct adm_child_rec_t {
                                   * ask */
     atomic_uint workers_shared;  /* of workers_settled: adm_worker_occupy() */
     atomic_uint parked;
-    atomic_uint transfers; /* adm_spool_begin_transfer() */
-    _Atomic uint64_t
-        spooled; /* bytes kept for slow clients, or just being asked
-                               * for */
+    atomic_uint transfers; /* adm_worker_begin_transfer() */
 
     /* Written by the child, and by whoever passes on a grant of it; atomic. */
     atomic_uint room;
@@ -389,7 +385,10 @@ struct adm_segment_t {
     adm_who_rec_t *who_recs; /* a ticket each */
     adm_ask_rec_t *ask_recs; /* a ticket each */
     adm_flow_table_rec_t *flow_table_recs;
-    void *parts[ADM_PARTS]; /* a capability's record of the server */
+    struct {
+        void *of_server;
+        char *of_child;
+    } parts[ADM_PARTS]; /* records of capabilities: adm_part.h */
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
     adm_fleet_self_t fleet;
     /* The parent's register of zones. */
@@ -434,6 +433,16 @@ static inline adm_child_rec_t *adm_child_at(const adm_segment_t *segment,
 {
     return idx - 1 < segment->sizes.children ? &segment->child_recs[idx - 1]
                                              : NULL;
+}
+
+/** @return a capability's record of a child; NULL as above. */
+static inline void *adm_part_child_at(const adm_segment_t *segment,
+                                      adm_part_number_t number, size_t size,
+                                      uint32_t idx)
+{
+    return idx - 1 < segment->sizes.children
+               ? segment->parts[number].of_child + (idx - 1) * size
+               : NULL;
 }
 
 static inline adm_doorbell_rec_t *adm_doorbell_at(const adm_segment_t *segment,

@@ -51,9 +51,18 @@ typedef struct run_t {
 } run_t;
 
 #define CORE_RUNS 12
+#define RUNS (CORE_RUNS + 2 * ADM_PARTS)
+
+static void list_part(adm_segment_t *segment, adm_part_number_t number,
+                      const adm_part_t *part, run_t runs[2])
+{
+    runs[0] = (run_t){ &segment->parts[number].of_server, 1, part->of_server };
+    runs[1] = (run_t){ &segment->parts[number].of_child, segment->sizes.children,
+                       part->of_child };
+}
 
 /* All that the segment consists of, in this order. */
-static void list_runs(adm_segment_t *segment, run_t runs[CORE_RUNS + ADM_PARTS])
+static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
 {
 #define RUN(of, number) \
     { &segment->of, number, sizeof(*segment->of) }
@@ -73,10 +82,9 @@ static void list_runs(adm_segment_t *segment, run_t runs[CORE_RUNS + ADM_PARTS])
         RUN(flow_table_recs, sizes->flow_tables)
     };
 #undef RUN
-#define PART(name, NAME)                        \
-    runs[CORE_RUNS + ADM_PART_##NAME] = (run_t){ \
-        &segment->parts[ADM_PART_##NAME], 1, adm_part_##name.of_server \
-    };
+#define PART(name, NAME) \
+    list_part(segment, ADM_PART_##NAME, &adm_part_##name, \
+              runs + CORE_RUNS + 2 * ADM_PART_##NAME);
     memcpy(runs, core, sizeof(core));
     ADMISSION_PARTS(PART)
 #undef PART
@@ -85,11 +93,11 @@ static void list_runs(adm_segment_t *segment, run_t runs[CORE_RUNS + ADM_PARTS])
 uint32_t adm_segment_version(void)
 {
     adm_segment_t none = { .chunks = 0 };
-    run_t runs[CORE_RUNS + ADM_PARTS];
+    run_t runs[RUNS];
     size_t i, sum = sizeof(adm_segment_t) + sizeof(adm_zone_name_t);
 
     list_runs(&none, runs);
-    for (i = 0; i < CORE_RUNS + ADM_PARTS; i++) {
+    for (i = 0; i < RUNS; i++) {
         sum += runs[i].size;
     }
     return ADM_LAYOUT_VERSION << 24 | (uint32_t)sum;
@@ -106,14 +114,14 @@ static uint64_t pages_of(const run_t *run)
 
 static apr_status_t create_memory(adm_segment_t *segment)
 {
-    run_t runs[CORE_RUNS + ADM_PARTS];
+    run_t runs[RUNS];
     uint64_t bytes = 0;
     apr_status_t rv;
     size_t i;
     char *at;
 
     list_runs(segment, runs);
-    for (i = 0; i < CORE_RUNS + ADM_PARTS; i++) {
+    for (i = 0; i < RUNS; i++) {
         bytes += pages_of(&runs[i]);
     }
     if (bytes > SIZE_MAX) {
@@ -124,7 +132,7 @@ static apr_status_t create_memory(adm_segment_t *segment)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    for (i = 0, at = segment->base; i < CORE_RUNS + ADM_PARTS; i++) {
+    for (i = 0, at = segment->base; i < RUNS; i++) {
         memcpy(runs[i].pointer, &at, sizeof(at));
         at += pages_of(&runs[i]);
     }

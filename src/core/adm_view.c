@@ -122,7 +122,6 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         stats->workers_blocked += atomic_load(&rec->workers_blocked);
         stats->parked += atomic_load(&rec->parked);
         stats->transfers += atomic_load(&rec->transfers);
-        stats->spooled += atomic_load(&rec->spooled);
     }
 }
 

@@ -243,3 +243,19 @@ void adm_worker_vacate(adm_child_t *child)
     atomic_fetch_sub(&child->rec->workers_shared, 1); /* B4_vacate */
     adm_worker_return(child);
 }
+
+bool adm_worker_begin_transfer(adm_child_t *child)
+{
+    if (!adm_worker_has_room(child)) {
+        return false;
+    }
+    atomic_fetch_add(&child->rec->transfers, 1);
+    return true;
+}
+
+void adm_worker_end_transfer(adm_child_t *child)
+{
+    if (adm_child_is_self(child)) {
+        atomic_fetch_sub(&child->rec->transfers, 1);
+    }
+}

@@ -15,21 +15,17 @@
 #include "config/mod_admission_zones.h"
 #include "control/mod_admission_control.h"
 #include "request/mod_admission_admit.h"
-#include "request/mod_admission_backend.h"
 #include "request/mod_admission_connection.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_include.h"
-#include "spool/spool_kept.h"
 #include "request/mod_admission_mpm.h"
 #include "request/mod_admission_park.h"
 #include "request/mod_admission_program.h"
 #include "request/mod_admission_release.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
-#include "spool/spool.h"
 #include "request/mod_admission_tell.h"
 #include "request/mod_admission_upgrade.h"
-#include "spool/spool_body.h"
 #include "server/mod_admission_advice.h"
 #include "server/mod_admission_agent.h"
 #include "server/mod_admission_factor.h"
@@ -88,8 +84,6 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_include_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_kept_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_foreign_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     ap_hook_post_config(admission_advice_post_config, NULL, NULL,
@@ -132,12 +126,6 @@ static void on_requests(void)
     admission_run_behind(admission_admit);
     /* SetHandler admission-control and admission-status */
     ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
-    /* What was read of a body goes with its request. */
-    ap_hook_insert_filter(admission_upload_insert_filter, NULL, NULL,
-                          APR_HOOK_MIDDLE);
-    /* What mod_proxy reads while its client reads slowly. */
-    ap_hook_pre_connection(admission_backend_pre_connection, NULL, NULL,
-                           APR_HOOK_MIDDLE);
     /* Parking: what the handler could not finish is taken up again before
      * anybody reads from the connection, and the MPM polls another descriptor
      * meanwhile. Only on MPMs that can wait without a worker. */
@@ -155,9 +143,6 @@ static void on_requests(void)
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
     admission_upgrade_register_filter();
-    admission_spool_register_filter();
-    admission_upload_register_filter();
-    admission_backend_register_filter();
     admission_mpm_register_filter();
 }
 

@@ -29,7 +29,7 @@ const adm_part_t adm_part_recycle = { .of_server = sizeof(recycle_rec_t) };
 
 static recycle_rec_t *rec_of(const adm_segment_t *segment)
 {
-    return segment->parts[ADM_PART_RECYCLE];
+    return segment->parts[ADM_PART_RECYCLE].of_server;
 }
 
 /* ---- quotas --------------------------------------------------------------- */

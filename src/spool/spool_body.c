@@ -33,6 +33,15 @@ typedef struct admission_upload_t {
 
 static ap_filter_rec_t *replay_filter;
 
+/* Most requests have no body. */
+static bool has_body(const request_rec *r)
+{
+    const char *length = apr_table_get(r->headers_in, "Content-Length");
+
+    return apr_table_get(r->headers_in, "Transfer-Encoding") != NULL
+           || (length && strcmp(length, "0") != 0);
+}
+
 static admission_upload_t *upload_of(const request_rec *r)
 {
     void *upload = NULL;
@@ -104,7 +113,7 @@ static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
     return APR_SUCCESS;
 }
 
-void admission_upload_register_filter(void)
+void spool_body_register_filter(void)
 {
     /* Above what makes bytes of HTTP; below all that changes or inspects a body,
      * which does so when the handler reads. */
@@ -121,9 +130,9 @@ static void add_replay(request_rec *r, const admission_upload_t *upload)
 }
 
 /* httpd drops the filters of the request before. */
-void admission_upload_insert_filter(request_rec *r)
+void spool_body_insert_filter(request_rec *r)
 {
-    if (r->prev && admission_upload_has_body(r)) {
+    if (r->prev && has_body(r)) {
         const admission_upload_t *upload = upload_of(r);
 
         if (upload) {
@@ -344,12 +353,17 @@ static int read_blocked(admission_upload_t *upload)
 
 /* ---- the request ------------------------------------------------------------ */
 
-int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
+static bool is_possible(const request_rec *r, const admission_dir_conf_t *conf)
+{
+    return spool_conf_request(&conf->spool) > 0 && has_body(r);
+}
+
+int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
                           int (*again)(request_rec *r))
 {
     admission_upload_t *upload;
 
-    if (r->main || admission_conf_is_dry_run(conf) || upload_of(r)
+    if (!is_possible(r, conf) || r->main || admission_conf_is_dry_run(conf) || upload_of(r)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
                                (uint32_t)admission_conf_queue_length(conf))) {
@@ -361,7 +375,7 @@ int admission_upload_read(request_rec *r, const admission_dir_conf_t *conf,
     upload->again = again;
     upload->rest = apr_brigade_create(r->pool, r->connection->bucket_alloc);
     admission_kept_init(&upload->kept, r->pool, ADMISSION_KEEP_QUEUE,
-                        admission_conf_spool_request(conf));
+                        spool_conf_request(&conf->spool));
     apr_pool_userdata_setn(upload, KEY, NULL, r->pool);
     return admission_resume_is_possible(r) ? read_parked(upload)
                                            : read_blocked(upload);

@@ -8,7 +8,6 @@
 #include "config/mod_admission_conf.h"
 #include "config/mod_admission_parse.h"
 #include "config/mod_admission_location.h"
-#include "spool/spool_conf.h"
 
 #define MIN_SPOOL ((apr_off_t)1024)
 #define MAX_SPOOL ((apr_off_t)1 << 40)
@@ -40,7 +39,7 @@ static const char *parse_spool(apr_pool_t *p, const char *option,
                               option);
 }
 
-const char *admission_slow_set_spool(cmd_parms *cmd, void *dir_conf,
+const char *spool_conf_set(cmd_parms *cmd, void *dir_conf,
                                      const char *first, const char *second)
 {
     admission_dir_conf_t *conf = dir_conf;
@@ -57,15 +56,15 @@ const char *admission_slow_set_spool(cmd_parms *cmd, void *dir_conf,
         return error;
     }
     if (request != ADMISSION_UNSET) {
-        conf->spool_request = request;
+        conf->spool.request = request;
     }
     if (response != ADMISSION_UNSET) {
-        conf->spool_response = response;
+        conf->spool.response = response;
     }
     return NULL;
 }
 
-const char *admission_slow_set_limit(cmd_parms *cmd, void *dir_conf,
+const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
                                      const char *size, const char *directory)
 {
     admission_server_conf_t *conf =
@@ -92,7 +91,7 @@ const char *admission_slow_set_limit(cmd_parms *cmd, void *dir_conf,
                                 directory);
         }
     }
-    conf->spool_limit = limit;
-    conf->spool_directory = path;
+    conf->spool.limit = limit;
+    conf->spool.directory = path;
     return NULL;
 }

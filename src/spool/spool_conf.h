@@ -1,15 +1,57 @@
-/* spool_conf.h - AdmissionSpool and AdmissionSpoolLimit. */
-#ifndef MOD_ADMISSION_SLOW_H
-#define MOD_ADMISSION_SLOW_H
+/* spool_conf.h - the directives AdmissionSpool and AdmissionSpoolLimit, and what they set.
+ * Included by the configuration record and the list of directives.
+ */
+#ifndef SPOOL_CONF_H
+#define SPOOL_CONF_H
 
-#include <httpd.h>
 #include <http_config.h>
 
-/** httpd's functions for the two directives. @return what is wrong, or NULL. */
-const char *admission_slow_set_spool(cmd_parms *cmd, void *dir_conf,
-                                     const char *first, const char *second);
+/** In the configuration of a section. Bytes that are kept of a body or a response; 0: off; -1: unset. */
+typedef struct spool_conf_t {
+    apr_off_t request, response;
+} spool_conf_t;
 
-const char *admission_slow_set_limit(cmd_parms *cmd, void *dir_conf,
-                                     const char *size, const char *directory);
+#define SPOOL_CONF_UNSET { -1, -1 }
+
+/** @return the directives of @a add, and of @a base where @a add has none. */
+static inline spool_conf_t spool_conf_merge(spool_conf_t base, spool_conf_t add)
+{
+    return (spool_conf_t){ add.request != -1 ? add.request : base.request,
+                           add.response != -1 ? add.response : base.response };
+}
+
+/** @return how many bytes of a body are kept; 0: none. */
+static inline apr_off_t spool_conf_request(const spool_conf_t *conf)
+{
+    return conf->request != -1 ? conf->request : (apr_off_t)1024 * 1024;
+}
+
+/** @return how many bytes of a response are kept; 0: none. */
+static inline apr_off_t spool_conf_response(const spool_conf_t *conf)
+{
+    return conf->response != -1 ? conf->response : (apr_off_t)16 * 1024 * 1024;
+}
+
+/** In the configuration of the main server. */
+typedef struct spool_server_conf_t {
+    apr_off_t limit;       /* bytes of all children; 0: unset */
+    const char *directory; /* NULL: unset; never in a child */
+} spool_server_conf_t;
+
+const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
+                           const char *second);
+
+const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
+                                 const char *size, const char *directory);
+
+#define SPOOL_DIRECTIVES \
+    AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, \
+                   ZONE_CONTEXT, \
+                   "request=size|off and response=size|off: how much is kept " \
+                   "for slow clients"), \
+    AP_INIT_TAKE12("AdmissionSpoolLimit", spool_conf_set_limit, NULL, \
+                   RSRC_CONF, \
+                   "how much is kept for all slow clients together, and the " \
+                   "directory of its files")
 
 #endif

@@ -18,6 +18,7 @@
 #include "spool/spool_kept.h"
 #include "server/mod_admission_process.h"
 #include "server/mod_admission_room.h"
+#include "spool/spool_shm.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -45,9 +46,8 @@ int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     const admission_server_conf_t *conf =
         ap_get_module_config(s->module_config, &admission_module);
 
-    limit = conf->spool_limit != ADMISSION_UNSET ? conf->spool_limit
-                                                 : DEFAULT_LIMIT;
-    directory = conf->spool_directory;
+    limit = conf->spool.limit ? conf->spool.limit : DEFAULT_LIMIT;
+    directory = conf->spool.directory;
     if (!directory && apr_temp_dir_get(&directory, pconf) != APR_SUCCESS) {
         directory = "/tmp";
     }
@@ -66,7 +66,7 @@ static bool count(admission_kept_t *kept, apr_off_t bytes)
 {
     adm_child_t *child = admission_process_own_child();
 
-    if (!child || !adm_spool_take(child, (uint64_t)bytes, (uint64_t)limit)) {
+    if (!child || !spool_take(child, (uint64_t)bytes, (uint64_t)limit)) {
         return false;
     }
     kept->counted += bytes;
@@ -79,7 +79,7 @@ static void count_off(admission_kept_t *kept, apr_off_t bytes)
 
     kept->counted -= bytes;
     if (child) {
-        adm_spool_give_back(child, (uint64_t)bytes);
+        spool_give_back(child, (uint64_t)bytes);
     }
 }
 
@@ -262,7 +262,7 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
 
 void admission_kept_tell(const request_rec *r, apr_status_t fault)
 {
-    if (adm_spool_may_log(admission_process_segment(), adm_now(),
+    if (spool_may_log(admission_process_segment(), adm_now(),
                           LOG_INTERVAL_USEC)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING,
                       fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,

@@ -7,59 +7,71 @@
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
-#include "adm_worker.h"
+#include "spool/spool_shm.h"
 
-static uint64_t spooled_by_all(const adm_segment_t *segment)
+/* In each child: bytes kept for slow clients, or just being asked for. Written by the child
+ * alone; atomic. */
+typedef struct child_rec_t {
+    _Atomic uint64_t bytes;
+} child_rec_t;
+
+/* In the server. Written by children; atomic. */
+typedef struct server_rec_t {
+    _Atomic adm_usec_t next_log;
+} server_rec_t;
+
+const adm_part_t adm_part_spool = { .of_server = sizeof(server_rec_t),
+                                    .of_child = sizeof(child_rec_t) };
+
+static _Atomic uint64_t *bytes_of(const adm_segment_t *segment, uint32_t child_idx)
 {
-    const adm_child_rec_t *rec;
+    child_rec_t *rec = adm_part_child_at(segment, ADM_PART_SPOOL,
+                                         sizeof(child_rec_t), child_idx);
+
+    return &rec->bytes;
+}
+
+uint64_t spool_bytes_of(const adm_segment_t *segment, uint32_t child_idx)
+{
+    return atomic_load(bytes_of(segment, child_idx));
+}
+
+uint64_t spool_bytes(const adm_segment_t *segment)
+{
     uint64_t bytes = 0;
     uint32_t idx = 0;
 
-    while ((rec = adm_child_next(segment, &idx))) {
-        bytes += atomic_load(&rec->spooled);
+    while (adm_child_next(segment, &idx)) {
+        bytes += spool_bytes_of(segment, idx);
     }
     return bytes;
 }
 
 /* Who asks says so first: of two that ask at once, the one that sums up last sees
  * the other. */
-bool adm_spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
+bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
 {
     /* K1_ask, K2_sum */
-    atomic_fetch_add(&child->rec->spooled, bytes);
+    atomic_fetch_add(bytes_of(child->segment, child->idx), bytes);
     ADM_FAULT(spool_taken);
-    if (spooled_by_all(child->segment) > limit) {
-        atomic_fetch_sub(&child->rec->spooled, bytes); /* K3_refused */
+    if (spool_bytes(child->segment) > limit) {
+        atomic_fetch_sub(bytes_of(child->segment, child->idx), bytes); /* K3_refused */
         return false;
     }
     return true; /* K4_keep */
 }
 
-void adm_spool_give_back(adm_child_t *child, uint64_t bytes)
+void spool_give_back(adm_child_t *child, uint64_t bytes)
 {
     if (adm_child_is_self(child)) {
-        atomic_fetch_sub(&child->rec->spooled, bytes); /* K5_give_back */
+        atomic_fetch_sub(bytes_of(child->segment, child->idx), bytes); /* K5_give_back */
     }
 }
 
-bool adm_spool_begin_transfer(adm_child_t *child)
-{
-    if (!adm_worker_has_room(child)) {
-        return false;
-    }
-    atomic_fetch_add(&child->rec->transfers, 1);
-    return true;
-}
-
-void adm_spool_end_transfer(adm_child_t *child)
-{
-    if (adm_child_is_self(child)) {
-        atomic_fetch_sub(&child->rec->transfers, 1);
-    }
-}
-
-bool adm_spool_may_log(adm_segment_t *segment, adm_usec_t now,
+bool spool_may_log(adm_segment_t *segment, adm_usec_t now,
                        adm_usec_t interval)
 {
-    return adm_due(&segment->header->next_spool_log, now, interval);
+    server_rec_t *rec = segment->parts[ADM_PART_SPOOL].of_server;
+
+    return adm_due(&rec->next_log, now, interval);
 }

@@ -8,6 +8,7 @@
 #include "adm_agent.h"
 #include "adm_limit.h"
 #include "adm_zone.h"
+#include "spool/spool_shm.h"
 
 adm_zone_t zone;
 adm_fault_t point;
@@ -230,7 +231,7 @@ static int keep_some(void *unused)
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     arm();
-    NEED(adm_spool_take(child, 1000, 1000));
+    NEED(spool_take(child, 1000, 1000));
     return 0;
 }
 
@@ -290,7 +291,7 @@ int do_everything(void *unused)
     adm_agent_gone(segment);
     child = join();
     NEED(child != NULL);
-    NEED(adm_spool_take(child, 1, 1));
+    NEED(spool_take(child, 1, 1));
     audit_for_seconds(child);
     NEED(order_one(child));
     NEED(share(child));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "adm_check.h"
+#include "spool/spool_shm.h"
 #include "adm_flow.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
@@ -511,12 +512,14 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 }
 
 /* Nobody gives back more than it took. */
-static const char *check_child(const adm_child_rec_t *rec)
+static const char *check_child(const adm_segment_t *segment, uint32_t idx)
 {
+    const adm_child_rec_t *rec = adm_child_at(segment, idx);
+
     if (adm_life_state(atomic_load(&rec->life)) != ADM_LIFE_LIVE) {
         return NULL;
     }
-    if (atomic_load(&rec->spooled) > INT64_MAX) {
+    if (spool_bytes_of(segment, idx) > INT64_MAX) {
         return "a child keeps less than nothing";
     }
     return atomic_load(&rec->transfers) > INT32_MAX
@@ -529,7 +532,7 @@ static const char *check_children(const adm_segment_t *segment)
     uint32_t idx;
 
     for (idx = 1; idx <= segment->sizes.children; idx++) {
-        const char *wrong = check_child(adm_child_at(segment, idx));
+        const char *wrong = check_child(segment, idx);
 
         if (wrong) {
             return wrong;

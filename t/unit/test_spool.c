@@ -2,15 +2,13 @@
 #include <signal.h>
 
 #include "adm_child.h"
+#include "spool/spool_shm.h"
 #include "test_support.h"
 #include "test_workers.h"
 
 static uint64_t spooled(void)
 {
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    return stats.spooled;
+    return spool_bytes(segment);
 }
 
 static uint32_t transfers(void)
@@ -26,15 +24,15 @@ static uint32_t transfers(void)
 START_TEST(no_more_is_kept_than_the_limit_says)
 {
     make_zone(1, 10);
-    ck_assert(adm_spool_take(child, 60, 100));
-    ck_assert(adm_spool_take(child, 40, 100));
-    ck_assert(!adm_spool_take(child, 1, 100));
+    ck_assert(spool_take(child, 60, 100));
+    ck_assert(spool_take(child, 40, 100));
+    ck_assert(!spool_take(child, 1, 100));
     ck_assert_uint_eq(spooled(), 100);
-    ck_assert(adm_spool_take(child, 1, 101));
-    adm_spool_give_back(child, 41);
+    ck_assert(spool_take(child, 1, 101));
+    spool_give_back(child, 41);
     ck_assert_uint_eq(spooled(), 60);
-    ck_assert(adm_spool_take(child, 40, 100));
-    adm_spool_give_back(child, 100);
+    ck_assert(spool_take(child, 40, 100));
+    spool_give_back(child, 100);
     ck_assert_uint_eq(spooled(), 0);
     assert_segment_consistent();
 }
@@ -46,8 +44,8 @@ static int keep_and_stay(void *unused)
 
     (void)unused;
     NEED(other != NULL);
-    NEED(adm_spool_take(other, 70, 100));
-    NEED(adm_spool_begin_transfer(other));
+    NEED(spool_take(other, 70, 100));
+    NEED(adm_worker_begin_transfer(other));
     atomic_store(&shared[0], 1);
     return stay();
 }
@@ -61,15 +59,15 @@ START_TEST(what_a_killed_child_kept_counts_no_longer)
     WAIT_FOR(atomic_load(&shared[0]));
     ck_assert_uint_eq(spooled(), 70);
     ck_assert_uint_eq(transfers(), 1);
-    ck_assert(!adm_spool_take(child, 40, 100));
-    ck_assert(adm_spool_take(child, 30, 100));
+    ck_assert(!spool_take(child, 40, 100));
+    ck_assert(spool_take(child, 30, 100));
     kill_noticed(pid);
     ck_assert_uint_eq(spooled(), 30);
     ck_assert_uint_eq(transfers(), 0);
-    ck_assert(adm_spool_take(child, 70, 100));
+    ck_assert(spool_take(child, 70, 100));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 100);
-    adm_spool_give_back(child, 100);
+    spool_give_back(child, 100);
     assert_segment_consistent();
 }
 END_TEST
@@ -81,7 +79,7 @@ static int die_asking(void *unused)
     (void)unused;
     NEED(other != NULL);
     adm_fault_arm(ADM_FAULT_spool_taken, 1);
-    adm_spool_take(other, 70, 100);
+    spool_take(other, 70, 100);
     return 1;
 }
 
@@ -91,8 +89,8 @@ START_TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 0);
-    ck_assert(adm_spool_take(child, 100, 100));
-    adm_spool_give_back(child, 100);
+    ck_assert(spool_take(child, 100, 100));
+    spool_give_back(child, 100);
     assert_segment_consistent();
 }
 END_TEST
@@ -101,21 +99,21 @@ static int give_back_what_the_parent_has(void *unused)
 {
     (void)unused;
     adm_child_forget_self();
-    adm_spool_give_back(child, 50);
-    adm_spool_end_transfer(child);
+    spool_give_back(child, 50);
+    adm_worker_end_transfer(child);
     return 0;
 }
 
 START_TEST(a_process_that_the_child_forked_gives_nothing_back)
 {
     make_zone(1, 10);
-    ck_assert(adm_spool_take(child, 50, 100));
-    ck_assert(adm_spool_begin_transfer(child));
+    ck_assert(spool_take(child, 50, 100));
+    ck_assert(adm_worker_begin_transfer(child));
     ck_assert_int_eq(play(give_back_what_the_parent_has, NULL), 0);
     ck_assert_uint_eq(spooled(), 50);
     ck_assert_uint_eq(transfers(), 1);
-    adm_spool_give_back(child, 50);
-    adm_spool_end_transfer(child);
+    spool_give_back(child, 50);
+    adm_worker_end_transfer(child);
     assert_segment_consistent();
 }
 END_TEST
@@ -123,9 +121,9 @@ END_TEST
 START_TEST(giving_back_more_than_was_taken_is_found)
 {
     make_zone(1, 10);
-    adm_spool_give_back(child, 1);
+    spool_give_back(child, 1);
     ck_assert_ptr_nonnull(adm_check(segment));
-    ck_assert(adm_spool_take(child, 1, 100));
+    ck_assert(spool_take(child, 1, 100));
     assert_segment_consistent();
 }
 END_TEST
@@ -135,9 +133,9 @@ START_TEST(it_is_told_once_in_a_while)
     adm_usec_t now = adm_now();
 
     make_zone(1, 10);
-    ck_assert(adm_spool_may_log(segment, now, 1000));
-    ck_assert(!adm_spool_may_log(segment, now + 999, 1000));
-    ck_assert(adm_spool_may_log(segment, now + 1000, 1000));
+    ck_assert(spool_may_log(segment, now, 1000));
+    ck_assert(!spool_may_log(segment, now + 999, 1000));
+    ck_assert(spool_may_log(segment, now + 1000, 1000));
 }
 END_TEST
 
@@ -149,13 +147,13 @@ START_TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
 
     make_zone(0, 10);
     adm_worker_limit_connections(child, 2, 2, 3);
-    ck_assert(adm_spool_begin_transfer(child));
+    ck_assert(adm_worker_begin_transfer(child));
     ck_assert_int_eq(ask(PARKS, &parked), ADM_WAITING);
     adm_ticket_park(&parked, 0);
     ck_assert(!adm_worker_has_room(child));
-    ck_assert(!adm_spool_begin_transfer(child));
+    ck_assert(!adm_worker_begin_transfer(child));
     ck_assert_uint_eq(transfers(), 1);
-    adm_spool_end_transfer(child);
+    adm_worker_end_transfer(child);
     ck_assert(adm_worker_has_room(child));
     adm_ticket_cancel(&parked, ADM_GONE, adm_now());
     ck_assert_uint_eq(transfers(), 0);

@@ -82,7 +82,6 @@ typedef struct adm_server_stats_t {
     uint32_t blocked;         /* waiting with a thread, also one of HTTP/2's */
     uint32_t parked;          /* waiting without a worker */
     uint32_t transfers;       /* sent or received without a worker */
-    uint64_t spooled;         /* bytes kept for slow clients */
     uint64_t unlimited;       /* requests let through because of a fault */
     uint64_t tickets_ignored; /* requests with a forged or stale one */
     bool has_agent;           /* that is at work */

@@ -60,4 +60,12 @@ adm_worker_t adm_worker_occupy(adm_child_t *child);
 /** The worker that adm_worker_occupy() counted is free. Any thread of the child. */
 void adm_worker_vacate(adm_child_t *child);
 
+/** A request's body or answer is transferred without a worker from now on: it
+ *  takes a connection as a parked request does, adm_worker_limit_connections().
+ *  @return whether there is room for it; if not, nothing has changed. */
+bool adm_worker_begin_transfer(adm_child_t *child);
+
+/** The transfer has ended. */
+void adm_worker_end_transfer(adm_child_t *child);
+
 #endif

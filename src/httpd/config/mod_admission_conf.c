@@ -12,8 +12,7 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
                                     .reject_status = ADMISSION_UNSET,
                                     .retry = ADMISSION_RETRY_UNSET,
                                     .dry_run = ADMISSION_UNSET,
-                                    .spool_request = ADMISSION_UNSET,
-                                    .spool_response = ADMISSION_UNSET };
+                                    .spool = SPOOL_CONF_UNSET };
     return conf;
 }
 
@@ -41,8 +40,7 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
     PICK(fair, NULL);
     PICK(priorities, NULL);
     PICK(costs, NULL);
-    PICK(spool_request, ADMISSION_UNSET);
-    PICK(spool_response, ADMISSION_UNSET);
+    conf->spool = spool_conf_merge(base->spool, add->spool);
     return conf;
 }
 
@@ -65,7 +63,6 @@ void *admission_conf_create_server(apr_pool_t *p, server_rec *s)
 
     conf->reserve = ADMISSION_UNSET;
     conf->parking = ADMISSION_UNSET;
-    conf->spool_limit = ADMISSION_UNSET;
     return conf;
 }
 

@@ -11,6 +11,7 @@
 
 #include "auto/auto_conf.h"
 #include "recycle/recycle_conf.h"
+#include "spool/spool_conf.h"
 
 extern module AP_MODULE_DECLARE_DATA admission_module;
 
@@ -76,8 +77,6 @@ typedef struct admission_section_t {
 #define ADMISSION_UNSET (-1)
 #define ADMISSION_DEFAULT_QUEUE_LENGTH 100
 #define ADMISSION_DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
-#define ADMISSION_DEFAULT_SPOOL_REQUEST ((apr_off_t)1024 * 1024)
-#define ADMISSION_DEFAULT_SPOOL_RESPONSE ((apr_off_t)16 * 1024 * 1024)
 #define ADMISSION_DEFAULT_QUEUE_TIMEOUT (30 * ADM_USEC_PER_SEC)
 
 typedef enum admission_retry_t {
@@ -127,8 +126,7 @@ typedef struct admission_dir_conf_t {
     const admission_fair_t *fair;   /* NULL: unset */
     apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
     apr_array_header_t *costs;      /* the same */
-    apr_off_t spool_request;        /* bytes; 0: off; -1: unset */
-    apr_off_t spool_response;
+    spool_conf_t spool;
     apr_table_t *actions; /* of mod_actions: handler, type or method, and the
                            * script that it leads to; NULL: none */
     /* The directives of the <Location> sections among those merged here, alone; NULL:
@@ -144,8 +142,7 @@ typedef struct admission_server_conf_t {
     int parking;               /* -1: unset */
     recycle_conf_t recycle;
     const char *state_file;                 /* NULL: unset; "": off */
-    apr_off_t spool_limit;                  /* bytes; -1: unset */
-    const char *spool_directory;            /* NULL: unset; never in a child */
+    spool_server_conf_t spool;
     const struct engine_provider_t *engine; /* NULL: none */
     const struct engine_address_t *engine_address;
     adm_usec_t lease;        /* 0: unset */
@@ -228,24 +225,6 @@ static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
 static inline bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
 {
     return conf->dry_run == 1;
-}
-
-/** @return how many bytes of its body are kept for a slow client; 0: none. */
-static inline apr_off_t
-admission_conf_spool_request(const admission_dir_conf_t *conf)
-{
-    return conf->spool_request != ADMISSION_UNSET
-               ? conf->spool_request
-               : ADMISSION_DEFAULT_SPOOL_REQUEST;
-}
-
-/** @return how many bytes of its answer are kept for a slow client; 0: none. */
-static inline apr_off_t
-admission_conf_spool_response(const admission_dir_conf_t *conf)
-{
-    return conf->spool_response != ADMISSION_UNSET
-               ? conf->spool_response
-               : ADMISSION_DEFAULT_SPOOL_RESPONSE;
 }
 
 /** @return whether AdmissionParking is On. */

@@ -366,14 +366,7 @@ const command_rec admission_directives[] = {
                    "retry-after=auto|off|time"),
     AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
                   "On or Off; On: decide and count as if, change nothing"),
-    AP_INIT_TAKE12("AdmissionSpool", admission_slow_set_spool, NULL,
-                   ZONE_CONTEXT,
-                   "request=size|off and response=size|off: how much is kept "
-                   "for slow clients"),
-    AP_INIT_TAKE12("AdmissionSpoolLimit", admission_slow_set_limit, NULL,
-                   RSRC_CONF,
-                   "how much is kept for all slow clients together, and the "
-                   "directory of its files"),
+    SPOOL_DIRECTIVES,
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
     RECYCLE_DIRECTIVES,

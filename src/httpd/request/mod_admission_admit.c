@@ -2,6 +2,7 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "config/admission_part.h"
 #include "config/mod_admission_opening.h"
 #include "request/mod_admission_admit.h"
 #include "request/mod_admission_block.h"
@@ -14,7 +15,6 @@
 #include "request/mod_admission_resume.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
-#include "spool/spool_body.h"
 #include "request/mod_admission_url.h"
 #include "request/mod_admission_visit.h"
 #include "request/mod_admission_wait.h"
@@ -162,10 +162,14 @@ static int ask(const asking_t *asking)
     admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
-    if (!asking->kin.holds_any && !asking->kin.was_rejected
-        && admission_upload_is_possible(r, asking->conf)) {
-        int rv = admission_upload_read(r, asking->conf, admission_admit);
+    if (!asking->kin.holds_any && !asking->kin.was_rejected) {
+        int i, rv = OK;
 
+        for (i = 0; i < ADM_PARTS && rv == OK; i++) {
+            rv = admission_parts[i]->before
+                     ? admission_parts[i]->before(r, asking->conf, admission_admit)
+                     : OK;
+        }
         if (rv != OK) {
             return rv;
         }

@@ -1,25 +1,10 @@
-/* mod_admission_backend.h - which backend answers, and what its silence is used for.
- *
- * mod_proxy_http reads from its backend on the thread of the request, and says FLUSH
- * before it waits. An input filter of its connection to the backend sees the wait:
- * meanwhile the client gets what is kept for it.
- */
+/* mod_admission_backend.h - which backend answers a request. */
 #ifndef MOD_ADMISSION_BACKEND_H
 #define MOD_ADMISSION_BACKEND_H
 
-#include "spool/spool_drain.h"
+#include <stdbool.h>
 
-void admission_backend_register_filter(void);
-
-/** The hook pre_connection: a connection to a backend is among them. */
-int admission_backend_pre_connection(conn_rec *c, void *socket);
-
-/** The handlers of a request run on this thread; what they write goes to @a drain.
- *  @return what admission_backend_end() takes. */
-admission_drain_t *admission_backend_begin(admission_drain_t *drain);
-
-/** They have returned. */
-void admission_backend_end(admission_drain_t *outer);
+#include <httpd.h>
 
 /** How mod_proxy names what it answers, as handler or as file. */
 #define ADMISSION_BACKEND "proxy:"

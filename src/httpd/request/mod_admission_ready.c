@@ -63,7 +63,7 @@ void admission_ready_end(admission_ready_t *ready)
     ready->state = ADMISSION_READY_IDLE;
     if (ready->is_counted) {
         ready->is_counted = false;
-        adm_spool_end_transfer(admission_process_own_child());
+        adm_worker_end_transfer(admission_process_own_child());
     }
 }
 
@@ -105,7 +105,7 @@ admission_ready_t *admission_ready_begin(const request_rec *r,
     admission_ready_t *ready = make(r->connection);
 
     if (!admission_lot_is_polled()
-        || !adm_spool_begin_transfer(admission_process_own_child())) {
+        || !adm_worker_begin_transfer(admission_process_own_child())) {
         return NULL;
     }
     ready->is_counted = true;

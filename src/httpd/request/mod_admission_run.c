@@ -4,15 +4,14 @@
 #include <http_config.h>
 #include <http_log.h>
 
+#include "config/admission_part.h"
 #include "request/mod_admission_backend.h"
 #include "request/mod_admission_cache.h"
 #include "request/mod_admission_detour.h"
 #include "request/mod_admission_http2.h"
 #include "request/mod_admission_program.h"
-#include "spool/spool_rest.h"
 #include "request/mod_admission_ready.h"
 #include "request/mod_admission_release.h"
-#include "spool/spool.h"
 #include "request/mod_admission_run.h"
 #include "request/mod_admission_self.h"
 #include "request/mod_admission_upgrade.h"
@@ -78,20 +77,44 @@ static int run_when_daemon_is_there(request_rec *r,
     return rv;
 }
 
+static void begin_parts(request_rec *r, admission_visit_t *visit,
+                        void *begun[ADM_PARTS])
+{
+    int i;
+
+    for (i = 0; i < ADM_PARTS; i++) {
+        begun[i] = admission_parts[i]->begin ? admission_parts[i]->begin(r, visit)
+                                             : NULL;
+    }
+}
+
+/* @return the number of the capability that has a rest to send; -1: none. */
+static int end_parts(void *const begun[ADM_PARTS], int rv)
+{
+    int i, rest = -1;
+
+    for (i = 0; i < ADM_PARTS; i++) {
+        if (begun[i] && admission_parts[i]->end(begun[i], rv)) {
+            rest = i;
+        }
+    }
+    return rest;
+}
+
 /* @param has_waited  mod_cache is asked again: it may have an answer by now. If
  *                    that is gone in the next moment, the request that begins
  *                    again has this one's permit. */
 static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
-    admission_spool_t *spool = admission_spool_begin(r, known->visit);
+    void *begun[ADM_PARTS + 1];
     bool is_proxied = admission_backend_is_asked(r);
-    bool tells_http2 = is_proxied && admission_self_begin_http2(r);
-    bool watches = is_proxied
-                   && admission_upgrade_watch(r, &known->visit->ticket);
-    bool has_rest;
-    int rv;
+    bool tells_http2, watches;
+    int rest, rv;
 
+    begin_parts(r, known->visit, begun);
+    tells_http2 = is_proxied && admission_self_begin_http2(r);
+    watches = is_proxied && admission_upgrade_watch(r, &known->visit->ticket);
     admission_program_export_token(r, &known->visit->ticket);
     if (has_waited && admission_cache_has(r)) {
         rv = admission_cache_serve(r);
@@ -106,13 +129,13 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
     if (watches) {
         admission_upgrade_unwatch(r);
     }
-    has_rest = spool && admission_spool_end(spool, rv);
+    rest = end_parts(begun, rv);
     if (known->visit /* not handed on */
         && admission_release_after_handler(r, &known->visit->ticket, rv,
-                                           has_rest)) {
+                                           rest >= 0)) {
         known->visit = NULL;
     }
-    return has_rest ? admission_pump_begin(r, spool) : rv;
+    return rest >= 0 ? admission_parts[rest]->rest(r, begun[rest]) : rv;
 }
 
 /* Nobody reads the answer, or it must not be made: what an ErrorDocument may

@@ -7,6 +7,7 @@
 #include <http_core.h>
 #include <http_log.h>
 
+#include "config/admission_part.h"
 #include "config/mod_admission_said.h"
 #include "config/mod_admission_sections.h"
 #include "config/mod_admission_zones.h"
@@ -226,36 +227,11 @@ static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
     }
 }
 
-/* As it can be said in the configuration. */
-static void dump_size(apr_file_t *out, const char *what, apr_off_t size)
-{
-    static const char units[] = "\0KMGT";
-    const char *unit = units;
-
-    while (size > 0 && size % 1024 == 0 && unit < units + 4) {
-        size /= 1024;
-        unit++;
-    }
-    if (size == 0) {
-        apr_file_printf(out, " %s=off", what);
-    }
-    else {
-        apr_file_printf(out, " %s=%" APR_OFF_T_FMT "%.1s", what, size, unit);
-    }
-}
-
-static void dump_spool(apr_file_t *out, const admission_dir_conf_t *conf)
-{
-    apr_file_puts(" spool", out);
-    dump_size(out, "request", admission_conf_spool_request(conf));
-    dump_size(out, "response", admission_conf_spool_response(conf));
-}
-
 static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     const char *way = admission_room_would_park(s) ? "parked" : "blocked";
-    int i;
+    int i, part;
 
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
@@ -275,7 +251,11 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
             apr_file_printf(out, " fleet");
         }
         dump_order(out, zone->apparent);
-        dump_spool(out, zone->apparent);
+        for (part = 0; part < ADM_PARTS; part++) {
+            if (admission_parts[part]->describe) {
+                admission_parts[part]->describe(out, zone->apparent);
+            }
+        }
         dump_places(out, zone);
     }
 }

@@ -36,9 +36,6 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
     row(Transfers, NULL, GAUGE, ANY, \
         "Requests whose body or response is transferred without a worker.", \
         server->transfers) \
-    row(Spooled, NULL, GAUGE_BYTES, ANY, \
-        "Bytes buffered for slow clients, in memory and in files.", \
-        server->spooled) \
     row(Unlimited, NULL, COUNTER, ANY, \
         "Requests let through without a limit because of a fault.", \
         server->unlimited) \

@@ -1,11 +1,11 @@
-/* spool.h - answers that their clients read slowly.
+/* spool_output.h - answers that their clients read slowly.
  *
  * An output filter of each request that holds a permit. It passes on at once what
  * the client takes, and keeps what it does not, so that the program never waits for
  * its client. When the program has written everything its permit comes back.
  */
-#ifndef MOD_ADMISSION_SPOOL_H
-#define MOD_ADMISSION_SPOOL_H
+#ifndef SPOOL_OUTPUT_H
+#define SPOOL_OUTPUT_H
 
 #include "request/mod_admission_visit.h"
 

@@ -1,0 +1,466 @@
+/* spool_output.c - keeps responses for clients that read slowly. */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <util_filter.h>
+
+#include "request/mod_admission_backend.h"
+#include "spool/spool_backend.h"
+#include "spool/spool_drain.h"
+#include "request/mod_admission_mpm.h"
+#include "request/mod_admission_release.h"
+#include "request/mod_admission_resume.h"
+#include "spool/spool_output.h"
+#include "request/mod_admission_url.h"
+#include "server/mod_admission_process.h"
+
+APLOG_USE_MODULE(admission);
+
+/* While program and client both pause, either is looked at so often: a program that
+ * has been at work for long may take its time. */
+#define LOOK_MIN ((apr_interval_time_t)100)
+#define LOOK_MAX apr_time_from_msec(10)
+
+struct admission_spool_t {
+    request_rec *r;
+    admission_visit_t *visit;
+    admission_drain_t drain;
+    apr_off_t room;           /* for what is kept */
+    apr_bucket_brigade *data; /* read, not written yet; NULL at first */
+    apr_size_t length;        /* of that */
+    bool has_begun;           /* something was written */
+    apr_bucket *end;          /* its EOS, held back; NULL: none */
+    admission_drain_t *outer; /* of a request around this one */
+    bool keeps_worker;        /* until the request's pool is destroyed */
+    bool has_returned;        /* the handlers; httpd says that this was all */
+    bool may_hold_back; /* the handlers run, and the rest need no worker */
+};
+
+static ap_filter_rec_t *spool_filter;
+
+/* ---- the end of the program's output -------------------------------------- */
+
+static apr_status_t return_worker(void *visit)
+{
+    adm_ticket_return_worker(&((admission_visit_t *)visit)->ticket);
+    return APR_SUCCESS;
+}
+
+static void release_permit(admission_spool_t *spool)
+{
+    if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
+        return;
+    }
+    if (!admission_mpm_is_async()) {
+        /* What is left is sent with the worker, which is not free before the request
+         * ends. */
+        spool->keeps_worker = true;
+        apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
+                                  apr_pool_cleanup_null);
+    }
+    else if (spool->has_returned) {
+        return_worker(spool->visit);
+    }
+}
+
+static apr_status_t write_data(admission_spool_t *spool)
+{
+    spool->has_begun = true;
+    spool->length = 0;
+    return APR_BRIGADE_EMPTY(spool->data)
+               ? APR_SUCCESS
+               : admission_drain_write(&spool->drain, spool->data);
+}
+
+/* A short answer goes with its end, so that its length is known. */
+static apr_status_t offer_last_data(admission_spool_t *spool)
+{
+    if (spool->drain.f->c->master) {
+        release_permit(spool);
+        return write_data(spool);
+    }
+    if (admission_drain_is_idle(&spool->drain)) {
+        spool->length = 0;
+        APR_BRIGADE_CONCAT(spool->drain.bb, spool->data);
+        return APR_SUCCESS;
+    }
+    return admission_drain_offer(&spool->drain, spool->data);
+}
+
+/* The permit comes back before the thread waits for the client. Else it comes back
+ * with the worker, in a moment: two that end at once would look like one more that is
+ * busy. */
+static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
+{
+    apr_status_t rv;
+
+    APR_BUCKET_REMOVE(eos);
+    rv = offer_last_data(spool);
+    if (APR_STATUS_IS_EAGAIN(rv)) {
+        release_permit(spool);
+        rv = write_data(spool);
+    }
+    if (spool->may_hold_back && rv == APR_SUCCESS
+        && !admission_drain_is_empty(&spool->drain)) {
+        spool->end = eos;
+        return APR_SUCCESS;
+    }
+    ap_remove_output_filter(spool->drain.f);
+    if (rv != APR_SUCCESS) {
+        apr_bucket_destroy(eos);
+        return rv;
+    }
+    if (!admission_drain_is_empty(&spool->drain)) {
+        release_permit(spool);
+    }
+    return admission_drain_end(&spool->drain, eos);
+}
+
+/* ---- pauses ---------------------------------------------------------------- */
+
+/* The handler wants its client to have everything now. It comes back to us only
+ * with more; but for mod_proxy_http, of which we see that it waits. */
+static apr_status_t flush(admission_spool_t *spool)
+{
+    admission_drain_t *drain = &spool->drain;
+    apr_status_t rv = write_data(spool);
+
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    return !drain->f->c->master && admission_backend_speaks_http(spool->r)
+               ? admission_drain_flush_soon(drain)
+               : admission_drain_flush(drain);
+}
+
+/* The program has nothing to say. @return APR_SUCCESS: its next word may be waited
+ * for; APR_EAGAIN: the client has something to read meanwhile, look again. */
+static apr_status_t pause_output(admission_spool_t *spool,
+                                 adm_usec_t paused_since)
+{
+    admission_drain_t *drain = &spool->drain;
+    apr_interval_time_t pause = adm_now() - paused_since;
+    apr_status_t rv = write_data(spool);
+
+    if (rv == APR_SUCCESS && !drain->f->c->master) {
+        rv = admission_drain_push(drain);
+        if (!admission_drain_is_idle(drain)
+            && (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv))
+            && pause < spool->r->server->timeout) {
+            admission_drain_wait(drain, pause < LOOK_MIN   ? LOOK_MIN
+                                        : pause > LOOK_MAX ? LOOK_MAX
+                                                           : pause);
+            return APR_EAGAIN;
+        }
+    }
+    return rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)
+               ? admission_drain_flush(drain)
+               : rv;
+}
+
+/* What filters tell each other, an error such as. In its place, and at once: behind
+ * an error the handler may return anything, and nothing may come any more. */
+static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
+{
+    apr_status_t rv = write_data(spool);
+
+    if (rv == APR_SUCCESS && !admission_drain_is_empty(&spool->drain)) {
+        rv = admission_drain_flush(&spool->drain);
+    }
+    if (rv != APR_SUCCESS) {
+        apr_bucket_destroy(b);
+        return rv;
+    }
+    return admission_drain_pass(&spool->drain, b);
+}
+
+/* ---- data ------------------------------------------------------------------ */
+
+/* The system resets the connection to a program that ends before it has read its
+ * body: for what the program wrote, that is the end of the file. */
+static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
+{
+    return APR_STATUS_IS_ECONNRESET(rv)
+           && adm_program_was_announced(&spool->visit->ticket);
+}
+
+/* What was read before is sent, and the client learns that it is not all. */
+static apr_status_t break_off(admission_spool_t *spool, apr_status_t fault)
+{
+    request_rec *r = spool->r;
+    apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
+                                               r->connection->bucket_alloc);
+
+    /* As the core does, which reads what we have not. */
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, fault, r, ADMLOGNO(0213)
+                  "AdmissionSpool: the end of the answer cannot be read");
+    pass_in_place(spool, error);
+    /* Behind the header: it must not say that the end of the connection is that of
+     * the answer. */
+    r->connection->keepalive = AP_CONN_CLOSE;
+    return fault;
+}
+
+/* @return APR_EOF: the output ends here. */
+static apr_status_t miss_data(admission_spool_t *spool, apr_status_t fault)
+{
+    if (is_end_of_program(spool, fault)) {
+        /* Some of the client's body may still be on its way. */
+        spool->r->connection->keepalive = AP_CONN_CLOSE;
+        return APR_EOF;
+    }
+    return break_off(spool, fault);
+}
+
+/* Read a bucket whose data may not be there yet. @return APR_EOF: it has none. */
+static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
+                                apr_size_t *length)
+{
+    adm_usec_t paused_since = 0;
+    const char *data;
+    apr_status_t rv = apr_bucket_read(b, &data, length, APR_NONBLOCK_READ);
+
+    while (APR_STATUS_IS_EAGAIN(rv)) {
+        if (!paused_since) {
+            paused_since = adm_now();
+        }
+        rv = pause_output(spool, paused_since);
+        if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
+            return rv;
+        }
+        rv = apr_bucket_read(b, &data, length,
+                             rv == APR_SUCCESS ? APR_BLOCK_READ
+                                               : APR_NONBLOCK_READ);
+    }
+    return rv == APR_SUCCESS ? rv : miss_data(spool, rv);
+}
+
+static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
+{
+    apr_size_t length;
+    apr_status_t rv = read_bucket(spool, b, &length);
+
+    if (rv == APR_EOF) {
+        apr_bucket_delete(b);
+        return APR_SUCCESS;
+    }
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    if (length > ADMISSION_PIECE) {
+        rv = apr_bucket_split(b, ADMISSION_PIECE);
+        length = ADMISSION_PIECE;
+        if (rv != APR_SUCCESS) {
+            return rv;
+        }
+    }
+    if (spool->length + length > ADMISSION_PIECE) {
+        rv = write_data(spool);
+    }
+    spool->length += length;
+    APR_BUCKET_REMOVE(b);
+    APR_BRIGADE_INSERT_TAIL(spool->data, b);
+    return rv;
+}
+
+/* ---- an answer in one piece ------------------------------------------------ */
+
+/* Behind the last of the data it tells that nothing more will come. */
+static bool is_flush_at_end(const apr_bucket_brigade *bb, const apr_bucket *b)
+{
+    const apr_bucket *next = APR_BUCKET_NEXT(b);
+
+    return APR_BUCKET_IS_FLUSH(b) && next != APR_BRIGADE_SENTINEL(bb)
+           && APR_BUCKET_IS_EOS(next);
+}
+
+/* @param memory  filled with how much of it is not in files
+ * @return the whole length; -1: there is more to come, or it is not known. */
+static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
+{
+    apr_off_t length = 0;
+    const apr_bucket *b;
+
+    *memory = 0;
+    for (b = APR_BRIGADE_FIRST(bb);
+         b != APR_BRIGADE_SENTINEL(bb) && !APR_BUCKET_IS_EOS(b);
+         b = APR_BUCKET_NEXT(b)) {
+        if (b->length == (apr_size_t)-1
+            || (APR_BUCKET_IS_FLUSH(b) && !is_flush_at_end(bb, b))) {
+            return -1;
+        }
+        length += (apr_off_t)b->length;
+        if (!APR_BUCKET_IS_FILE(b)) {
+            *memory += (apr_off_t)b->length;
+        }
+    }
+    return b != APR_BRIGADE_SENTINEL(bb) ? length : -1;
+}
+
+/* A file, or what is short: its handler has done its work, and the filters below
+ * know best how to send it, or parts of it. What is long they get in pieces, with
+ * the length that they would have found.
+ * @param length  filled with it; -1: not known */
+static bool is_best_passed_on(admission_spool_t *spool,
+                              const apr_bucket_brigade *bb, apr_off_t *length)
+{
+    request_rec *r = spool->r;
+    apr_off_t memory;
+
+    if (spool->data && (spool->has_begun || !APR_BRIGADE_EMPTY(spool->data))) {
+        return false;
+    }
+    *length = length_of_all(bb, &memory);
+    if (*length >= 0
+        && (memory <= (apr_off_t)ADMISSION_PIECE
+            || apr_table_get(r->headers_in, "Range"))) {
+        return true;
+    }
+    if (*length >= 0) {
+        ap_set_content_length(r, *length);
+    }
+    return false;
+}
+
+/* ---- the filter ------------------------------------------------------------ */
+
+/* Not before it is needed: most answers are passed on. */
+static void begin_writing(admission_spool_t *spool)
+{
+    request_rec *r = spool->r;
+
+    if (!spool->data) {
+        spool->data = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+        admission_drain_init(&spool->drain, spool->room);
+    }
+}
+
+static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    admission_spool_t *spool = f->ctx;
+    apr_status_t rv = APR_SUCCESS;
+    apr_off_t length;
+
+    if (is_best_passed_on(spool, bb, &length)) {
+        if (!admission_drain_takes_at_once(&spool->drain, length)) {
+            release_permit(spool);
+        }
+        ap_remove_output_filter(f);
+        return ap_pass_brigade(f->next, bb);
+    }
+    begin_writing(spool);
+    while (!APR_BRIGADE_EMPTY(bb) && rv == APR_SUCCESS) {
+        apr_bucket *b = APR_BRIGADE_FIRST(bb);
+
+        if (APR_BUCKET_IS_EOS(b)) {
+            return end_output(spool, b);
+        }
+        if (APR_BUCKET_IS_FLUSH(b)) {
+            apr_bucket_delete(b);
+            rv = flush(spool);
+        }
+        else if (APR_BUCKET_IS_METADATA(b)) {
+            APR_BUCKET_REMOVE(b);
+            rv = pass_in_place(spool, b);
+        }
+        else {
+            rv = add_data(spool, b);
+        }
+    }
+    return rv == APR_SUCCESS ? write_data(spool) : rv;
+}
+
+void admission_spool_register_filter(void)
+{
+    /* Below all that changes the answer, also compression; above what makes
+     * HTTP of it. */
+    spool_filter = ap_register_output_filter("ADMISSION_SPOOL", spool_output,
+                                             NULL, AP_FTYPE_PROTOCOL - 1);
+}
+
+/* ---- the request ----------------------------------------------------------- */
+
+/* Its handler is below that of the client's request, which can be. */
+static bool may_be_suspended(request_rec *r)
+{
+    request_rec *root = admission_visit_root(r);
+    const admission_request_t *known = admission_visit_request(root);
+
+    return known && known->may_suspend && admission_resume_is_possible(root);
+}
+
+admission_spool_t *admission_spool_begin(request_rec *r,
+                                         admission_visit_t *visit)
+{
+    const admission_dir_conf_t *conf = admission_url_conf(r);
+    apr_off_t room = spool_conf_response(&conf->spool);
+    admission_spool_t *spool;
+
+    if (room == 0 || r->main || r->header_only
+        || admission_conf_is_dry_run(conf)) {
+        return NULL;
+    }
+    spool = apr_pcalloc(r->pool, sizeof(*spool));
+    spool->r = r;
+    spool->visit = visit;
+    spool->room = room;
+    spool->drain.f = ap_add_output_filter_handle(spool_filter, spool, r,
+                                                 r->connection);
+    spool->may_hold_back = may_be_suspended(r);
+    spool->outer = spool_backend_begin(&spool->drain);
+    return spool;
+}
+
+/* Many handlers leave it to httpd to say that this was all: then it is said now, as
+ * long as the rest may be held back, and the worker that sends it is counted. */
+static void end_as_httpd_does(admission_spool_t *spool, int rv)
+{
+    request_rec *r = spool->r;
+
+    if (rv == OK && spool->data && !r->eos_sent && !r->connection->aborted
+        && (!admission_mpm_is_async()
+            || !admission_drain_is_empty(&spool->drain))) {
+        ap_finalize_request_protocol(r);
+    }
+}
+
+bool admission_spool_end(admission_spool_t *spool, int rv)
+{
+    spool_backend_end(spool->outer);
+    end_as_httpd_does(spool, rv);
+    spool->may_hold_back = false;
+    spool->has_returned = true;
+    if (!spool->keeps_worker) {
+        adm_ticket_return_worker(&spool->visit->ticket);
+    }
+    if (spool->end && rv != OK && rv != DONE) {
+        admission_spool_close(spool);
+    }
+    return spool->end != NULL;
+}
+
+request_rec *admission_spool_request(const admission_spool_t *spool)
+{
+    return spool->r;
+}
+
+adm_ticket_t *admission_spool_ticket(const admission_spool_t *spool)
+{
+    return &spool->visit->ticket;
+}
+
+apr_status_t admission_spool_push(admission_spool_t *spool)
+{
+    return admission_drain_push(&spool->drain);
+}
+
+void admission_spool_close(admission_spool_t *spool)
+{
+    ap_filter_t *f = spool->drain.f;
+
+    ap_remove_output_filter(f);
+    admission_drain_end(&spool->drain, spool->end);
+    spool->end = NULL;
+}
