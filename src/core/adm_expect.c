@@ -24,6 +24,11 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 typedef struct class_t {
     uint64_t tickets;
     uint64_t permits; /* that they will take: none takes more than the limit */
@@ -53,6 +58,17 @@ static uint64_t permits_beside(class_t others, uint64_t turns)
                                   : others.permits;
 }
 
+/* A key with a maximum runs fewer requests concurrently than the zone has permits. @return how
+ * many the zone could run until the waiting requests of the key have run. */
+static uint64_t permits_while_key_runs(const adm_flow_table_rec_t *table,
+                                       const adm_entry_t *entry, uint32_t limit)
+{
+    return entry->key_max != 0 && entry->key_max < limit
+               ? (uint64_t)adm_flow_waiting(table, entry->key) * limit
+                     / entry->key_max
+               : 0;
+}
+
 /* How many permits come before it. */
 static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
                               const adm_entry_t *entry, uint32_t limit)
@@ -66,6 +82,7 @@ static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
     if (entry->key) {
         turns = lesser(turns, adm_flow_turns_before(table, entry->key));
         ahead = lesser(ahead, adm_flow_turns_before(table, entry->key));
+        ahead = greater(ahead, permits_while_key_runs(table, entry, limit));
     }
     for (other = 0; other < ADM_PRIORITIES; other++) {
         if (other != priority) {

@@ -469,6 +469,11 @@ adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
     return is_free ? ADM_SHARE : ADM_FULL;
 }
 
+uint32_t adm_flow_waiting(const adm_flow_table_rec_t *table, uint64_t key)
+{
+    return table->flows[find_flow(table, key) - 1].waiting;
+}
+
 uint64_t adm_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key)
 {
     const adm_flow_rec_t *flow = &table->flows[find_flow(table, key) - 1];

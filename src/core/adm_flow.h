@@ -112,6 +112,9 @@ static inline unsigned adm_flow_size_of(uint16_t cost)
     return 31U - (unsigned)__builtin_clz(cost | 1U);
 }
 
+/** @return how many requests of a key wait. Zone lock. */
+uint32_t adm_flow_waiting(const adm_flow_table_rec_t *table, uint64_t key);
+
 /** @return how many others are served before a request with this key, if each that
  *  waits has its turn before it. */
 uint64_t adm_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key);

@@ -108,6 +108,23 @@ START_TEST(a_visitor_is_not_late_behind_a_crawler)
 }
 END_TEST
 
+START_TEST(a_key_at_its_maximum_is_late_though_permits_are_free)
+{
+    adm_entry_t entry = entry_of(CRAWLER);
+    uint32_t n;
+
+    begin_with_seconds(4, 8);
+    entry.key_max = 1;
+    ck_assert_int_eq(come_late(entry, 0), ADM_ADMITTED);
+    for (n = 1; n <= 3; n++) {
+        ck_assert_int_eq(come_late(entry, n), ADM_WAITING);
+    }
+    ck_assert_int_eq(come_late(entry, 4), ADM_LATE);
+    ck_assert_int_eq(come_with(1, 5), ADM_ADMITTED);
+    assert_segment_consistent();
+}
+END_TEST
+
 START_TEST(costs_count_as_they_are)
 {
     adm_entry_t dear = entry_of(0);
@@ -355,6 +372,7 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, one_that_takes_long_does_not_close_an_empty_queue);
     tcase_add_test(stories, one_among_many_that_takes_long_turns_nobody_away);
     tcase_add_test(stories, a_visitor_is_not_late_behind_a_crawler);
+    tcase_add_test(stories, a_key_at_its_maximum_is_late_though_permits_are_free);
     tcase_add_test(stories, costs_count_as_they_are);
     tcase_add_test(stories,
                    a_dry_run_counts_who_would_have_waited_and_been_late);
