@@ -8,8 +8,6 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#define ADMISSION_PARTS(part) \
-    part(recycle, RECYCLE) \
-    part(spool, SPOOL)
+#define ADMISSION_PARTS(part) part(recycle, RECYCLE) part(spool, SPOOL)
 
 #endif

@@ -134,7 +134,7 @@ static void end_duties(adm_child_t *self, const agent_task_t *tasks)
 
 /* Until it is woken, until then, or until a descriptor of a duty is ready. */
 static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
-                 unsigned calls, adm_usec_t until)
+                       unsigned calls, adm_usec_t until)
 {
     struct pollfd descriptors[1 + AGENT_DESCRIPTORS] = { { 0 } };
     struct timespec timeout;

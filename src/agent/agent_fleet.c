@@ -397,8 +397,8 @@ static void end(adm_child_t *self, adm_usec_t now)
         law_fleet_sync_t sync;
 
         if (can_tell(shared)
-            && adm_fleet_promise(self, shared->zone->handle, 0, false,
-                                 now, &shared->work)
+            && adm_fleet_promise(self, shared->zone->handle, 0, false, now,
+                                 &shared->work)
                    == APR_SUCCESS) {
             law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
                            leases, &sync);
@@ -410,7 +410,6 @@ static void end(adm_child_t *self, adm_usec_t now)
     }
 }
 
-const agent_duty_t agent_fleet_duty = { .begin = begin,
-                                        .look = lease,
-                                        .wait_for = wait_for,
-                                        .end = end };
+const agent_duty_t agent_fleet_duty = {
+    .begin = begin, .look = lease, .wait_for = wait_for, .end = end
+};

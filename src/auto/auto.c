@@ -93,7 +93,8 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
                             : ap_runtime_dir_relative(p, "admission.state");
 }
 
-void admission_auto_open(apr_pool_t *p, server_rec *s, agent_tune_setup_t *setup)
+void admission_auto_open(apr_pool_t *p, server_rec *s,
+                         agent_tune_setup_t *setup)
 {
     const char *path = setup->count > 0 ? state_file(p, s) : "";
 

@@ -13,7 +13,8 @@ agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s);
 
 /** In the parent, around the fork of an agent: only that has the file of what is
  *  kept. */
-void admission_auto_open(apr_pool_t *p, server_rec *s, agent_tune_setup_t *setup);
+void admission_auto_open(apr_pool_t *p, server_rec *s,
+                         agent_tune_setup_t *setup);
 
 void admission_auto_close(agent_tune_setup_t *setup);
 

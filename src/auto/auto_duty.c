@@ -38,7 +38,7 @@
 typedef struct tuned_t {
     const agent_zone_t *zone;
     law_tune_t law;
-    adm_auto_work_t work, before; /* of this look, of the last one */
+    adm_auto_work_t work, before;  /* of this look, of the last one */
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
     uint32_t programs;             /* how many these are */
     adm_usec_t looked_at;

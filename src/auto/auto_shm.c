@@ -71,8 +71,8 @@ static uint32_t copy_sizes_locked(const adm_segment_t *segment,
 }
 
 apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, uint32_t *sizes, uint32_t room,
-                           uint32_t *count)
+                           adm_auto_work_t *work, uint32_t *sizes,
+                           uint32_t room, uint32_t *count)
 {
     adm_segment_t *segment = self->segment;
     const adm_zone_rec_t *unlocked = adm_zone_at(segment, zone.idx);

@@ -32,8 +32,8 @@ typedef struct adm_auto_work_t {
  *         limit, active and queued were written.
  */
 apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, uint32_t *sizes, uint32_t room,
-                           uint32_t *count);
+                           adm_auto_work_t *work, uint32_t *sizes,
+                           uint32_t room, uint32_t *count);
 
 /** @return whether anything runs or waits in the zone. No lock. */
 bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);

@@ -178,8 +178,7 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     case LAW_TUNE_BRAKE_ON:
         return true;
     case LAW_TUNE_BRAKE_ENDS:
-        limit = is_forecast(tune) ? tune->brake.before
-                                         : tune->brake.limit;
+        limit = is_forecast(tune) ? tune->brake.before : tune->brake.limit;
         law_tune_search_resume(&tune->search,
                                law_tune_between(limit, rules->min, rules->max),
                                tune->now);
@@ -196,8 +195,7 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 {
     const law_tune_rules_t rules = { view->min, view->max };
 
-    if (LAW_TUNE_HAS(BRAKE)
-        && is_braked(tune, &rules, sample, stall)) {
+    if (LAW_TUNE_HAS(BRAKE) && is_braked(tune, &rules, sample, stall)) {
         *reason = LAW_TUNE_BRAKE;
         return tune->brake.limit;
     }
@@ -213,12 +211,9 @@ static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
 static void decide(law_tune_t *tune, const law_tune_rules_t *rules,
                    const law_tune_sample_t *sample, uint32_t cap, bool is_new)
 {
-    const law_tune_view_t view = { tune->now,
-                                   rules->min,
-                                   rules->max,
-                                   cap,
-                                   sample->cores,
-                                   sample->others_try != 0 };
+    const law_tune_view_t view = { tune->now,     rules->min,
+                                   rules->max,    cap,
+                                   sample->cores, sample->others_try != 0 };
     double stall = law_tune_ratio(tune->tick.stall_sec, tune->tick.sec);
     law_tune_reason_t reason;
     uint32_t limit = wanted(tune, sample, &view, stall, &reason);

@@ -173,8 +173,7 @@ static void judge_step(law_tune_search_t *search, const law_tune_yield_t *yield,
         && law_tune_epoch_pays(lower, yield) < CLIMB_PAYS) {
         search->target = plateau(search, yield);
         settle(search,
-               is_pressed(yield) ? LAW_TUNE_PROCESSORS
-                                       : LAW_TUNE_THROUGHPUT,
+               is_pressed(yield) ? LAW_TUNE_PROCESSORS : LAW_TUNE_THROUGHPUT,
                view->now);
     }
     else if (is_pressed(yield)) {
@@ -291,7 +290,7 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
         notice_change(search, &yield, view->now);
     }
     move_reference(search, &yield);
-    search->reason = is_pressed(&yield)      ? LAW_TUNE_PROCESSORS
+    search->reason = is_pressed(&yield)            ? LAW_TUNE_PROCESSORS
                      : search->target >= view->cap ? reason_of_cap(view)
                                                    : LAW_TUNE_THROUGHPUT;
     if (LAW_TUNE_HAS(TRIALS) && !view->others_try) {

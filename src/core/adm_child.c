@@ -48,9 +48,9 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
 
 static void clear_parts(adm_segment_t *segment, uint32_t idx)
 {
-#define CLEAR(name, NAME)                                            \
-    memset(adm_part_child_at(segment, ADM_PART_##NAME,               \
-                             adm_part_##name.of_child, idx),         \
+#define CLEAR(name, NAME)                                    \
+    memset(adm_part_child_at(segment, ADM_PART_##NAME,       \
+                             adm_part_##name.of_child, idx), \
            0, adm_part_##name.of_child);
     ADMISSION_PARTS(CLEAR)
 #undef CLEAR

@@ -24,7 +24,7 @@ typedef struct adm_who_rec_t {
      * lock; at its end what it took in all, by the ticket's owner: adm_account.c. */
     _Atomic uint64_t taken_of; /* adm_program_word() of the program, once all is
                                 * written; 0: being written */
-    _Atomic uint64_t size_kb;  /* resident at the last sample; 0: it has ended */
+    _Atomic uint64_t size_kb; /* resident at the last sample; 0: it has ended */
     _Atomic uint64_t peak_kb;
     _Atomic uint64_t processor_usec;
     _Atomic uint64_t faults;

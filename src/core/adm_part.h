@@ -23,7 +23,8 @@ typedef enum adm_part_number_t {
 /** The records of a capability. Their first bytes are zeros, on pages of their own. */
 typedef struct adm_part_t {
     size_t of_server; /* bytes of the one that the server has; 0: none */
-    size_t of_child;  /* bytes of the one that each child has, zeros when it starts */
+    size_t
+        of_child; /* bytes of the one that each child has, zeros when it starts */
 } adm_part_t;
 
 #define ADM_PART_DECLARE(name, NAME) extern const adm_part_t adm_part_##name;

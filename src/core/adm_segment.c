@@ -57,32 +57,32 @@ static void list_part(adm_segment_t *segment, adm_part_number_t number,
                       const adm_part_t *part, run_t runs[2])
 {
     runs[0] = (run_t){ &segment->parts[number].of_server, 1, part->of_server };
-    runs[1] = (run_t){ &segment->parts[number].of_child, segment->sizes.children,
-                       part->of_child };
+    runs[1] = (run_t){ &segment->parts[number].of_child,
+                       segment->sizes.children, part->of_child };
 }
 
 /* All that the segment consists of, in this order. */
 static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
 {
-#define RUN(of, number) \
-    { &segment->of, number, sizeof(*segment->of) }
+#define RUN(of, number)                            \
+    {                                              \
+        &segment->of, number, sizeof(*segment->of) \
+    }
     const adm_sizes_t *sizes = &segment->sizes;
-    const run_t core[CORE_RUNS] = {
-        RUN(header, 1),
-        RUN(zone_recs, sizes->zones),
-        RUN(history_recs, sizes->zones),
-        RUN(auto_recs, sizes->zones),
-        RUN(fleet_recs, sizes->zones),
-        RUN(child_recs, sizes->children),
-        RUN(doorbell_recs, sizes->children),
-        RUN(chunk_recs, segment->chunks),
-        RUN(ticket_recs, sizes->tickets),
-        RUN(who_recs, sizes->tickets),
-        RUN(ask_recs, sizes->tickets),
-        RUN(flow_table_recs, sizes->flow_tables)
-    };
+    const run_t core[CORE_RUNS] = { RUN(header, 1),
+                                    RUN(zone_recs, sizes->zones),
+                                    RUN(history_recs, sizes->zones),
+                                    RUN(auto_recs, sizes->zones),
+                                    RUN(fleet_recs, sizes->zones),
+                                    RUN(child_recs, sizes->children),
+                                    RUN(doorbell_recs, sizes->children),
+                                    RUN(chunk_recs, segment->chunks),
+                                    RUN(ticket_recs, sizes->tickets),
+                                    RUN(who_recs, sizes->tickets),
+                                    RUN(ask_recs, sizes->tickets),
+                                    RUN(flow_table_recs, sizes->flow_tables) };
 #undef RUN
-#define PART(name, NAME) \
+#define PART(name, NAME)                                  \
     list_part(segment, ADM_PART_##NAME, &adm_part_##name, \
               runs + CORE_RUNS + 2 * ADM_PART_##NAME);
     memcpy(runs, core, sizeof(core));

@@ -74,7 +74,8 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
     }
     recycling.quota = recycle_quota(admission_process_segment(),
                                     (uint32_t)conf->min, (uint32_t)conf->max);
-    recycling.together = conf->together ? (uint32_t)conf->together : DEFAULT_TOGETHER;
+    recycling.together = conf->together ? (uint32_t)conf->together
+                                        : DEFAULT_TOGETHER;
     recycling.takes_turns = !admission_capacity_is_threaded();
     /* prefork counts against this number only while it is positive, and looks
      * at it before each connection. */
@@ -115,7 +116,7 @@ static apr_status_t end_if_it_is_time(void *data)
     }
     if (!is_postponed(now)
         && recycle_take_turn(admission_process_child(), recycling.together,
-                                 now)) {
+                             now)) {
         ap_max_requests_per_child = 1;
     }
     return APR_SUCCESS;
@@ -172,9 +173,8 @@ static int pre_connection(conn_rec *c, void *socket)
 
 SERVER_FIELDS(ADMISSION_SERVER_VALUE)
 
-static const admission_field_t server_fields[] = {
-    SERVER_FIELDS(ADMISSION_SERVER_ROW) { .name = NULL }
-};
+static const admission_field_t server_fields[] = { SERVER_FIELDS(
+    ADMISSION_SERVER_ROW){ .name = NULL } };
 
 static void register_hooks(apr_pool_t *p)
 {
@@ -186,6 +186,5 @@ static void register_hooks(apr_pool_t *p)
 }
 
 const admission_part_t admission_part_recycle = {
-    .register_hooks = register_hooks,
-    .server_fields = server_fields
+    .register_hooks = register_hooks, .server_fields = server_fields
 };

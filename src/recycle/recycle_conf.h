@@ -15,7 +15,7 @@ typedef struct recycle_conf_t {
 const char *recycle_set(cmd_parms *cmd, void *dir_conf, const char *range,
                         const char *option);
 
-#define RECYCLE_DIRECTIVES                                            \
+#define RECYCLE_DIRECTIVES                                           \
     AP_INIT_TAKE12("AdmissionRecycle", recycle_set, NULL, RSRC_CONF, \
                    "min[-max] connections for each child, and "      \
                    "together=number; or 'off'")

@@ -104,8 +104,7 @@ static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
                   != (holder & SEQUENCE_MASK);
 }
 
-bool recycle_take_turn(adm_child_t *child, uint32_t together,
-                           adm_usec_t now)
+bool recycle_take_turn(adm_child_t *child, uint32_t together, adm_usec_t now)
 {
     recycle_rec_t *rec = rec_of(child->segment);
     adm_usec_t expires = longest_absence(child->segment);
@@ -181,7 +180,8 @@ recycle_view_t recycle_view(const adm_segment_t *segment)
 {
     const recycle_rec_t *rec = rec_of(segment);
 
-    return (recycle_view_t){ .ended = atomic_load(&rec->ended),
-                             .away = children_away(segment),
-                             .away_max_usec = atomic_load(&rec->away_max_usec) };
+    return (
+        recycle_view_t){ .ended = atomic_load(&rec->ended),
+                         .away = children_away(segment),
+                         .away_max_usec = atomic_load(&rec->away_max_usec) };
 }

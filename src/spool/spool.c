@@ -22,7 +22,8 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_config(admission_kept_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     /* A redirected request has the body that was read before. */
-    ap_hook_insert_filter(spool_body_insert_filter, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_insert_filter(spool_body_insert_filter, NULL, NULL,
+                          APR_HOOK_MIDDLE);
     ap_hook_pre_connection(spool_backend_pre_connection, NULL, NULL,
                            APR_HOOK_MIDDLE);
     admission_spool_register_filter();
@@ -84,14 +85,15 @@ static void describe(apr_file_t *out, const admission_dir_conf_t *conf)
 
 SERVER_FIELDS(ADMISSION_SERVER_VALUE)
 
-static const admission_field_t server_fields[] = {
-    SERVER_FIELDS(ADMISSION_SERVER_ROW) { .name = NULL }
-};
+static const admission_field_t server_fields[] = { SERVER_FIELDS(
+    ADMISSION_SERVER_ROW){ .name = NULL } };
 
-const admission_part_t admission_part_spool = { .register_hooks = register_hooks,
-                                                .describe = describe,
-                                                .before = spool_body_read,
-                                                .begin = begin,
-                                                .end = end,
-                                                .rest = rest,
-                                                .server_fields = server_fields };
+const admission_part_t admission_part_spool = {
+    .register_hooks = register_hooks,
+    .describe = describe,
+    .before = spool_body_read,
+    .begin = begin,
+    .end = end,
+    .rest = rest,
+    .server_fields = server_fields
+};

@@ -359,11 +359,12 @@ static bool is_possible(const request_rec *r, const admission_dir_conf_t *conf)
 }
 
 int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
-                          int (*again)(request_rec *r))
+                    int (*again)(request_rec *r))
 {
     admission_upload_t *upload;
 
-    if (!is_possible(r, conf) || r->main || admission_conf_is_dry_run(conf) || upload_of(r)
+    if (!is_possible(r, conf) || r->main || admission_conf_is_dry_run(conf)
+        || upload_of(r)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
                                (uint32_t)admission_conf_queue_length(conf))) {

@@ -21,6 +21,6 @@ void spool_body_insert_filter(request_rec *r);
  * @return OK: go on; SUSPENDED: @a again is called later; or the status of an error.
  */
 int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
-                          int (*again)(request_rec *r));
+                    int (*again)(request_rec *r));
 
 #endif

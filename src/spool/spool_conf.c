@@ -39,8 +39,8 @@ static const char *parse_spool(apr_pool_t *p, const char *option,
                               option);
 }
 
-const char *spool_conf_set(cmd_parms *cmd, void *dir_conf,
-                                     const char *first, const char *second)
+const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
+                           const char *second)
 {
     admission_dir_conf_t *conf = dir_conf;
     apr_off_t request = ADMISSION_UNSET, response = ADMISSION_UNSET;
@@ -65,7 +65,7 @@ const char *spool_conf_set(cmd_parms *cmd, void *dir_conf,
 }
 
 const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
-                                     const char *size, const char *directory)
+                                 const char *size, const char *directory)
 {
     admission_server_conf_t *conf =
         ap_get_module_config(cmd->server->module_config, &admission_module);

@@ -11,7 +11,10 @@ typedef struct spool_conf_t {
     apr_off_t request, response;
 } spool_conf_t;
 
-#define SPOOL_CONF_UNSET { -1, -1 }
+#define SPOOL_CONF_UNSET \
+    {                    \
+        -1, -1           \
+    }
 
 /** @return the directives of @a add, and of @a base where @a add has none. */
 static inline spool_conf_t spool_conf_merge(spool_conf_t base, spool_conf_t add)
@@ -44,14 +47,13 @@ const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
 const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
                                  const char *size, const char *directory);
 
-#define SPOOL_DIRECTIVES \
-    AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, \
-                   ZONE_CONTEXT, \
+#define SPOOL_DIRECTIVES                                                       \
+    AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, ZONE_CONTEXT,       \
                    "request=size|off and response=size|off: how much is kept " \
-                   "for slow clients"), \
-    AP_INIT_TAKE12("AdmissionSpoolLimit", spool_conf_set_limit, NULL, \
-                   RSRC_CONF, \
-                   "how much is kept for all slow clients together, and the " \
-                   "directory of its files")
+                   "for slow clients"),                                        \
+        AP_INIT_TAKE12(                                                        \
+            "AdmissionSpoolLimit", spool_conf_set_limit, NULL, RSRC_CONF,      \
+            "how much is kept for all slow clients together, and the "         \
+            "directory of its files")
 
 #endif

@@ -263,7 +263,7 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
 void admission_kept_tell(const request_rec *r, apr_status_t fault)
 {
     if (spool_may_log(admission_process_segment(), adm_now(),
-                          LOG_INTERVAL_USEC)) {
+                      LOG_INTERVAL_USEC)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING,
                       fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,
                       ADMLOGNO(0211)

@@ -23,7 +23,8 @@ typedef struct server_rec_t {
 const adm_part_t adm_part_spool = { .of_server = sizeof(server_rec_t),
                                     .of_child = sizeof(child_rec_t) };
 
-static _Atomic uint64_t *bytes_of(const adm_segment_t *segment, uint32_t child_idx)
+static _Atomic uint64_t *bytes_of(const adm_segment_t *segment,
+                                  uint32_t child_idx)
 {
     child_rec_t *rec = adm_part_child_at(segment, ADM_PART_SPOOL,
                                          sizeof(child_rec_t), child_idx);
@@ -55,7 +56,8 @@ bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
     atomic_fetch_add(bytes_of(child->segment, child->idx), bytes);
     ADM_FAULT(spool_taken);
     if (spool_bytes(child->segment) > limit) {
-        atomic_fetch_sub(bytes_of(child->segment, child->idx), bytes); /* K3_refused */
+        atomic_fetch_sub(bytes_of(child->segment, child->idx),
+                         bytes); /* K3_refused */
         return false;
     }
     return true; /* K4_keep */
@@ -64,12 +66,12 @@ bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
 void spool_give_back(adm_child_t *child, uint64_t bytes)
 {
     if (adm_child_is_self(child)) {
-        atomic_fetch_sub(bytes_of(child->segment, child->idx), bytes); /* K5_give_back */
+        atomic_fetch_sub(bytes_of(child->segment, child->idx),
+                         bytes); /* K5_give_back */
     }
 }
 
-bool spool_may_log(adm_segment_t *segment, adm_usec_t now,
-                       adm_usec_t interval)
+bool spool_may_log(adm_segment_t *segment, adm_usec_t now, adm_usec_t interval)
 {
     server_rec_t *rec = segment->parts[ADM_PART_SPOOL].of_server;
 

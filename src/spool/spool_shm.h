@@ -30,7 +30,6 @@ uint64_t spool_bytes(const adm_segment_t *segment);
 
 /** @return whether no process of the server was told so within @a interval:
  *  something cannot be kept. */
-bool spool_may_log(adm_segment_t *segment, adm_usec_t now,
-                       adm_usec_t interval);
+bool spool_may_log(adm_segment_t *segment, adm_usec_t now, adm_usec_t interval);
 
 #endif

@@ -67,7 +67,8 @@ static void check_server_conf(server_rec *s)
 
     MUST(is_within(conf->reserve, 0, conf->reserve_is_percent ? 99 : 65535));
     MUST(is_within(conf->parking, 0, 1));
-    MUST(conf->recycle.together >= 0 && conf->recycle.together <= RECYCLE_TURNS_MAX);
+    MUST(conf->recycle.together >= 0
+         && conf->recycle.together <= RECYCLE_TURNS_MAX);
     MUST(conf->recycle.min >= 0 && conf->recycle.min <= conf->recycle.max);
     MUST(admission_capacity_reserved(s, 400) >= 0);
 }

@@ -149,7 +149,7 @@ static void recycle(story_t *story, input_t *input)
 
     MUST(quota >= min && quota <= max);
     recycle_take_turn(story->child, take_byte(input) % RECYCLE_TURNS_MAX + 1u,
-                          adm_now());
+                      adm_now());
     recycle_take_place(story->child, adm_now());
     recycle_count(segment);
 }

@@ -39,7 +39,8 @@ static uint32_t limit(void)
 
 static int be_agent(void *unused)
 {
-    const agent_task_t tasks[] = { { &agent_tune_duty, &setup }, { NULL, NULL } };
+    const agent_task_t tasks[] = { { &agent_tune_duty, &setup },
+                                   { NULL, NULL } };
 
     (void)unused;
     agent_begin(segment);

@@ -73,7 +73,8 @@ static void start_program(adm_ticket_t *ticket, int mb)
     say(apr_pstrcat(pool, folder, "/statm", NULL),
         apr_psprintf(pool, "1 %ld 1 1 0 1 0\n", pages));
     say(apr_pstrcat(pool, folder, "/stat", NULL),
-        apr_psprintf(pool, "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n",
+        apr_psprintf(pool,
+                     "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n",
                      last_pid, pages));
     say(apr_pstrcat(pool, folder, "/status", NULL),
         apr_psprintf(pool, "Name: x\nVmHWM: %d kB\n", mb * 1024));
@@ -90,7 +91,9 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones,
+                                  .count = ZONES,
+                                  .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };

@@ -372,7 +372,8 @@ static void add_stories(TCase *stories)
     tcase_add_test(stories, one_that_takes_long_does_not_close_an_empty_queue);
     tcase_add_test(stories, one_among_many_that_takes_long_turns_nobody_away);
     tcase_add_test(stories, a_visitor_is_not_late_behind_a_crawler);
-    tcase_add_test(stories, a_key_at_its_maximum_is_late_though_permits_are_free);
+    tcase_add_test(stories,
+                   a_key_at_its_maximum_is_late_though_permits_are_free);
     tcase_add_test(stories, costs_count_as_they_are);
     tcase_add_test(stories,
                    a_dry_run_counts_who_would_have_waited_and_been_late);

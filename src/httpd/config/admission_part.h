@@ -46,7 +46,8 @@ typedef struct admission_part_t {
      *  @return what the handler hook returns: OK or SUSPENDED. */
     int (*rest)(request_rec *r, void *begun);
 
-    const struct admission_field_t *server_fields; /* a row without a name ends them */
+    const struct admission_field_t
+        *server_fields; /* a row without a name ends them */
 } admission_part_t;
 
 #define ADMISSION_PART_DECLARE(name, NAME) \

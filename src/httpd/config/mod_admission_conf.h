@@ -141,7 +141,7 @@ typedef struct admission_server_conf_t {
     const char *reserve_place; /* file:line; NULL: unset */
     int parking;               /* -1: unset */
     recycle_conf_t recycle;
-    const char *state_file;                 /* NULL: unset; "": off */
+    const char *state_file; /* NULL: unset; "": off */
     spool_server_conf_t spool;
     const struct engine_provider_t *engine; /* NULL: none */
     const struct engine_address_t *engine_address;

@@ -167,7 +167,8 @@ static int ask(const asking_t *asking)
 
         for (i = 0; i < ADM_PARTS && rv == OK; i++) {
             rv = admission_parts[i]->before
-                     ? admission_parts[i]->before(r, asking->conf, admission_admit)
+                     ? admission_parts[i]->before(r, asking->conf,
+                                                  admission_admit)
                      : OK;
         }
         if (rv != OK) {

@@ -83,8 +83,9 @@ static void begin_parts(request_rec *r, admission_visit_t *visit,
     int i;
 
     for (i = 0; i < ADM_PARTS; i++) {
-        begun[i] = admission_parts[i]->begin ? admission_parts[i]->begin(r, visit)
-                                             : NULL;
+        begun[i] = admission_parts[i]->begin
+                       ? admission_parts[i]->begin(r, visit)
+                       : NULL;
     }
 }
 

@@ -79,9 +79,8 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
 
 SERVER_FIELDS(ADMISSION_SERVER_VALUE)
 
-static const admission_field_t own_fields[] = {
-    SERVER_FIELDS(ADMISSION_SERVER_ROW)
-};
+static const admission_field_t own_fields[] = { SERVER_FIELDS(
+    ADMISSION_SERVER_ROW) };
 
 #define OWN_COUNT ((int)(sizeof(own_fields) / sizeof(*own_fields)))
 
