@@ -155,6 +155,20 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 
 /* ---- the hook ------------------------------------------------------------ */
 
+/* What capabilities do before a request asks. @return OK, or as ask(). */
+static int prepare(const asking_t *asking)
+{
+    int i, rv = OK;
+
+    for (i = 0; i < ADM_PARTS && rv == OK; i++) {
+        if (admission_parts[i]->before) {
+            rv = admission_parts[i]->before(asking->r, asking->conf,
+                                            admission_admit);
+        }
+    }
+    return rv;
+}
+
 /* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
 static int ask(const asking_t *asking)
 {
@@ -162,15 +176,10 @@ static int ask(const asking_t *asking)
     admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
+    ap_assert(verdict.zone); /* else the request does not count */
     if (!asking->kin.holds_any && !asking->kin.was_rejected) {
-        int i, rv = OK;
+        int rv = prepare(asking);
 
-        for (i = 0; i < ADM_PARTS && rv == OK; i++) {
-            rv = admission_parts[i]->before
-                     ? admission_parts[i]->before(r, asking->conf,
-                                                  admission_admit)
-                     : OK;
-        }
         if (rv != OK) {
             return rv;
         }

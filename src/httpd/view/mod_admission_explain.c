@@ -428,8 +428,8 @@ static bool add_key(explain_t *e, request_rec *first, request_rec *last,
 static void add_zone(explain_t *e, request_rec *first, request_rec *last,
                      const admission_dir_conf_t *conf)
 {
-    bool is_exempt = admission_url_is_exempt(last, first, conf);
     bool depends = conf->exempt != NULL;
+    bool is_exempt = depends && admission_url_is_exempt(last, first, conf);
 
     add_fact(e, "zone", "zone", admission_conf_zone(conf)->name);
     if (is_exempt) {
