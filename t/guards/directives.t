@@ -11,7 +11,7 @@ my @fields = qw(Description Syntax Default Context);
 
 my @directives = join('', map { without_comments(slurp($_)) }
                           'src/httpd/config/mod_admission_directives.c', files(qr/_conf\.h\z/, 'src'))
-                 =~ /\bAP_INIT_\w+\(\s*"(\w+)"/g;
+                 =~ /\bAP_INIT_\w+\([\s\\]*"(\w+)"/g;
 my %section = join('', map { slurp("docs/manual/$_.md") } qw(mod_admission fleet))
               =~ /^##\s+(\w+)\s+Directive\s*\n(.*?)(?=^##\s|\z)/gms;
 my $conf = slurp('conf/admission.conf');
