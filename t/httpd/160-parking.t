@@ -55,8 +55,7 @@ CONF
                          Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0,
                    AdmissionBlocked => 0);
-    is scalar(grep { / status=queued wait=\d+ / } $httpd->access_log), $waiters,
-        'the access log says so';
+    $httpd->access_log_becomes('the access log has so many', qr/ status=queued wait=\d+ /, $waiters);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi', 'event+cgid+completion');
 

@@ -101,8 +101,8 @@ CONF
         is_deeply statuses(answers(@clients)), { 200 => $clients }, 'all are served';
         $httpd->zone_becomes($zone, '... and counted once', Active => 0, Queued => 0,
                              Admitted => $clients + 1, AdmittedAfterWait => $parked);
-        is scalar(grep { /id=$zone-\d.* zone=$zone status=queued / } $httpd->access_log),
-            $parked, 'the log has one outcome of each';
+        $httpd->access_log_becomes('the log has one outcome of each',
+                                   qr/id=$zone-\d.* zone=$zone status=queued /, $parked);
     }
     is $watch->most, $limit, 'the limit was kept';
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);

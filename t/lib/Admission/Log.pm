@@ -40,6 +40,20 @@ sub logged {
     return \%is;
 }
 
+# Assertion: the access log comes to have so many lines of a pattern. A client may have its
+# answer, and another request the permit, before the line is written.
+sub access_log_becomes {
+    my ($self, $what, $pattern, $number) = @_;
+    my @lines;
+
+    my $reached = $self->soon(sub {
+        @lines = grep { $_ =~ $pattern } $self->access_log;
+        @lines >= $number;
+    });
+    return $self->must($reached && @lines == $number, $what,
+                       @lines . " lines of $pattern, should be $number");
+}
+
 sub error_log {
     my ($self) = @_;
     return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');
