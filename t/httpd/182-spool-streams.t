@@ -13,8 +13,11 @@ my $events = "#!/bin/sh\nprintf 'Content-Type: text/event-stream\\n\\n'\n"
              . "  until [ -e \$HEAVY_DIR/\$QUERY_STRING-\$i ]; do sleep 0.02; done\n"
              . "done\n";
 
-# The same behind an answer that is larger than what is in the sockets.
-my $snapshot = $events =~ s/^for i/seq -f %09.0f 1 @{[ $BULK \/ 10 ]}\nfor i/mr;
+# The same behind an answer that is larger than what is in the sockets: its first line, and
+# the rest when the client has stopped reading.
+my $bulk = 'until [ -e $HEAVY_DIR/$QUERY_STRING-go ]; do sleep 0.02; done' . "\n"
+           . "seq -f %09.0f 1 @{[ $BULK / 10 ]}\n";
+my $snapshot = $events =~ s/^(?=for i)/echo first\n$bulk/mr;
 
 sub events_come {
     my ($httpd, $how, $name, $reader) = @_;
@@ -57,6 +60,7 @@ CONF
         $name = "snapshot-$how" =~ s/\W+/-/gr;
         $reader = slow_reader($httpd->$url("/snapshot.cgi?$name"), @options);
         $reader->stop_reading;
+        $httpd->open_gate("$name-go");
         wait_for { $httpd->status->{AdmissionSpooled} } "$how: something is kept";
         $reader->read_on;
         events_come($httpd, "$how, later", $name, $reader);

@@ -68,7 +68,9 @@ CONF
         if ($is_event) {
             $upload = $httpd->connect->send("POST /cgi-bin/free?id=upload HTTP/1.1\r\n"
                 . "Host: test.example\r\nConnection: close\r\nContent-Length: 10\r\n\r\n123");
-            $reader = slow_reader($httpd->url("/cgi-bin/free?early=1&bulk=$BULK"))->stop_reading;
+            my $bulk = "/cgi-bin/free?early=1&until=bulk$seconds&bulk=$BULK";
+            $reader = slow_reader($httpd->url($bulk))->stop_reading;
+            $httpd->open_gate("bulk$seconds");
             $httpd->soon(sub { $httpd->status->{AdmissionTransfers} == 2 });
             is $httpd->status->{AdmissionTransfers}, 2, 'a body and an answer are on their way';
         }
