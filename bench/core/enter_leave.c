@@ -23,7 +23,7 @@
 
 #include <apr_general.h>
 
-#include "adm.h"
+#include "core/adm.h"
 
 enum { ROUNDS = 101, PAIRS = 20000, WAITING = 10000, HAND_OVERS = 20000 };
 

@@ -39,12 +39,12 @@
 #include <apr_strings.h>
 #include <hiredis/hiredis.h>
 
-#include "adm.h"
-#include "adm_engine.h"
-#include "agent.h"
-#include "agent_fleet.h"
-#include "redis_address.h"
-#include "redis_link.h"
+#include "core/adm.h"
+#include "fleet/fleet_engine.h"
+#include "agent/agent.h"
+#include "fleet/fleet_duty.h"
+#include "fleet/redis_address.h"
+#include "fleet/redis_link.h"
 
 enum {
     SERVERS_MOST = 64,

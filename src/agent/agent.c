@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "adm_agent.h"
+#include "core/adm_agent.h"
 #include "agent.h"
 #include "agent_programs.h"
-#include "adm_number.h"
+#include "core/adm_number.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
 

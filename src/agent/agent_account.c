@@ -4,7 +4,7 @@
  * For people. The last sample of a program is what is known of it when no process was
  * told at its end, so a quarter of a second while any runs.
  */
-#include "adm_account.h"
+#include "core/adm_account.h"
 #include "agent_account.h"
 #include "agent_programs.h"
 

@@ -6,7 +6,7 @@
 
 #include <poll.h>
 
-#include "adm.h"
+#include "core/adm.h"
 #include "agent_sense.h"
 
 /** Descriptors that all duties together wait for, at most. */

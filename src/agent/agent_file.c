@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "agent_file.h"
-#include "adm_number.h"
+#include "core/adm_number.h"
 
 /* The agent has one thread. */
 static char text[AGENT_FILE_ROOM];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "adm_account.h"
+#include "core/adm_account.h"
 #include "agent_file.h"
 #include "agent_programs.h"
 

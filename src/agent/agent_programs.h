@@ -6,7 +6,7 @@
 #ifndef AGENT_PROGRAMS_H
 #define AGENT_PROGRAMS_H
 
-#include "adm.h"
+#include "core/adm.h"
 
 /** Prepare. @param root  in front of /proc; "" but in tests */
 void agent_programs_begin(adm_child_t *self, const char *root);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent_sense.h"
-#include "adm_number.h"
+#include "core/adm_number.h"
 
 /* More pages than this in a quarter of a second do not leave by chance. */
 #define SWAPPED_PAGES 64

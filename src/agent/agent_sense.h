@@ -7,7 +7,7 @@
 #ifndef AGENT_SENSE_H
 #define AGENT_SENSE_H
 
-#include "adm_time.h"
+#include "core/adm_time.h"
 #include "agent_group.h"
 
 /** What is seen, of the machine or of the own control group where that is

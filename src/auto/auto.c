@@ -10,9 +10,9 @@
 
 #include "agent/agent.h"
 
-#include "config/mod_admission_zones.h"
+#include "module/zones.h"
 #include "auto.h"
-#include "server/mod_admission_private_file.h"
+#include "module/private_file.h"
 
 APLOG_USE_MODULE(admission);
 

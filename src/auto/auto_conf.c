@@ -2,9 +2,9 @@
 #include <httpd.h>
 #include <apr_strings.h>
 
-#include "config/mod_admission_conf.h"
+#include "module/conf.h"
 #include "auto_conf.h"
-#include "config/mod_admission_parse.h"
+#include "module/parse.h"
 
 static const char *parse_bound(apr_pool_t *p, const char *name, const char *arg,
                                int *number)

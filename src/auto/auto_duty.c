@@ -15,7 +15,7 @@
 #include "auto_duty.h"
 #include "law_share.h"
 #include "law_tune.h"
-#include "adm_number.h"
+#include "core/adm_number.h"
 
 #define GLANCE_USEC LAW_TUNE_GLANCE_USEC
 #define TICK_USEC (250 * ADM_USEC_PER_MSEC)

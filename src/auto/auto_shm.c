@@ -6,16 +6,16 @@
  */
 #include <stdio.h>
 
-#include "adm_account.h"
-#include "adm_agent.h"
+#include "core/adm_account.h"
+#include "core/adm_agent.h"
 #include "auto_shm.h"
-#include "adm_fault.h"
-#include "adm_figures.h"
-#include "adm_flow.h"
-#include "adm_history.h"
-#include "adm_number.h"
-#include "adm_words.h"
-#include "adm_zone.h"
+#include "core/adm_fault.h"
+#include "core/adm_figures.h"
+#include "fair/fair_flow.h"
+#include "core/adm_history.h"
+#include "core/adm_number.h"
+#include "core/adm_words.h"
+#include "core/adm_zone.h"
 #include "law_tune.h"
 
 /* As long as an agent may be silent. */

@@ -6,8 +6,8 @@
 #ifndef ADM_AUTO_H
 #define ADM_AUTO_H
 
-#include "adm_layout.h"
-#include "adm_limit.h"
+#include "core/adm_layout.h"
+#include "core/adm_limit.h"
 
 /** What a zone has done, from its beginning: differences tell what it does. */
 typedef struct adm_auto_work_t {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "auto_state.h"
-#include "adm_number.h"
+#include "core/adm_number.h"
 
 /* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */
 #define WORD "zone "

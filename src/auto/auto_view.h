@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "adm/base.h"
+#include "core/adm/base.h"
 #include "law_tune_field.h"
 
 typedef law_tune_shown_t adm_auto_t;

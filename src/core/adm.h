@@ -19,7 +19,7 @@
 #include "adm/base.h"
 #include "adm/segment.h"
 #include "auto/auto_view.h"
-#include "adm/fleet.h"
+#include "fleet/fleet_view.h"
 #include "adm/child.h"
 #include "adm/round.h"
 #include "adm/worker.h"

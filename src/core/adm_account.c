@@ -10,7 +10,7 @@
 #include "adm_agent.h"
 #include "auto/auto_shm.h"
 #include "adm_figures.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 
 uint64_t adm_account_program(const adm_ticket_rec_t *ticket)
 {

@@ -4,7 +4,7 @@
 #include "adm_dry_run.h"
 #include "adm_expect.h"
 #include "adm_figures.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_limit.h"
 
 /* How many requests hold the permits beyond the limit. */

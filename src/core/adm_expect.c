@@ -2,10 +2,10 @@
  * Called by adm_ticket_enter, under the zone's lock.
  */
 #include "adm_expect.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_limit.h"
-#include "adm_ring.h"
-#include "law.h"
+#include "fair/fair_ring.h"
+#include "law_wait.h"
 
 void adm_expect_begin_locked(adm_zone_rec_t *zone)
 {

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "adm_figures.h"
-#include "law.h"
+#include "law_wait.h"
 
 /* Bucket n: below 2^n. */
 static unsigned bucket_of(uint64_t number, unsigned buckets)

@@ -6,15 +6,15 @@
 #include "adm_doorbell.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_grant.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
-#include "adm_ring.h"
-#include "adm_turn.h"
+#include "fair/fair_ring.h"
+#include "fair/fair_turn.h"
 #include "adm_wait.h"
 
 /* The longest lease is as many times the usual one. */

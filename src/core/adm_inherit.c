@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "adm_fault.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_layout.h"
 #include "adm_program.h"
 #include "adm_zone.h"

@@ -15,7 +15,7 @@
 #include <apr_tables.h>
 
 #include "adm.h"
-#include "adm_layout_flow.h"
+#include "fair/fair_layout.h"
 #include "adm_layout_who.h"
 #include "adm_layout_zone.h"
 #include "adm_lock.h"

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "adm.h"
-#include "law_fleet.h"
+#include "fleet/law_fleet.h"
 #include "auto/law_tune_state.h"
 
 #define ADM_CACHE_LINE 64

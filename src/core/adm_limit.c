@@ -4,7 +4,7 @@
 #include "adm_clock.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "law.h"
+#include "law_wait.h"
 #include "adm_number.h"
 
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,

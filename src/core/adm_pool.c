@@ -5,7 +5,7 @@
  * derived again from the tickets.
  */
 #include "adm_fault.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_grant.h"
 #include "adm_layout.h"
 #include "adm_pool.h"

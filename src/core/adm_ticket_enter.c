@@ -7,7 +7,7 @@
 #include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_worker.h"

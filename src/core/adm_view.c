@@ -5,9 +5,9 @@
 
 #include "adm_account.h"
 #include "auto/auto_shm.h"
-#include "adm_engine.h"
-#include "adm_fleet.h"
-#include "adm_flow.h"
+#include "fleet/fleet_engine.h"
+#include "fleet/fleet_shm.h"
+#include "fair/fair_flow.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
 #include "adm_layout.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "adm_fault.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_layout.h"
 #include "adm_proc.h"
 #include "adm_zone.h"

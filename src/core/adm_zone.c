@@ -8,7 +8,7 @@
 #include "adm_agent.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 #include "adm_grant.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"

@@ -14,13 +14,13 @@
 #include <http_log.h>
 #include <mpm_common.h>
 
-#include "config/admission_part.h"
-#include "config/mod_admission_conf.h"
-#include "recycle/recycle_shm.h"
-#include "server/mod_admission_capacity.h"
-#include "server/mod_admission_process.h"
-#include "server/mod_admission_since.h"
-#include "view/mod_admission_fields.h"
+#include "module/part.h"
+#include "module/conf.h"
+#include "recycle_shm.h"
+#include "module/capacity.h"
+#include "module/process.h"
+#include "module/since.h"
+#include "view/view_fields.h"
 
 APLOG_USE_MODULE(admission);
 

@@ -3,9 +3,9 @@
 #include <apr_strings.h>
 #include <http_config.h>
 
-#include "config/mod_admission_conf.h"
-#include "config/mod_admission_parse.h"
-#include "recycle/recycle_shm.h"
+#include "module/conf.h"
+#include "module/parse.h"
+#include "recycle_shm.h"
 
 #define MAX_CONNECTIONS 1000000000
 

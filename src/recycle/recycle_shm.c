@@ -5,8 +5,8 @@
  * while it had one blocks nobody: a turn of somebody who is dead, or who should
  * have ended long ago, can be taken over.
  */
-#include "adm_layout.h"
-#include "recycle/recycle_shm.h"
+#include "core/adm_layout.h"
+#include "recycle_shm.h"
 
 /* Somebody who took a turn ends at once, and prefork's parent replaces it in
  * one of its rounds of maintenance: it sees a death in one of them and starts a

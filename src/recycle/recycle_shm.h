@@ -6,7 +6,7 @@
 #ifndef RECYCLE_SHM_H
 #define RECYCLE_SHM_H
 
-#include "adm.h"
+#include "core/adm.h"
 
 /** No more children can be away at once. */
 #define RECYCLE_TURNS_MAX 64

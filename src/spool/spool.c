@@ -6,16 +6,16 @@
 #include <http_connection.h>
 #include <http_request.h>
 
-#include "config/admission_part.h"
-#include "config/mod_admission_conf.h"
-#include "server/mod_admission_process.h"
-#include "spool/spool_backend.h"
-#include "spool/spool_body.h"
-#include "spool/spool_kept.h"
-#include "spool/spool_output.h"
-#include "spool/spool_rest.h"
-#include "spool/spool_shm.h"
-#include "view/mod_admission_fields.h"
+#include "module/part.h"
+#include "module/conf.h"
+#include "module/process.h"
+#include "spool_backend.h"
+#include "spool_body.h"
+#include "spool_kept.h"
+#include "spool_output.h"
+#include "spool_rest.h"
+#include "spool_shm.h"
+#include "view/view_fields.h"
 
 static void register_hooks(apr_pool_t *p)
 {

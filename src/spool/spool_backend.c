@@ -7,9 +7,9 @@
 #include <http_connection.h>
 #include <util_filter.h>
 
-#include "config/mod_admission_zones.h"
-#include "server/mod_admission_since.h"
-#include "spool/spool_backend.h"
+#include "module/zones.h"
+#include "module/since.h"
+#include "spool_backend.h"
 
 static ap_filter_rec_t *backend_filter;
 

@@ -7,7 +7,7 @@
 #ifndef SPOOL_BACKEND_H
 #define SPOOL_BACKEND_H
 
-#include "spool/spool_drain.h"
+#include "spool_drain.h"
 
 void spool_backend_register_filter(void);
 

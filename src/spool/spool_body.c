@@ -6,13 +6,13 @@
 #include <http_protocol.h>
 #include <util_filter.h>
 
-#include "config/mod_admission_conf.h"
-#include "request/mod_admission_http2.h"
-#include "spool/spool_kept.h"
-#include "request/mod_admission_ready.h"
-#include "request/mod_admission_resume.h"
-#include "spool/spool_body.h"
-#include "server/mod_admission_process.h"
+#include "module/conf.h"
+#include "http2/http2.h"
+#include "spool_kept.h"
+#include "park/park_ready.h"
+#include "park/park_resume.h"
+#include "spool_body.h"
+#include "module/process.h"
 
 APLOG_USE_MODULE(admission);
 

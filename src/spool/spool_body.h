@@ -6,7 +6,7 @@
 #ifndef SPOOL_BODY_H
 #define SPOOL_BODY_H
 
-#include "request/mod_admission_visit.h"
+#include "module/visit.h"
 
 void spool_body_register_filter(void);
 

@@ -5,9 +5,9 @@
 #include <apr_strings.h>
 #include <http_config.h>
 
-#include "config/mod_admission_conf.h"
-#include "config/mod_admission_parse.h"
-#include "config/mod_admission_location.h"
+#include "module/conf.h"
+#include "module/parse.h"
+#include "module/location.h"
 
 #define MIN_SPOOL ((apr_off_t)1024)
 #define MAX_SPOOL ((apr_off_t)1 << 40)

@@ -10,9 +10,9 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
-#include "config/mod_admission_conf.h"
-#include "spool/spool_drain.h"
-#include "server/mod_admission_process.h"
+#include "module/conf.h"
+#include "spool_drain.h"
+#include "module/process.h"
 
 APLOG_USE_MODULE(admission);
 

@@ -14,7 +14,7 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-#include "spool/spool_kept.h"
+#include "spool_kept.h"
 
 /** No more than this in one piece. */
 #define ADMISSION_PIECE ((apr_size_t)32 * 1024)

@@ -14,11 +14,11 @@
 #include <http_config.h>
 #include <http_log.h>
 
-#include "config/mod_admission_conf.h"
-#include "spool/spool_kept.h"
-#include "server/mod_admission_process.h"
-#include "server/mod_admission_room.h"
-#include "spool/spool_shm.h"
+#include "module/conf.h"
+#include "spool_kept.h"
+#include "module/process.h"
+#include "park/park_room.h"
+#include "spool_shm.h"
 
 APLOG_USE_MODULE(admission);
 

@@ -10,7 +10,7 @@
 #include <httpd.h>
 #include <apr_buckets.h>
 
-#include "adm.h"
+#include "core/adm.h"
 
 /** What was kept when it was made, for all kinds. */
 typedef enum admission_keep_t {

@@ -6,15 +6,15 @@
 #include <http_protocol.h>
 #include <util_filter.h>
 
-#include "request/mod_admission_backend.h"
-#include "spool/spool_backend.h"
-#include "spool/spool_drain.h"
-#include "request/mod_admission_mpm.h"
-#include "request/mod_admission_release.h"
-#include "request/mod_admission_resume.h"
-#include "spool/spool_output.h"
-#include "request/mod_admission_url.h"
-#include "server/mod_admission_process.h"
+#include "module/proxied.h"
+#include "spool_backend.h"
+#include "spool_drain.h"
+#include "park/park_mpm.h"
+#include "module/release.h"
+#include "park/park_resume.h"
+#include "spool_output.h"
+#include "module/url.h"
+#include "module/process.h"
 
 APLOG_USE_MODULE(admission);
 

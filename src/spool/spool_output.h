@@ -7,7 +7,7 @@
 #ifndef SPOOL_OUTPUT_H
 #define SPOOL_OUTPUT_H
 
-#include "request/mod_admission_visit.h"
+#include "module/visit.h"
 
 typedef struct admission_spool_t admission_spool_t;
 

@@ -2,10 +2,10 @@
 #include <httpd.h>
 #include <http_protocol.h>
 
-#include "spool/spool_rest.h"
-#include "request/mod_admission_ready.h"
-#include "request/mod_admission_release.h"
-#include "request/mod_admission_resume.h"
+#include "spool_rest.h"
+#include "park/park_ready.h"
+#include "module/release.h"
+#include "park/park_resume.h"
 
 /* ---- a worker is there ------------------------------------------------------ */
 

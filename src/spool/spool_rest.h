@@ -2,7 +2,7 @@
 #ifndef MOD_ADMISSION_PUMP_H
 #define MOD_ADMISSION_PUMP_H
 
-#include "spool/spool_output.h"
+#include "spool_output.h"
 
 /** The handlers of a request have returned, and something is kept for its client that
  *  can be sent without a worker; or, if that turns out not to be so, it is sent now.

@@ -4,10 +4,10 @@
  * There is no common count that a kill could leave wrong: who asks for more sums up
  * the living children. That is done for each piece of a file, not for each byte.
  */
-#include "adm_child.h"
-#include "adm_fault.h"
-#include "adm_layout.h"
-#include "spool/spool_shm.h"
+#include "core/adm_child.h"
+#include "core/adm_fault.h"
+#include "core/adm_layout.h"
+#include "spool_shm.h"
 
 /* In each child: bytes kept for slow clients, or just being asked for. Written by the child
  * alone; atomic. */

@@ -7,7 +7,7 @@
 #ifndef SPOOL_SHM_H
 #define SPOOL_SHM_H
 
-#include "adm.h"
+#include "core/adm.h"
 
 /**
  * Ask to keep @a bytes more, in memory or in a file.

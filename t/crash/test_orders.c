@@ -3,7 +3,7 @@
 
 #include "../unit/test_support.h"
 #include "auto/auto_shm.h"
-#include "adm_limit.h"
+#include "core/adm_limit.h"
 
 /* An administrator has it at 1, and opens the zone. */
 bool order_one(adm_child_t *child)

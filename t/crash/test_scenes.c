@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "../unit/test_support.h"
-#include "adm_agent.h"
-#include "adm_limit.h"
-#include "adm_zone.h"
+#include "core/adm_agent.h"
+#include "core/adm_limit.h"
+#include "core/adm_zone.h"
 #include "spool/spool_shm.h"
 
 adm_zone_t zone;

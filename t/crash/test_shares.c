@@ -2,10 +2,10 @@
 #include "test_scenes.h"
 
 #include "../unit/test_support.h"
-#include "adm_clock.h"
-#include "adm_engine.h"
-#include "adm_fleet.h"
-#include "adm_limit.h"
+#include "core/adm_clock.h"
+#include "fleet/fleet_engine.h"
+#include "fleet/fleet_shm.h"
+#include "core/adm_limit.h"
 
 /* The zone has a share, kept whatever happens. */
 static adm_child_t *join_with_share(uint32_t share)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "test_traced.h"
-#include "adm_worker.h"
-#include "adm_zone.h"
+#include "core/adm_worker.h"
+#include "core/adm_zone.h"
 
 static adm_zone_t zone;
 static adm_child_t *survivor;

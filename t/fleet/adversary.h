@@ -2,7 +2,7 @@
 #ifndef ADVERSARY_H
 #define ADVERSARY_H
 
-#include "law_fleet.h"
+#include "fleet/law_fleet.h"
 
 #define KEY "adm:{zone}"
 #define MESSAGES 64

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "adversary.h"
-#include "redis_words.h"
+#include "fleet/redis_words.h"
 
 int run;
 unsigned deaths;

@@ -11,11 +11,11 @@
 
 #include "fuzz.h"
 #include "recycle/recycle_shm.h"
-#include "config/mod_admission_conf.h"
-#include "config/mod_admission_directives.h"
-#include "config/mod_admission_zones.h"
-#include "request/mod_admission_counts.h"
-#include "server/mod_admission_capacity.h"
+#include "module/conf.h"
+#include "module/directives.h"
+#include "module/zones.h"
+#include "module/counts.h"
+#include "module/capacity.h"
 
 #define DEEPEST 16
 #define MOST_ARGUMENTS 64

@@ -18,11 +18,11 @@
 #include <http_protocol.h>
 #include <http_request.h>
 
-#include "config/mod_admission_conf.h"
-#include "config/mod_admission_directives.h"
-#include "request/mod_admission_include.h"
-#include "server/mod_admission_foreign.h"
-#include "server/mod_admission_process.h"
+#include "module/conf.h"
+#include "module/directives.h"
+#include "module/include.h"
+#include "module/foreign.h"
+#include "module/process.h"
 
 module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
                                                    admission_conf_create_dir,

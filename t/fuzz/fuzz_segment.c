@@ -1,8 +1,8 @@
 /* fuzz_segment.c - a small segment that somebody hostile writes into. */
 #include <string.h>
 
-#include "adm_child.h"
-#include "adm_lock.h"
+#include "core/adm_child.h"
+#include "core/adm_lock.h"
 #include "fuzz_segment.h"
 
 void begin_world(world_t *world)

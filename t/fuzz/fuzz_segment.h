@@ -2,7 +2,7 @@
 #ifndef FUZZ_SEGMENT_H
 #define FUZZ_SEGMENT_H
 
-#include "adm_layout.h"
+#include "core/adm_layout.h"
 #include "fuzz.h"
 
 enum { ZONES = 4, CHILDREN = 4, TICKETS = 128 };

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "adm_lock.h"
-#include "adm_memory.h"
-#include "adm_proc.h"
-#include "adm_wait.h"
+#include "core/adm_lock.h"
+#include "core/adm_memory.h"
+#include "core/adm_proc.h"
+#include "core/adm_wait.h"
 #include "fuzz_segment.h"
 
 /* ---- memory -------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ use Project;
 my @fields = qw(Description Syntax Default Context);
 
 my @directives = join('', map { without_comments(slurp($_)) }
-                          'src/httpd/config/mod_admission_directives.c', files(qr/_conf\.h\z/, 'src'))
+                          'src/module/directives.c', files(qr/_conf\.h\z/, 'src'))
                  =~ /\bAP_INIT_\w+\([\s\\]*"(\w+)"/g;
 my %section = join('', map { slurp("docs/manual/$_.md") } qw(mod_admission fleet))
               =~ /^##\s+(\w+)\s+Directive\s*\n(.*?)(?=^##\s|\z)/gms;

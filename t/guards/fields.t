@@ -11,10 +11,10 @@ use Project;
 
 my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
 my %uses = (
-    'src/httpd/view/mod_admission_server_status.c' => 'server-status and ?auto',
-    'src/httpd/view/mod_admission_page_facts.c'    => 'the live page',
-    'src/httpd/view/mod_admission_json.c'          => '?json',
-    'src/httpd/view/mod_admission_prometheus.c'    => '?prometheus',
+    'src/view/view_server_status.c' => 'server-status and ?auto',
+    'src/view/view_page_facts.c'    => 'the live page',
+    'src/view/view_json.c'          => '?json',
+    'src/view/view_prometheus.c'    => '?prometheus',
 );
 
 for my $what (sort keys %fields) {

@@ -9,7 +9,7 @@ use File::Temp ();
 use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
-my $PROGRAM = "$FindBin::Bin/../../src/ctl/admissionctl";
+my $PROGRAM = "$FindBin::Bin/../../src/control/admissionctl";
 my $url;
 
 # Its output, errors too; dies unless it ends so.

@@ -16,7 +16,7 @@ my ($LEASE, $HOLD, $LIMIT) = (30_000, 1000, 10);
 my ($GRANTED, $GEN, $TARGET, $TIGHT) = (0, 1, 6, 11);    # of a server's record
 my ($LEARNING, $SPAN) = (8, 12);                         # of an answer
 my $redis  = Admission::Redis->start;
-my $script = slurp("$FindBin::Bin/../../src/engine/share.lua");
+my $script = slurp("$FindBin::Bin/../../src/fleet/share.lua");
 my $seq    = 0;
 my $FORGET = 86_400_000;    # milliseconds: 24 h, the longest lease
 

@@ -17,7 +17,7 @@ my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_re
 plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
 plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
 
-my $PROGRAM = "$FindBin::Bin/../../src/ctl/admissionctl";
+my $PROGRAM = "$FindBin::Bin/../../src/control/admissionctl";
 my $SECRET = 'do-not-show-this-0815';
 my $RIGHTS = '~adm:* &adm:* -@all +evalsha +script|load +hgetall +hset +hdel +pexpire +time '
     . '+publish +subscribe +role +info +select';

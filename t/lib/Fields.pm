@@ -19,8 +19,8 @@ my %UNIT = (GAUGE_USEC  => ['Us', '_seconds'], GAUGE_MSEC => ['Ms', '_seconds'],
 
 # Of the trunk, and of the capabilities in the order of their table.
 my @parts = map { "src/$_/$_.c" } without_comments(slurp('src/parts.h')) =~ /\bpart\((\w+), /g;
-my %FILES = (zone   => ['src/httpd/view/mod_admission_fields.c', @parts],
-             server => ['src/httpd/view/mod_admission_server_fields.c', @parts]);
+my %FILES = (zone   => ['src/view/view_fields.c', @parts],
+             server => ['src/view/view_server_fields.c', @parts]);
 # Of which zones, and servers, a field tells anything, by what ?auto shows of them.
 my %TELLS = (ANY      => sub { 1 },
              DRY_RUN  => sub { $_[0]{DryRun} },

@@ -9,12 +9,12 @@
 
 #include "adm_check.h"
 #include "spool/spool_shm.h"
-#include "adm_flow.h"
-#include "adm_layout.h"
-#include "adm_limit.h"
-#include "adm_ring.h"
-#include "adm_segment.h"
-#include "adm_turn.h"
+#include "fair/fair_flow.h"
+#include "core/adm_layout.h"
+#include "core/adm_limit.h"
+#include "fair/fair_ring.h"
+#include "core/adm_segment.h"
+#include "fair/fair_turn.h"
 
 /* ---- tickets and flows ---------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #ifndef ADM_CHECK_H
 #define ADM_CHECK_H
 
-#include "adm.h"
+#include "core/adm.h"
 
 /** No other process may be at work. @return NULL, or what is wrong, in static memory. */
 const char *adm_check(adm_segment_t *segment);

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "adm_fault.h"
+#include "core/adm_fault.h"
 #include "auto/law_tune_state.h"
 
 uint32_t law_tune_off;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent.h"
+#include "agent/agent.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

@@ -1,8 +1,8 @@
 /* test_agent_fleet.c - when the agent tells an engine what: with an engine that answers
  * as the test says. */
-#include "adm_agent.h"
-#include "adm_clock.h"
-#include "agent_fleet.h"
+#include "core/adm_agent.h"
+#include "core/adm_clock.h"
+#include "fleet/fleet_duty.h"
 #include "test_support.h"
 
 /* ---- an engine ------------------------------------------------------------ */

@@ -11,9 +11,9 @@
 #include <apr_file_io.h>
 #include <apr_strings.h>
 
-#include "adm_account.h"
-#include "agent_programs.h"
-#include "agent_sense.h"
+#include "core/adm_account.h"
+#include "agent/agent_programs.h"
+#include "agent/agent_sense.h"
 #include "test_support.h"
 
 #define QUARTER 250000

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "auto/auto_shm.h"
-#include "adm_limit.h"
-#include "agent.h"
+#include "core/adm_limit.h"
+#include "agent/agent.h"
 #include "auto/auto_duty.h"
 #include "test_support.h"
 

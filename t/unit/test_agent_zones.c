@@ -11,7 +11,7 @@
 #include <apr_strings.h>
 
 #include "auto/auto_shm.h"
-#include "agent_programs.h"
+#include "agent/agent_programs.h"
 #include "auto/auto_duty.h"
 #include "auto/law_tune.h"
 #include "test_support.h"

@@ -1,5 +1,5 @@
 /* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
-#include "adm_account.h"
+#include "core/adm_account.h"
 #include "auto/auto_shm.h"
 #include "test_support.h"
 

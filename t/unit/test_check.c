@@ -1,5 +1,5 @@
 /* test_check.c - adm_check() finds each kind of damage. */
-#include "adm_limit.h"
+#include "core/adm_limit.h"
 #include "test_support.h"
 
 /* One inside (ticket 1), three in the queue (2, 3, 4), one unused (5), fresh ones

@@ -2,8 +2,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "adm_child.h"
-#include "adm_doorbell.h"
+#include "core/adm_child.h"
+#include "core/adm_doorbell.h"
 #include "test_support.h"
 
 static uint64_t life_of(uint32_t idx)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adm_child.h"
+#include "core/adm_child.h"
 #include "test_support.h"
 
 enum { ZONES = 3, PROCESSES = 4, THREADS = 3, VISITS = 4000, LIMIT = 3 };

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "adm_doorbell.h"
+#include "core/adm_doorbell.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

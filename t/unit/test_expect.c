@@ -1,7 +1,7 @@
 /* test_expect.c - who would have to wait too long is told at once. */
 #include "test_keys.h"
 
-#include "adm_expect.h"
+#include "core/adm_expect.h"
 
 #define SECOND ADM_USEC_PER_SEC
 

@@ -2,11 +2,11 @@
 #include <poll.h>
 #include <string.h>
 
-#include "adm_agent.h"
-#include "adm_clock.h"
-#include "adm_engine.h"
-#include "adm_fleet.h"
-#include "adm_limit.h"
+#include "core/adm_agent.h"
+#include "core/adm_clock.h"
+#include "fleet/fleet_engine.h"
+#include "fleet/fleet_shm.h"
+#include "core/adm_limit.h"
 #include "test_support.h"
 
 #define HOUR (3600 * ADM_USEC_PER_SEC)

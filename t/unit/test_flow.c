@@ -4,8 +4,8 @@
 
 #include "test_keys.h"
 
-#include "adm_pool.h"
-#include "adm_ring.h"
+#include "core/adm_pool.h"
+#include "fair/fair_ring.h"
 
 /* ---- places --------------------------------------------------------------- */
 

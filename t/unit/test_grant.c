@@ -1,7 +1,7 @@
 /* test_grant.c - how a grant ends: it begins, or its waiter leaves. */
 #include <pthread.h>
 
-#include "adm_pool.h"
+#include "core/adm_pool.h"
 #include "test_hand_over.h"
 
 /* ---- the end of a grant that has not begun -------------------------------- */

@@ -1,5 +1,5 @@
 /* test_inherit.c - a permit moves on to another request. */
-#include "adm_zone.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

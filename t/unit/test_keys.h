@@ -4,7 +4,7 @@
 
 #include "test_support.h"
 
-#include "adm_flow.h"
+#include "fair/fair_flow.h"
 
 /** One that comes often. */
 #define CRAWLER 1000

@@ -1,5 +1,5 @@
 /* test_law.c - the laws: numbers in, numbers out. */
-#include "law.h"
+#include "core/law_wait.h"
 #include "test_support.h"
 
 #define SECOND UINT64_C(1000000)

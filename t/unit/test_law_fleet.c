@@ -1,5 +1,5 @@
 /* test_law_fleet.c - what a server of a fleet tells the engine, and what it believes. */
-#include "law_fleet.h"
+#include "fleet/law_fleet.h"
 #include "test_support.h"
 
 #define MSEC INT64_C(1000)

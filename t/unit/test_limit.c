@@ -1,5 +1,5 @@
 /* test_limit.c - how many may run: the least of what the sources say. */
-#include "adm_limit.h"
+#include "core/adm_limit.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

@@ -1,8 +1,8 @@
 /* test_pool.c - a zone's tickets: unused ones, the line, and how both are
  * derived again. Looks into the segment. */
 
-#include "adm_pool.h"
-#include "adm_zone.h"
+#include "core/adm_pool.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 /* A zone of 3 inside and 5 in line (tickets 1..8), two unused ones behind. */

@@ -7,7 +7,7 @@
 
 #include <apr_strings.h>
 
-#include "server/mod_admission_private_file.h"
+#include "module/private_file.h"
 #include "test_support.h"
 
 static const char *directory;

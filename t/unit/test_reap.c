@@ -3,9 +3,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "adm_pool.h"
-#include "adm_reap.h"
-#include "adm_zone.h"
+#include "core/adm_pool.h"
+#include "core/adm_reap.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

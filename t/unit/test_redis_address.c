@@ -3,7 +3,7 @@
 
 #include <apr_strings.h>
 
-#include "redis_address.h"
+#include "fleet/redis_address.h"
 #include "test_support.h"
 
 /* "URL", "URL option" */

@@ -1,7 +1,7 @@
 /* test_redis_words.c - where somebody says that an engine is: anybody may say anything. */
 #include <string.h>
 
-#include "redis_words.h"
+#include "fleet/redis_words.h"
 #include "test_support.h"
 
 START_TEST(errors_of_one_key_are_known)

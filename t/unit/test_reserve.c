@@ -2,8 +2,8 @@
 
 #include <signal.h>
 
-#include "adm_fault.h"
-#include "adm_worker.h"
+#include "core/adm_fault.h"
+#include "core/adm_worker.h"
 #include "test_support.h"
 #include "test_workers.h"
 

@@ -1,5 +1,5 @@
 /* test_reserve_blocking.c - how many may wait with a thread. */
-#include "adm_worker.h"
+#include "core/adm_worker.h"
 #include "test_support.h"
 #include "test_workers.h"
 

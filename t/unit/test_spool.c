@@ -1,7 +1,7 @@
 /* test_spool.c - what is kept for slow clients, and the worker that stays. */
 #include <signal.h>
 
-#include "adm_child.h"
+#include "core/adm_child.h"
 #include "spool/spool_shm.h"
 #include "test_support.h"
 #include "test_workers.h"

@@ -1,5 +1,5 @@
 /* test_stats.c - the figures an administrator sees. */
-#include "adm_figures.h"
+#include "core/adm_figures.h"
 #include "test_support.h"
 
 static const adm_usec_t msec = ADM_USEC_PER_MSEC;

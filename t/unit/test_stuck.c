@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "adm_agent.h"
+#include "core/adm_agent.h"
 #include "test_support.h"
 
 static adm_zone_t zone, other_zone;

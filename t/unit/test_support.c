@@ -9,7 +9,7 @@
 
 #include <apr_general.h>
 
-#include "adm_child.h"
+#include "core/adm_child.h"
 #include "test_support.h"
 
 /* Generous: slow machines and valgrind only lengthen failing tests. */

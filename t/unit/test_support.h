@@ -16,9 +16,9 @@
 #include <check.h>
 
 #include "adm_check.h"
-#include "adm_fault.h"
-#include "adm_layout.h"
-#include "adm_wait.h"
+#include "core/adm_fault.h"
+#include "core/adm_layout.h"
+#include "core/adm_wait.h"
 
 /** Of the running test; new for each. */
 extern apr_pool_t *pool;

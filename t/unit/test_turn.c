@@ -3,7 +3,7 @@
 
 #include "test_keys.h"
 
-#include "adm_pool.h"
+#include "core/adm_pool.h"
 
 /* ---- turns ---------------------------------------------------------------- */
 

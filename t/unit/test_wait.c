@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "adm_zone.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 /* ---- the clock, the word ------------------------------------------------- */

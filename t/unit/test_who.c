@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "adm_proc.h"
+#include "core/adm_proc.h"
 #include "test_support.h"
 
 static adm_zone_t zone;

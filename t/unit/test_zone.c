@@ -1,7 +1,7 @@
 /* test_zone.c - entering a zone, and its queue. */
 #include <signal.h>
 
-#include "adm_zone.h"
+#include "core/adm_zone.h"
 #include "test_support.h"
 
 /* ---- permits ------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include <apr_errno.h>
 #include <apr_pools.h>
 
-#include "adm_time.h"
+#include "core/adm_time.h"
 
 /** A request waits for the lock of a zone no longer than this. When a lock has
  *  been out of reach for so long, requests wait for it only briefly. */

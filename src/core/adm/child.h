@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_CHILD_H
 #define ADM_PUBLIC_CHILD_H
 
-#include "adm/base.h"
+#include "base.h"
 
 /**
  * Register the calling process, and take back what dead ones held, unless the

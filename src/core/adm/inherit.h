@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_INHERIT_H
 #define ADM_PUBLIC_INHERIT_H
 
-#include "adm/ticket.h"
+#include "ticket.h"
 
 typedef enum adm_inherit_t {
     ADM_INHERIT_NONE,  /* the name is of no ticket of the zone */

@@ -4,7 +4,7 @@
 #ifndef ADM_OVERRIDES_H
 #define ADM_OVERRIDES_H
 
-#include "adm/base.h"
+#include "base.h"
 
 /** What happens to those who come to a zone. */
 typedef enum adm_mode_t {

@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_PARKING_H
 #define ADM_PUBLIC_PARKING_H
 
-#include "adm/ticket.h"
+#include "ticket.h"
 
 /** A child cannot have more tickets parked at once. */
 #define ADM_PARK_SLOTS 16384

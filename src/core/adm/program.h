@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_PROGRAM_H
 #define ADM_PUBLIC_PROGRAM_H
 
-#include "adm/ticket.h"
+#include "ticket.h"
 
 /** Longest text of adm_program_token(), with its end. */
 #define ADM_TOKEN_LENGTH 64

@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_ROUND_H
 #define ADM_PUBLIC_ROUND_H
 
-#include "adm/base.h"
+#include "base.h"
 
 /** @return whether the agent is at work: it was within the last 3 s. If not,
  *  children make rounds themselves. One atomic load. */

@@ -4,8 +4,8 @@
 #ifndef ADM_PUBLIC_SEGMENT_H
 #define ADM_PUBLIC_SEGMENT_H
 
-#include "adm/base.h"
-#include "adm/fleet.h"
+#include "base.h"
+#include "fleet/fleet_view.h"
 
 /** Capacity of a segment. Fixed for its life; unused room costs no memory. */
 typedef struct adm_sizes_t {

@@ -4,9 +4,9 @@
 #ifndef ADM_PUBLIC_TICKET_H
 #define ADM_PUBLIC_TICKET_H
 
-#include "adm/base.h"
-#include "adm/worker.h"
-#include "adm_outcome.h"
+#include "base.h"
+#include "worker.h"
+#include "core/adm_outcome.h"
 
 /** A blocked waiter looks around this often (client gone, dead children, permits
  *  that nobody uses). Where many wait it is longer, up to ADM_WAIT_SLICES_MAX times,

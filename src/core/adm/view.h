@@ -5,12 +5,12 @@
 #define ADM_PUBLIC_VIEW_H
 
 #include "auto/auto_view.h"
-#include "adm/base.h"
-#include "adm/fleet.h"
-#include "adm/override.h"
-#include "adm/ticket.h"
-#include "adm_figures.h"
-#include "adm_outcome.h"
+#include "base.h"
+#include "fleet/fleet_view.h"
+#include "override.h"
+#include "ticket.h"
+#include "core/adm_figures.h"
+#include "core/adm_outcome.h"
 
 /** @return whether anybody waits in any zone. */
 bool adm_view_has_waiters(const adm_segment_t *segment);

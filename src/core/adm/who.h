@@ -4,8 +4,8 @@
 #ifndef ADM_PUBLIC_WHO_H
 #define ADM_PUBLIC_WHO_H
 
-#include "adm/base.h"
-#include "adm/ticket.h"
+#include "base.h"
+#include "ticket.h"
 
 /** What a request says of itself, cut where it is longer: text for people, ended by
  *  a NUL, in whatever encoding it came. */

@@ -4,7 +4,7 @@
 #ifndef ADM_PUBLIC_WORKER_H
 #define ADM_PUBLIC_WORKER_H
 
-#include "adm/base.h"
+#include "base.h"
 
 /** What running takes of the server's workers. */
 typedef enum adm_worker_t {

@@ -1,0 +1,115 @@
+/* mod_admission_control.c - SetHandler admission-control: orders by POST.
+ *
+ * Who may order, what the order says, obey, log, answer.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "module/conf.h"
+#include "module/opening.h"
+#include "control.h"
+#include "control_order.h"
+#include "control_sender.h"
+#include "module/process.h"
+#include "view/view_fields.h"
+#include "view/view_handler.h"
+#include "view/view_json.h"
+#include "view/view_text.h"
+
+APLOG_USE_MODULE(admission);
+
+/* "limit 4 -> 8 (configured 4), mode open -> pause" */
+static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
+                            const adm_override_t *before,
+                            const adm_override_t *after)
+{
+    const char *text = "";
+
+    if (before->limit != after->limit) {
+        text = apr_psprintf(p, ", limit %u -> %u (configured %d)",
+                            before->limit, after->limit, zone->limit);
+    }
+    if (before->queue_length != after->queue_length) {
+        text = apr_psprintf(p, "%s, queue %u -> %u (configured %d)", text,
+                            before->queue_length, after->queue_length,
+                            zone->queue_length);
+    }
+    if (before->mode != after->mode) {
+        text = apr_psprintf(p, "%s, mode %s -> %s", text,
+                            adm_mode_name((adm_mode_t)before->mode),
+                            adm_mode_name((adm_mode_t)after->mode));
+    }
+    return *text ? text + 2 : "nothing changed";
+}
+
+static int obey(request_rec *r, const admission_order_t *order)
+{
+    const admission_zone_t *zone = admission_fields_find_zone(r->pool,
+                                                              order->zone);
+    adm_override_t before, after;
+    apr_status_t rv;
+
+    if (!zone) {
+        return admission_handler_refuse(
+            r, HTTP_NOT_FOUND,
+            apr_pstrcat(r->pool, "No zone is called '",
+                        admission_text_utf8(r->pool, order->zone), "'.", NULL));
+    }
+    rv = adm_override_set(admission_process_child(), zone->handle,
+                          &order->wanted, adm_now(), &before, &after);
+    if (rv != APR_SUCCESS) {
+        return admission_handler_refuse(
+            r, HTTP_SERVICE_UNAVAILABLE,
+            "Nothing was changed: a process that does not run holds the lock of "
+            "the zone, or the zone is no more.");
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, ADMLOGNO(0207)
+                  "zone %s: %s, by %s", zone->name,
+                  describe(r->pool, zone, &before, &after),
+                  admission_sender_name(r));
+    if (apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
+        return admission_json_write(r, zone, ADMISSION_WITH_NOTHING);
+    }
+    /* A form of the page: back to it, so that a reload orders nothing. */
+    apr_table_setn(r->headers_out, "Location",
+                   apr_pstrcat(r->pool, ap_os_escape_path(r->pool, r->uri, 1),
+                               r->args ? "?" : "", r->args, NULL));
+    return HTTP_SEE_OTHER;
+}
+
+ADMISSION_NOT_INLINED static int take_order(request_rec *r)
+{
+    admission_order_t order;
+    const char *wrong;
+    int status;
+
+    if (!admission_opening_is_of(r)) {
+        return admission_handler_refuse_page(r);
+    }
+    if (!admission_process_child()) {
+        return HTTP_SERVICE_UNAVAILABLE;
+    }
+    wrong = admission_sender_check(r);
+    if (wrong) {
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, ADMLOGNO(0208)
+                      "order refused, from %s: %s", admission_sender_name(r),
+                      wrong);
+        return admission_handler_refuse(r, HTTP_FORBIDDEN, wrong);
+    }
+    status = admission_order_read(r, &order, &wrong);
+    if (status != OK) {
+        return status;
+    }
+    return wrong ? admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong)
+                 : obey(r, &order);
+}
+
+int admission_control_handler(request_rec *r)
+{
+    return admission_conf_is_handler(r, ADMISSION_CONTROL_HANDLER)
+                   && r->method_number == M_POST
+               ? take_order(r)
+               : admission_handler_status(r);
+}

@@ -1,0 +1,141 @@
+/* mod_admission_order.c - what an order says. httpd reads the form. */
+#include <apr_strings.h>
+#include <http_protocol.h>
+#include <util_script.h>
+
+#include "module/conf.h"
+#include "module/parse.h"
+#include "control_order.h"
+#include "view/view_fields.h"
+#include "view/view_text.h"
+
+/* Names of zones are as long as a line of the configuration at most. */
+#define FORM_BYTES 65536
+#define FORM_PAIRS 8
+
+static const char *value_of(apr_pool_t *p, const ap_form_pair_t *pair)
+{
+    apr_off_t length;
+    apr_size_t size;
+    char *value;
+
+    if (apr_brigade_length(pair->value, 1, &length) != APR_SUCCESS) {
+        return NULL;
+    }
+    size = (apr_size_t)length;
+    value = apr_palloc(p, size + 1);
+    if (apr_brigade_flatten(pair->value, value, &size) != APR_SUCCESS) {
+        return NULL;
+    }
+    value[size] = '\0';
+    return strlen(value) == size ? value : NULL; /* no NUL in it */
+}
+
+/* @return what is wrong. */
+static const char *read_number(apr_pool_t *p, const char *key,
+                               const char *value, int min, int max,
+                               uint32_t *number)
+{
+    int parsed = admission_parse_number(value, min, max);
+
+    if (*number != ADM_OVERRIDE_KEEP) {
+        return apr_psprintf(p, "%s stands twice.", key);
+    }
+    if (strcmp(value, "config") == 0) {
+        *number = ADM_OVERRIDE_NONE;
+        return NULL;
+    }
+    if (parsed < 0) {
+        return apr_psprintf(
+            p, "%s: '%s' is no number from %d to %d, nor 'config'%s.", key,
+            admission_text_utf8(p, value), min, max,
+            strcmp(value, "0") == 0 ? "; mode=pause lets nobody run" : "");
+    }
+    *number = (uint32_t)parsed;
+    return NULL;
+}
+
+static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
+{
+    uint32_t i;
+
+    if (*mode != ADM_OVERRIDE_KEEP) {
+        return "mode stands twice.";
+    }
+    if (strcmp(value, "config") == 0) {
+        value = adm_mode_name(ADM_MODE_OPEN);
+    }
+    for (i = 0; i < ADM_MODES; i++) {
+        if (strcmp(value, adm_mode_name((adm_mode_t)i)) == 0) {
+            *mode = i;
+            return NULL;
+        }
+    }
+    return apr_psprintf(p, "mode: '%s' is none of open, pause, drain, config.",
+                        admission_text_utf8(p, value));
+}
+
+static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
+                             admission_order_t *order)
+{
+    if (!value) {
+        return apr_psprintf(p, "%s: its value cannot be read.",
+                            admission_text_utf8(p, key));
+    }
+    if (strcmp(key, "zone") == 0) {
+        if (order->zone) {
+            return "zone stands twice: an order is for one zone.";
+        }
+        order->zone = value;
+        return NULL;
+    }
+    if (strcmp(key, "limit") == 0) {
+        return read_number(p, key, value, 1, ADMISSION_LIMIT_MAX,
+                           &order->wanted.limit);
+    }
+    if (strcmp(key, "queue") == 0) {
+        return read_number(p, key, value, 0, ADMISSION_QUEUE_MAX,
+                           &order->wanted.queue_length);
+    }
+    if (strcmp(key, "mode") == 0) {
+        return read_mode(p, value, &order->wanted.mode);
+    }
+    return apr_psprintf(p, "'%s' is none of zone, limit, queue, mode.",
+                        admission_text_utf8(p, key));
+}
+
+static bool says_nothing(const adm_override_t *wanted)
+{
+    return wanted->limit == ADM_OVERRIDE_KEEP
+           && wanted->queue_length == ADM_OVERRIDE_KEEP
+           && wanted->mode == ADM_OVERRIDE_KEEP;
+}
+
+int admission_order_read(request_rec *r, admission_order_t *order,
+                         const char **wrong)
+{
+    apr_array_header_t *pairs = NULL;
+    int status = ap_parse_form_data(r, NULL, &pairs, FORM_PAIRS, FORM_BYTES);
+    int i;
+
+    *order = (admission_order_t){
+        .wanted = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP }
+    };
+    *wrong = NULL;
+    if (status != OK) {
+        return status;
+    }
+    for (i = 0; pairs && i < pairs->nelts && !*wrong; i++) {
+        const ap_form_pair_t *pair = &APR_ARRAY_IDX(pairs, i, ap_form_pair_t);
+
+        *wrong = read_pair(r->pool, pair->name, value_of(r->pool, pair), order);
+    }
+    if (!*wrong && !order->zone) {
+        *wrong = "zone=NAME is missing, in a form as browsers send it "
+                 "(application/x-www-form-urlencoded).";
+    }
+    if (!*wrong && says_nothing(&order->wanted)) {
+        *wrong = "One of limit=, queue= and mode= must say what is to change.";
+    }
+    return OK;
+}

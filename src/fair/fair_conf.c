@@ -1,0 +1,221 @@
+/* mod_admission_fair.c - who is served first: AdmissionFair, AdmissionPriority and
+ * AdmissionCost. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_log.h>
+
+#include "fair_conf.h"
+#include "module/parse.h"
+#include "module/location.h"
+#include "module/sections.h"
+
+APLOG_USE_MODULE(admission);
+
+#define DEFAULT_BITS 32
+#define DEFAULT_BITS6 64
+
+/* ---- AdmissionFair -------------------------------------------------------- */
+
+/* "/24", "/24/56" or "". */
+static bool parse_bits(apr_pool_t *p, const char *text, admission_fair_t *fair)
+{
+    const char *second;
+
+    if (*text != '/') {
+        return *text == '\0';
+    }
+    second = strchr(text + 1, '/');
+    fair->bits = admission_parse_number(
+        second ? apr_pstrmemdup(p, text + 1, (apr_size_t)(second - text - 1))
+               : text + 1,
+        1, 32);
+    if (second) {
+        fair->bits6 = admission_parse_number(second + 1, 1, 128);
+    }
+    return fair->bits > 0 && fair->bits6 > 0;
+}
+
+/* A text that is the same for all would be a key that all share: most likely a
+ * word that was meant to be another one. */
+static const char *parse_expression(cmd_parms *cmd, const char *text,
+                                    admission_fair_t *fair)
+{
+    const char *error = NULL;
+
+    if (!strstr(text, "%{")) {
+        return "it has no variable such as %{HTTP:X-Api-Key}";
+    }
+    fair->kind = ADMISSION_KEY_EXPRESSION;
+    fair->expression = ap_expr_parse_cmd(cmd, text, AP_EXPR_FLAG_STRING_RESULT,
+                                         &error, NULL);
+    return error;
+}
+
+static const char *parse_key(cmd_parms *cmd, const char *text,
+                             admission_fair_t *fair)
+{
+    if (strcasecmp(text, "off") == 0) {
+        return NULL;
+    }
+    if (strcasecmp(text, "host") == 0) {
+        fair->kind = ADMISSION_KEY_HOST;
+        return NULL;
+    }
+    if (strcasecmp(text, "user") == 0) {
+        fair->kind = ADMISSION_KEY_USER;
+        return NULL;
+    }
+    if (strncasecmp(text, "client", 6) == 0
+        && (text[6] == '\0' || text[6] == '/')) {
+        fair->kind = ADMISSION_KEY_CLIENT;
+        return parse_bits(cmd->pool, text + 6, fair)
+                   ? NULL
+                   : "bits of IPv4 are 1 to 32, those of IPv6 1 to 128";
+    }
+    return parse_expression(cmd, text, fair);
+}
+
+const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
+                               const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    admission_fair_t *fair = apr_pcalloc(cmd->pool, sizeof(*fair));
+    const char *error = admission_location_mark(cmd, dir_conf);
+
+    if (error) {
+        return error;
+    }
+    *fair = (admission_fair_t){ .text = key,
+                                .bits = DEFAULT_BITS,
+                                .bits6 = DEFAULT_BITS6 };
+    error = parse_key(cmd, key, fair);
+    if (error) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionFair: '%s' is not client[/bits[/bits6]], "
+                            "host, user, off or an expression that httpd "
+                            "allows: %s",
+                            key, error);
+    }
+    if (option && fair->kind == ADMISSION_KEY_OFF) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionFair: '%s' follows off, behind which "
+                            "nothing is allowed",
+                            option);
+    }
+    if (option) {
+        fair->max = strncasecmp(option, "max=", 4) == 0
+                        ? admission_parse_number(option + 4, 1,
+                                                 ADMISSION_LIMIT_MAX)
+                        : -1;
+        if (fair->max < 0) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionFair: '%s' is not max=number with a "
+                                "number from 1 to %d",
+                                option, ADMISSION_LIMIT_MAX);
+        }
+    }
+    conf->fair = fair;
+    if (fair->kind != ADMISSION_KEY_OFF) {
+        admission_sections_note_flows(cmd, conf);
+    }
+    return NULL;
+}
+
+/* ---- AdmissionPriority and AdmissionCost ---------------------------------- */
+
+/* What follows in the line, quoted or not. @return an error. */
+static const char *parse_condition(cmd_parms *cmd, const char *args,
+                                   admission_rule_t *rule)
+{
+    const char *text = args, *error = NULL;
+
+    if (*args == '"' || *args == '\'') {
+        text = ap_getword_conf(cmd->pool, &args);
+        if (*args) {
+            return apr_psprintf(cmd->pool,
+                                "%s: '%s' follows the expression; one "
+                                "expression is allowed",
+                                cmd->cmd->name, args);
+        }
+    }
+    rule->expression = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
+    return error ? apr_psprintf(cmd->pool,
+                                "%s: '%s' is not an expression that httpd "
+                                "allows: %s",
+                                cmd->cmd->name, text, error)
+                 : NULL;
+}
+
+static void add_rule(cmd_parms *cmd, admission_dir_conf_t *conf,
+                     apr_array_header_t **rules, const admission_rule_t *rule)
+{
+    if (!*rules) {
+        *rules = apr_array_make(cmd->pool, 2, sizeof(*rule));
+    }
+    APR_ARRAY_PUSH(*rules, admission_rule_t) = *rule;
+    admission_sections_note_flows(cmd, conf);
+}
+
+const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
+                                        const char *args)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    admission_rule_t rule = { .value = ADM_PRIORITY_HIGH };
+    const char *error = admission_location_mark(cmd, dir_conf);
+    const char *word = ap_getword_conf(cmd->pool, &args);
+
+    if (error) {
+        return error;
+    }
+    if (strcasecmp(word, "low") == 0) {
+        rule.value = ADM_PRIORITY_LOW;
+    }
+    else if (strcasecmp(word, "high") != 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionPriority: '%s' is not high or low", word);
+    }
+    if (*args == '\0') {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionPriority: '%s' lacks the expression that "
+                            "says which requests are meant",
+                            word);
+    }
+    error = parse_condition(cmd, args, &rule);
+    if (!error) {
+        add_rule(cmd, conf, &conf->priorities, &rule);
+    }
+    return error;
+}
+
+const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
+                                    const char *args)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    admission_rule_t rule = { 0 };
+    const char *error = admission_location_mark(cmd, dir_conf);
+    const char *word = ap_getword_conf(cmd->pool, &args);
+
+    if (error) {
+        return error;
+    }
+    if (strcasecmp(word, "auto") == 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionCost: '%s' is not supported any more: "
+                            "write a number of permits, or give the programs "
+                            "that need most memory an AdmissionZone of their "
+                            "own with MaxConcurrent auto",
+                            word);
+    }
+    rule.value = admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
+    if (rule.value < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionCost: '%s' is not a number of permits "
+                            "from 1 to %d",
+                            word, ADMISSION_LIMIT_MAX);
+    }
+    error = *args ? parse_condition(cmd, args, &rule) : NULL;
+    if (!error) {
+        add_rule(cmd, conf, &conf->costs, &rule);
+    }
+    return error;
+}

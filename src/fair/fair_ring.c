@@ -1,0 +1,170 @@
+/* adm_ring.c - rings of flows: who is to have a turn, by permits held.
+ * Called by adm_flow and adm_turn, under the zone's lock.
+ */
+#include "core/adm_fault.h"
+#include "fair_ring.h"
+
+/* What a permit of each priority moves its pass: 16 to 4 to 1, by the inverse. */
+static const uint64_t strides[ADM_PRIORITIES] = {
+    [ADM_PRIORITY_HIGH] = 1, [ADM_PRIORITY_NORMAL] = 4, [ADM_PRIORITY_LOW] = 16
+};
+
+/* Of equals the first one. */
+static const unsigned by_rank[ADM_PRIORITIES] = { ADM_PRIORITY_HIGH,
+                                                  ADM_PRIORITY_NORMAL,
+                                                  ADM_PRIORITY_LOW };
+
+static unsigned level_of(const adm_flow_rec_t *flow)
+{
+    return flow->held < ADM_FLOW_LEVELS - 1 ? flow->held : ADM_FLOW_LEVELS - 1;
+}
+
+static uint64_t bit_of_level(unsigned ring)
+{
+    return UINT64_C(1) << ring % ADM_FLOW_LEVELS;
+}
+
+static unsigned kind_of(unsigned ring)
+{
+    return ring / ADM_FLOW_LEVELS % ADM_RING_KINDS;
+}
+
+/* Nobody of this priority was in a ring: it does not make up for that time. */
+static void begin_to_wait(adm_flow_table_rec_t *table, unsigned priority)
+{
+    uint64_t least = UINT64_MAX;
+    unsigned other;
+
+    for (other = 0; other < ADM_PRIORITIES; other++) {
+        if (adm_ring_has_any(table, other) && table->passes[other] < least) {
+            least = table->passes[other];
+        }
+    }
+    if (least == UINT64_MAX) {
+        for (other = 0; other < ADM_PRIORITIES; other++) {
+            table->passes[other] = 0;
+        }
+    }
+    else if (table->passes[priority] < least) {
+        table->passes[priority] = least;
+    }
+}
+
+void adm_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
+                   unsigned priority)
+{
+    adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
+    unsigned number = flow->rings[priority] - 1U;
+    adm_flow_queue_rec_t *queue = &flow->queues[priority];
+    adm_flow_rec_t *prev = adm_ring_flow(table, queue->prev_idx);
+    adm_flow_rec_t *next = adm_ring_flow(table, queue->next_idx);
+    adm_ring_rec_t *ring;
+
+    if (number >= ADM_FLOW_RINGS) {
+        return; /* in none */
+    }
+    ring = &table->rings[number];
+    if (prev) {
+        prev->queues[priority].next_idx = queue->next_idx;
+    }
+    else {
+        ring->first_idx = queue->next_idx;
+    }
+    if (next) {
+        next->queues[priority].prev_idx = queue->prev_idx;
+    }
+    else {
+        ring->last_idx = queue->prev_idx;
+    }
+    if (ring->first_idx == 0) {
+        table->levels[priority][kind_of(number)] &= ~bit_of_level(number);
+    }
+    flow->rings[priority] = 0;
+}
+
+void adm_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
+                  unsigned priority, unsigned kind, enum adm_ring_end_t end)
+{
+    adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
+    adm_flow_queue_rec_t *queue = &flow->queues[priority];
+    unsigned number = adm_ring_number(priority, kind, level_of(flow));
+    adm_ring_rec_t *ring = &table->rings[number];
+    adm_flow_rec_t *other;
+
+    if (flow->rings[priority]) {
+        adm_ring_take(table, flow_idx, priority);
+        ADM_FAULT(flow_unlinked);
+    }
+    else if (!adm_ring_has_any(table, priority)) {
+        begin_to_wait(table, priority);
+    }
+    queue->prev_idx = end == ADM_RING_LAST ? ring->last_idx : 0;
+    queue->next_idx = end == ADM_RING_LAST ? 0 : ring->first_idx;
+    other = adm_ring_flow(table, queue->prev_idx);
+    if (other) {
+        other->queues[priority].next_idx = (uint16_t)flow_idx;
+    }
+    else {
+        ring->first_idx = (uint16_t)flow_idx;
+    }
+    other = adm_ring_flow(table, queue->next_idx);
+    if (other) {
+        other->queues[priority].prev_idx = (uint16_t)flow_idx;
+    }
+    else {
+        ring->last_idx = (uint16_t)flow_idx;
+    }
+    table->levels[priority][kind] |= bit_of_level(number);
+    flow->rings[priority] = (uint16_t)(number + 1);
+}
+
+void adm_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring)
+{
+    unsigned priority = ring / (ADM_RING_KINDS * ADM_FLOW_LEVELS);
+
+    if (priority >= ADM_PRIORITIES) {
+        return;
+    }
+    if (kind_of(ring) == ADM_RING_UNSEEN) {
+        table->others_next[priority] |= bit_of_level(ring);
+    }
+    else {
+        table->others_next[priority] &= ~bit_of_level(ring);
+    }
+    table->passes[priority] += strides[priority];
+}
+
+uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
+                               uint64_t turns)
+{
+    return turns * strides[priority] / strides[other];
+}
+
+bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table)
+{
+    return adm_ring_has_any(table, ADM_PRIORITY_NORMAL)
+           || adm_ring_has_any(table, ADM_PRIORITY_HIGH)
+           || adm_ring_has_any(table, ADM_PRIORITY_LOW);
+}
+
+unsigned adm_ring_priorities(const adm_flow_table_rec_t *table,
+                             unsigned order[ADM_PRIORITIES])
+{
+    unsigned count = 0, rank;
+
+    for (rank = 0; rank < ADM_PRIORITIES; rank++) {
+        unsigned priority = by_rank[rank], place = count;
+
+        if (!adm_ring_has_any(table, priority)) {
+            continue;
+        }
+        while (place > 0
+               && table->passes[priority] < table->passes[order[place - 1]]) {
+            order[place] = order[place - 1];
+            place--;
+        }
+        order[place] = priority;
+        count++;
+    }
+    return count;
+}

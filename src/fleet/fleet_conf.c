@@ -1,0 +1,196 @@
+/* mod_admission_fleet.c - AdmissionEngine and AdmissionFleet: limits over servers. */
+#include <httpd.h>
+#include <ap_provider.h>
+#include <apr_strings.h>
+#include <http_config.h>
+
+#include "fleet_conf.h"
+#include "module/parse.h"
+
+#define LEASE_LEAST (3 * ADM_USEC_PER_SEC)
+#define LEASE_DEFAULT (30 * ADM_USEC_PER_SEC)
+#define HOLD_LEAST ADM_USEC_PER_SEC
+
+static const char *const fallbacks[] = { [ADM_FALLBACK_KEEP] = "keep",
+                                         [ADM_FALLBACK_REJECT] = "reject",
+                                         [ADM_FALLBACK_OPEN] = "open" };
+
+static admission_server_conf_t *conf_of(server_rec *s)
+{
+    return ap_get_module_config(s->module_config, &admission_module);
+}
+
+/* The scheme of the URL names the provider. */
+static const engine_provider_t *find_provider(apr_pool_t *p, const char *url)
+{
+    const char *colon = strchr(url, ':');
+
+    return colon ? ap_lookup_provider(ENGINE_PROVIDER_GROUP,
+                                      apr_pstrmemdup(p, url,
+                                                     (apr_size_t)(colon - url)),
+                                      ENGINE_PROVIDER_VERSION)
+                 : NULL;
+}
+
+/* A path below the ServerRoot, if it says so. */
+static const char *resolve(apr_pool_t *p, const char *path)
+{
+    const char *whole = *path ? ap_server_root_relative(p, path) : NULL;
+
+    return whole ? whole : path;
+}
+
+/* "ca-file,certificate,key" */
+static const char *resolve_all(apr_pool_t *p, const char *paths)
+{
+    const char *all = "", *end;
+
+    for (; *paths; paths = *end ? end + 1 : end) {
+        end = paths + strcspn(paths, ",");
+        all = apr_pstrcat(p, all,
+                          resolve(p, apr_pstrmemdup(p, paths,
+                                                    (apr_size_t)(end - paths))),
+                          *end ? "," : "", NULL);
+    }
+    return all;
+}
+
+static char *resolve_option(apr_pool_t *p, char *option)
+{
+    static const char *const files[] = { "password-file=",
+                                         "sentinel-password-file=" };
+    unsigned n;
+
+    for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
+        size_t length = strlen(files[n]);
+
+        if (strncmp(option, files[n], length) == 0) {
+            return apr_pstrcat(p, files[n], resolve(p, option + length), NULL);
+        }
+    }
+    if (strncmp(option, "tls=", 4) == 0) {
+        return apr_pstrcat(p, "tls=", resolve_all(p, option + 4), NULL);
+    }
+    return option;
+}
+
+/* Errors repeat what is wrong, and go to the log. */
+static bool shows_secret(const char *word)
+{
+    bool is_place = strstr(word, "://") || !strchr(word, '=');
+
+    return ap_strcasestr(word, "password=")
+           || (is_place && strncmp(word, "unix:", 5) != 0 && strchr(word, '@'));
+}
+
+const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
+                                       char *const argv[])
+{
+    admission_server_conf_t *conf = conf_of(cmd->server);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    char **options;
+    int n;
+
+    if (error) {
+        return error;
+    }
+    if (argc == 0) {
+        return "AdmissionEngine: must be followed by a URL, such as "
+               "redis://127.0.0.1/";
+    }
+    for (n = 0; n < argc; n++) {
+        if (shows_secret(argv[n])) {
+            return "AdmissionEngine: a URL, a host or an option with a user or a "
+                   "password would show them; user=name and password-file=path "
+                   "say them";
+        }
+    }
+    conf->engine = find_provider(cmd->pool, argv[0]);
+    if (!conf->engine) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionEngine: '%s' is not redis://host[:port]"
+                            "[/database], rediss:// nor unix:/path, or the "
+                            "module mod_admission_redis, which knows these, is "
+                            "not loaded",
+                            argv[0]);
+    }
+    options = apr_pcalloc(cmd->pool, (apr_size_t)argc * sizeof(*options));
+    for (n = 1; n < argc; n++) {
+        options[n - 1] = resolve_option(cmd->pool, argv[n]);
+    }
+    error = conf->engine->parse(cmd->pool, argv[0], options, argc - 1,
+                                &conf->engine_address);
+    return error ? apr_psprintf(cmd->pool, "AdmissionEngine: %s", error) : NULL;
+}
+
+static bool parse_fallback(const char *word, adm_fallback_t *fallback)
+{
+    int n;
+
+    for (n = ADM_FALLBACK_KEEP; n <= ADM_FALLBACK_OPEN; n++) {
+        if (strcasecmp(word, fallbacks[n]) == 0) {
+            *fallback = (adm_fallback_t)n;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_term(const char *option, admission_server_conf_t *conf)
+{
+    if (strncasecmp(option, "lease=", 6) == 0) {
+        return admission_parse_time(option + 6, LEASE_LEAST, &conf->lease);
+    }
+    if (strcasecmp(option, "hold=auto") == 0) {
+        conf->hold = 0;
+        return true;
+    }
+    if (strncasecmp(option, "hold=", 5) == 0) {
+        return admission_parse_time(option + 5, HOLD_LEAST, &conf->hold);
+    }
+    return strncasecmp(option, "fallback=", 9) == 0
+           && parse_fallback(option + 9, &conf->fallback);
+}
+
+const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
+                                      char *const argv[])
+{
+    admission_server_conf_t *conf = conf_of(cmd->server);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    int n;
+
+    if (!error && argc == 0) {
+        error = "AdmissionFleet: must be followed by lease=time, hold=time, "
+                "hold=auto or fallback=keep|reject|open";
+    }
+    for (n = 0; n < argc && !error; n++) {
+        if (!parse_term(argv[n], conf)) {
+            error = apr_psprintf(
+                cmd->pool,
+                "AdmissionFleet: '%s' is not lease=time with a time from 3s to "
+                "24h, hold=auto, hold=time with one from 1s to 24h, nor "
+                "fallback=keep, fallback=reject or fallback=open",
+                argv[n]);
+        }
+    }
+    return error;
+}
+
+admission_fleet_t admission_fleet(server_rec *s)
+{
+    const admission_server_conf_t *conf = conf_of(s);
+
+    return (admission_fleet_t){ .provider = conf->engine,
+                                .address = conf->engine_address,
+                                .lease = conf->lease ? conf->lease
+                                                     : LEASE_DEFAULT,
+                                .hold = conf->hold,
+                                .fallback = conf->fallback != ADM_FALLBACK_NONE
+                                                ? conf->fallback
+                                                : ADM_FALLBACK_KEEP };
+}
+
+const char *admission_fleet_fallback_name(adm_fallback_t fallback)
+{
+    return fallbacks[fallback];
+}

@@ -1,0 +1,415 @@
+/* agent_fleet.c - the duty of the agent that leases shares of limits over servers.
+ * Called by agent.
+ *
+ * It never waits for the engine: what comes is heard when it is there. The leases end
+ * by themselves, whatever happens here.
+ */
+#include <poll.h>
+#include <string.h>
+
+#include <apr_strings.h>
+
+#include "core/adm_agent.h"
+#include "core/adm_clock.h"
+#include "fleet_engine.h"
+#include "fleet_shm.h"
+#include "fleet_duty.h"
+
+#define RETRY_USEC (100 * ADM_USEC_PER_MSEC)
+#define TELL_USEC (60 * ADM_USEC_PER_SEC)
+#define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
+#define WHO_USEC ADM_USEC_PER_SEC
+#define RENAME_USEC ADM_USEC_PER_SEC /* between two names, at least */
+#define LONG_USEC (3600 * ADM_USEC_PER_SEC)
+
+typedef struct shared_t {
+    const agent_share_t *zone;
+    law_fleet_t law;
+    law_fleet_work_t work;   /* of the last promise */
+    law_fleet_terms_t terms; /* with what the hold is just now */
+    bool has_lapsed;
+    bool is_joined;    /* there is a connection for it */
+    adm_usec_t who_at; /* when the engine last told who shares the limit */
+} shared_t;
+
+static struct {
+    adm_child_t *self;
+    const agent_fleet_t *setup; /* NULL: no zone is shared */
+    engine_setup_t engine_setup;
+    engine_t *engine;
+    shared_t *zones;
+    apr_pool_t *pool;        /* of the engine */
+    bool has_told_connected; /* and not of a loss since */
+    bool is_doubled;         /* another one speaks in this server's name ... */
+    adm_usec_t rename_at;    /* ... which is another one from then on */
+    _Atomic adm_usec_t
+        next[AGENT_FLEET_EVENTS]; /* when that may be told again */
+} all;
+
+/* ---- what is said of it ----------------------------------------------------- */
+
+static void tell(const agent_fleet_news_t *news)
+{
+    all.setup->tell(all.setup->data, news);
+}
+
+/* @return whether it was told. */
+static bool tell_rarely(const agent_fleet_news_t *news)
+{
+    if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
+        return false;
+    }
+    tell(news);
+    return true;
+}
+
+/* ---- what the engine says ------------------------------------------------------ */
+
+static void joined(void *data, uint32_t zone, bool is_new_run,
+                   int64_t engine_msec, int64_t now)
+{
+    (void)data;
+    law_fleet_connected(&all.zones[zone].law, is_new_run, engine_msec, now);
+    all.zones[zone].is_joined = true;
+}
+
+static void parted(void *data, uint32_t zone)
+{
+    (void)data;
+    law_fleet_lost(&all.zones[zone].law);
+    all.zones[zone].is_joined = false;
+}
+
+static void connected(void *data, bool is_other_run)
+{
+    (void)data;
+    if (!all.has_told_connected) {
+        tell(&(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
+                                    .number = is_other_run });
+    }
+    all.has_told_connected = true;
+    adm_engine_count(all.self, ADM_ENGINE_CONNECT);
+}
+
+static void lost(void *data, const char *why)
+{
+    (void)data;
+    adm_engine_count(all.self, ADM_ENGINE_ERROR);
+    if (tell_rarely(
+            &(agent_fleet_news_t){ .event = AGENT_FLEET_LOST, .why = why })) {
+        all.has_told_connected = false;
+    }
+}
+
+static void refused(void *data, uint32_t zone, const char *why)
+{
+    (void)data;
+    adm_engine_count(all.self, ADM_ENGINE_ERROR);
+    tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_REFUSED,
+                                       .zone = all.zones[zone].zone->name,
+                                       .why = why });
+}
+
+static void apply(const shared_t *shared, const law_fleet_share_t *share)
+{
+    /* If that cannot be, the next promise says so. */
+    adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
+}
+
+static void tell_of(agent_fleet_event_t event, const shared_t *shared,
+                    uint32_t number, uint32_t limit)
+{
+    tell_rarely(&(agent_fleet_news_t){ .event = event,
+                                       .zone = shared->zone->name,
+                                       .number = number,
+                                       .limit = limit });
+}
+
+static void look_at_limits(const shared_t *shared,
+                           const law_fleet_reply_t *reply)
+{
+    if (reply->limit < shared->terms.limit) {
+        tell_of(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
+    }
+    if (reply->reserved > reply->limit && reply->learning_msec == 0) {
+        tell_of(AGENT_FLEET_OVER, shared, reply->reserved, reply->limit);
+    }
+}
+
+/* How the engine answered, to be shown. */
+static void count(shared_t *shared, const law_fleet_reply_t *reply,
+                  const law_fleet_who_t *who, int64_t now)
+{
+    adm_engine_count_sync(all.self, now - shared->law.sent_at);
+    if (reply->answer == LAW_FLEET_LATE) {
+        adm_engine_count(all.self, ADM_ENGINE_LATE);
+        tell_of(AGENT_FLEET_LATE, shared, 0, 0);
+    }
+    else if (reply->answer == LAW_FLEET_STALE) {
+        adm_engine_count(all.self, ADM_ENGINE_STALE);
+        tell_of(AGENT_FLEET_DOUBLED, shared, 0, 0);
+        all.is_doubled = true;
+    }
+    else if (reply->answer == LAW_FLEET_OK) {
+        look_at_limits(shared, reply);
+    }
+    if (who->count > 0) {
+        shared->who_at = now;
+        adm_engine_note_who(all.self, shared->zone->handle, who);
+    }
+}
+
+static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
+                    const law_fleet_who_t *who, int64_t now)
+{
+    shared_t *shared = &all.zones[zone];
+    law_fleet_share_t share;
+
+    (void)data;
+    count(shared, reply, who, now);
+    if (!all.is_doubled
+        && law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
+        apply(shared, &share);
+        adm_fleet_note(all.self, shared->zone->handle, reply);
+    }
+}
+
+static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
+                   int64_t now)
+{
+    shared_t *shared = &all.zones[zone];
+    law_fleet_share_t share;
+
+    (void)data;
+    adm_engine_count(all.self, ADM_ENGINE_PUSH);
+    if (!all.is_doubled
+        && law_fleet_hear_push(&shared->law, &shared->terms, push, now,
+                               &share)) {
+        apply(shared, &share);
+    }
+}
+
+/* ---- what it is told --------------------------------------------------------------- */
+
+static void note_lease(shared_t *shared)
+{
+    bool has_lapsed = adm_fleet_has_lapsed(all.self->segment,
+                                           shared->zone->handle);
+
+    if (has_lapsed != shared->has_lapsed) {
+        tell(&(agent_fleet_news_t){ .event = has_lapsed ? AGENT_FLEET_LAPSED
+                                                        : AGENT_FLEET_LEASED,
+                                    .zone = shared->zone->name });
+    }
+    shared->has_lapsed = has_lapsed;
+}
+
+/* Where it is not said: twice what the longest request took. */
+static void choose_hold(shared_t *shared)
+{
+    adm_usec_t hold = 2 * shared->work.longest_usec;
+
+    if (shared->zone->terms.hold_usec != 0) {
+        return;
+    }
+    if (hold > shared->zone->longest_usec) {
+        hold = shared->zone->longest_usec;
+    }
+    shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
+}
+
+/* One sync of a zone is on its way at a time. */
+static bool can_tell(const shared_t *shared)
+{
+    return shared->is_joined && shared->law.sent_at == 0;
+}
+
+/* What is not kept is given back at once, if the engine can be told: what it does not hear
+ * of nobody else gets, and while it is away nobody gives it again. Until then a permit that
+ * falls idle is no reason to wake. */
+static apr_status_t promise(shared_t *shared, adm_usec_t now)
+{
+    bool tells = can_tell(shared), is_tight = tells && shared->law.is_tight;
+    apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
+                                        LAW_FLEET_AS_BEFORE, is_tight,
+                                        adm_now(), &shared->work);
+    uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
+
+    if (rv == APR_SUCCESS && tells && keep < shared->work.share
+        && shared->work.active < shared->work.share) {
+        rv = adm_fleet_promise(all.self, shared->zone->handle, keep, is_tight,
+                               adm_now(), &shared->work);
+    }
+    return rv;
+}
+
+/* @return when to look again, on the clock of leases. */
+static adm_usec_t look(uint32_t n, adm_usec_t now)
+{
+    shared_t *shared = &all.zones[n];
+    const law_fleet_terms_t *terms = &shared->terms;
+    law_fleet_sync_t sync;
+    adm_usec_t due;
+
+    note_lease(shared);
+    if (promise(shared, now) != APR_SUCCESS) {
+        return now + RETRY_USEC;
+    }
+    choose_hold(shared);
+    due = law_fleet_due(&shared->law, terms, &shared->work, now);
+    if (all.is_doubled) {
+        return now + RETRY_USEC;
+    }
+    if (due > now) {
+        return due;
+    }
+    if (!shared->is_joined) {
+        return now + RETRY_USEC;
+    }
+    law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
+    sync.asks_who = now - shared->who_at >= WHO_USEC;
+    if (!all.setup->provider->sync(all.engine, n, &sync)) {
+        law_fleet_lost(&shared->law);
+        return now + RETRY_USEC;
+    }
+    return now + terms->lease_usec / 3;
+}
+
+static void open_engine(void)
+{
+    adm_usec_t now = adm_clock_of_leases();
+    uint32_t n;
+
+    for (n = 0; n < all.setup->count; n++) {
+        law_fleet_begin(&all.zones[n].law, now);
+        all.zones[n].is_joined = false;
+    }
+    adm_fleet_id(all.self->segment, all.engine_setup.self.id);
+    apr_cpystrn(all.engine_setup.self.predecessor,
+                adm_fleet_predecessor(all.self->segment),
+                LAW_FLEET_ID_LENGTH + 1);
+    all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
+}
+
+/* Two that speak in one name would both use what is granted to it: this one takes
+ * another, and what it promises there is counted beside what the other one has. An
+ * engine that says so of every name is asked rarely, and nothing is said in a name that
+ * is doubled. */
+static void take_another_name(adm_usec_t now)
+{
+    all.is_doubled = false;
+    all.rename_at = now + RENAME_USEC;
+    all.setup->provider->close(all.engine);
+    apr_pool_clear(all.pool);
+    adm_fleet_renew_id(all.self->segment, all.setup->id_fd);
+    open_engine();
+}
+
+static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    adm_usec_t leases = adm_clock_of_leases();
+    adm_usec_t next = leases + LONG_USEC;
+    uint32_t n;
+
+    (void)self;
+    (void)is_woken;
+    if (!all.setup) {
+        return now + LONG_USEC;
+    }
+    all.setup->provider->work(all.engine, leases);
+    if (all.is_doubled && leases >= all.rename_at) {
+        take_another_name(leases);
+    }
+    for (n = 0; n < all.setup->count; n++) {
+        adm_usec_t at = look(n, leases);
+
+        next = at < next ? at : next;
+    }
+    return now + (next - leases);
+}
+
+static unsigned wait_for(struct pollfd *descriptors, adm_usec_t *until)
+{
+    adm_usec_t wake_at;
+    unsigned count;
+
+    if (!all.setup) {
+        return 0;
+    }
+    count = all.setup->provider->wait_for(all.engine, descriptors, &wake_at);
+    wake_at += adm_now() - adm_clock_of_leases();
+    *until = wake_at < *until ? wake_at : *until;
+    return count;
+}
+
+/* ---- begin and end --------------------------------------------------------------------- */
+
+static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
+                  apr_pool_t *pool)
+{
+    const agent_fleet_t *fleet = setup;
+    bool is_used = fleet && fleet->count > 0;
+    const char **names;
+    uint32_t n;
+
+    (void)sense;
+    all.setup = is_used ? fleet : NULL;
+    adm_engine_begin(self, is_used);
+    if (!is_used) {
+        return;
+    }
+    all.self = self;
+    all.has_told_connected = all.is_doubled = false;
+    all.rename_at = 0;
+    memset(all.next, 0, sizeof(all.next));
+    apr_pool_create(&all.pool, pool);
+    all.zones = apr_pcalloc(pool, fleet->count * sizeof(*all.zones));
+    names = apr_pcalloc(pool, fleet->count * sizeof(*names));
+    for (n = 0; n < fleet->count; n++) {
+        names[n] = fleet->zones[n].name;
+        all.zones[n].zone = &fleet->zones[n];
+        all.zones[n].terms = fleet->zones[n].terms;
+        choose_hold(&all.zones[n]);
+        all.zones[n].has_lapsed = adm_fleet_has_lapsed(self->segment,
+                                                       fleet->zones[n].handle);
+    }
+    all.engine_setup = (engine_setup_t){ .address = fleet->address,
+                                         .zones = names,
+                                         .count = fleet->count,
+                                         .ears = { .joined = joined,
+                                                   .parted = parted,
+                                                   .connected = connected,
+                                                   .lost = lost,
+                                                   .refused = refused,
+                                                   .replied = replied,
+                                                   .pushed = pushed } };
+    apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
+    open_engine();
+}
+
+static void end(adm_child_t *self, adm_usec_t now)
+{
+    adm_usec_t leases = adm_clock_of_leases();
+    uint32_t n;
+
+    for (n = 0; all.setup && !all.is_doubled && n < all.setup->count; n++) {
+        shared_t *shared = &all.zones[n];
+        law_fleet_sync_t sync;
+
+        if (can_tell(shared)
+            && adm_fleet_promise(self, shared->zone->handle, 0, false, now,
+                                 &shared->work)
+                   == APR_SUCCESS) {
+            law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
+                           leases, &sync);
+            all.setup->provider->sync(all.engine, n, &sync);
+        }
+    }
+    if (all.setup) {
+        all.setup->provider->close(all.engine);
+    }
+}
+
+const agent_duty_t agent_fleet_duty = {
+    .begin = begin, .look = lease, .wait_for = wait_for, .end = end
+};

@@ -1,0 +1,106 @@
+/* adm_engine.c - what is known of the engine of limits over servers, to be shown.
+ * Called by src/agent and adm_view, and by the module to show it.
+ */
+#include "core/adm_clock.h"
+#include "fleet_engine.h"
+#include "core/adm_fault.h"
+#include "core/adm_layout.h"
+#include "core/adm_words.h"
+
+/* ---- the connection --------------------------------------------------------- */
+
+void adm_engine_begin(adm_child_t *self, bool is_wanted)
+{
+    atomic_store(&self->segment->header->engine.state,
+                 is_wanted ? ADM_ENGINE_LOST : ADM_ENGINE_OFF);
+}
+
+void adm_engine_count(adm_child_t *self, adm_engine_event_t event)
+{
+    adm_engine_rec_t *rec = &self->segment->header->engine;
+
+    atomic_fetch_add(&rec->counts[event], 1);
+    if (event == ADM_ENGINE_CONNECT) {
+        atomic_store(&rec->state, ADM_ENGINE_CONNECTED);
+    }
+    else if (event == ADM_ENGINE_ERROR) {
+        atomic_store(&rec->state, ADM_ENGINE_LOST);
+    }
+}
+
+void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec)
+{
+    adm_engine_rec_t *rec = &self->segment->header->engine;
+    uint64_t took = took_usec > 0 ? (uint64_t)took_usec : 0;
+
+    adm_engine_count(self, ADM_ENGINE_SYNC);
+    atomic_fetch_add(&rec->round_trip_usec, took);
+    if (took > atomic_load(&rec->round_trip_max_usec)) {
+        atomic_store(&rec->round_trip_max_usec, took);
+    }
+}
+
+const char *adm_engine_state_name(adm_engine_state_t state)
+{
+    return state == ADM_ENGINE_CONNECTED ? "connected"
+           : state == ADM_ENGINE_LOST    ? "lost"
+                                         : "off";
+}
+
+void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
+{
+    adm_engine_rec_t *rec = &segment->header->engine;
+    uint64_t syncs;
+    int event;
+
+    for (event = 0; event < ADM_ENGINE_EVENTS; event++) {
+        shown->counts[event] = atomic_load(&rec->counts[event]);
+    }
+    syncs = shown->counts[ADM_ENGINE_SYNC];
+    shown->state = (adm_engine_state_t)atomic_load(&rec->state);
+    shown->mean_usec = syncs ? (adm_usec_t)(atomic_load(&rec->round_trip_usec)
+                                            / syncs)
+                             : 0;
+    shown->max_usec = (adm_usec_t)atomic_load(&rec->round_trip_max_usec);
+}
+
+/* ---- who shares a limit -------------------------------------------------------- */
+
+void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
+                         const law_fleet_who_t *who)
+{
+    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
+
+    if (!rec) {
+        return;
+    }
+    atomic_fetch_or(&rec->who_sequence, 1);
+    ADM_FAULT(engine_who);
+    adm_words_store(rec->who, who, sizeof(*who));
+    atomic_store(&rec->who_at, adm_clock_of_leases());
+    atomic_fetch_add(&rec->who_sequence, 1);
+}
+
+bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
+                    law_fleet_who_t *who, adm_usec_t *age_usec)
+{
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
+    unsigned before;
+    adm_usec_t at;
+    uint32_t n;
+
+    if (!rec || atomic_load(&rec->who_at) == 0) {
+        return false;
+    }
+    before = atomic_load(&rec->who_sequence);
+    adm_words_load(rec->who, who, sizeof(*who));
+    at = atomic_load(&rec->who_at);
+    if (before % 2 || before != atomic_load(&rec->who_sequence)) {
+        return false;
+    }
+    for (n = 0; n < LAW_FLEET_SERVERS; n++) {
+        who->servers[n].name[LAW_FLEET_NAME - 1] = '\0';
+    }
+    *age_usec = adm_clock_of_leases() - at;
+    return who->count <= LAW_FLEET_SERVERS;
+}

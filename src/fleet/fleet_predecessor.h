@@ -1,0 +1,19 @@
+/* mod_admission_predecessor.h - whose share of a limit over servers this one takes over. */
+#ifndef MOD_ADMISSION_PREDECESSOR_H
+#define MOD_ADMISSION_PREDECESSOR_H
+
+#include "module/conf.h"
+
+/** Find out whether all of the server that ran here before have ended, and whose name it
+ *  had for the engine; leave this one's name for the next. The parent, at each load; what
+ *  is found stays. */
+void admission_predecessor_find(apr_pool_t *p, server_rec *s,
+                                adm_segment_t *segment);
+
+/** Open the file that has this server's name, for the agent alone: no other process may
+ *  write it, and the agent runs as another user than the parent.
+ *
+ * @return the descriptor; -1: errno has the reason. */
+int admission_predecessor_open(apr_pool_t *p);
+
+#endif

@@ -1,0 +1,223 @@
+/* adm_fleet.c - this server's share of a limit over many.
+ * Called by src/agent, and by the module to show it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/adm_clock.h"
+#include "core/adm_fault.h"
+#include "fleet_shm.h"
+#include "core/adm_layout.h"
+#include "core/adm_limit.h"
+#include "core/adm_segment.h"
+#include "core/adm_zone.h"
+#include "core/adm_number.h"
+
+_Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
+               "an id is what the engine is told");
+
+/* Somebody who waits is news only where nobody did; a permit that comes back, while
+ * more are out than the share, or others are short of them. */
+static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
+{
+    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    unsigned watch = atomic_load(&zone->queued) ? 0 : ADM_WATCH_QUEUE;
+
+    if (is_tight || atomic_load(&zone->active) > share) {
+        watch |= ADM_WATCH_BACK;
+    }
+    atomic_store(&zone->share_watch, watch);
+}
+
+/* What of the share still holds, if that is less than the word says. */
+static uint32_t share_that_holds(const adm_zone_rec_t *zone)
+{
+    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    bool is_kept = atomic_load(&zone->share_fallback) == ADM_FALLBACK_KEEP;
+
+    return is_kept || adm_limit_has_lease(zone) ? share : 0;
+}
+
+apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
+                               uint32_t keep, bool is_tight, adm_usec_t now,
+                               law_fleet_work_t *work)
+{
+    adm_segment_t *segment = self->segment;
+    apr_status_t rv;
+    uint32_t share, active;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+
+    if (!rec) {
+        return rv;
+    }
+    active = atomic_load(&rec->active);
+    share = share_that_holds(rec);
+    if (share > adm_greater(active, keep)) {
+        share = adm_greater(active, keep);
+    }
+    if (share != adm_limit_said(rec, ADM_LIMIT_SHARE)) {
+        adm_limit_set(rec, ADM_LIMIT_SHARE, share);
+        ADM_FAULT(fleet_lowered);
+    }
+    *work = (law_fleet_work_t){
+        .share = share,
+        .active = active,
+        .queued = atomic_load(&rec->queued),
+        .most = adm_limit_least_own(rec),
+        .oldest_usec = adm_oldest_wait_locked(segment, rec, now),
+        .longest_usec = (adm_usec_t)rec->figures.service.max_usec
+    };
+    atomic_store(&rec->share_bound, adm_greater(share, active));
+    ADM_FAULT(fleet_promised);
+    watch_locked(rec, is_tight);
+    adm_zone_unlock(segment, rec, now);
+    return APR_SUCCESS;
+}
+
+apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
+                             const law_fleet_share_t *share, adm_usec_t now)
+{
+    adm_segment_t *segment = self->segment;
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+
+    if (!rec) {
+        return rv;
+    }
+    /* Whoever was stopped for so long has nothing to say any more. */
+    if (adm_clock_of_leases() < share->until_usec) {
+        if (share->share != LAW_FLEET_AS_BEFORE) {
+            atomic_store(&rec->share_bound,
+                         adm_greater(atomic_load(&rec->share_bound),
+                                     share->share));
+            adm_limit_set(rec, ADM_LIMIT_SHARE, share->share);
+            ADM_FAULT(fleet_set);
+        }
+        atomic_store(&rec->share_until, share->until_usec);
+        ADM_FAULT(fleet_leased);
+        watch_locked(rec, false);
+    }
+    adm_zone_unlock(segment, rec, now); /* hands out */
+    return APR_SUCCESS;
+}
+
+bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+
+    return rec && !adm_limit_has_lease(rec);
+}
+
+void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
+{
+    unsigned char bytes[ADM_SECRET_LENGTH];
+    uint64_t salt = atomic_load(&segment->header->engine.salt);
+    size_t n;
+
+    memcpy(bytes, segment->fleet.id, sizeof(bytes));
+    for (n = 0; n < sizeof(salt); n++) {
+        bytes[n] ^= (unsigned char)(salt >> 8 * n);
+    }
+    for (n = 0; n < ADM_SECRET_LENGTH; n++) {
+        snprintf(id + 2 * n, 3, "%02x", bytes[n]);
+    }
+}
+
+bool adm_fleet_has_followed(const adm_segment_t *segment)
+{
+    return segment->fleet.fd != 0;
+}
+
+void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor)
+{
+    segment->fleet.fd = fd;
+    snprintf(segment->fleet.predecessor, ADM_FLEET_ID_ROOM, "%s", predecessor);
+}
+
+const char *adm_fleet_predecessor(const adm_segment_t *segment)
+{
+    return segment->fleet.predecessor;
+}
+
+void adm_fleet_renew_id(adm_segment_t *segment, int id_fd)
+{
+    uint64_t salt;
+
+    if (segment->fleet.fd > 0 && ftruncate(id_fd, 0) != 0) {
+        return; /* the next server would follow the other one */
+    }
+    adm_segment_random(&salt, sizeof(salt));
+    atomic_store(&segment->header->engine.salt, salt);
+}
+
+/* ---- what is shown ---------------------------------------------------------- */
+
+bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone)
+{
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
+
+    return rec && atomic_load(&rec->limit) != 0;
+}
+
+void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
+                    const law_fleet_reply_t *reply)
+{
+    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
+
+    if (!rec || reply->answer != LAW_FLEET_OK) {
+        return;
+    }
+    atomic_store(&rec->limit, reply->limit);
+    atomic_store(&rec->granted, reply->granted);
+    atomic_store(&rec->servers, reply->servers);
+    atomic_store(&rec->reserved, reply->reserved);
+    atomic_store(&rec->wanted, reply->wanted);
+    atomic_store(&rec->learns_until,
+                 adm_clock_of_leases()
+                     + reply->learning_msec * ADM_USEC_PER_MSEC);
+}
+
+const char *adm_fleet_state_name(adm_fleet_state_t state)
+{
+    static const char *const names[] = { [ADM_FLEET_OFF] = "off",
+                                         [ADM_FLEET_LEASED] = "leased",
+                                         [ADM_FLEET_LEARNING] = "learning",
+                                         [ADM_FLEET_FALLBACK] = "fallback" };
+
+    return names[state];
+}
+
+static adm_usec_t left(adm_usec_t until, adm_usec_t now)
+{
+    return until > now ? until - now : 0;
+}
+
+void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
+                    adm_fleet_t *shown)
+{
+    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
+    const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
+    adm_usec_t now = adm_clock_of_leases();
+
+    *shown = (adm_fleet_t){ .state = ADM_FLEET_OFF };
+    if (!rec || !of_zone
+        || adm_limit_said(of_zone, ADM_LIMIT_SHARE) == ADM_LIMIT_NONE) {
+        return;
+    }
+    *shown = (adm_fleet_t){
+        .limit = atomic_load(&rec->limit),
+        .share = adm_limit_said(of_zone, ADM_LIMIT_SHARE),
+        .granted = atomic_load(&rec->granted),
+        .servers = atomic_load(&rec->servers),
+        .reserved = atomic_load(&rec->reserved),
+        .wanted = atomic_load(&rec->wanted),
+        .lease_usec = left(atomic_load(&of_zone->share_until), now),
+        .learning_usec = left(atomic_load(&rec->learns_until), now)
+    };
+    shown->state = shown->lease_usec == 0      ? ADM_FLEET_FALLBACK
+                   : shown->learning_usec != 0 ? ADM_FLEET_LEARNING
+                                               : ADM_FLEET_LEASED;
+}

@@ -1,0 +1,295 @@
+/* redis_words.c - what is said to Redis, and what it says.
+ * Called by redis_link and redis_sentinel, and by tests.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redis_words.h"
+
+const char redis_words_script[] =
+#include "fleet/share_lua.inc"
+    ;
+
+/* ---- what is said --------------------------------------------------------- */
+
+#define NUMBERS 13
+#define NUMBER_ROOM 24
+#define WORDS (8 + NUMBERS)
+
+int redis_words_sync(redisContext *context, const char *sha, const char *key,
+                     const char *run, const law_fleet_self_t *self,
+                     const law_fleet_sync_t *sync)
+{
+    const int64_t numbers[NUMBERS] = { (int64_t)sync->sequence,
+                                       sync->gen_seen,
+                                       sync->has,
+                                       sync->want,
+                                       sync->oldest_msec,
+                                       sync->terms.limit,
+                                       sync->terms.lease_usec / 1000,
+                                       sync->terms.hold_usec / 1000,
+                                       sync->engine_msec,
+                                       sync->age_msec,
+                                       sync->span_msec,
+                                       sync->leaves,
+                                       sync->asks_who };
+    const char *words[WORDS] = {
+        "EVALSHA", sha, "1", key, self->id, self->name, self->predecessor, run
+    };
+    char texts[NUMBERS][NUMBER_ROOM];
+    unsigned n;
+
+    for (n = 0; n < NUMBERS; n++) {
+        snprintf(texts[n], NUMBER_ROOM, "%" PRId64, numbers[n]);
+        words[WORDS - NUMBERS + n] = texts[n];
+    }
+    return redisAppendCommandArgv(context, WORDS, words, NULL) == REDIS_OK ? 0
+                                                                           : -1;
+}
+
+/* ---- what is heard -------------------------------------------------------- */
+
+const char *redis_words_run(const redisReply *from, char *run, size_t room)
+{
+    static const char label[] = "run_id:";
+    const char *text = from->type == REDIS_REPLY_STRING ? from->str : "";
+    const char *at = strstr(text, label);
+    size_t length = 0;
+
+    if (at) {
+        at += sizeof(label) - 1;
+        length = strspn(at, "0123456789abcdef");
+    }
+    if (length < 8 || length >= room) {
+        return "it is no Redis";
+    }
+    /* redis_mode of Redis, and server_mode of Valkey. */
+    if (strstr(text, "_mode:sentinel")) {
+        return "it is a Sentinel, and sentinel=name is not said";
+    }
+    if (strstr(text, "_mode:cluster")) {
+        return "it is a node of a Cluster, which is not supported: use one Redis, "
+               "or Sentinels with sentinel=name";
+    }
+    memcpy(run, at, length);
+    run[length] = '\0';
+    return NULL;
+}
+
+bool redis_words_refused(const char *error)
+{
+    return strncmp(error, "ERR user_script:", 16) == 0
+           || strstr(error, "WRONGTYPE") != NULL;
+}
+
+const char *redis_words_master(const redisReply *from, redis_place_t *place)
+{
+    if (from->type == REDIS_REPLY_ERROR) {
+        return from->str;
+    }
+    if (from->type == REDIS_REPLY_NIL) {
+        return "it knows no master of that name";
+    }
+    if (from->type != REDIS_REPLY_ARRAY || from->elements != 2
+        || from->element[0]->type != REDIS_REPLY_STRING
+        || from->element[1]->type != REDIS_REPLY_STRING) {
+        return "it answers something else";
+    }
+    return redis_place_read(from->element[0]->str, from->element[1]->str, place)
+               ? NULL
+               : "where the master is, it does not say as an address in numbers "
+                 "and a port";
+}
+
+/* The numbers of an answer behind its word. */
+enum {
+    TIME,
+    GEN,
+    GRANTED,
+    TARGET,
+    SERVERS,
+    RESERVED,
+    WANTED,
+    LEARNING,
+    LIMIT,
+    TIGHT,
+    SHORT,
+    SPAN,
+    OK_NUMBERS
+};
+
+/* What is told of one server, behind all that. */
+enum { WHO_NAME, WHO_GRANTED, WHO_TARGET, WHO_WANTED, WHO_SILENT, WHO_WORDS };
+
+/* Permits are counted in 16 bits, and those of a fleet in sums of these. */
+static bool is_count(int64_t number)
+{
+    return number >= 0 && number <= INT32_MAX;
+}
+
+static bool is_time(int64_t number)
+{
+    return number >= 0 && number <= INT64_MAX / 1000000;
+}
+
+static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
+{
+    unsigned n;
+
+    for (n = GRANTED; n < OK_NUMBERS; n++) {
+        if (!is_count(numbers[n])) {
+            return false;
+        }
+    }
+    if (!is_time(numbers[GEN]) || numbers[TARGET] > numbers[GRANTED]) {
+        return false;
+    }
+    reply->answer = LAW_FLEET_OK;
+    reply->gen = numbers[GEN];
+    reply->granted = (uint32_t)numbers[GRANTED];
+    reply->target = (uint32_t)numbers[TARGET];
+    reply->servers = (uint32_t)numbers[SERVERS];
+    reply->reserved = (uint32_t)numbers[RESERVED];
+    reply->wanted = (uint32_t)numbers[WANTED];
+    reply->learning_msec = numbers[LEARNING];
+    reply->limit = (uint32_t)numbers[LIMIT];
+    reply->is_tight = numbers[TIGHT] != 0;
+    reply->is_short = numbers[SHORT] != 0;
+    reply->span_msec = numbers[SPAN];
+    return true;
+}
+
+/* Anybody may have written the name: it is shown as letters, and cut. */
+static void copy_name(const redisReply *from, char name[LAW_FLEET_NAME])
+{
+    size_t n;
+
+    for (n = 0; n < from->len && n < LAW_FLEET_NAME - 1; n++) {
+        name[n] = from->str[n] > ' ' && from->str[n] <= '~' ? from->str[n]
+                                                            : '?';
+    }
+    name[n] = '\0';
+}
+
+static bool read_server(redisReply *const words[WHO_WORDS],
+                        law_fleet_server_t *server)
+{
+    unsigned n;
+
+    if (words[WHO_NAME]->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    for (n = WHO_GRANTED; n < WHO_WORDS; n++) {
+        if (words[n]->type != REDIS_REPLY_INTEGER
+            || !is_count(words[n]->integer)) {
+            return false;
+        }
+    }
+    copy_name(words[WHO_NAME], server->name);
+    server->granted = (uint32_t)words[WHO_GRANTED]->integer;
+    server->target = (uint32_t)words[WHO_TARGET]->integer;
+    server->wanted = (uint32_t)words[WHO_WANTED]->integer;
+    server->silent_msec = (uint32_t)words[WHO_SILENT]->integer;
+    return true;
+}
+
+static bool read_who(const redisReply *from, law_fleet_who_t *who)
+{
+    size_t count = from->elements / WHO_WORDS;
+
+    if (from->type != REDIS_REPLY_ARRAY || from->elements % WHO_WORDS
+        || count > LAW_FLEET_SERVERS) {
+        return false;
+    }
+    for (who->count = 0; who->count < count; who->count++) {
+        if (!read_server(from->element + (size_t)who->count * WHO_WORDS,
+                         &who->servers[who->count])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
+                       law_fleet_who_t *who)
+{
+    int64_t numbers[OK_NUMBERS] = { 0 };
+    const char *word;
+    size_t n, count;
+
+    *reply = (law_fleet_reply_t){ .answer = LAW_FLEET_LATE };
+    who->count = 0;
+    if (from->type != REDIS_REPLY_ARRAY || from->elements < 2
+        || from->elements > OK_NUMBERS + 2
+        || from->element[0]->type != REDIS_REPLY_STRING) {
+        return false;
+    }
+    count = from->elements <= OK_NUMBERS ? from->elements : OK_NUMBERS + 1;
+    for (n = 1; n < count; n++) {
+        if (from->element[n]->type != REDIS_REPLY_INTEGER) {
+            return false;
+        }
+        numbers[n - 1] = from->element[n]->integer;
+    }
+    if (!is_time(numbers[TIME])) {
+        return false;
+    }
+    reply->engine_msec = numbers[TIME];
+    word = from->element[0]->str;
+    if (strcmp(word, "ok") == 0) {
+        return count == OK_NUMBERS + 1 && read_ok(numbers, reply)
+               && (from->elements == count
+                   || read_who(from->element[count], who));
+    }
+    if (strcmp(word, "stale") == 0) {
+        reply->answer = LAW_FLEET_STALE;
+        reply->sequence = (uint64_t)numbers[1];
+        return from->elements == 3 && numbers[1] >= 0;
+    }
+    if (strcmp(word, "bye") == 0) {
+        reply->answer = LAW_FLEET_BYE;
+        return true;
+    }
+    return strcmp(word, "late") == 0;
+}
+
+static bool take_number(const char **text, int64_t *number)
+{
+    char *rest;
+
+    errno = 0;
+    if (**text != ' ' || (*text)[1] < '0' || (*text)[1] > '9') {
+        return false;
+    }
+    *number = strtoll(*text + 1, &rest, 10);
+    *text = rest;
+    return errno == 0;
+}
+
+bool redis_words_push(const char *text, const char *run, size_t *key_length,
+                      law_fleet_push_t *push)
+{
+    size_t run_length = strlen(run);
+    const char *at = strrchr(text, '}');
+    int64_t gen, granted, target, tight;
+
+    if (!at || at[1] != ' ' || strncmp(at + 2, run, run_length) != 0) {
+        return false;
+    }
+    *key_length = (size_t)(at + 1 - text);
+    at += 2 + run_length;
+    if (!take_number(&at, &gen) || !take_number(&at, &granted)
+        || !take_number(&at, &target) || !take_number(&at, &tight)
+        || *at != '\0' || !is_time(gen) || !is_count(granted)
+        || !is_count(target) || target > granted) {
+        return false;
+    }
+    *push = (law_fleet_push_t){ .gen = gen,
+                                .granted = (uint32_t)granted,
+                                .target = (uint32_t)target,
+                                .is_tight = tight != 0 };
+    return true;
+}

@@ -1,0 +1,114 @@
+/* mod_admission_http2.c - streams, which run on threads of mod_http2.
+ *
+ * Their connection occupies a worker of the MPM as well, for as long as any of them
+ * is open: mod_http2 gives it back only then. So the first stream of a connection
+ * that enters a zone takes a worker for all of them, and the last one to leave
+ * returns it. Private memory: what a killed child counted goes with its record in
+ * the segment.
+ */
+#include <httpd.h>
+#include <pthread.h>
+
+#include "http2.h"
+#include "module/process.h"
+#include "http2_streams.h"
+
+/* Why a stream is refused, and what helps. */
+#define NO_THREAD \
+    "the last threads of mod_http2 are reserved, raise H2MaxWorkers"
+#define NO_WORKER                                                            \
+    "the last workers are reserved, and its HTTP/2 connection would occupy " \
+    "one; raise MaxRequestWorkers"
+#define NO_ROOM                                                              \
+    "its HTTP/2 connection would occupy a worker, and the connections left " \
+    "beside it are reserved; raise MaxRequestWorkers"
+
+/* One that has streams in zones. */
+typedef struct connection_t {
+    const conn_rec *c; /* the client's; compared, not followed */
+    int streams;
+} connection_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* All under the lock: a stream must not go by a worker that the first one of its
+ * connection is not granted. */
+static connection_t *connections; /* room for streams_max */
+static int connections_used;
+static int streams;
+static int streams_max;
+
+void admission_http2_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    streams_max = admission_streams_room(s);
+    /* For as long as the process lives: streams may end while pchild does. */
+    connections = apr_pcalloc(s->process->pool,
+                              (apr_size_t)streams_max * sizeof(*connections));
+}
+
+static connection_t *find_connection(const conn_rec *c)
+{
+    int i;
+
+    for (i = 0; i < connections_used; i++) {
+        if (connections[i].c == c) {
+            return &connections[i];
+        }
+    }
+    return NULL;
+}
+
+static adm_worker_t enter_locked(const conn_rec *c, const char **why)
+{
+    connection_t *connection = find_connection(c);
+    adm_worker_t worker = ADM_WORKER_NONE;
+
+    if (streams >= streams_max) {
+        *why = NO_THREAD;
+        return ADM_WORKER_DENIED;
+    }
+    if (!connection) {
+        worker = adm_worker_occupy(admission_process_child());
+        if (worker != ADM_WORKER_NONE) {
+            *why = worker == ADM_WORKER_NO_ROOM ? NO_ROOM : NO_WORKER;
+            return worker;
+        }
+        connection = &connections[connections_used++];
+        *connection = (connection_t){ .c = c };
+    }
+    connection->streams++;
+    streams++;
+    return worker;
+}
+
+static void leave_locked(const conn_rec *c)
+{
+    connection_t *connection = find_connection(c);
+
+    streams--;
+    if (connection && --connection->streams == 0) {
+        *connection = connections[--connections_used];
+        adm_worker_vacate(admission_process_child());
+    }
+}
+
+adm_worker_t admission_http2_enter(const request_rec *r,
+                                   admission_request_t *known)
+{
+    adm_worker_t worker;
+
+    pthread_mutex_lock(&lock);
+    worker = enter_locked(r->connection->master, &known->why_denied);
+    pthread_mutex_unlock(&lock);
+    known->counts_for_http2 = worker == ADM_WORKER_NONE;
+    return worker;
+}
+
+void admission_http2_leave_counted(const request_rec *r,
+                                   admission_request_t *known)
+{
+    known->counts_for_http2 = false;
+    pthread_mutex_lock(&lock);
+    leave_locked(r->connection->master);
+    pthread_mutex_unlock(&lock);
+}

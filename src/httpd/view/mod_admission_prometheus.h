@@ -1,9 +1,0 @@
-/* mod_admission_prometheus.h - the facts for programs: Prometheus. */
-#ifndef MOD_ADMISSION_PROMETHEUS_H
-#define MOD_ADMISSION_PROMETHEUS_H
-
-#include "config/mod_admission_conf.h"
-
-int admission_prometheus_write(request_rec *r, const admission_zone_t *only);
-
-#endif

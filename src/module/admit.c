@@ -1,0 +1,311 @@
+/* mod_admission_admit.c - the handler hook: decide, wait, tell, act. */
+#include <httpd.h>
+#include <http_config.h>
+
+#include "part.h"
+#include "opening.h"
+#include "admit.h"
+#include "block.h"
+#include "counts.h"
+#include "nested/nested_redirect.h"
+#include "http2/http2.h"
+#include "fair/fair_key.h"
+#include "park/park.h"
+#include "program.h"
+#include "park/park_resume.h"
+#include "run.h"
+#include "nested/nested_self.h"
+#include "url.h"
+#include "visit.h"
+#include "wait.h"
+#include "who.h"
+#include "process.h"
+
+/* Why it is refused, and what helps. */
+#define ENDLESS                                                           \
+    "this server has sent it to itself " APR_STRINGIFY(                   \
+        ADMISSION_SELF_HOPS_MAX) " times, and each time a worker waits; " \
+                                 "look for a loop of ProxyPass"
+
+/* ---- decide -------------------------------------------------------------- */
+
+/* Who asks a zone, and with what. */
+typedef struct asking_t {
+    request_rec *r;
+    const admission_dir_conf_t *conf;
+    adm_child_t *child;
+    admission_kin_t kin;
+    const admission_target_t *target; /* of its redirect, for which it asks;
+                                       * NULL: for itself */
+} asking_t;
+
+static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
+                            admission_request_t *known)
+{
+    request_rec *r = asking->r;
+    adm_entry_t entry = {
+        .queue_length = (uint32_t)admission_conf_queue_length(asking->conf),
+        .target_usec = admission_conf_queue_target(asking->conf),
+        .dry_run = admission_conf_is_dry_run(asking->conf)
+    };
+
+    if (asking->kin.holds_any || self == ADMISSION_SELF_PART) {
+        /* A request that holds a permit must not wait for another one; and its
+         * worker is counted already. */
+        return entry;
+    }
+    if (self == ADMISSION_SELF_ENDLESS) {
+        entry.worker = ADM_WORKER_DENIED;
+        entry.wait = ADM_WAIT_BLOCKED;
+        known->why_denied = ENDLESS;
+    }
+    else if (!r->connection->master) {
+        entry.worker = ADM_WORKER_ONE;
+        entry.wait = admission_resume_is_possible(r) ? ADM_WAIT_PARKED
+                                                     : ADM_WAIT_BLOCKED;
+    }
+    else {
+        entry.worker = admission_http2_enter(r, known);
+        entry.wait = ADM_WAIT_BLOCKED;
+    }
+    if (asking->kin.was_rejected) {
+        /* The error page for a full zone must not join its queue. */
+        entry.wait = ADM_WAIT_NEVER;
+    }
+    return entry;
+}
+
+/* Key, priority and cost, by expressions that see the client's URL, and the file and
+ * the handler that it leads to. */
+static void ask_key(const asking_t *asking, const admission_zone_t *zone,
+                    adm_entry_t *entry)
+{
+    request_rec *r = asking->r;
+    admission_url_view_t view;
+
+    admission_url_show(&view, r, admission_url_asked(r));
+    if (asking->target) {
+        r->filename = asking->target->filename;
+        r->handler = asking->target->handler;
+    }
+    admission_key_ask(r, asking->conf, zone, entry);
+    admission_url_restore(&view);
+}
+
+/* ADM_WAITING: the ticket is queued, to wait in the way of @a how. */
+static void enter(const asking_t *asking, admission_verdict_t *verdict,
+                  adm_wait_t *how)
+{
+    request_rec *r = asking->r;
+    admission_request_t *known = admission_visit_note(r, verdict->zone);
+    admission_self_t self;
+    adm_ticket_t *ticket;
+    adm_entry_t entry;
+
+    known->leads_on = asking->target != NULL;
+    known->visit = admission_visit_make(r, verdict->zone);
+    ticket = &known->visit->ticket;
+    self = admission_self_claim(r, verdict->zone, ticket);
+    if (self == ADMISSION_SELF_HEIR) {
+        admission_who_note(r, ticket);
+        verdict->outcome = ADM_ADMITTED;
+        return;
+    }
+    entry = entry_of(asking, self, known);
+    if (verdict->zone->uses_flows) {
+        ask_key(asking, verdict->zone, &entry);
+    }
+    verdict->outcome = adm_ticket_enter(asking->child, verdict->zone->handle,
+                                        &entry, adm_now(), ticket);
+    if (atomic_load(&ticket->held)) {
+        admission_who_note(r, ticket);
+    }
+    verdict->queued_ahead = ticket->queued_ahead;
+    verdict->drain_usec = ticket->drain_usec;
+    verdict->fault = ticket->fault;
+    if (verdict->outcome == ADM_RESERVE || verdict->outcome == ADM_PARKING) {
+        verdict->reason = known->why_denied;
+    }
+    *how = entry.wait;
+}
+
+/* ---- wait ---------------------------------------------------------------- */
+
+/* @return SUSPENDED: mod_admission_park.c goes on. */
+static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
+                           adm_wait_t how, admission_verdict_t *verdict)
+{
+    admission_visit_t *visit = admission_visit_request(r)->visit;
+    adm_usec_t began = adm_now();
+    adm_usec_t deadline = began + admission_conf_queue_timeout(conf);
+    adm_outcome_t outcome = ADM_WAITING;
+
+    if (how == ADM_WAIT_PARKED) {
+        if (admission_park(r, visit, deadline) == SUSPENDED) {
+            return SUSPENDED;
+        }
+        outcome = adm_ticket_block(&visit->ticket, began);
+    }
+    if (outcome == ADM_WAITING) {
+        outcome = admission_block(r, &visit->ticket, deadline);
+    }
+    admission_wait_end(r, outcome, began, verdict);
+    return OK;
+}
+
+/* ---- the hook ------------------------------------------------------------ */
+
+/* What capabilities do before a request asks. @return OK, or as ask(). */
+static int prepare(const asking_t *asking)
+{
+    int i, rv = OK;
+
+    for (i = 0; i < ADM_PARTS && rv == OK; i++) {
+        if (admission_parts[i]->before) {
+            rv = admission_parts[i]->before(asking->r, asking->conf,
+                                            admission_admit);
+        }
+    }
+    return rv;
+}
+
+/* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
+static int ask(const asking_t *asking)
+{
+    request_rec *r = asking->r;
+    admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
+    adm_wait_t how = ADM_WAIT_NEVER;
+
+    ap_assert(verdict.zone); /* else the request does not count */
+    if (!asking->kin.holds_any && !asking->kin.was_rejected) {
+        int rv = prepare(asking);
+
+        if (rv != OK) {
+            return rv;
+        }
+    }
+    enter(asking, &verdict, &how);
+    if (verdict.outcome == ADM_WAITING
+        && wait_for_permit(r, asking->conf, how, &verdict) == SUSPENDED) {
+        return SUSPENDED;
+    }
+    return admission_run(r, &verdict);
+}
+
+/* Rewrite rules of a site that take every URL would hide the module's pages: such a
+ * request has the handler again that the configuration gives to its URL, for the
+ * hooks that follow. */
+static bool is_page(request_rec *r)
+{
+    const char *handler = admission_counts_redirect(r)
+                              ? admission_opening_handler(r)
+                              : NULL;
+
+    if (handler) {
+        r->handler = handler;
+    }
+    return handler != NULL;
+}
+
+/* It asks nothing for itself. But where it is redirected inside httpd, it asks
+ * for its target, while it can still be parked. */
+ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
+{
+    admission_target_t target;
+    asking_t asking = { .r = r, .conf = &target.conf, .target = &target };
+
+    if (is_page(r) || !admission_detour_target(r, &target)) {
+        return DECLINED;
+    }
+    asking.child = admission_process_child();
+    return ask(&asking);
+}
+
+static inline int ask_elsewhere(request_rec *r,
+                                const admission_dir_conf_t *conf)
+{
+    return admission_detour_is_possible(r, conf) ? ask_for_target(r) : DECLINED;
+}
+
+static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf,
+                          adm_child_t *child)
+{
+    const admission_zone_t *zone = admission_conf_zone(conf);
+    asking_t asking = { .r = r,
+                        .conf = conf,
+                        .child = child,
+                        .kin = admission_visit_kin(r, zone) };
+
+    if (asking.kin.visit_of_zone) {
+        admission_visit_share(r, asking.kin.visit_of_zone);
+        admission_program_export_token(r, &asking.kin.visit_of_zone->ticket);
+        return DECLINED;
+    }
+    if (asking.kin.was_rejected_by_zone) {
+        /* Rejected and counted once: httpd's own text takes the place of the
+         * error page. */
+        return admission_conf_reject_status(conf);
+    }
+    if (asking.kin.holds_any) {
+        admission_detour_leave_ended(r);
+        asking.kin = admission_visit_kin(r, zone);
+    }
+    return ask(&asking);
+}
+
+/* It runs without asking its zone. */
+static int let_through(request_rec *r, admission_verdict_t *verdict)
+{
+    admission_visit_note(r, verdict->zone);
+    return admission_run(r, verdict);
+}
+
+ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
+                                          const admission_dir_conf_t *conf)
+{
+    admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+    adm_child_t *child;
+    bool is_exempt;
+
+    if (admission_counts_detour(r) || !admission_counts(conf, r)) {
+        return ask_elsewhere(r, conf);
+    }
+    is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
+    child = admission_process_child();
+    if (!child) {
+        verdict.outcome = ADM_UNLIMITED;
+        verdict.fault = admission_process_fault();
+        return let_through(r, &verdict);
+    }
+    if (is_exempt) {
+        adm_zone_count_exempt(child, verdict.zone->handle);
+        verdict.outcome = ADM_EXEMPT;
+        return let_through(r, &verdict);
+    }
+    if (r->prev && admission_detour_take_over(r, &verdict)) {
+        return admission_run(r, &verdict);
+    }
+    return ask_for_itself(r, conf, child);
+}
+
+/* A file that mod_include takes from another directory has no URI, so that no
+ * <Location> applies to it. It is part of the page, and counts as that would. */
+static const admission_dir_conf_t *conf_of(request_rec *r)
+{
+    const admission_dir_conf_t *conf = admission_url_conf(r);
+
+    while (r->main && !conf->section && r->uri[0] == '\0') {
+        r = r->main;
+        conf = admission_url_conf(r);
+    }
+    return conf;
+}
+
+/* Most requests go through here in a few instructions. */
+int admission_admit(request_rec *r)
+{
+    const admission_dir_conf_t *conf = conf_of(r);
+
+    return admission_conf_zone(conf) ? ask_zone(r, conf)
+                                     : ask_elsewhere(r, conf);
+}

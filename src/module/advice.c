@@ -1,0 +1,277 @@
+/* mod_admission_advice.c - what cannot work as it is configured: an error, warnings
+ * at start, and `httpd -t -D DUMP_ADMISSION`.
+ */
+#include <httpd.h>
+#include <apr_file_info.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_log.h>
+
+#include "part.h"
+#include "conf_tree.h"
+#include "sections.h"
+#include "zones.h"
+#include "advice.h"
+#include "capacity.h"
+#include "foreign.h"
+#include "process.h"
+#include "park/park_room.h"
+
+APLOG_USE_MODULE(admission);
+
+/* What cannot work as it is written, although each number is allowed. A limit that
+ * finds itself does so below its maximum. */
+static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
+                                    const admission_zone_t *zone, int workers,
+                                    int free_for_zones, int parks)
+{
+    int level = zone->said.is_auto && zone->said.min <= free_for_zones
+                    ? APLOG_INFO
+                    : APLOG_WARNING;
+    const char *limit = admission_limit_name(p, &zone->said);
+
+    if (zone->limit > workers) {
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0103)
+                     "zone %s (%s): MaxConcurrent %s can never be reached, "
+                     "MaxRequestWorkers is %d",
+                     zone->name, zone->place, limit, workers);
+    }
+    else if (zone->limit > free_for_zones) {
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0104)
+                     "zone %s (%s): MaxConcurrent %s can never be reached, "
+                     "AdmissionReserve leaves zones %d of %d workers",
+                     zone->name, zone->place, limit, free_for_zones, workers);
+    }
+    else if (zone->queue_length && !parks
+             && zone->limit + zone->queue_length > free_for_zones) {
+        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0105)
+                     "zone %s (%s): MaxConcurrent %s and AdmissionQueue %d "
+                     "need %d workers, AdmissionReserve leaves zones %d of %d: "
+                     "requests beyond that are rejected; lower AdmissionQueue "
+                     "or raise MaxRequestWorkers",
+                     zone->name, zone->place, limit, zone->queue_length,
+                     zone->limit + zone->queue_length, free_for_zones, workers);
+    }
+}
+
+static int dearest_of(const admission_dir_conf_t *conf)
+{
+    int i, most = 0;
+
+    for (i = 0; conf->costs && i < conf->costs->nelts; i++) {
+        int cost = APR_ARRAY_IDX(conf->costs, i, admission_rule_t).value;
+
+        most = cost > most ? cost : most;
+    }
+    return most;
+}
+
+static void warn_of_cost(server_rec *s, const admission_section_t *section)
+{
+    int cost = dearest_of(section->own), limit = section->zone->limit;
+
+    if (cost > limit) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
+                     "zone %s (%s): AdmissionCost %d is more than "
+                     "MaxConcurrent %d: such a request waits until no other "
+                     "one runs, and runs alone",
+                     section->zone->name, section->place, cost, limit);
+    }
+}
+
+static void warn_of_key(server_rec *s, const admission_section_t *section)
+{
+    const admission_fair_t *fair = section->own->fair;
+    int limit = section->zone->limit;
+
+    if (fair && fair->max > limit) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0122)
+                     "zone %s (%s): AdmissionFair max=%d is more than "
+                     "MaxConcurrent %d: one key may hold all permits",
+                     section->zone->name, section->place, fair->max, limit);
+    }
+}
+
+/* Allowed: an order may raise the limit. What is said outside of sections is for all
+ * zones, whatever their limits. */
+static void warn_of_numbers(server_rec *s)
+{
+    const apr_array_header_t *sections = admission_sections_all();
+    int i;
+
+    for (i = 0; i < sections->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(sections, i, admission_section_t *);
+
+        if (section->zone && !section->zone->said.is_auto) {
+            warn_of_cost(s, section);
+            warn_of_key(s, section);
+        }
+    }
+}
+
+static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    int workers = admission_capacity_workers();
+    int reserved = admission_capacity_reserved(s, workers);
+    int parks = admission_room_would_park(s); /* looks through the files */
+    int i;
+
+    if (zones->nelts && ap_find_linked_module("mod_cgi.c")
+        && admission_capacity_is_threaded()) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
+            "mod_cgi is loaded with a threaded MPM: a program whose "
+            "request no zone counts inherits blocked signals, httpd "
+            "needs three seconds and a worker to end it; load mod_cgid "
+            "instead");
+    }
+    for (i = 0; i < zones->nelts; i++) {
+        warn_of_impossible_zone(p, s,
+                                APR_ARRAY_IDX(zones, i, admission_zone_t *),
+                                workers, workers - reserved, parks);
+    }
+}
+
+static void warn_of_settings(apr_pool_t *p, server_rec *s)
+{
+    admission_said_warn(p, s);
+    admission_room_warn(s);
+    warn_of_the_impossible(p, s);
+    warn_of_numbers(s);
+    admission_foreign_warn(p, s);
+}
+
+/* ---- when httpd asks ----------------------------------------------------- */
+
+/* A share is always less than all. */
+int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                  apr_pool_t *ptemp, server_rec *s)
+{
+    const admission_server_conf_t *conf =
+        ap_get_module_config(s->module_config, &admission_module);
+    int workers = admission_capacity_workers();
+
+    if (conf->reserve_is_percent || conf->reserve < workers) {
+        return OK;
+    }
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0106)
+                 "AdmissionReserve %d (%s) leaves zones no worker: "
+                 "MaxRequestWorkers is %d; allowed is a number from 0 to %d or "
+                 "a share from 0%% to 99%%",
+                 conf->reserve, conf->reserve_place, workers, workers - 1);
+    return HTTP_INTERNAL_SERVER_ERROR;
+}
+
+int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp, server_rec *s)
+{
+    if (admission_process_segment()) {
+        warn_of_settings(ptemp, s);
+    }
+    return OK;
+}
+
+static void dump_room(apr_file_t *out, server_rec *s)
+{
+    admission_room_t room = admission_room(s);
+
+    if (room.requests) {
+        apr_file_printf(out,
+                        "  room to park: %" APR_INT64_T_FMT
+                        " requests in %d children at start, %" APR_INT64_T_FMT
+                        " in %d at most\n",
+                        room.requests_at_start, room.children_at_start,
+                        room.requests, room.children);
+    }
+}
+
+/* Where it is set, also by virtual hosts that have one name. */
+static void dump_places(apr_file_t *out, const admission_zone_t *zone)
+{
+    apr_file_printf(out, " (%s", zone->place);
+    if (zone->second_place) {
+        apr_file_printf(out, ", also %s", zone->second_place);
+    }
+    if (zone->further_places) {
+        apr_file_printf(out, " and %d more", zone->further_places);
+    }
+    apr_file_puts(")\n", out);
+}
+
+/* With the maximum, also where none is said. */
+static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
+{
+    admission_limit_t limit = zone->said;
+
+    limit.number = zone->limit;
+    return admission_limit_name(p, &limit);
+}
+
+static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
+{
+    const admission_fair_t *fair = conf->fair;
+
+    if (fair && fair->kind != ADMISSION_KEY_OFF) {
+        apr_file_printf(out, " fair %s", fair->text);
+        if (fair->max) {
+            apr_file_printf(out, " max %d", fair->max);
+        }
+    }
+    if (conf->priorities) {
+        apr_file_printf(out, " priorities %d", conf->priorities->nelts);
+    }
+    if (conf->costs) {
+        apr_file_printf(out, " costs %d", conf->costs->nelts);
+    }
+}
+
+static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    const char *way = admission_room_would_park(s) ? "parked" : "blocked";
+    int i, part;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        apr_file_printf(out,
+                        "  %s limit %s queue %d timeout %" APR_TIME_T_FMT
+                        "ms waiting %s%s",
+                        zone->name, name_limit(p, zone), zone->queue_length,
+                        apr_time_as_msec(zone->queue_timeout), way,
+                        zone->dry_run ? " dry run" : "");
+        if (zone->queue_target) {
+            apr_file_printf(out, " target %" APR_TIME_T_FMT "ms",
+                            apr_time_as_msec(zone->queue_target));
+        }
+        if (zone->is_fleet) {
+            apr_file_printf(out, " fleet");
+        }
+        dump_order(out, zone->apparent);
+        for (part = 0; part < ADM_PARTS; part++) {
+            if (admission_parts[part]->describe) {
+                admission_parts[part]->describe(out, zone->apparent);
+            }
+        }
+        dump_places(out, zone);
+    }
+}
+
+void admission_advice_test_config(apr_pool_t *pconf, server_rec *s)
+{
+    apr_file_t *out = NULL;
+
+    admission_zones_bound(admission_capacity_for_zones(s));
+    if (ap_exists_config_define("DUMP_ADMISSION")) {
+        apr_file_open_stdout(&out, pconf);
+        apr_file_printf(out, "Admission zones:\n");
+        dump_room(out, s);
+        dump_zones(pconf, out, s);
+    }
+    else if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) {
+        warn_of_settings(pconf, s);
+    }
+}

@@ -1,0 +1,39 @@
+/* mod_admission_block.c - wait for a permit and hold the worker meanwhile. */
+#include <httpd.h>
+
+#include "block.h"
+#include "park/park_mpm.h"
+
+/* Why a request gives its place up, and what helps. */
+#define WORKER_IS_NEEDED                                                 \
+    "the worker that it held is needed by a request that has a permit, " \
+    "raise ThreadsPerChild"
+
+/* event's listener may have missed that workers are idle; where requests are parked,
+ * the dispatcher looks. Once a second and child. */
+static void look_at_listener(adm_usec_t now)
+{
+    static _Atomic adm_usec_t next_look;
+
+    if (adm_due(&next_look, now, ADM_USEC_PER_SEC)) {
+        admission_mpm_keep_accepting();
+    }
+}
+
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline)
+{
+    adm_outcome_t outcome;
+
+    while ((outcome = admission_wait_outcome(r, ticket, deadline))
+           == ADM_WAITING) {
+        if (adm_worker_must_yield(ticket->child)) {
+            admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
+            return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
+        }
+        look_at_listener(adm_now());
+        adm_round_help(ticket->child, adm_now());
+        adm_ticket_sleep(ticket, deadline);
+    }
+    return outcome;
+}

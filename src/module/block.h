@@ -1,0 +1,12 @@
+/* mod_admission_block.h - wait with a worker. */
+#ifndef MOD_ADMISSION_BLOCK_H
+#define MOD_ADMISSION_BLOCK_H
+
+#include "wait.h"
+
+/** Wait for the permit and hold the worker meanwhile. @return how the wait ended,
+ *  see admission_wait_outcome(); never ADM_WAITING. */
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline);
+
+#endif

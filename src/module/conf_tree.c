@@ -1,0 +1,207 @@
+/* mod_admission_said.c - what the configuration files say, also in directives of
+ * other modules. Never what .htaccess says: that is not in httpd's tree.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+
+#include "parse.h"
+#include "conf_tree.h"
+#include "zones.h"
+
+APLOG_USE_MODULE(admission);
+
+#define DEFAULT_QUEUE 100
+
+/* ---- the tree of directives ---------------------------------------------- */
+
+double admission_said_number(const char *name, double otherwise)
+{
+    const ap_directive_t *directive;
+
+    /* At the top of the files; the last one counts. */
+    for (directive = ap_conftree; directive; directive = directive->next) {
+        if (strcasecmp(directive->directive, name) == 0) {
+            otherwise = strtod(directive->args, NULL);
+        }
+    }
+    return otherwise;
+}
+
+/* In the order of the files; a section stands before what is in it. */
+const ap_directive_t *admission_said_next(const ap_directive_t *directive)
+{
+    if (directive->first_child) {
+        return directive->first_child;
+    }
+    while (directive && !directive->next) {
+        directive = directive->parent;
+    }
+    return directive ? directive->next : NULL;
+}
+
+bool admission_said_is(const ap_directive_t *directive, const char *name)
+{
+    return strcasecmp(directive->directive, name) == 0;
+}
+
+/* The first word of the arguments, "" where there is none. */
+const char *admission_said_argument(apr_pool_t *p,
+                                    const ap_directive_t *directive)
+{
+    const char *args = directive->args ? directive->args : "";
+
+    return ap_getword_conf(p, &args);
+}
+
+static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
+                     const char *word)
+{
+    const char *args = directive->args ? directive->args : "";
+
+    while (*args) {
+        if (strcasecmp(ap_getword_conf(p, &args), word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
+{
+    const ap_directive_t *directive;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (admission_said_is(directive, name)
+            && (!word || has_word(p, directive, word))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a limit that finds itself comes to is not known; nor is it how many workers
+ * there are. */
+#define LIMIT_OF_AUTO 64
+
+static long said_limit(const char *args)
+{
+    char *behind_min, *end;
+    long max;
+
+    if (strncasecmp(args, "auto", 4) != 0) {
+        return strtol(args, NULL, 10);
+    }
+    strtol(args + 4, &behind_min, 10);
+    max = strtol(behind_min, &end, 10);
+    return end != behind_min ? max : LIMIT_OF_AUTO;
+}
+
+admission_said_zones_t admission_said_zones(void)
+{
+    admission_said_zones_t zones = { 0 };
+    const ap_directive_t *directive;
+    int queues = 0;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (admission_said_is(directive, "MaxConcurrent")) {
+            long limit = said_limit(directive->args);
+
+            zones.limits++;
+            zones.limit = limit > zones.limit ? limit : zones.limit;
+        }
+        else if (admission_said_is(directive, "AdmissionQueue")) {
+            long queue = strtol(directive->args, NULL, 10);
+
+            queues++;
+            zones.queue = queue > zones.queue ? queue : zones.queue;
+        }
+    }
+    if (zones.limits > queues && zones.queue < DEFAULT_QUEUE) {
+        zones.queue = DEFAULT_QUEUE;
+    }
+    return zones;
+}
+
+/* Behind the last directive outside of sections. */
+void admission_said_add(apr_pool_t *pconf, const char *name, long number)
+{
+    ap_directive_t *directive = apr_pcalloc(pconf, sizeof(*directive));
+    ap_directive_t *last = ap_conftree;
+
+    while (last->next) {
+        last = last->next;
+    }
+    directive->directive = name;
+    directive->args = apr_ltoa(pconf, number);
+    directive->filename = "mod_admission";
+    directive->parent = last->parent;
+    last->next = directive;
+}
+
+/* ---- queues -------------------------------------------------------------- */
+
+static void warn_of_target(apr_pool_t *p, server_rec *s,
+                           const ap_directive_t *directive)
+{
+    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    const char *args = directive->args;
+
+    ap_getword_conf(p, &args);
+    while (*args) {
+        admission_parse_queue_option(ap_getword_conf(p, &args), &timeout,
+                                     &target);
+    }
+    if (target > timeout) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
+                     "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
+                     " ms is longer than the timeout of %" APR_TIME_T_FMT
+                     " ms, after which nobody waits any more: a request whose "
+                     "wait is between the two waits and is rejected then",
+                     directive->filename, directive->line_num,
+                     apr_time_as_msec(target), apr_time_as_msec(timeout));
+    }
+}
+
+/* ---- directives without a zone ------------------------------------------- */
+
+static bool needs_zone(const ap_directive_t *directive)
+{
+    static const char *const names[] = {
+        "AdmissionQueue",    "AdmissionHandlers", "AdmissionExempt",
+        "AdmissionReject",   "AdmissionDryRun",   "AdmissionFair",
+        "AdmissionPriority", "AdmissionCost"
+    };
+    apr_size_t i;
+
+    for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        if (admission_said_is(directive, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void admission_said_warn(apr_pool_t *p, server_rec *s)
+{
+    bool has_zones = admission_zones()->nelts > 0;
+    const ap_directive_t *directive;
+
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        if (!has_zones && needs_zone(directive)) {
+            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
+                         "%s in %s:%d has no effect: no MaxConcurrent of the "
+                         "configuration sets a limit",
+                         directive->directive, directive->filename,
+                         directive->line_num);
+            return;
+        }
+        if (admission_said_is(directive, "AdmissionQueue")) {
+            warn_of_target(p, s, directive);
+        }
+    }
+}

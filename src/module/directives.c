@@ -1,0 +1,396 @@
+/* mod_admission_directives.c - the directives.
+ *
+ * A directive only notes what it says; which zones that makes is settled in
+ * mod_admission_zones.c when everything has been read.
+ */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "nested/nested_actions.h"
+#include "conf.h"
+#include "directives.h"
+#include "auto/auto_conf.h"
+#include "location.h"
+#include "fair/fair_conf.h"
+#include "fleet/fleet_conf.h"
+#include "parse.h"
+#include "sections.h"
+#include "spool/spool_conf.h"
+#include "recycle/recycle_conf.h"
+
+APLOG_USE_MODULE(admission);
+
+static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
+                                      const char *arg, const char *min,
+                                      const char *max)
+{
+    const char *error = admission_location_mark(cmd, dir_conf);
+    admission_limit_t said;
+    admission_section_t *section;
+
+    if (!error) {
+        error = admission_limit_parse(cmd->pool, arg, min, max, &said);
+    }
+    if (error) {
+        return error;
+    }
+    section = admission_sections_note(cmd, dir_conf);
+    if (section->said.number == ADMISSION_NO_NUMBER) {
+        section->said = said;
+        section->place = admission_sections_place(cmd);
+    }
+    if (!admission_limit_is_same(&section->said, &said)) {
+        return apr_psprintf(cmd->pool,
+                            "MaxConcurrent: '%s' differs from '%s' in %s; one "
+                            "section has one number",
+                            admission_limit_name(cmd->pool, &said),
+                            admission_limit_name(cmd->pool, &section->said),
+                            section->place);
+    }
+    return NULL;
+}
+
+static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
+                             const char *option, const char *another)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    const char *error = admission_location_mark(cmd, dir_conf);
+    int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
+
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not a length from 0, for "
+                            "no queue, to %d",
+                            length, ADMISSION_QUEUE_MAX);
+    }
+    if (option && another
+        && strncasecmp(option, another, strcspn(option, "=") + 1) == 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' follows '%s'; timeout= and "
+                            "target= are allowed once each",
+                            another, option);
+    }
+    if (option && admission_parse_queue_option(option, &timeout, &target)) {
+        option = another;
+    }
+    if (option && admission_parse_queue_option(option, &timeout, &target)) {
+        option = NULL;
+    }
+    if (option) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionQueue: '%s' is not timeout=time, "
+                            "target=time or target=off with a time from 1ms to "
+                            "24h in ms, s, min or h, such as timeout=30s; a "
+                            "length of 0 is for no queue",
+                            option);
+    }
+    conf->queue_length = number;
+    conf->queue_timeout = timeout;
+    conf->queue_target = target;
+    return NULL;
+}
+
+static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
+                                char *const argv[])
+{
+    admission_dir_conf_t *conf = dir_conf;
+    apr_array_header_t *handlers;
+    const char *error = admission_location_mark(cmd, dir_conf);
+    int i;
+
+    if (error) {
+        return error;
+    }
+    if (argc == 0) {
+        return "AdmissionHandlers: must be followed by 'dynamic', 'all' or "
+               "names of handlers";
+    }
+    handlers = apr_array_make(cmd->pool, argc, sizeof(const char *));
+    for (i = 0; i < argc; i++) {
+        const char *star = strchr(argv[i], '*');
+
+        if (*argv[i] == '\0' || (star && star[1])) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionHandlers: '%s' is not 'dynamic', "
+                                "'all' or the name of a handler, which may end "
+                                "with one '*'",
+                                argv[i]);
+        }
+        APR_ARRAY_PUSH(handlers, const char *) = argv[i];
+    }
+    conf->handlers = handlers;
+    return NULL;
+}
+
+static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
+                            const char *option)
+{
+    const char *error = admission_location_mark(cmd, dir_conf);
+    const char *c;
+
+    if (error) {
+        return error;
+    }
+    for (c = arg; *c && !apr_iscntrl(*c); c++) {
+    }
+    if (*arg == '\0' || *c || c - arg > ADMISSION_NAME_MAX) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionZone: '%s' is not a name of 1 to 255 "
+                            "characters without control characters",
+                            arg);
+    }
+    if (option && strcasecmp(option, "fleet") != 0) {
+        return apr_psprintf(
+            cmd->pool,
+            "AdmissionZone: '%s' follows the name, behind which "
+            "only 'fleet' is allowed",
+            option);
+    }
+    admission_sections_note(cmd, dir_conf)->zone_name = arg;
+    admission_sections_note(cmd, dir_conf)->is_fleet = option != NULL;
+    return NULL;
+}
+
+static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = admission_location_mark(cmd, dir_conf);
+    const char *text = args;
+
+    if (error) {
+        return error;
+    }
+    if (*args == '"' || *args == '\'') {
+        text = ap_getword_conf(cmd->pool, &args);
+        if (*args) {
+            return apr_psprintf(cmd->pool,
+                                "AdmissionExempt: '%s' follows the expression; "
+                                "one expression is allowed",
+                                args);
+        }
+    }
+    if (*text == '\0') {
+        return "AdmissionExempt: '' is not an expression; see 'Expressions in "
+               "Apache HTTP Server'";
+    }
+    conf->exempt = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
+    if (error) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionExempt: '%s' is not an expression that "
+                            "httpd allows: %s",
+                            text, error);
+    }
+    return NULL;
+}
+
+/* "retry-after=..." */
+static bool parse_retry(const char *option, admission_dir_conf_t *conf)
+{
+    adm_usec_t time;
+    const char *value;
+
+    if (strncasecmp(option, "retry-after=", 12) != 0) {
+        return false;
+    }
+    value = option + 12;
+    if (strcasecmp(value, "auto") == 0) {
+        conf->retry = ADMISSION_RETRY_AUTO;
+    }
+    else if (strcasecmp(value, "off") == 0) {
+        conf->retry = ADMISSION_RETRY_OFF;
+    }
+    else if (admission_parse_time(value, ADM_USEC_PER_SEC, &time)) {
+        conf->retry = ADMISSION_RETRY_FIXED;
+        conf->retry_seconds = (int)(time / ADM_USEC_PER_SEC);
+    }
+    else {
+        return false;
+    }
+    return true;
+}
+
+static const char *set_reject(cmd_parms *cmd, void *dir_conf,
+                              const char *status, const char *option)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = admission_location_mark(cmd, dir_conf);
+    int number = admission_parse_number(status, 400, 599);
+
+    if (error) {
+        return error;
+    }
+    if (number == HTTP_UNAUTHORIZED
+        || number == HTTP_PROXY_AUTHENTICATION_REQUIRED) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' has to tell the client how "
+                            "to log in, which a rejection does not; allowed is "
+                            "any other error status from 400 to 599, such as "
+                            "503 or 429",
+                            status);
+    }
+    /* A status that httpd does not know would be sent as 500. */
+    if (number < 0
+        || (number != HTTP_INTERNAL_SERVER_ERROR
+            && ap_index_of_response(number)
+                   == ap_index_of_response(HTTP_INTERNAL_SERVER_ERROR))) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not an error status that "
+                            "httpd knows, from 400 to 599, such as 503 or 429",
+                            status);
+    }
+    conf->reject_status = number;
+    if (option && !parse_retry(option, conf)) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReject: '%s' is not retry-after=auto, "
+                            "retry-after=off or retry-after=time with a time "
+                            "from 1s to 24h in s, min or h",
+                            option);
+    }
+    return NULL;
+}
+
+/* Not httpd's own kind of directive for this: its message lacks the value. */
+static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
+{
+    if (strcasecmp(arg, "on") != 0 && strcasecmp(arg, "off") != 0) {
+        return apr_psprintf(cmd->pool, "%s: '%s' is not On or Off",
+                            cmd->cmd->name, arg);
+    }
+    *flag = strcasecmp(arg, "on") == 0;
+    return NULL;
+}
+
+static const char *set_dry_run(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_dir_conf_t *conf = dir_conf;
+    const char *error = admission_location_mark(cmd, dir_conf);
+
+    return error ? error : parse_flag(cmd, arg, &conf->dry_run);
+}
+
+static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+    apr_size_t length = strlen(arg);
+    bool is_percent = length && arg[length - 1] == '%';
+    int number = admission_parse_number(
+        is_percent ? apr_pstrmemdup(cmd->pool, arg, length - 1) : arg, 0,
+        is_percent ? 99 : ADMISSION_LIMIT_MAX);
+
+    if (error) {
+        return error;
+    }
+    if (number < 0) {
+        return apr_psprintf(cmd->pool,
+                            "AdmissionReserve: '%s' is not a number of workers "
+                            "from 0 to %d nor a share from 0%% to 99%%",
+                            arg, ADMISSION_LIMIT_MAX);
+    }
+    conf->reserve = number;
+    conf->reserve_place = admission_sections_place(cmd);
+    conf->reserve_is_percent = is_percent;
+    return NULL;
+}
+
+static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    return error ? error : parse_flag(cmd, arg, &conf->parking);
+}
+
+static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
+                                  const char *arg)
+{
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
+
+    if (error) {
+        return error;
+    }
+    conf->state_file = strcasecmp(arg, "off") == 0
+                           ? ""
+                           : ap_server_root_relative(cmd->pool, arg);
+    return *arg && conf->state_file
+               ? NULL
+               : apr_psprintf(cmd->pool,
+                              "AdmissionStateFile: '%s' is not the path of a "
+                              "file nor 'off'",
+                              arg);
+}
+
+/* httpd calls only functions of this table, so mod_info lists these two as well. */
+#define ACTION_OF_MOD_ACTIONS "Action"
+#define SCRIPT_OF_MOD_ACTIONS "Script"
+#define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
+
+const command_rec admission_directives[] = {
+    AP_INIT_TAKE123("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
+                    "how many counted requests run here at once, 'auto' with "
+                    "minimum and maximum, or 'off'"),
+    AP_INIT_TAKE123("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
+                    "how many may wait, timeout=time and target=time|off"),
+    AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
+                      "which requests count: 'dynamic', 'all' or handlers"),
+    AP_INIT_TAKE12("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
+                   "name of the zone; sections of one name share one limit, "
+                   "with 'fleet' over all servers"),
+    AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
+                     "expression: where it is true, a request runs at once"),
+    AP_INIT_TAKE12("AdmissionFair", admission_fair_set, NULL, ZONE_CONTEXT,
+                   "client[/bits[/bits6]], host, user, an expression or 'off', "
+                   "and max=number"),
+    AP_INIT_RAW_ARGS("AdmissionPriority", admission_fair_set_priority, NULL,
+                     ZONE_CONTEXT,
+                     "high or low, and the expression that is true for these "
+                     "requests"),
+    AP_INIT_RAW_ARGS("AdmissionCost", admission_fair_set_cost, NULL,
+                     ZONE_CONTEXT,
+                     "permits that a request takes, and the expression that is "
+                     "true for these requests"),
+    AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
+                   "status for rejected requests, and "
+                   "retry-after=auto|off|time"),
+    AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
+                  "On or Off; On: decide and count as if, change nothing"),
+    SPOOL_DIRECTIVES,
+    AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
+                  "workers that zones may never occupy, a number or percent"),
+    RECYCLE_DIRECTIVES,
+    AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
+                  "On or Off; On: wait without a worker where the MPM can"),
+    AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,
+                  "file of what limits have found, over stop and start, or "
+                  "'off'"),
+    AP_INIT_TAKE_ARGV("AdmissionEngine", admission_fleet_set_engine, NULL,
+                      RSRC_CONF,
+                      "URL of what shares limits out over servers, hosts, and "
+                      "options such as password-file=path and timeout=time"),
+    AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL,
+                      RSRC_CONF,
+                      "lease=time, hold=time|auto and "
+                      "fallback=keep|reject|open"),
+    /* Not ours: read along. */
+    AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
+                   OR_FILEINFO,
+                   "a media type followed by a script name (directive of "
+                   "mod_actions, which this module reads, too)"),
+    AP_INIT_TAKE2(SCRIPT_OF_MOD_ACTIONS, admission_actions_note_script, NULL,
+                  ZONE_CONTEXT,
+                  "a method followed by a script name (directive of "
+                  "mod_actions, which this module reads, too)"),
+    { .name = NULL }
+};

@@ -1,0 +1,282 @@
+/* mod_admission_lifecycle.c - the segment over restarts, children's start and
+ * death.
+ *
+ * The parent makes one segment and keeps it over every restart: only so do the
+ * children of an old and of a new generation share one limit.
+ */
+#include <httpd.h>
+#include <errno.h>
+#include <signal.h>
+#include <apr_strings.h>
+#include <ap_mpm.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_main.h>
+
+#include "fleet/fleet_conf.h"
+#include "zones.h"
+#include "capacity.h"
+#include "lifecycle.h"
+#include "fleet/fleet_predecessor.h"
+#include "process.h"
+
+APLOG_USE_MODULE(admission);
+
+#define MIN_ZONES 16384
+#define MIN_TICKETS 65536
+#define SPARE_CHILDREN 64
+#define MIN_FLOW_TABLES 64
+
+/* ---- the parent ---------------------------------------------------------- */
+
+static uint32_t at_least(uint64_t wanted, uint32_t least, uint32_t most)
+{
+    return wanted < least ? least : wanted > most ? most : (uint32_t)wanted;
+}
+
+/* How many tickets all zones can use at once. */
+static uint64_t tickets_needed(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+    uint64_t tickets = 0;
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        /* A zone takes them in chunks. */
+        tickets += (uint64_t)zone->limit + (uint64_t)zone->queue_length + 128;
+    }
+    return tickets;
+}
+
+static uint64_t flow_tables_needed(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+    uint64_t count = 0;
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        count += APR_ARRAY_IDX(zones, i, admission_zone_t *)->uses_flows;
+    }
+    return count;
+}
+
+/* Capacities cannot grow later, and unused room costs nothing. */
+static adm_sizes_t choose_sizes(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+
+    return (adm_sizes_t){
+        .zones = at_least(4 * (uint64_t)zones->nelts, MIN_ZONES,
+                          ADMISSION_ZONES_MAX),
+        .flow_tables = at_least(4 * flow_tables_needed(), MIN_FLOW_TABLES,
+                                65536),
+        .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
+        /* The worker MPM can have more processes than slots while old ones
+         * drain. */
+        .children = at_least(2
+                                 * (uint64_t)admission_capacity_query(
+                                     AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
+                             SPARE_CHILDREN, 1 << 20)
+                    + SPARE_CHILDREN
+    };
+}
+
+#define VERSION_KEY "mod_admission.version"
+#define SEGMENT_KEY "mod_admission.segment.%u"
+#define VERSION_BEFORE 0x1007f64U /* what 0.1 had, which notes no version */
+
+/* A reload may have put another build of the module into a running server. */
+static void note_version(server_rec *s, uint32_t version)
+{
+    const char *key_before = apr_psprintf(s->process->pool, SEGMENT_KEY,
+                                          VERSION_BEFORE);
+    uint32_t *retained = ap_retained_data_get(VERSION_KEY);
+
+    if (!retained) {
+        retained = ap_retained_data_create(VERSION_KEY, sizeof(*retained));
+        *retained = ap_retained_data_get(key_before) ? VERSION_BEFORE : version;
+    }
+    if (*retained != version) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0125)
+                     "the module was replaced by one with another layout of "
+                     "shared memory: until the children of before have ended, "
+                     "they and the new ones have each limit once; stop and "
+                     "start httpd to avoid that");
+    }
+    *retained = version;
+}
+
+/* The segment of an earlier configuration of this parent, or a new one. */
+static apr_status_t find_segment(server_rec *s, adm_segment_t **segment)
+{
+    const char *key = apr_psprintf(s->process->pool, SEGMENT_KEY,
+                                   adm_segment_version());
+    adm_segment_t **retained = ap_retained_data_get(key);
+    adm_sizes_t sizes = choose_sizes();
+    apr_status_t rv;
+
+    note_version(s, adm_segment_version());
+    if (retained) {
+        *segment = *retained;
+        return APR_SUCCESS;
+    }
+    rv = adm_segment_create(segment, &sizes, s->process->pool);
+    if (rv != APR_SUCCESS) {
+        return rv;
+    }
+    retained = ap_retained_data_create(key, sizeof(*retained));
+    *retained = *segment;
+    ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0101)
+                 "shared memory created: room for %u zones, %u tickets and %u "
+                 "children in %" APR_SIZE_T_FMT " KB of address space",
+                 sizes.zones, sizes.tickets, sizes.children,
+                 adm_segment_bytes(*segment) / 1024);
+    return APR_SUCCESS;
+}
+
+static void warn_of_small_segment(server_rec *s, adm_segment_t *segment)
+{
+    uint32_t room = adm_segment_sizes(segment).tickets;
+    uint64_t needed = tickets_needed();
+
+    if (needed > room) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0110)
+                     "the zones can use %" APR_UINT64_T_FMT " tickets, the "
+                     "shared memory has room for %u: requests beyond that run "
+                     "without a limit until httpd is stopped and started",
+                     needed, room);
+    }
+}
+
+static apr_status_t configure_zone(adm_segment_t *segment,
+                                   admission_zone_t *zone)
+{
+    uint32_t queue_length = (uint32_t)zone->queue_length;
+
+    return zone->said.is_auto
+               ? adm_segment_configure_auto(segment, zone->name,
+                                            (uint32_t)zone->said.min,
+                                            (uint32_t)zone->limit, queue_length,
+                                            &zone->handle)
+               : adm_segment_configure(segment, zone->name,
+                                       (uint32_t)zone->limit, queue_length,
+                                       &zone->handle);
+}
+
+/* Once for all zones. Of those that are beyond the maximum the configuration was told. */
+static void warn_of_full_table(server_rec *s, const admission_zone_t *first,
+                               int without)
+{
+    if (without > 0 && admission_zones()->nelts <= ADMISSION_ZONES_MAX) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
+                     "zone %s (%s) and %d more: the zone table is full, their "
+                     "requests run without a limit until httpd is stopped "
+                     "and started",
+                     first->name, first->place, without - 1);
+    }
+}
+
+/* @return whether any has a share of a limit over servers. */
+static bool configure_zones(server_rec *s, adm_segment_t *segment)
+{
+    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *first = NULL;
+    bool has_shares = false;
+    int i, without = 0;
+
+    adm_segment_begin_load(segment);
+    for (i = 0; i < zones->nelts; i++) {
+        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
+        apr_status_t rv = configure_zone(segment, zone);
+
+        if (rv != APR_SUCCESS) {
+            if (without++ == 0) {
+                first = zone;
+            }
+            continue;
+        }
+        has_shares |= zone->is_fleet;
+        adm_segment_share(segment, zone->handle,
+                          zone->is_fleet ? admission_fleet(s).fallback
+                                         : ADM_FALLBACK_NONE);
+        if (adm_segment_use_flows(segment, zone->handle, zone->uses_flows)
+            != APR_SUCCESS) {
+            ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
+                         "zone %s (%s): the shared memory has no room for more "
+                         "zones with AdmissionFair, AdmissionPriority or "
+                         "AdmissionCost, its queue is by arrival until httpd "
+                         "is stopped and started",
+                         zone->name, zone->place);
+        }
+    }
+    warn_of_full_table(s, first, without);
+    adm_segment_end_load(segment, (uint32_t)admission_capacity_for_zones(s),
+                         s->timeout);
+    return has_shares;
+}
+
+int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                    apr_pool_t *ptemp, server_rec *s)
+{
+    adm_segment_t *segment = NULL;
+    apr_status_t rv;
+
+    admission_process_use(NULL);
+    if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
+        return OK; /* a rehearsal: everything is unloaded again after it */
+    }
+    admission_zones_bound(admission_capacity_for_zones(s));
+    rv = find_segment(s, &segment);
+    if (rv == APR_SUCCESS) {
+        rv = adm_program_watch_forks(segment);
+    }
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_CRIT, rv, s, ADMLOGNO(0107)
+                     "shared memory cannot be created, no limit can be "
+                     "enforced");
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    admission_process_use(segment);
+    if (configure_zones(s, segment)) {
+        /* mod_cgid's daemon, which forks soon, has to inherit what it opens. */
+        admission_predecessor_find(ptemp, s, segment);
+    }
+    warn_of_small_segment(s, segment);
+    return OK;
+}
+
+void admission_lifecycle_child_status(server_rec *s, pid_t pid,
+                                      ap_generation_t gen, int slot,
+                                      mpm_child_status status)
+{
+    /* httpd says so of a child that somebody stopped (SIGSTOP), too, and forgets
+     * it. Who has ended does not answer any more. */
+    if (status == MPM_CHILD_EXITED && admission_process_segment()
+        && kill(pid, 0) != 0 && errno == ESRCH) {
+        adm_child_ended(admission_process_segment(), pid);
+    }
+}
+
+/* ---- children ------------------------------------------------------------ */
+
+void admission_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    if (admission_process_segment()) {
+        admission_process_register(
+            (uint32_t)admission_capacity_query(AP_MPMQ_GENERATION, 0), pchild);
+    }
+}
+
+void admission_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
+{
+    adm_child_t *child = admission_process_own_child();
+
+    /* Who waits must not keep the child from ending; a graceful end waits for
+     * them. */
+    if (child && !graceful) {
+        adm_child_stop(child);
+    }
+}

@@ -1,0 +1,145 @@
+/* mod_admission_opening.c - where the configuration opens the pages of the module. */
+#include <httpd.h>
+#include <apr_hash.h>
+#include <apr_strings.h>
+#include <http_core.h>
+
+#include "conf.h"
+#include "opening.h"
+#include "conf_tree.h"
+
+/* A SetHandler of ours in the configuration. */
+typedef struct opening_t {
+    const ap_directive_t *directive;
+    const char *handler;
+} opening_t;
+
+static apr_array_header_t *openings; /* of opening_t */
+
+/* Copies of the names of files, by the address of each. mod_macro's are gone when the
+ * configuration has been read: after that httpd's are compared, and never read. */
+static apr_hash_t *files;
+
+static void note_file(apr_pool_t *p, const char *filename)
+{
+    if (!apr_hash_get(files, &filename, sizeof(filename))) {
+        apr_hash_set(files, apr_pmemdup(p, &filename, sizeof(filename)),
+                     sizeof(filename), apr_pstrdup(p, filename));
+    }
+}
+
+const char *admission_opening_file(const ap_expr_info_t *expression)
+{
+    const char *file = files ? apr_hash_get(files, &expression->filename,
+                                            sizeof(expression->filename))
+                             : NULL;
+
+    return file ? file : "a file that is not of the configuration";
+}
+
+const char *admission_opening_names(const char *name)
+{
+    return strcasecmp(name, ADMISSION_STATUS_HANDLER) == 0
+               ? ADMISSION_STATUS_HANDLER
+           : strcasecmp(name, ADMISSION_CONTROL_HANDLER) == 0
+               ? ADMISSION_CONTROL_HANDLER
+               : NULL;
+}
+
+int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                   apr_pool_t *ptemp, server_rec *s)
+{
+    const ap_directive_t *directive;
+
+    openings = apr_array_make(pconf, 2, sizeof(opening_t));
+    files = apr_hash_make(pconf);
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        const char *handler = admission_said_is(directive, "SetHandler")
+                                  ? admission_opening_names(
+                                      admission_said_argument(ptemp, directive))
+                                  : NULL;
+
+        note_file(pconf, directive->filename);
+        if (handler) {
+            APR_ARRAY_PUSH(openings, opening_t) = (opening_t){ directive,
+                                                               handler };
+        }
+    }
+    return OK;
+}
+
+/* httpd parses the argument of SetHandler as an expression, which has the line where it
+ * stands, and the very text of the directive that names the file. The files of the configuration are never read as .htaccess. */
+const char *admission_opening_handler(const request_rec *r)
+{
+    const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
+    const ap_expr_info_t *set = core->expr_handler;
+    int i;
+
+    for (i = 0; set && i < openings->nelts; i++) {
+        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
+
+        if (set->line_number == (unsigned)opening->directive->line_num
+            && set->filename == opening->directive->filename) {
+            return opening->handler;
+        }
+    }
+    return NULL;
+}
+
+bool admission_opening_is_of(const request_rec *r)
+{
+    const char *handler = admission_opening_handler(r);
+
+    return handler && strcmp(r->handler, handler) == 0;
+}
+
+/* @return whether a section holds for all requests of the server. */
+static bool holds_for(const ap_directive_t *section, const server_rec *server)
+{
+    for (; section; section = section->parent) {
+        if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
+            || section->line_num != (int)server->defn_line_number
+            || section->filename != server->defn_name) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* @return the path of a plain <Location "/path">; NULL: it is none. */
+static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
+{
+    char *path, *end;
+
+    if (!section || !admission_said_is(section, "<Location")) {
+        return NULL;
+    }
+    path = apr_pstrdup(p, admission_said_argument(p, section));
+    end = strchr(path, '>');
+    if (end) {
+        *end = '\0';
+    }
+    return *path == '/' && !strpbrk(path, "*?[") ? path : NULL;
+}
+
+const char *admission_opening_path(const request_rec *r)
+{
+    const char *found = NULL;
+    int i;
+
+    for (i = 0; openings && i < openings->nelts; i++) {
+        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
+        const ap_directive_t *section = opening->directive->parent;
+        const char *path = path_of(r->pool, section);
+
+        if (path && holds_for(section->parent, r->server)) {
+            found = path;
+            if (strcmp(opening->handler, ADMISSION_STATUS_HANDLER) == 0) {
+                break;
+            }
+        }
+    }
+    return found;
+}

@@ -1,0 +1,105 @@
+/* mod_admission_process.c - this process in the shared memory. */
+#include <httpd.h>
+#include <http_log.h>
+#include <http_main.h>
+
+#include "conf.h"
+#include "capacity.h"
+#include "privilege.h"
+#include "process.h"
+
+APLOG_USE_MODULE(admission);
+
+static adm_segment_t *segment; /* inherited by children */
+static adm_child_t *child;     /* in children */
+static bool is_privileged;     /* in children, which then have no place */
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+static void log_unregistered(apr_status_t rv)
+{
+    ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
+                 "%s, requests of this child run without a limit",
+                 rv == ADM_NO_CHILD
+                     ? "the table of children is full"
+                     : "the shared memory is not what this module wrote");
+}
+
+void admission_process_use(adm_segment_t *used)
+{
+    segment = used;
+}
+
+adm_segment_t *admission_process_segment(void)
+{
+    return segment;
+}
+
+static void join(uint32_t generation, apr_pool_t *p)
+{
+    apr_status_t rv = adm_child_register(&child, segment, generation, p);
+
+    if (rv != APR_SUCCESS) {
+        child = NULL;
+        log_unregistered(rv);
+    }
+}
+
+/* mpm-itk's children are meant to have privileges: those that they fork drop
+ * them before they serve a request. */
+static void log_privileged(void)
+{
+    if (!ap_find_linked_module("mpm_itk.c")
+        && adm_zone_may_log(segment, (adm_zone_t){ 0 }, ADM_UNLIMITED,
+                            adm_now(), LOG_INTERVAL)) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0116)
+                     "children may become another user, as root or with "
+                     "capabilities: they take no lock in memory that others "
+                     "write to, and run requests without a limit");
+    }
+}
+
+void admission_process_register(uint32_t generation, apr_pool_t *pchild)
+{
+    is_privileged = admission_privilege_is_held();
+    if (is_privileged) {
+        adm_program_start_none();
+        log_privileged();
+    }
+    else {
+        join(generation, pchild);
+    }
+}
+
+adm_child_t *admission_process_own_child(void)
+{
+    return child;
+}
+
+/* Of what a child forks to serve a request: only there privileges are dropped
+ * later. */
+static bool may_join_now(void)
+{
+    if (!is_privileged) {
+        return child && !adm_child_is_self(child);
+    }
+    if (!admission_capacity_is_threaded()) {
+        is_privileged = admission_privilege_is_held();
+    }
+    return !is_privileged;
+}
+
+/* mpm-itk serves each connection in a process of its own. What it holds is
+ * taken back when that ends, as of any child. */
+adm_child_t *admission_process_child(void)
+{
+    if (may_join_now()) {
+        join(0, ap_server_conf->process->pool);
+    }
+    return child;
+}
+
+apr_status_t admission_process_fault(void)
+{
+    return is_privileged ? APR_EACCES : ADM_NO_CHILD;
+}

@@ -1,0 +1,94 @@
+/* mod_admission_program.c - tell the core of programs that requests start. */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include "program.h"
+#include "visit.h"
+#include "process.h"
+
+APLOG_USE_MODULE(admission);
+
+/* Whether mod_cgid's daemon starts programs, and whether it can be told for
+ * which ticket. */
+static bool is_daemon_there;
+static bool is_token_found;
+
+int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                  apr_pool_t *ptemp, server_rec *s)
+{
+    is_daemon_there = ap_find_linked_module("mod_cgid.c") != NULL;
+    is_token_found = false;
+    if (!admission_process_segment() || !is_daemon_there
+        || ap_find_linked_module("mod_cgi.c")) {
+        return OK; /* with both it cannot be known which one starts a program */
+    }
+    is_token_found = adm_program_try_token(ptemp);
+    if (!is_token_found) {
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
+                     "pids of programs that mod_cgid starts cannot be known: "
+                     "those of other users (suEXEC), or of a child that "
+                     "crashes, may run beyond the limit");
+    }
+    return OK;
+}
+
+static bool is_cgi(const char *handler)
+{
+    return strcmp(handler, "cgi-script") == 0
+           || strcmp(handler, CGI_MAGIC_TYPE) == 0;
+}
+
+void admission_program_export_token(request_rec *r, const adm_ticket_t *ticket)
+{
+    char token[ADM_TOKEN_LENGTH];
+
+    if (is_token_found && is_cgi(r->handler)) {
+        adm_program_token(ticket, token);
+        apr_table_set(r->subprocess_env, ADM_TOKEN_VARIABLE, token);
+    }
+}
+
+void admission_program_remove_token(request_rec *r)
+{
+    apr_table_unset(r->subprocess_env, ADM_TOKEN_VARIABLE);
+}
+
+/* mod_cgid asks for the program's user when it has a connection to its daemon,
+ * which announces the program. */
+bool admission_program_has_no_daemon(const request_rec *r,
+                                     const adm_ticket_t *ticket, int rv)
+{
+    return rv == HTTP_SERVICE_UNAVAILABLE && is_daemon_there
+           && is_cgi(r->handler) && atomic_load(&ticket->held)
+           && !adm_program_was_announced(ticket);
+}
+
+/* mod_cgid has made the program's environment. Nobody else needs the token, and
+ * the pages that the request may lead to would show it.
+ * @return how the program is started. */
+static adm_start_t take_token(const request_rec *r)
+{
+    if (!is_daemon_there) {
+        return ADM_START_HERE;
+    }
+    if (!apr_table_get(r->subprocess_env, ADM_TOKEN_VARIABLE)) {
+        return ADM_START_UNSEEN; /* exec of a server-side include */
+    }
+    apr_table_unset(r->subprocess_env, ADM_TOKEN_VARIABLE);
+    return ADM_START_BY_TOKEN;
+}
+
+ap_unix_identity_t *admission_program_starts(const request_rec *r)
+{
+    admission_visit_t *visit;
+
+    /* In mod_cgid's daemon there is a request_rec with nearly nothing in it. */
+    if (r->connection && r->request_config) {
+        visit = admission_visit_of(r);
+        if (visit) {
+            adm_program_announce(&visit->ticket, take_token(r));
+        }
+    }
+    return NULL; /* no opinion on the identity */
+}

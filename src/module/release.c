@@ -1,0 +1,190 @@
+/* mod_admission_release.c - hold a permit until the program it paid for ends.
+ *
+ * When a handler returns, the CGI program may live on: it stalls, closed its
+ * outputs, or nobody reads it any more. httpd ends it while it destroys the
+ * request's pool, which is when the bucket that marks the end of the request
+ * (EOR) is destroyed. A bucket of ours right behind that one, destroyed right
+ * after, gives the permit back.
+ */
+#include <httpd.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_filter.h>
+
+#include "conf.h"
+#include "park/park_mpm.h"
+#include "release.h"
+
+APLOG_USE_MODULE(admission);
+
+/* ---- the bucket behind the end of the request ---------------------------- */
+
+void admission_release_after_request(adm_ticket_t *ticket)
+{
+    if (atomic_load(&ticket->held) && adm_child_is_self(ticket->child)
+        && adm_program_outlives_request(ticket)) {
+        adm_ticket_abandon(ticket, adm_now());
+    }
+    else {
+        adm_ticket_release(ticket, adm_now());
+    }
+}
+
+static void release_bucket_destroy(void *ticket)
+{
+    admission_release_after_request(ticket);
+}
+
+static apr_status_t release_bucket_read(apr_bucket *b, const char **text,
+                                        apr_size_t *length,
+                                        apr_read_type_e block)
+{
+    *text = NULL;
+    *length = 0;
+    return APR_SUCCESS;
+}
+
+static const apr_bucket_type_t release_bucket_type = {
+    "ADMISSION_RELEASE",      5,
+    APR_BUCKET_METADATA,      release_bucket_destroy,
+    release_bucket_read,      apr_bucket_setaside_noop,
+    apr_bucket_split_notimpl, apr_bucket_copy_notimpl
+};
+
+static apr_bucket *make_release_bucket(apr_bucket_alloc_t *alloc,
+                                       adm_ticket_t *ticket)
+{
+    apr_bucket *b = apr_bucket_alloc(sizeof(*b), alloc);
+
+    APR_BUCKET_INIT(b);
+    b->free = apr_bucket_free;
+    b->list = alloc;
+    b->type = &release_bucket_type;
+    b->length = 0;
+    b->start = 0;
+    b->data = ticket;
+    return b;
+}
+
+static bool has_end_of_request(apr_bucket_brigade *bb)
+{
+    apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b)) {
+        if (AP_BUCKET_IS_EOR(b)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static ap_filter_rec_t *release_filter;
+
+/* In a brigade of its own: some filters look for the EOR at the end of
+ * theirs. */
+static apr_status_t release_after_request(ap_filter_t *f,
+                                          apr_bucket_brigade *bb)
+{
+    conn_rec *c = f->c;
+    ap_filter_t *next = f->next;
+    adm_ticket_t *ticket = f->ctx;
+    apr_status_t rv;
+
+    if (!has_end_of_request(bb)) {
+        return ap_pass_brigade(next, bb);
+    }
+    ap_remove_output_filter(f);
+    rv = ap_pass_brigade(next, bb);
+    /* What was not passed on ends here, and with it the request. */
+    apr_brigade_cleanup(bb);
+    bb = apr_brigade_create(c->pool, c->bucket_alloc);
+    APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
+    if (!admission_mpm_is_async()) {
+        /* Else a pipelined request, or one that never comes, would keep both
+         * back in the core's output filter. */
+        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
+    }
+    ap_pass_brigade(next, bb);
+    apr_brigade_destroy(bb);
+    return rv;
+}
+
+void admission_release_register_filter(void)
+{
+    /* Above TLS: nothing of ours is data. */
+    release_filter = ap_register_output_filter("ADMISSION_RELEASE",
+                                               release_after_request, NULL,
+                                               AP_FTYPE_CONNECTION);
+}
+
+/* ---- the end ------------------------------------------------------------- */
+
+/* The end of an HTTP/2 stream is noticed when its connection next has something
+ * to do, which may be never while all its other streams wait for this permit; that
+ * of a request whose client reads slowly, when the client reads on. So these stay a
+ * little longer with a program that takes its time. */
+#define LATE_PATIENCE_USEC ADM_USEC_PER_SEC
+
+/* A program that has closed its output to have the request redirected is about
+ * to end. */
+#define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
+
+static bool has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
+{
+    adm_usec_t until = adm_now() + patience;
+    bool is_over = adm_program_has_ended(ticket);
+
+    while (!is_over && adm_now() < until) {
+        apr_sleep(ADM_USEC_PER_MSEC);
+        is_over = adm_program_has_ended(ticket);
+    }
+    return is_over;
+}
+
+bool admission_release_has_ended(const adm_ticket_t *ticket)
+{
+    return atomic_load(&ticket->held) && adm_program_was_announced(ticket)
+           && has_ended(ticket, REDIRECT_PATIENCE_USEC);
+}
+
+bool admission_release_at_end_of_output(adm_ticket_t *ticket)
+{
+    if (!atomic_load(&ticket->held)
+        || (adm_program_was_announced(ticket)
+            && !adm_program_has_ended(ticket))) {
+        return false;
+    }
+    adm_ticket_release_permit(ticket, adm_now());
+    return true;
+}
+
+bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
+                                     int rv, bool ends_late)
+{
+    adm_program_withdraw();
+    if (!atomic_load(&ticket->held)) {
+        return true; /* a tunnel has begun, or the output has ended */
+    }
+    /* SUSPENDED: the handler goes on elsewhere. An error may mean that the program
+     * has not even been started yet. */
+    if (rv != SUSPENDED
+        && (!adm_program_was_announced(ticket)
+            || (rv == OK
+                && has_ended(ticket, r->connection->master || ends_late
+                                         ? LATE_PATIENCE_USEC
+                                         : 0)))) {
+        adm_ticket_release(ticket, adm_now());
+        return true;
+    }
+    ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
+                  "the work may go on, the permit is kept for it");
+    /* An HTTP/2 stream's own connection pool outlives its request's; its
+     * cleanup releases the ticket. */
+    if (!r->connection->master) {
+        ap_add_output_filter_handle(release_filter, ticket, NULL,
+                                    r->connection);
+    }
+    return false;
+}

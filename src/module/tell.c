@@ -1,0 +1,299 @@
+/* mod_admission_tell.c - what a request, its log and its client are told. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_log.h>
+
+#include "nested/nested_self.h"
+#include "tell.h"
+#include "url.h"
+#include "visit.h"
+#include "process.h"
+
+APLOG_USE_MODULE(admission);
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+#define RETRY_MIN_SECONDS 1
+#define RETRY_MAX_SECONDS 120
+
+/* ---- notes --------------------------------------------------------------- */
+
+#define NOTE_STATUS "ADMISSION_STATUS"
+#define NOTE_WAIT_MS "ADMISSION_WAIT_MS"
+#define NOTE_ZONE "ADMISSION_ZONE"
+#define NOTE_QUEUED "ADMISSION_QUEUED"
+#define NOTE_RETRY_AFTER "ADMISSION_RETRY_AFTER"
+
+static const char *const note_names[] = { NOTE_STATUS, NOTE_WAIT_MS, NOTE_ZONE,
+                                          NOTE_QUEUED, NOTE_RETRY_AFTER };
+
+static void note(request_rec *r, const char *name, const char *value)
+{
+    apr_table_setn(r->notes, name, value);
+}
+
+static void note_number(request_rec *r, const char *name, apr_int64_t number)
+{
+    note(r, name, apr_psprintf(r->pool, "%" APR_INT64_T_FMT, number));
+}
+
+/* Make the notes in @a to those of @a from; also into an environment. */
+static void copy_notes(apr_table_t *to, const apr_table_t *from)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(note_names) / sizeof(*note_names); i++) {
+        const char *value = apr_table_get(from, note_names[i]);
+
+        if (value) {
+            apr_table_setn(to, note_names[i], value);
+        }
+        else {
+            apr_table_unset(to, note_names[i]);
+        }
+    }
+}
+
+static void note_verdict(request_rec *r, const admission_verdict_t *verdict)
+{
+    note(r, NOTE_STATUS, adm_outcome_name(verdict->outcome));
+    note(r, NOTE_ZONE, verdict->zone->name);
+    if (verdict->outcome != ADM_EXEMPT) {
+        note_number(r, NOTE_QUEUED, verdict->queued_ahead);
+        note_number(r, NOTE_WAIT_MS, verdict->waited_usec / ADM_USEC_PER_MSEC);
+    }
+}
+
+/* ---- Retry-After --------------------------------------------------------- */
+
+static unsigned jitter(unsigned range)
+{
+    unsigned char byte;
+
+    ap_random_insecure_bytes(&byte, 1);
+    return range ? byte % (range + 1) : 0;
+}
+
+/* When the queue will have drained, and a little more for some, so that not all
+ * come back at once. */
+static int estimate_retry(adm_usec_t drain)
+{
+    adm_usec_t seconds = drain / ADM_USEC_PER_SEC + RETRY_MIN_SECONDS;
+
+    if (seconds > RETRY_MAX_SECONDS) {
+        seconds = RETRY_MAX_SECONDS;
+    }
+    seconds += jitter((unsigned)seconds / 4 + 1);
+    return seconds > RETRY_MAX_SECONDS ? RETRY_MAX_SECONDS : (int)seconds;
+}
+
+static void set_retry_after(request_rec *r, adm_usec_t drain)
+{
+    const admission_dir_conf_t *conf = admission_url_conf(r);
+    int seconds = conf->retry == ADMISSION_RETRY_FIXED ? conf->retry_seconds
+                                                       : estimate_retry(drain);
+
+    if (conf->retry != ADMISSION_RETRY_OFF) {
+        const char *text = apr_itoa(r->pool, seconds);
+
+        apr_table_setn(r->err_headers_out, "Retry-After", text);
+        note(r, NOTE_RETRY_AFTER, text);
+    }
+}
+
+/* ---- the error log ------------------------------------------------------- */
+
+/* "3 rejected full, 0 timeout, ...": each outcome that is a refusal. */
+static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
+{
+    const char *list = NULL;
+    int i;
+
+    for (i = 0; i < ADM_OUTCOMES; i++) {
+        adm_outcome_t outcome = (adm_outcome_t)i;
+        uint64_t count = figures->outcomes[i];
+
+        if (adm_outcome_action(outcome) == ADM_REFUSE) {
+            count += outcome == ADM_FULL   ? figures->outcomes[ADM_DRY_FULL]
+                     : outcome == ADM_LATE ? figures->outcomes[ADM_DRY_LATE]
+                                           : 0;
+            list = apr_psprintf(p, "%s%" APR_UINT64_T_FMT "%s %s",
+                                list ? list : "", count,
+                                list ? "" : " rejected",
+                                adm_outcome_name(outcome));
+            list = apr_pstrcat(p, list, ", ", NULL);
+        }
+    }
+    return list ? apr_pstrmemdup(p, list, strlen(list) - 2) : "";
+}
+
+/* What the zone shows, and all rejections so far; or why they cannot be had. */
+static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
+                              adm_usec_t now)
+{
+    adm_zone_stats_t stats;
+
+    if (adm_view_zone(admission_process_child(), zone->handle, now, &stats,
+                      NULL)
+        != APR_SUCCESS) {
+        return "its lock is held, no numbers";
+    }
+    return apr_psprintf(r->pool, "%u of %u active, %u of %u queued; so far %s",
+                        stats.active, stats.limit, stats.queued,
+                        stats.queue_length,
+                        list_rejections(r->pool, &stats.figures));
+}
+
+/* Once a minute, zone and reason, whatever the number of children. */
+static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
+{
+    const admission_zone_t *zone = verdict->zone;
+    const char *reason = verdict->reason ? verdict->reason
+                                         : adm_outcome_reason(verdict->outcome);
+    adm_usec_t now = adm_now();
+
+    ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
+                  "zone %s: rejected, %s", zone->name, reason);
+    if (adm_zone_may_log(admission_process_segment(), zone->handle,
+                         verdict->outcome, now, LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
+                      "zone %s: request rejected, %s (%s); not logged again "
+                      "for a minute",
+                      zone->name, reason, numbers_of(r, zone, now));
+    }
+}
+
+/* A filter on this machine that drops the header of mod_admission_self.c. Nothing else is
+ * logged once a minute of those that have waited and been served. */
+static void log_circle(request_rec *r, const admission_zone_t *zone)
+{
+    if (admission_self_is_awaited(r, zone)
+        && adm_zone_may_log(admission_process_segment(), zone->handle,
+                            ADM_WAITED, adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
+                      "zone %s: this request came from a loopback address, and "
+                      "all permits are held by requests of another virtual "
+                      "host that are proxied to one: if these have caused it, "
+                      "they wait for each other, and the limit belongs into "
+                      "one of the two virtual hosts; not logged again for a "
+                      "minute",
+                      zone->name);
+    }
+}
+
+static const char *reason_for_unlimited(apr_status_t rv)
+{
+    switch (rv) {
+    case ADM_NO_CHILD:
+        return "this child could not be registered";
+    case APR_EACCES:
+        return "this child may become another user";
+    case ADM_NO_TICKET:
+        return "the ticket table is full";
+    case ADM_LOCK_LOST:
+        return "its lock is beyond repair";
+    case ADM_INTERRUPTED:
+        return "its lock is held by the code that this request interrupted";
+    case ADM_BAD_SEGMENT:
+        return "somebody wrote into the shared memory";
+    case ADM_ZONE_BUSY:
+        return "its lock is held by a process that does not run";
+    case ADM_ZONE_RETIRED:
+        return "it was removed from the configuration";
+    default:
+        return "it has no place in the shared memory";
+    }
+}
+
+/* A fault of ours must not take the site down. Not through the child, which may
+ * have no place in the segment. */
+static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
+{
+    adm_segment_t *segment = admission_process_segment();
+
+    adm_segment_count_unlimited(segment);
+    if (adm_zone_may_log(segment, verdict->zone->handle, ADM_UNLIMITED,
+                         adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
+                      "zone %s: %s, requests run without a limit; not logged "
+                      "again for a minute",
+                      verdict->zone->name,
+                      reason_for_unlimited(verdict->fault));
+    }
+}
+
+/* ---- tell ---------------------------------------------------------------- */
+
+/* It will not run. The ErrorDocument sees the environment with REDIRECT_
+ * before. */
+static void mark_rejected(request_rec *r)
+{
+    admission_visit_request(r)->was_rejected = true;
+    copy_notes(r->subprocess_env, r->notes);
+}
+
+void admission_tell(request_rec *r, const admission_verdict_t *verdict)
+{
+    note_verdict(r, verdict);
+    switch (adm_outcome_action(verdict->outcome)) {
+    case ADM_RUN:
+        break;
+    case ADM_RUN_FREE:
+        if (verdict->outcome == ADM_UNLIMITED) {
+            log_unlimited(r, verdict);
+        }
+        break;
+    case ADM_REFUSE:
+        set_retry_after(r, verdict->drain_usec);
+        mark_rejected(r);
+        log_rejection(r, verdict);
+        if (verdict->outcome == ADM_TIMEOUT) {
+            log_circle(r, verdict->zone);
+        }
+        break;
+    case ADM_HANG_UP:
+        mark_rejected(r);
+        break;
+    }
+}
+
+/* ---- the access log ------------------------------------------------------ */
+
+/* How much of what became of the client's request is told by what was decided
+ * about this part of it. */
+static int weight_of(const request_rec *r)
+{
+    const admission_request_t *known = admission_visit_request(r);
+    const char *status = apr_table_get(r->notes, NOTE_STATUS);
+
+    if (!status) {
+        return 0;
+    }
+    if (known && known->was_rejected) {
+        return 3;
+    }
+    return strcmp(status, adm_outcome_name(ADM_WAITED)) == 0 ? 2 : 1;
+}
+
+/* The log shows the notes of the last of a chain of internal redirects; what
+ * was decided may stand in an earlier one, and in more than one: a rejected
+ * request may have an admitted error page. */
+int admission_tell_log_transaction(request_rec *r)
+{
+    request_rec *last = r;
+    request_rec *told = r;
+
+    if (!r->next) {
+        return DECLINED;
+    }
+    for (; r; r = r->next) {
+        last = r;
+        if (r != told && weight_of(r) > weight_of(told)) {
+            told = r;
+        }
+    }
+    if (told != last) {
+        copy_notes(last->notes, told->notes);
+    }
+    return DECLINED;
+}

@@ -1,0 +1,134 @@
+/* mod_admission_upgrade.c - give the permit back when a backend has switched to
+ * another protocol.
+ *
+ * What follows a response 101 is a tunnel, such as that of a WebSocket: it lasts
+ * for hours and does next to nothing. mod_proxy_http sends the 101 itself,
+ * mod_proxy_wstunnel passes on what the backend wrote. Either way it is the first
+ * that the connection's filters see of the response, and nothing else tells that
+ * a tunnel begins: the handler returns at its end.
+ */
+#include <httpd.h>
+#include <http_config.h>
+#include <util_filter.h>
+
+#include "conf.h"
+#include "proxied.h"
+#include "counts.h"
+#include "upgrade.h"
+#include "url.h"
+
+static ap_filter_rec_t *upgrade_filter;
+
+/* Of the request that is watched. One filter serves all of a connection. */
+typedef struct admission_upgrade_t {
+    const request_rec *r;
+    adm_ticket_t *ticket; /* NULL: nothing is watched */
+} admission_upgrade_t;
+
+/* ---- which responses ----------------------------------------------------- */
+
+/* Of FastCGI and the like, 101 is but a status that a program has chosen. */
+typedef enum { NOTHING_YET, SWITCHES, ANSWERS } admission_begin_t;
+
+/* How the response begins. A response of the class 1xx is not the last one. */
+static admission_begin_t look_at(const char *data, apr_size_t length)
+{
+    static const char version[] = "HTTP/1.";
+    const char *status = data + strlen(version) + 2; /* "1 " */
+
+    if (length < strlen(version) + 5
+        || strncmp(data, version, strlen(version)) != 0) {
+        return ANSWERS;
+    }
+    if (strncmp(status, "101", 3) == 0) {
+        return SWITCHES;
+    }
+    return *status == '1' ? NOTHING_YET : ANSWERS;
+}
+
+/* The first data in it. Both of them put it into memory. */
+static admission_begin_t look_into(apr_bucket_brigade *bb)
+{
+    const char *data;
+    apr_size_t length;
+    apr_bucket *b;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b)) {
+        if (!APR_BUCKET_IS_METADATA(b)) {
+            return apr_bucket_read(b, &data, &length, APR_NONBLOCK_READ)
+                           == APR_SUCCESS
+                       ? look_at(data, length)
+                       : ANSWERS;
+        }
+    }
+    return NOTHING_YET;
+}
+
+/* ---- the filter ---------------------------------------------------------- */
+
+static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    admission_upgrade_t *watched = f->ctx;
+    adm_ticket_t *ticket = watched->ticket;
+    admission_begin_t begin = ticket ? look_into(bb) : NOTHING_YET;
+    apr_status_t rv = ap_pass_brigade(f->next, bb);
+
+    if (begin != NOTHING_YET) {
+        watched->ticket = NULL;
+    }
+    if (begin == SWITCHES && admission_backend_speaks_http(watched->r)) {
+        adm_ticket_release(ticket, adm_now());
+    }
+    return rv;
+}
+
+void admission_upgrade_register_filter(void)
+{
+    /* Above TLS, and below all that belongs to a request. */
+    upgrade_filter = ap_register_output_filter("ADMISSION_UPGRADE",
+                                               watch_response, NULL,
+                                               AP_FTYPE_CONNECTION);
+}
+
+/* ---- the request --------------------------------------------------------- */
+
+static admission_upgrade_t *watched_of(conn_rec *c)
+{
+    ap_filter_t *f = c->output_filters;
+
+    while (f && f->frec != upgrade_filter) {
+        f = f->next;
+    }
+    return f ? f->ctx : NULL;
+}
+
+/* An HTTP/2 stream holds a thread of mod_http2 for as long as its tunnel lasts,
+ * and its permit with it. */
+bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
+{
+    conn_rec *c = r->connection;
+    admission_upgrade_t *watched;
+
+    if (!apr_table_get(r->headers_in, "Upgrade") || c->master
+        || admission_counts_all(admission_url_conf(r))) {
+        return false;
+    }
+    watched = watched_of(c);
+    if (!watched) {
+        watched = apr_pcalloc(c->pool, sizeof(*watched));
+        ap_add_output_filter_handle(upgrade_filter, watched, r, c);
+    }
+    watched->r = r;
+    watched->ticket = ticket;
+    return true;
+}
+
+void admission_upgrade_unwatch(request_rec *r)
+{
+    admission_upgrade_t *watched = watched_of(r->connection);
+
+    if (watched) {
+        watched->ticket = NULL;
+    }
+}

@@ -1,0 +1,175 @@
+/* mod_admission_url.c - the URL that the client asked for, behind redirects.
+ *
+ * A front controller makes /index.php of /search. What is limited is /search: that
+ * is the URL that clients ask for, and that administrators know.
+ *
+ * httpd has two kinds of redirects inside. An internal redirect (mod_rewrite in
+ * .htaccess, Action, Script, a type map, ErrorDocument) makes a new request_rec with
+ * the old one in `prev`. A fast redirect (DirectoryIndex, FallbackResource,
+ * MultiViews), and mod_rewrite with [PT], change the URL in the same request_rec;
+ * parsed_uri keeps the client's, decoded in place, so that its address tells whether
+ * `uri` is still that.
+ */
+#include <httpd.h>
+#include <http_config.h>
+#include <http_protocol.h>
+
+#include "nested/nested_actions.h"
+#include "counts.h"
+#include "url.h"
+#include "visit.h"
+
+static const admission_dir_conf_t *conf_of(const request_rec *r)
+{
+    return ap_get_module_config(r->per_dir_config, &admission_module);
+}
+
+/* ---- which URL was asked for ----------------------------------------------- */
+
+/* A file that is not there, for which nothing ran: its ErrorDocument may be a front
+ * controller. The error page of a rejection is none. */
+static bool is_missing_file(const request_rec *r)
+{
+    const admission_request_t *known = admission_visit_request(r);
+
+    return r->status == HTTP_NOT_FOUND && !(known && known->was_rejected)
+           && (!r->handler || admission_counts_file(r));
+}
+
+/* @return whether a request only leads to another URL. Not one whose program
+ * answers with another URL of this server: nobody but the program asked for that. */
+static bool only_redirects(request_rec *r)
+{
+    if (r->status != HTTP_OK) {
+        return is_missing_file(r);
+    }
+    return r->handler
+           && (admission_counts_detour(r)
+               || admission_actions_target(conf_of(r), r,
+                                           admission_counts_file(r)));
+}
+
+request_rec *admission_url_asked(request_rec *r)
+{
+    while (r->prev && only_redirects(r->prev)) {
+        r = r->prev;
+    }
+    return r;
+}
+
+static bool has_its_url(const request_rec *r)
+{
+    return r->uri == r->parsed_uri.path;
+}
+
+/* ---- sections ---------------------------------------------------------------- */
+
+static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
+                                         const admission_dir_conf_t *conf)
+{
+    const admission_dir_conf_t *location = has_its_url(asked)
+                                               ? conf_of(asked)->location
+                                               : admission_location_of(asked);
+    admission_dir_conf_t *merged;
+
+    if (!location) {
+        return conf;
+    }
+    merged = admission_conf_merge(r->pool, conf, location);
+    merged->actions = conf->actions;
+    return merged;
+}
+
+const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r)
+{
+    request_rec *asked = admission_url_asked(r);
+
+    return asked == r && has_its_url(r) ? conf_of(r)
+                                        : merge(r, asked, conf_of(r));
+}
+
+const admission_dir_conf_t *admission_url_conf_of_target(request_rec *r,
+                                                         request_rec *target)
+{
+    return admission_location_is_used
+               ? merge(r, admission_url_asked(r), conf_of(target))
+               : conf_of(target);
+}
+
+/* For httpd an error of an ErrorDocument is an error of a second kind: the client would
+ * get the first one's status. That is right of an error page; of a page that an
+ * ErrorDocument serves by the limit of its own URL it would be a 404 from a server that
+ * is only full. */
+static void forget_missing_file(request_rec *r)
+{
+    request_rec *asked = admission_url_asked(r);
+
+    for (; r != asked; r = r->prev) {
+        r->prev->status = HTTP_OK;
+    }
+}
+
+int admission_url_reject(request_rec *r)
+{
+    const admission_dir_conf_t *conf = admission_url_conf(r);
+
+    if (conf != conf_of(r)) {
+        forget_missing_file(r);
+    }
+    return admission_conf_reject_status(conf);
+}
+
+/* ---- expressions ------------------------------------------------------------- */
+
+void admission_url_show(admission_url_view_t *view, request_rec *r,
+                        request_rec *asked)
+{
+    *view = (admission_url_view_t){ .r = r,
+                                    .uri = r->uri,
+                                    .args = r->args,
+                                    .method = r->method,
+                                    .method_number = r->method_number,
+                                    .headers_in = r->headers_in,
+                                    .subprocess_env = r->subprocess_env,
+                                    .filename = r->filename,
+                                    .handler = r->handler };
+    /* A file that mod_include takes has no URL of its own. */
+    r->uri = asked->parsed_uri.path ? asked->parsed_uri.path : asked->uri;
+    r->args = asked->parsed_uri.path ? asked->parsed_uri.query : asked->args;
+    r->method = asked->method;
+    r->method_number = asked->method_number;
+    r->headers_in = asked->headers_in;
+    if (asked != r) {
+        r->subprocess_env = apr_table_overlay(r->pool, asked->subprocess_env,
+                                              r->subprocess_env);
+    }
+}
+
+void admission_url_restore(const admission_url_view_t *view)
+{
+    request_rec *r = view->r;
+
+    r->uri = view->uri;
+    r->args = view->args;
+    r->method = view->method;
+    r->method_number = view->method_number;
+    r->headers_in = view->headers_in;
+    r->subprocess_env = view->subprocess_env;
+    r->filename = view->filename;
+    r->handler = view->handler;
+}
+
+bool admission_url_is_exempt(request_rec *r, request_rec *asked,
+                             const admission_dir_conf_t *conf)
+{
+    admission_url_view_t view;
+    bool is_exempt;
+
+    if (!conf->exempt) {
+        return false;
+    }
+    admission_url_show(&view, r, asked);
+    is_exempt = admission_counts_exempt(r, conf, admission_conf_zone(conf));
+    admission_url_restore(&view);
+    return is_exempt;
+}

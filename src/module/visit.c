@@ -1,0 +1,110 @@
+/* mod_admission_visit.c - what is known of a request, and what it holds. */
+#include <httpd.h>
+#include <http_config.h>
+
+#include "release.h"
+#include "visit.h"
+
+admission_request_t *admission_visit_note(request_rec *r,
+                                          const admission_zone_t *zone)
+{
+    admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
+
+    known->zone = zone;
+    ap_set_module_config(r->request_config, &admission_module, known);
+    return known;
+}
+
+void admission_visit_share(request_rec *r, admission_visit_t *visit)
+{
+    admission_visit_note(r, NULL)->visit = visit;
+}
+
+static admission_connection_t *make_connection(conn_rec *c)
+{
+    admission_connection_t *known = admission_visit_connection(c);
+
+    if (!known) {
+        known = apr_pcalloc(c->pool, sizeof(*known));
+        ap_set_module_config(c->conn_config, &admission_module, known);
+    }
+    return known;
+}
+
+void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
+{
+    make_connection(c)->ready = ready;
+}
+
+admission_kin_t admission_visit_kin(const request_rec *r,
+                                    const admission_zone_t *zone)
+{
+    const request_rec *root = admission_visit_root(r);
+    const request_rec *ancestor;
+    admission_visit_t *visit;
+    admission_kin_t kin = { 0 };
+
+    for (visit = admission_visit_first(r->connection); visit;
+         visit = visit->next) {
+        if (visit->root == root && adm_ticket_holds(&visit->ticket)) {
+            kin.holds_any = true;
+            if (visit->zone == zone) {
+                kin.visit_of_zone = visit;
+            }
+        }
+    }
+    for (ancestor = admission_visit_parent(r); ancestor;
+         ancestor = admission_visit_parent(ancestor)) {
+        admission_request_t *known = admission_visit_request(ancestor);
+
+        if (known && known->was_rejected) {
+            kin.was_rejected = true;
+            kin.was_rejected_by_zone |= known->zone == zone;
+        }
+    }
+    return kin;
+}
+
+/* ---- visits -------------------------------------------------------------- */
+
+/* The connection ends: nothing of its requests can be left. */
+static apr_status_t end_visit_with_connection(void *data)
+{
+    admission_visit_t *visit = data;
+
+    admission_release_after_request(&visit->ticket);
+    adm_ticket_return_worker(&visit->ticket);
+    return APR_SUCCESS;
+}
+
+/* One that ended, or a new one: as many as were held at once. Registered for
+ * release before it is ever acquired. */
+static admission_visit_t *find_visit(conn_rec *c)
+{
+    admission_visit_t *first = admission_visit_first(c);
+    admission_visit_t *visit;
+
+    for (visit = first; visit; visit = visit->next) {
+        if (!adm_ticket_is_in_use(&visit->ticket)) {
+            return visit;
+        }
+    }
+    visit = apr_pcalloc(c->pool, sizeof(*visit));
+    visit->next = first;
+    make_connection(c)->first = visit;
+    /* A process that is forked from this one holds nothing. */
+    apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
+                              apr_pool_cleanup_null);
+    return visit;
+}
+
+admission_visit_t *admission_visit_make(request_rec *r,
+                                        const admission_zone_t *zone)
+{
+    admission_visit_t *visit = find_visit(r->connection);
+
+    memset(&visit->ticket, 0, sizeof(visit->ticket));
+    visit->zone = zone;
+    visit->root = admission_visit_root(r);
+    return visit;
+}

@@ -1,0 +1,247 @@
+/* mod_admission_detour.c - redirects inside httpd: ask where they lead.
+ *
+ * A rule in .htaccess, an Action or a Script makes a second request out of the client's:
+ *
+ *   the client's request   handler "redirect-handler": look up its target, enter
+ *                          the target's zone, wait there, parked if possible
+ *     the target's         takes over the verdict and the permit, and goes on as
+ *                          if it had asked itself
+ *
+ * The target itself runs on the stack of the client's request, which can only be
+ * parked before. If the redirect turns out to lead elsewhere, its target asks
+ * for itself.
+ */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <util_script.h>
+
+#include "nested_actions.h"
+#include "module/zones.h"
+#include "module/counts.h"
+#include "nested_redirect.h"
+#include "http2/http2.h"
+#include "module/release.h"
+#include "module/url.h"
+#include "module/process.h"
+
+#define HOPS_MAX 4
+#define REDIRECT "redirect:"
+
+/* ---- look up ------------------------------------------------------------- */
+
+/* @return where the handler of the request redirects to, without the query
+ * string, which stays; NULL: nowhere. */
+static const char *target_of(request_rec *r)
+{
+    if (admission_counts_redirect(r)) {
+        return r->filename + strlen(REDIRECT);
+    }
+    return admission_actions_target(ap_get_module_config(r->per_dir_config,
+                                                         &admission_module),
+                                    r, admission_counts_file(r));
+}
+
+/* As the redirect will find it: rules ask for REDIRECT_STATUS. */
+static apr_table_t *redirected_environment(const request_rec *r)
+{
+    const apr_array_header_t *old = apr_table_elts(r->subprocess_env);
+    apr_table_t *env = apr_table_make(r->pool, old->nelts + 1);
+    int i;
+
+    for (i = 0; i < old->nelts; i++) {
+        const apr_table_entry_t *entry = &APR_ARRAY_IDX(old, i,
+                                                        apr_table_entry_t);
+
+        if (entry->key) {
+            apr_table_setn(env,
+                           apr_pstrcat(r->pool, "REDIRECT_", entry->key, NULL),
+                           entry->val);
+        }
+    }
+    apr_table_setn(env, "REDIRECT_STATUS", apr_itoa(r->pool, r->status));
+    return env;
+}
+
+void admission_detour_set_handler(request_rec *r)
+{
+    if (!r->handler) {
+        r->handler = r->content_type
+                         ? ap_field_noparam(r->pool, r->content_type)
+                         : AP_DEFAULT_HANDLER_NAME;
+    }
+}
+
+static request_rec *look_up(request_rec *r, const char *uri, const char *args)
+{
+    apr_table_t *env = r->subprocess_env;
+    request_rec *target;
+
+    r->subprocess_env = redirected_environment(r);
+    target = ap_sub_req_method_uri(
+        r->method, args ? apr_pstrcat(r->pool, uri, "?", args, NULL) : uri, r,
+        NULL);
+    r->subprocess_env = env;
+    admission_detour_set_handler(target);
+    return target;
+}
+
+/* @return the last of a few redirects; NULL: one was refused, or there are too
+ * many. The caller destroys it. */
+static request_rec *find_last(request_rec *r, const char *uri)
+{
+    request_rec *target = look_up(r, uri, r->args);
+    request_rec *before;
+    int hops;
+
+    for (hops = 1; target->status == HTTP_OK; hops++) {
+        uri = target_of(target);
+        if (!uri) {
+            return target;
+        }
+        if (hops == HOPS_MAX) {
+            break;
+        }
+        before = target;
+        target = look_up(r, uri, before->args);
+        ap_destroy_sub_req(before);
+    }
+    ap_destroy_sub_req(target);
+    return NULL;
+}
+
+request_rec *admission_detour_follow(request_rec *r)
+{
+    const char *uri = target_of(r);
+
+    return uri ? find_last(r, uri) : r;
+}
+
+static bool asks_there(request_rec *r, request_rec *last,
+                       admission_target_t *target)
+{
+    target->conf = *admission_url_conf_of_target(r, last);
+    target->filename = apr_pstrdup(r->pool, last->filename);
+    target->handler = apr_pstrdup(r->pool, last->handler);
+    return admission_conf_zone(&target->conf)
+           && admission_counts(&target->conf, last)
+           && !admission_url_is_exempt(last, admission_url_asked(r),
+                                       &target->conf);
+}
+
+bool admission_detour_target(request_rec *r, admission_target_t *target)
+{
+    const char *uri = !r->main && !r->prev ? target_of(r) : NULL;
+    request_rec *last;
+    bool asks;
+
+    if (!uri || admission_zones()->nelts == 0 || !admission_process_child()) {
+        return false;
+    }
+    last = find_last(r, uri);
+    asks = last && asks_there(r, last, target);
+    if (last) {
+        ap_destroy_sub_req(last);
+    }
+    return asks;
+}
+
+/* ---- run, take over, leave ----------------------------------------------- */
+
+/* The visit may be used again at once, so nobody must know it any more. */
+static void hand_on(const request_rec *r, admission_request_t *known)
+{
+    adm_ticket_release(&known->visit->ticket, adm_now());
+    known->visit = NULL;
+    known->ahead = NULL;
+    admission_http2_leave(r, known);
+}
+
+/* Nobody took it. But a part of a page may have used it. */
+static void give_back(request_rec *r, adm_ticket_t *ticket, int rv)
+{
+    if (atomic_load(&ticket->held)) {
+        admission_release_after_handler(r, ticket, rv, false);
+    }
+}
+
+int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
+                         int (*redirect)(request_rec *r))
+{
+    admission_request_t *known = admission_visit_request(r);
+    int rv;
+
+    known->ahead = verdict;
+    rv = redirect(r);
+    if (known->ahead) {
+        known->ahead = NULL;
+        give_back(r, &known->visit->ticket, rv);
+    }
+    admission_http2_leave(r, known);
+    return rv;
+}
+
+/* @return what is known of the request before this one in a chain of redirects
+ * that has asked for it; NULL: none has. */
+static admission_request_t *known_ahead(const request_rec *r)
+{
+    const request_rec *prev;
+
+    for (prev = r->main ? NULL : r->prev; prev; prev = prev->prev) {
+        admission_request_t *known = admission_visit_request(prev);
+
+        if (known && known->ahead) {
+            return known;
+        }
+    }
+    return NULL;
+}
+
+bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
+{
+    admission_request_t *before = known_ahead(r);
+    admission_request_t *known;
+
+    if (!before) {
+        return false;
+    }
+    if (before->zone != verdict->zone) {
+        hand_on(r, before);
+        return false;
+    }
+    *verdict = *before->ahead;
+    known = admission_visit_note(r, verdict->zone);
+    known->visit = before->visit;
+    known->counts_for_http2 = before->counts_for_http2;
+    before->visit = NULL;
+    before->counts_for_http2 = false;
+    before->ahead = NULL;
+    return true;
+}
+
+static bool is_error_page(const request_rec *r)
+{
+    while (r->prev && r->status == HTTP_OK) {
+        r = r->prev;
+    }
+    return r->status != HTTP_OK;
+}
+
+void admission_detour_leave_ended(request_rec *r)
+{
+    const request_rec *prev;
+
+    if (r->main || is_error_page(r)) {
+        return;
+    }
+    for (prev = r->prev; prev; prev = prev->prev) {
+        admission_request_t *known = admission_visit_request(prev);
+
+        if (known && known->visit
+            && admission_release_has_ended(&known->visit->ticket)) {
+            hand_on(r, known);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+/* mod_admission_self.c - requests that this server sends to itself.
+ *
+ * A request that holds a permit and waits for an answer of the same zone would wait
+ * for itself. So would one that is sent to a filter on this machine (a cache, a
+ * firewall) which sends it on to this server. mod_proxy's requests to this machine
+ * carry the name of each ticket that their sender holds, and those that it came with
+ * itself, and how many requests are between it and the client's:
+ *
+ *   Admission-Ticket: hops=N/MAC KIND NAME/MAC KIND NAME/MAC     (KIND is one letter)
+ *
+ * The permit moves to where the work is: the request that brings the header takes it
+ * over, and who sent it only passes the answer on. That one may end first, when
+ * its client leaves, and the work goes on with its permit.
+ *
+ * The key of the MAC is known to processes of this httpd only, and a name is good
+ * while its ticket holds its permit: once. Programs of this machine see it, so nothing
+ * in it is a secret. Every request loses the header before other modules see it.
+ *
+ * Each of these requests holds a worker that the reserve does not know. So there
+ * is an end to them: mod_proxy may lead in a circle.
+ */
+#include <httpd.h>
+#include <apr_siphash.h>
+#include <apr_strings.h>
+#include <mod_proxy.h>
+
+#include "module/proxied.h"
+#include "module/include.h"
+#include "nested_self.h"
+#include "module/visit.h"
+#include "nested_local.h"
+#include "module/process.h"
+
+#define HEADER "Admission-Ticket"
+#define PROXY_KEY "mod_admission-proxy" /* over restarts */
+/* In the pool of the client's request. */
+#define TICKETS_KEY "admission-tickets"
+#define TOKENS_MAX 1024             /* characters in one header */
+#define WORDS_MAX (TOKENS_MAX + 64) /* with the hops */
+#define HOPS "hops="
+#define KIND_MOVES "m" /* the permit, with the request */
+#define KIND_STAYS "s"
+#define MAC_LENGTH (2 * APR_SIPHASH_DSIZE)
+
+_Static_assert(ADM_SECRET_LENGTH == APR_SIPHASH_KSIZE,
+               "the segment's secret is the key of the MAC");
+
+bool admission_self_is_possible(void)
+{
+    if (ap_find_linked_module("mod_proxy.c")
+        && !ap_retained_data_get(PROXY_KEY)) {
+        ap_retained_data_create(PROXY_KEY, 1);
+    }
+    return ap_retained_data_get(PROXY_KEY) != NULL;
+}
+
+/* ---- words --------------------------------------------------------------- */
+
+/* The secret hashes keys, too. */
+static const char *mac_of(apr_pool_t *p, const char *word)
+{
+    const char *text = apr_pstrcat(p, HEADER ": ", word, NULL);
+    unsigned char mac[APR_SIPHASH_DSIZE];
+    char *shown = apr_palloc(p, MAC_LENGTH + 1);
+
+    apr_siphash24_auth(mac, text, strlen(text),
+                       adm_segment_secret(admission_process_segment()));
+    ap_bin2hex(mac, sizeof(mac), shown);
+    return shown;
+}
+
+/* In a time that tells nothing of where they differ. */
+static bool is_same_mac(const char *one, const char *other)
+{
+    unsigned char difference = 0;
+    int i;
+
+    if (strlen(one) != MAC_LENGTH || strlen(other) != MAC_LENGTH) {
+        return false;
+    }
+    for (i = 0; i < MAC_LENGTH; i++) {
+        difference |= (unsigned char)(one[i] ^ other[i]);
+    }
+    return difference == 0;
+}
+
+/* Cut the MAC off a word. @return whether it is one of ours. */
+static bool is_ours(apr_pool_t *p, char *word)
+{
+    char *mac = strchr(word, '/');
+
+    if (!mac) {
+        return false;
+    }
+    *mac++ = '\0';
+    return is_same_mac(mac, mac_of(p, word));
+}
+
+/* What a request came with. */
+typedef struct tickets_t {
+    const char *tokens; /* with their MACs */
+    int hops;
+} tickets_t;
+
+static tickets_t tickets_of(const request_rec *r)
+{
+    void *tickets = NULL;
+
+    apr_pool_userdata_get(&tickets, TICKETS_KEY, admission_visit_root(r)->pool);
+    return tickets ? *(tickets_t *)tickets : (tickets_t){ .tokens = "" };
+}
+
+/* ---- sent ---------------------------------------------------------------- */
+
+static const conn_rec *connection_of(const request_rec *r)
+{
+    return r->connection->master ? r->connection->master : r->connection;
+}
+
+/* The virtual host, by its record, which all children of a configuration have at one
+ * address. */
+static uint32_t host_of(const request_rec *r)
+{
+    return (uint32_t)((uintptr_t)r->server / sizeof(void *)) | 1;
+}
+
+/* @return whether mod_proxy sends it to a program of this machine, or to this server. */
+static bool stays_here(const request_rec *r)
+{
+    const char *backend = admission_backend_url(r);
+
+    return backend
+           && admission_local_url(r->pool, backend, connection_of(r)->local_ip);
+}
+
+static const char *add_word(apr_pool_t *p, const char *words, const char *word)
+{
+    const char *longer = apr_pstrcat(p, words, *words ? " " : "", word, "/",
+                                     mac_of(p, word), NULL);
+
+    return strlen(longer) <= TOKENS_MAX ? longer : words;
+}
+
+static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
+{
+    const char *hops = apr_psprintf(p, HOPS "%d", tickets->hops + 1);
+
+    return apr_pstrcat(p, add_word(p, "", hops), " ", tickets->tokens, NULL);
+}
+
+/* @return whether the sender, or a page that it is a part of, may start programs
+ * with this permit while mod_proxy's request runs, or afterwards. */
+static bool is_still_needed(const request_rec *r,
+                            const admission_visit_t *visit)
+{
+    bool is_part = false;
+
+    for (; r; r = admission_visit_parent(r)) {
+        const admission_request_t *known = admission_visit_request(r);
+
+        if (admission_include_may_exec((request_rec *)r)
+            || (is_part && known && known->visit == visit)) {
+            return true;
+        }
+        is_part |= r->main != NULL;
+    }
+    return false;
+}
+
+static bool holds_permit(const admission_visit_t *visit,
+                         const request_rec *first)
+{
+    return visit->root == first && adm_ticket_holds(&visit->ticket);
+}
+
+static bool holds_any(const request_rec *r)
+{
+    const request_rec *first = admission_visit_root(r);
+    const admission_visit_t *visit = admission_visit_first(r->connection);
+
+    for (; visit && !holds_permit(visit, first); visit = visit->next) {
+    }
+    return visit != NULL;
+}
+
+/* @return the ticket's name, as a word without its MAC. */
+static const char *word_of(const request_rec *r, const admission_visit_t *visit)
+{
+    char name[ADM_INHERIT_NAME_LENGTH];
+
+    adm_inherit_name(&visit->ticket, name);
+    return apr_pstrcat(r->pool,
+                       is_still_needed(r, visit) ? KIND_STAYS : KIND_MOVES,
+                       name, NULL);
+}
+
+/* @return what a request is to carry that is sent for this one; NULL: nothing. */
+static const char *words_for_backend(const request_rec *r)
+{
+    const request_rec *first = admission_visit_root(r);
+    admission_visit_t *visit = admission_visit_first(r->connection);
+    tickets_t tickets = tickets_of(r);
+
+    if ((!*tickets.tokens && !holds_any(r)) || !stays_here(r)) {
+        return NULL;
+    }
+    for (; visit; visit = visit->next) {
+        if (holds_permit(visit, first)) {
+            adm_who_sent(&visit->ticket, host_of(r));
+            tickets.tokens = add_word(r->pool, tickets.tokens,
+                                      word_of(r, visit));
+        }
+    }
+    return *tickets.tokens ? add_hop(r->pool, &tickets) : NULL;
+}
+
+/* A header of this name that is not ours may have come behind the body. */
+static bool put_words(request_rec *r)
+{
+    const char *words = words_for_backend(r);
+
+    if (words) {
+        apr_table_setn(r->headers_in, HEADER, words);
+    }
+    else {
+        apr_table_unset(r->headers_in, HEADER);
+    }
+    return words != NULL;
+}
+
+/* Into a copy of the header that mod_proxy has made for what it sends. */
+int admission_self_proxy_fixups(request_rec *r)
+{
+    return put_words(r) ? OK : DECLINED;
+}
+
+bool admission_self_begin_http2(request_rec *r)
+{
+    return admission_backend_speaks_http2(r) && put_words(r);
+}
+
+void admission_self_end_http2(request_rec *r)
+{
+    apr_table_unset(r->headers_in, HEADER);
+}
+
+/* ---- received ------------------------------------------------------------ */
+
+/* @param ignores  whether anything is not ours */
+static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
+{
+    tickets_t *tickets = apr_palloc(p, sizeof(*tickets));
+
+    *tickets = (tickets_t){ .tokens = "" };
+    *ignores = false;
+    while (*words) {
+        char *word = ap_getword_white(p, &words);
+
+        if (!is_ours(p, word)) {
+            *ignores = true;
+        }
+        else if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
+            tickets->hops = (int)strtol(word + strlen(HOPS), NULL, 10);
+        }
+        else {
+            tickets->tokens = add_word(p, tickets->tokens, word);
+        }
+    }
+    *ignores |= !*tickets->tokens;
+    return tickets;
+}
+
+int admission_self_post_read_request(request_rec *r)
+{
+    const char *words = apr_table_get(r->headers_in, HEADER);
+    adm_segment_t *segment = admission_process_segment();
+    bool ignores = true;
+
+    if (!words) {
+        return DECLINED;
+    }
+    if (segment && !r->prev && strlen(words) <= WORDS_MAX) {
+        apr_pool_userdata_setn(read_tickets(r->pool, words, &ignores),
+                               TICKETS_KEY, NULL, r->pool);
+    }
+    if (segment && ignores) {
+        adm_segment_count_ignored(segment);
+    }
+    apr_table_unset(r->headers_in, HEADER);
+    return DECLINED;
+}
+
+admission_self_t admission_self_claim(const request_rec *r,
+                                      const admission_zone_t *zone,
+                                      adm_ticket_t *ticket)
+{
+    tickets_t tickets = tickets_of(r);
+    admission_self_t claim = ADMISSION_SELF_STRANGER;
+    bool has_ended = false;
+
+    if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
+        return ADMISSION_SELF_ENDLESS;
+    }
+    while (claim != ADMISSION_SELF_HEIR && *tickets.tokens) {
+        const char *token = ap_getword_white(r->pool, &tickets.tokens);
+        adm_inherit_t rv = adm_inherit(admission_process_child(), zone->handle,
+                                       token + 1, adm_now(),
+                                       *token == *KIND_MOVES ? ticket : NULL);
+
+        if (rv == ADM_INHERIT_MOVED || rv == ADM_INHERIT_KEPT) {
+            claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_HEIR
+                                            : ADMISSION_SELF_PART;
+        }
+        has_ended |= rv == ADM_INHERIT_ENDED;
+    }
+    if (claim == ADMISSION_SELF_STRANGER && has_ended) {
+        adm_segment_count_ignored(admission_process_segment());
+    }
+    return claim;
+}
+
+/* ---- a filter that drops the header ---------------------------------------- */
+
+bool admission_self_is_awaited(const request_rec *r,
+                               const admission_zone_t *zone)
+{
+    return admission_local_is_loopback(connection_of(r)->client_addr)
+           && adm_who_all_sent(admission_process_child(), zone->handle,
+                               host_of(r), adm_now());
+}

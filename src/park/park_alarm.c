@@ -1,0 +1,111 @@
+/* mod_admission_alarm.c - wakes connections that wait for their clients, every now and
+ * then.
+ */
+#include <httpd.h>
+#include <pthread.h>
+
+#include "park_alarm.h"
+
+/* The interval is one for all, so the list is in the order of their times. A limit of
+ * time is kept to within a second. */
+#define INTERVAL_USEC (750 * ADM_USEC_PER_MSEC)
+
+APR_RING_HEAD(alarm_ring_t, admission_alarm_t);
+
+/* The mutex is held for a few system calls at most, and never together with
+ * another lock. */
+static struct {
+    pthread_mutex_t mutex;
+    adm_child_t *child;
+    struct alarm_ring_t waiting;
+    uint32_t ringing; /* no worker has come for them yet */
+    uint32_t ringing_max;
+} alarms = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static admission_alarm_t *first_locked(void)
+{
+    return APR_RING_EMPTY(&alarms.waiting, admission_alarm_t, link)
+               ? NULL
+               : APR_RING_FIRST(&alarms.waiting);
+}
+
+/* A few at a time, as the lot wakes its own (docs/dev/decisions/0017), and none at a hard
+ * stop. */
+static void ring_due_locked(adm_usec_t now)
+{
+    admission_alarm_t *alarm = first_locked();
+
+    while (alarm && alarm->at <= now && alarms.ringing < alarms.ringing_max
+           && !adm_child_is_stopping(alarms.child)) {
+        APR_RING_REMOVE(alarm, link);
+        alarm->is_ringing = true;
+        alarms.ringing++;
+        admission_stand_in_wake(alarm->stand_in);
+        alarm = first_locked();
+    }
+}
+
+void admission_alarm_open(adm_child_t *child, uint32_t threads)
+{
+    alarms.child = child;
+    alarms.ringing_max = threads > 3 ? threads / 2 : 1;
+    APR_RING_INIT(&alarms.waiting, admission_alarm_t, link);
+}
+
+void admission_alarm_set(admission_alarm_t *alarm,
+                         const admission_stand_in_t *stand_in)
+{
+    bool is_first;
+
+    alarm->stand_in = stand_in;
+    alarm->at = adm_now() + INTERVAL_USEC;
+    alarm->is_ringing = false;
+    pthread_mutex_lock(&alarms.mutex);
+    is_first = !first_locked();
+    APR_RING_INSERT_TAIL(&alarms.waiting, alarm, admission_alarm_t, link);
+    pthread_mutex_unlock(&alarms.mutex);
+    if (is_first) {
+        adm_doorbell_ring(
+            alarms.child); /* the dispatcher may sleep for longer */
+    }
+}
+
+void admission_alarm_clear(admission_alarm_t *alarm)
+{
+    if (!alarm->stand_in) {
+        return;
+    }
+    pthread_mutex_lock(&alarms.mutex);
+    if (!alarm->is_ringing) {
+        APR_RING_REMOVE(alarm, link);
+    }
+    else {
+        alarms.ringing--;
+        ring_due_locked(adm_now());
+    }
+    pthread_mutex_unlock(&alarms.mutex);
+    alarm->stand_in = NULL;
+}
+
+void admission_alarm_ring_due(void)
+{
+    pthread_mutex_lock(&alarms.mutex);
+    ring_due_locked(adm_now());
+    pthread_mutex_unlock(&alarms.mutex);
+}
+
+/* While as many ring as may, the next one waits for a worker. */
+adm_usec_t admission_alarm_next(adm_usec_t otherwise)
+{
+    const admission_alarm_t *first;
+    adm_usec_t next = otherwise;
+
+    pthread_mutex_lock(&alarms.mutex);
+    first = first_locked();
+    if (first && first->at < next && alarms.ringing < alarms.ringing_max
+        && !adm_child_is_stopping(alarms.child)) {
+        next = first->at;
+    }
+    pthread_mutex_unlock(&alarms.mutex);
+    return next;
+}

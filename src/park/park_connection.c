@@ -1,0 +1,75 @@
+/* mod_admission_connection.c - a connection whose request goes on, and one whose
+ * worker leaves.
+ *
+ * What a handler could not finish is taken up again before anybody reads from the
+ * connection. It waits for a permit (mod_admission_park.c) or for its client
+ * (mod_admission_ready.c); one at a time.
+ */
+#include <httpd.h>
+#include <apr_hooks.h>
+#include <http_connection.h>
+
+#include "park_connection.h"
+#include "park_mpm.h"
+#include "park.h"
+#include "park_ready.h"
+#include "park_room.h"
+
+static int run_connection_hooks_behind(conn_rec *c)
+{
+    apr_array_header_t *hooks = ap_hook_get_process_connection();
+    ap_LINK_process_connection_t *hook = (ap_LINK_process_connection_t *)
+                                             hooks->elts;
+    int i, rv = DECLINED;
+
+    for (i = 0;
+         i < hooks->nelts && hook[i].pFunc != admission_connection_process;
+         i++) {
+    }
+    for (i++; i < hooks->nelts && rv == DECLINED; i++) {
+        rv = hook[i].pFunc(c);
+    }
+    return rv;
+}
+
+int admission_connection_process(conn_rec *c)
+{
+    admission_went_t went;
+    int rv = OK;
+
+    if (!admission_room_parks() || !c->cs || c->master) {
+        return DECLINED;
+    }
+    went = admission_ready_goes_on(c);
+    if (went == ADMISSION_WENT_NOWHERE) {
+        went = admission_park_goes_on(c);
+    }
+    if (went == ADMISSION_WENT_NOWHERE) {
+        rv = run_connection_hooks_behind(c);
+        if (admission_mpm_is_suspended(c) && admission_resume_is_leaving(c)) {
+            went = ADMISSION_WENT_AWAY;
+        }
+    }
+    if (went == ADMISSION_WENT_AWAY) {
+        admission_mpm_wait(c, admission_ready_is_leaving(c)
+                                  && admission_ready_polls_to_write(c));
+        rv = OK;
+    }
+    return rv;
+}
+
+void admission_connection_suspend(conn_rec *c, request_rec *r)
+{
+    if (admission_room_parks() && c->cs && admission_mpm_is_waiting(c)) {
+        admission_park_suspend(c);
+        admission_ready_suspend(c);
+    }
+}
+
+void admission_connection_resume(conn_rec *c, request_rec *r)
+{
+    if (admission_room_parks()) {
+        admission_park_resume(c);
+        admission_ready_resume(c);
+    }
+}

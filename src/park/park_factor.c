@@ -1,0 +1,114 @@
+/* mod_admission_factor.c - let event accept others beside those who are parked.
+ *
+ * Parked requests are among the connections that event accepts for a child, as
+ * AsyncRequestWorkerFactor says. With its default a full queue uses up the
+ * connections of the children that there are, and clients who wait for nothing
+ * wait for the parent to start others, up to a second. So where the administrator
+ * sets no factor, one is put at the end of the configuration, before event reads
+ * it. What is set is never changed.
+ */
+#include <httpd.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <apr_strings.h>
+#include <http_config.h>
+#include <http_log.h>
+
+#include "core/adm.h"
+#include "module/conf_tree.h"
+#include "park_factor.h"
+#include "module/process.h"
+#include "park_room.h"
+
+APLOG_USE_MODULE(admission);
+
+/* Those of event.c. */
+#define DEFAULT_FACTOR 2
+#define DEFAULT_THREADS 25
+
+static long factor_added; /* 0: none */
+
+typedef struct said_t {
+    int logs; /* each may be an open file */
+    bool parking_is_off;
+    bool has_factor;
+} said_t;
+
+static bool is_log(const char *directive)
+{
+    size_t length = strlen(directive);
+
+    return length > 3 && strcasecmp(directive + length - 3, "Log") == 0;
+}
+
+static void note_directive(const ap_directive_t *directive, said_t *said)
+{
+    if (admission_said_is(directive, "AdmissionParking")) {
+        said->parking_is_off = strcasecmp(directive->args, "Off") == 0;
+    }
+    else if (admission_said_is(directive, "AsyncRequestWorkerFactor")) {
+        said->has_factor = true;
+    }
+    else if (is_log(directive->directive)) {
+        said->logs++;
+    }
+}
+
+/* With half of a child's threads idle, the longest queue fits into one child
+ * beside what the default is for, if the open files allow that: one for each
+ * connection, and another for each that is parked. */
+static long choose_factor(const said_t *said, long queue)
+{
+    long threads = (long)admission_said_number("ThreadsPerChild",
+                                               DEFAULT_THREADS);
+    long files = (long)admission_room_files_allowed() - said->logs
+                 - ADMISSION_SPARE_FILES - queue;
+    long factor, allowed;
+
+    /* A child whose only thread runs a program keeps all its connections waiting. */
+    if (threads < 2 || threads > INT_MAX || queue > ADM_PARK_SLOTS) {
+        return DEFAULT_FACTOR;
+    }
+    factor = DEFAULT_FACTOR + 2 * ((queue + threads - 1) / threads);
+    allowed = files / threads - ADMISSION_THREAD_FILES - 1;
+    return factor < allowed ? factor : allowed;
+}
+
+void admission_factor_pre_config(apr_pool_t *pconf)
+{
+    admission_said_zones_t zones = admission_said_zones();
+    said_t said = { 0 };
+    const ap_directive_t *directive;
+    long factor;
+
+    factor_added = 0;
+    for (directive = ap_conftree; directive;
+         directive = admission_said_next(directive)) {
+        note_directive(directive, &said);
+    }
+    if (!admission_room_can_park() || said.has_factor || said.parking_is_off
+        || zones.limits == 0) {
+        return;
+    }
+    factor = choose_factor(&said, zones.queue);
+    if (factor > DEFAULT_FACTOR) {
+        admission_said_add(pconf, "AsyncRequestWorkerFactor", factor);
+        factor_added = factor;
+    }
+}
+
+int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp, server_rec *s)
+{
+    if (factor_added && admission_process_segment()
+        && admission_room_would_park(s)) {
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)
+                     "AsyncRequestWorkerFactor is not set: %ld in place of %d, "
+                     "so that children accept other connections beside those "
+                     "of parked requests",
+                     factor_added, DEFAULT_FACTOR);
+    }
+    return OK;
+}

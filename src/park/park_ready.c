@@ -1,0 +1,183 @@
+/* mod_admission_ready.c - wait without a worker until a client can be written to,
+ * or read from.
+ */
+#include <httpd.h>
+#include <util_filter.h>
+
+#include "park_lot.h"
+#include "park_mpm.h"
+#include "park_ready.h"
+#include "module/visit.h"
+#include "module/process.h"
+
+/* ---- the stand-in ---------------------------------------------------------- */
+
+static void take_back(admission_ready_t *ready)
+{
+    admission_alarm_clear(&ready->alarm);
+    if (ready->has_stand_in) {
+        if (ready->state == ADMISSION_READY_AWAY) {
+            admission_stand_in_yield(&ready->stand_in, ready->c);
+        }
+        admission_stand_in_close(&ready->stand_in);
+        ready->has_stand_in = false;
+    }
+}
+
+/* Whether mod_reqtimeout limits the time: it looks at the clock when it is called. */
+static bool has_time_limit(const conn_rec *c)
+{
+    const ap_filter_t *f = c->input_filters;
+
+    while (f && strcmp(f->frec->name, "reqtimeout") != 0) {
+        f = f->next;
+    }
+    return f != NULL;
+}
+
+static bool can_poll(admission_ready_t *ready, bool to_write)
+{
+    apr_int64_t descriptors = admission_lot_descriptors();
+
+    ready->has_alarm = !to_write && has_time_limit(ready->c);
+    if (ready->has_alarm) {
+        ready->has_stand_in = admission_stand_in_open_to_read(&ready->stand_in,
+                                                              ready->c,
+                                                              descriptors);
+        return ready->has_stand_in;
+    }
+    if (to_write && !admission_mpm_waits_to_write()) {
+        ready->has_stand_in = admission_stand_in_open_to_write(&ready->stand_in,
+                                                               ready->c,
+                                                               descriptors);
+        return ready->has_stand_in;
+    }
+    return true;
+}
+
+/* ---- begin and end ---------------------------------------------------------- */
+
+void admission_ready_end(admission_ready_t *ready)
+{
+    take_back(ready);
+    ready->state = ADMISSION_READY_IDLE;
+    if (ready->is_counted) {
+        ready->is_counted = false;
+        adm_worker_end_transfer(admission_process_own_child());
+    }
+}
+
+static apr_status_t end_with_connection(void *ready)
+{
+    admission_ready_end(ready);
+    return APR_SUCCESS;
+}
+
+static admission_ready_t *make(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (!ready) {
+        ready = apr_palloc(c->pool, sizeof(*ready));
+        *ready = (admission_ready_t){
+            .c = c, .stand_in = { .socket = -1, .epoll = -1 }
+        };
+        admission_visit_set_ready(c, ready);
+        apr_pool_cleanup_register(c->pool, ready, end_with_connection,
+                                  apr_pool_cleanup_null);
+    }
+    return ready;
+}
+
+/* The MPM takes that of one server or the other. */
+static adm_usec_t timeout_of(const request_rec *r)
+{
+    adm_usec_t own = r->server->timeout;
+    adm_usec_t base = r->connection->base_server->timeout;
+
+    return own < base ? own : base;
+}
+
+admission_ready_t *admission_ready_begin(const request_rec *r,
+                                         bool (*go_on)(admission_ready_t *),
+                                         void *data)
+{
+    admission_ready_t *ready = make(r->connection);
+
+    if (!admission_lot_is_polled()
+        || !adm_worker_begin_transfer(admission_process_own_child())) {
+        return NULL;
+    }
+    ready->is_counted = true;
+    ready->timeout = timeout_of(r);
+    admission_ready_note(ready);
+    ready->go_on = go_on;
+    ready->data = data;
+    return ready;
+}
+
+bool admission_ready_wait(admission_ready_t *ready, bool to_write)
+{
+    if (ready->is_last_chance || !can_poll(ready, to_write)) {
+        return false;
+    }
+    ready->to_write = to_write;
+    ready->state = ADMISSION_READY_LEAVING;
+    admission_lot_mind_listener();
+    return true;
+}
+
+bool admission_ready_is_leaving(const conn_rec *c)
+{
+    const admission_ready_t *ready = admission_visit_ready(c);
+
+    return ready && ready->state == ADMISSION_READY_LEAVING;
+}
+
+bool admission_ready_polls_to_write(const conn_rec *c)
+{
+    const admission_ready_t *ready = admission_visit_ready(c);
+
+    /* A stand-in is polled for reading. */
+    return ready && ready->to_write && !ready->has_stand_in;
+}
+
+/* ---- the MPM ---------------------------------------------------------------- */
+
+void admission_ready_suspend(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (ready && ready->state == ADMISSION_READY_LEAVING) {
+        if (ready->has_stand_in) {
+            admission_stand_in_take(&ready->stand_in);
+        }
+        if (ready->has_alarm) {
+            admission_alarm_set(&ready->alarm, &ready->stand_in);
+        }
+        ready->state = ADMISSION_READY_AWAY;
+    }
+}
+
+void admission_ready_resume(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (ready && ready->state == ADMISSION_READY_AWAY) {
+        take_back(ready);
+        ready->state = ADMISSION_READY_BACK;
+        /* The MPM goes by a clock that may be set. */
+        ready->is_last_chance = (!admission_mpm_resume(c) || ready->has_alarm)
+                                && adm_now() - ready->since >= ready->timeout;
+    }
+}
+
+admission_went_t admission_ready_goes_on(conn_rec *c)
+{
+    admission_ready_t *ready = admission_visit_ready(c);
+
+    if (!ready || ready->state != ADMISSION_READY_BACK) {
+        return ADMISSION_WENT_NOWHERE;
+    }
+    return ready->go_on(ready) ? ADMISSION_WENT_AWAY : ADMISSION_WENT_ON;
+}

@@ -1,0 +1,317 @@
+/* mod_admission_room.c - how many requests can be parked beside others.
+ *
+ * event accepts a connection while a child has fewer than
+ *
+ *     ThreadsPerChild + idle threads * AsyncRequestWorkerFactor
+ *
+ * of them, and begins again with one idle thread fewer in that sum. Parked
+ * requests are among them, so a child full of them stops accepting, others take
+ * over, and its threads no longer count as spare ones: the parent starts more
+ * children, as long as MaxRequestWorkers allows. No request need be rejected
+ * before. Kept for others is what they need to make use of the workers that
+ * AdmissionReserve keeps for them: a busy worker has a connection, and takes from
+ * the others as many as the factor says.
+ */
+#include <httpd.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <http_config.h>
+#include <http_log.h>
+
+#include "module/conf_tree.h"
+#include "module/zones.h"
+#include "module/capacity.h"
+#include "module/process.h"
+#include "park_room.h"
+
+APLOG_USE_MODULE(admission);
+
+/* What event does when nobody says how many. */
+#define DEFAULT_START 3
+
+static const char *way;   /* how the MPM waits without a worker; NULL: not */
+static bool server_parks; /* and is to; set in the parent, for all children */
+
+/* ---- the MPM ------------------------------------------------------------- */
+
+static int children_at_start(void)
+{
+    double start = admission_said_number("StartServers", DEFAULT_START);
+    int most = admission_capacity_children();
+
+    return start < 1 ? 1 : start < most ? (int)start : most;
+}
+
+/* event takes the whole number below it, and at least one. */
+static apr_int64_t factor_of_mpm(void)
+{
+    double factor = admission_said_number("AsyncRequestWorkerFactor", 2);
+
+    return factor >= 1 ? (apr_int64_t)factor : 1;
+}
+
+/* How many connections one busy worker stands for. */
+static apr_int64_t connections_per_worker(void)
+{
+    return 1 + factor_of_mpm();
+}
+
+/* ---- connections --------------------------------------------------------- */
+
+/* With one thread a child, or hardly more than are reserved, a child that has left off
+ * accepting begins again only when it has no connection: no factor gives it room for
+ * others beside a parked request. Then nothing is kept for others in connections, and
+ * clients wait to be accepted, as without the module. */
+static bool can_keep_connections(server_rec *s)
+{
+    int workers = admission_capacity_workers();
+
+    return workers - admission_capacity_reserved(s, workers)
+           > admission_capacity_children();
+}
+
+/* Of all children that there may be, and of one. */
+static apr_int64_t server_budget(server_rec *s)
+{
+    int children = admission_capacity_children();
+    int workers = admission_capacity_workers();
+
+    return can_keep_connections(s)
+               ? (workers - admission_capacity_reserved(s, workers))
+                         * connections_per_worker()
+                     - children * factor_of_mpm()
+               : workers * connections_per_worker();
+}
+
+static apr_int64_t child_budget(server_rec *s)
+{
+    int threads = admission_capacity_threads();
+
+    return (threads - admission_capacity_reserved_share(s, threads))
+               * connections_per_worker()
+           - factor_of_mpm();
+}
+
+static uint32_t as_budget(apr_int64_t connections)
+{
+    return connections < 0            ? 0
+           : connections < UINT32_MAX ? (uint32_t)connections
+                                      : UINT32_MAX;
+}
+
+/* ---- open files ---------------------------------------------------------- */
+
+apr_int64_t admission_room_files_allowed(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0
+                   && limit.rlim_cur < (rlim_t)INT_MAX
+               ? (apr_int64_t)limit.rlim_cur
+               : INT_MAX;
+}
+
+/* Of this process: each log file is one. Where they cannot be listed, the lowest
+ * free number tells. */
+apr_int64_t admission_room_files_open(void)
+{
+    DIR *files = opendir("/proc/self/fd");
+    apr_int64_t open = -1; /* but the directory itself */
+    int lowest;
+
+    if (files) {
+        while (readdir(files)) {
+            open++;
+        }
+        closedir(files);
+        return open - 2; /* "." and ".." */
+    }
+    lowest = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (lowest >= 0) {
+        close(lowest);
+    }
+    return lowest;
+}
+
+/* Two descriptors each, when the connections that are kept for others have
+ * theirs. */
+static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
+{
+    int threads = admission_capacity_threads();
+    apr_int64_t others = admission_capacity_reserved_share(s, threads)
+                         * connections_per_worker();
+    apr_int64_t left = admission_room_files_allowed() - open
+                       - ADMISSION_SPARE_FILES
+                       - ADMISSION_THREAD_FILES * threads - others;
+
+    return left > 0 ? left / 2 : 0;
+}
+
+/* ---- room ---------------------------------------------------------------- */
+
+/* As many as the MPM accepts connections. */
+static apr_int64_t limit_by_connections(void)
+{
+    apr_int64_t slots = admission_capacity_threads() * connections_per_worker();
+
+    return slots < ADM_PARK_SLOTS ? slots : ADM_PARK_SLOTS;
+}
+
+apr_int64_t admission_room_slots(server_rec *s, apr_int64_t open)
+{
+    apr_int64_t connections = limit_by_connections();
+    apr_int64_t descriptors = limit_by_descriptors(s, open);
+
+    return connections < descriptors ? connections : descriptors;
+}
+
+static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
+{
+    return wanted < most ? wanted : most;
+}
+
+bool admission_room_would_park(server_rec *s)
+{
+    return admission_conf_parks(s) && way
+           && admission_room_slots(s, admission_room_files_open()) > 0;
+}
+
+admission_room_t admission_room(server_rec *s)
+{
+    apr_int64_t slots = admission_room_slots(s, admission_room_files_open());
+    apr_int64_t budget = server_budget(s);
+    admission_room_t room = { 0 };
+
+    if (admission_room_would_park(s)) {
+        room.children = admission_capacity_children();
+        room.children_at_start = children_at_start();
+        room.requests = at_most(room.children * slots, budget);
+        room.requests_at_start = at_most(room.children_at_start * slots,
+                                         budget);
+    }
+    return room;
+}
+
+/* Of all children; asked once, not for each of many zones: it is looked up in
+ * the whole configuration. */
+typedef struct capacity_t {
+    apr_int64_t slots;
+    apr_int64_t budget;
+    apr_int64_t per_worker;
+} capacity_t;
+
+/* What the zone can park while its limit is used. */
+static apr_int64_t room_of_zone(const capacity_t *all,
+                                const admission_zone_t *zone)
+{
+    apr_int64_t left = all->budget
+                       - admission_zones_planned(zone) * all->per_worker;
+
+    return left > 0 ? at_most(all->slots, left) : 0;
+}
+
+static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
+                               apr_int64_t room, int files_are_short)
+{
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0302)
+                 "zone %s (%s): AdmissionQueue %d, but beside MaxConcurrent %d "
+                 "the server can park %" APR_INT64_T_FMT " requests, in %d "
+                 "children at most: others hold a worker or are rejected; "
+                 "raise %s, or lower AdmissionQueue",
+                 zone->name, zone->place, zone->queue_length,
+                 admission_zones_planned(zone), room,
+                 admission_capacity_children(),
+                 files_are_short ? "the limit of open files"
+                                 : "AsyncRequestWorkerFactor");
+}
+
+/* The zone that lacks most, by itself: that all are full at once is not what to
+ * expect. */
+void admission_room_warn(server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *worst = NULL;
+    capacity_t all = { 0 };
+    apr_int64_t most = 0, room = 0;
+    int i;
+
+    if (!admission_room_would_park(s)) {
+        return;
+    }
+    all.slots = admission_capacity_children()
+                * admission_room_slots(s, admission_room_files_open());
+    all.budget = server_budget(s);
+    all.per_worker = connections_per_worker();
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+        apr_int64_t room_here = room_of_zone(&all, zone);
+
+        if (!zone->dry_run && zone->queue_length - room_here > most) {
+            most = zone->queue_length - room_here;
+            worst = zone;
+            room = room_here;
+        }
+    }
+    if (worst) {
+        warn_of_long_queue(s, worst, room, room == all.slots);
+    }
+}
+
+/* ---- start --------------------------------------------------------------- */
+
+void admission_room_begin(const char *way_of_mpm)
+{
+    way = way_of_mpm;
+}
+
+bool admission_room_can_park(void)
+{
+    return way != NULL;
+}
+
+bool admission_room_parks(void)
+{
+    return server_parks;
+}
+
+int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                               apr_pool_t *ptemp, server_rec *s)
+{
+    server_parks = admission_room_would_park(s);
+    if (admission_process_segment() && admission_zones()->nelts) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0303)
+                     "requests that wait %s%s",
+                     server_parks ? "are parked, they hold no worker: "
+                                  : "hold a worker",
+                     server_parks ? way : "");
+    }
+    return OK;
+}
+
+/* Where requests park, one of this child may have been granted a permit and need
+ * a thread to go on. For these the same share is kept of each child's threads as
+ * of the whole server's, and at least one. What one child blocks beyond that, the
+ * server's reserve leaves in others. */
+void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    adm_child_t *child = admission_process_own_child();
+    int threads = admission_capacity_threads();
+    int reserved = admission_capacity_reserved_share(s, threads);
+
+    if (!server_parks || !child) {
+        return;
+    }
+    adm_worker_limit_blocked(child, reserved < threads
+                                        ? (uint32_t)(threads - reserved)
+                                        : 1);
+    if (can_keep_connections(s)) {
+        adm_worker_limit_connections(child, as_budget(child_budget(s)),
+                                     as_budget(server_budget(s)),
+                                     as_budget(connections_per_worker()));
+    }
+}

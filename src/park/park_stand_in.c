@@ -1,0 +1,137 @@
+/* mod_admission_stand_in.c - what the MPM polls while a request is parked. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <apr_portable.h>
+#include <http_core.h>
+
+#include "park_stand_in.h"
+
+/* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
+ * always do. */
+static uint32_t events_of(bool ignores_end)
+{
+    /* Of a half-closed client the event would stand for as long as it waits. */
+    return ignores_end ? 0 : EPOLLRDHUP;
+}
+
+/* The system gives the lowest free number: so it tells how many are left for
+ * those who cannot do without. */
+static bool leaves_some(const admission_stand_in_t *stand_in,
+                        apr_int64_t descriptors)
+{
+    return stand_in->socket < descriptors && stand_in->epoll < descriptors;
+}
+
+static bool set_watch(int epoll, int operation, int socket, uint32_t events)
+{
+    struct epoll_event event = { .events = events };
+
+    return epoll_ctl(epoll, operation, socket, &event) == 0;
+}
+
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0) {
+        close(*descriptor);
+        *descriptor = -1;
+    }
+}
+
+/* The wake-up needs a client that can be written to. Nothing is written while
+ * it is parked, so that what holds now will hold then. */
+static bool is_writable(int socket)
+{
+    struct pollfd client = { .fd = socket, .events = POLLOUT };
+
+    return poll(&client, 1, 0) == 1 && (client.revents & POLLOUT);
+}
+
+/* The number by which the MPM polls the connection; -1 if it is closed. */
+static int number_of(conn_rec *c)
+{
+    apr_os_sock_t number;
+
+    return apr_os_sock_get(&number, ap_get_conn_socket(c)) == APR_SUCCESS
+               ? number
+               : -1;
+}
+
+static bool open_set(admission_stand_in_t *stand_in, apr_int64_t descriptors)
+{
+    stand_in->socket = fcntl(stand_in->number, F_DUPFD_CLOEXEC, 0);
+    stand_in->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (stand_in->socket >= 0 && stand_in->epoll >= 0
+        && leaves_some(stand_in, descriptors)
+        && set_watch(stand_in->epoll, EPOLL_CTL_ADD, stand_in->socket,
+                     stand_in->events)) {
+        return true;
+    }
+    admission_stand_in_close(stand_in);
+    return false;
+}
+
+static bool open_to_be_woken(admission_stand_in_t *stand_in, conn_rec *c,
+                             apr_int64_t descriptors)
+{
+    stand_in->number = number_of(c);
+    return stand_in->number >= 0 && is_writable(stand_in->number)
+           && open_set(stand_in, descriptors);
+}
+
+bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
+                             bool ignores_end, apr_int64_t descriptors)
+{
+    stand_in->events = events_of(ignores_end);
+    return open_to_be_woken(stand_in, c, descriptors);
+}
+
+bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
+                                     conn_rec *c, apr_int64_t descriptors)
+{
+    stand_in->events = EPOLLIN | EPOLLRDHUP;
+    return open_to_be_woken(stand_in, c, descriptors);
+}
+
+bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
+                                      conn_rec *c, apr_int64_t descriptors)
+{
+    stand_in->events = EPOLLOUT;
+    stand_in->number = number_of(c);
+    return stand_in->number >= 0 && open_set(stand_in, descriptors);
+}
+
+/* Let one descriptor take the other's number. Cannot fail: both are open. */
+static void take_number(int *descriptor, int number)
+{
+    while (dup3(*descriptor, number, O_CLOEXEC) < 0 && errno == EINTR) {
+    }
+    close_descriptor(descriptor);
+}
+
+void admission_stand_in_take(admission_stand_in_t *stand_in)
+{
+    take_number(&stand_in->epoll, stand_in->number);
+}
+
+void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c)
+{
+    if (number_of(c) == stand_in->number) {
+        take_number(&stand_in->socket, stand_in->number);
+    }
+}
+
+void admission_stand_in_wake(const admission_stand_in_t *stand_in)
+{
+    set_watch(stand_in->number, EPOLL_CTL_MOD, stand_in->socket,
+              stand_in->events | EPOLLOUT);
+}
+
+void admission_stand_in_close(admission_stand_in_t *stand_in)
+{
+    close_descriptor(&stand_in->socket);
+    close_descriptor(&stand_in->epoll);
+}

@@ -1,0 +1,597 @@
+/* mod_admission_explain.c - ?explain=URL: what applies to a URL, and why.
+ *
+ * The URL is looked up by a subrequest whose handler is never run, in the place of a
+ * request that has the wanted host, method and client, and no other headers. What
+ * depends on more than that is reported as unknown.
+ */
+#include <arpa/inet.h>
+
+#include <httpd.h>
+#include <apr_fnmatch.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <apr_uri.h>
+#include <http_config.h>
+#include <http_core.h>
+#include <http_main.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <http_vhost.h>
+
+#include "module/opening.h"
+#include "module/opening.h"
+#include "module/sections.h"
+#include "module/counts.h"
+#include "nested/nested_redirect.h"
+#include "fair/fair_key.h"
+#include "module/url.h"
+#include "module/process.h"
+#include "view_explain.h"
+#include "view_handler.h"
+#include "view_json.h"
+#include "view_text.h"
+
+#define URL_MAX 4096
+
+/* A line of the text, a member of the JSON. */
+typedef struct fact_t {
+    const char *label;
+    const char *key;
+    const char *value;
+} fact_t;
+
+typedef struct explain_t {
+    request_rec *r; /* that asks */
+    apr_pool_t *p;
+    const char *path; /* of the URL, with its query */
+    const char *method;
+    const char *host; /* NULL: not given */
+    server_rec *server;
+    apr_sockaddr_t *client; /* NULL: that of the request */
+    apr_array_header_t *facts;
+    apr_array_header_t *notes; /* of const char *: what may surprise */
+} explain_t;
+
+/* Paths are decoded, and may contain what moves the cursor of a terminal. */
+static const char *without_control_characters(apr_pool_t *p, const char *text)
+{
+    char *copy = apr_pstrdup(p, text);
+    char *c;
+
+    for (c = copy; *c; c++) {
+        if (apr_iscntrl(*c)) {
+            *c = '?';
+        }
+    }
+    return admission_text_utf8(p, copy);
+}
+
+static void add_fact(explain_t *e, const char *label, const char *key,
+                     const char *value)
+{
+    APR_ARRAY_PUSH(e->facts, fact_t) = (fact_t){
+        label, key, without_control_characters(e->p, value)
+    };
+}
+
+static void add_note(explain_t *e, const char *note)
+{
+    APR_ARRAY_PUSH(e->notes, const char *) = without_control_characters(e->p,
+                                                                        note);
+}
+
+/* ---- what is asked -------------------------------------------------------- */
+
+static bool has_control_character(const char *text)
+{
+    for (; *text && !apr_iscntrl(*text); text++) {
+    }
+    return *text != '\0';
+}
+
+/* @return what is wrong with it; NULL: nothing. */
+static const char *read_url(explain_t *e, const char *url)
+{
+    apr_uri_t uri;
+
+    if (strlen(url) > URL_MAX || has_control_character(url)) {
+        return "explain= takes a URL of at most " APR_STRINGIFY(
+            URL_MAX) " bytes without control characters.";
+    }
+    if (*url != '/'
+        && (apr_uri_parse(e->p, url, &uri) != APR_SUCCESS || !uri.scheme
+            || !uri.hostname
+            || (strcasecmp(uri.scheme, "http") != 0
+                && strcasecmp(uri.scheme, "https") != 0))) {
+        return "explain= takes a path such as /search, or a URL such as "
+               "http://www.example.com/search.";
+    }
+    e->path = url;
+    if (*url != '/') {
+        e->host = uri.hostname;
+        e->path = apr_pstrcat(e->p, uri.path ? uri.path : "/",
+                              uri.query ? "?" : NULL, uri.query, NULL);
+    }
+    return NULL;
+}
+
+/* TRACE is answered by httpd while it looks the URL up, into the page that asks. */
+static const char *read_method(explain_t *e, const char *method)
+{
+    int number;
+
+    e->method = method ? method : "GET";
+    number = ap_method_number_of(e->method);
+    return number == M_INVALID || number == M_TRACE
+               ? "method= takes a method that httpd knows, such as GET or POST, "
+                 "and not TRACE, for which no handler runs."
+               : NULL;
+}
+
+static const char *read_client(explain_t *e, const char *client)
+{
+    unsigned char address[16];
+
+    if (!client) {
+        return NULL;
+    }
+    /* Names would be looked up. */
+    if ((inet_pton(AF_INET, client, address) == 1
+         || inet_pton(AF_INET6, client, address) == 1)
+        && apr_sockaddr_info_get(&e->client, client, APR_UNSPEC, 0, 0, e->p)
+               == APR_SUCCESS) {
+        return NULL;
+    }
+    return "client= takes an address of IPv4 or IPv6, such as 192.0.2.7.";
+}
+
+static bool is_host_of(request_rec *r, server_rec *server, const char *host)
+{
+    server_rec *own = r->server;
+    bool is_host;
+
+    r->server = server;
+    is_host = ap_matches_request_vhost(r, host, server->port);
+    r->server = own;
+    return is_host;
+}
+
+static const char *read_host(explain_t *e, const char *host)
+{
+    server_rec *server;
+
+    e->server = e->r->server;
+    if (host && e->host && strcasecmp(host, e->host) != 0) {
+        return "host= and the host of the URL differ.";
+    }
+    e->host = host ? host : e->host;
+    if (!e->host || is_host_of(e->r, e->server, e->host)) {
+        return NULL;
+    }
+    for (server = ap_server_conf; server; server = server->next) {
+        if (is_host_of(e->r, server, e->host)) {
+            e->server = server;
+            return NULL;
+        }
+    }
+    return "No server of this httpd has this host as its ServerName or ServerAlias.";
+}
+
+static const char *read_query(explain_t *e,
+                              const admission_explain_query_t *query)
+{
+    const char *wrong = read_url(e, query->url);
+
+    wrong = wrong ? wrong : read_method(e, query->method);
+    wrong = wrong ? wrong : read_client(e, query->client);
+    return wrong ? wrong : read_host(e, query->host);
+}
+
+/* ---- look up -------------------------------------------------------------- */
+
+/* The module takes its own pages back from rules that take every URL. */
+static void set_page(request_rec *r)
+{
+    const char *handler = r->status == HTTP_OK && admission_counts_redirect(r)
+                              ? admission_opening_handler(r)
+                              : NULL;
+
+    if (handler) {
+        r->handler = handler;
+    }
+}
+
+/* A request that is asked for in place of the one that asks. Its login goes along:
+ * the look-up authenticates as a request does. */
+static request_rec *look_up(explain_t *e)
+{
+    request_rec *r = e->r;
+    request_rec own = *r;
+    request_rec *first;
+    const char *login = apr_table_get(r->headers_in, "Authorization");
+
+    r->headers_in = apr_table_make(e->p, 2);
+    r->subprocess_env = apr_table_make(e->p, 2);
+    r->server = e->server;
+    if (e->host) {
+        r->hostname = e->host;
+    }
+    apr_table_setn(r->headers_in, "Host",
+                   r->hostname ? r->hostname : e->server->server_hostname);
+    if (login) {
+        apr_table_setn(r->headers_in, "Authorization", login);
+    }
+    if (e->client) {
+        r->useragent_addr = e->client;
+        apr_sockaddr_ip_get(&r->useragent_ip, e->client);
+    }
+    first = ap_sub_req_method_uri(e->method, e->path, r, NULL);
+    admission_detour_set_handler(first);
+    set_page(first);
+    r->headers_in = own.headers_in;
+    r->subprocess_env = own.subprocess_env;
+    r->server = own.server;
+    r->hostname = own.hostname;
+    r->useragent_addr = own.useragent_addr;
+    r->useragent_ip = own.useragent_ip;
+    return first;
+}
+
+/* ---- sections that do not apply ------------------------------------------- */
+
+static const char *name_of(explain_t *e, const admission_section_t *section)
+{
+    const char *limit =
+        section->said.number == ADMISSION_NO_NUMBER
+            ? apr_pstrcat(e->p, "AdmissionZone ", section->zone_name, NULL)
+            : apr_pstrcat(e->p, "MaxConcurrent ",
+                          admission_limit_name(e->p, &section->said), NULL);
+
+    return !section->name || strcmp(section->name, "*") == 0
+               ? apr_psprintf(e->p, "%s (%s)", limit, section->place)
+               : apr_psprintf(e->p, "%s of %s (%s)", limit, section->name,
+                              section->place);
+}
+
+/* As httpd's walks compare. */
+static bool is_match(const core_dir_config *section, const char *text,
+                     bool is_path)
+{
+    size_t length = section->d ? strlen(section->d) : 0;
+
+    if (section->r) {
+        return ap_regexec(section->r, text, 0, NULL, 0) == 0;
+    }
+    if (!section->d) {
+        return false;
+    }
+    if (section->d_is_fnmatch) {
+        return apr_fnmatch(section->d, text, APR_FNM_PATHNAME) == APR_SUCCESS;
+    }
+    if (!is_path) {
+        return strcmp(section->d, text) == 0;
+    }
+    return strncmp(section->d, text, length) == 0
+           && (length == 0 || section->d[length - 1] == '/'
+               || text[length] == '/' || text[length] == '\0');
+}
+
+static void note_loser(explain_t *e, const ap_conf_vector_t *section,
+                       const admission_section_t *winner, const char *why)
+{
+    const admission_dir_conf_t *conf = ap_get_module_config(section,
+                                                            &admission_module);
+
+    if (conf && conf->section && conf->section != winner
+        && conf->section->own == conf) {
+        add_note(e, apr_psprintf(e->p, "%s does not apply: %s",
+                                 name_of(e, conf->section), why));
+    }
+}
+
+static void note_losers(explain_t *e, const apr_array_header_t *sections,
+                        const char *text, bool is_path,
+                        const admission_section_t *winner, const char *why)
+{
+    int i;
+
+    for (i = 0; sections && text && i < sections->nelts; i++) {
+        ap_conf_vector_t *section = APR_ARRAY_IDX(sections, i,
+                                                  ap_conf_vector_t *);
+
+        if (is_match(ap_get_core_module_config(section), text, is_path)) {
+            note_loser(e, section, winner, why);
+        }
+    }
+}
+
+static void note_sections(explain_t *e, request_rec *first, request_rec *last,
+                          const admission_section_t *winner)
+{
+    const core_server_config *server = ap_get_core_module_config(
+        e->server->module_config);
+    const core_dir_config *defaults = ap_get_core_module_config(
+        e->server->lookup_defaults);
+    const char *later = winner ? apr_psprintf(e->p,
+                                              "%s is merged later and decides",
+                                              name_of(e, winner))
+                               : "a section that is merged later decides";
+    const char *url = first->parsed_uri.path;
+
+    note_loser(e, e->server->lookup_defaults, winner, later);
+    note_losers(e, server->sec_dir, last->filename, true, winner, later);
+    note_losers(e, defaults->sec_file,
+                last->filename ? apr_filepath_name_get(last->filename) : NULL,
+                false, winner, later);
+    note_losers(e, server->sec_url, url, true, winner, later);
+    if (url && strcmp(url, last->uri) != 0) {
+        note_losers(
+            e, server->sec_url, last->uri, true, winner,
+            apr_psprintf(e->p,
+                         "it belongs to %s, to which httpd redirects; the "
+                         "URL that is asked for decides",
+                         last->uri));
+    }
+}
+
+/* ---- facts ---------------------------------------------------------------- */
+
+static const char *usec_text(apr_pool_t *p, adm_usec_t usec)
+{
+    return usec % ADM_USEC_PER_SEC == 0
+               ? apr_psprintf(p, "%" APR_INT64_T_FMT " s",
+                              usec / ADM_USEC_PER_SEC)
+               : apr_psprintf(p, "%" APR_INT64_T_FMT " ms",
+                              usec / ADM_USEC_PER_MSEC);
+}
+
+static void add_limit(explain_t *e, const admission_section_t *section)
+{
+    const admission_zone_t *zone = section->zone;
+    adm_zone_stats_t stats;
+    const char *origin = name_of(e, section);
+
+    if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
+                      &stats, NULL)
+        != APR_SUCCESS) {
+        add_fact(e, "limit", "limit", origin);
+        return;
+    }
+    if (stats.is_overridden) {
+        origin = apr_psprintf(e->p, "%s, changed by an order; %s", origin,
+                              adm_mode_name(stats.mode));
+    }
+    else if (stats.is_auto) {
+        origin = apr_pstrcat(e->p, origin, ", found by auto", NULL);
+    }
+    add_fact(e, "limit", "limit", apr_itoa(e->p, (int)stats.limit));
+    add_fact(e, "set by", "limitFrom", origin);
+    add_fact(e, "now", "now",
+             apr_psprintf(e->p, "%u run, %u wait", stats.active, stats.queued));
+}
+
+static void add_queue(explain_t *e, const admission_dir_conf_t *conf)
+{
+    adm_usec_t target = admission_conf_queue_target(conf);
+
+    add_fact(e, "queue", "queue",
+             apr_psprintf(e->p, "%d, timeout %s%s%s",
+                          admission_conf_queue_length(conf),
+                          usec_text(e->p, admission_conf_queue_timeout(conf)),
+                          target ? ", target " : "",
+                          target ? usec_text(e->p, target) : ""));
+}
+
+static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
+{
+    const char *retry = conf->retry == ADMISSION_RETRY_OFF ? "no Retry-After"
+                        : conf->retry == ADMISSION_RETRY_FIXED
+                            ? apr_psprintf(e->p, "Retry-After %d",
+                                           conf->retry_seconds)
+                            : "Retry-After by the queue";
+
+    add_fact(e, "rejected with", "rejectedWith",
+             apr_psprintf(e->p, "%d, %s", admission_conf_reject_status(conf),
+                          retry));
+}
+
+static const char *place_of(explain_t *e, const ap_expr_info_t *expression)
+{
+    return apr_psprintf(e->p, "%s:%u", admission_opening_file(expression),
+                        expression->line_number);
+}
+
+/* @return whether anything was evaluated that a real request may change. */
+static bool add_key(explain_t *e, request_rec *first, request_rec *last,
+                    const admission_dir_conf_t *conf)
+{
+    static const char *const priorities[] = { [ADM_PRIORITY_HIGH] = "high",
+                                              [ADM_PRIORITY_NORMAL] = "normal",
+                                              [ADM_PRIORITY_LOW] = "low" };
+    adm_entry_t entry = { 0 };
+    admission_url_view_t view;
+
+    if (!conf->fair && !conf->priorities && !conf->costs) {
+        return false;
+    }
+    admission_url_show(&view, last, first);
+    admission_key_ask(last, conf, admission_conf_zone(conf), &entry);
+    admission_url_restore(&view);
+    if (entry.key_name) {
+        add_fact(e, "key", "key", entry.key_name);
+    }
+    add_fact(e, "priority", "priority", priorities[entry.priority]);
+    add_fact(e, "cost", "cost", apr_itoa(e->p, (int)entry.cost));
+    return true;
+}
+
+static void add_zone(explain_t *e, request_rec *first, request_rec *last,
+                     const admission_dir_conf_t *conf)
+{
+    bool depends = conf->exempt != NULL;
+    bool is_exempt = depends && admission_url_is_exempt(last, first, conf);
+
+    add_fact(e, "zone", "zone", admission_conf_zone(conf)->name);
+    if (is_exempt) {
+        add_fact(e, "exempt", "exempt",
+                 apr_pstrcat(e->p, "yes, by AdmissionExempt in ",
+                             place_of(e, conf->exempt),
+                             ": it runs at once, whatever the zone does",
+                             NULL));
+    }
+    add_limit(e, conf->section);
+    add_queue(e, conf);
+    if (admission_conf_is_dry_run(conf)) {
+        add_note(e, "AdmissionDryRun is On: nothing is delayed or rejected.");
+    }
+    depends |= add_key(e, first, last, conf);
+    add_rejection(e, conf);
+    if (depends) {
+        add_note(e,
+                 "Expressions were evaluated for a request with a Host and "
+                 "no other headers. A real one has cookies, a User-Agent, "
+                 "variables of SetEnvIf, and perhaps a login: unknown here.");
+    }
+}
+
+static const char *why_counted(const admission_dir_conf_t *conf,
+                               const request_rec *r, bool counts)
+{
+    if (conf->handlers) {
+        return counts ? "yes: AdmissionHandlers includes the handler"
+                      : "no: AdmissionHandlers does not include the handler";
+    }
+    if (counts && admission_counts_file(r) && r->proxyreq == PROXYREQ_NONE) {
+        return "yes: it names no handler, and another module may serve it";
+    }
+    return counts
+               ? "yes: all handlers count, except those for files, directories "
+                 "and status pages"
+               : "no: httpd serves it by itself, such as a file, a directory "
+                 "index or a page of its own";
+}
+
+static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
+{
+    const admission_dir_conf_t *conf = first == last
+                                           ? admission_url_conf(first)
+                                           : admission_url_conf_of_target(first,
+                                                                          last);
+    bool counts = admission_counts(conf, last);
+
+    add_fact(e, "counts", "counts", why_counted(conf, last, counts));
+    if (!admission_conf_zone(conf)) {
+        add_fact(e, "zone", "zone",
+                 conf->section
+                     ? apr_pstrcat(e->p, "none: ", name_of(e, conf->section),
+                                   NULL)
+                     : "none: no MaxConcurrent applies to it");
+    }
+    else if (counts) {
+        add_zone(e, first, last, conf);
+    }
+    else {
+        add_fact(e, "zone", "zone", "none: it does not count");
+        add_note(e, apr_pstrcat(e->p, name_of(e, conf->section),
+                                " does not apply: the request does not count",
+                                NULL));
+    }
+    note_sections(e, first, last, conf->section);
+    if (last->finfo.filetype == APR_NOFILE && !counts) {
+        add_note(e,
+                 "The file does not exist. If an ErrorDocument 404 serves this "
+                 "URL, the sections of the URL apply to that.");
+    }
+}
+
+static void describe(explain_t *e, request_rec *first)
+{
+    request_rec *last;
+
+    add_fact(e, "URL", "url", e->path);
+    add_fact(e, "server", "server", admission_sections_server(e->p, e->server));
+    add_fact(e, "request", "request",
+             apr_pstrcat(e->p, e->method, " from ",
+                         e->client ? first->useragent_ip : e->r->useragent_ip,
+                         NULL));
+    if (first->status != HTTP_OK) {
+        add_fact(e, "answer", "answer",
+                 apr_psprintf(e->p, "%d, before a handler runs: nothing counts",
+                              first->status));
+        return;
+    }
+    add_fact(e, "handler", "handler", first->handler);
+    last = admission_detour_follow(first);
+    if (!last) {
+        add_note(e,
+                 "Where it is redirected inside httpd is refused, or leads on "
+                 "more than four times: what applies there is unknown.");
+        return;
+    }
+    if (last != first || strcmp(last->uri, first->parsed_uri.path) != 0) {
+        add_fact(e, "leads to", "leadsTo",
+                 apr_pstrcat(e->p, last->uri, ", handler ", last->handler,
+                             NULL));
+    }
+    add_fact(e, "file", "file", last->filename ? last->filename : "none");
+    add_verdict(e, first, last);
+}
+
+/* ---- write ---------------------------------------------------------------- */
+
+static int write_text(explain_t *e)
+{
+    int i;
+
+    ap_set_content_type(e->r, "text/plain; charset=utf-8");
+    for (i = 0; i < e->facts->nelts; i++) {
+        const fact_t *fact = &APR_ARRAY_IDX(e->facts, i, fact_t);
+
+        ap_rprintf(e->r, "%-14s %s\n", fact->label, fact->value);
+    }
+    for (i = 0; i < e->notes->nelts; i++) {
+        ap_rvputs(e->r, i ? "" : "\n", "- ",
+                  APR_ARRAY_IDX(e->notes, i, const char *), "\n", NULL);
+    }
+    return OK;
+}
+
+static int write_json(explain_t *e)
+{
+    int i;
+
+    ap_set_content_type(e->r, "application/json");
+    ap_rputs("{\"version\":1", e->r);
+    for (i = 0; i < e->facts->nelts; i++) {
+        const fact_t *fact = &APR_ARRAY_IDX(e->facts, i, fact_t);
+
+        ap_rvputs(e->r, ",\"", fact->key, "\":", NULL);
+        admission_json_string(e->r, fact->value);
+    }
+    ap_rputs(",\"notes\":[", e->r);
+    for (i = 0; i < e->notes->nelts; i++) {
+        ap_rputs(i ? "," : "", e->r);
+        admission_json_string(e->r, APR_ARRAY_IDX(e->notes, i, const char *));
+    }
+    ap_rputs("]}\n", e->r);
+    return OK;
+}
+
+int admission_explain_write(request_rec *r,
+                            const admission_explain_query_t *query,
+                            bool as_json)
+{
+    explain_t e = { .r = r,
+                    .p = r->pool,
+                    .facts = apr_array_make(r->pool, 16, sizeof(fact_t)),
+                    .notes = apr_array_make(r->pool, 4, sizeof(const char *)) };
+    const char *wrong = read_query(&e, query);
+    request_rec *first;
+
+    if (wrong) {
+        return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
+    }
+    first = look_up(&e);
+    describe(&e, first);
+    return as_json ? write_json(&e) : write_text(&e);
+}

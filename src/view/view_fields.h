@@ -1,0 +1,120 @@
+/* mod_admission_fields.h - every fact that the module shows, once.
+ *
+ * ?auto, the page, JSON and Prometheus all come from these tables; the
+ * manual lists the same fields. t/guards/fields.t compares the manual with
+ * them, t/httpd/505-fields.t what a running server shows.
+ */
+#ifndef MOD_ADMISSION_FIELDS_H
+#define MOD_ADMISSION_FIELDS_H
+
+#include "module/conf.h"
+
+typedef enum admission_kind_t {
+    ADMISSION_GAUGE,      /* goes up and down */
+    ADMISSION_GAUGE_USEC, /* the same, a time in microseconds */
+    ADMISSION_GAUGE_MSEC, /* in milliseconds */
+    ADMISSION_GAUGE_SEC,  /* a time in seconds */
+    ADMISSION_GAUGE_BYTES,
+    ADMISSION_GAUGE_KB, /* memory in KiB */
+    ADMISSION_GAUGE_MB, /* memory in MiB */
+    ADMISSION_GAUGE_PERCENT,
+    ADMISSION_COUNTER, /* only grows while the server runs */
+    /* Words for people, numbers where only those go. */
+    ADMISSION_MODE,
+    ADMISSION_KIND,
+    ADMISSION_FLEET,
+    ADMISSION_ENGINE,
+    ADMISSION_REASON
+} admission_kind_t;
+
+/** Of which zones a field tells anything; of others it is zero, or the limit. Fields of
+ *  the server are of any, or of a fleet: of a server that has an engine. */
+typedef enum admission_of_t {
+    ADMISSION_OF_ANY,
+    ADMISSION_OF_DRY_RUN,
+    ADMISSION_OF_AUTO,
+    ADMISSION_OF_PROGRAMS, /* where a program has ended whose use is known */
+    ADMISSION_OF_FLEET
+} admission_of_t;
+
+/** What the numbers of a kind are of. */
+typedef struct admission_unit_t {
+    const char *name;   /* the name of such a field ends with it */
+    const char *metric; /* its metric ends with it: the base unit */
+    int times, per;     /* in the base unit: number * times / per */
+} admission_unit_t;
+
+/** What one look at a zone sees. */
+typedef struct admission_view_t {
+    const admission_zone_t *zone;
+    adm_zone_stats_t stats;
+    bool is_busy; /* its lock could not be had: there are no figures */
+} admission_view_t;
+
+typedef struct admission_field_t {
+    /* "QueuedMax": in ?auto behind "Admission[n]" or "Admission". The key of JSON is
+     * "queuedMax", the metric "queued_max" and what the kind adds. */
+    const char *name;
+    const char *
+        reason; /* "full": the metric is "rejected", with this label; or NULL */
+    const char *help;
+    admission_kind_t kind;
+    admission_of_t of;
+    apr_int64_t (*of_zone)(const admission_view_t *view);
+    apr_int64_t (*of_server)(const adm_server_stats_t *server);
+} admission_field_t;
+
+extern const admission_field_t admission_zone_fields[];
+
+extern const int admission_zone_fields_count;
+
+/** @return field number @a n of the server, of the trunk or of a capability; NULL: there
+ *  are no more. */
+const admission_field_t *admission_fields_of_server(int n);
+
+/* A list of fields of the server is a macro of rows,
+ * row(name, reason, kind, of, help, value of "server"), which is expanded twice. */
+#define ADMISSION_SERVER_VALUE(name, reason, kind, of, help, value)    \
+    static apr_int64_t server_##name(const adm_server_stats_t *server) \
+    {                                                                  \
+        return (apr_int64_t)(value);                                   \
+    }
+
+#define ADMISSION_SERVER_ROW(name, reason, kind, of, help, value)     \
+    { #name, reason,       help, ADMISSION_##kind, ADMISSION_OF_##of, \
+      NULL,  server_##name },
+
+/** @return the unit of a kind; what has none has one without a name. */
+const admission_unit_t *admission_fields_unit(admission_kind_t kind);
+
+/** @return whether a field tells anything of this zone. Forms with a fixed set of
+ *  fields show the others, too. */
+bool admission_fields_tells(const admission_field_t *field,
+                            const admission_view_t *view);
+
+/** @return the word that stands for a value; NULL: it is a number. */
+const char *admission_fields_word(const admission_field_t *field,
+                                  apr_int64_t value);
+
+/** Write a value: its word, or the number. */
+void admission_fields_write(request_rec *r, const admission_field_t *field,
+                            apr_int64_t value);
+
+/** Look at the server, dead children taken care of: before the zones. */
+void admission_fields_look_at_server(adm_server_stats_t *server);
+
+/** Look at one zone; @a history: at its last ten minutes, too, or NULL. There can
+ *  be thousands: an output looks at one, writes it and forgets it, so that a slow
+ *  reader holds no memory. */
+void admission_fields_look_at(const admission_zone_t *zone,
+                              admission_view_t *view, adm_history_t *history);
+
+/** @return @a only, as an array in @a p; all zones if it is NULL. */
+const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
+                                                 const admission_zone_t *only);
+
+/** @return the zone of this name, as written or as it is shown; NULL: none. */
+const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
+                                                   const char *name);
+
+#endif

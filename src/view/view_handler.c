@@ -1,0 +1,260 @@
+/* mod_admission_handler.c - SetHandler admission-status, and what is only asked of
+ * admission-control: what was asked for. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "module/opening.h"
+#include "module/process.h"
+#include "view_explain.h"
+#include "view_fields.h"
+#include "view_handler.h"
+#include "view_json.h"
+#include "view_page.h"
+#include "view_probe.h"
+#include "view_prometheus.h"
+#include "view_text.h"
+
+APLOG_USE_MODULE(admission);
+
+#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
+
+/* ---- who may ask --------------------------------------------------------- */
+
+/* Authors of .htaccess must not read what all others do here. */
+int admission_handler_refuse_page(request_rec *r)
+{
+    static _Atomic adm_usec_t next_log;
+
+    if (adm_due(&next_log, adm_now(), LOG_INTERVAL)) {
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
+                      "%s: the handler %s does not come from a SetHandler of "
+                      "the server's configuration, refused; not logged again "
+                      "by this child for a minute",
+                      r->uri, r->handler);
+    }
+    return HTTP_FORBIDDEN;
+}
+
+/* ---- what is asked for --------------------------------------------------- */
+
+/* What the client asks for, behind the question mark. */
+typedef struct query_t {
+    const char *output; /* "": the page */
+    const char *zone;   /* NULL: all */
+    admission_json_with_t with;
+    const char *filter; /* of the overview */
+    bool is_order;      /* has what only a form orders */
+    admission_explain_query_t explain;
+} query_t;
+
+int admission_handler_refuse(request_rec *r, int status, const char *message)
+{
+    r->status = status;
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    ap_rvputs(r, message, "\n", NULL);
+    return OK;
+}
+
+/* @return what is wrong with it; NULL: nothing. */
+static const char *read_name(apr_pool_t *p, const char *key, const char *value,
+                             query_t *query)
+{
+    char *name = apr_pstrdup(p, value);
+
+    if (query->zone) {
+        return "zone=, history= and who= name one zone, and once.";
+    }
+    if (ap_unescape_urlencoded(name) != OK) {
+        return "The name of the zone is not encoded as in a URL.";
+    }
+    query->zone = name;
+    query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
+                  : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
+                                              : ADMISSION_WITH_NOTHING;
+    return NULL;
+}
+
+static const char *read_filter(apr_pool_t *p, const char *value, query_t *query)
+{
+    char *filter = apr_pstrdup(p, value);
+
+    if (ap_unescape_urlencoded(filter) != OK) {
+        return "The filter is not encoded as in a URL.";
+    }
+    query->filter = filter;
+    return NULL;
+}
+
+/* explain=URL, and what goes with it. */
+static const char *read_explain(apr_pool_t *p, const char *key,
+                                const char *value,
+                                admission_explain_query_t *query)
+{
+    char *text = apr_pstrdup(p, value);
+    const char **to = *key == 'e'   ? &query->url
+                      : *key == 'm' ? &query->method
+                      : *key == 'h' ? &query->host
+                                    : &query->client;
+
+    if (*to || ap_unescape_urlencoded(text) != OK) {
+        return "explain=, method=, host= and client= are given once, and encoded "
+               "as in a URL.";
+    }
+    *to = text;
+    return NULL;
+}
+
+static const char *read_key(apr_pool_t *p, const char *key, const char *value,
+                            query_t *query)
+{
+    if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0
+        || strcmp(key, "who") == 0) {
+        return read_name(p, key, value, query);
+    }
+    if (strcmp(key, "filter") == 0) {
+        return read_filter(p, value, query);
+    }
+    if (strcmp(key, "explain") == 0 || strcmp(key, "method") == 0
+        || strcmp(key, "host") == 0 || strcmp(key, "client") == 0) {
+        return read_explain(p, key, value, &query->explain);
+    }
+    if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
+        || strcmp(key, "mode") == 0) {
+        query->is_order = true;
+        return NULL;
+    }
+    if (*query->output) {
+        return "An answer has one form: json, prometheus, ready, or the page.";
+    }
+    query->output = key;
+    return NULL;
+}
+
+/* @return what is wrong with it; NULL: nothing. */
+static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
+{
+    const char *wrong = NULL;
+
+    *query = (query_t){ .output = "" };
+    while (*args && !wrong) {
+        const char *value = ap_getword(p, &args, '&');
+        const char *key = ap_getword(p, &value, '=');
+
+        wrong = read_key(p, key, value, query);
+    }
+    if (wrong) {
+        return wrong;
+    }
+    if (query->with && strcmp(query->output, "json") != 0) {
+        return "history= and who= belong to json: ?json&history=NAME.";
+    }
+    if (!query->explain.url
+        && (query->explain.method || query->explain.host
+            || query->explain.client)) {
+        return "method=, host= and client= belong to explain=URL.";
+    }
+    if (query->explain.url
+        && (query->zone || query->filter
+            || (*query->output && strcmp(query->output, "json") != 0))) {
+        return "explain=URL is answered as text, or with json.";
+    }
+    return query->filter && (*query->output || query->zone)
+               ? "filter= belongs to the page of all zones."
+               : NULL;
+}
+
+static int write_output(request_rec *r, const query_t *query,
+                        const admission_zone_t *only)
+{
+    if (query->explain.url) {
+        return admission_explain_write(r, &query->explain,
+                                       *query->output != '\0');
+    }
+    if (strcmp(query->output, "json") == 0) {
+        return admission_json_write(r, only, query->with);
+    }
+    if (strcmp(query->output, "prometheus") == 0) {
+        return admission_prometheus_write(r, only);
+    }
+    if (strcmp(query->output, "ready") == 0) {
+        return admission_probe_write(r, only);
+    }
+    return *query->output ? HTTP_NOT_FOUND
+                          : admission_page_write(r, only, query->filter);
+}
+
+/* A link must not change anything: browsers follow links by themselves. */
+static int refuse_order(request_rec *r)
+{
+    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0) {
+        return HTTP_NOT_FOUND;
+    }
+    apr_table_setn(r->headers_out, "Allow", "POST");
+    return admission_handler_refuse(
+        r, HTTP_METHOD_NOT_ALLOWED,
+        "limit=, queue= and mode= are orders: send them by POST, as a form "
+        "(application/x-www-form-urlencoded) and not in the URL.");
+}
+
+ADMISSION_NOT_INLINED static int show(request_rec *r)
+{
+    const char *args = r->args ? r->args : "";
+    const admission_zone_t *only = NULL;
+    const char *wrong;
+    query_t query;
+
+    if (!admission_opening_names(r->handler)) {
+        return DECLINED;
+    }
+    if (!admission_opening_is_of(r)) {
+        return admission_handler_refuse_page(r);
+    }
+    r->allowed |= AP_METHOD_BIT << M_GET;
+    if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0) {
+        r->allowed |= AP_METHOD_BIT << M_POST;
+    }
+    if (r->method_number != M_GET) {
+        return HTTP_METHOD_NOT_ALLOWED;
+    }
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    if (strcmp(args, "style") == 0) {
+        return admission_page_style(r);
+    }
+    if (strcmp(args, "script") == 0) {
+        return admission_page_script(r);
+    }
+    if (!admission_process_child()) {
+        return admission_handler_refuse(
+            r, HTTP_SERVICE_UNAVAILABLE,
+            "This child has no part in the shared memory, so it knows no figures, "
+            "and its requests run without a limit. The error log has the reason.");
+    }
+    wrong = read_query(r->pool, args, &query);
+    if (wrong) {
+        return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
+    }
+    if (query.is_order) {
+        return refuse_order(r);
+    }
+    if (query.zone) {
+        only = admission_fields_find_zone(r->pool, query.zone);
+        if (!only) {
+            return admission_handler_refuse(
+                r, HTTP_NOT_FOUND,
+                apr_pstrcat(r->pool, "No zone is called '",
+                            admission_text_utf8(r->pool, query.zone), "'.",
+                            NULL));
+        }
+    }
+    return write_output(r, &query, only);
+}
+
+int admission_handler_status(request_rec *r)
+{
+    /* Nearly all are called otherwise from the first letter on. */
+    return *r->handler == 'a' || *r->handler == 'A' ? show(r) : DECLINED;
+}

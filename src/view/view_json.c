@@ -1,0 +1,273 @@
+/* mod_admission_json.c - the facts for programs: JSON.
+ *
+ * Made from the field tables. Keys are only ever added.
+ */
+#include <httpd.h>
+#include <apr_lib.h>
+#include <http_protocol.h>
+
+#include "module/process.h"
+#include "view_fields.h"
+#include "view_json.h"
+#include "view_text.h"
+
+#define JSON_VERSION 2
+
+static bool is_plain(char c)
+{
+    /* No '<' either: what somebody pastes into a page begins no element. */
+    return (unsigned char)c >= ' ' && c != '"' && c != '\\' && c != '<';
+}
+
+void admission_json_string(request_rec *r, const char *utf8)
+{
+    ap_rputc('"', r);
+    for (;; utf8++) {
+        const char *plain = utf8;
+
+        while (is_plain(*utf8)) {
+            utf8++;
+        }
+        ap_rwrite(plain, (int)(utf8 - plain), r);
+        if (*utf8 == '\0') {
+            break;
+        }
+        ap_rprintf(r, "\\u%04x", (unsigned char)*utf8);
+    }
+    ap_rputc('"', r);
+}
+
+static void write_array(request_rec *r, const char *key,
+                        const uint32_t *numbers, int count)
+{
+    int i;
+
+    ap_rvputs(r, "\"", key, "\":[", NULL);
+    for (i = 0; i < count; i++) {
+        ap_rprintf(r, i ? ",%u" : "%u", numbers[i]);
+    }
+    ap_rputs("]", r);
+}
+
+static void write_durations(request_rec *r, const char *key,
+                            const adm_durations_t *durations)
+{
+    int i;
+
+    ap_rprintf(r,
+               ",\"%s\":{\"count\":%" APR_UINT64_T_FMT
+               ",\"sumMs\":%" APR_UINT64_T_FMT ",\"below2PowNMs\":[",
+               key, durations->count,
+               durations->sum_usec / (apr_uint64_t)ADM_USEC_PER_MSEC);
+    /* Bucket n counts what took less than 2^n ms, the last all others. */
+    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
+        ap_rprintf(r, i ? ",%" APR_UINT64_T_FMT : "%" APR_UINT64_T_FMT,
+                   durations->bucket[i]);
+    }
+    ap_rputs("]}", r);
+}
+
+static void write_history(request_rec *r, const adm_history_t *history)
+{
+
+    ap_rputs(",\"history\":{", r);
+    write_array(r, "active", history->active, ADM_HISTORY_SECONDS);
+    ap_rputs(",", r);
+    write_array(r, "queued", history->queued, ADM_HISTORY_SECONDS);
+    ap_rputs(",", r);
+    write_array(r, "limit", history->limit, ADM_HISTORY_SECONDS);
+    ap_rputs("}", r);
+}
+
+static void write_field(request_rec *r, const admission_field_t *field,
+                        apr_int64_t value)
+{
+    const char *quote = admission_fields_word(field, value) ? "\"" : "";
+
+    ap_rprintf(r, "\"%c%s\":%s", apr_tolower(*field->name), field->name + 1,
+               quote);
+    admission_fields_write(r, field, value);
+    ap_rputs(quote, r);
+}
+
+static void write_text(request_rec *r, apr_pool_t *p, const char *key,
+                       const char *text)
+{
+    ap_rvputs(r, ",\"", key, "\":", NULL);
+    admission_json_string(r, admission_text_utf8(p, text));
+}
+
+static void write_request(request_rec *r, apr_pool_t *p,
+                          const adm_present_t *present)
+{
+    adm_usage_t usage;
+
+    ap_rprintf(r, "{\"state\":\"%s\",\"ageMs\":%" APR_INT64_T_FMT,
+               present->runs ? "running" : "waiting",
+               (apr_int64_t)(present->age_usec / ADM_USEC_PER_MSEC));
+    if (present->is_known) {
+        write_text(r, p, "client", present->who.client);
+        write_text(r, p, "host", present->who.host);
+        write_text(r, p, "method", present->who.method);
+        write_text(r, p, "uri", present->who.uri);
+    }
+    if (present->has_asked) {
+        write_text(r, p, "key",
+                   admission_text_utf8_cut(p, present->key, ADM_KEY_NAME));
+        ap_rprintf(r, ",\"priority\":\"%s\",\"cost\":%u",
+                   adm_priority_name(present->priority), present->cost);
+    }
+    if (present->program) {
+        ap_rprintf(r, ",\"pid\":%d", (int)present->program);
+    }
+    if (adm_who_usage(present->program, present->program_seen, &usage)) {
+        ap_rprintf(r,
+                   ",\"cpuMs\":%" APR_INT64_T_FMT
+                   ",\"rssKb\":%" APR_UINT64_T_FMT,
+                   (apr_int64_t)(usage.processor_usec / ADM_USEC_PER_MSEC),
+                   (apr_uint64_t)(usage.rss_bytes / 1024));
+    }
+    ap_rputs("}", r);
+}
+
+/* A few at a time, so that neither memory nor the zone's lock is held for long. */
+static void write_requests(request_rec *r, apr_pool_t *p,
+                           const admission_zone_t *zone)
+{
+    adm_present_t *present = apr_palloc(p, ADM_PRESENT_MAX * sizeof(*present));
+    uint32_t cursor = 0, count, i;
+    const char *comma = "";
+    apr_pool_t *some; /* of those of one call */
+
+    ap_rputs(",\"requests\":[", r);
+    apr_pool_create(&some, p);
+    do {
+        apr_pool_clear(some);
+        if (adm_who_list(admission_process_child(), zone->handle, adm_now(),
+                         &cursor, present, &count)
+            != APR_SUCCESS) {
+            break;
+        }
+        for (i = 0; i < count; i++) {
+            ap_rputs(comma, r);
+            write_request(r, some, &present[i]);
+            comma = ",";
+        }
+    } while (count && !r->connection->aborted);
+    apr_pool_destroy(some);
+    ap_rputs("]", r);
+}
+
+/* The keys that hold and await most: names that clients may have chosen. */
+static void write_keys(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone)
+{
+    adm_key_stats_t keys[ADM_KEYS_SHOWN];
+    uint32_t count, i;
+
+    if (!zone->uses_flows) {
+        return;
+    }
+    count = adm_view_keys(admission_process_child(), zone->handle, adm_now(),
+                          keys);
+    ap_rputs(",\"keys\":[", r);
+    for (i = 0; i < count; i++) {
+        ap_rputs(i ? ",{\"name\":" : "{\"name\":", r);
+        admission_json_string(r, admission_text_utf8_cut(p, keys[i].name,
+                                                         ADM_KEY_NAME));
+        ap_rprintf(r, ",\"held\":%u,\"waiting\":%u}", keys[i].held,
+                   keys[i].waiting);
+    }
+    ap_rputs("]", r);
+}
+
+/* The servers that share the limit, as the engine said: their names, too. */
+static void write_sharers(request_rec *r, apr_pool_t *p,
+                          const admission_zone_t *zone)
+{
+    law_fleet_who_t who;
+    adm_usec_t age;
+    uint32_t i;
+
+    if (!zone->is_fleet
+        || !adm_engine_who(admission_process_segment(), zone->handle, &who,
+                           &age)) {
+        return;
+    }
+    ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",
+               (apr_int64_t)(age / ADM_USEC_PER_MSEC));
+    for (i = 0; i < who.count; i++) {
+        const law_fleet_server_t *server = &who.servers[i];
+
+        ap_rputs(i ? ",{\"server\":" : "{\"server\":", r);
+        admission_json_string(r, admission_text_utf8(p, server->name));
+        ap_rprintf(r,
+                   ",\"granted\":%u,\"share\":%u,\"wanted\":%u,"
+                   "\"silentMs\":%u}",
+                   server->granted, server->target, server->wanted,
+                   server->silent_msec);
+    }
+    ap_rputs("]}", r);
+}
+
+static void write_zone(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone, admission_json_with_t with)
+{
+    admission_view_t view;
+    adm_history_t history = { 0 };
+    int i;
+
+    admission_fields_look_at(zone, &view,
+                             with == ADMISSION_WITH_HISTORY ? &history : NULL);
+    ap_rputs("{\"name\":", r);
+    admission_json_string(r, admission_text_utf8(p, zone->name));
+    if (view.is_busy) {
+        ap_rputs(",\"busy\":true}", r);
+        return;
+    }
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        ap_rputs(",", r);
+        write_field(r, &admission_zone_fields[i],
+                    admission_zone_fields[i].of_zone(&view));
+    }
+    write_durations(r, "wait", &view.stats.figures.wait);
+    write_durations(r, "service", &view.stats.figures.service);
+    write_keys(r, p, zone);
+    write_sharers(r, p, zone);
+    if (with == ADMISSION_WITH_HISTORY) {
+        write_history(r, &history);
+    }
+    else if (with == ADMISSION_WITH_REQUESTS) {
+        write_requests(r, p, zone);
+    }
+    ap_rputs("}", r);
+}
+
+int admission_json_write(request_rec *r, const admission_zone_t *only,
+                         admission_json_with_t with)
+{
+    const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
+    adm_server_stats_t stats;
+    apr_pool_t *p; /* of one zone */
+    const admission_field_t *field;
+    int i;
+
+    admission_fields_look_at_server(&stats);
+    ap_set_content_type(r, "application/json");
+    ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
+        ap_rputs(i ? "," : "", r);
+        write_field(r, field, field->of_server(&stats));
+    }
+    ap_rputs("},\"zones\":[", r);
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        apr_pool_clear(p);
+        ap_rputs(i ? "," : "", r);
+        write_zone(r, p, APR_ARRAY_IDX(zones, i, const admission_zone_t *),
+                   with);
+    }
+    apr_pool_destroy(p);
+    ap_rputs("]}", r);
+    return OK;
+}

@@ -1,0 +1,94 @@
+/* mod_admission_page.c - a live page for people.
+ *
+ * Everything is drawn here, so that the page is the same with and without
+ * script; the script only fetches it again and changes what has changed. Style
+ * and script are answers of this same handler: the page loads nothing from
+ * elsewhere and needs no exception from a Content-Security-Policy of 'self'.
+ */
+#include <httpd.h>
+#include <http_protocol.h>
+
+#include "view_fields.h"
+#include "view_page.h"
+#include "view_page_facts.h"
+#include "view_page_overview.h"
+#include "view_page_zone.h"
+
+static const char style[] =
+#include "view/page_css.inc"
+    ;
+
+static const char script[] =
+#include "view/page_js.inc"
+    ;
+
+/* Asked for each time: another version of the module has another one. */
+static int write_constant(request_rec *r, const char *type, const char *text)
+{
+    ap_set_content_type(r, type);
+    apr_table_setn(r->headers_out, "Cache-Control", "no-cache");
+    ap_rputs(text, r);
+    return OK;
+}
+
+int admission_page_style(request_rec *r)
+{
+    return write_constant(r, "text/css; charset=utf-8", style);
+}
+
+int admission_page_script(request_rec *r)
+{
+    return write_constant(r, "text/javascript; charset=utf-8", script);
+}
+
+static void write_headers(request_rec *r)
+{
+    ap_set_content_type(r, "text/html; charset=utf-8");
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    apr_table_setn(r->headers_out, "Content-Security-Policy",
+                   "default-src 'none'; style-src 'self'; script-src 'self'; "
+                   "connect-src 'self'; img-src data:; base-uri 'none'; "
+                   "frame-ancestors 'none'; form-action 'self'");
+}
+
+static void write_top(request_rec *r)
+{
+    ap_rputs(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width,"
+        "initial-scale=1\">\n<title>Admission control</title>\n"
+        "<link rel=\"icon\" href=\"data:,\">"
+        "<link rel=\"stylesheet\" href=\"?style\">\n"
+        "<script src=\"?script\" defer></script>\n"
+        "</head><body>\n<header><h1>Admission control</h1>"
+        "<p id=\"stale\" class=\"bad\" role=\"status\"></p></header>\n<main>\n",
+        r);
+}
+
+int admission_page_write(request_rec *r, const admission_zone_t *only,
+                         const char *filter)
+{
+    bool can_order = strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0;
+    adm_server_stats_t server;
+
+    admission_fields_look_at_server(&server);
+    write_headers(r);
+    write_top(r);
+    admission_page_facts_trouble(r, &server);
+    if (only) {
+        ap_rvputs(r, "<p class=\"key\"><a href=\"",
+                  ap_os_escape_path(r->pool, r->uri, 1),
+                  "\">All zones</a></p>\n", NULL);
+        admission_page_zone_write(r, r->pool, only, can_order);
+    }
+    else {
+        admission_page_overview_write(r, filter);
+    }
+    admission_page_facts_server(r, &server);
+    ap_rputs(
+        "</main>\n<footer><p class=\"key\"><span>For programs: "
+        "<a href=\"?json\">JSON</a>, <a href=\"?prometheus\">Prometheus</a>"
+        "</span></p></footer></body></html>\n",
+        r);
+    return OK;
+}

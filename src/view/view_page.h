@@ -1,0 +1,16 @@
+/* mod_admission_page.h - the live page for people. */
+#ifndef MOD_ADMISSION_PAGE_H
+#define MOD_ADMISSION_PAGE_H
+
+#include "module/conf.h"
+
+/** Write the page. @param only  everything of this zone; NULL: overview of the zones
+ *  that have @a filter in their name, or of all if it is NULL */
+int admission_page_write(request_rec *r, const admission_zone_t *only,
+                         const char *filter);
+
+/** Write its style, its script. */
+int admission_page_style(request_rec *r);
+int admission_page_script(request_rec *r);
+
+#endif

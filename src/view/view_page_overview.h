@@ -1,0 +1,10 @@
+/* mod_admission_page_overview.h - all zones, a row each. */
+#ifndef MOD_ADMISSION_PAGE_OVERVIEW_H
+#define MOD_ADMISSION_PAGE_OVERVIEW_H
+
+#include "view_page.h"
+
+/** Write the filter and the table, of zones with @a filter in their name; those first that want to be looked at. */
+void admission_page_overview_write(request_rec *r, const char *filter);
+
+#endif

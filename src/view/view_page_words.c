@@ -1,0 +1,307 @@
+/* mod_admission_page_words.c - what is said of a zone, for people. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+
+#include "view_page_words.h"
+
+static bool was_used(const adm_zone_stats_t *stats)
+{
+    int i;
+
+    for (i = 0; i < ADM_OUTCOMES; i++) {
+        if (stats->figures.outcomes[i]) {
+            return true;
+        }
+    }
+    return stats->active || stats->queued;
+}
+
+admission_page_state_t admission_page_words_state(const admission_view_t *view,
+                                                  const adm_history_t *history)
+{
+    const adm_zone_stats_t *stats = &view->stats;
+
+    return view->is_busy ? ADMISSION_PAGE_STUCK
+           : history && admission_page_words_rejected(history, 60) > 0
+               ? ADMISSION_PAGE_REJECTS
+           : stats->mode == ADM_MODE_PAUSE ? ADMISSION_PAGE_PAUSED
+           : stats->mode == ADM_MODE_DRAIN ? ADMISSION_PAGE_DRAINS
+           : stats->queued > 0             ? ADMISSION_PAGE_WAITS
+           : stats->active > 0             ? ADMISSION_PAGE_RUNS
+           : was_used(stats)               ? ADMISSION_PAGE_IDLE
+                                           : ADMISSION_PAGE_UNUSED;
+}
+
+const char *admission_page_words_of(admission_page_state_t state)
+{
+    static const char *const words[] = {
+        [ADMISSION_PAGE_STUCK] = "stuck",
+        [ADMISSION_PAGE_REJECTS] = "rejecting",
+        [ADMISSION_PAGE_PAUSED] = "paused",
+        [ADMISSION_PAGE_DRAINS] = "draining",
+        [ADMISSION_PAGE_WAITS] = "waiting",
+        [ADMISSION_PAGE_RUNS] = "running",
+        [ADMISSION_PAGE_IDLE] = "idle",
+        [ADMISSION_PAGE_UNUSED] = "never used"
+    };
+
+    return words[state];
+}
+
+const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec)
+{
+    apr_int64_t msec = (apr_int64_t)(usec / ADM_USEC_PER_MSEC);
+    int seconds = (int)(msec / 1000), minutes = seconds / 60;
+
+    if (msec < 1000) {
+        return apr_psprintf(p, "%d ms", (int)msec);
+    }
+    if (seconds < 10) {
+        return apr_psprintf(p, "%d.%d s", seconds, (int)(msec % 1000 / 100));
+    }
+    if (minutes == 0) {
+        return apr_psprintf(p, "%d s", seconds);
+    }
+    return minutes < 60
+               ? apr_psprintf(p, "%d min %d s", minutes, seconds % 60)
+               : apr_psprintf(p, "%d h %d min", minutes / 60, minutes % 60);
+}
+
+const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb)
+{
+    static const char *const units[] = { "KB", "MB", "GB", "TB" };
+    double size = (double)kb;
+    apr_size_t i = 0;
+
+    while (size >= 1000 && i < sizeof(units) / sizeof(*units) - 1) {
+        size /= 1024;
+        i++;
+    }
+    return apr_psprintf(p, "%.*f %s", i > 0 && size < 10 ? 1 : 0, size,
+                        units[i]);
+}
+
+const char *admission_page_words_percentile(apr_pool_t *p,
+                                            const adm_durations_t *durations,
+                                            unsigned percent)
+{
+    return durations->count ? admission_page_words_time(
+               p, (adm_usec_t)adm_durations_percentile(durations, percent))
+                            : "-";
+}
+
+apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
+                                           int seconds)
+{
+    int first = ADM_HISTORY_SECONDS - 1 - seconds;
+
+    return history->rejected[ADM_HISTORY_SECONDS - 1]
+           - history->rejected[first > 0 ? first : 0];
+}
+
+/* For how many seconds up to now the queue was full. */
+static int seconds_full(const adm_history_t *history, uint32_t queue_length)
+{
+    int i = ADM_HISTORY_SECONDS;
+
+    while (queue_length > 0 && i > 0
+           && history->queued[i - 1] >= queue_length) {
+        i--;
+    }
+    return ADM_HISTORY_SECONDS - i;
+}
+
+static void say(request_rec *r, const char *kind, const char *text)
+{
+    ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
+}
+
+/* What the configuration would have done. */
+static void say_dry_run(request_rec *r, apr_pool_t *p,
+                        const adm_zone_stats_t *stats)
+{
+    const adm_figures_t *figures = &stats->figures;
+    apr_uint64_t waited = figures->outcomes[ADM_DRY_QUEUED];
+    apr_uint64_t full = figures->outcomes[ADM_DRY_FULL];
+    apr_uint64_t late = figures->outcomes[ADM_DRY_LATE];
+    apr_uint64_t admitted = figures->outcomes[ADM_ADMITTED];
+
+    say(r, "ok",
+        apr_psprintf(
+            p,
+            "Dry run: everybody runs at once. With limit %u and queue %u, of "
+            "%" APR_UINT64_T_FMT " requests %" APR_UINT64_T_FMT
+            " would have waited, for %s in the mean, and %" APR_UINT64_T_FMT
+            " would have been rejected: %" APR_UINT64_T_FMT
+            " with the queue full, %" APR_UINT64_T_FMT " too late.",
+            stats->limit, stats->queue_length, admitted + waited + full + late,
+            waited,
+            admission_page_words_time(
+                p, waited ? (adm_usec_t)(figures->dry_wait_usec / waited) : 0),
+            full + late, full, late));
+}
+
+/* What holds, whatever comes and goes. */
+static void say_mode(request_rec *r, apr_pool_t *p,
+                     const admission_view_t *view)
+{
+    const adm_zone_stats_t *stats = &view->stats;
+
+    if (view->zone->dry_run) {
+        say_dry_run(r, p, stats);
+    }
+    if (stats->mode == ADM_MODE_PAUSE) {
+        say(r, "bad",
+            "Paused by an administrator: no request gets a permit until the mode "
+            "is open again.");
+    }
+    else if (stats->mode == ADM_MODE_DRAIN) {
+        say(r, "bad",
+            "Draining by order of an administrator: new requests are rejected "
+            "until the mode is open again.");
+    }
+    if (stats->orphans > 0) {
+        say(r, "bad",
+            apr_psprintf(p,
+                         "%u permits are held by programs whose httpd child is "
+                         "dead; they come back when the programs end.",
+                         stats->orphans));
+    }
+    if (stats->is_overridden) {
+        say(r, "",
+            apr_psprintf(
+                p,
+                "An order holds instead of the configuration, which has "
+                "limit %d and queue %d. To keep it, write it there.",
+                view->zone->limit, view->zone->queue_length));
+    }
+}
+
+static void say_traffic(request_rec *r, apr_pool_t *p,
+                        const admission_view_t *view,
+                        const adm_history_t *history)
+{
+    const adm_zone_stats_t *stats = &view->stats;
+    int full = seconds_full(history, stats->queue_length);
+    apr_uint64_t rejected = admission_page_words_rejected(history, 60);
+
+    if (full > 0) {
+        say(r, "bad",
+            apr_psprintf(
+                p,
+                "Queue full for %d s: %" APR_UINT64_T_FMT " rejected. "
+                "Raise MaxConcurrent only if memory allows; see below who "
+                "holds the permits.",
+                full, admission_page_words_rejected(history, full)));
+    }
+    else if (rejected > 0) {
+        say(r, "bad",
+            apr_psprintf(p,
+                         "%" APR_UINT64_T_FMT
+                         " rejected in the last minute; see "
+                         "below for which reason.",
+                         rejected));
+    }
+    else if (stats->queued > 0) {
+        say(r, "",
+            apr_psprintf(p, "%u wait, the first for %s; nobody is rejected.",
+                         stats->queued,
+                         admission_page_words_time(p,
+                                                   stats->oldest_wait_usec)));
+    }
+    else if (!was_used(stats)) {
+        say(r, "", "Never used: no request of this zone has come.");
+    }
+    else {
+        say(r, "ok", "Nobody waits.");
+    }
+}
+
+/* Why a limit that finds itself is what it is. */
+static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+{
+    char sentence[ADM_AUTO_SENTENCE];
+
+    if (view->stats.is_auto) {
+        adm_auto_sentence(&view->stats.found, view->stats.limit, sentence);
+        say(r, "",
+            apr_psprintf(p, "Limit %u, found (%s): %s.", view->stats.limit,
+                         adm_auto_reason(&view->stats.found), sentence));
+    }
+}
+
+/* What of a limit over servers is here, and why it may be none. */
+static void say_fleet(request_rec *r, apr_pool_t *p,
+                      const admission_view_t *view)
+{
+    const adm_fleet_t *fleet = &view->stats.fleet;
+
+    if (fleet->state == ADM_FLEET_OFF) {
+        return;
+    }
+    if (fleet->state == ADM_FLEET_FALLBACK) {
+        say(r, "bad",
+            "One limit over servers: this one has no lease of a share, so the "
+            "fallback of AdmissionFleet holds. The error log has the reason.");
+        return;
+    }
+    say(r, "",
+        apr_psprintf(p,
+                     "One limit over %u servers: %u, of which this one may use "
+                     "%u for %s; %u are granted and %u wanted in all.%s",
+                     fleet->servers, fleet->limit, fleet->share,
+                     admission_page_words_time(p, fleet->lease_usec),
+                     fleet->reserved, fleet->wanted,
+                     fleet->state == ADM_FLEET_LEARNING ? apr_psprintf(
+                         p,
+                         " The engine still learns who has what: for %s "
+                         "it gives out nothing that nobody claims.",
+                         admission_page_words_time(p, fleet->learning_usec))
+                                                        : ""));
+}
+
+/* What the programs were that have ended, and how many more there is room for. */
+static void say_room(request_rec *r, apr_pool_t *p,
+                     const admission_view_t *view)
+{
+    const adm_account_t *account = &view->stats.figures.account;
+    apr_uint64_t most = adm_spread_percentile(&account->peak_kb, 95);
+    apr_uint64_t available = view->stats.available_kb;
+    const char *text;
+
+    if (account->count == 0 || most == 0) {
+        return;
+    }
+    text = apr_psprintf(p,
+                        "Programs took %s of memory on average, 95 %% of them "
+                        "at most %s",
+                        admission_page_words_size(p, account->peak_kb.sum
+                                                         / account->count),
+                        admission_page_words_size(p, most));
+    if (available > 0) {
+        text = apr_psprintf(p,
+                            "%s: room for %" APR_UINT64_T_FMT
+                            " such programs in the memory that is free (%s)",
+                            text, available / most,
+                            admission_page_words_size(p, available));
+    }
+    say(r, "", apr_pstrcat(p, text, ".", NULL));
+}
+
+void admission_page_words_say(request_rec *r, apr_pool_t *p,
+                              const admission_view_t *view,
+                              const adm_history_t *history)
+{
+    if (view->is_busy) {
+        say(r, "bad",
+            "Busy: a process that does not run holds its lock. Requests wait for "
+            "it briefly, then run without a limit; the error log says more.");
+        return;
+    }
+    say_mode(r, p, view);
+    say_traffic(r, p, view, history);
+    say_why(r, p, view);
+    say_fleet(r, p, view);
+    say_room(r, p, view);
+}

@@ -1,0 +1,48 @@
+/* mod_admission_page_words.h - what is said of a zone, for people. */
+#ifndef MOD_ADMISSION_PAGE_WORDS_H
+#define MOD_ADMISSION_PAGE_WORDS_H
+
+#include "view_fields.h"
+
+/** The state of a zone, those first that want to be looked at. */
+typedef enum admission_page_state_t {
+    ADMISSION_PAGE_STUCK,
+    ADMISSION_PAGE_REJECTS,
+    ADMISSION_PAGE_PAUSED,
+    ADMISSION_PAGE_DRAINS,
+    ADMISSION_PAGE_WAITS,
+    ADMISSION_PAGE_RUNS,
+    ADMISSION_PAGE_IDLE,
+    ADMISSION_PAGE_UNUSED,
+    ADMISSION_PAGE_STATES
+} admission_page_state_t;
+
+/** @param history  NULL: nothing was rejected lately. */
+admission_page_state_t admission_page_words_state(const admission_view_t *view,
+                                                  const adm_history_t *history);
+
+/** @return a state in a word. */
+const char *admission_page_words_of(admission_page_state_t state);
+
+/** @return a time as people write it: 45 ms, 3.4 s, 2 min 5 s. */
+const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec);
+
+/** @return memory of so many KiB as people write it: 512 KB, 1.4 MB, 81 MB. */
+const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb);
+
+/** @return the time that so many percent of them were below, as far as the
+ *  histogram tells it; "-" if there are none. */
+const char *admission_page_words_percentile(apr_pool_t *p,
+                                            const adm_durations_t *durations,
+                                            unsigned percent);
+
+/** @return how many were rejected in the last seconds. */
+apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
+                                           int seconds);
+
+/** Write what is wrong with a zone, and what to do; or that nothing is. */
+void admission_page_words_say(request_rec *r, apr_pool_t *p,
+                              const admission_view_t *view,
+                              const adm_history_t *history);
+
+#endif

@@ -1,0 +1,159 @@
+/* mod_admission_page_zone.c - everything of one zone, for people. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+
+#include "view_fields.h"
+#include "view_page_chart.h"
+#include "view_page_facts.h"
+#include "fair/fair_page.h"
+#include "view_page_who.h"
+#include "view_page_words.h"
+#include "view_page_zone.h"
+#include "view_text.h"
+
+/* ---- how long requests waited and ran ------------------------------------ */
+
+static const char *name_bucket(apr_pool_t *p, int bucket)
+{
+    bool is_last = bucket == ADM_HISTOGRAM_BUCKETS - 1;
+    int msec = 1 << (is_last ? bucket - 1 : bucket);
+
+    return apr_psprintf(p, "%s %d %s", is_last ? "from" : "below",
+                        msec < 1000 ? msec : msec / 1000,
+                        msec < 1000 ? "ms" : "s");
+}
+
+static void draw_bar(request_rec *r, apr_pool_t *p, int bucket, uint64_t count,
+                     uint64_t top)
+{
+    ap_rprintf(
+        r,
+        "<tr><th scope=\"row\">%s</th><td><svg aria-hidden=\"true\"><rect "
+        "width=\"%.1f%%\" height=\"100%%\"/></svg></td>"
+        "<td>%" APR_UINT64_T_FMT "</td></tr>\n",
+        name_bucket(p, bucket), 100 * (double)count / (double)top, count);
+}
+
+/* From the first to the last that is not empty. */
+static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
+                           const adm_durations_t *durations)
+{
+    int first = ADM_HISTOGRAM_BUCKETS, last = -1, i;
+    uint64_t top = 1;
+
+    for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
+        if (durations->bucket[i]) {
+            first = i < first ? i : first;
+            last = i;
+        }
+        top = durations->bucket[i] > top ? durations->bucket[i] : top;
+    }
+    ap_rprintf(r,
+               "<table class=\"times\"><caption>%s: %" APR_UINT64_T_FMT
+               ", half of them within %s, 95 %% within %s</caption>\n",
+               title, durations->count,
+               admission_page_words_percentile(p, durations, 50),
+               admission_page_words_percentile(p, durations, 95));
+    for (i = first; i <= last; i++) {
+        draw_bar(r, p, i, durations->bucket[i], top);
+    }
+    ap_rputs("</table>\n", r);
+}
+
+static void write_times(request_rec *r, apr_pool_t *p,
+                        const adm_figures_t *figures)
+{
+    ap_rputs("<details><summary>How long requests waited and ran</summary>\n",
+             r);
+    draw_histogram(r, p, "Waited, and got a permit", &figures->wait);
+    draw_histogram(r, p, "Ran", &figures->service);
+    ap_rputs("</details>\n", r);
+}
+
+/* ---- orders -------------------------------------------------------------- */
+
+static void begin_form(request_rec *r, apr_pool_t *p, const char *name)
+{
+    ap_rvputs(r, "<form class=\"order\" method=\"post\" action=\"?zone=",
+              ap_escape_urlencoded(p, name),
+              "\"><input type=\"hidden\" name=\"zone\" value=\"",
+              ap_escape_html2(p, name, 0), "\">", NULL);
+}
+
+static void ask_number(request_rec *r, apr_pool_t *p, const char *name,
+                       const char *label, const char *key, int min, int max,
+                       uint32_t value)
+{
+    begin_form(r, p, name);
+    ap_rprintf(r,
+               "<label>%s <input type=\"number\" name=\"%s\" min=\"%d\" "
+               "max=\"%d\" value=\"%u\" required></label> <button>Set</button>"
+               "</form>\n",
+               label, key, min, max, value);
+}
+
+static void ask_mode(request_rec *r, apr_pool_t *p, const char *name,
+                     adm_mode_t now)
+{
+    int mode;
+
+    begin_form(r, p, name);
+    ap_rputs("<span>Mode</span>", r);
+    for (mode = 0; mode < ADM_MODES; mode++) {
+        const char *word = adm_mode_name((adm_mode_t)mode);
+
+        ap_rvputs(r, " <button name=\"mode\" value=\"", word,
+                  "\" aria-pressed=\"", mode == (int)now ? "true" : "false",
+                  "\">", word, "</button>", NULL);
+    }
+    ap_rputs("</form>\n", r);
+}
+
+static void write_orders(request_rec *r, apr_pool_t *p,
+                         const admission_view_t *view)
+{
+    const char *name = admission_text_utf8(p, view->zone->name);
+    const adm_zone_stats_t *stats = &view->stats;
+
+    ap_rputs("<fieldset><legend>Change it now, for all children</legend>\n", r);
+    ask_number(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
+               stats->limit_ordered == ADM_OVERRIDE_NONE
+                   ? stats->limit_configured
+                   : stats->limit_ordered);
+    ask_number(r, p, name, "Queue", "queue", 0, ADMISSION_QUEUE_MAX,
+               stats->queue_length);
+    ask_mode(r, p, name, stats->mode);
+    begin_form(r, p, name);
+    ap_rputs(
+        "<input type=\"hidden\" name=\"limit\" value=\"config\">"
+        "<input type=\"hidden\" name=\"queue\" value=\"config\">"
+        "<input type=\"hidden\" name=\"mode\" value=\"config\">"
+        "<button>Reset to the configuration</button></form>\n</fieldset>\n",
+        r);
+}
+
+void admission_page_zone_write(request_rec *r, apr_pool_t *p,
+                               const admission_zone_t *zone, bool can_order)
+{
+    admission_view_t view;
+    adm_history_t history = { 0 };
+
+    admission_fields_look_at(zone, &view, &history);
+    ap_rvputs(r, "<section class=\"zone\"><h2>",
+              ap_escape_html(p, admission_text_utf8(p, zone->name)), "</h2>\n",
+              NULL);
+    admission_page_words_say(r, p, &view, &history);
+    if (!view.is_busy) {
+        admission_page_chart_write(r, view.stats.limit, &history);
+        admission_page_facts_reasons(r, &view);
+        admission_page_keys_write(r, p, zone);
+        admission_page_who_write(r, p, zone);
+        if (can_order) {
+            write_orders(r, p, &view);
+        }
+        admission_page_facts_zone(r, p, &view);
+        write_times(r, p, &view.stats.figures);
+    }
+    ap_rputs("</section>\n", r);
+}

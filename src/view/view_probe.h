@@ -1,0 +1,13 @@
+/* mod_admission_probe.h - whether new requests are served in time, for load balancers. */
+#ifndef MOD_ADMISSION_PROBE_H
+#define MOD_ADMISSION_PROBE_H
+
+#include "module/conf.h"
+
+/** Answer 200; or 503 with the reason and the name of the first zone that rejects new
+ *  requests or keeps them waiting beyond its target.
+ *
+ *  @param only  the zone that is asked for; NULL: all */
+int admission_probe_write(request_rec *r, const admission_zone_t *only);
+
+#endif

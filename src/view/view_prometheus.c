@@ -1,0 +1,288 @@
+/* mod_admission_prometheus.c - the facts for programs: Prometheus.
+ *
+ * Made from the field tables. Text exposition format 0.0.4, base units.
+ */
+#include <httpd.h>
+#include <sys/mman.h>
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+
+#include "view_fields.h"
+#include "view_pieces.h"
+#include "view_prometheus.h"
+#include "view_text.h"
+
+#define LABEL_BEGIN "{zone=\""
+
+/* One zone, with the beginning of its series' labels up to the quote that ends the
+ * name. */
+typedef struct row_t {
+    admission_view_t view;
+    const char *label;
+    apr_size_t label_length;
+} row_t;
+
+/* The figures of all zones: metric after metric is written, and each one has
+ * all zones. Pages of their own, given back at once: neither httpd's allocators
+ * nor malloc keep them for later. The labels are behind the rows. */
+typedef struct table_t {
+    row_t *rows;
+    int count;
+    apr_size_t bytes;
+} table_t;
+
+/* Of a label: backslash, quote and newline are escaped. @return its end. */
+static char *put_label(char *end, const char *text)
+{
+    bool is_right = admission_text_is_utf8(text);
+
+    memcpy(end, LABEL_BEGIN, sizeof(LABEL_BEGIN) - 1);
+    end += sizeof(LABEL_BEGIN) - 1;
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+
+        if (c == '\\' || c == '"' || c == '\n') {
+            *end++ = '\\';
+            c = c == '\n' ? 'n' : c;
+        }
+        if (c >= 0x80 && !is_right) {
+            end = admission_text_put_latin1(end, c);
+        }
+        else {
+            *end++ = (char)c;
+        }
+    }
+    *end++ = '"';
+    return end;
+}
+
+/* A byte becomes two in UTF-8 and two when it is escaped, never both. */
+static apr_size_t room_of_label(const admission_zone_t *zone)
+{
+    return 2 * strlen(zone->name) + sizeof(LABEL_BEGIN);
+}
+
+/* @return false: there is no memory for it. */
+static bool make_table(const apr_array_header_t *zones, table_t *table)
+{
+    char *end;
+    int i;
+
+    *table = (table_t){ .count = zones->nelts, .bytes = sizeof(row_t) };
+    for (i = 0; i < zones->nelts; i++) {
+        table->bytes += sizeof(row_t)
+                        + room_of_label(
+                            APR_ARRAY_IDX(zones, i, const admission_zone_t *));
+    }
+    table->rows = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (table->rows == MAP_FAILED) {
+        return false;
+    }
+    end = (char *)&table->rows[table->count];
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     const admission_zone_t *);
+        row_t *row = &table->rows[i];
+
+        admission_fields_look_at(zone, &row->view, NULL);
+        row->label = end;
+        end = put_label(end, zone->name);
+        row->label_length = (apr_size_t)(end - row->label);
+    }
+    return true;
+}
+
+static void put(admission_pieces_t *out, const char *text)
+{
+    admission_pieces_put_text(out, text);
+}
+
+/* "OldestWaitMs" is "admission_oldest_wait_seconds". */
+static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
+{
+    const admission_unit_t *unit = admission_fields_unit(field->kind);
+    const char *name = field->reason ? "Rejected" : field->name;
+    const char *end = name + strlen(name) - strlen(unit->name);
+    char *snake = apr_palloc(p, 2 * strlen(name) + 1), *to = snake;
+
+    for (; name < end; name++) {
+        if (apr_isupper(*name)) {
+            *to++ = '_';
+        }
+        *to++ = apr_tolower(*name);
+    }
+    *to = '\0';
+    return apr_pstrcat(p, "admission", snake, unit->metric, NULL);
+}
+
+static void write_head(admission_pieces_t *out, const char *name,
+                       const char *type, const char *help)
+{
+    put(out, "# HELP ");
+    put(out, name);
+    put(out, " ");
+    put(out, help);
+    put(out, "\n# TYPE ");
+    put(out, name);
+    put(out, " ");
+    put(out, type);
+    put(out, "\n");
+}
+
+static void write_value(admission_pieces_t *out, const admission_field_t *field,
+                        apr_int64_t value)
+{
+    const admission_unit_t *unit = admission_fields_unit(field->kind);
+
+    value *= unit->times;
+    put(out, " ");
+    if (unit->per > 1) {
+        int digits = unit->per > 1000 ? 6 : 3;
+
+        admission_pieces_put_number(
+            out, value * (digits == 6 ? 1000000 : 1000) / unit->per, digits);
+    }
+    else {
+        admission_pieces_put_number(out, value, 0);
+    }
+    put(out, "\n");
+}
+
+static void write_field_head(admission_pieces_t *out,
+                             const admission_field_t *field, const char *name)
+{
+    write_head(out, name,
+               field->kind == ADMISSION_COUNTER ? "counter" : "gauge",
+               field->help);
+}
+
+static void write_zone_field(admission_pieces_t *out,
+                             const admission_field_t *field, const char *name,
+                             const table_t *table)
+{
+    int i;
+
+    for (i = 0; i < table->count && !out->is_lost; i++) {
+        const row_t *row = &table->rows[i];
+
+        if (row->view.is_busy || !admission_fields_tells(field, &row->view)) {
+            continue;
+        }
+        put(out, name);
+        admission_pieces_put(out, row->label, row->label_length);
+        if (field->reason) {
+            put(out, ",reason=\"");
+            put(out, field->reason);
+            put(out, "\"");
+        }
+        put(out, "}");
+        write_value(out, field, field->of_zone(&row->view));
+    }
+}
+
+static void write_zone_fields(admission_pieces_t *out, const table_t *table)
+{
+    const char *last = "";
+    int i;
+
+    for (i = 0; i < admission_zone_fields_count; i++) {
+        const admission_field_t *field = &admission_zone_fields[i];
+        const char *name = metric_name(out->r->pool, field);
+
+        /* Fields of one metric follow each other. */
+        if (strcmp(name, last) != 0) {
+            write_field_head(out, field, name);
+            last = name;
+        }
+        write_zone_field(out, field, name, table);
+    }
+}
+
+/* Up to the end of the labels, the one for the bucket left out. */
+static void begin_part(admission_pieces_t *out, const char *name,
+                       const char *part, const row_t *row)
+{
+    put(out, name);
+    put(out, part);
+    admission_pieces_put(out, row->label, row->label_length);
+}
+
+static void end_part(admission_pieces_t *out, const char *labels_end,
+                     apr_uint64_t value, int digits)
+{
+    put(out, labels_end);
+    admission_pieces_put_number(out, (apr_int64_t)value, digits);
+    put(out, "\n");
+}
+
+static void write_histogram(admission_pieces_t *out, const char *name,
+                            const row_t *row, const adm_durations_t *durations)
+{
+    apr_uint64_t below = 0;
+    int i;
+
+    for (i = 0; i < ADM_HISTOGRAM_BUCKETS - 1; i++) {
+        below += durations->bucket[i];
+        begin_part(out, name, "_bucket", row);
+        put(out, ",le=\"");
+        admission_pieces_put_number(out, 1 << i, 3);
+        end_part(out, "\"} ", below, 0);
+    }
+    begin_part(out, name, "_bucket", row);
+    end_part(out, ",le=\"+Inf\"} ", durations->count, 0);
+    begin_part(out, name, "_sum", row);
+    end_part(out, "} ", durations->sum_usec, 6);
+    begin_part(out, name, "_count", row);
+    end_part(out, "} ", durations->count, 0);
+}
+
+/* Twenty series for a zone: only where there is something in them. */
+static void write_histograms(admission_pieces_t *out, const char *name,
+                             const char *help, const table_t *table,
+                             bool is_wait)
+{
+    int i;
+
+    write_head(out, name, "histogram", help);
+    for (i = 0; i < table->count && !out->is_lost; i++) {
+        const adm_figures_t *figures = &table->rows[i].view.stats.figures;
+        const adm_durations_t *durations = is_wait ? &figures->wait
+                                                   : &figures->service;
+
+        if (durations->count > 0) {
+            write_histogram(out, name, &table->rows[i], durations);
+        }
+    }
+}
+
+int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
+{
+    admission_pieces_t out = { .r = r };
+    adm_server_stats_t stats;
+    const admission_field_t *field;
+    table_t table;
+    int i;
+
+    admission_fields_look_at_server(&stats);
+    if (!make_table(admission_fields_zones(r->pool, only), &table)) {
+        return HTTP_INTERNAL_SERVER_ERROR;
+    }
+    ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
+        const char *name = metric_name(r->pool, field);
+
+        write_field_head(&out, field, name);
+        put(&out, name);
+        write_value(&out, field, field->of_server(&stats));
+    }
+    write_zone_fields(&out, &table);
+    write_histograms(&out, "admission_wait_duration_seconds",
+                     "Waits of requests that got a permit.", &table, 1);
+    write_histograms(&out, "admission_service_duration_seconds",
+                     "Times that permits were held.", &table, 0);
+    admission_pieces_end(&out);
+    munmap(table.rows, table.bytes);
+    return OK;
+}

@@ -1,0 +1,150 @@
+/* mod_admission_server_status.c - our part of the server-status page. */
+#include <httpd.h>
+#include <apr_strings.h>
+#include <http_protocol.h>
+#include <mod_status.h>
+
+#include "module/opening.h"
+#include "module/process.h"
+#include "view_fields.h"
+#include "view_handler.h"
+#include "view_server_status.h"
+#include "view_text.h"
+
+/* Those of ?auto&zone=NAME, in any place; all if no zone is asked for. */
+static const apr_array_header_t *zones_asked_for(request_rec *r)
+{
+    const char *args = r->args ? r->args : "";
+
+    while (*args) {
+        const char *value = ap_getword(r->pool, &args, '&');
+        const char *key = ap_getword(r->pool, &value, '=');
+
+        if (strcmp(key, "zone") == 0) {
+            char *name = apr_pstrdup(r->pool, value);
+            const admission_zone_t *zone =
+                ap_unescape_urlencoded(name) == OK
+                    ? admission_fields_find_zone(r->pool, name)
+                    : NULL;
+
+            return zone ? admission_fields_zones(r->pool, zone)
+                        : apr_array_make(r->pool, 0, sizeof(zone));
+        }
+    }
+    return admission_fields_zones(r->pool, NULL);
+}
+
+static int fields_of(const admission_view_t *view)
+{
+    return view->is_busy ? 0 : admission_zone_fields_count;
+}
+
+static void print_lines(request_rec *r, const adm_server_stats_t *server)
+{
+    const apr_array_header_t *zones = zones_asked_for(r);
+    const admission_field_t *field;
+    admission_view_t view;
+    int i, n;
+
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
+        ap_rvputs(r, "Admission", field->name, ": ", NULL);
+        admission_fields_write(r, field, field->of_server(server));
+        ap_rputs("\n", r);
+    }
+    for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
+        admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
+                                 &view, NULL);
+        ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
+        for (i = 0; i < fields_of(&view); i++) {
+            const admission_field_t *field = &admission_zone_fields[i];
+
+            ap_rprintf(r, "Admission[%d]%s: ", n, field->name);
+            admission_fields_write(r, field, field->of_zone(&view));
+            ap_rputs("\n", r);
+        }
+    }
+}
+
+static void print_server(request_rec *r, const adm_server_stats_t *server)
+{
+    const admission_field_t *field;
+    int i;
+
+    ap_rputs("<hr />\n<h1>Admission control</h1>\n<dl><dt>", r);
+    for (i = 0; (field = admission_fields_of_server(i)); i++) {
+        ap_rvputs(r, i ? ", " : "", field->name, ": ", NULL);
+        admission_fields_write(r, field, field->of_server(server));
+    }
+    ap_rputs("</dt>\n", r);
+}
+
+/* @param page  where its zones have theirs; NULL: nowhere */
+static void print_zone(request_rec *r, apr_pool_t *p, const char *page,
+                       const admission_view_t *view)
+{
+    const adm_zone_stats_t *stats = &view->stats;
+    const char *name = ap_escape_html(p, view->zone->name);
+
+    ap_rputs("<dd>", r);
+    if (page) {
+        ap_rvputs(
+            r, "<a href=\"", page, "?zone=",
+            ap_escape_urlencoded(p, admission_text_utf8(p, view->zone->name)),
+            "\">", name, "</a>", NULL);
+    }
+    else {
+        ap_rputs(name, r);
+    }
+    if (view->is_busy) {
+        ap_rputs(": busy</dd>\n", r);
+        return;
+    }
+    ap_rprintf(r,
+               "%s: limit %u, %u running, %u waiting, %" APR_UINT64_T_FMT
+               " rejected</dd>\n",
+               view->zone->dry_run ? " (dry run)" : "", stats->limit,
+               stats->active, stats->queued,
+               adm_figures_rejected(&stats->figures));
+}
+
+static void print_zones(request_rec *r)
+{
+    const char *path = admission_opening_path(r);
+    const char *page = path
+                           ? ap_escape_html(r->pool,
+                                            ap_os_escape_path(r->pool, path, 1))
+                           : NULL;
+    const apr_array_header_t *zones = zones_asked_for(r);
+    apr_pool_t *p; /* of one zone */
+    int i;
+
+    apr_pool_create(&p, r->pool);
+    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+        admission_view_t view;
+
+        apr_pool_clear(p);
+        admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
+                                 &view, NULL);
+        print_zone(r, p, page, &view);
+    }
+    apr_pool_destroy(p);
+}
+
+int admission_server_status(request_rec *r, int flags)
+{
+    adm_server_stats_t server;
+
+    if (!admission_process_child()) {
+        return DECLINED;
+    }
+    /* Copies: no lock is held while something is written. */
+    admission_fields_look_at_server(&server);
+    if (flags & AP_STATUS_SHORT) {
+        print_lines(r, &server);
+        return OK;
+    }
+    print_server(r, &server);
+    print_zones(r);
+    ap_rputs("</dl>\n", r);
+    return OK;
+}

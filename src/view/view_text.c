@@ -1,0 +1,88 @@
+/* mod_admission_text.c - what the administrator and clients wrote, as UTF-8. */
+#include <string.h>
+
+#include <apr_strings.h>
+
+#include "view_text.h"
+
+/* @return the length of the character of UTF-8 at @a text; 0: there is none. */
+static int utf8_length(const unsigned char *text)
+{
+    unsigned first = text[0], second = text[1];
+    int length = first < 0x80                     ? 1
+                 : first >= 0xc2 && first <= 0xdf ? 2
+                 : first >= 0xe0 && first <= 0xef ? 3
+                 : first >= 0xf0 && first <= 0xf4 ? 4
+                                                  : 0;
+    int i;
+
+    /* Longer than need be, half a pair, beyond the last character. */
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
+        || (first == 0xf0 && second < 0x90)
+        || (first == 0xf4 && second > 0x8f)) {
+        return 0;
+    }
+    for (i = 1; i < length; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+bool admission_text_is_utf8(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    int length = 1;
+
+    while (*c && length) {
+        length = utf8_length(c);
+        c += length;
+    }
+    return length != 0;
+}
+
+/* A character of ISO-8859-1. @return where the next one goes. */
+char *admission_text_put_latin1(char *end, unsigned char c)
+{
+    if (c >= 0x80) {
+        *end++ = (char)(0xc0 | c >> 6);
+        c = 0x80 | (c & 0x3f);
+    }
+    *end++ = (char)c;
+    return end;
+}
+
+const char *admission_text_utf8(apr_pool_t *p, const char *text)
+{
+    char *utf8, *end;
+
+    if (admission_text_is_utf8(text)) {
+        return text;
+    }
+    utf8 = end = apr_palloc(p, 2 * strlen(text) + 1);
+    for (; *text; text++) {
+        end = admission_text_put_latin1(end, (unsigned char)*text);
+    }
+    *end = '\0';
+    return utf8;
+}
+
+const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
+                                    apr_size_t room)
+{
+    apr_size_t length = strlen(text);
+    int back;
+
+    for (back = 1; length >= room && back <= 3 && back <= (int)length; back++) {
+        if ((unsigned char)text[length - back] >= 0xc0) {
+            const char *whole = apr_pstrmemdup(p, text, length - back);
+
+            return admission_text_is_utf8(whole)
+                           && !admission_text_is_utf8(text)
+                       ? whole
+                       : admission_text_utf8(p, text);
+        }
+    }
+    return admission_text_utf8(p, text);
+}
