@@ -3,7 +3,7 @@
 # adm-zones, adm-tickets and adm-children list what is in use.
 
 define adm-zones
-  set $s = 'mod_admission_process.c'::segment
+  set $s = 'process.c'::segment
   set $i = 0
   while $i < $s->header->zones_used
     set $z = &$s->zone_recs[$i]
@@ -13,7 +13,7 @@ define adm-zones
   end
 end
 define adm-tickets
-  set $s = 'mod_admission_process.c'::segment
+  set $s = 'process.c'::segment
   set $i = 0
   while $i < $s->header->chunks_used * 64
     set $t = &$s->ticket_recs[$i]
@@ -26,7 +26,7 @@ define adm-tickets
   end
 end
 define adm-children
-  set $s = 'mod_admission_process.c'::segment
+  set $s = 'process.c'::segment
   set $i = 0
   while $i < $s->header->children_used
     set $c = &$s->child_recs[$i]

@@ -30,23 +30,6 @@ static adm_auto_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
 
 /* ---- what is measured ----------------------------------------------------------- */
 
-/* What a program of several permits has for each. A torn segment may say 0. */
-static uint64_t part_of(uint64_t kb, uint32_t cost)
-{
-    return kb / adm_greater(cost, 1);
-}
-
-void adm_auto_note_program_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
-                                  uint32_t cost)
-{
-    uint64_t part = part_of(peak_kb, cost);
-
-    adm_figures_note_programs(&zone->figures, part, adm_greater(cost, 1));
-    if (part > zone->peak_kb) {
-        zone->peak_kb = part;
-    }
-}
-
 /* The size of each that was sampled. */
 static uint32_t copy_sizes_locked(const adm_segment_t *segment,
                                   const adm_zone_rec_t *zone, uint32_t *sizes,
@@ -63,7 +46,7 @@ static uint32_t copy_sizes_locked(const adm_segment_t *segment,
 
             for (n = 0; kb > 0 && n < adm_greater(cost, 1) && count < room;
                  n++) {
-                sizes[count++] = (uint32_t)part_of(kb, cost);
+                sizes[count++] = (uint32_t)adm_account_part(kb, cost);
             }
         }
     }

@@ -70,10 +70,6 @@ bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
  *  not find itself. */
 void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone);
 
-/** By adm_account: a program has ended whose ticket had @a cost permits. Zone lock. */
-void adm_auto_note_program_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
-                                  uint32_t cost);
-
 /** By adm_round: the agent has been silent. Limits that find themselves fall to
  *  what surely fits into memory. No lock. */
 void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now);

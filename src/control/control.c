@@ -1,4 +1,4 @@
-/* mod_admission_control.c - SetHandler admission-control: orders by POST.
+/* control.c - SetHandler admission-control: orders by POST.
  *
  * Who may order, what the order says, obey, log, answer.
  */
@@ -52,7 +52,7 @@ static int obey(request_rec *r, const admission_order_t *order)
     apr_status_t rv;
 
     if (!zone) {
-        return admission_handler_refuse(
+        return admission_text_answer(
             r, HTTP_NOT_FOUND,
             apr_pstrcat(r->pool, "No zone is called '",
                         admission_text_utf8(r->pool, order->zone), "'.", NULL));
@@ -60,7 +60,7 @@ static int obey(request_rec *r, const admission_order_t *order)
     rv = adm_override_set(admission_process_child(), zone->handle,
                           &order->wanted, adm_now(), &before, &after);
     if (rv != APR_SUCCESS) {
-        return admission_handler_refuse(
+        return admission_text_answer(
             r, HTTP_SERVICE_UNAVAILABLE,
             "Nothing was changed: a process that does not run holds the lock of "
             "the zone, or the zone is no more.");
@@ -96,13 +96,13 @@ ADMISSION_NOT_INLINED static int take_order(request_rec *r)
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, ADMLOGNO(0208)
                       "order refused, from %s: %s", admission_sender_name(r),
                       wrong);
-        return admission_handler_refuse(r, HTTP_FORBIDDEN, wrong);
+        return admission_text_answer(r, HTTP_FORBIDDEN, wrong);
     }
     status = admission_order_read(r, &order, &wrong);
     if (status != OK) {
         return status;
     }
-    return wrong ? admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong)
+    return wrong ? admission_text_answer(r, HTTP_BAD_REQUEST, wrong)
                  : obey(r, &order);
 }
 

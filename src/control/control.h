@@ -1,6 +1,6 @@
-/* mod_admission_control.h - SetHandler admission-control: orders by POST. */
-#ifndef MOD_ADMISSION_CONTROL_H
-#define MOD_ADMISSION_CONTROL_H
+/* control.h - SetHandler admission-control: orders by POST. */
+#ifndef CONTROL_H
+#define CONTROL_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_order.c - what an order says. httpd reads the form. */
+/* control_order.c - what an order says. httpd reads the form. */
 #include <apr_strings.h>
 #include <http_protocol.h>
 #include <util_script.h>

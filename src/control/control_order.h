@@ -1,6 +1,6 @@
-/* mod_admission_order.h - what an order says. */
-#ifndef MOD_ADMISSION_ORDER_H
-#define MOD_ADMISSION_ORDER_H
+/* control_order.h - what an order says. */
+#ifndef CONTROL_ORDER_H
+#define CONTROL_ORDER_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_sender.c - who may give orders: nobody by accident.
+/* control_sender.c - who may give orders: nobody by accident.
  *
  * An order needs a user whom httpd has authenticated, or a client on this machine,
  * so that a forgotten Require is no hole. And it must not come from a page of

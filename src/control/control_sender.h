@@ -1,6 +1,6 @@
-/* mod_admission_sender.h - who may give orders. */
-#ifndef MOD_ADMISSION_SENDER_H
-#define MOD_ADMISSION_SENDER_H
+/* control_sender.h - who may give orders. */
+#ifndef CONTROL_SENDER_H
+#define CONTROL_SENDER_H
 
 #include <httpd.h>
 

@@ -8,7 +8,6 @@
  */
 #include "adm_account.h"
 #include "adm_agent.h"
-#include "auto/auto_shm.h"
 #include "adm_figures.h"
 #include "fair/fair_flow.h"
 
@@ -71,6 +70,17 @@ static bool copy_out(const adm_who_rec_t *rec, uint64_t program,
     return atomic_load(&rec->taken_of) == program;
 }
 
+static void note_part_locked(adm_zone_rec_t *zone, uint64_t peak_kb,
+                             uint32_t cost)
+{
+    uint64_t part = adm_account_part(peak_kb, cost);
+
+    adm_figures_note_programs(&zone->figures, part, adm_greater(cost, 1));
+    if (part > zone->peak_kb) {
+        zone->peak_kb = part;
+    }
+}
+
 void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx)
 {
@@ -80,8 +90,8 @@ void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (copy_out(adm_who_at(segment, ticket_idx), program, &usage)) {
         adm_figures_account(&zone->figures, usage.peak_kb, usage.processor_usec,
                             usage.faults);
-        adm_auto_note_program_locked(zone, usage.peak_kb,
-                                     adm_flow_cost(segment, zone, ticket_idx));
+        note_part_locked(zone, usage.peak_kb,
+                         adm_flow_cost(segment, zone, ticket_idx));
     }
 }
 

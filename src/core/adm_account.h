@@ -1,4 +1,4 @@
-/* adm_account.h - what programs take: for people, and for automatic limits.
+/* adm_account.h - what programs take: for people, and for limits that auto sets.
  * Called by src/agent, which samples them; by adm_ticket and adm_zone, when one has
  * ended; by auto_shm and adm_view.
  *
@@ -9,6 +9,7 @@
 #define ADM_ACCOUNT_H
 
 #include "adm_layout.h"
+#include "adm_number.h"
 #include "adm_proc.h"
 
 /** @return the program of a ticket that holds a permit; 0: none, or not known. */
@@ -27,6 +28,12 @@ bool adm_account_note_size(adm_segment_t *segment, uint32_t ticket_idx,
 /** @return the size of a ticket's program at the last sample; 0: it has none, or the
  *  size is not known. No lock. */
 uint64_t adm_account_size_kb(const adm_segment_t *segment, uint32_t ticket_idx);
+
+/** @return what a program has for each of its @a cost permits; a torn segment may have 0. */
+static inline uint64_t adm_account_part(uint64_t kb, uint32_t cost)
+{
+    return kb / adm_greater(cost, 1);
+}
 
 /** Count the program of a ticket that ends. Zone lock. */
 void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,

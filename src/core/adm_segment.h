@@ -1,5 +1,5 @@
 /* adm_segment.h - the segment, as the parent made it.
- * Called by adm_round, adm_fleet and adm_check.
+ * Called by adm_round and fleet_shm.
  *
  * The rest of it is in adm.h.
  */

@@ -3,7 +3,6 @@
  */
 #include "adm_account.h"
 #include "adm_agent.h"
-#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_doorbell.h"
 #include "adm_expect.h"

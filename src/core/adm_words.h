@@ -1,5 +1,5 @@
 /* adm_words.h - a record that one process writes without a lock, and others copy.
- * Included by adm_auto and adm_engine.
+ * Included by auto_shm and fleet_engine.
  *
  * The writer counts its sequence up to an odd number, stores, and counts up once more;
  * it stays odd if the writer is killed. What was copied is whole if the sequence was

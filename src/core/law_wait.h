@@ -1,8 +1,8 @@
-/* law.h - the rules by which numbers follow from numbers.
+/* law_wait.h - estimates of waits, and moving means.
  * Called by src/core. Pure functions: no clock, no memory, no system call.
  */
-#ifndef LAW_H
-#define LAW_H
+#ifndef LAW_WAIT_H
+#define LAW_WAIT_H
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_fair.c - who is served first: AdmissionFair, AdmissionPriority and
+/* fair_conf.c - who is served first: AdmissionFair, AdmissionPriority and
  * AdmissionCost. */
 #include <httpd.h>
 #include <apr_strings.h>

@@ -1,7 +1,7 @@
-/* mod_admission_fair.h - who is served first: AdmissionFair, AdmissionPriority and
+/* fair_conf.h - who is served first: AdmissionFair, AdmissionPriority and
  * AdmissionCost. */
-#ifndef MOD_ADMISSION_FAIR_H
-#define MOD_ADMISSION_FAIR_H
+#ifndef FAIR_CONF_H
+#define FAIR_CONF_H
 
 #include "module/conf.h"
 

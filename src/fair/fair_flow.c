@@ -1,4 +1,4 @@
-/* adm_flow.c - what a zone knows of each key, and what its tickets asked for.
+/* fair_flow.c - what a zone knows of each key, and what its tickets asked for.
  * Called by adm_zone, adm_hand_over, adm_ticket_enter, adm_view and adm_pool, under
  * the zone's lock.
  */

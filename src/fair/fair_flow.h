@@ -1,12 +1,12 @@
-/* adm_flow.h - what a zone knows of each key, and what its tickets asked for.
+/* fair_flow.h - what a zone knows of each key, and what its tickets asked for.
  * Called by adm_zone, adm_hand_over, adm_ticket_enter, adm_view and adm_pool, under
  * the zone's lock.
  *
  * Only of zones for which adm_flow_table() is not NULL. All of it is a cache of
  * tickets and asks but for the asks themselves.
  */
-#ifndef ADM_FLOW_H
-#define ADM_FLOW_H
+#ifndef FAIR_FLOW_H
+#define FAIR_FLOW_H
 
 #include "core/adm_layout.h"
 

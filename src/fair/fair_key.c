@@ -1,4 +1,4 @@
-/* mod_admission_key.c - what a request says of itself where keys take turns. */
+/* fair_key.c - what a request says of itself where keys take turns. */
 #include <httpd.h>
 #include <apr_network_io.h>
 #include <apr_siphash.h>

@@ -1,6 +1,6 @@
-/* mod_admission_key.h - what a request says of itself where keys take turns. */
-#ifndef MOD_ADMISSION_KEY_H
-#define MOD_ADMISSION_KEY_H
+/* fair_key.h - what a request says of itself where keys take turns. */
+#ifndef FAIR_KEY_H
+#define FAIR_KEY_H
 
 #include "module/conf.h"
 

@@ -1,10 +1,10 @@
-/* adm_layout_flow.h - private: what a zone with keys has in the segment.
+/* fair_layout.h - private: what a zone with keys has in the segment.
  * Included by adm_layout.h.
  *
  * Read docs/dev/shared-memory.md first, "Keys, flows and rings".
  */
-#ifndef ADM_LAYOUT_FLOW_H
-#define ADM_LAYOUT_FLOW_H
+#ifndef FAIR_LAYOUT_H
+#define FAIR_LAYOUT_H
 
 #include <stdint.h>
 

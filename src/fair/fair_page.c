@@ -1,4 +1,4 @@
-/* mod_admission_page_keys.c - the keys that take turns in a zone. */
+/* fair_page.c - the keys that take turns in a zone. */
 #include <httpd.h>
 #include <http_protocol.h>
 

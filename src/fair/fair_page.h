@@ -1,6 +1,6 @@
-/* mod_admission_page_keys.h - the keys that take turns in a zone, on the page. */
-#ifndef MOD_ADMISSION_PAGE_KEYS_H
-#define MOD_ADMISSION_PAGE_KEYS_H
+/* fair_page.h - the keys that take turns in a zone, on the page. */
+#ifndef FAIR_PAGE_H
+#define FAIR_PAGE_H
 
 #include "module/conf.h"
 

@@ -1,5 +1,5 @@
-/* adm_ring.c - rings of flows: who is to have a turn, by permits held.
- * Called by adm_flow and adm_turn, under the zone's lock.
+/* fair_ring.c - rings of flows: who is to have a turn, by permits held.
+ * Called by fair_flow and fair_turn, under the zone's lock.
  */
 #include "core/adm_fault.h"
 #include "fair_ring.h"

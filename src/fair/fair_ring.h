@@ -1,10 +1,10 @@
-/* adm_ring.h - rings of flows: who is to have a turn, by permits held.
- * Called by adm_flow and adm_turn, under the zone's lock.
+/* fair_ring.h - rings of flows: who is to have a turn, by permits held.
+ * Called by fair_flow and fair_turn, under the zone's lock.
  *
  * A flow is in one ring for each priority with which it waits, or in none.
  */
-#ifndef ADM_RING_H
-#define ADM_RING_H
+#ifndef FAIR_RING_H
+#define FAIR_RING_H
 
 #include "core/adm_layout.h"
 

@@ -1,4 +1,4 @@
-/* adm_turn.c - whose turn it is in a zone that uses flows.
+/* fair_turn.c - whose turn it is in a zone that uses flows.
  * Called by adm_hand_over, under the zone's lock.
  *
  * Mostly the first flow is the one. Further flows are looked at only because of

@@ -1,8 +1,8 @@
-/* adm_turn.h - whose turn it is in a zone that uses flows.
+/* fair_turn.h - whose turn it is in a zone that uses flows.
  * Called by adm_hand_over, under the zone's lock.
  */
-#ifndef ADM_TURN_H
-#define ADM_TURN_H
+#ifndef FAIR_TURN_H
+#define FAIR_TURN_H
 
 #include "core/adm_layout.h"
 

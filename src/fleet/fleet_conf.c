@@ -1,4 +1,4 @@
-/* mod_admission_fleet.c - AdmissionEngine and AdmissionFleet: limits over servers. */
+/* fleet_conf.c - AdmissionEngine and AdmissionFleet: limits over servers. */
 #include <httpd.h>
 #include <ap_provider.h>
 #include <apr_strings.h>

@@ -1,6 +1,6 @@
-/* mod_admission_fleet.h - AdmissionEngine and AdmissionFleet: limits over servers. */
-#ifndef MOD_ADMISSION_FLEET_H
-#define MOD_ADMISSION_FLEET_H
+/* fleet_conf.h - AdmissionEngine and AdmissionFleet: limits over servers. */
+#ifndef FLEET_CONF_H
+#define FLEET_CONF_H
 
 #include <httpd.h>
 #include <http_config.h>

@@ -1,4 +1,4 @@
-/* agent_fleet.c - the duty of the agent that leases shares of limits over servers.
+/* fleet_duty.c - the duty of the agent that leases shares of limits over servers.
  * Called by agent.
  *
  * It never waits for the engine: what comes is heard when it is there. The leases end

@@ -1,8 +1,8 @@
-/* agent_fleet.h - the duty of the agent that leases shares of fleet limits.
+/* fleet_duty.h - the duty of the agent that leases shares of fleet limits.
  * Called by agent; its setup is filled in by src/httpd.
  */
-#ifndef AGENT_FLEET_H
-#define AGENT_FLEET_H
+#ifndef FLEET_DUTY_H
+#define FLEET_DUTY_H
 
 #include "agent/agent_duty.h"
 #include "engine.h"

@@ -1,4 +1,4 @@
-/* adm_engine.c - what is known of the engine of limits over servers, to be shown.
+/* fleet_engine.c - what is known of the engine of limits over servers, to be shown.
  * Called by src/agent and adm_view, and by the module to show it.
  */
 #include "core/adm_clock.h"

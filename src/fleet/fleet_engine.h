@@ -1,10 +1,10 @@
-/* adm_engine.h - what is known of the engine of limits over servers, to be shown.
+/* fleet_engine.h - what is known of the engine of limits over servers, to be shown.
  * Called by src/agent; adm_engine_view() and adm_engine_who() are in adm.h.
  *
  * Nothing is decided by it. No function takes a lock.
  */
-#ifndef ADM_ENGINE_H
-#define ADM_ENGINE_H
+#ifndef FLEET_ENGINE_H
+#define FLEET_ENGINE_H
 
 #include "core/adm.h"
 

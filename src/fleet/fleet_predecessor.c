@@ -1,4 +1,4 @@
-/* mod_admission_predecessor.c - whose share of a limit over servers this one takes over.
+/* fleet_predecessor.c - whose share of a limit over servers this one takes over.
  *
  * Two files in the runtime directory:
  *

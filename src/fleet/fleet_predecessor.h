@@ -1,6 +1,6 @@
-/* mod_admission_predecessor.h - whose share of a limit over servers this one takes over. */
-#ifndef MOD_ADMISSION_PREDECESSOR_H
-#define MOD_ADMISSION_PREDECESSOR_H
+/* fleet_predecessor.h - whose share of a limit over servers this one takes over. */
+#ifndef FLEET_PREDECESSOR_H
+#define FLEET_PREDECESSOR_H
 
 #include "module/conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_shares.c - limits over servers: what the agent is told of them, and
+/* fleet_shares.c - limits over servers: what the agent is told of them, and
  * what it says.
  */
 #include <httpd.h>

@@ -1,8 +1,8 @@
-/* mod_admission_shares.h - limits over servers: what the agent is told of them, and
+/* fleet_shares.h - limits over servers: what the agent is told of them, and
  * what it says.
  */
-#ifndef MOD_ADMISSION_SHARES_H
-#define MOD_ADMISSION_SHARES_H
+#ifndef FLEET_SHARES_H
+#define FLEET_SHARES_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* adm_fleet.c - this server's share of a limit over many.
+/* fleet_shm.c - this server's share of a limit over many.
  * Called by src/agent, and by the module to show it.
  */
 #include <stdio.h>

@@ -1,11 +1,11 @@
-/* adm_fleet.h - this server's share of a limit over many.
+/* fleet_shm.h - this server's share of a limit over many.
  * Called by src/agent; adm_fleet_view() is in adm.h.
  *
  * docs/dev/fleet.md has the rules. Only these functions touch the share of a zone, but for
  * its beginning and end (adm_segment_share()).
  */
-#ifndef ADM_FLEET_H
-#define ADM_FLEET_H
+#ifndef FLEET_SHM_H
+#define FLEET_SHM_H
 
 #include "core/adm.h"
 #include "law_fleet.h"

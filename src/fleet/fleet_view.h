@@ -1,8 +1,8 @@
-/* adm/fleet.h - one limit over many servers: what is shown of it.
+/* fleet_view.h - one limit over many servers: what is shown of it.
  * Included by adm.h, which is what others include.
  */
-#ifndef ADM_PUBLIC_FLEET_H
-#define ADM_PUBLIC_FLEET_H
+#ifndef FLEET_VIEW_H
+#define FLEET_VIEW_H
 
 #include "core/adm/base.h"
 #include "law_fleet.h"

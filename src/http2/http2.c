@@ -1,4 +1,4 @@
-/* mod_admission_http2.c - streams, which run on threads of mod_http2.
+/* http2.c - streams, which run on threads of mod_http2.
  *
  * Their connection occupies a worker of the MPM as well, for as long as any of them
  * is open: mod_http2 gives it back only then. So the first stream of a connection

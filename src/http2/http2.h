@@ -1,6 +1,6 @@
-/* mod_admission_http2.h - streams, which run on threads of mod_http2. */
-#ifndef MOD_ADMISSION_HTTP2_H
-#define MOD_ADMISSION_HTTP2_H
+/* http2.h - streams, which run on threads of mod_http2. */
+#ifndef HTTP2_H
+#define HTTP2_H
 
 #include "module/visit.h"
 

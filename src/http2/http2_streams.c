@@ -1,4 +1,4 @@
-/* mod_admission_streams.c - threads for HTTP/2 streams that wait.
+/* http2_streams.c - threads for HTTP/2 streams that wait.
  *
  * A stream runs on a thread of mod_http2 and keeps it while it waits for a permit.
  * mod_http2 makes threads as it needs them, up to H2MaxWorkers in each child, and

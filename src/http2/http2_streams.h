@@ -1,6 +1,6 @@
-/* mod_admission_streams.h - threads for HTTP/2 streams that wait. */
-#ifndef MOD_ADMISSION_STREAMS_H
-#define MOD_ADMISSION_STREAMS_H
+/* http2_streams.h - threads for HTTP/2 streams that wait. */
+#ifndef HTTP2_STREAMS_H
+#define HTTP2_STREAMS_H
 
 #include <httpd.h>
 

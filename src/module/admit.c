@@ -1,4 +1,4 @@
-/* mod_admission_admit.c - the handler hook: decide, wait, tell, act. */
+/* admit.c - the handler hook: decide, wait, tell, act. */
 #include <httpd.h>
 #include <http_config.h>
 
@@ -131,7 +131,7 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
 
 /* ---- wait ---------------------------------------------------------------- */
 
-/* @return SUSPENDED: mod_admission_park.c goes on. */
+/* @return SUSPENDED: park.c goes on. */
 static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
                            adm_wait_t how, admission_verdict_t *verdict)
 {
@@ -169,7 +169,7 @@ static int prepare(const asking_t *asking)
     return rv;
 }
 
-/* @return what a handler returns, or SUSPENDED: mod_admission_park.c goes on. */
+/* @return what a handler returns, or SUSPENDED: park.c goes on. */
 static int ask(const asking_t *asking)
 {
     request_rec *r = asking->r;

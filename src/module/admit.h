@@ -1,6 +1,6 @@
-/* mod_admission_admit.h - the handler hook. */
-#ifndef MOD_ADMISSION_ADMIT_H
-#define MOD_ADMISSION_ADMIT_H
+/* admit.h - the handler hook. */
+#ifndef MODULE_ADMIT_H
+#define MODULE_ADMIT_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_advice.c - what cannot work as it is configured: an error, warnings
+/* advice.c - what cannot work as it is configured: an error, warnings
  * at start, and `httpd -t -D DUMP_ADMISSION`.
  */
 #include <httpd.h>

@@ -1,6 +1,6 @@
-/* mod_admission_advice.h - what cannot work as it is configured. */
-#ifndef MOD_ADMISSION_ADVICE_H
-#define MOD_ADMISSION_ADVICE_H
+/* advice.h - what cannot work as it is configured. */
+#ifndef MODULE_ADVICE_H
+#define MODULE_ADVICE_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_agent.c - the process that makes the rounds of the server.
+/* agent_process.c - the process that makes the rounds of the server.
  *
  * The parent forks it, as mod_cgid its daemon, and starts it again when it ends;
  * it ends with the configuration. Without it children make the rounds, so nothing

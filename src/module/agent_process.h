@@ -1,6 +1,6 @@
-/* mod_admission_agent.h - the process that makes the rounds of the server. */
-#ifndef MOD_ADMISSION_AGENT_H
-#define MOD_ADMISSION_AGENT_H
+/* agent_process.h - the process that makes the rounds of the server. */
+#ifndef MODULE_AGENT_PROCESS_H
+#define MODULE_AGENT_PROCESS_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_block.c - wait for a permit and hold the worker meanwhile. */
+/* block.c - wait for a permit and hold the worker meanwhile. */
 #include <httpd.h>
 
 #include "block.h"

@@ -1,6 +1,6 @@
-/* mod_admission_block.h - wait with a worker. */
-#ifndef MOD_ADMISSION_BLOCK_H
-#define MOD_ADMISSION_BLOCK_H
+/* block.h - wait with a worker. */
+#ifndef MODULE_BLOCK_H
+#define MODULE_BLOCK_H
 
 #include "wait.h"
 

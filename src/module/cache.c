@@ -1,4 +1,4 @@
-/* mod_admission_cache.c - answer from mod_cache what was cached during the wait.
+/* cache.c - answer from mod_cache what was cached during the wait.
  *
  * mod_cache has its turn before the request waits. Of clients who want the same
  * page at once the first ones run the program; when the others get their permit

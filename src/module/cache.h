@@ -1,6 +1,6 @@
-/* mod_admission_cache.h - answer from mod_cache what was cached during the wait. */
-#ifndef MOD_ADMISSION_CACHE_H
-#define MOD_ADMISSION_CACHE_H
+/* cache.h - answer from mod_cache what was cached during the wait. */
+#ifndef MODULE_CACHE_H
+#define MODULE_CACHE_H
 
 #include <stdbool.h>
 

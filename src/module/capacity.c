@@ -1,4 +1,4 @@
-/* mod_admission_capacity.c - what httpd has to serve requests with, and how much
+/* capacity.c - what httpd has to serve requests with, and how much
  * of it zones may use: workers and threads.
  */
 #include <httpd.h>

@@ -1,8 +1,8 @@
-/* mod_admission_capacity.h - what httpd has to serve requests with, and how much
+/* capacity.h - what httpd has to serve requests with, and how much
  * of it zones may use: workers and threads.
  */
-#ifndef MOD_ADMISSION_CAPACITY_H
-#define MOD_ADMISSION_CAPACITY_H
+#ifndef MODULE_CAPACITY_H
+#define MODULE_CAPACITY_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_conf.c - create and merge what the configuration says. */
+/* conf.c - create and merge what the configuration says. */
 #include "nested/nested_actions.h"
 #include "conf.h"
 

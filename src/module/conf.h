@@ -1,6 +1,6 @@
-/* mod_admission_conf.h - what the configuration says, and its defaults. */
-#ifndef MOD_ADMISSION_CONF_H
-#define MOD_ADMISSION_CONF_H
+/* conf.h - what the configuration says, and its defaults. */
+#ifndef MODULE_CONF_H
+#define MODULE_CONF_H
 
 #include <httpd.h>
 #include <http_config.h>

@@ -1,4 +1,4 @@
-/* mod_admission_said.c - what the configuration files say, also in directives of
+/* conf_tree.c - what the configuration files say, also in directives of
  * other modules. Never what .htaccess says: that is not in httpd's tree.
  */
 #include <httpd.h>

@@ -1,6 +1,6 @@
-/* mod_admission_said.h - what the configuration files say, in all directives. */
-#ifndef MOD_ADMISSION_SAID_H
-#define MOD_ADMISSION_SAID_H
+/* conf_tree.h - what the configuration files say, in all directives. */
+#ifndef MODULE_CONF_TREE_H
+#define MODULE_CONF_TREE_H
 
 #include "conf.h"
 

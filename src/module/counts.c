@@ -1,4 +1,4 @@
-/* mod_admission_counts.c - which requests count. */
+/* counts.c - which requests count. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>

@@ -1,6 +1,6 @@
-/* mod_admission_counts.h - which requests count. */
-#ifndef MOD_ADMISSION_COUNTS_H
-#define MOD_ADMISSION_COUNTS_H
+/* counts.h - which requests count. */
+#ifndef MODULE_COUNTS_H
+#define MODULE_COUNTS_H
 
 #include "conf.h"
 

@@ -1,7 +1,7 @@
-/* mod_admission_directives.c - the directives.
+/* directives.c - the directives.
  *
  * A directive only notes what it says; which zones that makes is settled in
- * mod_admission_zones.c when everything has been read.
+ * zones.c when everything has been read.
  */
 #include <httpd.h>
 #include <apr_lib.h>

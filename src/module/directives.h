@@ -1,6 +1,6 @@
-/* mod_admission_directives.h - the table of directives. */
-#ifndef MOD_ADMISSION_DIRECTIVES_H
-#define MOD_ADMISSION_DIRECTIVES_H
+/* directives.h - the table of directives. */
+#ifndef MODULE_DIRECTIVES_H
+#define MODULE_DIRECTIVES_H
 
 #include <http_config.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_foreign.c - modules that may serve a request without a handler name.
+/* foreign.c - modules that may serve a request without a handler name.
  *
  * Most modules serve what SetHandler, AddHandler, AddType or a hook of their own has
  * named for them, and decline everything else. A few, such as Phusion Passenger,

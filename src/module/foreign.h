@@ -1,6 +1,6 @@
-/* mod_admission_foreign.h - modules that may serve a request without a handler name. */
-#ifndef MOD_ADMISSION_FOREIGN_H
-#define MOD_ADMISSION_FOREIGN_H
+/* foreign.h - modules that may serve a request without a handler name. */
+#ifndef MODULE_FOREIGN_H
+#define MODULE_FOREIGN_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_include.c - pages of mod_include that may start programs.
+/* include.c - pages of mod_include that may start programs.
  *
  * To httpd's handlers such a page is a file. Its programs are started later, by
  * the filter INCLUDES, when the page is on its way and nothing can be refused

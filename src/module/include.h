@@ -1,6 +1,6 @@
-/* mod_admission_include.h - pages of mod_include that may start programs. */
-#ifndef MOD_ADMISSION_INCLUDE_H
-#define MOD_ADMISSION_INCLUDE_H
+/* include.h - pages of mod_include that may start programs. */
+#ifndef MODULE_INCLUDE_H
+#define MODULE_INCLUDE_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_lifecycle.c - the segment over restarts, children's start and
+/* lifecycle.c - the segment over restarts, children's start and
  * death.
  *
  * The parent makes one segment and keeps it over every restart: only so do the

@@ -1,6 +1,6 @@
-/* mod_admission_lifecycle.h - start, reload and end of the server and its children. */
-#ifndef MOD_ADMISSION_LIFECYCLE_H
-#define MOD_ADMISSION_LIFECYCLE_H
+/* lifecycle.h - start, reload and end of the server and its children. */
+#ifndef MODULE_LIFECYCLE_H
+#define MODULE_LIFECYCLE_H
 
 #include <httpd.h>
 #include <mpm_common.h>

@@ -1,4 +1,4 @@
-/* mod_admission_location.c - the directives of a URL's <Location> sections alone. */
+/* location.c - the directives of a URL's <Location> sections alone. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>

@@ -1,11 +1,11 @@
-/* mod_admission_location.h - the directives of a URL's <Location> sections alone.
+/* location.h - the directives of a URL's <Location> sections alone.
  *
  * httpd merges the sections of a redirect's target. The <Location> sections of the
  * URL that the client asked for have to be merged over them, so their directives are
  * kept apart: in admission_dir_conf_t.location, and for each request in a note.
  */
-#ifndef MOD_ADMISSION_LOCATION_H
-#define MOD_ADMISSION_LOCATION_H
+#ifndef MODULE_LOCATION_H
+#define MODULE_LOCATION_H
 
 #include "conf.h"
 

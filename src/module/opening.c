@@ -1,4 +1,4 @@
-/* mod_admission_opening.c - where the configuration opens the pages of the module. */
+/* opening.c - where the configuration opens the pages of the module. */
 #include <httpd.h>
 #include <apr_hash.h>
 #include <apr_strings.h>

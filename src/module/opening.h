@@ -1,7 +1,7 @@
-/* mod_admission_opening.h - where the configuration opens the pages of the module:
+/* opening.h - where the configuration opens the pages of the module:
  * SetHandler admission-status, and SetHandler admission-control. */
-#ifndef MOD_ADMISSION_OPENING_H
-#define MOD_ADMISSION_OPENING_H
+#ifndef MODULE_OPENING_H
+#define MODULE_OPENING_H
 
 #include <stdbool.h>
 

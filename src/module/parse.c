@@ -1,4 +1,4 @@
-/* mod_admission_parse.c - numbers and times as an administrator writes them. */
+/* parse.c - numbers and times as an administrator writes them. */
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>

@@ -1,6 +1,6 @@
-/* mod_admission_parse.h - numbers and times as an administrator writes them. */
-#ifndef MOD_ADMISSION_PARSE_H
-#define MOD_ADMISSION_PARSE_H
+/* parse.h - numbers and times as an administrator writes them. */
+#ifndef MODULE_PARSE_H
+#define MODULE_PARSE_H
 
 #include <httpd.h>
 

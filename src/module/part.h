@@ -1,4 +1,4 @@
-/* admission_part.h - what a capability adds to the module.
+/* part.h - what a capability adds to the module.
  * Included by the file of each capability that has its admission_part_t, and by files that
  * walk over them.
  *
@@ -7,8 +7,8 @@
  * that list before it calls the module; what they set is a member of the configuration
  * record. No other file outside of its folder names it.
  */
-#ifndef ADMISSION_PART_H
-#define ADMISSION_PART_H
+#ifndef MODULE_PART_H
+#define MODULE_PART_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_private_file.c - files that the parent keeps over stop and start. */
+/* private_file.c - files that the parent keeps over stop and start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

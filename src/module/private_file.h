@@ -1,6 +1,6 @@
-/* mod_admission_private_file.h - files that the parent keeps over stop and start. */
-#ifndef MOD_ADMISSION_PRIVATE_FILE_H
-#define MOD_ADMISSION_PRIVATE_FILE_H
+/* private_file.h - files that the parent keeps over stop and start. */
+#ifndef MODULE_PRIVATE_FILE_H
+#define MODULE_PRIVATE_FILE_H
 
 /** Open it for reading and writing; made if there is none. Programs do not inherit it.
  *

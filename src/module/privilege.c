@@ -1,4 +1,4 @@
-/* mod_admission_privilege.c - whether this process can become another user.
+/* privilege.c - whether this process can become another user.
  *
  * The lock of a zone has pointers in it, so whoever can write into the shared
  * memory makes the next owner of a lock write where they like. Children give that

@@ -1,6 +1,6 @@
-/* mod_admission_privilege.h - whether this process can become another user. */
-#ifndef MOD_ADMISSION_PRIVILEGE_H
-#define MOD_ADMISSION_PRIVILEGE_H
+/* privilege.h - whether this process can become another user. */
+#ifndef MODULE_PRIVILEGE_H
+#define MODULE_PRIVILEGE_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_process.c - this process in the shared memory. */
+/* process.c - this process in the shared memory. */
 #include <httpd.h>
 #include <http_log.h>
 #include <http_main.h>

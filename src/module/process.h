@@ -1,6 +1,6 @@
-/* mod_admission_process.h - this process in the shared memory. */
-#ifndef MOD_ADMISSION_PROCESS_H
-#define MOD_ADMISSION_PROCESS_H
+/* process.h - this process in the shared memory. */
+#ifndef MODULE_PROCESS_H
+#define MODULE_PROCESS_H
 
 #include "core/adm.h"
 
@@ -11,7 +11,7 @@ void admission_process_use(adm_segment_t *segment);
 adm_segment_t *admission_process_segment(void);
 
 /** Register this new child. A failure is logged, and its requests run without a
- *  limit; so they do while it has privileges (mod_admission_privilege.h). */
+ *  limit; so they do while it has privileges (privilege.h). */
 void admission_process_register(uint32_t generation, apr_pool_t *pchild);
 
 /** @return this process in the segment; NULL when nothing can be counted. A

@@ -1,4 +1,4 @@
-/* mod_admission_program.c - tell the core of programs that requests start. */
+/* program.c - tell the core of programs that requests start. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_log.h>

@@ -1,6 +1,6 @@
-/* mod_admission_program.h - programs that requests start. */
-#ifndef MOD_ADMISSION_PROGRAM_H
-#define MOD_ADMISSION_PROGRAM_H
+/* program.h - programs that requests start. */
+#ifndef MODULE_PROGRAM_H
+#define MODULE_PROGRAM_H
 
 #include "core/adm.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_backend.c - which backend answers a request. */
+/* proxied.c - which backend answers a request. */
 #include <httpd.h>
 
 #include "proxied.h"

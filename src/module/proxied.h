@@ -1,6 +1,6 @@
-/* mod_admission_backend.h - which backend answers a request. */
-#ifndef MOD_ADMISSION_BACKEND_H
-#define MOD_ADMISSION_BACKEND_H
+/* proxied.h - which backend answers a request. */
+#ifndef MODULE_PROXIED_H
+#define MODULE_PROXIED_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_release.c - hold a permit until the program it paid for ends.
+/* release.c - hold a permit until the program it paid for ends.
  *
  * When a handler returns, the CGI program may live on: it stalls, closed its
  * outputs, or nobody reads it any more. httpd ends it while it destroys the

@@ -1,6 +1,6 @@
-/* mod_admission_release.h - when a permit comes back. */
-#ifndef MOD_ADMISSION_RELEASE_H
-#define MOD_ADMISSION_RELEASE_H
+/* release.h - when a permit comes back. */
+#ifndef MODULE_RELEASE_H
+#define MODULE_RELEASE_H
 
 #include "core/adm.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_run.c - tell of a verdict, and act on it. */
+/* run.c - tell of a verdict, and act on it. */
 #include <httpd.h>
 #include <apr_hooks.h>
 #include <http_config.h>

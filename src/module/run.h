@@ -1,6 +1,6 @@
-/* mod_admission_run.h - tell of a verdict, and act on it. */
-#ifndef MOD_ADMISSION_RUN_H
-#define MOD_ADMISSION_RUN_H
+/* run.h - tell of a verdict, and act on it. */
+#ifndef MODULE_RUN_H
+#define MODULE_RUN_H
 
 #include "tell.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_sections.c - which sections set a limit, and their names. */
+/* sections.c - which sections set a limit, and their names. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_core.h>

@@ -1,6 +1,6 @@
-/* mod_admission_sections.h - which sections set a limit, and their names. */
-#ifndef MOD_ADMISSION_SECTIONS_H
-#define MOD_ADMISSION_SECTIONS_H
+/* sections.h - which sections set a limit, and their names. */
+#ifndef MODULE_SECTIONS_H
+#define MODULE_SECTIONS_H
 
 #include "conf.h"
 

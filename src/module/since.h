@@ -1,9 +1,9 @@
-/* mod_admission_since.h - what the headers of older versions of httpd lack.
+/* since.h - what the headers of older versions of httpd lack.
  *
  * The only file that compares numbers of versions. A number is that of ap_mmn.h.
  */
-#ifndef MOD_ADMISSION_SINCE_H
-#define MOD_ADMISSION_SINCE_H
+#ifndef MODULE_SINCE_H
+#define MODULE_SINCE_H
 
 #include <ap_mmn.h>
 

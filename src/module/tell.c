@@ -1,4 +1,4 @@
-/* mod_admission_tell.c - what a request, its log and its client are told. */
+/* tell.c - what a request, its log and its client are told. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_log.h>
@@ -163,7 +163,7 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
     }
 }
 
-/* A filter on this machine that drops the header of mod_admission_self.c. Nothing else is
+/* A filter on this machine that drops the header of nested_self.c. Nothing else is
  * logged once a minute of those that have waited and been served. */
 static void log_circle(request_rec *r, const admission_zone_t *zone)
 {

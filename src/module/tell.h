@@ -1,6 +1,6 @@
-/* mod_admission_tell.h - what a request, its log and its client are told. */
-#ifndef MOD_ADMISSION_TELL_H
-#define MOD_ADMISSION_TELL_H
+/* tell.h - what a request, its log and its client are told. */
+#ifndef MODULE_TELL_H
+#define MODULE_TELL_H
 
 #include "conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_upgrade.c - give the permit back when a backend has switched to
+/* upgrade.c - give the permit back when a backend has switched to
  * another protocol.
  *
  * What follows a response 101 is a tunnel, such as that of a WebSocket: it lasts

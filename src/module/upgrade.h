@@ -1,8 +1,8 @@
-/* mod_admission_upgrade.h - give the permit back when a backend has switched to
+/* upgrade.h - give the permit back when a backend has switched to
  * another protocol.
  */
-#ifndef MOD_ADMISSION_UPGRADE_H
-#define MOD_ADMISSION_UPGRADE_H
+#ifndef MODULE_UPGRADE_H
+#define MODULE_UPGRADE_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_url.c - the URL that the client asked for, behind redirects.
+/* url.c - the URL that the client asked for, behind redirects.
  *
  * A front controller makes /index.php of /search. What is limited is /search: that
  * is the URL that clients ask for, and that administrators know.

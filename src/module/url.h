@@ -1,6 +1,6 @@
-/* mod_admission_url.h - the URL that the client asked for, behind redirects. */
-#ifndef MOD_ADMISSION_URL_H
-#define MOD_ADMISSION_URL_H
+/* url.h - the URL that the client asked for, behind redirects. */
+#ifndef MODULE_URL_H
+#define MODULE_URL_H
 
 #include "conf.h"
 #include "location.h"

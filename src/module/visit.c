@@ -1,4 +1,4 @@
-/* mod_admission_visit.c - what is known of a request, and what it holds. */
+/* visit.c - what is known of a request, and what it holds. */
 #include <httpd.h>
 #include <http_config.h>
 

@@ -1,6 +1,6 @@
-/* mod_admission_visit.h - what is known of a request, and what it holds. */
-#ifndef MOD_ADMISSION_VISIT_H
-#define MOD_ADMISSION_VISIT_H
+/* visit.h - what is known of a request, and what it holds. */
+#ifndef MODULE_VISIT_H
+#define MODULE_VISIT_H
 
 #include "conf.h"
 
@@ -19,7 +19,7 @@ typedef struct admission_visit_t {
 typedef struct admission_connection_t {
     admission_visit_t *first;        /* some may have ended */
     struct admission_ready_t *ready; /* what it waits with for its client
-                                      * (mod_admission_ready.c); NULL: it never
+                                      * (park_ready.c); NULL: it never
                                       * did */
 } admission_connection_t;
 

@@ -1,4 +1,4 @@
-/* mod_admission_wait.c - how a wait ends, with a worker or without. */
+/* wait.c - how a wait ends, with a worker or without. */
 #include <httpd.h>
 #include <poll.h>
 

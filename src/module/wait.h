@@ -1,6 +1,6 @@
-/* mod_admission_wait.h - how a wait ends, with a worker or without. */
-#ifndef MOD_ADMISSION_WAIT_H
-#define MOD_ADMISSION_WAIT_H
+/* wait.h - how a wait ends, with a worker or without. */
+#ifndef MODULE_WAIT_H
+#define MODULE_WAIT_H
 
 #include "tell.h"
 #include "visit.h"

@@ -1,4 +1,4 @@
-/* mod_admission_who.c - who asks, for whoever looks. */
+/* who.c - who asks, for whoever looks. */
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>

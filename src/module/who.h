@@ -1,6 +1,6 @@
-/* mod_admission_who.h - who asks, for whoever looks. */
-#ifndef MOD_ADMISSION_WHO_H
-#define MOD_ADMISSION_WHO_H
+/* who.h - who asks, for whoever looks. */
+#ifndef MODULE_WHO_H
+#define MODULE_WHO_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_zones.c - which zones a configuration has.
+/* zones.c - which zones a configuration has.
  *
  * Settled in check_config, when every ServerName is known; also what
  * `configtest` and DUMP_ADMISSION run.

@@ -1,6 +1,6 @@
-/* mod_admission_zones.h - the zones of a configuration. */
-#ifndef MOD_ADMISSION_ZONES_H
-#define MOD_ADMISSION_ZONES_H
+/* zones.h - the zones of a configuration. */
+#ifndef MODULE_ZONES_H
+#define MODULE_ZONES_H
 
 #include "conf.h"
 

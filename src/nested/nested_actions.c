@@ -1,4 +1,4 @@
-/* mod_admission_actions.c - which program Action and Script of mod_actions lead to.
+/* nested_actions.c - which program Action and Script of mod_actions lead to.
  *
  * mod_actions tells nobody. But httpd shows a directive to every module that
  * has one of its name.

@@ -1,6 +1,6 @@
-/* mod_admission_actions.h - which program Action and Script of mod_actions lead to. */
-#ifndef MOD_ADMISSION_ACTIONS_H
-#define MOD_ADMISSION_ACTIONS_H
+/* nested_actions.h - which program Action and Script of mod_actions lead to. */
+#ifndef NESTED_ACTIONS_H
+#define NESTED_ACTIONS_H
 
 #include <apr_tables.h>
 

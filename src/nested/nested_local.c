@@ -1,4 +1,4 @@
-/* mod_admission_local.c - which URLs lead to a program of this machine.
+/* nested_local.c - which URLs lead to a program of this machine.
  * Called for requests that mod_proxy sends for one that holds a permit.
  */
 #include <httpd.h>

@@ -1,6 +1,6 @@
-/* mod_admission_local.h - which URLs lead to a program of this machine. */
-#ifndef MOD_ADMISSION_LOCAL_H
-#define MOD_ADMISSION_LOCAL_H
+/* nested_local.h - which URLs lead to a program of this machine. */
+#ifndef NESTED_LOCAL_H
+#define NESTED_LOCAL_H
 
 #include <stdbool.h>
 

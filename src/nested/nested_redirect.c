@@ -1,4 +1,4 @@
-/* mod_admission_detour.c - redirects inside httpd: ask where they lead.
+/* nested_redirect.c - redirects inside httpd: ask where they lead.
  *
  * A rule in .htaccess, an Action or a Script makes a second request out of the client's:
  *

@@ -1,6 +1,6 @@
-/* mod_admission_detour.h - redirects inside httpd: ask where they lead. */
-#ifndef MOD_ADMISSION_DETOUR_H
-#define MOD_ADMISSION_DETOUR_H
+/* nested_redirect.h - redirects inside httpd: ask where they lead. */
+#ifndef NESTED_REDIRECT_H
+#define NESTED_REDIRECT_H
 
 #include "module/counts.h"
 #include "module/tell.h"

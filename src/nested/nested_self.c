@@ -1,4 +1,4 @@
-/* mod_admission_self.c - requests that this server sends to itself.
+/* nested_self.c - requests that this server sends to itself.
  *
  * A request that holds a permit and waits for an answer of the same zone would wait
  * for itself. So would one that is sent to a filter on this machine (a cache, a

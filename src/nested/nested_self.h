@@ -1,7 +1,7 @@
-/* mod_admission_self.h - requests that this server sends to itself, also by a filter on
+/* nested_self.h - requests that this server sends to itself, also by a filter on
  * this machine. */
-#ifndef MOD_ADMISSION_SELF_H
-#define MOD_ADMISSION_SELF_H
+#ifndef NESTED_SELF_H
+#define NESTED_SELF_H
 
 #include "module/conf.h"
 

@@ -1,10 +1,10 @@
-/* mod_admission_park.c - wait for a permit without a worker (event MPM).
+/* park.c - wait for a permit without a worker (event MPM).
  *
  * The MPM can wait for a connection's socket without a worker and then calls
  * process_connection again:
  *
  *   handler hook        queued: enter the lot, return SUSPENDED
- *   process_connection  SUSPENDED -> the MPM waits (mod_admission_mpm.c)
+ *   process_connection  SUSPENDED -> the MPM waits (park_mpm.c)
  *   suspend_connection  swap out: the MPM polls the lot's epoll set
  *   dispatcher          granted, too late, or a look is due: make it readable
  *   resume_connection   swap in: the socket is itself again

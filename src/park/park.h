@@ -1,6 +1,6 @@
-/* mod_admission_park.h - wait without a worker. */
-#ifndef MOD_ADMISSION_PARK_H
-#define MOD_ADMISSION_PARK_H
+/* park.h - wait without a worker. */
+#ifndef PARK_H
+#define PARK_H
 
 #include "park_resume.h"
 #include "module/visit.h"
@@ -10,7 +10,7 @@
 int admission_park(request_rec *r, admission_visit_t *visit,
                    adm_usec_t deadline);
 
-/** See the picture in mod_admission_park.c: what is parked here, if anything, leaves its
+/** See the picture in park.c: what is parked here, if anything, leaves its
  *  worker, or has one again. */
 void admission_park_suspend(conn_rec *c);
 void admission_park_resume(conn_rec *c);

@@ -1,4 +1,4 @@
-/* mod_admission_alarm.c - wakes connections that wait for their clients, every now and
+/* park_alarm.c - wakes connections that wait for their clients, every now and
  * then.
  */
 #include <httpd.h>

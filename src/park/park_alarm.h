@@ -1,11 +1,11 @@
-/* mod_admission_alarm.h - wakes connections that wait for their clients, every now
+/* park_alarm.h - wakes connections that wait for their clients, every now
  * and then (event MPM).
  *
  * For those of which a filter limits the time: it judges when it is called, and is
  * called when a worker reads.
  */
-#ifndef MOD_ADMISSION_ALARM_H
-#define MOD_ADMISSION_ALARM_H
+#ifndef PARK_ALARM_H
+#define PARK_ALARM_H
 
 #include <apr_ring.h>
 

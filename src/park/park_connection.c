@@ -1,9 +1,9 @@
-/* mod_admission_connection.c - a connection whose request goes on, and one whose
+/* park_connection.c - a connection whose request goes on, and one whose
  * worker leaves.
  *
  * What a handler could not finish is taken up again before anybody reads from the
- * connection. It waits for a permit (mod_admission_park.c) or for its client
- * (mod_admission_ready.c); one at a time.
+ * connection. It waits for a permit (park.c) or for its client
+ * (park_ready.c); one at a time.
  */
 #include <httpd.h>
 #include <apr_hooks.h>

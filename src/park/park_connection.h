@@ -1,8 +1,8 @@
-/* mod_admission_connection.h - a connection whose request goes on, and one whose
+/* park_connection.h - a connection whose request goes on, and one whose
  * worker leaves: hooks of httpd.
  */
-#ifndef MOD_ADMISSION_CONNECTION_H
-#define MOD_ADMISSION_CONNECTION_H
+#ifndef PARK_CONNECTION_H
+#define PARK_CONNECTION_H
 
 #include <httpd.h>
 

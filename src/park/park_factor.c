@@ -1,4 +1,4 @@
-/* mod_admission_factor.c - let event accept others beside those who are parked.
+/* park_factor.c - let event accept others beside those who are parked.
  *
  * Parked requests are among the connections that event accepts for a child, as
  * AsyncRequestWorkerFactor says. With its default a full queue uses up the

@@ -1,6 +1,6 @@
-/* mod_admission_factor.h - let event accept others beside those who are parked. */
-#ifndef MOD_ADMISSION_FACTOR_H
-#define MOD_ADMISSION_FACTOR_H
+/* park_factor.h - let event accept others beside those who are parked. */
+#ifndef PARK_FACTOR_H
+#define PARK_FACTOR_H
 
 #include <httpd.h>
 

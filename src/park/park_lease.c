@@ -1,4 +1,4 @@
-/* mod_admission_lease.c - the zones that this child's dispatcher looks after.
+/* park_lease.c - the zones that this child's dispatcher looks after.
  *
  * A permit that is handed to a parked request can be used when a worker of its
  * child is idle. When there is none for GRACE_USEC the dispatcher says so, and

@@ -1,9 +1,9 @@
-/* mod_admission_lease.h - the zones that this child's dispatcher looks after.
+/* park_lease.h - the zones that this child's dispatcher looks after.
  *
- * Of the dispatcher alone (mod_admission_lot.c): one thread, no lock.
+ * Of the dispatcher alone (park_lot.c): one thread, no lock.
  */
-#ifndef MOD_ADMISSION_LEASE_H
-#define MOD_ADMISSION_LEASE_H
+#ifndef PARK_LEASE_H
+#define PARK_LEASE_H
 
 #include "core/adm.h"
 

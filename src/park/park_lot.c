@@ -1,7 +1,7 @@
-/* mod_admission_lot.c - the parked requests of this child.
+/* park_lot.c - the parked requests of this child.
  *
  * While a request is parked, the MPM polls a stand-in for its socket
- * (mod_admission_stand_in.c).
+ * (park_stand_in.c).
  *
  * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
  * who were granted a permit, whose time is up, or at whom a look is due.

@@ -1,10 +1,10 @@
-/* mod_admission_lot.h - the parked requests of this child.
+/* park_lot.h - the parked requests of this child.
  *
- * Between mod_admission_park.c, which knows the MPM, and mod_admission_lot.c,
+ * Between park.c, which knows the MPM, and park_lot.c,
  * which knows slots and the dispatcher thread.
  */
-#ifndef MOD_ADMISSION_LOT_H
-#define MOD_ADMISSION_LOT_H
+#ifndef PARK_LOT_H
+#define PARK_LOT_H
 
 #include "park_stand_in.h"
 #include "module/visit.h"

@@ -1,4 +1,4 @@
-/* mod_admission_mpm.c - let the MPM wait for a connection without a worker. */
+/* park_mpm.c - let the MPM wait for a connection without a worker. */
 #include <httpd.h>
 #include <stdatomic.h>
 #include <unistd.h>

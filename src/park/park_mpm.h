@@ -1,4 +1,4 @@
-/* mod_admission_mpm.h - let the MPM wait for a connection without a worker.
+/* park_mpm.h - let the MPM wait for a connection without a worker.
  *
  * The only files that name connection states. Two ways, chosen when the server
  * starts, so that one binary serves every httpd:
@@ -7,8 +7,8 @@
  *   completion   before: WRITE_COMPLETION with nothing to write that wants to
  *                read; the MPM polls the socket and then calls us again
  */
-#ifndef MOD_ADMISSION_MPM_H
-#define MOD_ADMISSION_MPM_H
+#ifndef PARK_MPM_H
+#define PARK_MPM_H
 
 #include <stdbool.h>
 

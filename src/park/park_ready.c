@@ -1,4 +1,4 @@
-/* mod_admission_ready.c - wait without a worker until a client can be written to,
+/* park_ready.c - wait without a worker until a client can be written to,
  * or read from.
  */
 #include <httpd.h>

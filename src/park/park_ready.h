@@ -1,12 +1,12 @@
-/* mod_admission_ready.h - wait without a worker until a client can be written to, or
+/* park_ready.h - wait without a worker until a client can be written to, or
  * read from (event MPM).
  *
  * For what is kept of an answer (spool_rest.c), and for a body that has not
  * come yet (spool_body.c). The MPM polls the client's socket; where it can
  * poll only for reading, a stand-in takes the socket's place.
  */
-#ifndef MOD_ADMISSION_READY_H
-#define MOD_ADMISSION_READY_H
+#ifndef PARK_READY_H
+#define PARK_READY_H
 
 #include <httpd.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_resume.c - what httpd does around a handler, for one that returned
+/* park_resume.c - what httpd does around a handler, for one that returned
  * SUSPENDED.
  */
 #include <httpd.h>

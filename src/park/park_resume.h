@@ -1,8 +1,8 @@
-/* mod_admission_resume.h - what httpd does around a handler, for one that returned
+/* park_resume.h - what httpd does around a handler, for one that returned
  * SUSPENDED.
  */
-#ifndef MOD_ADMISSION_RESUME_H
-#define MOD_ADMISSION_RESUME_H
+#ifndef PARK_RESUME_H
+#define PARK_RESUME_H
 
 #include "park_lot.h"
 #include "park_ready.h"

@@ -1,4 +1,4 @@
-/* mod_admission_room.c - how many requests can be parked beside others.
+/* park_room.c - how many requests can be parked beside others.
  *
  * event accepts a connection while a child has fewer than
  *

@@ -1,6 +1,6 @@
-/* mod_admission_room.h - how many requests can be parked. */
-#ifndef MOD_ADMISSION_ROOM_H
-#define MOD_ADMISSION_ROOM_H
+/* park_room.h - how many requests can be parked. */
+#ifndef PARK_ROOM_H
+#define PARK_ROOM_H
 
 #include <stdbool.h>
 

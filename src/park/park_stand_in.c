@@ -1,4 +1,4 @@
-/* mod_admission_stand_in.c - what the MPM polls while a request is parked. */
+/* park_stand_in.c - what the MPM polls while a request is parked. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,12 +1,12 @@
-/* mod_admission_stand_in.h - what the MPM polls while a request is parked.
+/* park_stand_in.h - what the MPM polls while a request is parked.
  *
  * The number of the client's socket stands for an epoll set that holds the real
  * socket: quiet while the client only waits, readable when it hangs up, and made
  * readable by asking whether the client can be written to, which it can. Two
  * descriptors a waiter.
  */
-#ifndef MOD_ADMISSION_STAND_IN_H
-#define MOD_ADMISSION_STAND_IN_H
+#ifndef PARK_STAND_IN_H
+#define PARK_STAND_IN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* mod_admission_explain.c - ?explain=URL: what applies to a URL, and why.
+/* view_explain.c - ?explain=URL: what applies to a URL, and why.
  *
  * The URL is looked up by a subrequest whose handler is never run, in the place of a
  * request that has the wanted host, method and client, and no other headers. What
@@ -27,7 +27,6 @@
 #include "module/url.h"
 #include "module/process.h"
 #include "view_explain.h"
-#include "view_handler.h"
 #include "view_json.h"
 #include "view_text.h"
 
@@ -589,7 +588,7 @@ int admission_explain_write(request_rec *r,
     request_rec *first;
 
     if (wrong) {
-        return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
+        return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
     first = look_up(&e);
     describe(&e, first);

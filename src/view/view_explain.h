@@ -1,6 +1,6 @@
-/* mod_admission_explain.h - ?explain=URL: what applies to a URL, and why. */
-#ifndef MOD_ADMISSION_EXPLAIN_H
-#define MOD_ADMISSION_EXPLAIN_H
+/* view_explain.h - ?explain=URL: what applies to a URL, and why. */
+#ifndef VIEW_EXPLAIN_H
+#define VIEW_EXPLAIN_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* mod_admission_fields.c - every fact that the module shows of a zone, once. */
+/* view_fields.c - every fact that the module shows of a zone, once. */
 #include <http_protocol.h>
 
 #include "module/zones.h"

@@ -1,11 +1,11 @@
-/* mod_admission_fields.h - every fact that the module shows, once.
+/* view_fields.h - every fact that the module shows, once.
  *
  * ?auto, the page, JSON and Prometheus all come from these tables; the
  * manual lists the same fields. t/guards/fields.t compares the manual with
  * them, t/httpd/505-fields.t what a running server shows.
  */
-#ifndef MOD_ADMISSION_FIELDS_H
-#define MOD_ADMISSION_FIELDS_H
+#ifndef VIEW_FIELDS_H
+#define VIEW_FIELDS_H
 
 #include "module/conf.h"
 

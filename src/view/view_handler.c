@@ -1,4 +1,4 @@
-/* mod_admission_handler.c - SetHandler admission-status, and what is only asked of
+/* view_handler.c - SetHandler admission-status, and what is only asked of
  * admission-control: what was asked for. */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -49,15 +49,6 @@ typedef struct query_t {
     bool is_order;      /* has what only a form orders */
     admission_explain_query_t explain;
 } query_t;
-
-int admission_handler_refuse(request_rec *r, int status, const char *message)
-{
-    r->status = status;
-    ap_set_content_type(r, "text/plain; charset=utf-8");
-    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
-    ap_rvputs(r, message, "\n", NULL);
-    return OK;
-}
 
 /* @return what is wrong with it; NULL: nothing. */
 static const char *read_name(apr_pool_t *p, const char *key, const char *value,
@@ -194,7 +185,7 @@ static int refuse_order(request_rec *r)
         return HTTP_NOT_FOUND;
     }
     apr_table_setn(r->headers_out, "Allow", "POST");
-    return admission_handler_refuse(
+    return admission_text_answer(
         r, HTTP_METHOD_NOT_ALLOWED,
         "limit=, queue= and mode= are orders: send them by POST, as a form "
         "(application/x-www-form-urlencoded) and not in the URL.");
@@ -228,14 +219,14 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
         return admission_page_script(r);
     }
     if (!admission_process_child()) {
-        return admission_handler_refuse(
+        return admission_text_answer(
             r, HTTP_SERVICE_UNAVAILABLE,
             "This child has no part in the shared memory, so it knows no figures, "
             "and its requests run without a limit. The error log has the reason.");
     }
     wrong = read_query(r->pool, args, &query);
     if (wrong) {
-        return admission_handler_refuse(r, HTTP_BAD_REQUEST, wrong);
+        return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
     if (query.is_order) {
         return refuse_order(r);
@@ -243,7 +234,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (query.zone) {
         only = admission_fields_find_zone(r->pool, query.zone);
         if (!only) {
-            return admission_handler_refuse(
+            return admission_text_answer(
                 r, HTTP_NOT_FOUND,
                 apr_pstrcat(r->pool, "No zone is called '",
                             admission_text_utf8(r->pool, query.zone), "'.",

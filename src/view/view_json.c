@@ -1,4 +1,4 @@
-/* mod_admission_json.c - the facts for programs: JSON.
+/* view_json.c - the facts for programs: JSON.
  *
  * Made from the field tables. Keys are only ever added.
  */

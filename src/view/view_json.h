@@ -1,6 +1,6 @@
-/* mod_admission_json.h - the facts for programs: JSON. */
-#ifndef MOD_ADMISSION_JSON_H
-#define MOD_ADMISSION_JSON_H
+/* view_json.h - the facts for programs: JSON. */
+#ifndef VIEW_JSON_H
+#define VIEW_JSON_H
 
 #include "module/conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_page.c - a live page for people.
+/* view_page.c - a live page for people.
  *
  * Everything is drawn here, so that the page is the same with and without
  * script; the script only fetches it again and changes what has changed. Style

@@ -1,6 +1,6 @@
-/* mod_admission_page.h - the live page for people. */
-#ifndef MOD_ADMISSION_PAGE_H
-#define MOD_ADMISSION_PAGE_H
+/* view_page.h - the live page for people. */
+#ifndef VIEW_PAGE_H
+#define VIEW_PAGE_H
 
 #include "module/conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_page_chart.c - the last ten minutes of a zone, drawn. */
+/* view_page_chart.c - the last ten minutes of a zone, drawn. */
 #include <apr_time.h>
 #include <http_protocol.h>
 

@@ -1,6 +1,6 @@
-/* mod_admission_page_chart.h - the last ten minutes of a zone, drawn. */
-#ifndef MOD_ADMISSION_PAGE_CHART_H
-#define MOD_ADMISSION_PAGE_CHART_H
+/* view_page_chart.h - the last ten minutes of a zone, drawn. */
+#ifndef VIEW_PAGE_CHART_H
+#define VIEW_PAGE_CHART_H
 
 #include <httpd.h>
 

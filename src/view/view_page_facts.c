@@ -1,4 +1,4 @@
-/* mod_admission_page_facts.c - all fields, for people. */
+/* view_page_facts.c - all fields, for people. */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>

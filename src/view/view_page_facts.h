@@ -1,6 +1,6 @@
-/* mod_admission_page_facts.h - all fields, for people. */
-#ifndef MOD_ADMISSION_PAGE_FACTS_H
-#define MOD_ADMISSION_PAGE_FACTS_H
+/* view_page_facts.h - all fields, for people. */
+#ifndef VIEW_PAGE_FACTS_H
+#define VIEW_PAGE_FACTS_H
 
 #include "view_fields.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_page_overview.c - all zones, a row each. */
+/* view_page_overview.c - all zones, a row each. */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>

@@ -1,8 +1,8 @@
-/* mod_admission_page_overview.h - all zones, a row each. */
-#ifndef MOD_ADMISSION_PAGE_OVERVIEW_H
-#define MOD_ADMISSION_PAGE_OVERVIEW_H
+/* view_page_overview.h - all zones, a row each. */
+#ifndef VIEW_PAGE_OVERVIEW_H
+#define VIEW_PAGE_OVERVIEW_H
 
-#include "view_page.h"
+#include <httpd.h>
 
 /** Write the filter and the table, of zones with @a filter in their name; those first that want to be looked at. */
 void admission_page_overview_write(request_rec *r, const char *filter);

@@ -1,4 +1,4 @@
-/* mod_admission_page_who.c - who runs and waits in a zone, for people. */
+/* view_page_who.c - who runs and waits in a zone, for people. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>

@@ -1,6 +1,6 @@
-/* mod_admission_page_who.h - who runs and waits in a zone, for people. */
-#ifndef MOD_ADMISSION_PAGE_WHO_H
-#define MOD_ADMISSION_PAGE_WHO_H
+/* view_page_who.h - who runs and waits in a zone, for people. */
+#ifndef VIEW_PAGE_WHO_H
+#define VIEW_PAGE_WHO_H
 
 #include "module/conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_page_words.c - what is said of a zone, for people. */
+/* view_page_words.c - what is said of a zone, for people. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>

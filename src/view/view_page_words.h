@@ -1,6 +1,6 @@
-/* mod_admission_page_words.h - what is said of a zone, for people. */
-#ifndef MOD_ADMISSION_PAGE_WORDS_H
-#define MOD_ADMISSION_PAGE_WORDS_H
+/* view_page_words.h - what is said of a zone, for people. */
+#ifndef VIEW_PAGE_WORDS_H
+#define VIEW_PAGE_WORDS_H
 
 #include "view_fields.h"
 

@@ -1,6 +1,6 @@
-/* mod_admission_page_zone.h - everything of one zone, for people. */
-#ifndef MOD_ADMISSION_PAGE_ZONE_H
-#define MOD_ADMISSION_PAGE_ZONE_H
+/* view_page_zone.h - everything of one zone, for people. */
+#ifndef VIEW_PAGE_ZONE_H
+#define VIEW_PAGE_ZONE_H
 
 #include "module/conf.h"
 

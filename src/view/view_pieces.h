@@ -1,10 +1,10 @@
-/* mod_admission_pieces.h - text that is written to a client in large pieces.
+/* view_pieces.h - text that is written to a client in large pieces.
  *
  * For outputs of many short words: a call of httpd's for each of them takes several
  * times as long as the word itself.
  */
-#ifndef MOD_ADMISSION_PIECES_H
-#define MOD_ADMISSION_PIECES_H
+#ifndef VIEW_PIECES_H
+#define VIEW_PIECES_H
 
 #include <stdbool.h>
 

@@ -1,10 +1,9 @@
-/* mod_admission_probe.c - whether new requests are served in time, for load balancers.
- * Called by mod_admission_handler for ?ready. */
+/* view_probe.c - whether new requests are served in time, for load balancers.
+ * Called by view_handler for ?ready. */
 #include <httpd.h>
 #include <apr_strings.h>
 
 #include "view_fields.h"
-#include "view_handler.h"
 #include "view_probe.h"
 #include "view_text.h"
 
@@ -41,12 +40,12 @@ int admission_probe_write(request_rec *r, const admission_zone_t *only)
                                  &view, NULL);
         reason = reason_of(&view);
         if (reason) {
-            return admission_handler_refuse(
+            return admission_text_answer(
                 r, HTTP_SERVICE_UNAVAILABLE,
                 apr_pstrcat(r->pool, reason, ": ",
                             admission_text_utf8(r->pool, view.zone->name),
                             NULL));
         }
     }
-    return admission_handler_refuse(r, HTTP_OK, "ready");
+    return admission_text_answer(r, HTTP_OK, "ready");
 }

@@ -1,6 +1,6 @@
-/* mod_admission_probe.h - whether new requests are served in time, for load balancers. */
-#ifndef MOD_ADMISSION_PROBE_H
-#define MOD_ADMISSION_PROBE_H
+/* view_probe.h - whether new requests are served in time, for load balancers. */
+#ifndef VIEW_PROBE_H
+#define VIEW_PROBE_H
 
 #include "module/conf.h"
 

@@ -1,4 +1,4 @@
-/* mod_admission_prometheus.c - the facts for programs: Prometheus.
+/* view_prometheus.c - the facts for programs: Prometheus.
  *
  * Made from the field tables. Text exposition format 0.0.4, base units.
  */

@@ -1,6 +1,6 @@
-/* mod_admission_prometheus.h - the facts for programs: Prometheus. */
-#ifndef MOD_ADMISSION_PROMETHEUS_H
-#define MOD_ADMISSION_PROMETHEUS_H
+/* view_prometheus.h - the facts for programs: Prometheus. */
+#ifndef VIEW_PROMETHEUS_H
+#define VIEW_PROMETHEUS_H
 
 #include "module/conf.h"
 

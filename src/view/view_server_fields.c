@@ -1,4 +1,4 @@
-/* mod_admission_server_fields.c - every fact of the server as a whole, once. */
+/* view_server_fields.c - every fact of the server as a whole, once. */
 #include "module/part.h"
 #include "module/zones.h"
 #include "module/capacity.h"

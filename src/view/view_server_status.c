@@ -1,4 +1,4 @@
-/* mod_admission_server_status.c - our part of the server-status page. */
+/* view_server_status.c - our part of the server-status page. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>

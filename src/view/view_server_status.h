@@ -1,6 +1,6 @@
-/* mod_admission_server_status.h - our part of the server-status page. */
-#ifndef MOD_ADMISSION_SERVER_STATUS_H
-#define MOD_ADMISSION_SERVER_STATUS_H
+/* view_server_status.h - our part of the server-status page. */
+#ifndef VIEW_SERVER_STATUS_H
+#define VIEW_SERVER_STATUS_H
 
 #include <httpd.h>
 

@@ -1,7 +1,9 @@
-/* mod_admission_text.c - what the administrator and clients wrote, as UTF-8. */
+/* view_text.c - what the administrator and clients wrote, as UTF-8. */
 #include <string.h>
 
 #include <apr_strings.h>
+
+#include <http_protocol.h>
 
 #include "view_text.h"
 
@@ -85,4 +87,13 @@ const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
         }
     }
     return admission_text_utf8(p, text);
+}
+
+int admission_text_answer(request_rec *r, int status, const char *message)
+{
+    r->status = status;
+    ap_set_content_type(r, "text/plain; charset=utf-8");
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    ap_rvputs(r, message, "\n", NULL);
+    return OK;
 }

@@ -1,10 +1,10 @@
-/* mod_admission_text.h - what the administrator and clients wrote, as UTF-8. */
-#ifndef MOD_ADMISSION_TEXT_H
-#define MOD_ADMISSION_TEXT_H
+/* view_text.h - what the administrator and clients wrote, as UTF-8. */
+#ifndef VIEW_TEXT_H
+#define VIEW_TEXT_H
 
 #include <stdbool.h>
 
-#include <apr_pools.h>
+#include <httpd.h>
 
 /** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
  *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
@@ -20,5 +20,8 @@ bool admission_text_is_utf8(const char *text);
 
 /** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
 char *admission_text_put_latin1(char *end, unsigned char c);
+
+/** Answer with a status and a sentence as plain text. @return what the handler returns. */
+int admission_text_answer(request_rec *r, int status, const char *message);
 
 #endif

@@ -75,6 +75,41 @@ sub includes_upward {
                   $header && !may_use($path, $header) } includes_of($path);
 }
 
+# { unit => { unit that it includes => 1 } }: a file and its header are one unit. Not what the
+# configuration record includes, which has a member of each capability.
+sub units {
+    my %units;
+
+    for my $path (grep { $_ ne 'src/module/conf.h' && $_ ne 'src/module/conf.c' } @sources) {
+        my $unit = unit_of($path);
+        $units{$unit}{$_} = 1
+            for grep { $_ ne $unit } map { unit_of($_) } grep { $_ } map { file_of($path, $_) } includes_of($path);
+    }
+    return \%units;
+}
+
+sub unit_of { return $_[0] =~ s/\.[ch]\z//r }
+
+# The units on a circle of includes.
+sub circles {
+    my ($units) = @_;
+    my (%done, @circles);
+    my $visit;
+
+    $visit = sub {
+        my ($unit, @way) = @_;
+
+        if (my ($at) = grep { $way[$_] eq $unit } 0 .. $#way) {
+            push @circles, join ' -> ', @way[ $at .. $#way ], $unit;
+            return;
+        }
+        return if $done{$unit}++;
+        $visit->($_, @way, $unit) for sort keys %{ $units->{$unit} };
+    };
+    $visit->($_) for sort keys %$units;
+    return @circles;
+}
+
 sub words_of_httpd {
     my ($path) = @_;
 
@@ -89,6 +124,7 @@ none 'the table names no other folder',
     grep { my $folder = $_; !grep { dirname($_) eq $folder } @sources } sort keys %lower;
 none 'a file includes headers of lower folders only',
     map { includes_upward($_) } @sources;
+none 'includes go down: no files include one another, also not through others', circles(units());
 none 'the table lets no folder include a capability',
     map { my $folder = $_; map { "$folder: $_" } grep { is_part($_) } keys %{ $lower{$folder} } } sort keys %lower;
 none 'a law, which is pure functions, includes laws and numbers only',

@@ -11,7 +11,7 @@ use AdmissionTest::Parking;
 my ($threads, $factor, $reserve) = (12, 10, 3);
 my $zone = '/cgi-bin/';
 
-# What mod_admission_room.c leaves for others, besides what is open already: 64, 4
+# What park_room.c leaves for others, besides what is open already: 64, 4
 # a thread, and the connections that the reserve can have.
 my $files   = 190;
 my $left    = 64 + 4 * $threads + $reserve * (1 + $factor);
