@@ -8,6 +8,9 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#define ADMISSION_PARTS(part) part(recycle, RECYCLE) part(spool, SPOOL)
+/* With records in the segment. */
+#define ADM_PARTS_WITH_RECORDS(part) part(recycle, RECYCLE) part(spool, SPOOL)
+
+#define ADMISSION_PARTS(part) ADM_PARTS_WITH_RECORDS(part) part(nice, NICE)
 
 #endif

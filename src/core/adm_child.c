@@ -52,7 +52,7 @@ static void clear_parts(adm_segment_t *segment, uint32_t idx)
     memset(adm_part_child_at(segment, ADM_PART_##NAME,       \
                              adm_part_##name.of_child, idx), \
            0, adm_part_##name.of_child);
-    ADMISSION_PARTS(CLEAR)
+    ADM_PARTS_WITH_RECORDS(CLEAR)
 #undef CLEAR
 }
 

@@ -17,7 +17,7 @@
 /** Numbers of the capabilities of this build, ADM_PART_RECYCLE and so on. */
 #define ADM_PART_NUMBER(name, NAME) ADM_PART_##NAME,
 typedef enum adm_part_number_t {
-    ADMISSION_PARTS(ADM_PART_NUMBER) ADM_PARTS
+    ADM_PARTS_WITH_RECORDS(ADM_PART_NUMBER) ADM_PARTS
 } adm_part_number_t;
 
 /** The records of a capability. Their first bytes are zeros, on pages of their own. */
@@ -28,6 +28,6 @@ typedef struct adm_part_t {
 } adm_part_t;
 
 #define ADM_PART_DECLARE(name, NAME) extern const adm_part_t adm_part_##name;
-ADMISSION_PARTS(ADM_PART_DECLARE)
+ADM_PARTS_WITH_RECORDS(ADM_PART_DECLARE)
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <apr_pools.h>
@@ -39,15 +40,16 @@ static void write_beginning(const adm_segment_t *segment,
 
 void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
 {
-    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
+    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx.%x",
              (unsigned long long)ticket->child->segment->header->instance,
-             ticket->idx, (unsigned long long)ticket->arrival);
+             ticket->idx, (unsigned long long)ticket->arrival,
+             ticket->program_nice);
 }
 
 /* @return whether the token is one of this segment, as far as it can be read: of
  * which ticket, which may have ended or not exist. */
 static bool read_token(const adm_segment_t *segment, const char *token,
-                       uint32_t *ticket_idx, uint64_t *arrival)
+                       uint32_t *ticket_idx, uint64_t *arrival, int *nice)
 {
     char *rest;
 
@@ -59,7 +61,8 @@ static bool read_token(const adm_segment_t *segment, const char *token,
     if (*rest != '.') {
         return false;
     }
-    *arrival = strtoull(rest + 1, NULL, 16);
+    *arrival = strtoull(rest + 1, &rest, 16);
+    *nice = *rest == '.' ? (int)strtoul(rest + 1, NULL, 16) : 0;
     return true;
 }
 
@@ -75,6 +78,7 @@ static bool is_descendant;
 typedef struct announcement_t {
     adm_ticket_rec_t *rec; /* NULL: nobody's */
     uint64_t arrival;
+    int nice;
     bool is_by_token;
 } announcement_t;
 
@@ -97,7 +101,7 @@ static void look_for_token(void)
         return;
     }
     if (read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="), &idx,
-                   &announced.arrival)) {
+                   &announced.arrival, &announced.nice)) {
         announced.rec = adm_ticket_at(watched, idx);
     }
     announced.is_by_token = true;
@@ -176,6 +180,10 @@ static void become_program(void)
     announced.rec = NULL;
     inherit_no_pipes();
     inherit_sign_of_life();
+    if (announced.nice > 0) {
+        /* Fails where httpd itself is nicer: then the program is, too. */
+        setpriority(PRIO_PROCESS, 0, announced.nice);
+    }
     /* Threads of worker and event block most signals, and a program would
      * inherit that: httpd's SIGTERM could not end it. */
     sigemptyset(&none);
@@ -300,7 +308,9 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
         programs |= ADM_PROGRAMS_UNSEEN; /* only the last one's pid is known */
     }
     if (start == ADM_START_HERE) {
-        announced = (announcement_t){ .rec = rec, .arrival = ticket->arrival };
+        announced = (announcement_t){ .rec = rec,
+                                      .arrival = ticket->arrival,
+                                      .nice = ticket->program_nice };
     }
     /* P1_announce */
     atomic_store(&rec->programs, programs | ADM_PROGRAMS_ONE);

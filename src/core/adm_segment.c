@@ -86,7 +86,7 @@ static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
     list_part(segment, ADM_PART_##NAME, &adm_part_##name, \
               runs + CORE_RUNS + 2 * ADM_PART_##NAME);
     memcpy(runs, core, sizeof(core));
-    ADMISSION_PARTS(PART)
+    ADM_PARTS_WITH_RECORDS(PART)
 #undef PART
 }
 

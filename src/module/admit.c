@@ -160,7 +160,7 @@ static int prepare(const asking_t *asking)
 {
     int i, rv = OK;
 
-    for (i = 0; i < ADM_PARTS && rv == OK; i++) {
+    for (i = 0; i < ADMISSION_PARTS_NUMBER && rv == OK; i++) {
         if (admission_parts[i]->before) {
             rv = admission_parts[i]->before(asking->r, asking->conf,
                                             admission_admit);

@@ -251,7 +251,7 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
             apr_file_printf(out, " fleet");
         }
         dump_order(out, zone->apparent);
-        for (part = 0; part < ADM_PARTS; part++) {
+        for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
             if (admission_parts[part]->describe) {
                 admission_parts[part]->describe(out, zone->apparent);
             }

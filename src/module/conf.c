@@ -12,7 +12,8 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
                                     .reject_status = ADMISSION_UNSET,
                                     .retry = ADMISSION_RETRY_UNSET,
                                     .dry_run = ADMISSION_UNSET,
-                                    .spool = SPOOL_CONF_UNSET };
+                                    .spool = SPOOL_CONF_UNSET,
+                                    .nice = NICE_CONF_UNSET };
     return conf;
 }
 
@@ -27,6 +28,7 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
 
     PICK(section, NULL);
     PICK(queue_length, ADMISSION_UNSET);
+    PICK(nice, NICE_CONF_UNSET);
     PICK(queue_timeout, ADMISSION_UNSET);
     PICK(queue_target, ADMISSION_UNSET);
     PICK(handlers, NULL);

@@ -10,6 +10,7 @@
 #include "core/adm.h"
 
 #include "auto/auto_conf.h"
+#include "nice/nice_conf.h"
 #include "recycle/recycle_conf.h"
 #include "spool/spool_conf.h"
 
@@ -127,6 +128,7 @@ typedef struct admission_dir_conf_t {
     apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
     apr_array_header_t *costs;      /* the same */
     spool_conf_t spool;
+    int nice;             /* 0 to 19; NICE_CONF_UNSET */
     apr_table_t *actions; /* of mod_actions: handler, type or method, and the
                            * script that it leads to; NULL: none */
     /* The directives of the <Location> sections among those merged here, alone; NULL:

@@ -19,6 +19,7 @@
 #include "fleet/fleet_conf.h"
 #include "parse.h"
 #include "sections.h"
+#include "nice/nice_conf.h"
 #include "spool/spool_conf.h"
 #include "recycle/recycle_conf.h"
 
@@ -367,6 +368,7 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
                   "On or Off; On: decide and count as if, change nothing"),
     SPOOL_DIRECTIVES,
+    NICE_DIRECTIVES,
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers that zones may never occupy, a number or percent"),
     RECYCLE_DIRECTIVES,

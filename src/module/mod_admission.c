@@ -154,8 +154,10 @@ static void register_hooks(apr_pool_t *p)
     on_start();
     on_children();
     on_requests();
-    for (i = 0; i < ADM_PARTS; i++) {
-        admission_parts[i]->register_hooks(p);
+    for (i = 0; i < ADMISSION_PARTS_NUMBER; i++) {
+        if (admission_parts[i]->register_hooks) {
+            admission_parts[i]->register_hooks(p);
+        }
     }
 }
 

@@ -23,6 +23,7 @@ struct admission_visit_t;
 
 /** The constant of a capability is called admission_part_NAME. */
 typedef struct admission_part_t {
+    /** NULL: the capability has no hook. */
     void (*register_hooks)(apr_pool_t *p);
 
     /** Add to the line of a zone in the output of -D DUMP_ADMISSION. NULL: nothing. */
@@ -54,10 +55,13 @@ typedef struct admission_part_t {
     extern const admission_part_t admission_part_##name;
 ADMISSION_PARTS(ADMISSION_PART_DECLARE)
 
+#define ADMISSION_PART_ONE(name, NAME) +1
+enum { ADMISSION_PARTS_NUMBER = 0 ADMISSION_PARTS(ADMISSION_PART_ONE) };
+
 /** All capabilities of this build, by their number. */
 #define ADMISSION_PART_POINTER(name, NAME) &admission_part_##name,
-static const admission_part_t *const admission_parts[ADM_PARTS + 1] = {
-    ADMISSION_PARTS(ADMISSION_PART_POINTER) NULL
-};
+static const admission_part_t
+    *const admission_parts[ADMISSION_PARTS_NUMBER + 1] = { ADMISSION_PARTS(
+        ADMISSION_PART_POINTER) NULL };
 
 #endif

@@ -78,11 +78,11 @@ static int run_when_daemon_is_there(request_rec *r,
 }
 
 static void begin_parts(request_rec *r, admission_visit_t *visit,
-                        void *begun[ADM_PARTS])
+                        void *begun[ADMISSION_PARTS_NUMBER])
 {
     int i;
 
-    for (i = 0; i < ADM_PARTS; i++) {
+    for (i = 0; i < ADMISSION_PARTS_NUMBER; i++) {
         begun[i] = admission_parts[i]->begin
                        ? admission_parts[i]->begin(r, visit)
                        : NULL;
@@ -90,11 +90,11 @@ static void begin_parts(request_rec *r, admission_visit_t *visit,
 }
 
 /* @return the number of the capability that has a rest to send; -1: none. */
-static int end_parts(void *const begun[ADM_PARTS], int rv)
+static int end_parts(void *const begun[ADMISSION_PARTS_NUMBER], int rv)
 {
     int i, rest = -1;
 
-    for (i = 0; i < ADM_PARTS; i++) {
+    for (i = 0; i < ADMISSION_PARTS_NUMBER; i++) {
         if (begun[i] && admission_parts[i]->end(begun[i], rv)) {
             rest = i;
         }
@@ -108,7 +108,7 @@ static int end_parts(void *const begun[ADM_PARTS], int rv)
 static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
-    void *begun[ADM_PARTS + 1];
+    void *begun[ADMISSION_PARTS_NUMBER + 1];
     bool is_proxied = admission_backend_is_asked(r);
     bool tells_http2, watches;
     int rest, rv;

@@ -92,7 +92,7 @@ const admission_field_t *admission_fields_of_server(int n)
         return &own_fields[n];
     }
     n -= OWN_COUNT;
-    for (part = 0; part < ADM_PARTS; part++) {
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
         const admission_field_t *field = admission_parts[part]->server_fields;
 
         for (; field && field->name; field++) {

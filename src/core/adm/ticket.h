@@ -31,6 +31,8 @@ typedef struct adm_ticket_t {
     bool is_blocked;
     bool is_parked;
     bool is_settled;       /* runs or blocks with its worker */
+    uint8_t program_nice;  /* by the caller: of programs that the ticket pays
+                            * for, 0 to 19 */
     bool finds_no_room;    /* no connections are left to block with */
     atomic_uint held;      /* 1 from enter to release or cancel */
     apr_status_t fault;    /* why the outcome was ADM_UNLIMITED */
