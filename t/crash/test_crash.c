@@ -12,6 +12,8 @@
 #include "../unit/test_support.h"
 #include "test_scenes.h"
 
+WITH_FLOWS_TOO;
+
 static adm_child_t *survivor;
 
 static adm_ticket_t held, awaited;
@@ -98,7 +100,7 @@ static void assert_survivor_is_alone(void)
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
 }
 
-START_TEST(a_death_is_mended)
+TESTS(a_death_is_mended, 0, scene_count)
 {
     if (scenes[_i].needs_flows) {
         uses_flows = true;
@@ -107,11 +109,9 @@ START_TEST(a_death_is_mended)
     play_scene(&scenes[_i]);
     survive_scene(&scenes[_i]);
     assert_survivor_is_alone();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(every_point_has_its_scene)
+TEST(every_point_has_its_scene)
 {
     int at, n;
 
@@ -121,13 +121,11 @@ START_TEST(every_point_has_its_scene)
         ck_assert_msg(n < scene_count, "nobody dies at %s",
                       adm_fault_name((adm_fault_t)at));
     }
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Another one dies while it mends the first death: at each point that it gets
  * to. Loop test over the points; each has to be reached in some scene. */
-START_TEST(a_second_death_during_the_repair_is_mended)
+TESTS(a_second_death_during_the_repair_is_mended, 1, ADM_FAULT_end)
 {
     adm_fault_t second = (adm_fault_t)_i;
     bool is_with_flows = uses_flows;
@@ -149,11 +147,10 @@ START_TEST(a_second_death_during_the_repair_is_mended)
            adm_fault_name(second), reached, scene_count);
     ck_assert_int_gt(reached, 0);
 }
-END_TEST
 
 /* A whole row of children dies one after the other, each at a point of the
  * repair that the ones before left to it. */
-START_TEST(any_number_of_deaths_is_mended)
+TEST(any_number_of_deaths_is_mended)
 {
     const char *given = getenv("SEED");
     unsigned seed = given ? (unsigned)strtoul(given, NULL, 0)
@@ -177,19 +174,4 @@ START_TEST(any_number_of_deaths_is_mended)
         assert_segment_consistent();
     }
     printf("# %u more deaths\n", killed);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, every_point_has_its_scene);
-    tcase_add_loop_test(stories, a_death_is_mended, 0, scene_count);
-    tcase_add_loop_test(stories, a_second_death_during_the_repair_is_mended, 1,
-                        ADM_FAULT_end);
-    tcase_add_test(stories, any_number_of_deaths_is_mended);
-}
-
-int main(void)
-{
-    return run_stories_twice("crash", add_stories);
 }

@@ -10,7 +10,6 @@
 #include "core/adm_zone.h"
 #include "spool/spool_shm.h"
 
-adm_zone_t zone;
 adm_fault_t point;
 
 /* ---- stories of victims -------------------------------------------------- */

@@ -7,9 +7,6 @@
 
 #include "../unit/test_support.h"
 
-/** Where all is played. */
-extern adm_zone_t zone;
-
 /** The next victim dies at this point of its story. */
 extern adm_fault_t point;
 

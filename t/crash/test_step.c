@@ -16,7 +16,6 @@
 #include "core/adm_worker.h"
 #include "core/adm_zone.h"
 
-static adm_zone_t zone;
 static adm_child_t *survivor;
 static adm_ticket_t held, awaited;
 
@@ -192,7 +191,6 @@ static int step_audit(void)
 
 static int die_waiting(void *unused)
 {
-    (void)unused;
     victim = join();
     enter(victim, zone, &ticket);
     atomic_store(shared, 1);
@@ -201,7 +199,6 @@ static int die_waiting(void *unused)
 
 static int die_running_a_program(void *unused)
 {
-    (void)unused;
     victim = join();
     enter(victim, zone, &ticket);
     adm_program_announce(&ticket, ADM_START_UNSEEN);
@@ -211,7 +208,6 @@ static int die_running_a_program(void *unused)
 
 static int die_inside_the_lock(void *unused)
 {
-    (void)unused;
     victim = join();
     adm_fault_arm(ADM_FAULT_enter_stored, 1);
     enter(victim, zone, &ticket);
@@ -430,18 +426,16 @@ static void try_each_store(const scene_t *scene)
     assert_segment_consistent();
 }
 
-START_TEST(a_death_at_any_store_is_mended)
+TESTS(a_death_at_any_store_is_mended, 0, SCENES)
 {
     try_each_store(&scenes[_i]);
 }
-END_TEST
 
-START_TEST(a_death_at_any_store_to_flows_is_mended)
+TESTS(a_death_at_any_store_to_flows_is_mended, 0, FLOW_SCENES)
 {
     uses_flows = true;
     try_each_store(&scenes[of_flows[_i]]);
 }
-END_TEST
 
 /* ---- two at once -------------------------------------------------------- */
 
@@ -454,7 +448,7 @@ static int step_take_worker(void)
 
 /* The other one is stopped after each of its stores in turn, while this one
  * takes its worker. */
-START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
+TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
 {
     unsigned change;
     bool is_stopped = true;
@@ -482,20 +476,4 @@ START_TEST(of_two_that_ask_for_the_last_worker_one_at_most_gets_it)
         }
     }
     ck_assert_uint_gt(change, 2);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_loop_test(stories, a_death_at_any_store_is_mended, 0, SCENES);
-    tcase_add_loop_test(stories, a_death_at_any_store_to_flows_is_mended, 0,
-                        FLOW_SCENES);
-    tcase_add_test(stories,
-                   of_two_that_ask_for_the_last_worker_one_at_most_gets_it);
-}
-
-int main(void)
-{
-    return run_stories("step", add_stories);
 }

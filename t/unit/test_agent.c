@@ -7,9 +7,6 @@
 #include "agent/agent.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
-
 static adm_usec_t beat(void)
 {
     return atomic_load(&segment->header->agent_beat);
@@ -26,7 +23,6 @@ static int hold_and_stay(void *unused)
 {
     adm_ticket_t ticket;
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
@@ -45,7 +41,7 @@ static void leave_a_permit(void)
     kill_noticed(victim); /* an agent at work may have it at once */
 }
 
-START_TEST(children_make_no_rounds_while_the_agent_is_at_work)
+TEST(children_make_no_rounds_while_the_agent_is_at_work)
 {
     adm_usec_t now;
 
@@ -61,11 +57,9 @@ START_TEST(children_make_no_rounds_while_the_agent_is_at_work)
 
     ck_assert_uint_eq(adm_round_help(child, now + 3 * ADM_USEC_PER_SEC + 1), 1);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_request_makes_a_round_only_if_no_permit_is_free)
+TEST(a_request_makes_a_round_only_if_no_permit_is_free)
 {
     adm_ticket_t first, second;
 
@@ -78,11 +72,9 @@ START_TEST(a_request_makes_a_round_only_if_no_permit_is_free)
     leave(&first);
     leave(&second);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(children_make_rounds_at_once_when_there_is_no_agent)
+TEST(children_make_rounds_at_once_when_there_is_no_agent)
 {
     zone = zone_with(1, 10);
     child = join();
@@ -90,11 +82,9 @@ START_TEST(children_make_rounds_at_once_when_there_is_no_agent)
     leave_a_permit();
     adm_agent_gone(segment);
     ck_assert_uint_eq(adm_round_help(child, adm_now()), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_beat_that_cannot_be_is_none)
+TEST(a_beat_that_cannot_be_is_none)
 {
     adm_usec_t now = adm_now();
 
@@ -107,11 +97,9 @@ START_TEST(a_beat_that_cannot_be_is_none)
     ck_assert(adm_agent_is_at_work(segment, now));
     adm_agent_gone(segment);
     ck_assert(!adm_agent_is_at_work(segment, now));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_new_child_leaves_the_dead_to_the_agent)
+TEST(a_new_child_leaves_the_dead_to_the_agent)
 {
     zone = zone_with(1, 10);
     leave_a_permit();
@@ -121,11 +109,9 @@ START_TEST(a_new_child_leaves_the_dead_to_the_agent)
     ck_assert_uint_eq(active_in(zone), 1);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
+TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
 {
     make_segment(2, 1, 64);
     zone = zone_with(1, 10);
@@ -134,11 +120,9 @@ START_TEST(a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other)
     child = join();
     ck_assert_ptr_nonnull(child);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_cannot_wait_wakes_the_agent)
+TEST(what_cannot_wait_wakes_the_agent)
 {
     adm_ticket_t ticket;
     unsigned before;
@@ -162,9 +146,7 @@ START_TEST(what_cannot_wait_wakes_the_agent)
     adm_program_announce(&ticket, ADM_START_HERE);
     adm_ticket_abandon(&ticket, adm_now());
     ck_assert_uint_gt(calls(), before);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- the process ---------------------------------------------------------- */
 
@@ -172,7 +154,6 @@ static agent_task_t tasks[1]; /* nothing beside the rounds */
 
 static int be_agent(void *unused)
 {
-    (void)unused;
     agent_begin(segment);
     return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
@@ -185,7 +166,7 @@ static pid_t start_agent(void)
     return agent;
 }
 
-START_TEST(the_agent_takes_back_what_the_dead_held)
+TEST(the_agent_takes_back_what_the_dead_held)
 {
     pid_t agent, victim;
 
@@ -201,11 +182,9 @@ START_TEST(the_agent_takes_back_what_the_dead_held)
     WAIT_FOR(active_in(zone) == 0);
     kill(agent, SIGTERM);
     ck_assert_int_eq(end_of(agent), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_agent_hands_out_what_a_raised_limit_allows)
+TEST(the_agent_hands_out_what_a_raised_limit_allows)
 {
     adm_ticket_t running, waiting;
     pid_t agent;
@@ -222,15 +201,12 @@ START_TEST(the_agent_hands_out_what_a_raised_limit_allows)
     leave(&running);
     kill(agent, SIGTERM);
     ck_assert_int_eq(end_of(agent), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int announce_and_stay(void *unused)
 {
     adm_ticket_t ticket;
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
@@ -239,7 +215,7 @@ static int announce_and_stay(void *unused)
     return stay();
 }
 
-START_TEST(the_agent_looks_for_the_programs_of_orphans)
+TEST(the_agent_looks_for_the_programs_of_orphans)
 {
     pid_t agent, victim;
 
@@ -251,15 +227,13 @@ START_TEST(the_agent_looks_for_the_programs_of_orphans)
     WAIT_FOR(active_in(zone) == 0); /* it never had one */
     kill(agent, SIGTERM);
     ck_assert_int_eq(end_of(agent), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test over the signals. */
 static const int told[] = { SIGTERM, SIGHUP, SIGINT };
 #define TOLD (int)(sizeof(told) / sizeof(told[0]))
 
-START_TEST(an_agent_that_is_told_to_end_says_that_it_is_gone)
+TESTS(an_agent_that_is_told_to_end_says_that_it_is_gone, 0, TOLD)
 {
     pid_t agent = start_agent();
 
@@ -268,15 +242,12 @@ START_TEST(an_agent_that_is_told_to_end_says_that_it_is_gone)
     kill(agent, told[_i]);
     ck_assert_int_eq(end_of(agent), 0);
     ck_assert_int_eq(beat(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int be_parent_of_agent(void *unused)
 {
     pid_t agent;
 
-    (void)unused;
     agent = fork();
     if (agent == 0) {
         _exit(be_agent(NULL));
@@ -284,18 +255,16 @@ static int be_parent_of_agent(void *unused)
     return stay();
 }
 
-START_TEST(an_agent_ends_with_its_parent)
+TEST(an_agent_ends_with_its_parent)
 {
     pid_t parent = start(be_parent_of_agent, NULL);
 
     WAIT_FOR(beat() != 0);
     kill_unnoticed(parent);
     WAIT_FOR(beat() == 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_killed_agent_leaves_nothing)
+TEST(a_killed_agent_leaves_nothing)
 {
     pid_t agent = start_agent();
 
@@ -310,11 +279,9 @@ START_TEST(a_killed_agent_leaves_nothing)
     ck_assert_int_eq(adm_life_state(
                          atomic_load(&adm_child_at(segment, 1)->life)),
                      ADM_LIFE_FREE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
+TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
 {
     pid_t agent;
     adm_usec_t old;
@@ -337,46 +304,12 @@ START_TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
     WAIT_FOR(active_in(zone) == 0);
     kill(agent, SIGTERM);
     ck_assert_int_eq(end_of(agent), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_agent_without_a_place_in_the_segment_does_not_run)
+TEST(an_agent_without_a_place_in_the_segment_does_not_run)
 {
     make_segment(2, 1, 64);
     child = join();
     ck_assert_int_eq(play(be_agent, NULL), 1);
     ck_assert_int_eq(beat(), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, children_make_no_rounds_while_the_agent_is_at_work);
-    tcase_add_test(stories, a_request_makes_a_round_only_if_no_permit_is_free);
-    tcase_add_test(stories,
-                   children_make_rounds_at_once_when_there_is_no_agent);
-    tcase_add_test(stories, a_beat_that_cannot_be_is_none);
-    tcase_add_test(stories, a_new_child_leaves_the_dead_to_the_agent);
-    tcase_add_test(
-        stories,
-        a_new_child_takes_the_record_of_a_dead_one_if_there_is_no_other);
-    tcase_add_test(stories, what_cannot_wait_wakes_the_agent);
-    tcase_add_test(stories, the_agent_takes_back_what_the_dead_held);
-    tcase_add_test(stories, the_agent_hands_out_what_a_raised_limit_allows);
-    tcase_add_test(stories, the_agent_looks_for_the_programs_of_orphans);
-    tcase_add_loop_test(stories,
-                        an_agent_that_is_told_to_end_says_that_it_is_gone, 0,
-                        TOLD);
-    tcase_add_test(stories, an_agent_ends_with_its_parent);
-    tcase_add_test(stories, a_killed_agent_leaves_nothing);
-    tcase_add_test(stories, a_stopped_agent_is_stood_in_for_and_goes_on);
-    tcase_add_test(stories,
-                   an_agent_without_a_place_in_the_segment_does_not_run);
-}
-
-int main(void)
-{
-    return run_stories("agent", add_stories);
 }

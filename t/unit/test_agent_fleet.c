@@ -62,9 +62,6 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target,
 
 /* ---- its agent -------------------------------------------------------------- */
 
-static adm_zone_t zone;
-static adm_child_t *child;
-
 static void tell(void *data, const agent_fleet_news_t *news)
 {
     (void)data;
@@ -105,7 +102,7 @@ static adm_usec_t call(void)
 }
 
 /* The engine does not hear that less is promised, and is told again and again. */
-START_TEST(what_is_due_soon_is_told_soon)
+TEST(what_is_due_soon_is_told_soon)
 {
     adm_ticket_t inside[2], gone;
     unsigned n, waited = 0;
@@ -134,9 +131,7 @@ START_TEST(what_is_due_soon_is_told_soon)
         answer(8, 2, 1, false);
     }
     ck_assert_uint_gt(waited, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* It has as many permits as run, and others are short. */
 static void begin_tight(adm_ticket_t *inside, unsigned count)
@@ -148,7 +143,7 @@ static void begin_tight(adm_ticket_t *inside, unsigned count)
     call();
 }
 
-START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
+TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
 {
     adm_ticket_t inside[2];
 
@@ -157,9 +152,7 @@ START_TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
     WAIT_FOR((call(), told.has == 1));
     ck_assert_uint_eq(told.want, 1);
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Nor does the agent call itself for what it cannot tell. */
 static void assert_is_kept(uint32_t share)
@@ -175,7 +168,7 @@ static void assert_is_kept(uint32_t share)
 
 /* The lease is over before the engine is back, and with "keep" the share is all that there
  * is. */
-START_TEST(nothing_is_given_back_to_an_engine_that_is_away)
+TEST(nothing_is_given_back_to_an_engine_that_is_away)
 {
     adm_ticket_t inside[2];
 
@@ -187,11 +180,9 @@ START_TEST(nothing_is_given_back_to_an_engine_that_is_away)
     ears.joined(ears.data, 0, false, 5000, adm_clock_of_leases());
     WAIT_FOR((call(), told.has == 0));
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
+TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
 {
     adm_ticket_t inside[3];
 
@@ -202,11 +193,9 @@ START_TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
     assert_is_kept(2);
     answer(8, 2, 2, true);
     WAIT_FOR((call(), told.has == 1));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
+TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
 {
     adm_ticket_t inside[2];
     unsigned before;
@@ -221,21 +210,4 @@ START_TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
     agent_fleet_duty.end(child, adm_now());
     ck_assert_uint_eq(syncs, before + 1);
     ck_assert(told.leaves);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, what_is_due_soon_is_told_soon);
-    tcase_add_test(
-        stories, what_falls_idle_while_others_are_short_is_given_back_at_once);
-    tcase_add_test(stories, nothing_is_given_back_to_an_engine_that_is_away);
-    tcase_add_test(
-        stories, what_falls_idle_while_an_answer_is_awaited_is_given_back_then);
-    tcase_add_test(stories, an_agent_that_ends_says_so_if_no_answer_is_awaited);
-}
-
-int main(void)
-{
-    return run_stories("agent_fleet", add_stories);
 }

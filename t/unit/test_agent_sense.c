@@ -108,7 +108,7 @@ static void open_senses(void)
     agent_sense_look(&sense, now, true);
 }
 
-START_TEST(a_machine_without_groups_is_what_there_is)
+TEST(a_machine_without_groups_is_what_there_is)
 {
     const agent_seen_t *seen;
 
@@ -128,11 +128,9 @@ START_TEST(a_machine_without_groups_is_what_there_is)
     ck_assert_pstr_eq(agent_sense_missing(&sense),
                       "processor time of httpd alone (a control group)");
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(only_processors_that_httpd_may_use_count)
+TEST(only_processors_that_httpd_may_use_count)
 {
     const agent_seen_t *seen;
 
@@ -144,12 +142,9 @@ START_TEST(only_processors_that_httpd_may_use_count)
     ck_assert_uint_eq(seen->cores, 1);
     ck_assert_uint_eq(seen->busy_permille, 750);
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(
-    without_pressure_pages_that_leave_and_processes_that_search_are_stalls)
+TEST(without_pressure_pages_that_leave_and_processes_that_search_are_stalls)
 {
     make_machine();
     say("/proc/pressure/memory", "%s", "");
@@ -164,9 +159,7 @@ START_TEST(
     ck_assert_uint_eq(look_again()->stall_permille, 0);
     ck_assert_ptr_nonnull(strstr(agent_sense_missing(&sense), "stalls"));
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- groups of version 2 ------------------------------------------------------- */
 
@@ -201,7 +194,7 @@ static void say_mb(const char *path, int mb)
     say(path, "%ld\n", (long)mb << 20);
 }
 
-START_TEST(the_tightest_of_all_groups_above_decides)
+TEST(the_tightest_of_all_groups_above_decides)
 {
     const agent_seen_t *seen;
 
@@ -230,11 +223,9 @@ START_TEST(the_tightest_of_all_groups_above_decides)
     ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
     ck_assert_uint_eq(seen->available_kb, 600 * 1024);
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_own_group_tells_own_work_and_own_stalls)
+TEST(the_own_group_tells_own_work_and_own_stalls)
 {
     const agent_seen_t *seen;
 
@@ -250,11 +241,9 @@ START_TEST(the_own_group_tells_own_work_and_own_stalls)
     ck_assert_uint_eq(seen->stall_permille, 100);
     ck_assert_pstr_eq(agent_sense_missing(&sense), "");
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_quota_is_what_httpd_has)
+TEST(a_quota_is_what_httpd_has)
 {
     const agent_seen_t *seen;
 
@@ -274,13 +263,11 @@ START_TEST(a_quota_is_what_httpd_has)
     ck_assert_uint_eq(seen->cores, 1);
     ck_assert_uint_eq(seen->busy_permille, 500);
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- groups of version 1 ------------------------------------------------------- */
 
-START_TEST(groups_of_version_1_are_read_also_in_a_container)
+TEST(groups_of_version_1_are_read_also_in_a_container)
 {
     const agent_seen_t *seen;
 
@@ -313,11 +300,9 @@ START_TEST(groups_of_version_1_are_read_also_in_a_container)
     ck_assert_uint_eq(seen->cores, 1);
     ck_assert_uint_eq(seen->busy_permille, 1000);
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_top_of_all_groups_is_no_group)
+TEST(the_top_of_all_groups_is_no_group)
 {
     make_unified();
     write_file("/proc/self/cgroup", "0::/\n");
@@ -327,9 +312,7 @@ START_TEST(the_top_of_all_groups_is_no_group)
     ck_assert_pstr_eq(agent_sense_missing(&sense),
                       "processor time of httpd alone (a control group)");
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- what cannot be ------------------------------------------------------------- */
 
@@ -349,7 +332,7 @@ static const char *const garbage[] = {
     " - cgroup cgroup memory",
 };
 
-START_TEST(garbage_is_survived)
+TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
 {
     static const char *const files[] = {
         "/proc/stat",
@@ -380,11 +363,9 @@ START_TEST(garbage_is_survived)
         open_senses();
     }
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_system_without_any_of_the_files_is_survived)
+TEST(a_system_without_any_of_the_files_is_survived)
 {
     const agent_seen_t *seen;
 
@@ -393,9 +374,7 @@ START_TEST(a_system_without_any_of_the_files_is_survived)
     ck_assert_uint_ge(seen->cores, 1);
     ck_assert_uint_eq(seen->stall_permille, 0);
     ck_assert_uint_gt(seen->available_kb, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- programs -------------------------------------------------------------------- */
 
@@ -427,15 +406,14 @@ static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone,
     return rec;
 }
 
-START_TEST(programs_are_seen_to_grow_and_to_end)
+TEST(programs_are_seen_to_grow_and_to_end)
 {
-    adm_zone_t zone = zone_with(4, 0);
-    adm_child_t *child = join();
     adm_ticket_t ticket, hidden;
     adm_ticket_rec_t *rec;
     const adm_account_t *account;
     adm_zone_stats_t stats;
 
+    stage(4, 0);
     make_machine();
     agent_programs_begin(child, root);
     start_program(child, zone, 4000012, &hidden);
@@ -471,12 +449,10 @@ START_TEST(programs_are_seen_to_grow_and_to_end)
     ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb,
                       36 * 1024);
     remove_machine();
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Each zone has tickets of its own chunk. */
-START_TEST(programs_of_all_zones_are_sampled_in_parts)
+TEST(programs_of_all_zones_are_sampled_in_parts)
 {
     adm_zone_t zones[4];
     adm_ticket_t tickets[4], other;
@@ -512,30 +488,4 @@ START_TEST(programs_of_all_zones_are_sampled_in_parts)
     }
     ck_assert(!agent_programs_look(1));
     remove_machine();
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_machine_without_groups_is_what_there_is);
-    tcase_add_test(stories, only_processors_that_httpd_may_use_count);
-    tcase_add_test(
-        stories,
-        without_pressure_pages_that_leave_and_processes_that_search_are_stalls);
-    tcase_add_test(stories, the_tightest_of_all_groups_above_decides);
-    tcase_add_test(stories, the_own_group_tells_own_work_and_own_stalls);
-    tcase_add_test(stories, a_quota_is_what_httpd_has);
-    tcase_add_test(stories, groups_of_version_1_are_read_also_in_a_container);
-    tcase_add_test(stories, the_top_of_all_groups_is_no_group);
-    tcase_add_loop_test(stories, garbage_is_survived, 0,
-                        (int)(sizeof(garbage) / sizeof(*garbage)));
-    tcase_add_test(stories, a_system_without_any_of_the_files_is_survived);
-    tcase_add_test(stories, programs_are_seen_to_grow_and_to_end);
-    tcase_add_test(stories, programs_of_all_zones_are_sampled_in_parts);
-}
-
-int main(void)
-{
-    return run_stories("agent_sense", add_stories);
 }

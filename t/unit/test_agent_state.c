@@ -34,7 +34,7 @@ static uint32_t limit_in(const char *lines, const char *name)
     return agent_state_find(lines, name, &kept) ? kept.limit : 0;
 }
 
-START_TEST(what_is_written_is_found_again)
+TEST(what_is_written_is_found_again)
 {
     static const char *const names[] = {
         "www:/cgi-bin/", "a b  c", " ", "\"q\"", "\xe4\xf6", "zone 0"
@@ -68,11 +68,9 @@ START_TEST(what_is_written_is_found_again)
     agent_state_read(fd, text);
     ck_assert_str_eq(text, "");
     close(fd);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_last_line_of_a_zone_counts_and_others_do_not)
+TEST(the_last_line_of_a_zone_counts_and_others_do_not)
 {
     const char *lines = apr_pstrcat(pool, line_of("one", 1), line_of("two", 2),
                                     line_of("one", 3), NULL);
@@ -81,11 +79,9 @@ START_TEST(the_last_line_of_a_zone_counts_and_others_do_not)
     ck_assert_uint_eq(limit_in(lines, "two"), 2);
     ck_assert_uint_eq(limit_in(lines, "on"), 0);
     ck_assert_uint_eq(limit_in(lines, "one "), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_line_that_was_cut_or_changed_anywhere_is_left_out)
+TEST(a_line_that_was_cut_or_changed_anywhere_is_left_out)
 {
     const char *line = line_of("zone", 4);
     size_t n, length = strlen(line);
@@ -99,11 +95,9 @@ START_TEST(a_line_that_was_cut_or_changed_anywhere_is_left_out)
         ck_assert_uint_eq(limit_in(torn, "zone"), 0);
         ck_assert_uint_eq(limit_in(line + n + 1, "zone"), 0);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(hostile_text_is_survived)
+TEST(hostile_text_is_survived)
 {
     static const char *const texts[] = {
         "\n\n\n",
@@ -130,11 +124,9 @@ START_TEST(hostile_text_is_survived)
     }
     text[n] = '\0';
     ck_assert_uint_eq(limit_in(text, "zone"), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(of_another_machine_only_what_programs_need_is_taken)
+TEST(of_another_machine_only_what_programs_need_is_taken)
 {
     const int64_t week = 7 * 24 * 3600;
     agent_kept_t kept = some;
@@ -166,11 +158,9 @@ START_TEST(of_another_machine_only_what_programs_need_is_taken)
     kept.at = INT64_MAX;
     ck_assert(
         !agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_file_that_is_too_large_is_not_read)
+TEST(a_file_that_is_too_large_is_not_read)
 {
     FILE *file = tmpfile();
 
@@ -181,11 +171,9 @@ START_TEST(a_file_that_is_too_large_is_not_read)
     fclose(file);
     agent_state_read(-1, text);
     ck_assert_str_eq(text, "");
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_name_that_is_too_long_is_not_kept)
+TEST(a_name_that_is_too_long_is_not_kept)
 {
     char line[AGENT_STATE_LINE];
     char *name = apr_palloc(pool, 2 * AGENT_STATE_LINE);
@@ -194,24 +182,4 @@ START_TEST(a_name_that_is_too_long_is_not_kept)
     name[2 * AGENT_STATE_LINE - 1] = '\0';
     ck_assert_uint_eq(agent_state_line(line, name, &some), 0);
     ck_assert_uint_eq(agent_state_line(line, "a\nb", &some), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, what_is_written_is_found_again);
-    tcase_add_test(stories, the_last_line_of_a_zone_counts_and_others_do_not);
-    tcase_add_test(stories,
-                   a_line_that_was_cut_or_changed_anywhere_is_left_out);
-    tcase_add_test(stories, hostile_text_is_survived);
-    tcase_add_test(stories,
-                   of_another_machine_only_what_programs_need_is_taken);
-    tcase_add_test(stories, a_file_that_is_too_large_is_not_read);
-    tcase_add_test(stories, a_name_that_is_too_long_is_not_kept);
-}
-
-int main(void)
-{
-    return run_stories("agent_state", add_stories);
 }

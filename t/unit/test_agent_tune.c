@@ -12,7 +12,6 @@
 
 static agent_zone_t zones[2];
 static agent_tune_setup_t setup;
-static adm_child_t *child;
 
 static void add_zone(const char *name, uint32_t min, uint32_t max)
 {
@@ -42,7 +41,6 @@ static int be_agent(void *unused)
     const agent_task_t tasks[] = { { &agent_tune_duty, &setup },
                                    { NULL, NULL } };
 
-    (void)unused;
     agent_begin(segment);
     return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
@@ -65,7 +63,7 @@ static void join_queue(adm_ticket_t *ticket)
                      ADM_WAITING);
 }
 
-START_TEST(the_agent_raises_a_limit_and_lets_waiters_start)
+TEST(the_agent_raises_a_limit_and_lets_waiters_start)
 {
     adm_ticket_t first, second, third;
     pid_t agent;
@@ -87,16 +85,4 @@ START_TEST(the_agent_raises_a_limit_and_lets_waiters_start)
     leave(&third);
     kill(agent, SIGTERM);
     ck_assert_int_eq(end_of(agent), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, the_agent_raises_a_limit_and_lets_waiters_start);
-}
-
-int main(void)
-{
-    return run_stories("agent_tune", add_stories);
 }

@@ -22,7 +22,7 @@ static char root[64];
 static agent_zone_t zones[ZONES];
 static agent_tune_setup_t setup;
 static agent_sense_t sense;
-static adm_child_t *agent, *child;
+static adm_child_t *agent;
 static adm_ticket_t tickets[ZONES][CLIENTS];
 static int last_pid;
 static uint32_t clients[ZONES]; /* that want to be served, again and again */
@@ -216,7 +216,7 @@ static void serve_for(int seconds)
     }
 }
 
-START_TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
+TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
 {
     begin(PROGRAM_MB * MB);
     clients[0] = CLIENTS;
@@ -229,10 +229,9 @@ START_TEST(a_zone_that_comes_later_gets_its_part_of_the_memory)
     ck_assert_uint_ge(active(1), 4);
     end();
 }
-END_TEST
 
 /* More of them serve no more: each zone is sure of its limit only by trials. */
-START_TEST(one_limit_is_tried_at_a_time)
+TEST(one_limit_is_tried_at_a_time)
 {
     uint32_t tried[ZONES] = { 0 };
     int looks, n;
@@ -251,17 +250,4 @@ START_TEST(one_limit_is_tried_at_a_time)
     ck_assert_uint_gt(tried[0], 0);
     ck_assert_uint_gt(tried[1], 0);
     end();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   a_zone_that_comes_later_gets_its_part_of_the_memory);
-    tcase_add_test(stories, one_limit_is_tried_at_a_time);
-}
-
-int main(void)
-{
-    return run_stories("agent_zones", add_stories);
 }

@@ -3,8 +3,7 @@
 #include "auto/auto_shm.h"
 #include "test_support.h"
 
-static adm_zone_t zone, fixed;
-static adm_child_t *child;
+static adm_zone_t fixed;
 static adm_usec_t begun;
 
 /* An agent has found 20, and knows how many surely fit. */
@@ -34,7 +33,7 @@ static uint32_t limit_after(adm_usec_t usec)
     return adm_limit_effective(rec_of_zone(zone));
 }
 
-START_TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
+TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
 {
     find_20(4);
     ck_assert_uint_eq(limit_after(0), 20);
@@ -42,9 +41,7 @@ START_TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
     ck_assert_uint_eq(limit_after(3 * ADM_USEC_PER_SEC + 1), 4);
     ck_assert_uint_eq(stats_of(child, zone).limit, 4);
     ck_assert_uint_eq(adm_limit_effective(rec_of_zone(fixed)), 30);
-    assert_segment_consistent();
 }
-END_TEST
 
 static const char *reason_after(adm_usec_t usec)
 {
@@ -55,28 +52,24 @@ static const char *reason_after(adm_usec_t usec)
 }
 
 /* When nobody asks for anything an agent sleeps, and that is not silence. */
-START_TEST(silence_is_shown_as_the_reason)
+TEST(silence_is_shown_as_the_reason)
 {
     find_20(4);
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC), "none");
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
     ck_assert(adm_auto_doze(segment, &zone, 1));
     ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_agent_that_has_ended_has_three_seconds_as_well)
+TEST(an_agent_that_has_ended_has_three_seconds_as_well)
 {
     find_20(4);
     adm_agent_gone(segment);
     ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 20);
     ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 4);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_agent_that_goes_on_is_right)
+TEST(an_agent_that_goes_on_is_right)
 {
     adm_usec_t later = 10 * ADM_USEC_PER_SEC;
 
@@ -86,36 +79,28 @@ START_TEST(an_agent_that_goes_on_is_right)
     adm_auto_note_look(segment, begun + later);
     atomic_store(&segment->header->agent_beat, begun + later);
     ck_assert_uint_eq(limit_after(later + 2 * ADM_USEC_PER_SEC), 18);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_limit_that_fits_holds)
+TEST(a_limit_that_fits_holds)
 {
     find_20(35);
     ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 20);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_limit_of_whose_programs_nothing_is_known_holds)
+TEST(a_limit_of_whose_programs_nothing_is_known_holds)
 {
     find_20(0);
     ck_assert_uint_eq(limit_after(4 * ADM_USEC_PER_SEC), 20);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A child that was taken over can write it: the limit only falls for it. */
-START_TEST(a_look_that_cannot_have_been_is_none)
+TESTS(a_look_that_cannot_have_been_is_none, 0, 2)
 {
     find_20(4);
     adm_agent_gone(segment);
     adm_auto_note_look(segment, _i ? INT64_MAX : INT64_MIN);
     ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 4);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* In a zone of its own, whose requests take several permits. */
 static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
@@ -135,7 +120,7 @@ static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
                      ADM_ADMITTED);
 }
 
-START_TEST(a_program_that_costs_eight_counts_as_eight)
+TEST(a_program_that_costs_eight_counts_as_eight)
 {
     const adm_proc_took_t usage = { .size_kb = 800, .peak_kb = 1600 };
     adm_ticket_t ticket = { .idx = 0 };
@@ -160,11 +145,9 @@ START_TEST(a_program_that_costs_eight_counts_as_eight)
     ck_assert_uint_eq(work.programs.count, 8);
     ck_assert_uint_eq(work.programs.peak_kb, 1600);
     ck_assert_uint_eq(work.peak_kb, 200);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_time_of_a_request_counts_for_each_of_its_permits)
+TEST(the_time_of_a_request_counts_for_each_of_its_permits)
 {
     adm_ticket_t ticket = { .idx = 0 };
     adm_auto_work_t work;
@@ -178,25 +161,4 @@ START_TEST(the_time_of_a_request_counts_for_each_of_its_permits)
     ck_assert_uint_eq(work.served, 1);
     ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(work.service_square_msec2, 256000000);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   a_limit_falls_to_what_surely_fits_after_three_seconds);
-    tcase_add_test(stories, silence_is_shown_as_the_reason);
-    tcase_add_test(stories, an_agent_that_has_ended_has_three_seconds_as_well);
-    tcase_add_test(stories, an_agent_that_goes_on_is_right);
-    tcase_add_test(stories, a_limit_that_fits_holds);
-    tcase_add_test(stories, a_limit_of_whose_programs_nothing_is_known_holds);
-    tcase_add_loop_test(stories, a_look_that_cannot_have_been_is_none, 0, 2);
-    tcase_add_test(stories, a_program_that_costs_eight_counts_as_eight);
-    tcase_add_test(stories,
-                   the_time_of_a_request_counts_for_each_of_its_permits);
-}
-
-int main(void)
-{
-    return run_stories("auto", add_stories);
 }

@@ -4,7 +4,6 @@
 
 /* One inside (ticket 1), three in the queue (2, 3, 4), one unused (5), fresh ones
  * behind. */
-static adm_zone_t zone;
 static adm_zone_rec_t *rec;
 static adm_ticket_t inside, waiting[3], unused;
 
@@ -190,42 +189,25 @@ static const struct {
     { fresh_ones_forgotten, "an unused ticket is on no list, or on two" },
 };
 
-START_TEST(a_whole_zone_has_nothing_wrong)
+TEST(a_whole_zone_has_nothing_wrong)
 {
     build_zone();
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: each damage on its own is found and named. */
-START_TEST(a_damage_is_found)
+TESTS(a_damage_is_found, 0, sizeof(damages) / sizeof(damages[0]))
 {
     build_zone();
     ck_assert_ptr_null(adm_check(segment));
+    is_spoilt = true;
     damages[_i].make();
     ck_assert_pstr_eq(adm_check(segment), damages[_i].complaint);
 }
-END_TEST
 
-START_TEST(an_orphan_needs_no_child)
+TEST(an_orphan_needs_no_child)
 {
     build_zone();
     set_state(1, ADM_TICKET_ORPHANED);
     ticket(1)->child_idx = 0;
     atomic_store(&rec->orphans, 1);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_whole_zone_has_nothing_wrong);
-    tcase_add_loop_test(stories, a_damage_is_found, 0,
-                        sizeof(damages) / sizeof(damages[0]));
-    tcase_add_test(stories, an_orphan_needs_no_child);
-}
-
-int main(void)
-{
-    return run_stories("check", add_stories);
 }

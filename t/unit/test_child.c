@@ -13,7 +13,6 @@ static uint64_t life_of(uint32_t idx)
 
 static int live_on(void *unused)
 {
-    (void)unused;
     NEED(join() != NULL);
     atomic_fetch_add(shared, 1);
     return stay();
@@ -30,7 +29,7 @@ static void start_children(pid_t *pids, unsigned count)
     }
 }
 
-START_TEST(a_registered_process_is_live)
+TEST(a_registered_process_is_live)
 {
     adm_child_t *child = join();
 
@@ -39,9 +38,7 @@ START_TEST(a_registered_process_is_live)
     ck_assert(!adm_child_is_stopping(child));
     ck_assert_int_eq(adm_life_pid(life_of(child->idx)), getpid());
     ck_assert_int_eq(adm_life_state(life_of(child->idx)), ADM_LIFE_LIVE);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int is_not_self(void *child)
 {
@@ -50,17 +47,15 @@ static int is_not_self(void *child)
     return 0;
 }
 
-START_TEST(a_fork_of_a_child_is_not_the_child)
+TEST(a_fork_of_a_child_is_not_the_child)
 {
     adm_child_t *child = join();
 
     ck_assert_int_eq(play(is_not_self, child), 0);
     ck_assert(adm_child_is_self(child));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(children_get_records_of_their_own)
+TEST(children_get_records_of_their_own)
 {
     pid_t pids[3];
     unsigned n;
@@ -70,11 +65,9 @@ START_TEST(children_get_records_of_their_own)
         ck_assert_int_eq(adm_life_pid(life_of(n + 1)), pids[n]);
         kill_unnoticed(pids[n]);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_full_table_of_children_is_told)
+TEST(a_full_table_of_children_is_told)
 {
     pid_t pids[2];
     adm_child_t *child = NULL;
@@ -87,12 +80,10 @@ START_TEST(a_full_table_of_children_is_told)
     ck_assert(!adm_child_is_registered_here());
     kill_unnoticed(pids[0]);
     kill_unnoticed(pids[1]);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: the parent noticed the death, or did not. */
-START_TEST(the_record_of_a_dead_child_is_used_again)
+TESTS(the_record_of_a_dead_child_is_used_again, 0, 2)
 {
     pid_t pids[2];
     adm_child_t *child;
@@ -105,28 +96,23 @@ START_TEST(the_record_of_a_dead_child_is_used_again)
     ck_assert_uint_eq(child->idx, 2);
     ck_assert_uint_eq(adm_life_sequence(life_of(2)), 1);
     kill_unnoticed(pids[0]);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int exit_orderly(void *unused)
 {
-    (void)unused;
     NEED(join() != NULL);
     return 0;
 }
 
-START_TEST(a_child_that_exits_is_as_dead_as_a_killed_one)
+TEST(a_child_that_exits_is_as_dead_as_a_killed_one)
 {
     make_segment(1, 1, 64);
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     ck_assert_int_eq(play(exit_orderly, NULL), 0);
     ck_assert_ptr_nonnull(join());
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_parents_note_makes_a_child_dead)
+TEST(the_parents_note_makes_a_child_dead)
 {
     pid_t pid;
     unsigned deaths = atomic_load(&segment->header->deaths);
@@ -137,11 +123,9 @@ START_TEST(the_parents_note_makes_a_child_dead)
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), deaths + 1);
     adm_child_ended(segment, pid);
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), deaths + 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_end_of_an_unknown_process_is_ignored)
+TEST(the_end_of_an_unknown_process_is_ignored)
 {
     pid_t pid;
     uint64_t life;
@@ -153,11 +137,9 @@ START_TEST(the_end_of_an_unknown_process_is_ignored)
     ck_assert_uint_eq(life_of(1), life);
     ck_assert_uint_eq(atomic_load(&segment->header->deaths), 0);
     kill_unnoticed(pid);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_record_with_the_own_pid_was_left_by_a_dead_namesake)
+TEST(a_record_with_the_own_pid_was_left_by_a_dead_namesake)
 {
     adm_child_rec_t *left = adm_child_at(segment, 5);
     adm_child_t *child;
@@ -167,11 +149,9 @@ START_TEST(a_record_with_the_own_pid_was_left_by_a_dead_namesake)
     child = join();
     ck_assert_uint_eq(child->idx, 1);
     ck_assert_int_eq(adm_life_state(life_of(5)), ADM_LIFE_FREE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_claim_whose_process_is_gone_is_taken_back)
+TEST(a_claim_whose_process_is_gone_is_taken_back)
 {
     pid_t gone;
 
@@ -182,11 +162,9 @@ START_TEST(a_claim_whose_process_is_gone_is_taken_back)
                  adm_life(gone, 0, ADM_LIFE_CLAIMED));
     atomic_store(&segment->header->children_used, 1);
     ck_assert_ptr_nonnull(join());
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_claim_whose_process_lives_is_respected)
+TEST(a_claim_whose_process_lives_is_respected)
 {
     pid_t pid;
     adm_child_t *child = NULL;
@@ -199,11 +177,9 @@ START_TEST(a_claim_whose_process_lives_is_respected)
     ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
                      ADM_NO_CHILD);
     kill_unnoticed(pid);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
+TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
 {
     adm_child_t *child;
 
@@ -215,11 +191,9 @@ START_TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
     child = join();
     ck_assert_uint_eq(child->idx, 2);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_FREE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
+TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
 {
     adm_child_t *child;
     uint32_t slots[4];
@@ -229,9 +203,7 @@ START_TEST(the_bell_of_a_new_child_does_not_ring_for_the_last_one)
     adm_doorbell_ring_slot(segment, 1, 77);
     child = join();
     ck_assert_uint_eq(adm_doorbell_wait(child, at_once, NULL, slots, 4), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- many at once -------------------------------------------------------- */
 
@@ -239,7 +211,6 @@ enum { STARTERS = 4, STARTS = 60 };
 
 static int register_and_die(void *unused)
 {
-    (void)unused;
     NEED(join() != NULL);
     kill(getpid(), SIGKILL);
     return 1;
@@ -249,14 +220,13 @@ static int start_and_bury(void *unused)
 {
     unsigned n;
 
-    (void)unused;
     for (n = 0; n < STARTS; n++) {
         NEED(play(register_and_die, NULL) == -SIGKILL);
     }
     return 0;
 }
 
-START_TEST(many_that_register_and_die_at_once_leave_the_table_free)
+TEST(many_that_register_and_die_at_once_leave_the_table_free)
 {
     pid_t starters[STARTERS];
     unsigned n;
@@ -272,33 +242,4 @@ START_TEST(many_that_register_and_die_at_once_leave_the_table_free)
     for (n = 0; n < 2 * STARTERS; n++) {
         ck_assert_int_ne(adm_life_state(life_of(n + 1)), ADM_LIFE_DEAD);
     }
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_registered_process_is_live);
-    tcase_add_test(stories, a_fork_of_a_child_is_not_the_child);
-    tcase_add_test(stories, children_get_records_of_their_own);
-    tcase_add_test(stories, a_full_table_of_children_is_told);
-    tcase_add_loop_test(stories, the_record_of_a_dead_child_is_used_again, 0,
-                        2);
-    tcase_add_test(stories, a_child_that_exits_is_as_dead_as_a_killed_one);
-    tcase_add_test(stories, the_parents_note_makes_a_child_dead);
-    tcase_add_test(stories, the_end_of_an_unknown_process_is_ignored);
-    tcase_add_test(stories,
-                   a_record_with_the_own_pid_was_left_by_a_dead_namesake);
-    tcase_add_test(stories, a_claim_whose_process_is_gone_is_taken_back);
-    tcase_add_test(stories, a_claim_whose_process_lives_is_respected);
-    tcase_add_test(stories, a_record_locked_by_a_slow_reaper_is_passed_over);
-    tcase_add_test(stories,
-                   the_bell_of_a_new_child_does_not_ring_for_the_last_one);
-    tcase_add_test(stories,
-                   many_that_register_and_die_at_once_leave_the_table_free);
-}
-
-int main(void)
-{
-    return run_stories("child", add_stories);
 }

@@ -10,6 +10,8 @@
 #include "core/adm_child.h"
 #include "test_support.h"
 
+WITH_FLOWS_TOO;
+
 enum { ZONES = 3, PROCESSES = 4, THREADS = 3, VISITS = 4000, LIMIT = 3 };
 
 static adm_zone_t zones[ZONES];
@@ -151,7 +153,7 @@ static void assert_all_gone(adm_child_t *child)
     ck_assert_uint_eq(stats.parked, 0);
 }
 
-START_TEST(processes_and_threads_come_and_go_by_the_thousand)
+TEST(processes_and_threads_come_and_go_by_the_thousand)
 {
     pid_t pids[PROCESSES];
     unsigned seeds[PROCESSES], n;
@@ -167,9 +169,7 @@ START_TEST(processes_and_threads_come_and_go_by_the_thousand)
     }
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
     assert_all_gone(join());
-    assert_segment_consistent();
 }
-END_TEST
 
 /* For a failure that is too rare to be looked for: who has what lock. The first
  * words of a mutex are its state, with glibc also its count and its owner. */
@@ -237,7 +237,7 @@ static int churn_until_killed(void *context)
     }
 }
 
-START_TEST(killed_at_any_moment_they_leave_nothing_behind)
+TEST(killed_at_any_moment_they_leave_nothing_behind)
 {
     enum { KILLS = 300 };
     pid_t pids[PROCESSES];
@@ -265,9 +265,7 @@ START_TEST(killed_at_any_moment_they_leave_nothing_behind)
         kill_unnoticed(pids[n]);
     }
     assert_all_gone(join());
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- one process, a random story against a simple model ------------------ */
 
@@ -362,7 +360,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
     model_hand_over(model);
 }
 
-START_TEST(a_random_story_ends_as_the_model_says)
+TEST(a_random_story_ends_as_the_model_says)
 {
     static model_t model;
     adm_zone_t zone = zone_called("random", 3, TICKETS);
@@ -379,18 +377,4 @@ START_TEST(a_random_story_ends_as_the_model_says)
         compare(&model, zone);
         ck_assert_ptr_null(adm_check(segment));
     }
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, processes_and_threads_come_and_go_by_the_thousand);
-    tcase_add_test(stories, killed_at_any_moment_they_leave_nothing_behind);
-    tcase_add_test(stories, a_random_story_ends_as_the_model_says);
-}
-
-int main(void)
-{
-    return run_stories_twice("churn", add_stories);
 }

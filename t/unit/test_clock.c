@@ -4,15 +4,14 @@
 
 static const adm_usec_t hour = 3600 * ADM_USEC_PER_SEC;
 
-START_TEST(what_was_never_done_is_due)
+TEST(what_was_never_done_is_due)
 {
     _Atomic adm_usec_t next = 0;
 
     ck_assert(adm_due(&next, adm_now(), hour));
 }
-END_TEST
 
-START_TEST(it_is_due_once_in_an_interval)
+TEST(it_is_due_once_in_an_interval)
 {
     _Atomic adm_usec_t next = 0;
 
@@ -21,35 +20,19 @@ START_TEST(it_is_due_once_in_an_interval)
     ck_assert(!adm_due(&next, 6 * hour - 1, hour));
     ck_assert(adm_due(&next, 6 * hour, hour));
 }
-END_TEST
 
-START_TEST(a_clock_that_was_read_earlier_does_not_make_it_due)
+TEST(a_clock_that_was_read_earlier_does_not_make_it_due)
 {
     _Atomic adm_usec_t next = 0;
 
     ck_assert(adm_due(&next, 5 * hour, hour));
     ck_assert(!adm_due(&next, 5 * hour - hour / 2, hour));
 }
-END_TEST
 
-START_TEST(a_time_that_nobody_can_have_meant_is_due)
+TEST(a_time_that_nobody_can_have_meant_is_due)
 {
     _Atomic adm_usec_t next = INT64_MAX;
 
     ck_assert(adm_due(&next, 5 * hour, hour));
     ck_assert(!adm_due(&next, 5 * hour, hour));
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, what_was_never_done_is_due);
-    tcase_add_test(stories, it_is_due_once_in_an_interval);
-    tcase_add_test(stories, a_clock_that_was_read_earlier_does_not_make_it_due);
-    tcase_add_test(stories, a_time_that_nobody_can_have_meant_is_due);
-}
-
-int main(void)
-{
-    return run_stories("clock", add_stories);
 }

@@ -5,8 +5,6 @@
 #include "core/adm_doorbell.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
 static uint32_t slots[ADM_PARK_SLOTS + 1];
 
 static uint32_t rung(uint32_t max)
@@ -24,15 +22,13 @@ static uint32_t parked(void)
 
 /* ---- the bell ------------------------------------------------------------ */
 
-START_TEST(a_bell_that_did_not_ring_has_no_slots)
+TEST(a_bell_that_did_not_ring_has_no_slots)
 {
     child = join();
     ck_assert_uint_eq(rung(10), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_slot_that_rang_is_told_once)
+TEST(a_slot_that_rang_is_told_once)
 {
     child = join();
     adm_doorbell_ring_slot(segment, child->idx, 4711);
@@ -40,11 +36,9 @@ START_TEST(a_slot_that_rang_is_told_once)
     ck_assert_uint_eq(rung(10), 1);
     ck_assert_uint_eq(slots[0], 4711);
     ck_assert_uint_eq(rung(10), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(every_slot_can_ring)
+TEST(every_slot_can_ring)
 {
     static bool was_told[ADM_PARK_SLOTS];
     uint32_t slot, count, n, total = 0;
@@ -64,12 +58,10 @@ START_TEST(every_slot_can_ring)
         total += count;
     }
     ck_assert_uint_eq(total, ADM_PARK_SLOTS);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: room for this many at once. */
-START_TEST(slots_that_find_no_room_are_told_the_next_time)
+TESTS(slots_that_find_no_room_are_told_the_next_time, 1, 9)
 {
     const uint32_t ringing[] = { 0, 1, 63, 64, 65, 4095, 4096, 16383 };
     uint32_t told = 0, n;
@@ -89,11 +81,9 @@ START_TEST(slots_that_find_no_room_are_told_the_next_time)
         told += count;
     }
     ck_assert_uint_eq(rung(10), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(slots_and_children_that_cannot_be_ring_nothing)
+TEST(slots_and_children_that_cannot_be_ring_nothing)
 {
     child = join();
     adm_doorbell_ring_slot(segment, child->idx, ADM_PARK_SLOTS);
@@ -102,11 +92,9 @@ START_TEST(slots_and_children_that_cannot_be_ring_nothing)
     adm_doorbell_ring_slot(segment, 9, 1);
     adm_doorbell_ring_slot(segment, UINT32_MAX, 1);
     ck_assert_uint_eq(rung(10), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_ring_reaches_only_its_child)
+TEST(a_ring_reaches_only_its_child)
 {
     adm_child_t *other = join();
 
@@ -114,9 +102,7 @@ START_TEST(a_ring_reaches_only_its_child)
     adm_doorbell_ring_slot(segment, other->idx, 5);
     ck_assert_uint_eq(rung(10), 0);
     ck_assert_uint_eq(adm_doorbell_wait(other, at_once, NULL, slots, 10), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void *wait_at_the_bell(void *count)
 {
@@ -128,7 +114,7 @@ static void *wait_at_the_bell(void *count)
     return NULL;
 }
 
-START_TEST(a_ring_without_slot_ends_the_wait)
+TEST(a_ring_without_slot_ends_the_wait)
 {
     pthread_t thread;
     uint32_t count = 99;
@@ -140,18 +126,15 @@ START_TEST(a_ring_without_slot_ends_the_wait)
     adm_doorbell_ring(child);
     pthread_join(thread, NULL);
     ck_assert_uint_eq(count, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int ring_from_process(void *unused)
 {
-    (void)unused;
     adm_doorbell_ring_slot(segment, child->idx, 12345);
     return 0;
 }
 
-START_TEST(a_ring_of_another_process_ends_the_wait)
+TEST(a_ring_of_another_process_ends_the_wait)
 {
     pthread_t thread;
     uint32_t count = 0;
@@ -163,9 +146,7 @@ START_TEST(a_ring_of_another_process_ends_the_wait)
     pthread_join(thread, NULL);
     ck_assert_uint_eq(count, 1);
     ck_assert_uint_eq(slots[0], 12345);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* One process rings each slot in turn, the next one as soon as the last one was
  * told: if one got lost between looking and falling asleep, both would wait
@@ -176,7 +157,6 @@ static int ring_on(void *unused)
 {
     uint32_t n;
 
-    (void)unused;
     for (n = 0; n < RINGS; n++) {
         adm_doorbell_ring_slot(segment, child->idx, n % ADM_PARK_SLOTS);
         while (atomic_load(shared) <= n) {
@@ -186,7 +166,7 @@ static int ring_on(void *unused)
     return 0;
 }
 
-START_TEST(no_ring_is_lost_on_the_way_to_sleep)
+TEST(no_ring_is_lost_on_the_way_to_sleep)
 {
     pid_t ringer;
     uint32_t total = 0;
@@ -202,9 +182,7 @@ START_TEST(no_ring_is_lost_on_the_way_to_sleep)
     }
     ck_assert_int_eq(end_of(ringer), 0);
     ck_assert_uint_eq(total, RINGS);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* What a dispatcher sleeps by, and somebody who changes it between the
  * dispatcher's look and its sleep. */
@@ -215,7 +193,6 @@ static adm_usec_t look_and_nap(void *unused)
 {
     adm_usec_t seen = atomic_load(&is_closing) ? 0 : wakes_up_at;
 
-    (void)unused;
     if (atomic_fetch_add(&shared[0], 1) == 0) {
         while (atomic_load(&shared[1]) == 0) { /* until the change has rung */
             pause_briefly();
@@ -226,7 +203,6 @@ static adm_usec_t look_and_nap(void *unused)
 
 static void *dispatch(void *unused)
 {
-    (void)unused;
     while (!atomic_load(&is_closing)) {
         adm_doorbell_wait(child, look_and_nap, NULL, slots, 10);
     }
@@ -251,7 +227,7 @@ static void ring_during_the_nap(void)
     atomic_store(&shared[1], 1);
 }
 
-START_TEST(a_deadline_that_changes_before_the_sleep_is_not_missed)
+TEST(a_deadline_that_changes_before_the_sleep_is_not_missed)
 {
     pthread_t dispatcher = start_to_nap();
 
@@ -261,20 +237,16 @@ START_TEST(a_deadline_that_changes_before_the_sleep_is_not_missed)
     atomic_store(&is_closing, true);
     adm_doorbell_ring(child);
     pthread_join(dispatcher, NULL);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_end_that_comes_before_the_sleep_is_not_missed)
+TEST(an_end_that_comes_before_the_sleep_is_not_missed)
 {
     pthread_t dispatcher = start_to_nap();
 
     atomic_store(&is_closing, true);
     ring_during_the_nap();
     pthread_join(dispatcher, NULL);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- parked tickets ------------------------------------------------------ */
 
@@ -294,7 +266,7 @@ static void park_behind_one(unsigned count)
     ck_assert_uint_eq(parked(), count);
 }
 
-START_TEST(the_grant_of_a_parked_ticket_rings_its_slot)
+TEST(the_grant_of_a_parked_ticket_rings_its_slot)
 {
     park_behind_one(2);
     ck_assert_uint_eq(rung(10), 0);
@@ -302,11 +274,9 @@ START_TEST(the_grant_of_a_parked_ticket_rings_its_slot)
     ck_assert_uint_eq(rung(10), 1);
     ck_assert_uint_eq(slots[0], 100);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_grant_that_came_before_the_parking_rings_too)
+TEST(a_grant_that_came_before_the_parking_rings_too)
 {
     zone = zone_with(1, 10);
     child = join();
@@ -316,11 +286,9 @@ START_TEST(a_grant_that_came_before_the_parking_rings_too)
     adm_ticket_park(&waiting[0], 7);
     ck_assert_uint_eq(rung(10), 1);
     ck_assert_uint_eq(slots[0], 7);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_last_slot_can_be_parked)
+TEST(the_last_slot_can_be_parked)
 {
     zone = zone_with(1, 10);
     child = join();
@@ -330,11 +298,9 @@ START_TEST(the_last_slot_can_be_parked)
     leave(&inside);
     ck_assert_uint_eq(rung(10), 1);
     ck_assert_uint_eq(slots[0], ADM_PARK_SLOTS - 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_unparked_ticket_rings_no_more)
+TEST(an_unparked_ticket_rings_no_more)
 {
     park_behind_one(1);
     adm_ticket_unpark(&waiting[0]);
@@ -344,12 +310,10 @@ START_TEST(an_unparked_ticket_rings_no_more)
     leave(&inside);
     ck_assert_uint_eq(rung(10), 0);
     ck_assert_int_eq(wait_until(&waiting[0], 0), ADM_WAITED);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: cancel, release, cancel that comes too late. */
-START_TEST(a_parked_ticket_that_ends_is_parked_no_more)
+TESTS(a_parked_ticket_that_ends_is_parked_no_more, 0, 3)
 {
     park_behind_one(1);
     switch (_i) {
@@ -366,11 +330,9 @@ START_TEST(a_parked_ticket_that_ends_is_parked_no_more)
         break;
     }
     ck_assert_uint_eq(parked(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
+TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
 {
     adm_ticket_t next;
 
@@ -381,9 +343,7 @@ START_TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&next));
     ck_assert_uint_eq(rung(10), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A grant and a parking that meet: the slot rings in any case. */
 enum { RACES = 3000 };
@@ -394,7 +354,6 @@ static int give_permits_back(void *unused)
     adm_ticket_t ticket;
     unsigned n;
 
-    (void)unused;
     NEED(other != NULL);
     for (n = 1; n <= RACES; n++) {
         NEED_SOON(atomic_load(&shared[1]) == n - 1);
@@ -407,7 +366,7 @@ static int give_permits_back(void *unused)
     return 0;
 }
 
-START_TEST(a_grant_that_meets_the_parking_rings)
+TEST(a_grant_that_meets_the_parking_rings)
 {
     pid_t other;
     adm_ticket_t ticket;
@@ -432,37 +391,4 @@ START_TEST(a_grant_that_meets_the_parking_rings)
     }
     ck_assert_int_eq(end_of(other), 0);
     ck_assert_uint_eq(parked(), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_bell_that_did_not_ring_has_no_slots);
-    tcase_add_test(stories, a_slot_that_rang_is_told_once);
-    tcase_add_test(stories, every_slot_can_ring);
-    tcase_add_loop_test(stories, slots_that_find_no_room_are_told_the_next_time,
-                        1, 9);
-    tcase_add_test(stories, slots_and_children_that_cannot_be_ring_nothing);
-    tcase_add_test(stories, a_ring_reaches_only_its_child);
-    tcase_add_test(stories, a_ring_without_slot_ends_the_wait);
-    tcase_add_test(stories, a_ring_of_another_process_ends_the_wait);
-    tcase_add_test(stories, no_ring_is_lost_on_the_way_to_sleep);
-    tcase_add_test(stories,
-                   a_deadline_that_changes_before_the_sleep_is_not_missed);
-    tcase_add_test(stories, an_end_that_comes_before_the_sleep_is_not_missed);
-    tcase_add_test(stories, the_grant_of_a_parked_ticket_rings_its_slot);
-    tcase_add_test(stories, a_grant_that_came_before_the_parking_rings_too);
-    tcase_add_test(stories, the_last_slot_can_be_parked);
-    tcase_add_test(stories, an_unparked_ticket_rings_no_more);
-    tcase_add_loop_test(stories, a_parked_ticket_that_ends_is_parked_no_more, 0,
-                        3);
-    tcase_add_test(stories,
-                   a_ticket_used_again_does_not_ring_its_last_owners_slot);
-    tcase_add_test(stories, a_grant_that_meets_the_parking_rings);
-}
-
-int main(void)
-{
-    return run_stories("doorbell", add_stories);
 }

@@ -35,7 +35,7 @@ static adm_outcome_t come_with(uint64_t key, uint32_t n)
     return come_late(entry_of(key), n);
 }
 
-START_TEST(who_would_wait_for_longer_than_the_target_is_rejected)
+TEST(who_would_wait_for_longer_than_the_target_is_rejected)
 {
     uint32_t n;
 
@@ -48,11 +48,9 @@ START_TEST(who_would_wait_for_longer_than_the_target_is_rejected)
     /* In a second it would not be. */
     ck_assert_int_eq(tickets[4].drain_usec, SECOND);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_LATE], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(without_a_target_the_length_alone_bounds_the_queue)
+TEST(without_a_target_the_length_alone_bounds_the_queue)
 {
     uint32_t n;
 
@@ -62,11 +60,9 @@ START_TEST(without_a_target_the_length_alone_bounds_the_queue)
         come(0, n, 1, ADM_WAITING);
     }
     come(0, LENGTH + 1, 1, ADM_FULL);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(one_that_takes_long_does_not_close_an_empty_queue)
+TEST(one_that_takes_long_does_not_close_an_empty_queue)
 {
     begin_with_seconds(1, 0);
     ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
@@ -74,11 +70,9 @@ START_TEST(one_that_takes_long_does_not_close_an_empty_queue)
     ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
     ck_assert_int_eq(come_with(0, 1), ADM_WAITING);
     ck_assert_int_eq(come_with(0, 2), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(one_among_many_that_takes_long_turns_nobody_away)
+TEST(one_among_many_that_takes_long_turns_nobody_away)
 {
     begin_with_seconds(1, 63);
     ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
@@ -87,11 +81,9 @@ START_TEST(one_among_many_that_takes_long_turns_nobody_away)
     ck_assert_int_eq(come_with(0, 1), ADM_WAITING);
     ck_assert_int_eq(come_with(0, 2), ADM_WAITING);
     ck_assert_int_eq(come_with(0, 3), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_visitor_is_not_late_behind_a_crawler)
+TEST(a_visitor_is_not_late_behind_a_crawler)
 {
     uint32_t n;
 
@@ -104,11 +96,9 @@ START_TEST(a_visitor_is_not_late_behind_a_crawler)
     ck_assert_int_eq(come_with(1, 5), ADM_WAITING);
     ck_assert_int_eq(come_with(2, 6), ADM_WAITING);
     ck_assert_int_eq(come_with(3, 7), ADM_LATE); /* the fourth key */
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_key_at_its_maximum_is_late_though_permits_are_free)
+TEST(a_key_at_its_maximum_is_late_though_permits_are_free)
 {
     adm_entry_t entry = entry_of(CRAWLER);
     uint32_t n;
@@ -121,11 +111,9 @@ START_TEST(a_key_at_its_maximum_is_late_though_permits_are_free)
     }
     ck_assert_int_eq(come_late(entry, 4), ADM_LATE);
     ck_assert_int_eq(come_with(1, 5), ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(costs_count_as_they_are)
+TEST(costs_count_as_they_are)
 {
     adm_entry_t dear = entry_of(0);
 
@@ -136,11 +124,9 @@ START_TEST(costs_count_as_they_are)
     ck_assert_int_eq(come_late(dear, 2), ADM_WAITING);
     ck_assert_int_eq(come_late(dear, 3), ADM_WAITING);
     ck_assert_int_eq(come_late(dear, 4), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
+TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
 {
     adm_entry_t entry = entry_of(0);
     adm_zone_stats_t stats;
@@ -157,9 +143,7 @@ START_TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
     ck_assert_uint_eq(stats.figures.outcomes[ADM_DRY_LATE], 2);
     ck_assert_uint_eq(stats.figures.dry_wait_usec, (1 + 2 + 3) * SECOND);
     ck_assert_uint_eq(adm_figures_rejected(&stats.figures), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Two a second come in a dry run where one a second is served. Two of them run at
  * once, at most. */
@@ -183,7 +167,7 @@ static void come_twice_a_second(uint32_t queue_length)
 }
 
 /* In a dry run nobody waits, so what runs does not tell of a queue that grows. */
-START_TEST(a_dry_run_lets_its_queue_grow_and_shrink)
+TEST(a_dry_run_lets_its_queue_grow_and_shrink)
 {
     adm_entry_t entry = entry_of(0);
     adm_figures_t figures;
@@ -202,18 +186,14 @@ START_TEST(a_dry_run_lets_its_queue_grow_and_shrink)
     entry.dry_run = true;
     ck_assert_int_eq(enter_as(child, zone, entry, now, &tickets[0]),
                      ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Who would have been rejected runs, and has nobody else rejected. */
-START_TEST(a_dry_run_without_a_queue_rejects_every_other_one)
+TEST(a_dry_run_without_a_queue_rejects_every_other_one)
 {
     come_twice_a_second(0);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_DRY_FULL], 10);
-    assert_segment_consistent();
 }
-END_TEST
 
 static adm_outcome_t come_with_priority(adm_priority_t priority, uint32_t n)
 {
@@ -223,7 +203,7 @@ static adm_outcome_t come_with_priority(adm_priority_t priority, uint32_t n)
     return come_late(entry, n);
 }
 
-START_TEST(a_high_one_is_not_late_behind_low_ones)
+TEST(a_high_one_is_not_late_behind_low_ones)
 {
     uint32_t n;
 
@@ -238,11 +218,9 @@ START_TEST(a_high_one_is_not_late_behind_low_ones)
     ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 7), ADM_WAITING);
     ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 8), ADM_WAITING);
     ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, 9), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_low_one_is_late_behind_high_ones)
+TEST(a_low_one_is_late_behind_high_ones)
 {
     uint32_t n;
 
@@ -252,11 +230,9 @@ START_TEST(a_low_one_is_late_behind_high_ones)
                          n ? ADM_WAITING : ADM_ADMITTED);
     }
     ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, 4), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(one_that_runs_alone_counts_as_the_limit)
+TEST(one_that_runs_alone_counts_as_the_limit)
 {
     adm_entry_t alone = entry_of(0);
 
@@ -270,11 +246,9 @@ START_TEST(one_that_runs_alone_counts_as_the_limit)
     ck_assert_int_eq(come_late(alone, 5), ADM_LATE);
     /* Permits that wait and the one that comes: 4 + 4 + 1 + 1 + 4, of 4. */
     ck_assert_int_eq(tickets[5].drain_usec, SECOND / 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_time_after_which_to_come_again_counts_permits)
+TEST(the_time_after_which_to_come_again_counts_permits)
 {
     adm_entry_t dear = entry_of(0);
     uint32_t n;
@@ -288,11 +262,9 @@ START_TEST(the_time_after_which_to_come_again_counts_permits)
     ck_assert_int_eq(come_as(dear, LENGTH + 1), ADM_FULL);
     ck_assert_int_eq(tickets[LENGTH + 1].drain_usec,
                      (4 * LENGTH + 1) * SECOND / 4);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
+TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
 {
     adm_entry_t dear = entry_of(0);
     uint32_t n;
@@ -306,12 +278,10 @@ START_TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
                                                          : ADM_DRY_FULL);
     }
     ck_assert_uint_eq(stats_of(child, zone).figures.queued_max, LENGTH);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Nobody knows for how long a zone is paused: who comes waits. */
-START_TEST(nobody_is_late_while_the_zone_is_paused)
+TEST(nobody_is_late_while_the_zone_is_paused)
 {
     const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
                                     ADM_MODE_PAUSE };
@@ -330,11 +300,9 @@ START_TEST(nobody_is_late_while_the_zone_is_paused)
     ck_assert_int_eq(adm_override_set(child, zone, &open, now, &before, &after),
                      APR_SUCCESS);
     ck_assert_int_eq(come_with(0, n), ADM_LATE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
+TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
 {
     const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
                                     ADM_MODE_PAUSE };
@@ -350,36 +318,4 @@ START_TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
     for (n = 0; n < 6; n++) {
         ck_assert_int_eq(come_late(entry, n), ADM_DRY_QUEUED);
     }
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, nobody_is_late_while_the_zone_is_paused);
-    tcase_add_test(stories, a_dry_run_has_nobody_late_while_the_zone_is_paused);
-    tcase_add_test(stories, a_dry_run_lets_its_queue_grow_and_shrink);
-    tcase_add_test(stories, a_dry_run_without_a_queue_rejects_every_other_one);
-    tcase_add_test(stories, a_high_one_is_not_late_behind_low_ones);
-    tcase_add_test(stories, a_low_one_is_late_behind_high_ones);
-    tcase_add_test(stories, one_that_runs_alone_counts_as_the_limit);
-    tcase_add_test(stories, the_time_after_which_to_come_again_counts_permits);
-    tcase_add_test(
-        stories, a_dry_run_counts_the_requests_of_its_queue_not_their_permits);
-    tcase_add_test(stories,
-                   who_would_wait_for_longer_than_the_target_is_rejected);
-    tcase_add_test(stories, without_a_target_the_length_alone_bounds_the_queue);
-    tcase_add_test(stories, one_that_takes_long_does_not_close_an_empty_queue);
-    tcase_add_test(stories, one_among_many_that_takes_long_turns_nobody_away);
-    tcase_add_test(stories, a_visitor_is_not_late_behind_a_crawler);
-    tcase_add_test(stories,
-                   a_key_at_its_maximum_is_late_though_permits_are_free);
-    tcase_add_test(stories, costs_count_as_they_are);
-    tcase_add_test(stories,
-                   a_dry_run_counts_who_would_have_waited_and_been_late);
-}
-
-int main(void)
-{
-    return run_stories("expect", add_stories);
 }

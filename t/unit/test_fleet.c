@@ -9,10 +9,10 @@
 #include "core/adm_limit.h"
 #include "test_support.h"
 
+WITH_FLOWS_TOO;
+
 #define HOUR (3600 * ADM_USEC_PER_SEC)
 
-static adm_zone_t zone;
-static adm_child_t *child;
 static law_fleet_work_t work;
 
 static void share_zone(adm_fallback_t fallback)
@@ -54,7 +54,7 @@ static uint32_t limit(void)
     return adm_limit_effective(rec_of_zone(zone));
 }
 
-START_TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
+TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
 {
     adm_ticket_t tickets[4];
 
@@ -66,11 +66,9 @@ START_TEST(a_server_begins_with_nothing_and_runs_what_it_is_granted)
     ck_assert(adm_ticket_is_granted(&tickets[0]));
     ck_assert(adm_ticket_is_granted(&tickets[1]));
     ck_assert(!adm_ticket_is_granted(&tickets[2]));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_own_limit_holds_as_well)
+TEST(the_own_limit_holds_as_well)
 {
     share_zone(ADM_FALLBACK_KEEP);
     apply(9, HOUR);
@@ -81,9 +79,7 @@ START_TEST(the_own_limit_holds_as_well)
     ck_assert_uint_eq(work.most, 3);
     ck_assert_uint_eq(work.share, 9);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
-    assert_segment_consistent();
 }
-END_TEST
 
 static const struct {
     adm_fallback_t fallback;
@@ -92,7 +88,8 @@ static const struct {
                   { ADM_FALLBACK_REJECT, 0, 0 },
                   { ADM_FALLBACK_OPEN, 5, 0 } };
 
-START_TEST(a_lease_ends_by_itself_and_the_fallback_holds)
+TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0,
+      sizeof(fallbacks) / sizeof(*fallbacks))
 {
     share_zone(fallbacks[_i].fallback);
     apply(3, HOUR);
@@ -104,11 +101,9 @@ START_TEST(a_lease_ends_by_itself_and_the_fallback_holds)
     /* What was given up does not come back with a lease. */
     apply(LAW_FLEET_AS_BEFORE, HOUR);
     ck_assert_uint_eq(limit(), fallbacks[_i].share);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_comes_after_the_lease_is_rejected)
+TEST(who_comes_after_the_lease_is_rejected)
 {
     adm_ticket_t tickets[2];
 
@@ -117,11 +112,9 @@ START_TEST(who_comes_after_the_lease_is_rejected)
     enter_many(child, zone, tickets, 1, ADM_ADMITTED);
     end_lease();
     enter_many(child, zone, &tickets[1], 1, ADM_FLEET);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_answer_that_comes_after_its_lease_changes_nothing)
+TEST(an_answer_that_comes_after_its_lease_changes_nothing)
 {
     share_zone(ADM_FALLBACK_KEEP);
     apply(3, HOUR);
@@ -129,11 +122,9 @@ START_TEST(an_answer_that_comes_after_its_lease_changes_nothing)
     ck_assert_uint_eq(limit(), 3);
     apply(5, -1);
     ck_assert_uint_eq(limit(), 3);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_promise_is_what_is_kept_or_runs)
+TEST(a_promise_is_what_is_kept_or_runs)
 {
     adm_ticket_t tickets[3];
 
@@ -148,11 +139,9 @@ START_TEST(a_promise_is_what_is_kept_or_runs)
     promise(0);
     ck_assert_uint_eq(work.share, 2);
     ck_assert_uint_eq(limit(), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_agent_is_woken_for_news_and_once)
+TEST(the_agent_is_woken_for_news_and_once)
 {
     adm_ticket_t tickets[4];
     unsigned calls;
@@ -173,11 +162,9 @@ START_TEST(the_agent_is_woken_for_news_and_once)
     ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
+TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
 {
     adm_ticket_t tickets[3];
     unsigned calls;
@@ -196,11 +183,9 @@ START_TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
     promise(LAW_FLEET_AS_BEFORE); /* nobody is short */
     adm_ticket_release(&tickets[2], adm_now());
     ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
+TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
 {
     share_zone(ADM_FALLBACK_REJECT);
     adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
@@ -210,11 +195,9 @@ START_TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
     apply(2, HOUR);
     adm_segment_share(segment, zone, ADM_FALLBACK_REJECT); /* a reload */
     ck_assert_uint_eq(limit(), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_the_engine_said_is_shown)
+TEST(what_the_engine_said_is_shown)
 {
     law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
                                 .granted = 3,
@@ -241,11 +224,9 @@ START_TEST(what_the_engine_said_is_shown)
     adm_fleet_view(segment, zone, &shown);
     ck_assert_int_eq(shown.state, ADM_FLEET_FALLBACK);
     ck_assert(adm_fleet_has_lapsed(segment, zone));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_shares_a_limit_is_shown)
+TEST(who_shares_a_limit_is_shown)
 {
     law_fleet_who_t who = { .count = 2,
                             .servers = { { .name = "one", .granted = 3 },
@@ -271,11 +252,9 @@ START_TEST(who_shares_a_limit_is_shown)
     who.count = LAW_FLEET_SERVERS + 1;
     adm_engine_note_who(child, zone, &who);
     ck_assert(!adm_engine_who(segment, zone, &shown, &age));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_server_can_take_another_name)
+TEST(a_server_can_take_another_name)
 {
     char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
 
@@ -289,9 +268,8 @@ START_TEST(a_server_can_take_another_name)
     ck_assert_uint_eq(strlen(after), ADM_FLEET_ID_ROOM - 1);
     ck_assert_str_ne(before, after);
 }
-END_TEST
 
-START_TEST(a_name_that_was_given_up_has_no_successor)
+TEST(a_name_that_was_given_up_has_no_successor)
 {
     char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
     FILE *file = tmpfile();
@@ -310,9 +288,8 @@ START_TEST(a_name_that_was_given_up_has_no_successor)
     ck_assert_str_ne(before, after);
     fclose(file);
 }
-END_TEST
 
-START_TEST(the_engine_is_counted)
+TEST(the_engine_is_counted)
 {
     adm_engine_t shown;
 
@@ -341,9 +318,8 @@ START_TEST(the_engine_is_counted)
     adm_engine_view(segment, &shown);
     ck_assert_str_eq(adm_engine_state_name(shown.state), "off");
 }
-END_TEST
 
-START_TEST(an_agent_that_polls_is_woken)
+TEST(an_agent_that_polls_is_woken)
 {
     unsigned calls;
     struct pollfd pipe = { .events = POLLIN };
@@ -362,36 +338,4 @@ START_TEST(an_agent_that_polls_is_woken)
     adm_agent_end_poll(segment);
     adm_agent_wake(segment); /* nobody polls */
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   a_server_begins_with_nothing_and_runs_what_it_is_granted);
-    tcase_add_test(stories, the_own_limit_holds_as_well);
-    tcase_add_loop_test(stories, a_lease_ends_by_itself_and_the_fallback_holds,
-                        0, sizeof(fallbacks) / sizeof(*fallbacks));
-    tcase_add_test(stories, who_comes_after_the_lease_is_rejected);
-    tcase_add_test(stories,
-                   an_answer_that_comes_after_its_lease_changes_nothing);
-    tcase_add_test(stories, a_promise_is_what_is_kept_or_runs);
-    tcase_add_test(stories, the_agent_is_woken_for_news_and_once);
-    tcase_add_test(
-        stories,
-        the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short);
-    tcase_add_test(stories,
-                   a_zone_that_is_not_shared_any_more_has_its_own_limit);
-    tcase_add_test(stories, what_the_engine_said_is_shown);
-    tcase_add_test(stories, who_shares_a_limit_is_shown);
-    tcase_add_test(stories, a_server_can_take_another_name);
-    tcase_add_test(stories, a_name_that_was_given_up_has_no_successor);
-    tcase_add_test(stories, the_engine_is_counted);
-    tcase_add_test(stories, an_agent_that_polls_is_woken);
-}
-
-int main(void)
-{
-    return run_stories_twice("fleet", add_stories);
 }

@@ -9,7 +9,7 @@
 
 /* ---- places --------------------------------------------------------------- */
 
-START_TEST(one_key_alone_has_half_of_the_queue)
+TEST(one_key_alone_has_half_of_the_queue)
 {
     begin(1);
     come(CRAWLER, 0, 1, ADM_ADMITTED);
@@ -19,11 +19,9 @@ START_TEST(one_key_alone_has_half_of_the_queue)
     come(1, 36, 1, ADM_SHARE);
     come(2, 37, 1, ADM_WAITING);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_SHARE], 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_full_queue_is_full_for_all)
+TEST(a_full_queue_is_full_for_all)
 {
     uint32_t n;
 
@@ -33,11 +31,9 @@ START_TEST(a_full_queue_is_full_for_all)
         come(n, n + 1, 1, ADM_WAITING);
     }
     come(CRAWLER, LENGTH + 1, 1, ADM_FULL);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_does_not_wait_is_not_let_past_those_who_do)
+TEST(who_does_not_wait_is_not_let_past_those_who_do)
 {
     adm_entry_t hurried = entry_of(2);
 
@@ -46,9 +42,7 @@ START_TEST(who_does_not_wait_is_not_let_past_those_who_do)
     come(1, 1, 1, ADM_WAITING);
     hurried.wait = ADM_WAIT_NEVER;
     ck_assert_int_eq(come_as(hurried, 2), ADM_FULL);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- max ------------------------------------------------------------------ */
 
@@ -60,7 +54,7 @@ static adm_entry_t entry_with_max(uint64_t key, uint32_t max)
     return entry;
 }
 
-START_TEST(a_key_at_its_max_waits_beside_free_permits)
+TEST(a_key_at_its_max_waits_beside_free_permits)
 {
     begin(4);
     ck_assert_int_eq(come_as(entry_with_max(1, 2), 0), ADM_ADMITTED);
@@ -75,9 +69,8 @@ START_TEST(a_key_at_its_max_waits_beside_free_permits)
     assert_follows(1, 2);
     ck_assert(!is_granted(3));
 }
-END_TEST
 
-START_TEST(without_a_queue_a_key_at_its_max_has_had_its_share)
+TEST(without_a_queue_a_key_at_its_max_has_had_its_share)
 {
     adm_ticket_t ticket = { 0 };
     adm_entry_t entry = entry_with_max(1, 1);
@@ -86,11 +79,9 @@ START_TEST(without_a_queue_a_key_at_its_max_has_had_its_share)
     ck_assert_int_eq(come_as(entry, 0), ADM_ADMITTED);
     ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, adm_now(), &ticket),
                      ADM_SHARE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
+TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
 {
     adm_child_t *other;
 
@@ -108,9 +99,7 @@ START_TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
     adm_lease_look(other, zone, adm_now() + 2 * ADM_LEASE_USEC);
     ck_assert(!is_granted(1));
     ck_assert(is_granted(2));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- costs ---------------------------------------------------------------- */
 
@@ -127,7 +116,7 @@ static void set_limit(uint32_t limit)
 
 /* A limit that falls lets a dear one run alone; it gives its permit back before it
  * begins, and the limit rises again. */
-START_TEST(who_waits_again_asks_for_what_it_asked_for_at_first)
+TEST(who_waits_again_asks_for_what_it_asked_for_at_first)
 {
     adm_entry_t dear = entry_of(1);
     adm_child_t *other;
@@ -154,13 +143,11 @@ START_TEST(who_waits_again_asks_for_what_it_asked_for_at_first)
     leave(&tickets[2]);
     ck_assert(is_granted(1));
     ck_assert_uint_eq(active_in(zone), 3);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- many keys ------------------------------------------------------------ */
 
-START_TEST(nine_keys_of_one_set_are_all_served)
+TEST(nine_keys_of_one_set_are_all_served)
 {
     uint32_t n;
 
@@ -189,9 +176,8 @@ START_TEST(nine_keys_of_one_set_are_all_served)
     }
     ck_assert_uint_eq(queued_in(zone), 0);
 }
-END_TEST
 
-START_TEST(a_million_keys_need_no_more_room)
+TEST(a_million_keys_need_no_more_room)
 {
     uint64_t key;
 
@@ -202,11 +188,9 @@ START_TEST(a_million_keys_need_no_more_room)
         ck_assert_int_eq(come_as(entry, 0), ADM_ADMITTED);
         leave(&tickets[0]);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(more_permits_than_levels_are_held)
+TEST(more_permits_than_levels_are_held)
 {
     adm_ticket_t held[100];
     uint32_t n;
@@ -221,9 +205,7 @@ START_TEST(more_permits_than_levels_are_held)
     come(2, 1, 1, ADM_WAITING);
     leave(&held[0]);
     ck_assert(is_granted(1));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- derived again -------------------------------------------------------- */
 
@@ -237,7 +219,7 @@ static void forget_and_derive(void)
     assert_segment_consistent();
 }
 
-START_TEST(flows_are_derived_from_tickets)
+TEST(flows_are_derived_from_tickets)
 {
     begin(3);
     come(1, 0, 2, ADM_ADMITTED);
@@ -252,7 +234,6 @@ START_TEST(flows_are_derived_from_tickets)
     assert_follows(2, 5);
     assert_follows(0, 3);
 }
-END_TEST
 
 static void say(bool flows)
 {
@@ -260,7 +241,7 @@ static void say(bool flows)
     zone_called("shared", 1, LENGTH);
 }
 
-START_TEST(a_zone_begins_and_ends_to_use_flows_with_requests_in_it)
+TEST(a_zone_begins_and_ends_to_use_flows_with_requests_in_it)
 {
     begin(1);
     say(false);
@@ -276,9 +257,8 @@ START_TEST(a_zone_begins_and_ends_to_use_flows_with_requests_in_it)
     assert_follows(1, 2);
     assert_follows(2, 4);
 }
-END_TEST
 
-START_TEST(there_may_be_no_table_left)
+TEST(there_may_be_no_table_left)
 {
     adm_zone_t one;
 
@@ -286,13 +266,11 @@ START_TEST(there_may_be_no_table_left)
     one = zone_with(1, 0);
     ck_assert_int_eq(adm_segment_use_flows(segment, one, true), ADM_NO_FLOWS);
     ck_assert_int_eq(adm_segment_use_flows(segment, one, false), APR_SUCCESS);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- what is shown -------------------------------------------------------- */
 
-START_TEST(the_largest_keys_are_shown_first)
+TEST(the_largest_keys_are_shown_first)
 {
     adm_key_stats_t keys[ADM_KEYS_SHOWN];
     adm_entry_t named = entry_of(3);
@@ -312,11 +290,9 @@ START_TEST(the_largest_keys_are_shown_first)
     ck_assert_uint_eq(keys[0].waiting, 3);
     ck_assert_str_eq(keys[0].name, "a name of more than thirty-one ");
     ck_assert_uint_eq(keys[9].held + keys[9].waiting, 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
+TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
 {
     adm_key_stats_t keys[ADM_KEYS_SHOWN];
     adm_zone_t gone;
@@ -328,7 +304,6 @@ START_TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
     ck_assert_uint_eq(adm_view_keys(child, gone, adm_now(), keys), 0);
     ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys), 1);
 }
-END_TEST
 
 /* ---- the checker ---------------------------------------------------------- */
 
@@ -359,7 +334,7 @@ static size_t resident_pages_of_flows(void)
     return resident;
 }
 
-START_TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
+TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
 {
     adm_key_stats_t keys[ADM_KEYS_SHOWN];
     size_t before;
@@ -371,9 +346,8 @@ START_TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
     ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys), 0);
     ck_assert_uint_eq(resident_pages_of_flows(), before);
 }
-END_TEST
 
-START_TEST(what_is_wrong_with_flows_is_seen)
+TEST(what_is_wrong_with_flows_is_seen)
 {
     adm_flow_table_rec_t *table;
     adm_flow_rec_t *flow;
@@ -403,9 +377,8 @@ START_TEST(what_is_wrong_with_flows_is_seen)
     adm_ask_at(segment, tickets[0].idx)->arrival++;
     expect_complaint("the ask of a ticket is that of another one");
 }
-END_TEST
 
-START_TEST(a_torn_table_is_mended)
+TEST(a_torn_table_is_mended)
 {
     adm_flow_table_rec_t *table;
     unsigned ring;
@@ -420,37 +393,4 @@ START_TEST(a_torn_table_is_mended)
     }
     leave(&tickets[0]);
     ck_assert_uint_eq(queued_in(zone), 2);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, one_key_alone_has_half_of_the_queue);
-    tcase_add_test(stories, a_full_queue_is_full_for_all);
-    tcase_add_test(stories, who_does_not_wait_is_not_let_past_those_who_do);
-    tcase_add_test(stories, a_key_at_its_max_waits_beside_free_permits);
-    tcase_add_test(stories, without_a_queue_a_key_at_its_max_has_had_its_share);
-    tcase_add_test(stories,
-                   a_silent_child_does_not_keep_what_its_own_key_could_use);
-    tcase_add_test(stories,
-                   who_waits_again_asks_for_what_it_asked_for_at_first);
-    tcase_add_test(stories, nine_keys_of_one_set_are_all_served);
-    tcase_add_test(stories, a_million_keys_need_no_more_room);
-    tcase_add_test(stories, more_permits_than_levels_are_held);
-    tcase_add_test(stories, flows_are_derived_from_tickets);
-    tcase_add_test(stories,
-                   a_zone_begins_and_ends_to_use_flows_with_requests_in_it);
-    tcase_add_test(stories, there_may_be_no_table_left);
-    tcase_add_test(stories, the_largest_keys_are_shown_first);
-    tcase_add_test(stories, the_keys_of_a_later_zone_in_its_slot_are_not_shown);
-    tcase_add_test(stories,
-                   who_looks_at_a_zone_without_requests_touches_no_flow);
-    tcase_add_test(stories, what_is_wrong_with_flows_is_seen);
-    tcase_add_test(stories, a_torn_table_is_mended);
-}
-
-int main(void)
-{
-    return run_stories("flow", add_stories);
 }

@@ -4,9 +4,11 @@
 #include "core/adm_pool.h"
 #include "test_hand_over.h"
 
+WITH_FLOWS_TOO;
+
 /* ---- the end of a grant that has not begun -------------------------------- */
 
-START_TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
+TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
 {
     make_children();
     park_in(one, 0);
@@ -18,9 +20,8 @@ START_TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
     ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_GONE], 1);
     ck_assert_uint_eq(admitted(), 1);
 }
-END_TEST
 
-START_TEST(a_timeout_that_comes_too_late_begins)
+TEST(a_timeout_that_comes_too_late_begins)
 {
     make_children();
     park_in(one, 0);
@@ -32,9 +33,8 @@ START_TEST(a_timeout_that_comes_too_late_begins)
     assert_permit_is_with(0);
     ck_assert_uint_eq(admitted(), 2);
 }
-END_TEST
 
-START_TEST(a_wait_ends_when_the_winner_begins)
+TEST(a_wait_ends_when_the_winner_begins)
 {
     adm_zone_stats_t stats;
     adm_usec_t since;
@@ -53,11 +53,9 @@ START_TEST(a_wait_ends_when_the_winner_begins)
     stats = stats_of(one, zone);
     ck_assert_uint_eq(stats.figures.service.max_usec, ADM_USEC_PER_SEC);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
+TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
 {
     adm_zone_rec_t *rec;
 
@@ -75,11 +73,9 @@ START_TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
     ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 1);
     adm_pool_rebuild_locked(segment, rec);
     ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_list_of_grants_that_somebody_wrote_into_is_made_again)
+TEST(a_list_of_grants_that_somebody_wrote_into_is_made_again)
 {
     make_children();
     park_in(one, 0);
@@ -90,7 +86,6 @@ START_TEST(a_list_of_grants_that_somebody_wrote_into_is_made_again)
     look_after(LEASE);
     assert_permit_is_with(1);
 }
-END_TEST
 
 /* ---- two at once --------------------------------------------------------- */
 
@@ -98,7 +93,6 @@ static atomic_uint begun;
 
 static void *begin_first(void *unused)
 {
-    (void)unused;
     if (adm_ticket_begin(&waiting[0], granted_at)) {
         atomic_fetch_add(&begun, 1);
     }
@@ -115,7 +109,7 @@ static void begin_if_it_came_straight_back(uint64_t passed_on_before)
     }
 }
 
-START_TEST(of_the_winner_and_who_passes_on_one_wins)
+TEST(of_the_winner_and_who_passes_on_one_wins)
 {
     pthread_t winner;
     uint64_t before;
@@ -140,24 +134,4 @@ START_TEST(of_the_winner_and_who_passes_on_one_wins)
         leave(&waiting[1]);
         ck_assert_int_eq(enter(one, zone, &inside), ADM_ADMITTED);
     }
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(
-        stories,
-        who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted);
-    tcase_add_test(stories, a_timeout_that_comes_too_late_begins);
-    tcase_add_test(stories, a_wait_ends_when_the_winner_begins);
-    tcase_add_test(stories,
-                   a_rebuild_knows_what_was_granted_and_what_has_begun);
-    tcase_add_test(stories,
-                   a_list_of_grants_that_somebody_wrote_into_is_made_again);
-    tcase_add_test(stories, of_the_winner_and_who_passes_on_one_wins);
-}
-
-int main(void)
-{
-    return run_stories_twice("grant", add_stories);
 }

@@ -1,7 +1,6 @@
 /* test_hand_over.c - two children, and a permit that goes from hand to hand. */
 #include "test_hand_over.h"
 
-adm_zone_t zone;
 adm_child_t *one, *two;
 adm_ticket_t inside, waiting[WAITERS];
 adm_usec_t granted_at;

@@ -8,16 +8,13 @@
 
 enum { WAITERS = 4 };
 
-/** A zone with one permit. */
-extern adm_zone_t zone;
-
 /** Two children: to each other, this process is two. */
 extern adm_child_t *one, *two;
 
 /** Who has the permit, and who waits; those without a child do not count. */
 extern adm_ticket_t inside, waiting[WAITERS];
 
-/** Make the zone and the children; @a inside has the permit. */
+/** Make the zone, with one permit, and the children; @a inside has the permit. */
 void make_children(void);
 
 /** The n-th waiter gets in line, or is parked as well. */

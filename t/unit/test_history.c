@@ -3,8 +3,6 @@
 
 static const adm_usec_t second = ADM_USEC_PER_SEC;
 
-static adm_zone_t zone;
-static adm_child_t *child;
 static adm_history_t history;
 static adm_zone_stats_t figures;
 
@@ -31,7 +29,7 @@ static uint32_t active_before(unsigned seconds)
     return history.active[ADM_HISTORY_SECONDS - 1 - seconds];
 }
 
-START_TEST(a_zone_without_visitors_has_an_empty_history)
+TEST(a_zone_without_visitors_has_an_empty_history)
 {
     unsigned n;
 
@@ -42,11 +40,9 @@ START_TEST(a_zone_without_visitors_has_an_empty_history)
         ck_assert_uint_eq(history.queued[n], 0);
         ck_assert_uint_eq(history.rejected[n], 0);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_second_remembers_the_most_at_once)
+TEST(a_second_remembers_the_most_at_once)
 {
     adm_ticket_t tickets[3];
 
@@ -61,11 +57,9 @@ START_TEST(a_second_remembers_the_most_at_once)
     ck_assert_uint_eq(active_before(0), 0);
     ck_assert_uint_eq(active_before(1), 2);
     ck_assert_uint_eq(active_before(2), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(seconds_without_change_are_as_the_one_before)
+TEST(seconds_without_change_are_as_the_one_before)
 {
     adm_ticket_t ticket;
 
@@ -76,11 +70,9 @@ START_TEST(seconds_without_change_are_as_the_one_before)
     ck_assert_uint_eq(active_before(50), 1);
     ck_assert_uint_eq(active_before(100), 1);
     ck_assert_uint_eq(active_before(101), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(seconds_between_two_changes_are_as_the_one_before)
+TEST(seconds_between_two_changes_are_as_the_one_before)
 {
     adm_ticket_t tickets[2];
 
@@ -93,11 +85,9 @@ START_TEST(seconds_between_two_changes_are_as_the_one_before)
     ck_assert_uint_eq(active_before(2), 1);
     ck_assert_uint_eq(active_before(6), 1);
     ck_assert_uint_eq(active_before(7), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_was_before_the_window_lasts_into_it)
+TEST(what_was_before_the_window_lasts_into_it)
 {
     adm_ticket_t ticket;
 
@@ -106,13 +96,11 @@ START_TEST(what_was_before_the_window_lasts_into_it)
     look_at(5000 * second);
     ck_assert_uint_eq(active_before(0), 1);
     ck_assert_uint_eq(active_before(ADM_HISTORY_SECONDS - 1), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: the next change comes so many seconds after ten minutes, where
  * the ring of seconds has come round. */
-START_TEST(a_change_ten_minutes_later_does_not_change_the_past)
+TESTS(a_change_ten_minutes_later_does_not_change_the_past, -2, 3)
 {
     adm_usec_t later = (1000 + ADM_HISTORY_SECONDS + _i) * second;
     adm_ticket_t tickets[3];
@@ -126,11 +114,9 @@ START_TEST(a_change_ten_minutes_later_does_not_change_the_past)
     ck_assert_uint_eq(active_before(10), 3);
     ck_assert_uint_eq(active_before(11), 2);
     ck_assert_uint_eq(active_before(500), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_line_and_the_rejected_are_remembered)
+TEST(the_line_and_the_rejected_are_remembered)
 {
     adm_ticket_t inside, waiting, rejected;
 
@@ -146,12 +132,10 @@ START_TEST(the_line_and_the_rejected_are_remembered)
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 1], 1);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 2], 1);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 3], 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Every second of ten minutes, twice: the ring comes round. */
-START_TEST(a_zone_that_changes_every_second_remembers_each)
+TEST(a_zone_that_changes_every_second_remembers_each)
 {
     adm_ticket_t ticket;
     unsigned n;
@@ -169,11 +153,9 @@ START_TEST(a_zone_that_changes_every_second_remembers_each)
     for (n = 0; n < ADM_HISTORY_SECONDS; n++) {
         ck_assert_uint_eq(active_before(n), n >= 1 && n % 2 == 0);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(more_are_rejected_in_a_second_than_16_bits_count)
+TEST(more_are_rejected_in_a_second_than_16_bits_count)
 {
     adm_ticket_t inside, rejected;
     unsigned n;
@@ -190,11 +172,9 @@ START_TEST(more_are_rejected_in_a_second_than_16_bits_count)
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 2], 70000);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 3], 70000);
     ck_assert_uint_eq(history.rejected[ADM_HISTORY_SECONDS - 4], 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_older_clock_reading_is_counted_to_the_newest_second)
+TEST(an_older_clock_reading_is_counted_to_the_newest_second)
 {
     adm_ticket_t tickets[2];
 
@@ -204,11 +184,9 @@ START_TEST(an_older_clock_reading_is_counted_to_the_newest_second)
     look_at(1000 * second);
     ck_assert_uint_eq(active_before(0), 2);
     ck_assert_uint_eq(active_before(2), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_clock_that_has_just_begun_has_a_past)
+TEST(a_clock_that_has_just_begun_has_a_past)
 {
     adm_ticket_t ticket;
 
@@ -217,11 +195,9 @@ START_TEST(a_clock_that_has_just_begun_has_a_past)
     look_at(2 * second);
     ck_assert_uint_eq(active_before(2), 1);
     ck_assert_uint_eq(active_before(3), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_zone_that_is_no_more_has_no_history)
+TEST(a_zone_that_is_no_more_has_no_history)
 {
     make_zone();
     zone.incarnation++;
@@ -230,9 +206,7 @@ START_TEST(a_zone_that_is_no_more_has_no_history)
     zone.idx = 0;
     ck_assert_int_eq(adm_view_zone(child, zone, second, &figures, &history),
                      APR_EINVAL);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- limits --------------------------------------------------------------- */
 
@@ -253,17 +227,15 @@ static uint32_t limit_before(unsigned seconds)
     return history.limit[ADM_HISTORY_SECONDS - 1 - seconds];
 }
 
-START_TEST(a_limit_that_nobody_changed_has_always_been)
+TEST(a_limit_that_nobody_changed_has_always_been)
 {
     make_zone();
     look_at(1000 * second);
     ck_assert_uint_eq(limit_before(0), 10);
     ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 10);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(ordered_limits_are_remembered_and_pause_is_none)
+TEST(ordered_limits_are_remembered_and_pause_is_none)
 {
     make_zone();
     order(1000 * second, 4, ADM_OVERRIDE_KEEP);
@@ -280,11 +252,9 @@ START_TEST(ordered_limits_are_remembered_and_pause_is_none)
     ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 10);
     look_at(5000 * second);
     ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 7);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_configured_limit_changes_at_the_load_not_at_the_look)
+TEST(a_configured_limit_changes_at_the_load_not_at_the_look)
 {
     adm_usec_t begin;
 
@@ -306,34 +276,4 @@ START_TEST(a_configured_limit_changes_at_the_load_not_at_the_look)
     look_at(adm_now() + 700 * second);
     ck_assert_uint_eq(limit_before(0), 9);
     ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 9);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_zone_without_visitors_has_an_empty_history);
-    tcase_add_test(stories, a_second_remembers_the_most_at_once);
-    tcase_add_test(stories, seconds_without_change_are_as_the_one_before);
-    tcase_add_test(stories, seconds_between_two_changes_are_as_the_one_before);
-    tcase_add_test(stories, what_was_before_the_window_lasts_into_it);
-    tcase_add_loop_test(stories,
-                        a_change_ten_minutes_later_does_not_change_the_past, -2,
-                        3);
-    tcase_add_test(stories, a_zone_that_changes_every_second_remembers_each);
-    tcase_add_test(stories, the_line_and_the_rejected_are_remembered);
-    tcase_add_test(stories, more_are_rejected_in_a_second_than_16_bits_count);
-    tcase_add_test(stories,
-                   an_older_clock_reading_is_counted_to_the_newest_second);
-    tcase_add_test(stories, a_clock_that_has_just_begun_has_a_past);
-    tcase_add_test(stories, a_limit_that_nobody_changed_has_always_been);
-    tcase_add_test(stories, ordered_limits_are_remembered_and_pause_is_none);
-    tcase_add_test(stories,
-                   a_configured_limit_changes_at_the_load_not_at_the_look);
-    tcase_add_test(stories, a_zone_that_is_no_more_has_no_history);
-}
-
-int main(void)
-{
-    return run_stories("history", add_stories);
 }

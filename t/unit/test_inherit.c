@@ -2,13 +2,11 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
 static adm_ticket_t sender, waiter;
 static char name[ADM_INHERIT_NAME_LENGTH];
 
 /* Who has the only permit, and somebody in the queue. */
-static void stage(void)
+static void begin(void)
 {
     zone = zone_called("zone", 1, 10);
     child = join();
@@ -22,11 +20,11 @@ static adm_inherit_t inherit(adm_ticket_t *heir)
     return adm_inherit(child, zone, name, adm_now(), heir);
 }
 
-START_TEST(a_permit_moves_past_the_queue)
+TEST(a_permit_moves_past_the_queue)
 {
     adm_ticket_t heir = { 0 };
 
-    stage();
+    begin();
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
@@ -39,41 +37,35 @@ START_TEST(a_permit_moves_past_the_queue)
     ck_assert(!adm_ticket_is_granted(&waiter));
     leave(&heir);
     ck_assert(adm_ticket_is_granted(&waiter));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_permit_moves_once)
+TEST(a_permit_moves_once)
 {
     adm_ticket_t heir = { 0 }, other = { 0 };
 
-    stage();
+    begin();
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
     leave(&heir);
     ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
     ck_assert_uint_eq(other.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_name_is_good_while_its_ticket_holds_a_permit)
+TEST(a_name_is_good_while_its_ticket_holds_a_permit)
 {
     adm_ticket_t next;
 
-    stage();
+    begin();
     ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
     leave(&sender);
     ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
     leave(&waiter);
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(names_of_nothing_move_nothing)
+TEST(names_of_nothing_move_nothing)
 {
     static const char *const names[] = { "",           ".",   "1",
                                          "0.0",        "x.0", "ffffffff.0",
@@ -82,7 +74,7 @@ START_TEST(names_of_nothing_move_nothing)
     adm_zone_t other = zone_called("other", 1, 10);
     size_t n;
 
-    stage();
+    begin();
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
         ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &heir),
                          ADM_INHERIT_NONE);
@@ -93,22 +85,19 @@ START_TEST(names_of_nothing_move_nothing)
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_ENDED);
     ck_assert_uint_eq(heir.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int live_on(void *unused)
 {
-    (void)unused;
     return stay();
 }
 
-START_TEST(a_permit_stays_with_a_program_that_lives)
+TEST(a_permit_stays_with_a_program_that_lives)
 {
     adm_ticket_t heir = { 0 };
     pid_t program;
 
-    stage();
+    begin();
     adm_program_announce(&sender, ADM_START_HERE);
     program = start(live_on, NULL);
     WAIT_FOR(adm_program_pid(atomic_load(&rec_of_ticket(&sender)->program)));
@@ -118,29 +107,25 @@ START_TEST(a_permit_stays_with_a_program_that_lives)
     ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* The record of the ticket is the heir's now. */
-START_TEST(whose_permit_has_moved_announces_no_program)
+TEST(whose_permit_has_moved_announces_no_program)
 {
     adm_ticket_t heir = { 0 };
 
-    stage();
+    begin();
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     adm_program_announce(&sender, ADM_START_UNSEEN);
     ck_assert(!adm_program_was_announced(&heir));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* The programs of its record are those of the request that has the permit now. */
-START_TEST(whose_permit_has_moved_holds_none_and_has_no_program)
+TEST(whose_permit_has_moved_holds_none_and_has_no_program)
 {
     adm_ticket_t heir = { 0 };
 
-    stage();
+    begin();
     ck_assert(adm_ticket_holds(&sender));
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(heir.idx, sender.idx);
@@ -154,16 +139,14 @@ START_TEST(whose_permit_has_moved_holds_none_and_has_no_program)
     ck_assert(!adm_program_has_ended(&heir));
     adm_ticket_release(&heir, adm_now());
     ck_assert(!adm_ticket_holds(&heir));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
+TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
 {
     adm_ticket_t heir = { 0 };
     adm_zone_rec_t *rec;
 
-    stage();
+    begin();
     rec = rec_of_zone(zone);
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
     ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
@@ -171,15 +154,13 @@ START_TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
     adm_zone_unlock(segment, rec, adm_now());
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* The sender looked whose the record is, found the lock held, was stopped, and
  * goes on when the record is the heir's. */
 static void note_late(adm_ticket_t *heir)
 {
-    stage();
+    begin();
     ck_assert_int_eq(inherit(heir), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(heir->idx, sender.idx);
     atomic_store(&rec_of_ticket(heir)->bell,
@@ -187,7 +168,7 @@ static void note_late(adm_ticket_t *heir)
     atomic_store(&rec_of_zone(zone)->has_left, 1);
 }
 
-START_TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
+TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
 {
     adm_ticket_t heir = { 0 };
 
@@ -196,11 +177,9 @@ START_TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(adm_ticket_is_granted(&heir));
     ck_assert(!adm_ticket_is_granted(&waiter));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_heir_leaves_its_own_note_over_a_late_one)
+TEST(the_heir_leaves_its_own_note_over_a_late_one)
 {
     adm_ticket_t heir = { 0 };
     adm_zone_rec_t *rec;
@@ -212,27 +191,24 @@ START_TEST(the_heir_leaves_its_own_note_over_a_late_one)
     adm_zone_unlock(segment, rec, adm_now());
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&waiter));
-    assert_segment_consistent();
 }
-END_TEST
 
 static int inherit_and_stay(void *unused)
 {
     adm_child_t *other = join();
     adm_ticket_t heir = { 0 };
 
-    (void)unused;
     NEED(other != NULL);
     NEED(adm_inherit(other, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
     atomic_store(&shared[0], 1);
     return stay();
 }
 
-START_TEST(a_permit_that_moved_to_a_child_that_dies_is_taken_back)
+TEST(a_permit_that_moved_to_a_child_that_dies_is_taken_back)
 {
     pid_t other;
 
-    stage();
+    begin();
     other = start(inherit_and_stay, NULL);
     WAIT_FOR(atomic_load(&shared[0]) == 1);
     leave(&sender);
@@ -240,30 +216,4 @@ START_TEST(a_permit_that_moved_to_a_child_that_dies_is_taken_back)
     kill_noticed(other);
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&waiter));
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_permit_moves_past_the_queue);
-    tcase_add_test(stories, a_permit_moves_once);
-    tcase_add_test(stories, a_name_is_good_while_its_ticket_holds_a_permit);
-    tcase_add_test(stories, names_of_nothing_move_nothing);
-    tcase_add_test(stories, a_permit_stays_with_a_program_that_lives);
-    tcase_add_test(stories, whose_permit_has_moved_announces_no_program);
-    tcase_add_test(stories,
-                   whose_permit_has_moved_holds_none_and_has_no_program);
-    tcase_add_test(stories,
-                   whose_permit_has_moved_leaves_nothing_to_whoever_locks_next);
-    tcase_add_test(stories,
-                   a_late_note_of_the_sender_takes_nothing_from_the_heir);
-    tcase_add_test(stories, the_heir_leaves_its_own_note_over_a_late_one);
-    tcase_add_test(stories,
-                   a_permit_that_moved_to_a_child_that_dies_is_taken_back);
-}
-
-int main(void)
-{
-    return run_stories("inherit", add_stories);
 }

@@ -1,8 +1,6 @@
 /* test_keys.c - a zone in which keys take turns. */
 #include "test_keys.h"
 
-adm_zone_t zone;
-adm_child_t *child;
 adm_ticket_t tickets[TICKETS];
 
 void begin(uint32_t limit)

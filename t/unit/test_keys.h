@@ -11,12 +11,9 @@
 
 enum { TICKETS = 64, LENGTH = 20 };
 
-/** The zone, with LENGTH places in its queue, and its only child. */
-extern adm_zone_t zone;
-extern adm_child_t *child;
-
 extern adm_ticket_t tickets[TICKETS];
 
+/** Make the zone, with LENGTH places in its queue, and its only child. */
 void begin(uint32_t limit);
 
 /** How a request with this key enters. */

@@ -4,37 +4,33 @@
 
 #define SECOND UINT64_C(1000000)
 
-START_TEST(a_queue_takes_as_long_as_its_requests_by_its_permits)
+TEST(a_queue_takes_as_long_as_its_requests_by_its_permits)
 {
     ck_assert_uint_eq(law_wait_usec(0, SECOND, 1), SECOND);
     ck_assert_uint_eq(law_wait_usec(9, SECOND, 1), 10 * SECOND);
     ck_assert_uint_eq(law_wait_usec(9, SECOND, 5), 2 * SECOND);
 }
-END_TEST
 
-START_TEST(a_zone_without_permits_or_experience_has_an_estimate)
+TEST(a_zone_without_permits_or_experience_has_an_estimate)
 {
     ck_assert_uint_eq(law_wait_usec(4, SECOND, 0), 5 * SECOND);
     ck_assert_uint_eq(law_wait_usec(4, 0, 3), 0);
 }
-END_TEST
 
-START_TEST(the_first_request_sets_the_mean)
+TEST(the_first_request_sets_the_mean)
 {
     ck_assert_uint_eq(law_wait_mean(0, 1, 800), 800);
     ck_assert_uint_eq(law_wait_mean(5, 1, 800), 800);
 }
-END_TEST
 
-START_TEST(a_later_request_moves_the_mean_by_an_eighth)
+TEST(a_later_request_moves_the_mean_by_an_eighth)
 {
     ck_assert_uint_eq(law_wait_mean(800, 2, 1600), 900);
     ck_assert_uint_eq(law_wait_mean(800, 2, 0), 700);
 }
-END_TEST
 
 /* A simulation: requests that take a second after a thousand that took ten. */
-START_TEST(the_mean_follows_a_change_within_thirty_requests)
+TEST(the_mean_follows_a_change_within_thirty_requests)
 {
     uint64_t mean = 10 * SECOND;
     uint64_t count;
@@ -45,9 +41,8 @@ START_TEST(the_mean_follows_a_change_within_thirty_requests)
     ck_assert_uint_ge(mean, SECOND);
     ck_assert_uint_lt(mean, SECOND + SECOND / 4);
 }
-END_TEST
 
-START_TEST(the_slow_mean_is_the_plain_one_of_the_first_64)
+TEST(the_slow_mean_is_the_plain_one_of_the_first_64)
 {
     uint64_t mean = 0, count;
 
@@ -58,22 +53,4 @@ START_TEST(the_slow_mean_is_the_plain_one_of_the_first_64)
     ck_assert_uint_le(mean, 65 * SECOND / 2);
     ck_assert_uint_eq(law_wait_slow_mean(64 * SECOND, 1000, 128 * SECOND),
                       65 * SECOND);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, the_slow_mean_is_the_plain_one_of_the_first_64);
-    tcase_add_test(stories,
-                   a_queue_takes_as_long_as_its_requests_by_its_permits);
-    tcase_add_test(stories,
-                   a_zone_without_permits_or_experience_has_an_estimate);
-    tcase_add_test(stories, the_first_request_sets_the_mean);
-    tcase_add_test(stories, a_later_request_moves_the_mean_by_an_eighth);
-    tcase_add_test(stories, the_mean_follows_a_change_within_thirty_requests);
-}
-
-int main(void)
-{
-    return run_stories("law", add_stories);
 }

@@ -50,7 +50,7 @@ static bool hear_push(int64_t gen, uint32_t granted, uint32_t target)
     return law_fleet_hear_push(&fleet, &terms, &push, now, &share);
 }
 
-START_TEST(the_promise_is_the_greater_of_share_and_permits_out)
+TEST(the_promise_is_the_greater_of_share_and_permits_out)
 {
     begin();
     work.share = 3;
@@ -64,11 +64,9 @@ START_TEST(the_promise_is_the_greater_of_share_and_permits_out)
     tell();
     ck_assert_uint_eq(sync_sent.has, 5);
     ck_assert_uint_eq(sync_sent.want, 40);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_lease_begins_when_the_sync_was_sent)
+TEST(a_lease_begins_when_the_sync_was_sent)
 {
     begin();
     tell();
@@ -85,11 +83,9 @@ START_TEST(a_lease_begins_when_the_sync_was_sent)
     ck_assert(!hear(8, 9, 9)); /* as old as its lease */
     tell();
     ck_assert_int_eq(sync_sent.gen_seen, 7);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_older_answer_extends_the_lease_and_nothing_else)
+TEST(an_older_answer_extends_the_lease_and_nothing_else)
 {
     begin();
     tell();
@@ -101,11 +97,9 @@ START_TEST(an_older_answer_extends_the_lease_and_nothing_else)
     ck_assert(!hear_push(8, 3, 3));
     ck_assert(hear(8, 6, 6));
     ck_assert_uint_eq(share.share, LAW_FLEET_AS_BEFORE);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease)
+TEST(a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease)
 {
     begin();
     ck_assert(!hear_push(9, 2, 2));
@@ -120,11 +114,9 @@ START_TEST(a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease)
     ck_assert(hear_push(9, 2, 2));
     now += 28 * SECOND;
     ck_assert(!hear_push(10, 5, 5));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_push_of_a_generation_far_ahead_is_not_believed)
+TEST(a_push_of_a_generation_far_ahead_is_not_believed)
 {
     const int64_t day = 86400000;
 
@@ -137,9 +129,8 @@ START_TEST(a_push_of_a_generation_far_ahead_is_not_believed)
     ck_assert(!hear_push(6000 + day + 1001, 9, 9));
     ck_assert(hear_push(6000 + day + 1000, 2, 2));
 }
-END_TEST
 
-START_TEST(no_more_is_believed_than_the_own_limit)
+TEST(no_more_is_believed_than_the_own_limit)
 {
     begin();
     tell();
@@ -147,16 +138,14 @@ START_TEST(no_more_is_believed_than_the_own_limit)
     ck_assert_uint_eq(share.share, 40);
     ck_assert(hear_push(8, 50000, 41));
     ck_assert_uint_eq(share.share, 40);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int64_t due(void)
 {
     return law_fleet_due(&fleet, &terms, &work, now) - now;
 }
 
-START_TEST(a_sync_is_due_when_there_is_news)
+TEST(a_sync_is_due_when_there_is_news)
 {
     begin();
     ck_assert_int_le(due(), 0); /* the first */
@@ -172,11 +161,9 @@ START_TEST(a_sync_is_due_when_there_is_news)
     work.queued = 0;
     work.share = 3;
     ck_assert_int_le(due(), 2 * MSEC); /* it gives one back */
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(syncs_that_change_nothing_become_rare)
+TEST(syncs_that_change_nothing_become_rare)
 {
     unsigned n;
 
@@ -191,11 +178,9 @@ START_TEST(syncs_that_change_nothing_become_rare)
         ck_assert(hear(7, 4, 4));
     }
     ck_assert_int_eq(due(), 200 * MSEC);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
+TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
 {
     unsigned n;
 
@@ -214,11 +199,9 @@ START_TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
     work.active = 0;
     work.share = 3;
     ck_assert_int_le(due(), 2 * MSEC);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_got_all_that_it_wanted_asks_for_more)
+TEST(who_got_all_that_it_wanted_asks_for_more)
 {
     begin();
     work.queued = 2;
@@ -236,11 +219,9 @@ START_TEST(who_got_all_that_it_wanted_asks_for_more)
     ck_assert(hear_push(9, 2, 2));
     work = (law_fleet_work_t){ 2, .active = 2, .queued = 2, .most = 40 };
     ck_assert_int_le(due(), 2 * MSEC);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
+TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
 {
     law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
                                 .gen = 7,
@@ -264,9 +245,8 @@ START_TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
     work.queued = 2;
     ck_assert_int_eq(due(), 200 * MSEC);
 }
-END_TEST
 
-START_TEST(what_stands_idle_is_given_back_after_a_second)
+TEST(what_stands_idle_is_given_back_after_a_second)
 {
     begin();
     work.share = 4;
@@ -277,12 +257,10 @@ START_TEST(what_stands_idle_is_given_back_after_a_second)
     ck_assert_uint_eq(law_fleet_keep(&fleet, &work, now), 0);
     work.active = 1;
     ck_assert_uint_eq(law_fleet_keep(&fleet, &work, now), LAW_FLEET_AS_BEFORE);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* R16 */
-START_TEST(the_longest_lease_and_hold_are_said_again)
+TEST(the_longest_lease_and_hold_are_said_again)
 {
     begin();
     tell();
@@ -292,11 +270,9 @@ START_TEST(the_longest_lease_and_hold_are_said_again)
     law_fleet_connected(&fleet, true, 5000, now); /* one that knows nothing */
     tell();
     ck_assert_int_eq(sync_sent.span_msec, SPAN_MSEC);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
+TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
 {
     uint64_t before;
 
@@ -312,48 +288,13 @@ START_TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
                    now, &share);
     tell();
     ck_assert_uint_gt(sync_sent.sequence, UINT64_C(1) << 60);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_sync_that_could_not_be_sent_is_due_at_once)
+TEST(a_sync_that_could_not_be_sent_is_due_at_once)
 {
     begin();
     tell();
     ck_assert_int_gt(due(), 0);
     law_fleet_lost(&fleet);
     ck_assert_int_le(due(), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   the_promise_is_the_greater_of_share_and_permits_out);
-    tcase_add_test(stories, a_lease_begins_when_the_sync_was_sent);
-    tcase_add_test(stories, an_older_answer_extends_the_lease_and_nothing_else);
-    tcase_add_test(
-        stories,
-        a_push_counts_after_the_first_answer_of_its_run_and_within_the_lease);
-    tcase_add_test(stories, a_push_of_a_generation_far_ahead_is_not_believed);
-    tcase_add_test(stories, no_more_is_believed_than_the_own_limit);
-    tcase_add_test(stories, a_sync_is_due_when_there_is_news);
-    tcase_add_test(stories, syncs_that_change_nothing_become_rare);
-    tcase_add_test(stories, a_sync_that_could_not_be_sent_is_due_at_once);
-    tcase_add_test(stories,
-                   what_is_new_is_told_soon_after_all_that_changed_nothing);
-    tcase_add_test(stories, who_got_all_that_it_wanted_asks_for_more);
-    tcase_add_test(
-        stories,
-        an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more);
-    tcase_add_test(stories, what_stands_idle_is_given_back_after_a_second);
-    tcase_add_test(stories, the_longest_lease_and_hold_are_said_again);
-    tcase_add_test(stories,
-                   whoever_speaks_for_a_server_goes_on_with_its_sequence);
-}
-
-int main(void)
-{
-    return run_stories("law_fleet", add_stories);
 }

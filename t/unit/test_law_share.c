@@ -23,7 +23,8 @@ static const struct {
       { UINT64_MAX / 2, UINT64_MAX / 2, 0, 0 } },
 };
 
-START_TEST(who_wants_little_gets_it_and_the_others_share_the_rest)
+TESTS(who_wants_little_gets_it_and_the_others_share_the_rest, 0,
+      (int)(sizeof(examples) / sizeof(examples[0])))
 {
     law_share_t shares[MOST] = { { 0 } };
     int n;
@@ -37,11 +38,9 @@ START_TEST(who_wants_little_gets_it_and_the_others_share_the_rest)
                       "example %d: %d gets %llu", _i, n,
                       (unsigned long long)shares[n].part);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(parts_add_up_to_the_whole_at_most)
+TEST(parts_add_up_to_the_whole_at_most)
 {
     law_share_t shares[MOST];
     uint64_t random = 1, sum;
@@ -60,19 +59,4 @@ START_TEST(parts_add_up_to_the_whole_at_most)
         }
         ck_assert_uint_le(sum, (random >> 40) % 5000);
     }
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_loop_test(stories,
-                        who_wants_little_gets_it_and_the_others_share_the_rest,
-                        0, (int)(sizeof(examples) / sizeof(examples[0])));
-    tcase_add_test(stories, parts_add_up_to_the_whole_at_most);
-}
-
-int main(void)
-{
-    return run_stories("law_share", add_stories);
 }

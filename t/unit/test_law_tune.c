@@ -81,7 +81,7 @@ static void end_program_of(bench_t *bench, uint32_t mb)
 
 /* ---- memory ------------------------------------------------------------------- */
 
-START_TEST(the_first_program_runs_alone_until_its_size_is_known)
+TEST(the_first_program_runs_alone_until_its_size_is_known)
 {
     bench_t bench;
 
@@ -95,9 +95,8 @@ START_TEST(the_first_program_runs_alone_until_its_size_is_known)
     ck_assert_uint_eq(look_for(&bench, 0.5), 2);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).program_mb, 200);
 }
-END_TEST
 
-START_TEST(a_zone_without_programs_does_not_wait_for_their_size)
+TEST(a_zone_without_programs_does_not_wait_for_their_size)
 {
     bench_t bench;
 
@@ -106,9 +105,8 @@ START_TEST(a_zone_without_programs_does_not_wait_for_their_size)
     bench.sample.served = 1;
     ck_assert_uint_eq(look_for(&bench, 0.5), 2);
 }
-END_TEST
 
-START_TEST(memory_has_room_for_as_many_as_their_peaks_say)
+TEST(memory_has_room_for_as_many_as_their_peaks_say)
 {
     bench_t bench;
 
@@ -121,9 +119,8 @@ START_TEST(memory_has_room_for_as_many_as_their_peaks_say)
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 4);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).budget_mb, 972);
 }
-END_TEST
 
-START_TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
+TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
 {
     bench_t bench;
 
@@ -140,9 +137,8 @@ START_TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
     ck_assert_uint_ge(look_for(&bench, 0.5), 3);
     ck_assert_uint_ge(law_tune_show(&bench.tune, 0).largest_mb, 199);
 }
-END_TEST
 
-START_TEST(a_large_program_that_stays_is_a_surprise_once)
+TEST(a_large_program_that_stays_is_a_surprise_once)
 {
     bench_t bench;
     int glances;
@@ -160,7 +156,6 @@ START_TEST(a_large_program_that_stays_is_a_surprise_once)
         ck_assert_uint_ne(bench.tune.reason, LAW_TUNE_NEW);
     }
 }
-END_TEST
 
 /* ---- the brake ------------------------------------------------------------------ */
 
@@ -182,7 +177,7 @@ static void replay_cliff(bench_t *bench, size_t i)
     bench->sample.stall_permille = cliff[i].stall_permille;
 }
 
-START_TEST(at_the_cliff_the_brake_acts_within_a_tick)
+TEST(at_the_cliff_the_brake_acts_within_a_tick)
 {
     bench_t bench;
     size_t i;
@@ -207,9 +202,8 @@ START_TEST(at_the_cliff_the_brake_acts_within_a_tick)
     ck_assert_uint_eq(look_for(&bench, 10), 1);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).brakes, 1);
 }
-END_TEST
 
-START_TEST(a_forecast_keeps_away_from_the_cliff)
+TEST(a_forecast_keeps_away_from_the_cliff)
 {
     bench_t bench;
     size_t i;
@@ -224,9 +218,8 @@ START_TEST(a_forecast_keeps_away_from_the_cliff)
         ck_assert_uint_le(bench.sample.limit, 4);
     }
 }
-END_TEST
 
-START_TEST(the_limit_comes_back_after_a_brake)
+TEST(the_limit_comes_back_after_a_brake)
 {
     bench_t bench;
 
@@ -243,9 +236,8 @@ START_TEST(the_limit_comes_back_after_a_brake)
     /* Half way to where it failed, less one. */
     ck_assert_uint_eq(look_for(&bench, 1.5), 17);
 }
-END_TEST
 
-START_TEST(a_brake_never_raises_the_limit_in_force)
+TEST(a_brake_never_raises_the_limit_in_force)
 {
     bench_t bench;
 
@@ -257,9 +249,8 @@ START_TEST(a_brake_never_raises_the_limit_in_force)
     bench.sample.stall_permille = 900;
     ck_assert_uint_eq(look(&bench), 3);
 }
-END_TEST
 
-START_TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
+TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
 {
     bench_t bench;
 
@@ -280,11 +271,10 @@ START_TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
     look_for(&bench, 1);
     ck_assert_uint_lt(bench.sample.limit, 20);
 }
-END_TEST
 
 /* ---- bounds and garbage ------------------------------------------------------------ */
 
-START_TEST(the_minimum_wins_over_memory)
+TEST(the_minimum_wins_over_memory)
 {
     bench_t bench;
 
@@ -296,9 +286,8 @@ START_TEST(the_minimum_wins_over_memory)
     ck_assert_uint_eq(look_for(&bench, 10), 3);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 1);
 }
-END_TEST
 
-START_TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
+TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
 {
     bench_t bench;
     int glances;
@@ -315,9 +304,8 @@ START_TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
     /* Every one more serves more. */
     ck_assert_uint_eq(bench.sample.limit, 50);
 }
-END_TEST
 
-START_TEST(an_idle_zone_keeps_what_was_found)
+TEST(an_idle_zone_keeps_what_was_found)
 {
     bench_t bench;
 
@@ -330,9 +318,8 @@ START_TEST(an_idle_zone_keeps_what_was_found)
     ck_assert_uint_eq(
         law_tune_show(&bench.tune, bench.sample.now_usec).since_sec, 3600);
 }
-END_TEST
 
-START_TEST(crossed_bounds_and_zeros_are_survived)
+TEST(crossed_bounds_and_zeros_are_survived)
 {
     bench_t bench;
 
@@ -343,9 +330,8 @@ START_TEST(crossed_bounds_and_zeros_are_survived)
     memset(&bench, 0, sizeof(bench));
     ck_assert_uint_eq(look_for(&bench, 1), 1);
 }
-END_TEST
 
-START_TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
+TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
 {
     static const double lies[] = { NAN, -NAN, INFINITY, -INFINITY, -1, 1e300 };
     bench_t bench;
@@ -362,9 +348,8 @@ START_TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
         ck_assert_uint_eq(look_for(&bench, 0.5), 17);
     }
 }
-END_TEST
 
-START_TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
+TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
 {
     bench_t bench;
 
@@ -375,9 +360,8 @@ START_TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
     end_program_of(&bench, 0);
     ck_assert_uint_le(look_for(&bench, 1), 9);
 }
-END_TEST
 
-START_TEST(the_ramp_is_twice_what_runs_and_never_above)
+TEST(the_ramp_is_twice_what_runs_and_never_above)
 {
     bench_t bench;
 
@@ -389,7 +373,6 @@ START_TEST(the_ramp_is_twice_what_runs_and_never_above)
     run_programs(&bench, 4, 1);
     ck_assert_uint_eq(look_for(&bench, 0.25), 8);
 }
-END_TEST
 
 static uint32_t below(uint32_t *seed, uint32_t most)
 {
@@ -412,7 +395,7 @@ static void shuffle_sample(bench_t *bench, uint32_t *seed)
     sample->stall_permille = below(seed, 8) ? 0 : below(seed, 1001);
 }
 
-START_TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
+TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
 {
     uint32_t seed = 1, before = 0, most;
     bench_t bench;
@@ -436,11 +419,10 @@ START_TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
     }
     ck_assert_uint_gt(bench.tune.brake.times, 100);
 }
-END_TEST
 
 /* ---- words ---------------------------------------------------------------------------- */
 
-START_TEST(each_reason_has_a_word)
+TEST(each_reason_has_a_word)
 {
     uint32_t i;
 
@@ -448,41 +430,4 @@ START_TEST(each_reason_has_a_word)
         ck_assert_str_ne(law_tune_field_reason(i), "unknown");
     }
     ck_assert_str_eq(law_tune_field_reason(LAW_TUNE_REASONS), "unknown");
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   the_first_program_runs_alone_until_its_size_is_known);
-    tcase_add_test(stories,
-                   a_zone_without_programs_does_not_wait_for_their_size);
-    tcase_add_test(stories, memory_has_room_for_as_many_as_their_peaks_say);
-    tcase_add_test(
-        stories,
-        a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance);
-    tcase_add_test(stories, a_large_program_that_stays_is_a_surprise_once);
-    tcase_add_test(stories, at_the_cliff_the_brake_acts_within_a_tick);
-    tcase_add_test(stories, a_forecast_keeps_away_from_the_cliff);
-    tcase_add_test(stories, the_limit_comes_back_after_a_brake);
-    tcase_add_test(stories, a_brake_never_raises_the_limit_in_force);
-    tcase_add_test(stories,
-                   stalls_that_are_not_ours_do_not_keep_the_limit_down);
-    tcase_add_test(stories, the_minimum_wins_over_memory);
-    tcase_add_test(stories,
-                   a_minimum_that_is_raised_is_where_the_search_goes_on);
-    tcase_add_test(stories, an_idle_zone_keeps_what_was_found);
-    tcase_add_test(stories, crossed_bounds_and_zeros_are_survived);
-    tcase_add_test(stories,
-                   a_state_that_is_garbage_goes_on_with_the_limit_in_force);
-    tcase_add_test(stories,
-                   one_program_that_is_lied_about_does_not_raise_the_limit);
-    tcase_add_test(stories, the_ramp_is_twice_what_runs_and_never_above);
-    tcase_add_test(stories, no_sample_breaks_the_bounds_the_ramp_or_the_brake);
-    tcase_add_test(stories, each_reason_has_a_word);
-}
-
-int main(void)
-{
-    return run_stories("law_tune", add_stories);
 }

@@ -48,7 +48,7 @@ static bool is_surprised_by(uint32_t mb)
     return law_tune_memory_is_surprised(&memory, &runs, now);
 }
 
-START_TEST(of_larger_programs_twenty_are_enough)
+TEST(of_larger_programs_twenty_are_enough)
 {
     begin();
     end_programs_of(103, 10);
@@ -59,10 +59,9 @@ START_TEST(of_larger_programs_twenty_are_enough)
     end_programs_of(10, 190);
     ck_assert_uint_eq(room(), 5);
 }
-END_TEST
 
 /* After a restart: other programs, or a file that somebody wrote. */
-START_TEST(what_is_remembered_has_to_be_borne_out_by_one_of_ten)
+TEST(what_is_remembered_has_to_be_borne_out_by_one_of_ten)
 {
     begin();
     law_tune_memory_remember(&memory, 900 * MB, 900 * MB);
@@ -79,11 +78,10 @@ START_TEST(what_is_remembered_has_to_be_borne_out_by_one_of_ten)
     ck_assert_uint_le(room(), 40);
     ck_assert_double_ge(memory.largest_kb, 190 * MB);
 }
-END_TEST
 
 /* Of the first ten three are large: a spread with room for five, if it were all that
  * is known; but one was seen to have 200 MB. */
-START_TEST(what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten)
+TEST(what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten)
 {
     begin();
     end_programs_of(107, 10);
@@ -95,9 +93,8 @@ START_TEST(what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten)
     end_programs_of(10, 200);
     ck_assert_uint_eq(room(), 4);
 }
-END_TEST
 
-START_TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
+TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
 {
     begin();
     end_programs_of(100, 190);
@@ -111,9 +108,8 @@ START_TEST(smaller_programs_are_believed_when_three_tens_were_of_them)
     /* One as large as those before is a new kind again. */
     ck_assert(is_surprised_by(190));
 }
-END_TEST
 
-START_TEST(a_run_of_smaller_programs_is_not_believed)
+TEST(a_run_of_smaller_programs_is_not_believed)
 {
     begin();
     end_programs_of(100, 190);
@@ -122,10 +118,9 @@ START_TEST(a_run_of_smaller_programs_is_not_believed)
     end_programs_of(20, 20);
     ck_assert_uint_le(room(), 5);
 }
-END_TEST
 
 /* The means go on as if nothing had been compared. */
-START_TEST(a_lasting_mixture_is_never_taken_for_a_change)
+TEST(a_lasting_mixture_is_never_taken_for_a_change)
 {
     uint32_t i;
 
@@ -138,23 +133,4 @@ START_TEST(a_lasting_mixture_is_never_taken_for_a_change)
             ck_assert_uint_le(room(), 13);
         }
     }
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, of_larger_programs_twenty_are_enough);
-    tcase_add_test(stories,
-                   what_is_remembered_has_to_be_borne_out_by_one_of_ten);
-    tcase_add_test(stories,
-                   what_was_seen_to_be_needed_is_not_forgotten_for_a_mixed_ten);
-    tcase_add_test(stories,
-                   smaller_programs_are_believed_when_three_tens_were_of_them);
-    tcase_add_test(stories, a_run_of_smaller_programs_is_not_believed);
-    tcase_add_test(stories, a_lasting_mixture_is_never_taken_for_a_change);
-}
-
-int main(void)
-{
-    return run_stories("law_tune_memory", add_stories);
 }

@@ -54,7 +54,7 @@ static bool keeps_bounds(const scenario_t *scenario, uint64_t seed,
                || keeps_window(scenario, seed, 1, &result, why, size));
 }
 
-START_TEST(the_law_keeps_the_bounds_of_each_scenario)
+TEST(the_law_keeps_the_bounds_of_each_scenario)
 {
     const scenario_t *scenario;
     char why[100];
@@ -67,7 +67,6 @@ START_TEST(the_law_keeps_the_bounds_of_each_scenario)
         }
     }
 }
-END_TEST
 
 /* @return whether a part can be missed with every seed. */
 static bool can_miss(const scenario_t *scenario)
@@ -83,7 +82,7 @@ static bool can_miss(const scenario_t *scenario)
     return true;
 }
 
-START_TEST(a_law_without_one_of_its_parts_breaks_a_bound)
+TEST(a_law_without_one_of_its_parts_breaks_a_bound)
 {
     const scenario_t *scenario;
     uint32_t missed = 0;
@@ -96,10 +95,9 @@ START_TEST(a_law_without_one_of_its_parts_breaks_a_bound)
     }
     ck_assert_uint_eq(missed, LAW_TUNE_NO_PARTS);
 }
-END_TEST
 
 /* Both nets gone: what the forecast alone and the brake alone still prevent. */
-START_TEST(without_forecast_and_brake_the_server_stands_still)
+TEST(without_forecast_and_brake_the_server_stands_still)
 {
     const scenario_t *scenario = scenario_called("day-night");
     static world_result_t result;
@@ -109,9 +107,8 @@ START_TEST(without_forecast_and_brake_the_server_stands_still)
     ck_assert_double_gt(result.thrash, 60);
     ck_assert_double_lt(world_rate(&result, 180, 220), 5);
 }
-END_TEST
 
-START_TEST(one_seed_is_one_run)
+TEST(one_seed_is_one_run)
 {
     const scenario_t *scenario = scenario_called("memory-mix");
     static world_result_t one, other;
@@ -121,18 +118,4 @@ START_TEST(one_seed_is_one_run)
     ck_assert_mem_eq(&one, &other, sizeof(one));
     scenario_run(scenario, 8, 0, &other);
     ck_assert_mem_ne(&one, &other, sizeof(one));
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, the_law_keeps_the_bounds_of_each_scenario);
-    tcase_add_test(stories, a_law_without_one_of_its_parts_breaks_a_bound);
-    tcase_add_test(stories, without_forecast_and_brake_the_server_stands_still);
-    tcase_add_test(stories, one_seed_is_one_run);
-}
-
-int main(void)
-{
-    return run_stories("law_tune_scenarios", add_stories);
 }

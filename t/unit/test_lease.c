@@ -1,9 +1,11 @@
 /* test_lease.c - permits that are handed over and not used. */
 #include "test_hand_over.h"
 
+WITH_FLOWS_TOO;
+
 /* ---- the lease ----------------------------------------------------------- */
 
-START_TEST(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over)
+TEST(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over)
 {
     make_children();
     park_in(one, 0);
@@ -19,9 +21,8 @@ START_TEST(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over)
     ck_assert(!adm_ticket_begin(&waiting[0], granted_at + LEASE));
     ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
 }
-END_TEST
 
-START_TEST(a_permit_that_is_used_stays)
+TEST(a_permit_that_is_used_stays)
 {
     make_children();
     park_in(one, 0);
@@ -34,9 +35,8 @@ START_TEST(a_permit_that_is_used_stays)
     leave(&waiting[0]);
     assert_permit_is_with(1);
 }
-END_TEST
 
-START_TEST(a_permit_that_nobody_else_can_use_stays)
+TEST(a_permit_that_nobody_else_can_use_stays)
 {
     make_children();
     park_in(one, 0);
@@ -49,9 +49,8 @@ START_TEST(a_permit_that_nobody_else_can_use_stays)
     ck_assert_uint_eq(passed_on(), 0);
     ck_assert(adm_ticket_begin(&waiting[0], adm_now()));
 }
-END_TEST
 
-START_TEST(who_comes_later_and_can_run_gets_it_at_once)
+TEST(who_comes_later_and_can_run_gets_it_at_once)
 {
     adm_ticket_t later;
 
@@ -62,11 +61,9 @@ START_TEST(who_comes_later_and_can_run_gets_it_at_once)
                      ADM_WAITING);
     ck_assert(adm_ticket_is_granted(&later));
     ck_assert(!adm_ticket_is_granted(&waiting[0]));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(any_visit_of_the_zone_passes_it_on)
+TEST(any_visit_of_the_zone_passes_it_on)
 {
     make_children();
     park_in(one, 0);
@@ -77,9 +74,8 @@ START_TEST(any_visit_of_the_zone_passes_it_on)
     waiting[2].child = NULL;
     assert_permit_is_with(1);
 }
-END_TEST
 
-START_TEST(where_winners_are_late_leases_are_longer)
+TEST(where_winners_are_late_leases_are_longer)
 {
     adm_usec_t time;
 
@@ -107,9 +103,8 @@ START_TEST(where_winners_are_late_leases_are_longer)
     assert_permit_is_with(0);
     ck_assert_uint_eq(passed_on(), 3);
 }
-END_TEST
 
-START_TEST(beyond_a_lowered_limit_nothing_is_handed_on)
+TEST(beyond_a_lowered_limit_nothing_is_handed_on)
 {
     make_children();
     park_in(one, 0);
@@ -120,13 +115,11 @@ START_TEST(beyond_a_lowered_limit_nothing_is_handed_on)
     ck_assert(!adm_ticket_is_granted(&waiting[0]));
     ck_assert(!adm_ticket_is_granted(&waiting[1]));
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- order --------------------------------------------------------------- */
 
-START_TEST(who_lost_a_permit_keeps_its_place)
+TEST(who_lost_a_permit_keeps_its_place)
 {
     make_children();
     park_in(one, 0);
@@ -141,9 +134,8 @@ START_TEST(who_lost_a_permit_keeps_its_place)
     leave(&waiting[1]);
     assert_permit_is_with(0);
 }
-END_TEST
 
-START_TEST(a_silent_child_wins_nothing_while_another_can_run)
+TEST(a_silent_child_wins_nothing_while_another_can_run)
 {
     make_children();
     park_in(one, 0);
@@ -161,9 +153,8 @@ START_TEST(a_silent_child_wins_nothing_while_another_can_run)
     assert_permit_is_with(0);
     ck_assert_uint_eq(passed_on(), 1);
 }
-END_TEST
 
-START_TEST(several_that_lost_their_permits_wait_in_their_order)
+TEST(several_that_lost_their_permits_wait_in_their_order)
 {
     adm_ticket_t too;
 
@@ -183,13 +174,11 @@ START_TEST(several_that_lost_their_permits_wait_in_their_order)
     ck_assert_uint_eq(queued_in(zone), 2);
     ck_assert(adm_ticket_is_granted(&too));
     ck_assert(adm_ticket_is_granted(&waiting[3]));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- who can run --------------------------------------------------------- */
 
-START_TEST(a_child_that_is_full_is_passed_over)
+TEST(a_child_that_is_full_is_passed_over)
 {
     make_children();
     park_in(one, 0);
@@ -199,9 +188,8 @@ START_TEST(a_child_that_is_full_is_passed_over)
     assert_permit_is_with(1);
     ck_assert_uint_eq(passed_on(), 0);
 }
-END_TEST
 
-START_TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
+TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
 {
     make_children();
     park_in(one, 0);
@@ -212,9 +200,8 @@ START_TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
     assert_permit_is_with(1);
     ck_assert_uint_eq(passed_on(), 1);
 }
-END_TEST
 
-START_TEST(who_blocks_in_a_full_child_can_run)
+TEST(who_blocks_in_a_full_child_can_run)
 {
     make_children();
     park_in(one, 0);
@@ -225,9 +212,8 @@ START_TEST(who_blocks_in_a_full_child_can_run)
     hand_over();
     assert_permit_is_with(1);
 }
-END_TEST
 
-START_TEST(a_full_child_is_better_than_a_silent_one)
+TEST(a_full_child_is_better_than_a_silent_one)
 {
     make_children();
     park_in(one, 0);
@@ -241,9 +227,8 @@ START_TEST(a_full_child_is_better_than_a_silent_one)
     waiting[1].child = NULL;
     assert_permit_is_with(2);
 }
-END_TEST
 
-START_TEST(a_child_that_has_room_again_gets_the_permit_that_stands_idle)
+TEST(a_child_that_has_room_again_gets_the_permit_that_stands_idle)
 {
     make_children();
     park_in(one, 0);
@@ -256,7 +241,6 @@ START_TEST(a_child_that_has_room_again_gets_the_permit_that_stands_idle)
     ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
     assert_permit_is_with(1);
 }
-END_TEST
 
 /* ---- who notices --------------------------------------------------------- */
 
@@ -269,7 +253,7 @@ static uint32_t rung(adm_child_t *child)
     return count ? slots[0] : UINT32_MAX;
 }
 
-START_TEST(another_childs_dispatcher_is_told_of_a_grant)
+TEST(another_childs_dispatcher_is_told_of_a_grant)
 {
     make_children();
     park_in(one, 0);
@@ -278,11 +262,9 @@ START_TEST(another_childs_dispatcher_is_told_of_a_grant)
     hand_over();
     ck_assert_uint_eq(rung(one), 0);
     ck_assert_uint_eq(rung(two), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(it_is_told_once_in_the_time_of_a_lease)
+TEST(it_is_told_once_in_the_time_of_a_lease)
 {
     make_children();
     park_in(one, 0);
@@ -294,11 +276,9 @@ START_TEST(it_is_told_once_in_the_time_of_a_lease)
     adm_ticket_release(&waiting[0], granted_at + LEASE / 2);
     ck_assert(adm_ticket_is_granted(&waiting[1]));
     ck_assert_uint_eq(rung(two), UINT32_MAX);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_is_told_looks_until_somebody_else_would_be)
+TEST(who_is_told_looks_until_somebody_else_would_be)
 {
     adm_usec_t until;
 
@@ -315,22 +295,18 @@ START_TEST(who_is_told_looks_until_somebody_else_would_be)
     ck_assert_int_eq(until, rec_of_zone(zone)->guarded_until);
     ck_assert_int_gt(until, granted_at);
     ck_assert_int_eq(adm_lease_look(two, zone, until), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_parks_beside_a_grant_looks_after_it)
+TEST(who_parks_beside_a_grant_looks_after_it)
 {
     make_children();
     park_in(one, 0);
     hand_over();
     park_in(two, 1);
     ck_assert_uint_eq(rung(two), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(one_is_enough_and_not_of_the_winners_child)
+TEST(one_is_enough_and_not_of_the_winners_child)
 {
     make_children();
     park_in(one, 0);
@@ -342,16 +318,13 @@ START_TEST(one_is_enough_and_not_of_the_winners_child)
     ck_assert_uint_eq(rung(two), 2);
     park_in(two, 3);
     ck_assert_uint_eq(rung(two), UINT32_MAX);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int block_and_leave(void *unused)
 {
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
     if (enter_as(child, zone, BLOCKS, adm_now(), &ticket) != ADM_WAITING
         || wait_until(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC)
                != ADM_WAITED) {
@@ -361,7 +334,7 @@ static int block_and_leave(void *unused)
     return 0;
 }
 
-START_TEST(who_blocks_sees_for_itself)
+TEST(who_blocks_sees_for_itself)
 {
     pid_t other;
 
@@ -373,40 +346,4 @@ START_TEST(who_blocks_sees_for_itself)
     hand_over();
     ck_assert_int_eq(end_of(other), 0);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(
-        stories, a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over);
-    tcase_add_test(stories, a_permit_that_is_used_stays);
-    tcase_add_test(stories, a_permit_that_nobody_else_can_use_stays);
-    tcase_add_test(stories, who_comes_later_and_can_run_gets_it_at_once);
-    tcase_add_test(stories, any_visit_of_the_zone_passes_it_on);
-    tcase_add_test(stories, where_winners_are_late_leases_are_longer);
-    tcase_add_test(stories, beyond_a_lowered_limit_nothing_is_handed_on);
-    tcase_add_test(stories, who_lost_a_permit_keeps_its_place);
-    tcase_add_test(stories, a_silent_child_wins_nothing_while_another_can_run);
-    tcase_add_test(stories,
-                   several_that_lost_their_permits_wait_in_their_order);
-    tcase_add_test(stories, a_child_that_is_full_is_passed_over);
-    tcase_add_test(stories,
-                   a_child_that_says_it_is_full_gives_its_permit_away_at_once);
-    tcase_add_test(stories, who_blocks_in_a_full_child_can_run);
-    tcase_add_test(stories, a_full_child_is_better_than_a_silent_one);
-    tcase_add_test(
-        stories, a_child_that_has_room_again_gets_the_permit_that_stands_idle);
-    tcase_add_test(stories, another_childs_dispatcher_is_told_of_a_grant);
-    tcase_add_test(stories, it_is_told_once_in_the_time_of_a_lease);
-    tcase_add_test(stories, who_is_told_looks_until_somebody_else_would_be);
-    tcase_add_test(stories, who_parks_beside_a_grant_looks_after_it);
-    tcase_add_test(stories, one_is_enough_and_not_of_the_winners_child);
-    tcase_add_test(stories, who_blocks_sees_for_itself);
-}
-
-int main(void)
-{
-    return run_stories_twice("lease", add_stories);
 }

@@ -4,6 +4,8 @@
 
 #include "test_support.h"
 
+WITH_FLOWS_TOO;
+
 static adm_outcome_t cancel(adm_ticket_t *ticket, adm_outcome_t outcome)
 {
     return adm_ticket_cancel(ticket, outcome, adm_now());
@@ -11,12 +13,11 @@ static adm_outcome_t cancel(adm_ticket_t *ticket, adm_outcome_t outcome)
 
 /* ---- release ------------------------------------------------------------- */
 
-START_TEST(a_permit_given_back_goes_to_the_first_in_line)
+TEST(a_permit_given_back_goes_to_the_first_in_line)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting[2];
 
+    stage(1, 2);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     enter_many(child, zone, waiting, 2, ADM_WAITING);
     leave(&inside);
@@ -24,45 +25,36 @@ START_TEST(a_permit_given_back_goes_to_the_first_in_line)
     ck_assert(!adm_ticket_is_granted(&waiting[1]));
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_permit_given_back_beside_an_empty_line_is_free)
+TEST(a_permit_given_back_beside_an_empty_line_is_free)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t ticket;
 
+    stage(1, 2);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(ticket.held, 0);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_second_release_gives_nothing_back)
+TEST(a_second_release_gives_nothing_back)
 {
-    adm_zone_t zone = zone_with(2, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside[2];
 
+    stage(2, 2);
     enter_many(child, zone, inside, 2, ADM_ADMITTED);
     leave(&inside[0]);
     leave(&inside[0]);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_second_release_does_not_end_the_tickets_next_owner)
+TEST(a_second_release_does_not_end_the_tickets_next_owner)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t old, young;
 
+    stage(1, 2);
     ck_assert_int_eq(enter(child, zone, &old), ADM_ADMITTED);
     leave(&old);
     ck_assert_int_eq(enter(child, zone, &young), ADM_ADMITTED);
@@ -70,32 +62,25 @@ START_TEST(a_second_release_does_not_end_the_tickets_next_owner)
     atomic_store(&old.held, 1); /* even if it thought that it still held */
     leave(&old);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_ticket_never_entered_can_be_released)
+TEST(a_ticket_never_entered_can_be_released)
 {
     adm_ticket_t ticket = { 0 };
 
     adm_ticket_release(&ticket, adm_now());
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_waiting_ticket_that_is_released_leaves_the_line)
+TEST(a_waiting_ticket_that_is_released_leaves_the_line)
 {
-    adm_zone_t zone = zone_with(0, 2);
-    adm_child_t *child = join();
     adm_ticket_t waiting;
 
+    stage(0, 2);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     leave(&waiting);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_GONE], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void *leave_in_thread(void *ticket)
 {
@@ -103,31 +88,27 @@ static void *leave_in_thread(void *ticket)
     return NULL;
 }
 
-START_TEST(any_thread_may_give_a_permit_back)
+TEST(any_thread_may_give_a_permit_back)
 {
-    adm_zone_t zone = zone_with(1, 1);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting;
     pthread_t thread;
 
+    stage(1, 1);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     pthread_create(&thread, NULL, leave_in_thread, &inside);
     pthread_join(thread, NULL);
     ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(of_many_threads_that_give_it_back_the_first_one_counts)
+TEST(of_many_threads_that_give_it_back_the_first_one_counts)
 {
     enum { THREADS = 8, PERMITS = 200 };
-    adm_zone_t zone = zone_with(PERMITS, 1);
-    adm_child_t *child = join();
     static adm_ticket_t inside[PERMITS];
     pthread_t threads[THREADS];
     unsigned round, n;
 
+    stage(PERMITS, 1);
     enter_many(child, zone, inside, PERMITS, ADM_ADMITTED);
     for (round = 0; round < 20; round++) {
         for (n = 0; n < THREADS; n++) {
@@ -138,9 +119,7 @@ START_TEST(of_many_threads_that_give_it_back_the_first_one_counts)
         }
         ck_assert_uint_eq(active_in(zone), PERMITS - 1 - round);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
 static int leave_in_fork(void *tickets)
 {
@@ -152,12 +131,11 @@ static int leave_in_fork(void *tickets)
     return 0;
 }
 
-START_TEST(a_forked_process_gives_nothing_back)
+TEST(a_forked_process_gives_nothing_back)
 {
-    adm_zone_t zone = zone_with(1, 1);
-    adm_child_t *child = join();
     adm_ticket_t tickets[2];
 
+    stage(1, 1);
     ck_assert_int_eq(enter(child, zone, &tickets[0]), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &tickets[1]), ADM_WAITING);
     ck_assert_int_eq(play(leave_in_fork, tickets), 0);
@@ -165,20 +143,17 @@ START_TEST(a_forked_process_gives_nothing_back)
     ck_assert_uint_eq(queued_in(zone), 1);
     leave(&tickets[0]);
     ck_assert(adm_ticket_is_granted(&tickets[1]));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- cancel -------------------------------------------------------------- */
 
 /* Loop test: the first, the middle and the last in line leave. */
-START_TEST(the_line_closes_up_behind_who_leaves_it)
+TESTS(the_line_closes_up_behind_who_leaves_it, 0, 3)
 {
-    adm_zone_t zone = zone_with(1, 3);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting[3];
     int n;
 
+    stage(1, 3);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     enter_many(child, zone, waiting, 3, ADM_WAITING);
     ck_assert_int_eq(cancel(&waiting[_i], ADM_GONE), ADM_GONE);
@@ -192,34 +167,28 @@ START_TEST(the_line_closes_up_behind_who_leaves_it)
         }
     }
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_only_one_in_line_can_leave_it)
+TEST(the_only_one_in_line_can_leave_it)
 {
-    adm_zone_t zone = zone_with(0, 1);
-    adm_child_t *child = join();
     adm_ticket_t waiting;
 
+    stage(0, 1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     ck_assert_int_eq(cancel(&waiting, ADM_TIMEOUT), ADM_TIMEOUT);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_int_eq(cancel(&waiting, ADM_TIMEOUT), ADM_TIMEOUT);
     leave(&waiting);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_TIMEOUT], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(each_outcome_has_its_own_count)
+TEST(each_outcome_has_its_own_count)
 {
-    adm_zone_t zone = zone_with(0, 1);
-    adm_child_t *child = join();
     adm_ticket_t ticket;
     adm_zone_stats_t stats;
     adm_outcome_t outcome;
 
+    stage(0, 1);
     for (outcome = ADM_TIMEOUT; outcome <= ADM_STOPPED; outcome++) {
         ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
         ck_assert_int_eq(cancel(&ticket, outcome), outcome);
@@ -227,16 +196,13 @@ START_TEST(each_outcome_has_its_own_count)
     stats = stats_of(child, zone);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 1);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_GONE], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_timeout_that_comes_after_the_grant_keeps_the_permit)
+TEST(a_timeout_that_comes_after_the_grant_keeps_the_permit)
 {
-    adm_zone_t zone = zone_with(1, 1);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting;
 
+    stage(1, 1);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     leave(&inside);
@@ -245,26 +211,21 @@ START_TEST(a_timeout_that_comes_after_the_grant_keeps_the_permit)
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_TIMEOUT], 0);
     leave(&waiting);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: the client left, the child stops. */
-START_TEST(who_leaves_after_the_grant_passes_the_permit_on)
+TESTS(who_leaves_after_the_grant_passes_the_permit_on, 0, 2)
 {
     static const adm_outcome_t outcomes[] = { ADM_GONE, ADM_STOPPED };
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting[2];
 
+    stage(1, 2);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     enter_many(child, zone, waiting, 2, ADM_WAITING);
     leave(&inside);
     ck_assert_int_eq(cancel(&waiting[0], outcomes[_i]), outcomes[_i]);
     ck_assert(adm_ticket_is_granted(&waiting[1]));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- both at once -------------------------------------------------------- */
 
@@ -308,7 +269,7 @@ static int give_permit_back(void *context)
     return 0;
 }
 
-START_TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
+TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
 {
     race_t race = { zone_with(1, 1), 4000 };
     adm_child_t *child = join();
@@ -339,34 +300,4 @@ START_TEST(a_cancel_that_meets_a_grant_ends_in_one_of_both)
     printf("# %u of %d cancels came after the grant\n", granted, RACES);
     ck_assert_uint_eq(stats_of(child, race.zone).figures.outcomes[ADM_TIMEOUT],
                       RACES - granted);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_permit_given_back_goes_to_the_first_in_line);
-    tcase_add_test(stories, a_permit_given_back_beside_an_empty_line_is_free);
-    tcase_add_test(stories, a_second_release_gives_nothing_back);
-    tcase_add_test(stories,
-                   a_second_release_does_not_end_the_tickets_next_owner);
-    tcase_add_test(stories, a_ticket_never_entered_can_be_released);
-    tcase_add_test(stories, a_waiting_ticket_that_is_released_leaves_the_line);
-    tcase_add_test(stories, any_thread_may_give_a_permit_back);
-    tcase_add_test(stories,
-                   of_many_threads_that_give_it_back_the_first_one_counts);
-    tcase_add_test(stories, a_forked_process_gives_nothing_back);
-    tcase_add_loop_test(stories, the_line_closes_up_behind_who_leaves_it, 0, 3);
-    tcase_add_test(stories, the_only_one_in_line_can_leave_it);
-    tcase_add_test(stories, each_outcome_has_its_own_count);
-    tcase_add_test(stories,
-                   a_timeout_that_comes_after_the_grant_keeps_the_permit);
-    tcase_add_loop_test(stories,
-                        who_leaves_after_the_grant_passes_the_permit_on, 0, 2);
-    tcase_add_test(stories, a_cancel_that_meets_a_grant_ends_in_one_of_both);
-}
-
-int main(void)
-{
-    return run_stories_twice("leave", add_stories);
 }

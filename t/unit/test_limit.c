@@ -2,9 +2,6 @@
 #include "core/adm_limit.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
-
 static void make_zone(uint32_t limit)
 {
     zone = zone_with(limit, 10);
@@ -22,28 +19,27 @@ static void assert_limit(uint32_t expected)
     ck_assert_uint_eq(stats_of(child, zone).limit, expected);
 }
 
-START_TEST(what_is_configured_holds_where_nothing_else_is_said)
+TEST(what_is_configured_holds_where_nothing_else_is_said)
 {
     make_zone(5);
     assert_limit(5);
     make_zone(0);
     assert_limit(0);
 }
-END_TEST
 
-START_TEST(where_only_the_configuration_has_spoken_one_load_tells)
+TEST(where_only_the_configuration_has_spoken_one_load_tells)
 {
     make_zone(5);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
     zone = zone_with(6, 10);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 0);
+    is_spoilt = true; /* nobody has promised it */
     say(ADM_LIMIT_SHARE, 2);
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->has_other_limits), 1);
     assert_limit(2);
 }
-END_TEST
 
-START_TEST(the_least_holds_whoever_says_it)
+TEST(the_least_holds_whoever_says_it)
 {
     make_zone(5);
     say(ADM_LIMIT_AUTO, 8);
@@ -56,9 +52,8 @@ START_TEST(the_least_holds_whoever_says_it)
     say(ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
     assert_limit(5);
 }
-END_TEST
 
-START_TEST(a_zone_in_the_place_of_another_inherits_no_limit)
+TEST(a_zone_in_the_place_of_another_inherits_no_limit)
 {
     unsigned loads;
 
@@ -73,20 +68,4 @@ START_TEST(a_zone_in_the_place_of_another_inherits_no_limit)
     }
     zone = zone_called("second", 4, 10);
     assert_limit(4);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   what_is_configured_holds_where_nothing_else_is_said);
-    tcase_add_test(stories,
-                   where_only_the_configuration_has_spoken_one_load_tells);
-    tcase_add_test(stories, the_least_holds_whoever_says_it);
-    tcase_add_test(stories, a_zone_in_the_place_of_another_inherits_no_limit);
-}
-
-int main(void)
-{
-    return run_stories("limit", add_stories);
 }

@@ -38,7 +38,7 @@ static int die_during_repair(void *lock)
     return 2;
 }
 
-START_TEST(a_free_lock_is_taken_and_given_back)
+TEST(a_free_lock_is_taken_and_given_back)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -50,9 +50,8 @@ START_TEST(a_free_lock_is_taken_and_given_back)
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     release_and_check(lock);
 }
-END_TEST
 
-START_TEST(a_second_acquire_of_the_same_thread_is_told_busy)
+TEST(a_second_acquire_of_the_same_thread_is_told_busy)
 {
     adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *other = lock_of_a_zone();
@@ -63,18 +62,16 @@ START_TEST(a_second_acquire_of_the_same_thread_is_told_busy)
     ck_assert(adm_lock_is_held_here());
     release_and_check(lock);
 }
-END_TEST
 
 static adm_lock_t *interrupted_lock;
 static volatile sig_atomic_t result_below;
 
 static void acquire_in_handler(int signal_number)
 {
-    (void)signal_number;
     result_below = (sig_atomic_t)adm_lock_acquire(interrupted_lock, NEVER);
 }
 
-START_TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
+TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
 {
     interrupted_lock = lock_of_a_zone();
     signal(SIGUSR1, acquire_in_handler);
@@ -86,7 +83,6 @@ START_TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
     ck_assert(adm_lock_is_held_here());
     release_and_check(interrupted_lock);
 }
-END_TEST
 
 #define ROUNDS 2000
 
@@ -114,7 +110,7 @@ static void *count_up_in_thread(void *zone)
     return (void *)(intptr_t)count_up(zone);
 }
 
-START_TEST(processes_and_threads_exclude_each_other)
+TEST(processes_and_threads_exclude_each_other)
 {
     adm_zone_rec_t *zone = rec_of_zone(zone_with(1, 1));
     pid_t one = start(count_up, zone);
@@ -130,11 +126,9 @@ START_TEST(processes_and_threads_exclude_each_other)
     ck_assert_int_eq(end_of(one), 0);
     ck_assert_int_eq(end_of(other), 0);
     ck_assert_uint_eq(*counter_in(zone), 4 * ROUNDS);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_next_owner_is_told_that_the_last_one_died)
+TEST(the_next_owner_is_told_that_the_last_one_died)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -145,7 +139,6 @@ START_TEST(the_next_owner_is_told_that_the_last_one_died)
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     release_and_check(lock);
 }
-END_TEST
 
 static void *acquire_in_thread(void *lock)
 {
@@ -165,7 +158,7 @@ static int hold_until_killed(void *lock)
     return stay();
 }
 
-START_TEST(who_is_blocked_when_the_owner_dies_is_told)
+TEST(who_is_blocked_when_the_owner_dies_is_told)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start(hold_until_killed, lock);
@@ -177,11 +170,9 @@ START_TEST(who_is_blocked_when_the_owner_dies_is_told)
     kill_unnoticed(owner);
     pthread_join(thread, &result);
     ck_assert_int_eq((intptr_t)result, ADM_LOCKED_OWNER_DIED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_owner_killed_during_repair_is_told_again)
+TEST(an_owner_killed_during_repair_is_told_again)
 {
     adm_lock_t *lock = lock_of_a_zone();
     int n;
@@ -194,9 +185,8 @@ START_TEST(an_owner_killed_during_repair_is_told_again)
     adm_lock_mark_repaired(lock);
     release_and_check(lock);
 }
-END_TEST
 
-START_TEST(a_lock_given_back_unrepaired_is_broken)
+TEST(a_lock_given_back_unrepaired_is_broken)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -206,9 +196,7 @@ START_TEST(a_lock_given_back_unrepaired_is_broken)
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCK_BROKEN);
     ck_assert(!adm_lock_is_held_here());
     ck_assert(adm_lock_owner_is_dead(lock));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- locks held for life ------------------------------------------------- */
 
@@ -228,7 +216,7 @@ static pid_t start_life(adm_lock_t *lock)
     return pid;
 }
 
-START_TEST(who_lives_is_not_dead)
+TEST(who_lives_is_not_dead)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start_life(lock);
@@ -236,22 +224,18 @@ START_TEST(who_lives_is_not_dead)
     ck_assert(!adm_lock_owner_is_dead(lock));
     ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCK_BUSY);
     kill_unnoticed(owner);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_was_killed_is_dead_however_often_one_asks)
+TEST(who_was_killed_is_dead_however_often_one_asks)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
     kill_unnoticed(start_life(lock));
     ck_assert(adm_lock_owner_is_dead(lock));
     ck_assert(adm_lock_owner_is_dead(lock));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(death_is_seen_before_the_process_is_reaped)
+TEST(death_is_seen_before_the_process_is_reaped)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start_life(lock);
@@ -261,22 +245,18 @@ START_TEST(death_is_seen_before_the_process_is_reaped)
     ck_assert_int_eq(waitid(P_PID, (id_t)owner, &info, WEXITED | WNOWAIT), 0);
     ck_assert(adm_lock_owner_is_dead(lock));
     ck_assert_int_eq(end_of(owner), -SIGKILL);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_lock_of_a_dead_one_serves_the_next_life)
+TEST(the_lock_of_a_dead_one_serves_the_next_life)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
     kill_unnoticed(start_life(lock));
     kill_unnoticed(start_life(lock));
     ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCKED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_critical_section_is_no_place_to_ask_for_deaths)
+TEST(a_critical_section_is_no_place_to_ask_for_deaths)
 {
     adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *life = lock_of_a_zone();
@@ -286,9 +266,7 @@ START_TEST(a_critical_section_is_no_place_to_ask_for_deaths)
     ck_assert(!adm_lock_owner_is_dead(life));
     adm_lock_release(lock);
     ck_assert(adm_lock_owner_is_dead(life));
-    assert_segment_consistent();
 }
-END_TEST
 
 static int fork_a_program(void *lock)
 {
@@ -304,7 +282,7 @@ static int fork_a_program(void *lock)
     return stay();
 }
 
-START_TEST(the_end_of_a_forked_process_is_not_the_owners)
+TEST(the_end_of_a_forked_process_is_not_the_owners)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start(fork_a_program, lock);
@@ -312,30 +290,4 @@ START_TEST(the_end_of_a_forked_process_is_not_the_owners)
     WAIT_FOR(atomic_load(shared) == 1);
     ck_assert(!adm_lock_owner_is_dead(lock));
     kill_unnoticed(owner);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_free_lock_is_taken_and_given_back);
-    tcase_add_test(stories, a_second_acquire_of_the_same_thread_is_told_busy);
-    tcase_add_test(stories,
-                   a_signal_handler_on_top_of_a_critical_section_is_told_busy);
-    tcase_add_test(stories, processes_and_threads_exclude_each_other);
-    tcase_add_test(stories, the_next_owner_is_told_that_the_last_one_died);
-    tcase_add_test(stories, who_is_blocked_when_the_owner_dies_is_told);
-    tcase_add_test(stories, an_owner_killed_during_repair_is_told_again);
-    tcase_add_test(stories, a_lock_given_back_unrepaired_is_broken);
-    tcase_add_test(stories, who_lives_is_not_dead);
-    tcase_add_test(stories, who_was_killed_is_dead_however_often_one_asks);
-    tcase_add_test(stories, death_is_seen_before_the_process_is_reaped);
-    tcase_add_test(stories, the_lock_of_a_dead_one_serves_the_next_life);
-    tcase_add_test(stories, a_critical_section_is_no_place_to_ask_for_deaths);
-    tcase_add_test(stories, the_end_of_a_forked_process_is_not_the_owners);
-}
-
-int main(void)
-{
-    return run_stories("lock", add_stories);
 }

@@ -1,7 +1,7 @@
 /* test_outcome.c - one list tells all of what can become of a request. */
 #include "test_support.h"
 
-START_TEST(each_outcome_has_a_name_of_its_own)
+TEST(each_outcome_has_a_name_of_its_own)
 {
     adm_outcome_t one, other;
 
@@ -13,9 +13,8 @@ START_TEST(each_outcome_has_a_name_of_its_own)
     ck_assert_str_eq(adm_outcome_name(ADM_FULL), "full");
     ck_assert_str_eq(adm_outcome_name(ADM_WAITED), "queued");
 }
-END_TEST
 
-START_TEST(what_is_refused_has_a_reason_for_the_log)
+TEST(what_is_refused_has_a_reason_for_the_log)
 {
     adm_outcome_t outcome;
 
@@ -24,9 +23,8 @@ START_TEST(what_is_refused_has_a_reason_for_the_log)
                          adm_outcome_action(outcome) == ADM_REFUSE);
     }
 }
-END_TEST
 
-START_TEST(the_sums_follow_from_the_list)
+TEST(the_sums_follow_from_the_list)
 {
     adm_figures_t figures = { 0 };
 
@@ -37,17 +35,4 @@ START_TEST(the_sums_follow_from_the_list)
     figures.outcomes[ADM_GONE] = 10000;
     ck_assert_uint_eq(adm_figures_admitted(&figures), 111);
     ck_assert_uint_eq(adm_figures_rejected(&figures), 1100);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, each_outcome_has_a_name_of_its_own);
-    tcase_add_test(stories, what_is_refused_has_a_reason_for_the_log);
-    tcase_add_test(stories, the_sums_follow_from_the_list);
-}
-
-int main(void)
-{
-    return run_stories("outcome", add_stories);
 }

@@ -6,8 +6,6 @@
 #include "test_support.h"
 
 /* A zone of 3 inside and 5 in line (tickets 1..8), two unused ones behind. */
-static adm_zone_t zone;
-static adm_child_t *child;
 static adm_ticket_t inside[3], waiting[5], unused[2];
 
 static void fill_zone(void)
@@ -46,7 +44,7 @@ static void assert_all_in_order(void)
     assert_segment_consistent();
 }
 
-START_TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
+TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
 {
     adm_ticket_t ticket;
 
@@ -55,11 +53,9 @@ START_TEST(a_ticket_given_back_is_used_again_before_a_fresh_one)
     ck_assert_uint_eq(ticket.idx, unused[1].idx);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
     ck_assert_uint_eq(ticket.idx, unused[0].idx);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_zone_takes_one_chunk_after_the_other)
+TEST(a_zone_takes_one_chunk_after_the_other)
 {
     adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
     adm_ticket_t tickets[ADM_CHUNK_TICKETS + 1], ticket;
@@ -73,26 +69,21 @@ START_TEST(a_zone_takes_one_chunk_after_the_other)
     ck_assert_uint_eq((tickets[ADM_CHUNK_TICKETS].idx - 1) / ADM_CHUNK_TICKETS,
                       2);
     ck_assert_uint_eq(atomic_load(&segment->header->chunks_used), 3);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_rebuild_of_a_whole_zone_changes_nothing)
+TEST(a_rebuild_of_a_whole_zone_changes_nothing)
 {
     fill_zone();
     rebuild();
     assert_all_in_order();
 }
-END_TEST
 
-START_TEST(a_rebuild_of_an_empty_zone_leaves_it_empty)
+TEST(a_rebuild_of_an_empty_zone_leaves_it_empty)
 {
     zone = zone_with(1, 1);
     rebuild();
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void damage_counts(adm_zone_rec_t *rec)
 {
@@ -137,16 +128,16 @@ static void (*const damages[])(adm_zone_rec_t *) = {
 };
 
 /* Loop test: each cache torn on its own. */
-START_TEST(a_rebuild_derives_all_from_the_tickets)
+TESTS(a_rebuild_derives_all_from_the_tickets, 0,
+      sizeof(damages) / sizeof(damages[0]))
 {
     fill_zone();
     damages[_i](rec_of_zone(zone));
     rebuild();
     assert_all_in_order();
 }
-END_TEST
 
-START_TEST(an_unknown_state_becomes_an_unused_ticket)
+TEST(an_unknown_state_becomes_an_unused_ticket)
 {
     fill_zone();
     atomic_store(&rec_of_ticket(&unused[0])->state, 12345);
@@ -155,9 +146,8 @@ START_TEST(an_unknown_state_becomes_an_unused_ticket)
                       ADM_TICKET_FREE);
     assert_all_in_order();
 }
-END_TEST
 
-START_TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
+TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
 {
     enum { LENGTH = 1000 };
     static adm_ticket_t line[LENGTH];
@@ -192,24 +182,20 @@ START_TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
         served++;
     }
     ck_assert_uint_eq(served, LENGTH);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- somebody wrote into the segment: no endless loop, no crash ---------- */
 
-START_TEST(a_line_whose_first_does_not_wait_is_rebuilt)
+TEST(a_line_whose_first_does_not_wait_is_rebuilt)
 {
     fill_zone();
     rec_of_zone(zone)->head_idx = unused[0].idx;
     leave(&inside[0]);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
     ck_assert_uint_eq(active_in(zone), 3);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_line_that_leads_in_a_circle_is_rebuilt)
+TEST(a_line_that_leads_in_a_circle_is_rebuilt)
 {
     fill_zone();
     rec_of_ticket(&waiting[0])->next_idx = waiting[0].idx;
@@ -217,22 +203,18 @@ START_TEST(a_line_that_leads_in_a_circle_is_rebuilt)
     leave(&inside[1]);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
     ck_assert(adm_ticket_is_granted(&waiting[1]));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_line_that_leads_out_of_the_segment_is_rebuilt)
+TEST(a_line_that_leads_out_of_the_segment_is_rebuilt)
 {
     fill_zone();
     rec_of_zone(zone)->head_idx = 4000000000;
     leave(&inside[0]);
     ck_assert(adm_ticket_is_granted(&waiting[0]));
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: what the free list begins with. */
-START_TEST(a_torn_free_list_does_not_stop_a_zone)
+TESTS(a_torn_free_list_does_not_stop_a_zone, 0, 2)
 {
     adm_ticket_t ticket;
     const uint32_t torn[] = { 4000000000, 1 /* in use */ };
@@ -240,28 +222,4 @@ START_TEST(a_torn_free_list_does_not_stop_a_zone)
     fill_zone();
     rec_of_zone(zone)->free_idx = torn[_i];
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_WAITING);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories,
-                   a_ticket_given_back_is_used_again_before_a_fresh_one);
-    tcase_add_test(stories, a_zone_takes_one_chunk_after_the_other);
-    tcase_add_test(stories, a_rebuild_of_a_whole_zone_changes_nothing);
-    tcase_add_test(stories, a_rebuild_of_an_empty_zone_leaves_it_empty);
-    tcase_add_loop_test(stories, a_rebuild_derives_all_from_the_tickets, 0,
-                        sizeof(damages) / sizeof(damages[0]));
-    tcase_add_test(stories, an_unknown_state_becomes_an_unused_ticket);
-    tcase_add_test(stories, a_long_line_over_many_chunks_is_sorted_by_arrival);
-    tcase_add_test(stories, a_line_whose_first_does_not_wait_is_rebuilt);
-    tcase_add_test(stories, a_line_that_leads_in_a_circle_is_rebuilt);
-    tcase_add_test(stories, a_line_that_leads_out_of_the_segment_is_rebuilt);
-    tcase_add_loop_test(stories, a_torn_free_list_does_not_stop_a_zone, 0, 2);
-}
-
-int main(void)
-{
-    return run_stories("pool", add_stories);
 }

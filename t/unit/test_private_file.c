@@ -59,7 +59,7 @@ static void assert_refused(int reason)
     ck_assert_int_eq(next_descriptor(), next);
 }
 
-START_TEST(a_file_of_this_user_is_opened_and_made)
+TEST(a_file_of_this_user_is_opened_and_made)
 {
     int next, fd;
     struct stat is;
@@ -79,9 +79,8 @@ START_TEST(a_file_of_this_user_is_opened_and_made)
     close(fd);
     remove_all();
 }
-END_TEST
 
-START_TEST(a_file_with_two_names_is_refused)
+TEST(a_file_with_two_names_is_refused)
 {
     make_directory();
     make_file("file");
@@ -89,9 +88,8 @@ START_TEST(a_file_with_two_names_is_refused)
     assert_refused(EPERM);
     remove_all();
 }
-END_TEST
 
-START_TEST(a_link_is_refused)
+TEST(a_link_is_refused)
 {
     make_directory();
     make_file("other");
@@ -99,18 +97,16 @@ START_TEST(a_link_is_refused)
     assert_refused(ELOOP);
     remove_all();
 }
-END_TEST
 
-START_TEST(a_fifo_is_refused)
+TEST(a_fifo_is_refused)
 {
     make_directory();
     ck_assert_int_eq(mkfifo(path_of("file"), 0600), 0);
     assert_refused(EPERM);
     remove_all();
 }
-END_TEST
 
-START_TEST(a_file_of_another_user_is_refused)
+TEST(a_file_of_another_user_is_refused)
 {
     if (geteuid() != 0) {
         return; /* no file can be given to another user */
@@ -120,19 +116,4 @@ START_TEST(a_file_of_another_user_is_refused)
     ck_assert_int_eq(chown(path_of("file"), 1, 1), 0);
     assert_refused(EPERM);
     remove_all();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_file_of_this_user_is_opened_and_made);
-    tcase_add_test(stories, a_file_with_two_names_is_refused);
-    tcase_add_test(stories, a_link_is_refused);
-    tcase_add_test(stories, a_fifo_is_refused);
-    tcase_add_test(stories, a_file_of_another_user_is_refused);
-}
-
-int main(void)
-{
-    return run_stories("private_file", add_stories);
 }

@@ -15,9 +15,6 @@
 #include "test_cat.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
-
 static void make_zone(void)
 {
     make_life_line();
@@ -45,7 +42,7 @@ static pid_t run_program(adm_ticket_t *ticket)
     return pid;
 }
 
-START_TEST(a_ticket_without_program_has_none_that_lives)
+TEST(a_ticket_without_program_has_none_that_lives)
 {
     adm_ticket_t ticket;
 
@@ -53,11 +50,9 @@ START_TEST(a_ticket_without_program_has_none_that_lives)
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert(!adm_program_was_announced(&ticket));
     ck_assert(adm_program_has_ended(&ticket));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_fork_notes_the_pid_of_an_announced_program)
+TEST(the_fork_notes_the_pid_of_an_announced_program)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -71,11 +66,9 @@ START_TEST(the_fork_notes_the_pid_of_an_announced_program)
         == pid);
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_fork_that_nobody_announced_is_not_noted)
+TEST(a_fork_that_nobody_announced_is_not_noted)
 {
     adm_ticket_t ticket;
     pid_t announced, other;
@@ -94,11 +87,9 @@ START_TEST(a_fork_that_nobody_announced_is_not_noted)
                      announced);
     end_program();
     ck_assert_int_eq(end_of(announced), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_program_has_not_ended_while_it_lives)
+TEST(a_program_has_not_ended_while_it_lives)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -112,9 +103,7 @@ START_TEST(a_program_has_not_ended_while_it_lives)
     ck_assert(adm_program_has_ended(&ticket)); /* and asking does not reap it */
     ck_assert_int_eq(end_of(pid), 0);
     ck_assert(adm_program_has_ended(&ticket)); /* reaped */
-    assert_segment_consistent();
 }
-END_TEST
 
 /* hidepid and another user's program look the same from here: no /proc/PID. */
 static bool can_hide_processes(void)
@@ -126,7 +115,7 @@ static bool can_hide_processes(void)
            && mount("none", "/proc", "tmpfs", 0, NULL) == 0;
 }
 
-/* Linux 5.3 tells of an end without /proc. Asked where no test runs. */
+/* Linux 5.3 tells of an end without /proc. */
 static bool can_be_told_without_proc(void)
 {
     pid_t pid = fork();
@@ -153,11 +142,14 @@ static int sees_its_end(void *ticket)
 }
 
 /* Nobody may reap it for long: in a container that may be for ever. */
-START_TEST(a_zombie_has_ended_where_processes_are_hidden)
+TEST(a_zombie_has_ended_where_processes_are_hidden)
 {
     adm_ticket_t ticket;
     pid_t pid;
 
+    if (!can_be_told_without_proc()) {
+        return;
+    }
     make_zone();
     pid = run_program(&ticket);
     ck_assert_int_eq(play(sees_it_alive, &ticket), 0);
@@ -165,11 +157,9 @@ START_TEST(a_zombie_has_ended_where_processes_are_hidden)
     wait_for_zombie(pid);
     ck_assert_int_eq(play(sees_its_end, &ticket), 0);
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_program_lives_whose_first_thread_has_ended)
+TEST(a_program_lives_whose_first_thread_has_ended)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -188,16 +178,14 @@ START_TEST(a_program_lives_whose_first_thread_has_ended)
     wait_for_zombie(pid);
     ck_assert(adm_program_has_ended(&ticket));
     ck_assert_int_eq(end_of(pid), -SIGKILL);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void *has_ended_in_thread(void *ticket)
 {
     return (void *)(intptr_t)adm_program_has_ended(ticket);
 }
 
-START_TEST(another_thread_may_ask_whether_the_program_lives)
+TEST(another_thread_may_ask_whether_the_program_lives)
 {
     adm_ticket_t ticket;
     pthread_t thread;
@@ -211,11 +199,9 @@ START_TEST(another_thread_may_ask_whether_the_program_lives)
     ck_assert(!has_ended);
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(of_two_programs_it_cannot_be_known)
+TEST(of_two_programs_it_cannot_be_known)
 {
     adm_ticket_t ticket;
     pid_t pids[2];
@@ -229,11 +215,9 @@ START_TEST(of_two_programs_it_cannot_be_known)
     ck_assert_int_eq(end_of(pids[0]), 0);
     ck_assert_int_eq(end_of(pids[1]), 0);
     ck_assert(!adm_program_has_ended(&ticket));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_program_after_another_is_known)
+TEST(a_program_after_another_is_known)
 {
     adm_ticket_t ticket;
     pid_t pids[2];
@@ -250,11 +234,9 @@ START_TEST(a_program_after_another_is_known)
     end_program();
     ck_assert_int_eq(end_of(pids[1]), 0);
     ck_assert(adm_program_has_ended(&ticket));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_program_that_notes_no_pid_is_not_known)
+TEST(a_program_that_notes_no_pid_is_not_known)
 {
     adm_ticket_t ticket;
 
@@ -263,12 +245,10 @@ START_TEST(a_program_that_notes_no_pid_is_not_known)
     adm_program_announce(&ticket, ADM_START_UNSEEN);
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(!adm_program_outlives_request(&ticket)); /* httpd has ended it */
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A process that started after the program was seen is another one. */
-START_TEST(a_pid_that_is_used_again_is_not_the_program)
+TEST(a_pid_that_is_used_again_is_not_the_program)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -281,12 +261,10 @@ START_TEST(a_pid_that_is_used_again_is_not_the_program)
     ck_assert(adm_program_has_ended(&ticket));
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Whoever asked was told that none is there, and gave the permit away. */
-START_TEST(no_program_starts_once_it_was_found_missing)
+TEST(no_program_starts_once_it_was_found_missing)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -300,11 +278,9 @@ START_TEST(no_program_starts_once_it_was_found_missing)
         _exit(99);
     }
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_next_owner_of_a_ticket_has_no_program)
+TEST(the_next_owner_of_a_ticket_has_no_program)
 {
     adm_ticket_t ticket, next;
     pid_t pid;
@@ -317,12 +293,10 @@ START_TEST(the_next_owner_of_a_ticket_has_no_program)
     ck_assert(!adm_program_was_announced(&next));
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* What a daemon starts is not forked here; another module's filter may be. */
-START_TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
+TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
 {
     adm_ticket_t ticket;
     pid_t pid;
@@ -338,18 +312,15 @@ START_TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
     ck_assert_int_eq((pid_t)adm_program_pid(
                          atomic_load(&rec_of_ticket(&ticket)->program)),
                      0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(apr_lets_the_token_be_found)
+TEST(apr_lets_the_token_be_found)
 {
     ck_assert(adm_program_try_token(pool));
     ck_assert(adm_program_try_token(pool)); /* at each load */
 }
-END_TEST
 
-START_TEST(a_released_ticket_announces_nothing)
+TEST(a_released_ticket_announces_nothing)
 {
     adm_ticket_t ticket;
 
@@ -358,11 +329,9 @@ START_TEST(a_released_ticket_announces_nothing)
     leave(&ticket);
     adm_program_announce(&ticket, ADM_START_HERE);
     ck_assert(!adm_program_was_announced(&ticket));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_program_starts_with_no_signal_blocked)
+TEST(a_program_starts_with_no_signal_blocked)
 {
     adm_ticket_t ticket;
     sigset_t most;
@@ -378,18 +347,19 @@ START_TEST(a_program_starts_with_no_signal_blocked)
     ck_assert_int_eq(end_of(pid), -SIGTERM);
     pthread_sigmask(SIG_SETMASK, NULL, &most);
     ck_assert(sigismember(&most, SIGTERM)); /* here it is as it was */
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Pipes that another thread has just made, for a program of its own. */
-START_TEST(a_program_inherits_no_pipe_of_another_one)
+TEST(a_program_inherits_no_pipe_of_another_one)
 {
     adm_ticket_t ticket;
     int others_output[2];
     pid_t pid;
     char byte;
 
+    if (syscall(SYS_close_range, 1000U, 1000U, 1U << 2) != 0) {
+        return; /* Linux 5.11 has it */
+    }
     make_zone();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(pipe(others_output), 0);
@@ -401,21 +371,18 @@ START_TEST(a_program_inherits_no_pipe_of_another_one)
     ck_assert(is_cat(pid));
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int signals_stay_blocked(void *unused)
 {
     sigset_t mask;
 
-    (void)unused;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
     NEED(sigismember(&mask, SIGTERM));
     return 0;
 }
 
-START_TEST(another_fork_keeps_its_signals_blocked)
+TEST(another_fork_keeps_its_signals_blocked)
 {
     sigset_t term;
 
@@ -424,39 +391,4 @@ START_TEST(another_fork_keeps_its_signals_blocked)
     sigaddset(&term, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &term, NULL);
     ck_assert_int_eq(play(signals_stay_blocked, NULL), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_ticket_without_program_has_none_that_lives);
-    tcase_add_test(stories, the_fork_notes_the_pid_of_an_announced_program);
-    tcase_add_test(stories, a_fork_that_nobody_announced_is_not_noted);
-    tcase_add_test(stories, a_program_has_not_ended_while_it_lives);
-    tcase_add_test(stories, a_program_lives_whose_first_thread_has_ended);
-    tcase_add_test(stories, another_thread_may_ask_whether_the_program_lives);
-    tcase_add_test(stories, of_two_programs_it_cannot_be_known);
-    tcase_add_test(stories, a_program_after_another_is_known);
-    tcase_add_test(stories, a_program_that_notes_no_pid_is_not_known);
-    tcase_add_test(stories, a_pid_that_is_used_again_is_not_the_program);
-    tcase_add_test(stories, no_program_starts_once_it_was_found_missing);
-    tcase_add_test(stories, the_next_owner_of_a_ticket_has_no_program);
-    tcase_add_test(stories, what_is_forked_here_is_not_the_program_of_a_daemon);
-    tcase_add_test(stories, apr_lets_the_token_be_found);
-    tcase_add_test(stories, a_released_ticket_announces_nothing);
-    tcase_add_test(stories, a_program_starts_with_no_signal_blocked);
-    tcase_add_test(stories, another_fork_keeps_its_signals_blocked);
-    if (can_be_told_without_proc()) {
-        tcase_add_test(stories, a_zombie_has_ended_where_processes_are_hidden);
-    }
-    /* Linux 5.11 has it. */
-    if (syscall(SYS_close_range, 1000U, 1000U, 1U << 2) == 0) {
-        tcase_add_test(stories, a_program_inherits_no_pipe_of_another_one);
-    }
-}
-
-int main(void)
-{
-    return run_stories("program", add_stories);
 }

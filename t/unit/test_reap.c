@@ -8,8 +8,7 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
+WITH_FLOWS_TOO;
 
 enum { HELD = 100 }; /* more than a chunk */
 
@@ -39,7 +38,7 @@ static pid_t start_holder(unsigned wanted)
     return pid;
 }
 
-START_TEST(permits_of_a_killed_child_come_back)
+TEST(permits_of_a_killed_child_come_back)
 {
     zone = zone_with(HELD, 0);
     child = join();
@@ -49,11 +48,9 @@ START_TEST(permits_of_a_killed_child_come_back)
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, HELD);
     ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(places_in_line_of_a_killed_child_close_up)
+TEST(places_in_line_of_a_killed_child_close_up)
 {
     adm_ticket_t first, last;
     pid_t pid;
@@ -66,11 +63,9 @@ START_TEST(places_in_line_of_a_killed_child_close_up)
     kill_noticed(pid);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), 50);
     ck_assert_uint_eq(queued_in(zone), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(permits_of_a_killed_child_go_to_the_line)
+TEST(permits_of_a_killed_child_go_to_the_line)
 {
     adm_ticket_t waiting;
     pid_t pid;
@@ -82,11 +77,9 @@ START_TEST(permits_of_a_killed_child_go_to_the_line)
     kill_noticed(pid);
     adm_round(child, adm_now(), false);
     ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
+TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
 {
     adm_ticket_t ticket;
 
@@ -94,11 +87,9 @@ START_TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
     child = join();
     kill_noticed(start_holder(1));
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(deaths_that_nobody_announced_are_found_once_a_second)
+TEST(deaths_that_nobody_announced_are_found_once_a_second)
 {
     adm_usec_t now = adm_now();
 
@@ -109,22 +100,18 @@ START_TEST(deaths_that_nobody_announced_are_found_once_a_second)
     ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false),
                       1);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_new_child_takes_back_what_the_dead_left)
+TEST(a_new_child_takes_back_what_the_dead_left)
 {
     zone = zone_with(1, 10);
     kill_unnoticed(start_holder(1));
     child = join();
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(child->idx, 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_living_keep_what_they_have)
+TEST(the_living_keep_what_they_have)
 {
     pid_t victim, other;
     adm_ticket_t own;
@@ -138,11 +125,9 @@ START_TEST(the_living_keep_what_they_have)
     ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
     ck_assert_uint_eq(active_in(zone), 2);
     kill_unnoticed(other);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(dead_children_are_reaped_from_every_zone)
+TEST(dead_children_are_reaped_from_every_zone)
 {
     adm_zone_t other_zone = zone_with(5, 5);
 
@@ -154,9 +139,7 @@ START_TEST(dead_children_are_reaped_from_every_zone)
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(queued_in(zone), 0);
     ck_assert_uint_eq(active_in(other_zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- reapers meet, reapers are slow -------------------------------------- */
 
@@ -164,7 +147,6 @@ static int audit_at_once(void *unused)
 {
     adm_child_t *other = join();
 
-    (void)unused;
     NEED(other != NULL);
     atomic_fetch_add(&shared[1], 1);
     while (atomic_load(&shared[2]) == 0) {
@@ -173,7 +155,7 @@ static int audit_at_once(void *unused)
     return 0;
 }
 
-START_TEST(two_reapers_free_each_ticket_once)
+TEST(two_reapers_free_each_ticket_once)
 {
     unsigned round;
 
@@ -199,23 +181,20 @@ START_TEST(two_reapers_free_each_ticket_once)
         adm_round(child, adm_now(), true);
     }
     ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 20 * HELD);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A reaper reads that a child is dead and is overtaken: another one reaps it,
  * a new child gets the record, enters, and only then the slow one goes on. It
  * finds the zone's lock taken, so it stands still exactly there. */
 static void *reap_slowly(void *unused)
 {
-    (void)unused;
     atomic_store(&shared[1], 1);
     return (void *)(uintptr_t)adm_reap(&(adm_reap_round_t){ .segment = segment,
                                                             .now = adm_now() },
                                        child);
 }
 
-START_TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
+TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
 {
     pthread_t slow;
     pid_t heir;
@@ -251,13 +230,11 @@ START_TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
     pthread_join(slow, &count);
     ck_assert_uint_eq((uintptr_t)count, 0);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- the round ----------------------------------------------------------- */
 
-START_TEST(an_audit_below_a_critical_section_does_nothing)
+TEST(an_audit_below_a_critical_section_does_nothing)
 {
     adm_zone_rec_t *rec;
     apr_status_t rv;
@@ -270,9 +247,7 @@ START_TEST(an_audit_below_a_critical_section_does_nothing)
     adm_zone_unlock(segment, rec, adm_now());
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void *audit_in_thread(void *count)
 {
@@ -284,7 +259,7 @@ static void *audit_in_thread(void *count)
     return NULL;
 }
 
-START_TEST(threads_of_a_child_may_audit_at_once)
+TEST(threads_of_a_child_may_audit_at_once)
 {
     pthread_t threads[4];
     uint32_t counts[4] = { 0 };
@@ -301,30 +276,4 @@ START_TEST(threads_of_a_child_may_audit_at_once)
     }
     ck_assert_uint_eq(counts[0] + counts[1] + counts[2] + counts[3], HELD);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, permits_of_a_killed_child_come_back);
-    tcase_add_test(stories, places_in_line_of_a_killed_child_close_up);
-    tcase_add_test(stories, permits_of_a_killed_child_go_to_the_line);
-    tcase_add_test(stories,
-                   a_request_that_finds_no_permit_looks_for_the_dead_first);
-    tcase_add_test(stories,
-                   deaths_that_nobody_announced_are_found_once_a_second);
-    tcase_add_test(stories, a_new_child_takes_back_what_the_dead_left);
-    tcase_add_test(stories, the_living_keep_what_they_have);
-    tcase_add_test(stories, dead_children_are_reaped_from_every_zone);
-    tcase_add_test(stories, two_reapers_free_each_ticket_once);
-    tcase_add_test(stories,
-                   a_slow_reaper_takes_nothing_from_the_records_next_owner);
-    tcase_add_test(stories, an_audit_below_a_critical_section_does_nothing);
-    tcase_add_test(stories, threads_of_a_child_may_audit_at_once);
-}
-
-int main(void)
-{
-    return run_stories_twice("reap", add_stories);
 }

@@ -16,7 +16,7 @@ static uint64_t recycled(void)
 
 /* ---- quotas -------------------------------------------------------------- */
 
-START_TEST(a_quota_lies_between_its_bounds)
+TEST(a_quota_lies_between_its_bounds)
 {
     unsigned n;
 
@@ -28,12 +28,10 @@ START_TEST(a_quota_lies_between_its_bounds)
     }
     ck_assert_uint_eq(recycle_quota(segment, 7, 7), 7);
     ck_assert_uint_ge(recycle_quota(segment, 0, UINT32_MAX), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: a run of so many, wherever it begins, has one in each fifth. */
-START_TEST(quotas_that_follow_each_other_are_spread_evenly)
+TESTS(quotas_that_follow_each_other_are_spread_evenly, 0, 50)
 {
     unsigned fifths[5] = { 0 }, n;
     int skipped;
@@ -48,13 +46,11 @@ START_TEST(quotas_that_follow_each_other_are_spread_evenly)
         ck_assert_uint_ge(fifths[n], 1);
         ck_assert_uint_le(fifths[n], 3);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- turns --------------------------------------------------------------- */
 
-START_TEST(no_more_than_so_many_are_away_together)
+TEST(no_more_than_so_many_are_away_together)
 {
     adm_child_t *children[3] = { join(), join(), join() };
 
@@ -64,11 +60,9 @@ START_TEST(no_more_than_so_many_are_away_together)
     ck_assert(!recycle_take_turn(children[2], 2, second));
     ck_assert_uint_eq(away(), 2);
     ck_assert_uint_eq(recycled(), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(more_together_than_can_be_are_as_many_as_can_be)
+TEST(more_together_than_can_be_are_as_many_as_can_be)
 {
     adm_child_t *child = join();
     unsigned n;
@@ -77,9 +71,7 @@ START_TEST(more_together_than_can_be_are_as_many_as_can_be)
         ck_assert(recycle_take_turn(child, UINT32_MAX, second));
     }
     ck_assert(!recycle_take_turn(child, UINT32_MAX, second));
-    assert_segment_consistent();
 }
-END_TEST
 
 static int take_turn_and_end(void *now)
 {
@@ -97,7 +89,7 @@ static int take_turn_and_get_killed(void *now)
     return 1;
 }
 
-START_TEST(a_new_child_takes_the_place_of_one_that_ended)
+TEST(a_new_child_takes_the_place_of_one_that_ended)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
@@ -109,22 +101,18 @@ START_TEST(a_new_child_takes_the_place_of_one_that_ended)
     ck_assert_uint_eq(away(), 0);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 2 * second);
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
+TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
 {
     adm_child_t *ending = join(), *young = join();
 
     ck_assert(recycle_take_turn(ending, 1, second));
     recycle_take_place(young, second);
     ck_assert_uint_eq(away(), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
+TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
@@ -134,11 +122,9 @@ START_TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
     adm_round(child, adm_now(), true);
     recycle_take_place(child, now + 2 * second);
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
+TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *stuck = join(), *child = join();
@@ -146,11 +132,9 @@ START_TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
     ck_assert(recycle_take_turn(stuck, 1, now));
     ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
     ck_assert(recycle_take_turn(child, 1, now + 6 * second));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_turn_that_nobody_took_the_place_of_expires)
+TEST(a_turn_that_nobody_took_the_place_of_expires)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
@@ -159,12 +143,10 @@ START_TEST(a_turn_that_nobody_took_the_place_of_expires)
     ck_assert(!recycle_take_turn(child, 1, now + 5 * second));
     ck_assert(recycle_take_turn(child, 1, now + 6 * second));
     ck_assert_uint_eq(away(), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* prefork starts them one a second at worst. */
-START_TEST(of_many_that_are_away_nobody_is_given_up_too_early)
+TEST(of_many_that_are_away_nobody_is_given_up_too_early)
 {
     enum { MANY = 8 };
     adm_usec_t now = 100 * second;
@@ -176,11 +158,9 @@ START_TEST(of_many_that_are_away_nobody_is_given_up_too_early)
     }
     ck_assert(!recycle_take_turn(child, MANY, now + (MANY + 2) * second));
     ck_assert(recycle_take_turn(child, MANY, now + 60 * second));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
+TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
 {
     adm_usec_t first = 100 * second, next = 101 * second, last = 102 * second;
     adm_child_t *child = join();
@@ -195,21 +175,17 @@ START_TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
     recycle_take_place(child, 104 * second);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 3 * second);
     ck_assert_uint_eq(away(), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
+TEST(a_turn_taken_after_one_looked_at_the_clock_holds)
 {
     adm_child_t *first = join(), *child = join();
 
     ck_assert(recycle_take_turn(first, 1, 100 * second));
     ck_assert(!recycle_take_turn(child, 1, 99 * second));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_place_without_turns_can_be_taken)
+TEST(a_place_without_turns_can_be_taken)
 {
     adm_child_t *child = join();
 
@@ -217,9 +193,7 @@ START_TEST(a_place_without_turns_can_be_taken)
     ck_assert_uint_eq(away(), 0);
     recycle_count(segment);
     ck_assert_uint_eq(recycled(), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- many at once -------------------------------------------------------- */
 
@@ -229,7 +203,6 @@ static int try_for_a_turn(void *unused)
 {
     adm_child_t *child = join();
 
-    (void)unused;
     NEED(child != NULL);
     atomic_fetch_add(&shared[0], 1);
     while (atomic_load(&shared[0]) < CHILDREN) {
@@ -240,7 +213,7 @@ static int try_for_a_turn(void *unused)
     return 0;
 }
 
-START_TEST(of_many_that_ask_at_once_so_many_may_end)
+TEST(of_many_that_ask_at_once_so_many_may_end)
 {
     pid_t pids[CHILDREN];
     unsigned n;
@@ -252,13 +225,11 @@ START_TEST(of_many_that_ask_at_once_so_many_may_end)
         ck_assert_int_eq(end_of(pids[n]), 0);
     }
     ck_assert_uint_eq(atomic_load(&shared[1]), TOGETHER);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- waiters ------------------------------------------------------------- */
 
-START_TEST(waiters_of_any_zone_are_seen)
+TEST(waiters_of_any_zone_are_seen)
 {
     adm_child_t *child = join();
     adm_zone_t zone;
@@ -271,35 +242,4 @@ START_TEST(waiters_of_any_zone_are_seen)
     ck_assert(adm_view_has_waiters(segment));
     leave(&waiting);
     ck_assert(!adm_view_has_waiters(segment));
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_quota_lies_between_its_bounds);
-    tcase_add_loop_test(stories,
-                        quotas_that_follow_each_other_are_spread_evenly, 0, 50);
-    tcase_add_test(stories, no_more_than_so_many_are_away_together);
-    tcase_add_test(stories, more_together_than_can_be_are_as_many_as_can_be);
-    tcase_add_test(stories, a_new_child_takes_the_place_of_one_that_ended);
-    tcase_add_test(stories,
-                   a_new_child_does_not_take_the_place_of_one_that_still_lives);
-    tcase_add_test(stories,
-                   a_child_that_was_killed_with_its_turn_blocks_nobody);
-    tcase_add_test(stories,
-                   a_child_that_does_not_end_with_its_turn_blocks_nobody);
-    tcase_add_test(stories, a_turn_that_nobody_took_the_place_of_expires);
-    tcase_add_test(stories, of_many_that_are_away_nobody_is_given_up_too_early);
-    tcase_add_test(stories,
-                   the_place_of_the_one_that_is_away_longest_is_taken_first);
-    tcase_add_test(stories, a_turn_taken_after_one_looked_at_the_clock_holds);
-    tcase_add_test(stories, a_place_without_turns_can_be_taken);
-    tcase_add_test(stories, of_many_that_ask_at_once_so_many_may_end);
-    tcase_add_test(stories, waiters_of_any_zone_are_seen);
-}
-
-int main(void)
-{
-    return run_stories("recycle", add_stories);
 }

@@ -48,7 +48,7 @@ static const char *const bad_urls[] = {
     "unix:socket",
 };
 
-START_TEST(other_urls_are_refused)
+TESTS(other_urls_are_refused, 0, (int)(sizeof(bad_urls) / sizeof(*bad_urls)))
 {
     const engine_address_t *address;
     const char *error = parse(bad_urls[_i], &address);
@@ -56,7 +56,6 @@ START_TEST(other_urls_are_refused)
     ck_assert_msg(error && strstr(error, "is not redis://host"), "%s: %s",
                   bad_urls[_i], error ? error : "accepted");
 }
-END_TEST
 
 static const struct {
     const char *value;
@@ -75,7 +74,7 @@ static const struct {
     { "unix:/socket", NULL, 0, NULL },
 };
 
-START_TEST(a_url_names_the_engine)
+TESTS(a_url_names_the_engine, 0, (int)(sizeof(good) / sizeof(*good)))
 {
     const engine_address_t *address;
     const char *error = parse(good[_i].value, &address);
@@ -93,7 +92,6 @@ START_TEST(a_url_names_the_engine)
     }
     ck_assert_pstr_eq(address->database, good[_i].database);
 }
-END_TEST
 
 static const struct {
     const char *option;
@@ -114,7 +112,7 @@ static const struct {
     { "timeout=", 0 },
 };
 
-START_TEST(a_timeout_has_bounds)
+TESTS(a_timeout_has_bounds, 0, (int)(sizeof(timeouts) / sizeof(*timeouts)))
 {
     const engine_address_t *address;
     const char *value = apr_pstrcat(pool, "unix:/socket ", timeouts[_i].option,
@@ -129,20 +127,4 @@ START_TEST(a_timeout_has_bounds)
         ck_assert_msg(error && strstr(error, "from 10ms to 5s"), "%s: %s",
                       timeouts[_i].option, error ? error : "accepted");
     }
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_loop_test(stories, other_urls_are_refused, 0,
-                        (int)(sizeof(bad_urls) / sizeof(*bad_urls)));
-    tcase_add_loop_test(stories, a_url_names_the_engine, 0,
-                        (int)(sizeof(good) / sizeof(*good)));
-    tcase_add_loop_test(stories, a_timeout_has_bounds, 0,
-                        (int)(sizeof(timeouts) / sizeof(*timeouts)));
-}
-
-int main(void)
-{
-    return run_stories("redis_address", add_stories);
 }

@@ -4,7 +4,7 @@
 #include "fleet/redis_words.h"
 #include "test_support.h"
 
-START_TEST(errors_of_one_key_are_known)
+TEST(errors_of_one_key_are_known)
 {
     static const char *const of_one[] = {
         "WRONGTYPE Operation against a key, on @user_script:33.",
@@ -30,9 +30,8 @@ START_TEST(errors_of_one_key_are_known)
         ck_assert_msg(!redis_words_refused(of_all[n]), "%s", of_all[n]);
     }
 }
-END_TEST
 
-START_TEST(a_run_has_at_least_8_digits_and_fits)
+TEST(a_run_has_at_least_8_digits_and_fits)
 {
     char run[9] = "", text[] = "run_id:0123456789";
     redisReply info = { .type = REDIS_REPLY_STRING, .str = text };
@@ -46,7 +45,6 @@ START_TEST(a_run_has_at_least_8_digits_and_fits)
     text[7 + 7] = '\0';
     ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
 }
-END_TEST
 
 /* ---- Sentinels ------------------------------------------------------------------ */
 
@@ -74,7 +72,8 @@ static const struct {
     { "*2\r\n$8\r\n10.0.0.7\r\n$0\r\n\r\n", "address in numbers" },
 };
 
-START_TEST(a_sentinel_says_where_a_master_is)
+TESTS(a_sentinel_says_where_a_master_is, 0,
+      (int)(sizeof(masters) / sizeof(*masters)))
 {
     const char *answer = masters[_i].answer, *why;
     redisReader *reader = redisReaderCreate();
@@ -96,18 +95,4 @@ START_TEST(a_sentinel_says_where_a_master_is)
     }
     freeReplyObject(reply);
     redisReaderFree(reader);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, errors_of_one_key_are_known);
-    tcase_add_test(stories, a_run_has_at_least_8_digits_and_fits);
-    tcase_add_loop_test(stories, a_sentinel_says_where_a_master_is, 0,
-                        (int)(sizeof(masters) / sizeof(*masters)));
-}
-
-int main(void)
-{
-    return run_stories("redis_words", add_stories);
 }

@@ -7,7 +7,7 @@
 #include "test_support.h"
 #include "test_workers.h"
 
-START_TEST(the_cap_is_reached_and_not_exceeded)
+TEST(the_cap_is_reached_and_not_exceeded)
 {
     adm_ticket_t tickets[3];
 
@@ -18,11 +18,9 @@ START_TEST(the_cap_is_reached_and_not_exceeded)
     ck_assert_uint_eq(active_in(zone), 2);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_RESERVE], 1);
     assert_workers(2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_worker_comes_back_with_the_permit)
+TEST(a_worker_comes_back_with_the_permit)
 {
     adm_ticket_t ticket;
 
@@ -31,11 +29,9 @@ START_TEST(a_worker_comes_back_with_the_permit)
     leave(&ticket);
     assert_workers(0);
     ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_is_turned_away_takes_no_worker)
+TEST(who_is_turned_away_takes_no_worker)
 {
     adm_ticket_t ticket, other;
 
@@ -43,11 +39,9 @@ START_TEST(who_is_turned_away_takes_no_worker)
     ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(ask(RUNS, &other), ADM_FULL);
     assert_workers(1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_waits_without_a_worker_takes_none)
+TEST(who_waits_without_a_worker_takes_none)
 {
     adm_ticket_t ticket, other;
 
@@ -56,11 +50,9 @@ START_TEST(who_waits_without_a_worker_takes_none)
     assert_workers(0);
     ck_assert_int_eq(ask(BLOCKS, &other), ADM_RESERVE);
     ck_assert_uint_eq(queued_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
+TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
 {
     adm_ticket_t ticket;
 
@@ -69,11 +61,9 @@ START_TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
     assert_workers(1);
     adm_ticket_cancel(&ticket, ADM_TIMEOUT, adm_now());
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_blocks_one_keeps_it_for_the_run)
+TEST(who_blocks_one_keeps_it_for_the_run)
 {
     adm_ticket_t inside, waiting;
 
@@ -85,11 +75,9 @@ START_TEST(who_blocks_one_keeps_it_for_the_run)
     assert_workers(1);
     leave(&waiting);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_was_parked_takes_a_worker_to_run)
+TEST(who_was_parked_takes_a_worker_to_run)
 {
     adm_ticket_t inside, waiting;
 
@@ -103,11 +91,9 @@ START_TEST(who_was_parked_takes_a_worker_to_run)
     assert_workers(1);
     leave(&waiting);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_cannot_be_parked_blocks_a_worker)
+TEST(who_cannot_be_parked_blocks_a_worker)
 {
     adm_ticket_t ticket;
 
@@ -119,11 +105,9 @@ START_TEST(who_cannot_be_parked_blocks_a_worker)
     adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     assert_workers(0);
     ck_assert_uint_eq(blocked(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_can_neither_be_parked_nor_block_is_turned_away)
+TEST(who_can_neither_be_parked_nor_block_is_turned_away)
 {
     adm_ticket_t ticket;
 
@@ -136,11 +120,9 @@ START_TEST(who_can_neither_be_parked_nor_block_is_turned_away)
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_PARKING], 1);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_RESERVE], 0);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
+TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
 {
     const adm_entry_t dry = { .worker = ADM_WORKER_ONE, .dry_run = true };
     adm_ticket_t ticket;
@@ -150,22 +132,18 @@ START_TEST(a_dry_run_is_let_in_beyond_the_cap_and_counted)
     assert_workers(1);
     leave(&ticket);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_request_that_needs_no_worker_ignores_the_cap)
+TEST(a_request_that_needs_no_worker_ignores_the_cap)
 {
     adm_ticket_t ticket;
 
     make_zone(1, 0);
     ck_assert_int_eq(ask(HURRIES, &ticket), ADM_ADMITTED);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_caller_that_has_no_worker_left_is_believed)
+TEST(a_caller_that_has_no_worker_left_is_believed)
 {
     const adm_entry_t denied = { .worker = ADM_WORKER_DENIED };
     adm_ticket_t ticket;
@@ -173,11 +151,9 @@ START_TEST(a_caller_that_has_no_worker_left_is_believed)
     make_zone(1, 10);
     ck_assert_int_eq(ask(denied, &ticket), ADM_RESERVE);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_retired_zone_gives_the_worker_back)
+TEST(a_retired_zone_gives_the_worker_back)
 {
     adm_ticket_t ticket;
 
@@ -186,9 +162,7 @@ START_TEST(a_retired_zone_gives_the_worker_back)
     ck_assert_int_eq(ask(RUNS, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- kills --------------------------------------------------------------- */
 
@@ -196,7 +170,6 @@ static int take_and_stay(void *unused)
 {
     adm_ticket_t tickets[3];
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     NEED(ask(RUNS, &tickets[0]) == ADM_ADMITTED);
@@ -207,7 +180,7 @@ static int take_and_stay(void *unused)
 }
 
 /* Loop test: the parent noticed the death, or did not. */
-START_TEST(the_workers_of_a_killed_child_are_free_again)
+TESTS(the_workers_of_a_killed_child_are_free_again, 0, 2)
 {
     adm_ticket_t tickets[2], one_more;
     pid_t victim;
@@ -223,12 +196,10 @@ START_TEST(the_workers_of_a_killed_child_are_free_again)
     ck_assert_int_eq(ask(RUNS, &tickets[0]), ADM_ADMITTED);
     ck_assert_int_eq(ask(RUNS, &tickets[1]), ADM_ADMITTED);
     ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVE);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* What a kill between the two counters leaves. */
-START_TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
+TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
 {
     adm_ticket_t tickets[2], one_more;
 
@@ -238,9 +209,7 @@ START_TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
     ck_assert_int_eq(ask(RUNS, &tickets[1]), ADM_ADMITTED);
     ck_assert_int_eq(ask(RUNS, &one_more), ADM_RESERVE);
     ck_assert_uint_eq(workers(), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- many at once: never more than the cap ------------------------------- */
 
@@ -250,7 +219,6 @@ static int take_and_return(void *unused)
 {
     unsigned n;
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     atomic_fetch_add(&shared[1], 1);
@@ -266,7 +234,7 @@ static int take_and_return(void *unused)
     return 0;
 }
 
-START_TEST(processes_that_take_workers_at_once_keep_to_the_cap)
+TEST(processes_that_take_workers_at_once_keep_to_the_cap)
 {
     pid_t runners[RUNNERS];
     unsigned n;
@@ -282,15 +250,12 @@ START_TEST(processes_that_take_workers_at_once_keep_to_the_cap)
     ck_assert_int_eq(failed, 0);
     adm_round(child, adm_now(), true);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int hand_over_and_die(void *unused)
 {
     adm_ticket_t ticket;
 
-    (void)unused;
     child = join();
     NEED(child != NULL);
     NEED(ask(RUNS, &ticket) == ADM_ADMITTED);
@@ -303,7 +268,7 @@ static int hand_over_and_die(void *unused)
 
 /* However long it takes until whoever hands over is done, its worker is counted
  * no more: or many short requests in a row would seem to need many workers. */
-START_TEST(a_worker_comes_back_before_its_permit_is_handed_over)
+TEST(a_worker_comes_back_before_its_permit_is_handed_over)
 {
     adm_ticket_t waiting;
     pid_t other;
@@ -316,36 +281,4 @@ START_TEST(a_worker_comes_back_before_its_permit_is_handed_over)
     ck_assert_int_eq(end_of(other), -SIGKILL);
     ck_assert(adm_ticket_is_granted(&waiting));
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, the_cap_is_reached_and_not_exceeded);
-    tcase_add_test(stories, a_worker_comes_back_with_the_permit);
-    tcase_add_test(stories,
-                   a_worker_comes_back_before_its_permit_is_handed_over);
-    tcase_add_test(stories, who_is_turned_away_takes_no_worker);
-    tcase_add_test(stories, who_waits_without_a_worker_takes_none);
-    tcase_add_test(stories, who_blocks_one_gives_it_back_on_leaving_the_line);
-    tcase_add_test(stories, who_blocks_one_keeps_it_for_the_run);
-    tcase_add_test(stories, who_was_parked_takes_a_worker_to_run);
-    tcase_add_test(stories, who_cannot_be_parked_blocks_a_worker);
-    tcase_add_test(stories, who_can_neither_be_parked_nor_block_is_turned_away);
-    tcase_add_test(stories, a_dry_run_is_let_in_beyond_the_cap_and_counted);
-    tcase_add_test(stories, a_request_that_needs_no_worker_ignores_the_cap);
-    tcase_add_test(stories, a_caller_that_has_no_worker_left_is_believed);
-    tcase_add_test(stories, a_retired_zone_gives_the_worker_back);
-    tcase_add_loop_test(stories, the_workers_of_a_killed_child_are_free_again,
-                        0, 2);
-    tcase_add_test(stories,
-                   a_common_count_that_is_too_high_costs_nobody_a_worker);
-    tcase_add_test(stories,
-                   processes_that_take_workers_at_once_keep_to_the_cap);
-}
-
-int main(void)
-{
-    return run_stories("reserve", add_stories);
 }

@@ -12,7 +12,7 @@ static void allow_blocked(uint32_t max)
     adm_worker_lack(child, 1);
 }
 
-START_TEST(a_child_blocks_no_more_threads_than_it_may)
+TEST(a_child_blocks_no_more_threads_than_it_may)
 {
     adm_ticket_t first, second;
 
@@ -25,12 +25,10 @@ START_TEST(a_child_blocks_no_more_threads_than_it_may)
     assert_workers(1);
     adm_ticket_cancel(&first, ADM_GONE, adm_now());
     ck_assert_int_eq(ask(BLOCKS, &second), ADM_WAITING);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* It accepts no connections then, and other children do. */
-START_TEST(a_child_blocks_all_threads_while_nobody_lacks_one)
+TEST(a_child_blocks_all_threads_while_nobody_lacks_one)
 {
     adm_ticket_t first, second;
 
@@ -45,11 +43,9 @@ START_TEST(a_child_blocks_all_threads_while_nobody_lacks_one)
     adm_ticket_cancel(&first, ADM_GONE, adm_now());
     adm_ticket_cancel(&second, ADM_GONE, adm_now());
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(for_each_that_lacks_a_thread_one_is_given_up)
+TEST(for_each_that_lacks_a_thread_one_is_given_up)
 {
     adm_ticket_t first, second, third;
 
@@ -69,12 +65,10 @@ START_TEST(for_each_that_lacks_a_thread_one_is_given_up)
     ck_assert(!adm_worker_must_yield(child));
     adm_ticket_cancel(&third, ADM_GONE, adm_now());
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A burst of those who are about to be parked takes nobody's room. */
-START_TEST(a_worker_that_just_asks_stands_for_no_connections)
+TEST(a_worker_that_just_asks_stands_for_no_connections)
 {
     adm_ticket_t inside, first, second;
 
@@ -95,11 +89,9 @@ START_TEST(a_worker_that_just_asks_stands_for_no_connections)
     adm_ticket_release(&first, adm_now());
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 0);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_child_that_accepts_no_more_keeps_no_room)
+TEST(a_child_that_accepts_no_more_keeps_no_room)
 {
     adm_ticket_t first, second;
 
@@ -112,11 +104,9 @@ START_TEST(a_child_that_accepts_no_more_keeps_no_room)
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_WAITING);
     ck_assert(adm_worker_has_room(child));
     assert_workers(2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(nor_a_worker)
+TEST(nor_a_worker)
 {
     adm_ticket_t first, second;
 
@@ -128,11 +118,9 @@ START_TEST(nor_a_worker)
     ck_assert_int_eq(ask(PARKS, &second), ADM_WAITING);
     ck_assert_int_eq(adm_ticket_block(&second, adm_now()), ADM_WAITING);
     assert_workers(2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
+TEST(who_cannot_be_parked_does_not_block_the_last_thread)
 {
     adm_ticket_t first, second;
 
@@ -144,11 +132,9 @@ START_TEST(who_cannot_be_parked_does_not_block_the_last_thread)
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert_uint_eq(blocked(), 1);
     assert_workers(1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
+TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
 {
     adm_ticket_t elsewhere, here;
 
@@ -163,11 +149,9 @@ START_TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     ck_assert_uint_eq(workers_blocked(), 1);
     adm_ticket_cancel(&here, ADM_GONE, adm_now());
     ck_assert_uint_eq(workers_blocked(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_is_granted_before_it_is_turned_away_runs)
+TEST(who_is_granted_before_it_is_turned_away_runs)
 {
     adm_ticket_t first, second, inside;
 
@@ -184,12 +168,10 @@ START_TEST(who_is_granted_before_it_is_turned_away_runs)
     assert_workers(1);
     adm_ticket_release(&first, adm_now());
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A server that accepts 3 connections fewer for each busy worker, and has 10. */
-START_TEST(who_blocks_leaves_the_server_its_connections)
+TEST(who_blocks_leaves_the_server_its_connections)
 {
     adm_ticket_t parked[4], blocked_ones[2], one_more;
     int i;
@@ -215,9 +197,7 @@ START_TEST(who_blocks_leaves_the_server_its_connections)
     ck_assert_int_eq(ask(BLOCKS, &one_more), ADM_WAITING);
     /* HTTP/2 has threads of its own. */
     ck_assert_int_eq(ask(BLOCKS_ELSEWHERE, &parked[0]), ADM_WAITING);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int park_three_and_stay(void *generation)
 {
@@ -237,7 +217,7 @@ static int park_three_and_stay(void *generation)
 
 /* A child may use what others of its generation leave. Loop test: the other
  * child is of this generation, or of an older one that accepts no more. */
-START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
+TESTS(a_child_beyond_its_own_budget_has_that_of_the_server, 0, 2)
 {
     adm_ticket_t tickets[6];
     int room = _i ? 6 : 3, generation, i;
@@ -256,13 +236,11 @@ START_TEST(a_child_beyond_its_own_budget_has_that_of_the_server)
     for (i = 0; i < room; i++) {
         adm_ticket_cancel(&tickets[i], ADM_GONE, adm_now());
     }
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- a worker that requests share ---------------------------------------- */
 
-START_TEST(a_shared_worker_counts_like_others)
+TEST(a_shared_worker_counts_like_others)
 {
     adm_ticket_t ticket, other;
 
@@ -278,12 +256,10 @@ START_TEST(a_shared_worker_counts_like_others)
     assert_workers(1);
     leave(&ticket);
     assert_workers(0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* So somebody who is parked finds a thread when it is granted a permit. */
-START_TEST(a_child_shares_and_blocks_no_more_threads_than_it_may)
+TEST(a_child_shares_and_blocks_no_more_threads_than_it_may)
 {
     adm_ticket_t ticket, other;
 
@@ -303,12 +279,10 @@ START_TEST(a_child_shares_and_blocks_no_more_threads_than_it_may)
     adm_worker_vacate(child);
     assert_workers(0);
     ck_assert_uint_eq(atomic_load(&child->rec->workers_shared), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* A server that accepts 3 connections fewer for each busy worker, and has 6. */
-START_TEST(a_shared_worker_leaves_the_server_its_connections)
+TEST(a_shared_worker_leaves_the_server_its_connections)
 {
     adm_ticket_t parked;
     const adm_entry_t stream = { .worker = ADM_WORKER_NO_ROOM,
@@ -329,34 +303,4 @@ START_TEST(a_shared_worker_leaves_the_server_its_connections)
     adm_worker_vacate(child);
     ck_assert_uint_eq(atomic_load(&child->rec->workers_settled), 0);
     assert_workers(0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_child_blocks_no_more_threads_than_it_may);
-    tcase_add_test(stories, a_child_blocks_all_threads_while_nobody_lacks_one);
-    tcase_add_test(stories, for_each_that_lacks_a_thread_one_is_given_up);
-    tcase_add_test(stories, a_worker_that_just_asks_stands_for_no_connections);
-    tcase_add_test(stories, a_child_that_accepts_no_more_keeps_no_room);
-    tcase_add_test(stories, nor_a_worker);
-    tcase_add_test(stories,
-                   who_cannot_be_parked_does_not_block_the_last_thread);
-    tcase_add_test(stories,
-                   who_blocks_a_thread_of_another_pool_takes_nobodys_place);
-    tcase_add_test(stories, who_is_granted_before_it_is_turned_away_runs);
-    tcase_add_test(stories, who_blocks_leaves_the_server_its_connections);
-    tcase_add_loop_test(stories,
-                        a_child_beyond_its_own_budget_has_that_of_the_server, 0,
-                        2);
-    tcase_add_test(stories, a_shared_worker_counts_like_others);
-    tcase_add_test(stories,
-                   a_child_shares_and_blocks_no_more_threads_than_it_may);
-    tcase_add_test(stories, a_shared_worker_leaves_the_server_its_connections);
-}
-
-int main(void)
-{
-    return run_stories("reserve_blocking", add_stories);
 }

@@ -21,7 +21,7 @@ static uint32_t transfers(void)
 
 /* ---- bytes ---------------------------------------------------------------- */
 
-START_TEST(no_more_is_kept_than_the_limit_says)
+TEST(no_more_is_kept_than_the_limit_says)
 {
     make_zone(1, 10);
     ck_assert(spool_take(child, 60, 100));
@@ -34,15 +34,12 @@ START_TEST(no_more_is_kept_than_the_limit_says)
     ck_assert(spool_take(child, 40, 100));
     spool_give_back(child, 100);
     ck_assert_uint_eq(spooled(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int keep_and_stay(void *unused)
 {
     adm_child_t *other = join();
 
-    (void)unused;
     NEED(other != NULL);
     NEED(spool_take(other, 70, 100));
     NEED(adm_worker_begin_transfer(other));
@@ -50,7 +47,7 @@ static int keep_and_stay(void *unused)
     return stay();
 }
 
-START_TEST(what_a_killed_child_kept_counts_no_longer)
+TEST(what_a_killed_child_kept_counts_no_longer)
 {
     pid_t pid;
 
@@ -68,22 +65,19 @@ START_TEST(what_a_killed_child_kept_counts_no_longer)
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 100);
     spool_give_back(child, 100);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int die_asking(void *unused)
 {
     adm_child_t *other = join();
 
-    (void)unused;
     NEED(other != NULL);
     adm_fault_arm(ADM_FAULT_spool_taken, 1);
     spool_take(other, 70, 100);
     return 1;
 }
 
-START_TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
+TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
 {
     make_zone(1, 10);
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
@@ -91,20 +85,17 @@ START_TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
     ck_assert_uint_eq(spooled(), 0);
     ck_assert(spool_take(child, 100, 100));
     spool_give_back(child, 100);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int give_back_what_the_parent_has(void *unused)
 {
-    (void)unused;
     adm_child_forget_self();
     spool_give_back(child, 50);
     adm_worker_end_transfer(child);
     return 0;
 }
 
-START_TEST(a_process_that_the_child_forked_gives_nothing_back)
+TEST(a_process_that_the_child_forked_gives_nothing_back)
 {
     make_zone(1, 10);
     ck_assert(spool_take(child, 50, 100));
@@ -114,21 +105,17 @@ START_TEST(a_process_that_the_child_forked_gives_nothing_back)
     ck_assert_uint_eq(transfers(), 1);
     spool_give_back(child, 50);
     adm_worker_end_transfer(child);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(giving_back_more_than_was_taken_is_found)
+TEST(giving_back_more_than_was_taken_is_found)
 {
     make_zone(1, 10);
     spool_give_back(child, 1);
     ck_assert_ptr_nonnull(adm_check(segment));
     ck_assert(spool_take(child, 1, 100));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(it_is_told_once_in_a_while)
+TEST(it_is_told_once_in_a_while)
 {
     adm_usec_t now = adm_now();
 
@@ -137,11 +124,10 @@ START_TEST(it_is_told_once_in_a_while)
     ck_assert(!spool_may_log(segment, now + 999, 1000));
     ck_assert(spool_may_log(segment, now + 1000, 1000));
 }
-END_TEST
 
 /* ---- connections ---------------------------------------------------------- */
 
-START_TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
+TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
 {
     adm_ticket_t parked;
 
@@ -157,13 +143,11 @@ START_TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
     ck_assert(adm_worker_has_room(child));
     adm_ticket_cancel(&parked, ADM_GONE, adm_now());
     ck_assert_uint_eq(transfers(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- the worker ----------------------------------------------------------- */
 
-START_TEST(a_permit_comes_back_before_its_worker)
+TEST(a_permit_comes_back_before_its_worker)
 {
     adm_ticket_t first, second;
 
@@ -186,24 +170,4 @@ START_TEST(a_permit_comes_back_before_its_worker)
     ck_assert(!adm_ticket_is_in_use(&first));
     adm_ticket_release(&second, adm_now());
     assert_workers(0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, no_more_is_kept_than_the_limit_says);
-    tcase_add_test(stories, what_a_killed_child_kept_counts_no_longer);
-    tcase_add_test(stories, who_is_killed_while_it_asks_has_asked_for_nothing);
-    tcase_add_test(stories, a_process_that_the_child_forked_gives_nothing_back);
-    tcase_add_test(stories, giving_back_more_than_was_taken_is_found);
-    tcase_add_test(stories, it_is_told_once_in_a_while);
-    tcase_add_test(stories,
-                   a_transfer_takes_a_connection_as_a_parked_request_does);
-    tcase_add_test(stories, a_permit_comes_back_before_its_worker);
-}
-
-int main(void)
-{
-    return run_stories("spool", add_stories);
 }

@@ -6,7 +6,7 @@ static const adm_usec_t msec = ADM_USEC_PER_MSEC;
 
 /* ---- durations ----------------------------------------------------------- */
 
-START_TEST(a_bucket_counts_durations_below_a_power_of_two)
+TEST(a_bucket_counts_durations_below_a_power_of_two)
 {
     const struct {
         adm_usec_t duration;
@@ -35,11 +35,9 @@ START_TEST(a_bucket_counts_durations_below_a_power_of_two)
                       "%lld usec are not in bucket %u",
                       (long long)examples[n].duration, examples[n].bucket);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(durations_have_a_count_a_sum_and_a_maximum)
+TEST(durations_have_a_count_a_sum_and_a_maximum)
 {
     adm_durations_t durations = { 0 };
 
@@ -49,11 +47,9 @@ START_TEST(durations_have_a_count_a_sum_and_a_maximum)
     ck_assert_uint_eq(durations.count, 3);
     ck_assert_uint_eq(durations.sum_usec, 100);
     ck_assert_uint_eq(durations.max_usec, 50);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_duration_below_zero_counts_as_none)
+TEST(a_duration_below_zero_counts_as_none)
 {
     adm_durations_t durations = { 0 };
 
@@ -61,15 +57,13 @@ START_TEST(a_duration_below_zero_counts_as_none)
     ck_assert_uint_eq(durations.count, 1);
     ck_assert_uint_eq(durations.sum_usec, 0);
     ck_assert_uint_eq(durations.bucket[0], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- a zone -------------------------------------------------------------- */
 
 /* ---- what programs took ---------------------------------------------------- */
 
-START_TEST(a_percentile_lies_in_its_bucket_and_below_the_largest)
+TEST(a_percentile_lies_in_its_bucket_and_below_the_largest)
 {
     adm_figures_t figures = { 0 };
     const adm_account_t *account = &figures.account;
@@ -92,9 +86,8 @@ START_TEST(a_percentile_lies_in_its_bucket_and_below_the_largest)
     ck_assert_uint_eq(adm_spread_percentile(&account->peak_kb, 100), 90000);
     ck_assert_uint_eq(adm_spread_percentile(&account->faults, 50), 0);
 }
-END_TEST
 
-START_TEST(numbers_beyond_the_last_bucket_are_the_largest)
+TEST(numbers_beyond_the_last_bucket_are_the_largest)
 {
     adm_figures_t figures = { 0 };
 
@@ -105,15 +98,13 @@ START_TEST(numbers_beyond_the_last_bucket_are_the_largest)
                                             95),
                       0);
 }
-END_TEST
 
-START_TEST(a_zones_figures_tell_its_story)
+TEST(a_zones_figures_tell_its_story)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting[2], rejected;
     adm_zone_stats_t stats;
 
+    stage(1, 2);
     enter_as(child, zone, WAITS, 1000, &inside);
     enter_as(child, zone, WAITS, 2000, &waiting[0]);
     enter_as(child, zone, WAITS, 3000, &waiting[1]);
@@ -129,17 +120,14 @@ START_TEST(a_zones_figures_tell_its_story)
     ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 1);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 0);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_FULL], 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(waiting_and_service_are_timed)
+TEST(waiting_and_service_are_timed)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting;
     adm_zone_stats_t stats;
 
+    stage(1, 2);
     enter_as(child, zone, WAITS, 1000, &inside);
     enter_as(child, zone, WAITS, 2000, &waiting);
     adm_ticket_release(&inside, 8500);
@@ -155,24 +143,20 @@ START_TEST(waiting_and_service_are_timed)
     ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 2);
     ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
     ck_assert_int_eq(stats.oldest_wait_usec, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_unknown_zone_has_no_figures)
+TEST(an_unknown_zone_has_no_figures)
 {
     adm_zone_t nowhere = { 0, 0 };
     adm_zone_stats_t stats;
 
     ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats, NULL),
                      APR_EINVAL);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- the server ---------------------------------------------------------- */
 
-START_TEST(a_new_server_has_nothing_to_tell)
+TEST(a_new_server_has_nothing_to_tell)
 {
     adm_server_stats_t stats;
 
@@ -181,11 +165,9 @@ START_TEST(a_new_server_has_nothing_to_tell)
     ck_assert_uint_eq(stats.blocked, 0);
     ck_assert_uint_eq(stats.parked, 0);
     ck_assert_uint_eq(stats.unlimited, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(the_servers_figures_are_those_of_all_children)
+TEST(the_servers_figures_are_those_of_all_children)
 {
     adm_zone_t zone = zone_with(2, 10);
     adm_child_t *children[2] = { join(), join() };
@@ -209,26 +191,4 @@ START_TEST(the_servers_figures_are_those_of_all_children)
     ck_assert_uint_eq(stats.blocked, 2);
     ck_assert_uint_eq(stats.parked, 2);
     ck_assert_uint_eq(stats.unlimited, 1);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_bucket_counts_durations_below_a_power_of_two);
-    tcase_add_test(stories, durations_have_a_count_a_sum_and_a_maximum);
-    tcase_add_test(stories, a_duration_below_zero_counts_as_none);
-    tcase_add_test(stories,
-                   a_percentile_lies_in_its_bucket_and_below_the_largest);
-    tcase_add_test(stories, numbers_beyond_the_last_bucket_are_the_largest);
-    tcase_add_test(stories, a_zones_figures_tell_its_story);
-    tcase_add_test(stories, waiting_and_service_are_timed);
-    tcase_add_test(stories, an_unknown_zone_has_no_figures);
-    tcase_add_test(stories, a_new_server_has_nothing_to_tell);
-    tcase_add_test(stories, the_servers_figures_are_those_of_all_children);
-}
-
-int main(void)
-{
-    return run_stories("stats", add_stories);
 }

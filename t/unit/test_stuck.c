@@ -5,8 +5,9 @@
 #include "core/adm_agent.h"
 #include "test_support.h"
 
-static adm_zone_t zone, other_zone;
-static adm_child_t *child;
+WITH_FLOWS_TOO;
+
+static adm_zone_t other_zone;
 
 /* ---- the one that is stopped --------------------------------------------------- */
 
@@ -18,7 +19,6 @@ static int stop_inside(void *unused)
     adm_ticket_t ticket;
     adm_outcome_t outcome;
 
-    (void)unused;
     NEED(self != NULL);
     adm_fault_arm_stop(point, 1);
     outcome = enter(self, zone, &ticket);
@@ -82,7 +82,6 @@ static int register_and_use_another_zone(void *unused)
     adm_child_t *self = join();
     adm_ticket_t ticket;
 
-    (void)unused;
     NEED(self != NULL);
     NEED(enter(self, other_zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
@@ -97,7 +96,7 @@ static const adm_fault_t points_inside[] = {
 };
 #define POINTS_INSIDE (int)(sizeof(points_inside) / sizeof(points_inside[0]))
 
-START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
+TESTS(who_is_stopped_stops_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
 {
     adm_ticket_t inside, waiting;
     adm_zone_stats_t stats;
@@ -125,9 +124,8 @@ START_TEST(who_is_stopped_stops_no_other_zone_and_no_new_child)
     }
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
+TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
 {
     adm_ticket_t ticket;
     adm_usec_t began, first;
@@ -149,9 +147,8 @@ START_TEST(requests_of_its_own_zone_wait_for_a_second_at_most)
     kill_unnoticed(stopped);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(an_old_sign_of_a_stuck_zone_means_nothing)
+TEST(an_old_sign_of_a_stuck_zone_means_nothing)
 {
     adm_ticket_t inside, waiting;
 
@@ -169,7 +166,6 @@ START_TEST(an_old_sign_of_a_stuck_zone_means_nothing)
     leave(&waiting);
     assert_all_is_back();
 }
-END_TEST
 
 /* ---- who leaves -------------------------------------------------------------------- */
 
@@ -186,7 +182,7 @@ static void get_stuck(void)
     seem_stuck_for(ADM_LOCK_LONG_USEC);
 }
 
-START_TEST(who_goes_on_hands_out_what_was_given_back_meanwhile)
+TEST(who_goes_on_hands_out_what_was_given_back_meanwhile)
 {
     get_stuck();
     leave(&inside);
@@ -197,9 +193,8 @@ START_TEST(who_goes_on_hands_out_what_was_given_back_meanwhile)
     leave(&waiting);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(a_round_hands_out_what_was_given_back_before_the_death)
+TEST(a_round_hands_out_what_was_given_back_before_the_death)
 {
     get_stuck();
     leave(&inside);
@@ -209,9 +204,8 @@ START_TEST(a_round_hands_out_what_was_given_back_before_the_death)
     leave(&waiting);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(the_next_request_finds_what_was_given_back)
+TEST(the_next_request_finds_what_was_given_back)
 {
     adm_ticket_t next;
 
@@ -224,9 +218,8 @@ START_TEST(the_next_request_finds_what_was_given_back)
     leave(&next);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(who_leaves_the_line_is_counted_later)
+TEST(who_leaves_the_line_is_counted_later)
 {
     adm_zone_stats_t stats;
 
@@ -240,9 +233,8 @@ START_TEST(who_leaves_the_line_is_counted_later)
     leave(&inside);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(who_was_granted_before_keeps_its_permit)
+TEST(who_was_granted_before_keeps_its_permit)
 {
     set_scene(1);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
@@ -257,10 +249,9 @@ START_TEST(who_was_granted_before_keeps_its_permit)
     leave(&waiting);
     assert_all_is_back();
 }
-END_TEST
 
 /* The process that holds the lock may have read the notes already. */
-START_TEST(a_note_in_a_stuck_zone_wakes_the_agent)
+TEST(a_note_in_a_stuck_zone_wakes_the_agent)
 {
     unsigned calls;
 
@@ -274,9 +265,8 @@ START_TEST(a_note_in_a_stuck_zone_wakes_the_agent)
     let_go_on(stopped);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(a_program_that_lives_on_keeps_the_permit)
+TEST(a_program_that_lives_on_keeps_the_permit)
 {
     int round;
 
@@ -293,9 +283,8 @@ START_TEST(a_program_that_lives_on_keeps_the_permit)
     leave(&waiting);
     assert_all_is_back();
 }
-END_TEST
 
-START_TEST(who_waits_is_told_that_nobody_hands_out)
+TEST(who_waits_is_told_that_nobody_hands_out)
 {
     get_stuck();
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
@@ -306,10 +295,9 @@ START_TEST(who_waits_is_told_that_nobody_hands_out)
     let_go_on(stopped);
     assert_all_is_back();
 }
-END_TEST
 
 /* A new ticket in the same place is not ended for the old one. */
-START_TEST(a_ticket_used_again_was_not_left)
+TEST(a_ticket_used_again_was_not_left)
 {
     adm_ticket_t next;
 
@@ -325,7 +313,6 @@ START_TEST(a_ticket_used_again_was_not_left)
     leave(&next);
     assert_all_is_back();
 }
-END_TEST
 
 /* ---- who dies meanwhile ----------------------------------------------------------- */
 
@@ -341,7 +328,7 @@ static int hold_in_both_zones(void *idx)
     return stay();
 }
 
-START_TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
+TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
 {
     uint32_t idx;
     pid_t holder;
@@ -361,32 +348,4 @@ START_TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
                       1);
     ck_assert_int_eq(life_of(idx), ADM_LIFE_FREE);
     assert_all_is_back();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_loop_test(stories,
-                        who_is_stopped_stops_no_other_zone_and_no_new_child, 0,
-                        POINTS_INSIDE);
-    tcase_add_test(stories, requests_of_its_own_zone_wait_for_a_second_at_most);
-    tcase_add_test(stories, an_old_sign_of_a_stuck_zone_means_nothing);
-    tcase_add_test(stories,
-                   who_goes_on_hands_out_what_was_given_back_meanwhile);
-    tcase_add_test(stories,
-                   a_round_hands_out_what_was_given_back_before_the_death);
-    tcase_add_test(stories, the_next_request_finds_what_was_given_back);
-    tcase_add_test(stories, who_leaves_the_line_is_counted_later);
-    tcase_add_test(stories, who_was_granted_before_keeps_its_permit);
-    tcase_add_test(stories, a_note_in_a_stuck_zone_wakes_the_agent);
-    tcase_add_test(stories, a_program_that_lives_on_keeps_the_permit);
-    tcase_add_test(stories, who_waits_is_told_that_nobody_hands_out);
-    tcase_add_test(stories, a_ticket_used_again_was_not_left);
-    tcase_add_test(stories,
-                   what_the_dead_held_in_a_stuck_zone_is_taken_back_later);
-}
-
-int main(void)
-{
-    return run_stories_twice("stuck", add_stories);
 }

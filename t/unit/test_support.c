@@ -14,7 +14,6 @@
 
 /* Generous: slow machines and valgrind only lengthen failing tests. */
 #define DEADLINE_USEC (60 * ADM_USEC_PER_SEC)
-#define TEST_TIMEOUT_SEC 300
 
 /* Not many: t/crash/test_step compares the whole segment at each step. */
 #define FLOW_TABLES 4
@@ -23,7 +22,10 @@ apr_pool_t *pool;
 adm_segment_t *segment;
 atomic_uint *shared;
 
-bool uses_flows, has_keys;
+adm_zone_t zone;
+adm_child_t *child;
+
+bool uses_flows, has_keys, is_spoilt;
 
 static unsigned zones_made;
 
@@ -63,9 +65,9 @@ void pause_briefly(void)
 
 /* ---- frame --------------------------------------------------------------- */
 
-static void set_up(void)
+void set_up(void)
 {
-    uses_flows = has_keys = false;
+    uses_flows = has_keys = is_spoilt = false;
     apr_initialize();
     apr_pool_create(&pool, NULL);
     shared = mmap(NULL, SHARED_WORDS * sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -78,6 +80,9 @@ static void set_up(void)
 
 static void drop_segment(void)
 {
+    if (!is_spoilt) {
+        assert_segment_consistent();
+    }
     if (!has_joined) {
         adm_segment_destroy(segment);
     }
@@ -85,58 +90,18 @@ static void drop_segment(void)
     adm_child_forget_self();
 }
 
-static void tear_down(void)
+void tear_down(void)
 {
     drop_segment();
     munmap(shared, SHARED_WORDS * sizeof(*shared));
     apr_pool_destroy(pool);
 }
 
-static void set_up_with_flows(void)
+void set_up_with_flows(void)
 {
     set_up();
     uses_flows = true;
     make_segment(8, 8, 256);
-}
-
-static void add_stories(Suite *suite, const char *name,
-                        void (*add)(TCase *stories), void (*begin)(void))
-{
-    TCase *stories = tcase_create(name);
-
-    tcase_add_checked_fixture(stories, begin, tear_down);
-    tcase_set_timeout(stories, TEST_TIMEOUT_SEC);
-    add(stories);
-    suite_add_tcase(suite, stories);
-}
-
-static int run_suite(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    srunner_set_tap(runner, "-");
-    srunner_run_all(runner, CK_SILENT);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-int run_stories(const char *name, void (*add)(TCase *stories))
-{
-    Suite *suite = suite_create(name);
-
-    add_stories(suite, name, add, set_up);
-    return run_suite(suite);
-}
-
-int run_stories_twice(const char *name, void (*add)(TCase *stories))
-{
-    Suite *suite = suite_create(name);
-
-    add_stories(suite, name, add, set_up);
-    add_stories(suite, "with flows", add, set_up_with_flows);
-    return run_suite(suite);
 }
 
 /* ---- a small world ------------------------------------------------------- */
@@ -197,6 +162,12 @@ adm_child_t *join(void)
 
     has_joined = true;
     return rv == APR_SUCCESS ? child : NULL;
+}
+
+void stage(uint32_t limit, uint32_t queue_length)
+{
+    zone = zone_with(limit, queue_length);
+    child = join();
 }
 
 adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)

@@ -13,16 +13,19 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include <check.h>
-
 #include "adm_check.h"
 #include "core/adm_fault.h"
 #include "core/adm_layout.h"
 #include "core/adm_wait.h"
+#include "test_case.h"
 
 /** Of the running test; new for each. */
 extern apr_pool_t *pool;
 extern adm_segment_t *segment;
+
+/** Of its tests, for those with one zone and one child: stage() makes both. */
+extern adm_zone_t zone;
+extern adm_child_t *child;
 
 /** Words that all processes of a test share; zero at its beginning. */
 #define SHARED_WORDS 256
@@ -68,17 +71,14 @@ adm_usec_t until_it_rings(void *unused);
 adm_usec_t deadline(void);
 void pause_briefly(void);
 
-/** Run all tests that @a add registers. @return main()'s result. */
-int run_stories(const char *name, void (*add)(TCase *stories));
-
-/** Run them twice: on zones without flows and on such with flows. */
-int run_stories_twice(const char *name, void (*add)(TCase *stories));
-
 /** Zones that are made from now on use flows; each test begins with its own. */
 extern bool uses_flows;
 
 /** Each process enters with a key of its own, not without one. */
 extern bool has_keys;
+
+/** For a test that spoils its segment: it is not checked at the end. */
+extern bool is_spoilt;
 
 /** Have a segment of another size than the usual one (8 zones, 8 children,
  *  256 tickets). */
@@ -96,6 +96,9 @@ void set_worker_cap(uint32_t cap);
 
 /** Register the calling process. */
 adm_child_t *join(void);
+
+/** The zone, with these limits, and the child. */
+void stage(uint32_t limit, uint32_t queue_length);
 
 /** Ask for a permit, ready to wait. */
 adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
@@ -134,7 +137,7 @@ adm_ticket_rec_t *rec_of_ticket(const adm_ticket_t *ticket);
 /** A zone's figures. */
 adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone);
 
-/** Every test ends with this. */
+/** Each test ends with this, by itself. */
 #define assert_segment_consistent()                              \
     do {                                                         \
         const char *wrong = adm_check(segment);                  \

@@ -7,7 +7,7 @@
 
 /* ---- turns ---------------------------------------------------------------- */
 
-START_TEST(a_visitor_does_not_stand_behind_a_crawler)
+TEST(a_visitor_does_not_stand_behind_a_crawler)
 {
     begin(2);
     come(CRAWLER, 0, 2, ADM_ADMITTED);
@@ -16,9 +16,8 @@ START_TEST(a_visitor_does_not_stand_behind_a_crawler)
     assert_follows(0, 10);
     assert_follows(1, 2);
 }
-END_TEST
 
-START_TEST(a_permit_goes_to_the_key_that_holds_the_fewest)
+TEST(a_permit_goes_to_the_key_that_holds_the_fewest)
 {
     begin(4);
     come(1, 0, 2, ADM_ADMITTED);
@@ -29,9 +28,8 @@ START_TEST(a_permit_goes_to_the_key_that_holds_the_fewest)
     assert_follows(3, 6); /* 2 of the first, 1 of the second */
     assert_follows(2, 4); /* 2 each, but it has none that waits */
 }
-END_TEST
 
-START_TEST(within_a_key_they_are_served_as_they_came)
+TEST(within_a_key_they_are_served_as_they_came)
 {
     begin(1);
     come(1, 0, 1, ADM_ADMITTED);
@@ -41,9 +39,8 @@ START_TEST(within_a_key_they_are_served_as_they_came)
     assert_follows(2, 3);
     assert_follows(3, 4);
 }
-END_TEST
 
-START_TEST(new_keys_and_others_take_turns)
+TEST(new_keys_and_others_take_turns)
 {
     begin(1);
     come(1, 0, 1, ADM_ADMITTED);
@@ -60,9 +57,8 @@ START_TEST(new_keys_and_others_take_turns)
     assert_follows(7, 2);
     assert_follows(2, 3);
 }
-END_TEST
 
-START_TEST(one_without_a_key_is_one_of_all_without)
+TEST(one_without_a_key_is_one_of_all_without)
 {
     begin(1);
     come(0, 0, 1, ADM_ADMITTED);
@@ -70,9 +66,8 @@ START_TEST(one_without_a_key_is_one_of_all_without)
     come(1, LENGTH, 1, ADM_WAITING);
     assert_follows(0, LENGTH);
 }
-END_TEST
 
-START_TEST(who_leaves_the_queue_takes_no_turn)
+TEST(who_leaves_the_queue_takes_no_turn)
 {
     begin(1);
     come(1, 0, 1, ADM_ADMITTED);
@@ -84,7 +79,6 @@ START_TEST(who_leaves_the_queue_takes_no_turn)
     ck_assert_uint_eq(flow_of(3)->waiting, 1);
     assert_follows(0, 3);
 }
-END_TEST
 
 /* ---- priorities ------------------------------------------------------------ */
 
@@ -127,7 +121,7 @@ static void serve(uint32_t turns, const adm_priority_t of[3],
     }
 }
 
-START_TEST(priorities_are_served_as_16_to_4_to_1)
+TEST(priorities_are_served_as_16_to_4_to_1)
 {
     const adm_priority_t of[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_NORMAL,
                                   ADM_PRIORITY_HIGH };
@@ -139,10 +133,9 @@ START_TEST(priorities_are_served_as_16_to_4_to_1)
     ck_assert_uint_eq(served[ADM_PRIORITY_NORMAL], 40);
     ck_assert_uint_eq(served[ADM_PRIORITY_LOW], 10);
 }
-END_TEST
 
 /* High ones come when low ones have been served for long, and the reverse. */
-START_TEST(who_did_not_wait_makes_up_for_nothing)
+TEST(who_did_not_wait_makes_up_for_nothing)
 {
     const adm_priority_t low[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW,
                                    ADM_PRIORITY_LOW };
@@ -171,9 +164,8 @@ START_TEST(who_did_not_wait_makes_up_for_nothing)
     ck_assert_uint_eq(served[ADM_PRIORITY_HIGH], 32);
     ck_assert_uint_eq(served[ADM_PRIORITY_LOW], 2);
 }
-END_TEST
 
-START_TEST(a_key_waits_with_several_priorities)
+TEST(a_key_waits_with_several_priorities)
 {
     begin(1);
     come(1, 0, 1, ADM_ADMITTED);
@@ -185,7 +177,6 @@ START_TEST(a_key_waits_with_several_priorities)
     assert_follows(1, 4);
     assert_follows(4, 2);
 }
-END_TEST
 
 /* ---- costs ----------------------------------------------------------------- */
 
@@ -197,7 +188,7 @@ static adm_entry_t entry_that_costs(uint64_t key, uint32_t cost)
     return entry;
 }
 
-START_TEST(a_dear_request_waits_until_all_it_needs_is_free)
+TEST(a_dear_request_waits_until_all_it_needs_is_free)
 {
     begin(4);
     come(1, 0, 2, ADM_ADMITTED);
@@ -212,11 +203,9 @@ START_TEST(a_dear_request_waits_until_all_it_needs_is_free)
     ck_assert(is_granted(3));
     ck_assert_uint_eq(active_in(zone), 2);
     ck_assert_uint_eq(flow_of(3)->held, 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_asks_for_more_than_there_is_runs_alone)
+TEST(who_asks_for_more_than_there_is_runs_alone)
 {
     begin(4);
     come(1, 0, 1, ADM_ADMITTED);
@@ -230,11 +219,9 @@ START_TEST(who_asks_for_more_than_there_is_runs_alone)
     ck_assert_uint_eq(active_in(zone), 5);
     leave(&tickets[1]);
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_limit_that_was_lowered_is_enough_for_a_dear_request)
+TEST(a_limit_that_was_lowered_is_enough_for_a_dear_request)
 {
     begin(4);
     come(1, 0, 4, ADM_ADMITTED);
@@ -247,9 +234,8 @@ START_TEST(a_limit_that_was_lowered_is_enough_for_a_dear_request)
     assert_follows(3, 4);
     ck_assert_uint_eq(active_in(zone), 2);
 }
-END_TEST
 
-START_TEST(a_key_pays_from_its_max)
+TEST(a_key_pays_from_its_max)
 {
     adm_entry_t dear = entry_that_costs(1, 3);
 
@@ -265,9 +251,8 @@ START_TEST(a_key_pays_from_its_max)
     leave(&tickets[2]);
     assert_follows(0, 1);
 }
-END_TEST
 
-START_TEST(silent_winners_make_room_for_a_dear_request)
+TEST(silent_winners_make_room_for_a_dear_request)
 {
     adm_child_t *other;
     uint32_t n;
@@ -291,11 +276,9 @@ START_TEST(silent_winners_make_room_for_a_dear_request)
     ck_assert(is_granted(4));
     ck_assert(!is_granted(2) && !is_granted(3));
     ck_assert_uint_eq(active_in(zone), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(costs_are_derived_from_tickets)
+TEST(costs_are_derived_from_tickets)
 {
     begin(8);
     ck_assert_int_eq(come_as(entry_that_costs(1, 3), 0), ADM_ADMITTED);
@@ -309,9 +292,8 @@ START_TEST(costs_are_derived_from_tickets)
     assert_follows(0, 1);
     ck_assert_uint_eq(active_in(zone), 6);
 }
-END_TEST
 
-START_TEST(a_dry_run_counts_costs)
+TEST(a_dry_run_counts_costs)
 {
     adm_entry_t dear = entry_that_costs(1, 3);
 
@@ -326,32 +308,4 @@ START_TEST(a_dry_run_counts_costs)
     leave(&tickets[1]);
     leave(&tickets[2]);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_visitor_does_not_stand_behind_a_crawler);
-    tcase_add_test(stories, a_permit_goes_to_the_key_that_holds_the_fewest);
-    tcase_add_test(stories, within_a_key_they_are_served_as_they_came);
-    tcase_add_test(stories, new_keys_and_others_take_turns);
-    tcase_add_test(stories, one_without_a_key_is_one_of_all_without);
-    tcase_add_test(stories, who_leaves_the_queue_takes_no_turn);
-    tcase_add_test(stories, priorities_are_served_as_16_to_4_to_1);
-    tcase_add_test(stories, who_did_not_wait_makes_up_for_nothing);
-    tcase_add_test(stories, a_key_waits_with_several_priorities);
-    tcase_add_test(stories, a_dear_request_waits_until_all_it_needs_is_free);
-    tcase_add_test(stories, who_asks_for_more_than_there_is_runs_alone);
-    tcase_add_test(stories,
-                   a_limit_that_was_lowered_is_enough_for_a_dear_request);
-    tcase_add_test(stories, a_key_pays_from_its_max);
-    tcase_add_test(stories, silent_winners_make_room_for_a_dear_request);
-    tcase_add_test(stories, costs_are_derived_from_tickets);
-    tcase_add_test(stories, a_dry_run_counts_costs);
-}
-
-int main(void)
-{
-    return run_stories("turn", add_stories);
 }

@@ -9,35 +9,29 @@
 
 /* ---- the clock, the word ------------------------------------------------- */
 
-START_TEST(the_clock_goes_forward)
+TEST(the_clock_goes_forward)
 {
     adm_usec_t before = adm_now();
 
     WAIT_FOR(adm_now() > before);
     ck_assert_int_gt(before, 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_word_that_changed_already_lets_nobody_sleep)
+TEST(a_word_that_changed_already_lets_nobody_sleep)
 {
     atomic_store(shared, 1);
     adm_wait_sleep(shared, 0, NEVER);
     ck_assert_uint_eq(atomic_load(shared), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_time_that_is_over_lets_nobody_sleep)
+TEST(a_time_that_is_over_lets_nobody_sleep)
 {
     adm_wait_sleep(shared, 0, adm_now());
     adm_wait_sleep(shared, 0, 0);
     adm_wait_sleep(shared, 0, INT64_MIN / 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(sleep_ends_with_its_time)
+TEST(sleep_ends_with_its_time)
 {
     adm_usec_t until = adm_now() + 2 * ADM_USEC_PER_MSEC;
 
@@ -45,13 +39,10 @@ START_TEST(sleep_ends_with_its_time)
         adm_wait_sleep(shared, 0, until);
     }
     ck_assert_uint_eq(atomic_load(shared), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int sleep_on_word(void *unused)
 {
-    (void)unused;
     atomic_store(&shared[1], 1);
     while (atomic_load(shared) == 0) {
         adm_wait_sleep(shared, 0, NEVER);
@@ -64,7 +55,7 @@ static void *sleep_in_thread(void *unused)
     return (void *)(intptr_t)sleep_on_word(unused);
 }
 
-START_TEST(a_wake_up_reaches_another_process)
+TEST(a_wake_up_reaches_another_process)
 {
     pid_t sleeper = start(sleep_on_word, NULL);
 
@@ -72,11 +63,9 @@ START_TEST(a_wake_up_reaches_another_process)
     atomic_store(shared, 1);
     adm_wait_wake(shared);
     ck_assert_int_eq(end_of(sleeper), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_wake_up_reaches_all_who_sleep)
+TEST(a_wake_up_reaches_all_who_sleep)
 {
     pthread_t threads[4];
     unsigned n;
@@ -89,15 +78,11 @@ START_TEST(a_wake_up_reaches_all_who_sleep)
     for (n = 0; n < 4; n++) {
         pthread_join(threads[n], NULL);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- waiting for a permit ------------------------------------------------ */
 
 /* A child with a permit and a ticket in line behind it. */
-static adm_zone_t zone;
-static adm_child_t *child;
 static adm_ticket_t inside, waiting;
 
 static void stand_in_line(void)
@@ -108,17 +93,15 @@ static void stand_in_line(void)
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
 
-START_TEST(a_permit_granted_before_the_wait_is_found)
+TEST(a_permit_granted_before_the_wait_is_found)
 {
     stand_in_line();
     leave(&inside);
     ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Loop test: 1, somebody has counted it as admitted in between. */
-START_TEST(whose_client_has_gone_when_it_begins_is_counted_once)
+TESTS(whose_client_has_gone_when_it_begins_is_counted_once, 0, 2)
 {
     const adm_figures_t *figures;
 
@@ -133,32 +116,26 @@ START_TEST(whose_client_has_gone_when_it_begins_is_counted_once)
                      ADM_GONE);
     ck_assert_uint_eq(figures->outcomes[ADM_GONE], _i == 0);
     ck_assert_uint_eq(figures->outcomes[ADM_WAITED], _i == 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_wait_ends_with_its_time)
+TEST(a_wait_ends_with_its_time)
 {
     stand_in_line();
     ck_assert_int_eq(wait_until(&waiting, 0), ADM_TIMEOUT);
     ck_assert_int_eq(wait_until(&waiting, adm_now() + 1000), ADM_TIMEOUT);
     ck_assert_uint_eq(queued_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_child_that_stops_waits_no_longer)
+TEST(a_child_that_stops_waits_no_longer)
 {
     stand_in_line();
     ck_assert(!adm_child_is_stopping(child));
     adm_child_stop(child);
     ck_assert(adm_child_is_stopping(child));
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_STOPPED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_lost_its_ticket_is_told_so)
+TEST(who_lost_its_ticket_is_told_so)
 {
     adm_zone_rec_t *rec;
     apr_status_t rv;
@@ -171,9 +148,7 @@ START_TEST(who_lost_its_ticket_is_told_so)
     ck_assert_int_eq(waiting.fault, ADM_BAD_SEGMENT);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
                      ADM_UNLIMITED);
-    assert_segment_consistent();
 }
-END_TEST
 
 static void *wait_for_permit(void *until)
 {
@@ -181,7 +156,7 @@ static void *wait_for_permit(void *until)
     return (void *)(intptr_t)wait_until(&waiting, *(adm_usec_t *)until);
 }
 
-START_TEST(a_wait_that_sleeps_ends_when_the_child_stops)
+TEST(a_wait_that_sleeps_ends_when_the_child_stops)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -193,11 +168,9 @@ START_TEST(a_wait_that_sleeps_ends_when_the_child_stops)
     adm_child_stop(child);
     pthread_join(thread, &result);
     ck_assert_int_eq((intptr_t)result, ADM_STOPPED);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_wait_that_sleeps_ends_with_the_grant)
+TEST(a_wait_that_sleeps_ends_with_the_grant)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -209,9 +182,7 @@ START_TEST(a_wait_that_sleeps_ends_with_the_grant)
     leave(&inside);
     pthread_join(thread, &result);
     ck_assert_int_eq((intptr_t)result, ADM_WAITED);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* The grant is stored, the one who should wake up the waiter is killed. */
 static int grant_and_die(void *context)
@@ -229,7 +200,7 @@ static int grant_and_die(void *context)
     return 0;
 }
 
-START_TEST(a_wake_up_that_never_comes_is_noticed)
+TEST(a_wake_up_that_never_comes_is_noticed)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -246,16 +217,13 @@ START_TEST(a_wake_up_that_never_comes_is_noticed)
     pthread_join(thread, &result);
     ck_assert_int_eq((intptr_t)result, ADM_WAITED);
     leave(&waiting);
-    assert_segment_consistent();
 }
-END_TEST
 
 static int wait_in_process(void *unused)
 {
     adm_child_t *other = join();
     adm_ticket_t ticket;
 
-    (void)unused;
     NEED(other != NULL);
     NEED(enter(other, zone, &ticket) == ADM_WAITING);
     atomic_store(shared, 1);
@@ -264,7 +232,7 @@ static int wait_in_process(void *unused)
     return 0;
 }
 
-START_TEST(a_grant_reaches_another_process)
+TEST(a_grant_reaches_another_process)
 {
     pid_t other;
 
@@ -276,9 +244,7 @@ START_TEST(a_grant_reaches_another_process)
     leave(&inside);
     ck_assert_int_eq(end_of(other), 0);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* Two processes hand one permit to and fro; each sleeps until it has it. If
  * each woke up by itself only, at the end of its slice, that would take more
@@ -290,7 +256,6 @@ static int pass_permit(void *unused)
     adm_child_t *player = join();
     unsigned n;
 
-    (void)unused;
     NEED(player != NULL);
     for (n = 0; n < HAND_OVERS / 2; n++) {
         adm_ticket_t ticket;
@@ -308,7 +273,7 @@ static int pass_permit(void *unused)
     return 0;
 }
 
-START_TEST(hand_overs_wake_up_who_sleeps)
+TEST(hand_overs_wake_up_who_sleeps)
 {
     pid_t one, other;
 
@@ -318,9 +283,7 @@ START_TEST(hand_overs_wake_up_who_sleeps)
     ck_assert_int_eq(end_of(one), 0);
     ck_assert_int_eq(end_of(other), 0);
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- how long it sleeps ---------------------------------------------------- */
 
@@ -334,7 +297,7 @@ static void expect_slice(uint32_t waiters, uint32_t slices)
     ck_assert_int_eq(adm_ticket_slice(&waiting), slices * ADM_WAIT_SLICE_USEC);
 }
 
-START_TEST(where_many_wait_each_sleeps_for_longer)
+TEST(where_many_wait_each_sleeps_for_longer)
 {
     make_segment(8, 8, 512);
     zone = zone_with(1, 400);
@@ -347,9 +310,7 @@ START_TEST(where_many_wait_each_sleeps_for_longer)
     expect_slice(127, 2);
     expect_slice(192, 4);
     expect_slice(400, ADM_WAIT_SLICES_MAX);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- who is blocked ------------------------------------------------------ */
 
@@ -371,7 +332,7 @@ static void block_a_worker(void)
     ck_assert_uint_eq(blocked(), 1);
 }
 
-START_TEST(who_waits_in_a_worker_is_blocked_until_granted)
+TEST(who_waits_in_a_worker_is_blocked_until_granted)
 {
     block_a_worker();
     leave(&inside);
@@ -379,57 +340,20 @@ START_TEST(who_waits_in_a_worker_is_blocked_until_granted)
     ck_assert_uint_eq(blocked(), 0);
     leave(&waiting);
     ck_assert_uint_eq(blocked(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_leaves_the_line_is_blocked_no_more)
+TEST(who_leaves_the_line_is_blocked_no_more)
 {
     block_a_worker();
     adm_ticket_cancel(&waiting, ADM_GONE, adm_now());
     ck_assert_uint_eq(blocked(), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
+TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
 {
     block_a_worker();
     leave(&inside);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
                      ADM_WAITED);
     ck_assert_uint_eq(blocked(), 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, the_clock_goes_forward);
-    tcase_add_test(stories, a_word_that_changed_already_lets_nobody_sleep);
-    tcase_add_test(stories, a_time_that_is_over_lets_nobody_sleep);
-    tcase_add_test(stories, sleep_ends_with_its_time);
-    tcase_add_test(stories, a_wake_up_reaches_another_process);
-    tcase_add_test(stories, a_wake_up_reaches_all_who_sleep);
-    tcase_add_test(stories, a_permit_granted_before_the_wait_is_found);
-    tcase_add_loop_test(stories,
-                        whose_client_has_gone_when_it_begins_is_counted_once, 0,
-                        2);
-    tcase_add_test(stories, a_wait_ends_with_its_time);
-    tcase_add_test(stories, a_child_that_stops_waits_no_longer);
-    tcase_add_test(stories, who_lost_its_ticket_is_told_so);
-    tcase_add_test(stories, a_wait_that_sleeps_ends_when_the_child_stops);
-    tcase_add_test(stories, a_wait_that_sleeps_ends_with_the_grant);
-    tcase_add_test(stories, a_wake_up_that_never_comes_is_noticed);
-    tcase_add_test(stories, a_grant_reaches_another_process);
-    tcase_add_test(stories, hand_overs_wake_up_who_sleeps);
-    tcase_add_test(stories, where_many_wait_each_sleeps_for_longer);
-    tcase_add_test(stories, who_waits_in_a_worker_is_blocked_until_granted);
-    tcase_add_test(stories, who_leaves_the_line_is_blocked_no_more);
-    tcase_add_test(stories, who_is_granted_at_the_timeout_is_blocked_no_more);
-}
-
-int main(void)
-{
-    return run_stories("wait", add_stories);
 }

@@ -5,8 +5,6 @@
 #include "core/adm_proc.h"
 #include "test_support.h"
 
-static adm_zone_t zone;
-static adm_child_t *child;
 static adm_present_t present[ADM_PRESENT_MAX];
 
 static void make_zone(uint32_t limit)
@@ -60,7 +58,7 @@ static const adm_present_t *find(const char *uri, uint32_t count)
     return NULL;
 }
 
-START_TEST(who_runs_and_who_waits_is_seen)
+TEST(who_runs_and_who_waits_is_seen)
 {
     adm_ticket_t first, second;
     const adm_present_t *one;
@@ -86,9 +84,8 @@ START_TEST(who_runs_and_who_waits_is_seen)
     leave(&second);
     ck_assert_uint_eq(list(later), 0);
 }
-END_TEST
 
-START_TEST(a_request_that_says_nothing_has_no_name_of_another)
+TEST(a_request_that_says_nothing_has_no_name_of_another)
 {
     adm_ticket_t ticket;
 
@@ -101,9 +98,8 @@ START_TEST(a_request_that_says_nothing_has_no_name_of_another)
     ck_assert(!present[0].is_known);
     leave(&ticket);
 }
-END_TEST
 
-START_TEST(another_zone_does_not_show_it)
+TEST(another_zone_does_not_show_it)
 {
     adm_ticket_t ticket;
 
@@ -113,9 +109,8 @@ START_TEST(another_zone_does_not_show_it)
     ck_assert_uint_eq(list(adm_now()), 0);
     leave(&ticket);
 }
-END_TEST
 
-START_TEST(more_than_a_chunk_of_them_come_in_parts)
+TEST(more_than_a_chunk_of_them_come_in_parts)
 {
     static adm_ticket_t tickets[100];
     uint32_t cursor = 0, count, all = 0, calls = 0, i;
@@ -135,9 +130,8 @@ START_TEST(more_than_a_chunk_of_them_come_in_parts)
     ck_assert_uint_eq(all, 100);
     ck_assert_uint_eq(calls, 3);
 }
-END_TEST
 
-START_TEST(a_text_without_an_end_is_ended)
+TEST(a_text_without_an_end_is_ended)
 {
     adm_ticket_t ticket;
     adm_who_t who;
@@ -151,9 +145,8 @@ START_TEST(a_text_without_an_end_is_ended)
     ck_assert_uint_eq(strlen(present[0].who.client), sizeof(who.client) - 1);
     leave(&ticket);
 }
-END_TEST
 
-START_TEST(one_that_is_being_written_is_not_shown)
+TEST(one_that_is_being_written_is_not_shown)
 {
     adm_ticket_t ticket;
 
@@ -164,9 +157,8 @@ START_TEST(one_that_is_being_written_is_not_shown)
     ck_assert(!present[0].is_known);
     leave(&ticket);
 }
-END_TEST
 
-START_TEST(a_process_uses_memory_and_time)
+TEST(a_process_uses_memory_and_time)
 {
     adm_usec_t seen = adm_proc_now();
     adm_usage_t usage;
@@ -178,10 +170,9 @@ START_TEST(a_process_uses_memory_and_time)
     ck_assert(!adm_who_usage(getpid(), 1, &usage));
     ck_assert(!adm_who_usage(0, seen, &usage));
 }
-END_TEST
 
 /* Of the two virtual hosts 1 and 2. */
-START_TEST(who_waits_for_a_program_of_this_machine_is_known)
+TEST(who_waits_for_a_program_of_this_machine_is_known)
 {
     adm_ticket_t first, second, waiter;
 
@@ -203,22 +194,4 @@ START_TEST(who_waits_for_a_program_of_this_machine_is_known)
     come(&first, "/next"); /* in the place of the one before */
     ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
     leave(&first);
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, who_runs_and_who_waits_is_seen);
-    tcase_add_test(stories, a_request_that_says_nothing_has_no_name_of_another);
-    tcase_add_test(stories, another_zone_does_not_show_it);
-    tcase_add_test(stories, more_than_a_chunk_of_them_come_in_parts);
-    tcase_add_test(stories, a_text_without_an_end_is_ended);
-    tcase_add_test(stories, one_that_is_being_written_is_not_shown);
-    tcase_add_test(stories, who_waits_for_a_program_of_this_machine_is_known);
-    tcase_add_test(stories, a_process_uses_memory_and_time);
-}
-
-int main(void)
-{
-    return run_stories("who", add_stories);
 }

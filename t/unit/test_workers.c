@@ -1,9 +1,6 @@
 /* test_workers.c - a zone whose requests take workers, and what is counted. */
 #include "test_workers.h"
 
-adm_zone_t zone;
-adm_child_t *child;
-
 void make_zone(uint32_t limit, uint32_t cap)
 {
     zone = zone_with(limit, 100);

@@ -4,10 +4,7 @@
 
 #include "test_support.h"
 
-extern adm_zone_t zone;
-extern adm_child_t *child;
-
-/** Make both: a zone with this limit, and a reserve that leaves @a cap workers. */
+/** Make both, a zone with this limit, and a reserve that leaves @a cap workers. */
 void make_zone(uint32_t limit, uint32_t cap);
 
 /** The child's request enters the zone. */

@@ -4,9 +4,11 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
+WITH_FLOWS_TOO;
+
 /* ---- permits ------------------------------------------------------------- */
 
-START_TEST(a_free_permit_is_given_at_once)
+TEST(a_free_permit_is_given_at_once)
 {
     adm_zone_t zone = zone_with(1, 1);
     adm_ticket_t ticket;
@@ -14,26 +16,21 @@ START_TEST(a_free_permit_is_given_at_once)
     ck_assert_int_eq(enter(join(), zone, &ticket), ADM_ADMITTED);
     ck_assert(adm_ticket_is_granted(&ticket));
     ck_assert_uint_eq(active_in(zone), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(as_many_get_permits_as_the_limit_says)
+TEST(as_many_get_permits_as_the_limit_says)
 {
-    adm_zone_t zone = zone_with(200, 1);
-    adm_child_t *child = join();
     static adm_ticket_t inside[200];
     adm_ticket_t one_more;
 
+    stage(200, 1);
     enter_many(child, zone, inside, 200, ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &one_more), ADM_WAITING);
     ck_assert(!adm_ticket_is_granted(&one_more));
     ck_assert_uint_eq(active_in(zone), 200);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(zones_do_not_share_permits)
+TEST(zones_do_not_share_permits)
 {
     adm_zone_t one = zone_with(1, 1), other = zone_with(1, 1);
     adm_child_t *child = join();
@@ -44,11 +41,9 @@ START_TEST(zones_do_not_share_permits)
     leave(&inside[0]);
     ck_assert_uint_eq(active_in(one), 0);
     ck_assert_uint_eq(active_in(other), 1);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(children_share_the_permits_of_a_zone)
+TEST(children_share_the_permits_of_a_zone)
 {
     adm_zone_t zone = zone_with(2, 1);
     adm_child_t *one = join(), *other = join();
@@ -59,11 +54,9 @@ START_TEST(children_share_the_permits_of_a_zone)
     ck_assert_int_eq(enter(one, zone, &waiting), ADM_WAITING);
     leave(&inside[1]);
     ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_place_that_never_was_a_zone_is_refused)
+TEST(a_place_that_never_was_a_zone_is_refused)
 {
     adm_zone_t nowhere[] = { { 0, 0 }, { 9, 1 }, { UINT32_MAX, 1 } };
     adm_ticket_t ticket;
@@ -76,11 +69,9 @@ START_TEST(a_place_that_never_was_a_zone_is_refused)
         ck_assert_uint_eq(ticket.held, 0);
         leave(&ticket);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
+TEST(a_full_ticket_table_is_told_and_leaks_nothing)
 {
     adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
     adm_child_t *child;
@@ -102,19 +93,16 @@ START_TEST(a_full_ticket_table_is_told_and_leaks_nothing)
     leave(&inside[7]);
     ck_assert_int_eq(enter(child, one, &inside[7]), ADM_ADMITTED);
     ck_assert_uint_eq(active_in(one), ADM_CHUNK_TICKETS);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- the line ------------------------------------------------------------ */
 
-START_TEST(the_line_is_served_in_order_of_arrival)
+TEST(the_line_is_served_in_order_of_arrival)
 {
-    adm_zone_t zone = zone_with(1, 100);
-    adm_child_t *child = join();
     adm_ticket_t tickets[101];
     unsigned n;
 
+    stage(1, 100);
     enter_many(child, zone, tickets, 1, ADM_ADMITTED);
     enter_many(child, zone, tickets + 1, 100, ADM_WAITING);
     for (n = 0; n < 100; n++) {
@@ -123,60 +111,48 @@ START_TEST(the_line_is_served_in_order_of_arrival)
         ck_assert(adm_ticket_is_granted(&tickets[n + 1]));
         ck_assert_uint_eq(queued_in(zone), 99 - n);
     }
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_full_line_turns_the_next_one_away)
+TEST(a_full_line_turns_the_next_one_away)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t inside, waiting[2], one_more;
 
+    stage(1, 2);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     enter_many(child, zone, waiting, 2, ADM_WAITING);
     ck_assert_int_eq(enter(child, zone, &one_more), ADM_FULL);
     ck_assert_uint_eq(one_more.held, 0);
     ck_assert_uint_eq(queued_in(zone), 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_place_that_falls_free_in_line_can_be_taken)
+TEST(a_place_that_falls_free_in_line_can_be_taken)
 {
-    adm_zone_t zone = zone_with(0, 1);
-    adm_child_t *child = join();
     adm_ticket_t first, second;
 
+    stage(0, 1);
     ck_assert_int_eq(enter(child, zone, &first), ADM_WAITING);
     ck_assert_int_eq(enter(child, zone, &second), ADM_FULL);
     adm_ticket_cancel(&first, ADM_GONE, adm_now());
     ck_assert_int_eq(enter(child, zone, &second), ADM_WAITING);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_will_not_wait_is_turned_away_beside_an_empty_line)
+TEST(who_will_not_wait_is_turned_away_beside_an_empty_line)
 {
-    adm_zone_t zone = zone_with(1, 10);
-    adm_child_t *child = join();
     adm_ticket_t inside, hasty;
 
+    stage(1, 10);
     ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &inside),
                      ADM_ADMITTED);
     ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &hasty),
                      ADM_FULL);
     ck_assert_uint_eq(queued_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(who_is_turned_away_learns_how_long_the_line_takes)
+TEST(who_is_turned_away_learns_how_long_the_line_takes)
 {
-    adm_zone_t zone = zone_with(2, 1);
-    adm_child_t *child = join();
     adm_ticket_t inside[2], waiting, one_more;
 
+    stage(2, 1);
     enter_as(child, zone, HURRIES, 1000, &inside[0]);
     adm_ticket_release(&inside[0], 9000); /* served for 8000 */
     enter_many(child, zone, inside, 2, ADM_ADMITTED);
@@ -184,16 +160,13 @@ START_TEST(who_is_turned_away_learns_how_long_the_line_takes)
     ck_assert_int_eq(enter(child, zone, &one_more), ADM_FULL);
     ck_assert_uint_eq(one_more.queued_ahead, 1);
     ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
+TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
 {
-    adm_zone_t zone = zone_with(2, 1);
-    adm_child_t *child = join();
     adm_ticket_t inside[2], waiting, one_more;
 
+    stage(2, 1);
     enter_as(child, zone, HURRIES, 1000, &inside[0]);
     enter_as(child, zone, HURRIES, 7000, &inside[1]);
     enter_as(child, zone, WAITS, 8000, &waiting);
@@ -202,16 +175,13 @@ START_TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
     /* Also those in line whose time is up. */
     adm_ticket_cancel(&waiting, ADM_TIMEOUT, 11000);
     ck_assert_int_eq(waiting.drain_usec, 2 * 10000 / 2);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(what_ran_before_the_zone_was_idle_does_not_tell)
+TEST(what_ran_before_the_zone_was_idle_does_not_tell)
 {
-    adm_zone_t zone = zone_with(1, 0);
-    adm_child_t *child = join();
     adm_ticket_t gone, inside, one_more;
 
+    stage(1, 0);
     /* Granted, and never begun: the client had left. */
     enter_as(child, zone, HURRIES, 1000, &gone);
     adm_ticket_cancel(&gone, ADM_GONE, 2000);
@@ -219,9 +189,7 @@ START_TEST(what_ran_before_the_zone_was_idle_does_not_tell)
     ck_assert_int_eq(enter_as(child, zone, HURRIES, 53000, &one_more),
                      ADM_FULL);
     ck_assert_int_eq(one_more.drain_usec, 3000);
-    assert_segment_consistent();
 }
-END_TEST
 
 static adm_outcome_t enter_with_places(adm_child_t *child, adm_zone_t zone,
                                        uint32_t queue_length,
@@ -233,27 +201,22 @@ static adm_outcome_t enter_with_places(adm_child_t *child, adm_zone_t zone,
     return adm_ticket_enter(child, zone, &entry, adm_now(), ticket);
 }
 
-START_TEST(each_request_brings_the_length_of_line_that_it_accepts)
+TEST(each_request_brings_the_length_of_line_that_it_accepts)
 {
-    adm_zone_t zone = zone_with(0, 0);
-    adm_child_t *child = join();
     adm_ticket_t patient = { 0 }, choosy = { 0 };
 
+    stage(0, 0);
     ck_assert_int_eq(enter_with_places(child, zone, 2, &patient), ADM_WAITING);
     ck_assert_int_eq(enter_with_places(child, zone, 1, &choosy), ADM_FULL);
     ck_assert_int_eq(enter_with_places(child, zone, 2, &choosy), ADM_WAITING);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- dry runs, exempt requests ------------------------------------------- */
 
 static const adm_entry_t dry_run = { .dry_run = true };
 
-START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
+TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t tickets[5];
     const adm_outcome_t expected[5] = { ADM_ADMITTED, ADM_DRY_QUEUED,
                                         ADM_DRY_QUEUED, ADM_DRY_FULL,
@@ -261,6 +224,7 @@ START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
     adm_zone_stats_t stats;
     unsigned n;
 
+    stage(1, 2);
     for (n = 0; n < 5; n++) {
         ck_assert_int_eq(enter_as(child, zone, dry_run, adm_now(), &tickets[n]),
                          expected[n]);
@@ -276,16 +240,13 @@ START_TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
         leave(&tickets[n]);
     }
     ck_assert_uint_eq(active_in(zone), 0);
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
+TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
 {
-    adm_zone_t zone = zone_with(1, 2);
-    adm_child_t *child = join();
     adm_ticket_t dry[2], waiting;
 
+    stage(1, 2);
     enter_as(child, zone, dry_run, adm_now(), &dry[0]);
     enter_as(child, zone, dry_run, adm_now(), &dry[1]);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
@@ -293,23 +254,18 @@ START_TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
     ck_assert(!adm_ticket_is_granted(&waiting));
     leave(&dry[1]);
     ck_assert(adm_ticket_is_granted(&waiting));
-    assert_segment_consistent();
 }
-END_TEST
 
-START_TEST(an_exempt_request_is_counted_and_takes_nothing)
+TEST(an_exempt_request_is_counted_and_takes_nothing)
 {
-    adm_zone_t zone = zone_with(1, 0);
-    adm_child_t *child = join();
     adm_ticket_t ticket;
 
+    stage(1, 0);
     adm_zone_count_exempt(child, zone);
     adm_zone_count_exempt(child, zone);
     ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_EXEMPT], 2);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    assert_segment_consistent();
 }
-END_TEST
 
 /* ---- a handler on top of a critical section ------------------------------ */
 
@@ -322,7 +278,6 @@ static void clean_up_in_handler(int signal_number)
 {
     adm_ticket_t ticket;
 
-    (void)signal_number;
     entered_below = enter(child_below, zone_below, &ticket);
     fault_below = ticket.fault;
     adm_zone_count_exempt(child_below, zone_below);
@@ -330,7 +285,7 @@ static void clean_up_in_handler(int signal_number)
     leave(held_below);
 }
 
-START_TEST(cleanups_below_a_critical_section_do_nothing)
+TEST(cleanups_below_a_critical_section_do_nothing)
 {
     adm_ticket_t ticket;
     adm_zone_rec_t *rec;
@@ -351,38 +306,4 @@ START_TEST(cleanups_below_a_critical_section_do_nothing)
     adm_zone_unlock(segment, rec, adm_now());
     ck_assert_uint_eq(
         stats_of(child_below, zone_below).figures.outcomes[ADM_EXEMPT], 0);
-    assert_segment_consistent();
-}
-END_TEST
-
-static void add_stories(TCase *stories)
-{
-    tcase_add_test(stories, a_free_permit_is_given_at_once);
-    tcase_add_test(stories, as_many_get_permits_as_the_limit_says);
-    tcase_add_test(stories, zones_do_not_share_permits);
-    tcase_add_test(stories, children_share_the_permits_of_a_zone);
-    tcase_add_test(stories, a_place_that_never_was_a_zone_is_refused);
-    tcase_add_test(stories, a_full_ticket_table_is_told_and_leaks_nothing);
-    tcase_add_test(stories, the_line_is_served_in_order_of_arrival);
-    tcase_add_test(stories, a_full_line_turns_the_next_one_away);
-    tcase_add_test(stories, a_place_that_falls_free_in_line_can_be_taken);
-    tcase_add_test(stories,
-                   who_will_not_wait_is_turned_away_beside_an_empty_line);
-    tcase_add_test(stories, who_is_turned_away_learns_how_long_the_line_takes);
-    tcase_add_test(stories,
-                   before_any_has_ended_the_oldest_tells_how_long_they_take);
-    tcase_add_test(stories, what_ran_before_the_zone_was_idle_does_not_tell);
-    tcase_add_test(stories,
-                   each_request_brings_the_length_of_line_that_it_accepts);
-    tcase_add_test(
-        stories, a_dry_run_lets_everybody_in_and_says_what_it_would_have_done);
-    tcase_add_test(stories,
-                   a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving);
-    tcase_add_test(stories, an_exempt_request_is_counted_and_takes_nothing);
-    tcase_add_test(stories, cleanups_below_a_critical_section_do_nothing);
-}
-
-int main(void)
-{
-    return run_stories_twice("zone", add_stories);
 }
