@@ -19,7 +19,6 @@
 #include <http_vhost.h>
 
 #include "module/opening.h"
-#include "module/opening.h"
 #include "module/sections.h"
 #include "module/counts.h"
 #include "nested/nested_redirect.h"
@@ -476,10 +475,14 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
                                            ? admission_url_conf(first)
                                            : admission_url_conf_of_target(first,
                                                                           last);
+    const admission_zone_t *zone = admission_conf_zone(conf);
     bool counts = admission_counts(conf, last);
 
-    add_fact(e, "counts", "counts", why_counted(conf, last, counts));
-    if (!admission_conf_zone(conf)) {
+    add_fact(e, "counts", "counts",
+             counts && !zone ? "no: its handler would count, but no limit "
+                               "applies to it"
+                             : why_counted(conf, last, counts));
+    if (!zone) {
         add_fact(e, "zone", "zone",
                  conf->section
                      ? apr_pstrcat(e->p, "none: ", name_of(e, conf->section),

@@ -211,7 +211,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (r->method_number != M_GET) {
         return HTTP_METHOD_NOT_ALLOWED;
     }
-    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    admission_text_set_headers(r);
     if (strcmp(args, "style") == 0) {
         return admission_page_style(r);
     }

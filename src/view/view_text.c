@@ -89,11 +89,19 @@ const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
     return admission_text_utf8(p, text);
 }
 
+/* X-Admission: a backend behind `ProxyPass "/"` answers for this URL, too, and admissionctl
+ * has to tell one from the other. */
+void admission_text_set_headers(request_rec *r)
+{
+    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    apr_table_setn(r->headers_out, "X-Admission", "1");
+}
+
 int admission_text_answer(request_rec *r, int status, const char *message)
 {
     r->status = status;
     ap_set_content_type(r, "text/plain; charset=utf-8");
-    apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
+    admission_text_set_headers(r);
     ap_rvputs(r, message, "\n", NULL);
     return OK;
 }

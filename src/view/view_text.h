@@ -21,6 +21,9 @@ bool admission_text_is_utf8(const char *text);
 /** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
 char *admission_text_put_latin1(char *end, unsigned char c);
 
+/** Set the headers of every answer of the module's own pages. */
+void admission_text_set_headers(request_rec *r);
+
 /** Answer with a status and a sentence as plain text. @return what the handler returns. */
 int admission_text_answer(request_rec *r, int status, const char *message);
 

@@ -90,7 +90,7 @@ my %explained = (
     (Admission::Config::is_installed('macro')
         ? ('/probe' => { exempt => qr/AdmissionExempt in macro 'probe'.*:\d+/ }) : ()),
     '/health&method=POST' => { exempt => undef, request => 'POST from 127.0.0.1' },
-    '/off'       => { zone => qr{^none: MaxConcurrent off of /off} },
+    '/off'       => { counts => qr/^no: its handler would count, but no limit/, zone => qr{^none: MaxConcurrent off of /off} },
     '/closed'    => { answer => qr/^403/, zone => undef },
 );
 

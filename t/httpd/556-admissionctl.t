@@ -10,7 +10,7 @@ use JSON::PP ();
 
 my $ZONE = 'test.example:/cgi-bin/';
 my $PROGRAM = "$FindBin::Bin/../../src/control/admissionctl";
-my $url;
+our $url;
 
 # Its output, errors too; dies unless it ends so.
 sub ctl {
@@ -90,6 +90,62 @@ sub distrusts {
     }
     kill TERM => $backend;
     waitpid $backend, 0;
+}
+
+# `ProxyPass "/"` takes the URLs of the module, too: whatever the backend answers, it is not
+# taken for the module's, and the sentence names the remedy, which works.
+sub asks_a_backend {
+    my ($combo, $httpd) = @_;
+    my %answer = (
+        text => "404 Not Found\r\nContent-Type: text/plain; charset=utf-8\r\n",
+        json => "200 OK\r\nContent-Type: application/json\r\n",
+        html => "200 OK\r\nContent-Type: text/html\r\n",
+    );
+    my ($backend, $port) = start_backend(sub {
+        my ($client) = @_;
+        my $head = '';
+        while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+        my ($kind) = $head =~ m{^\w+ /(\w+)};
+        syswrite $client, "HTTP/1.1 $answer{$kind}Connection: close\r\n\r\n" . '{"version":3,"zones":"of the backend"}';
+    });
+    for my $kind (sort keys %answer) {
+        local $url = "http://127.0.0.1:$port/$kind/admission-control";
+        for (['show'], [qw(show x)], ['who'], [qw(explain /x)], [qw(--json explain /x)], [qw(-n 1 top)]) {
+            my $said = ctl(1, @$_);
+            like $said, qr{ProxyPass "/$kind/admission-status" "!"}, "... $kind of a backend: with the remedy";
+            unlike $said, qr/of the backend/, '... and without what it says';
+        }
+    }
+    kill TERM => $backend;
+    waitpid $backend, 0;
+
+    my %proxy = (swallows => '',
+                 spares => join '', map { qq(ProxyPass "/admission-$_" "!"\n) } qw(status control));
+    for my $kind (qw(swallows spares)) {
+        my $front = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf => <<"CONF");
+ProxyPass "/server-status" "!"
+$proxy{$kind}ProxyPass "/" "http://127.0.0.1:$httpd->{port}/behind/"
+<Location "/admission-status">
+    SetHandler admission-status
+</Location>
+<Location "/admission-control">
+    SetHandler admission-control
+</Location>
+<Location "/front/">
+    MaxConcurrent 2
+</Location>
+CONF
+        local $url = $front->url('/admission-control');
+        if ($kind eq 'swallows') {
+            like ctl(1, 'show'), qr{/admission-status: status 404, and not.*ProxyPass "/admission-status" "!"}, 'nothing is shown';
+        }
+        else {
+            like ctl(0, 'show'), qr{^test\.example:/front/ +idle }m, 'with the remedy the zones are shown';
+            like ctl(0, qw(limit front 3)), qr/: limit 3 /, '... and orders obeyed';
+            $front->expect_in_log(qr/ADM0207/);
+        }
+        $front->stop;
+    }
 }
 
 # What it says about a URL has no password, whether httpd refuses it, nobody listens, or it
@@ -306,6 +362,7 @@ for_each_combo(sub {
 <Location /cgi-bin/>
     MaxConcurrent 2
     AdmissionQueue 4
+    AdmissionExempt "%{QUERY_STRING} == 'ms=1'"
 </Location>
 <Location /other/>
     MaxConcurrent 7
@@ -325,6 +382,7 @@ CONF
     speaks_tls();
     waits_for_answers();
 
+    asks_a_backend($combo, $httpd);
     hides_passwords($httpd);
     asks_for_one($httpd);
 
@@ -343,6 +401,9 @@ CONF
     my $shown = ctl(0, 'show');
     like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show has who runs and waits';
     like $shown, qr{^test\.example:/other/ +idle +0/7 }m, '... of every zone';
+    unlike $shown, qr/EXEMPT/, '... and nothing of exemptions, of which there was none';
+    is $httpd->get('/cgi-bin/heavy?ms=1')->{status}, 200, 'an exempt request';
+    like ctl(0, 'show'), qr{^ZONE .* EXEMPT\n\Q$ZONE\E .* 0 +1$}m, '... is shown';
     local $ENV{ADMISSION_URL} = $url;
     is offers('/o'), "/other/\n", 'bash completes zones';
     is offers('$'), q{\$\(touch\ pwned\)} . "\n", '... as text';
@@ -388,6 +449,7 @@ CONF
     like ctl(0, @$_), qr{idle|Limit }, "... @$_: also if a program serves this URL" for ['show'], [qw(show cgi)];
     unlink "$httpd->{dir}/docs/admission-control";
     $url = $httpd->url('/admission-status');
+    like ctl(1, qw(limit cgi 3)), qr/admission-control: status 404, and not from/, 'orders go to the other URL';
     unlike ctl(1, qw(sweep cgi 1-2)), qr/RESTORED|limit +req/, '... so that a sweep has nothing to restore';
     $httpd->stop;
 }, 'event+cgid');
