@@ -148,13 +148,24 @@ my %cookbook = (
             is $httpd->get('/cgi-bin/health')->{status}, 200, 'the check does not';
         },
     },
-    'fair-api.conf' => { show => sub {
-        my ($httpd) = @_;
-        hold($httpd, 6, '/api/heavy', 'X-Api-Key: a');
-        becomes($httpd, '/api', 4, 2, 'four of a key run');
-        hold($httpd, 1, '/api/report', 'X-Api-Key: b');
-        becomes($httpd, '/api', 8, 2, 'a report of another key counts as four');
-    } },
+    'fair-api.conf' => {
+        edit => sub { s/AdmissionQueue 100/AdmissionQueue 4/ },
+        show => sub {
+            my ($httpd) = @_;
+            $httpd->expect_rejections("$SERVER:/api", 'share');
+            hold($httpd, 6, '/api/heavy', 'X-Api-Key: a');
+            becomes($httpd, '/api', 4, 2, 'four of a key run');
+            my $answer = $httpd->get('/api/heavy', headers => ['X-Api-Key: a']);
+            is $answer->{status}, 429, 'half of the queue is left to others';
+            is $answer->{headers}{'content-type'}, 'application/json', '... which JSON tells';
+            is $answer->{body}, '{"error":"busy"}', '... and says why';
+            hold($httpd, 1, '/api/report', 'X-Api-Key: b');
+            becomes($httpd, '/api', 8, 2, 'a report of another key counts as four');
+            $httpd->open_gate('go');
+            isnt((answers(@clients))[0]{headers}{'content-type'}, 'application/json', 'other answers keep their type');
+            @clients = ();
+        },
+    },
     'fair-hosts.conf' => { show => \&sites_take_turns },
     'filter.conf' => {
         modules => [qw(proxy proxy_http remoteip)],

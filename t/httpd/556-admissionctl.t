@@ -75,7 +75,7 @@ sub distrusts {
         my ($status, $body) = @{ $answer{$kind} };
         syswrite $client, "HTTP/1.1 $status\r\nConnection: close\r\n\r\n$body";
     });
-    my @how = ([ 1, redirect => qr/status 302/ ], [ 1, html => qr/status 200/ ], [ 1, list => qr/status 200/ ],
+    my @how = ([ 1, redirect => qr{status 302, a redirect to http://127\.0\.0\.1:1/\..* -u } ], [ 1, html => qr/status 200/ ], [ 1, list => qr/status 200/ ],
                [ 1, nameless => qr/status 200/ ], [ 1, newer => qr/version 9, this program knows 2/ ],
                [ 1, dead => qr/./ ], [ 0, evil => qr/evil\\x\{1/ ]);
     for (@how) {
