@@ -499,7 +499,8 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
                                 NULL));
     }
     note_sections(e, first, last, conf->section);
-    if (last->finfo.filetype == APR_NOFILE && !counts) {
+    if (last->finfo.filetype == APR_NOFILE && admission_counts_file(last)
+        && !counts) {
         add_note(e,
                  "The file does not exist. If an ErrorDocument 404 serves this "
                  "URL, the sections of the URL apply to that.");

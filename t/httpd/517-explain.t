@@ -38,6 +38,9 @@ AdmissionQueue 10
 <Location "/off">
     MaxConcurrent off
 </Location>
+<Location "/nowhere.txt">
+    RewriteEngine Off
+</Location>
 <Location "/closed">
     Require all denied
 </Location>
@@ -85,7 +88,8 @@ my %explained = (
     '/index.php' => { zone => 'index', limit => 9, handler => 'cgi-script' },
     '/static.txt' => { counts => qr/^no/, zone => 'none: it does not count',
                        notes => [ qr/MaxConcurrent 40 .*does not count/ ] },
-    '/admission' => { handler => 'admission-status', leadsTo => undef, counts => qr/^no/, zone => 'none: it does not count' },
+    '/nowhere.txt' => { counts => qr/^no/, notes => [ qr/ErrorDocument 404/ ] },
+    '/admission' => { without => qr/ErrorDocument 404/, handler => 'admission-status', leadsTo => undef, counts => qr/^no/, zone => 'none: it does not count' },
     '/health'    => { zone => 'index', exempt => qr/AdmissionExempt in \S+:\d+/ },
     (Admission::Config::is_installed('macro')
         ? ('/probe' => { exempt => qr/AdmissionExempt in macro 'probe'.*:\d+/ }) : ()),
@@ -135,7 +139,8 @@ for_each_combo(sub {
         my $is = eval { decode_json($answer->{body}) } // {};
 
         is $answer->{status}, 200, "$query is explained" or diag $answer->{body};
-        is_like $is->{$_}, $wanted->{$_}, "... $_" for sort grep { $_ ne 'notes' } keys %$wanted;
+        is_like $is->{$_}, $wanted->{$_}, "... $_" for sort grep { !/^(?:notes|without)\z/ } keys %$wanted;
+        is_deeply [ grep { $wanted->{without} && /$wanted->{without}/ } @{ $is->{notes} } ], [], '... no other note';
         for my $note (@{ $wanted->{notes} // [] }) {
             ok scalar(grep { /$note/ } @{ $is->{notes} }), "... with the note $note"
                 or diag explain $is->{notes};
