@@ -76,8 +76,12 @@ int main(int argc, char **argv)
     signal(SIGHUP, SIG_IGN);
     signal(SIGTERM, end_program);
     signal(SIGALRM, end_program);
+    signal(SIGPIPE, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    dprintf(fd, "%ld\n", (long)program);
+    /* No reader is left: the parent died before it could be watched. */
+    if (dprintf(fd, "%ld\n", (long)program) < 0) {
+        end_program(SIGTERM);
+    }
 
     while ((ended = waitpid(-1, NULL, 0)) > 0 || errno == EINTR) {
         if (ended == program) {

@@ -20,7 +20,7 @@ use Admission::Config;
 use Admission::Debugger ();
 use Admission::File ();
 use Admission::Live qw(live_programs watch_programs);
-use Admission::Program qw(keep program);
+use Admission::Program qw(keep program undisturbed);
 
 use parent 'Admission::Log';
 
@@ -153,11 +153,14 @@ sub launch {
     # APR tries the directory by a file, which stays where httpd is ended just then.
     local $ENV{TMPDIR} = "$dir/tmp";
     unlink "$dir/stderr.log";
-    @{$self}{qw(group keeper alive exited)} = (
-        keep("$dir/stderr.log", split(' ', $ENV{PREFIX} // ''), @{ $self->{prefix} // [] },
-             Admission::Config::httpd(), '-d', $dir, '-f', 'httpd.conf', '-DFOREGROUND',
-             $self->defines), 0);
-    $self->{pid} = $self->{group} or die "httpd did not start:\n", $self->slurp('stderr.log');
+    my @command = (split(' ', $ENV{PREFIX} // ''), @{ $self->{prefix} // [] },
+                   Admission::Config::httpd(), '-d', $dir, '-f', 'httpd.conf', '-DFOREGROUND',
+                   $self->defines);
+    undisturbed {
+        @{$self}{qw(group keeper alive exited)} = (keep("$dir/stderr.log", @command), 0);
+        $self->{pid} = $self->{group};
+    };
+    $self->{pid} or die "httpd did not start:\n", $self->slurp('stderr.log');
 }
 
 # Parks in the older way, as a combination or the environment says.

@@ -8,9 +8,11 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use POSIX ();
 use Time::HiRes qw(sleep time);
 
 use Admission::File qw(slurp);
+use Admission::Program qw(hear_signals undisturbed);
 
 our @EXPORT_OK = qw(describe live_programs watch_programs);
 
@@ -72,35 +74,41 @@ sub describe {
 # programs/heavy.c says how.
 sub watch_programs {
     my ($dir) = @_;
-    my $test = $$;
-    pipe my $reader, my $writer or die "pipe: $!\n";
-    my $pid = fork // die "fork: $!\n";
-
-    if ($pid == 0) {
-        my ($most, $looks, $largest, %seen) = (0, 0, '');
-        my $asked = 0;
-        local $SIG{TERM} = sub { $asked = 1 };
-        local $SIG{INT} = 'IGNORE';
-        open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
-        while (!$asked && getppid() == $test) {
-            my @live = live_programs($dir, \%seen);
-            if (@live > $most) {
-                $most = @live;
-                $largest = describe(@live);
-            }
-            syswrite $file, '.';
-            syswrite $writer, "ready\n" if ++$looks == 1;
-            sleep 0.003;
-        }
-        unlink "$dir/heavy/looks";
-        syswrite $writer, "$most $looks$largest\n";
-        require POSIX;
-        POSIX::_exit(0);
-    }
-    my $self = bless { pid => $pid, reader => $reader, owner => $$ }, __PACKAGE__;
+    my $self = bless { owner => $$ }, __PACKAGE__;
+    pipe $self->{reader}, my $writer or die "pipe: $!\n";
+    undisturbed {
+        my $pid = fork // die "fork: $!\n";
+        sample($dir, $writer, $self->{owner}) if $pid == 0;
+        $self->{pid} = $pid;
+    };
     close $writer;
-    readline $reader;    # it has begun
+    readline $self->{reader};    # it has begun
     return $self;
+}
+
+# The sampler itself.
+sub sample {
+    my ($dir, $writer, $test) = @_;
+    my ($most, $looks, $largest, %seen) = (0, 0, '');
+    my $asked = 0;
+
+    $SIG{TERM} = sub { $asked = 1 };
+    $SIG{INT} = 'IGNORE';
+    hear_signals();
+    open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
+    while (!$asked && getppid() == $test) {
+        my @live = live_programs($dir, \%seen);
+        if (@live > $most) {
+            $most = @live;
+            $largest = describe(@live);
+        }
+        syswrite $file, '.';
+        syswrite $writer, "ready\n" if ++$looks == 1;
+        sleep 0.003;
+    }
+    unlink "$dir/heavy/looks";
+    syswrite $writer, "$most $looks$largest\n";
+    POSIX::_exit(0);
 }
 
 # Ends it. @return { most, looks, largest }, the last a text that says who they were.
@@ -126,7 +134,7 @@ sub most {
 # Nobody asked it.
 sub DESTROY {
     my ($self) = @_;
-    return if $self->{seen} || $self->{owner} != $$;
+    return if $self->{seen} || !$self->{pid} || $self->{owner} != $$;
     local ($?, $!);
 
     kill KILL => $self->{pid};

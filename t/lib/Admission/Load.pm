@@ -13,7 +13,7 @@ use Exporter 'import';
 use List::Util qw(min);
 use POSIX ();
 
-use Admission::Program qw(program);
+use Admission::Program qw(program undisturbed);
 
 our @EXPORT_OK = qw(percentile start_visitors visitors visitors_seen);
 
@@ -25,20 +25,24 @@ sub start {
     my ($class, @arguments) = @_;
     my @command = (program('load'), @arguments);
     open my $file, '+>', undef or die "a temporary file: $!\n";
-    # What is told before the program listens waits until it does.
-    my $told = POSIX::SigSet->new(POSIX::SIGINT, POSIX::SIGTERM);
-    my $before = POSIX::SigSet->new;
-    POSIX::sigprocmask(POSIX::SIG_BLOCK, $told, $before);
-    my $pid = fork // die "fork: $!\n";
+    my $self = bless { file => $file, rest => '', owner => $$ }, $class;
 
-    if ($pid == 0) {
-        $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
-        # Written where it is not read, it is a file of its own.
-        open STDOUT, '>', '/proc/self/fd/' . fileno $file or POSIX::_exit(127);
-        exec @command or POSIX::_exit(127);
-    }
-    POSIX::sigprocmask(POSIX::SIG_SETMASK, $before);
-    return bless { pid => $pid, file => $file, rest => '', owner => $$ }, $class;
+    undisturbed {
+        my $pid = fork // die "fork: $!\n";
+        become($file, @command) if $pid == 0;
+        $self->{pid} = $pid;
+    };
+    return $self;
+}
+
+# Signals stay blocked: what the program is told before it listens waits until it does.
+sub become {
+    my ($file, @command) = @_;
+
+    $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
+    # Written where it is not read, it is a file of its own.
+    open STDOUT, '>', '/proc/self/fd/' . fileno $file or POSIX::_exit(127);
+    exec @command or POSIX::_exit(127);
 }
 
 # The requests that have ended since it was asked last, some ms ago at the latest: each

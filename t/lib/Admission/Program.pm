@@ -13,8 +13,9 @@ use Fcntl qw(F_SETFD FD_CLOEXEC);
 use File::Temp ();
 use POSIX ();
 
-our @EXPORT_OK = qw(build_module build_shared keep program);
+our @EXPORT_OK = qw(build_module build_shared hear_signals keep program undisturbed);
 
+my $ENDING = POSIX::SigSet->new(POSIX::SIGINT, POSIX::SIGTERM, POSIX::SIGHUP);
 my ($SOURCES) = map { "$_/programs" } Cwd::abs_path(__FILE__) =~ m{^(.*)/lib/Admission/};
 
 # The path of a program: program('heavy'). make puts all beside the heavy one.
@@ -27,6 +28,22 @@ sub program {
     return $path{$name} //= $made
         // build($name, '-O2', [ glob "$SOURCES/{$name,${name}_*}.c" ], '-lm');
 }
+
+# undisturbed { ... }: signals that end a program wait for the end of the block. A handler
+# that dies between a fork and the assignment of its pid would leave the process behind.
+sub undisturbed (&) {
+    my ($block) = @_;
+    my $before = POSIX::SigSet->new;
+
+    POSIX::sigprocmask(POSIX::SIG_BLOCK, $ENDING, $before);
+    my $is_done = eval { $block->(); 1 };
+    my $error = $@;
+    POSIX::sigprocmask(POSIX::SIG_SETMASK, $before);
+    die $error if !$is_done;
+}
+
+# For a process that was started undisturbed, once it has set its handlers.
+sub hear_signals { POSIX::sigprocmask(POSIX::SIG_UNBLOCK, $ENDING) }
 
 # keep('directory/log', 'program', arguments): starts it in a process group of its own.
 # It ends with this process, however that ends, and so does the directory unless KEEP is set. @return its pid, that of its keeper, and a file
@@ -42,7 +59,8 @@ sub keep {
 
     if ($pid == 0) {
         POSIX::setsid();    # who kills all of this process's group does not kill it
-        $SIG{$_} = 'DEFAULT' for qw(INT HUP PIPE);
+        $SIG{$_} = 'DEFAULT' for qw(INT TERM HUP PIPE);
+        hear_signals();
         open STDIN,  '<', '/dev/null';
         open STDOUT, '>>', $log;
         open STDERR, '>&', \*STDOUT;
