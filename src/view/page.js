@@ -130,9 +130,9 @@ function say(text) {
 async function refresh() {
     try {
         await look();
-        if (/^No answer/.test(one('#stale').textContent)) say('');
+        if (/^No response/.test(one('#stale').textContent)) say('');
     } catch (e) {
-        say('No answer from the server: the numbers are old.');
+        say('No response from the server. The numbers below are out of date.');
     }
     clearTimeout(timer);
     timer = setTimeout(soon, document.hidden ? 10000 : 1000);
@@ -153,7 +153,7 @@ async function order(form, button) {
         });
         say(answer.ok ? 'Done.' : await answer.text());
     } catch (e) {
-        say('No answer from the server: it is not known what was done.');
+        say('No response: the change may or may not have been made.');
     }
     delete form.dataset.typed;
     await soon();

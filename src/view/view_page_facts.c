@@ -1,4 +1,4 @@
-/* view_page_facts.c - all fields, for people. */
+/* view_page_facts.c - numbers of a zone and of the server, grouped and folded. */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -77,20 +77,50 @@ static void write_fact(request_rec *r, apr_pool_t *p,
     ap_rputs("</dd></div>\n", r);
 }
 
-void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
-                               const admission_view_t *view)
+/* Most numbers of most zones are 0. The page leaves these out: the others are easier to
+ * find, and the outputs for programs have all. */
+static bool is_shown(const admission_field_t *field,
+                     const admission_view_t *view)
 {
+    return admission_fields_tells(field, view) && field->of_zone(view) != 0;
+}
+
+static void write_group(request_rec *r, apr_pool_t *p,
+                        const admission_view_t *view, admission_of_t of,
+                        const char *title)
+{
+    bool is_begun = false;
     int i;
 
-    ap_rputs("<dl>\n", r);
     for (i = 0; i < admission_zone_fields_count; i++) {
         const admission_field_t *field = &admission_zone_fields[i];
 
-        if (admission_fields_tells(field, view)) {
-            write_fact(r, p, field, field->of_zone(view));
+        if (field->of != of || !is_shown(field, view)) {
+            continue;
         }
+        if (!is_begun) {
+            ap_rvputs(r, "<details><summary>", title, "</summary>\n<dl>\n",
+                      NULL);
+            is_begun = true;
+        }
+        write_fact(r, p, field, field->of_zone(view));
     }
-    ap_rputs("</dl>\n", r);
+    if (is_begun) {
+        ap_rputs("</dl></details>\n", r);
+    }
+}
+
+void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
+                               const admission_view_t *view)
+{
+    write_group(r, p, view, ADMISSION_OF_ANY,
+                "Numbers of the limit, the queue and requests");
+    write_group(r, p, view, ADMISSION_OF_PROGRAMS, "Numbers of programs");
+    write_group(r, p, view, ADMISSION_OF_AUTO,
+                "Numbers of the automatic limit");
+    write_group(r, p, view, ADMISSION_OF_FLEET,
+                "Numbers of the limit for several servers");
+    write_group(r, p, view, ADMISSION_OF_DRY_RUN, "Numbers of the dry run");
 }
 
 void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
@@ -100,8 +130,8 @@ void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
     if (adm_figures_rejected(&view->stats.figures) == 0) {
         return;
     }
-    ap_rputs("<table class=\"reasons\"><caption>Rejected since the start, by "
-             "reason</caption>\n<tr><th scope=\"col\">Reason</th>"
+    ap_rputs("<table class=\"reasons\"><caption>Rejected requests since httpd "
+             "started</caption>\n<tr><th scope=\"col\">Reason</th>"
              "<th scope=\"col\">Requests</th></tr>\n",
              r);
     for (i = 0; i < admission_zone_fields_count; i++) {
@@ -123,24 +153,22 @@ void admission_page_facts_trouble(request_rec *r,
     if (!server->has_agent
         && admission_fields_zones(r->pool, NULL)->nelts > 0) {
         ap_rputs(
-            "<p class=\"say bad\">The agent is not at work: children take "
-            "back what the dead held, and limits of auto stand still or fall. "
-            "The error log may have the reason.</p>\n",
+            "<p class=\"say bad\">The agent is not running: child processes "
+            "reclaim permits themselves, and automatic limits no longer rise. "
+            "See the error log.</p>\n",
             r);
     }
     if (server->engine.state == ADM_ENGINE_LOST) {
-        ap_rputs(
-            "<p class=\"say bad\">There is no connection with the engine of "
-            "limits over servers: shares hold as long as their leases, then "
-            "the fallback of AdmissionFleet does. The error log has the "
-            "reason.</p>\n",
-            r);
+        ap_rputs("<p class=\"say bad\">Not connected to the fleet engine. This "
+                 "server keeps its shares until their leases expire; then the "
+                 "fallback of AdmissionFleet applies. See the error log.</p>\n",
+                 r);
     }
     if (server->unlimited) {
         ap_rprintf(r,
                    "<p class=\"say bad\">%" APR_UINT64_T_FMT
-                   " requests were let through without a limit because of a "
-                   "fault; the error log has the reason.</p>\n",
+                   " requests ran without a limit because of a fault. See the "
+                   "error log.</p>\n",
                    (apr_uint64_t)server->unlimited);
     }
 }
@@ -154,11 +182,9 @@ void admission_page_facts_server(request_rec *r,
     ap_rputs("<section><h2>Workers and children</h2>\n", r);
     ap_rputs("<dl>\n", r);
     for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        if (field->of == ADMISSION_OF_FLEET
-            && server->engine.state == ADM_ENGINE_OFF) {
-            continue;
+        if (field->of_server(server) != 0) {
+            write_fact(r, r->pool, field, field->of_server(server));
         }
-        write_fact(r, r->pool, field, field->of_server(server));
     }
     ap_rputs("</dl></section>\n", r);
 }

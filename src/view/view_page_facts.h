@@ -1,21 +1,21 @@
-/* view_page_facts.h - all fields, for people. */
+/* view_page_facts.h - numbers of a zone and of the server, grouped and folded. */
 #ifndef VIEW_PAGE_FACTS_H
 #define VIEW_PAGE_FACTS_H
 
 #include "view_fields.h"
 
-/** Write all fields of a zone. */
+/** Write the numbers of a zone that are not 0, a fold for each group. */
 void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
                                const admission_view_t *view);
 
-/** Write how many were rejected for which reason, if any were. */
+/** Write the number of rejected requests by reason, if there are any. */
 void admission_page_facts_reasons(request_rec *r, const admission_view_t *view);
 
-/** Write all fields of the server. */
+/** Write the numbers of the server that are not 0. */
 void admission_page_facts_server(request_rec *r,
                                  const adm_server_stats_t *server);
 
-/** Write what is wrong with the server as a whole, if anything is. */
+/** Write a warning for each fault of the whole server. */
 void admission_page_facts_trouble(request_rec *r,
                                   const adm_server_stats_t *server);
 

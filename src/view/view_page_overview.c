@@ -219,8 +219,8 @@ static void write_filter(request_rec *r, const char *filter)
 static void write_head(request_rec *r)
 {
     ap_rputs(
-        "<table class=\"zones\"><caption>p50 / p95: half of all requests "
-        "since the start, and 95 %, took less</caption>\n<thead><tr>"
+        "<table class=\"zones\"><caption>p50 / p95: median and 95th "
+        "percentile since httpd started</caption>\n<thead><tr>"
         "<th scope=\"col\">Zone</th><th scope=\"col\">State</th>"
         "<th scope=\"col\">Running / limit</th>"
         "<th scope=\"col\">Waiting / queue</th>"

@@ -1,4 +1,4 @@
-/* view_page_who.c - who runs and waits in a zone, for people. */
+/* view_page_who.c - the running and waiting requests of a zone. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
@@ -141,8 +141,8 @@ void admission_page_who_write(request_rec *r, apr_pool_t *p,
     }
     ap_rputs(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-        "aria-label=\"Who runs and waits\"><table class=\"who\">"
-        "<caption>Who runs and waits, the oldest first</caption>\n"
+        "aria-label=\"Running and waiting requests\"><table class=\"who\">"
+        "<caption>Running and waiting requests, oldest first</caption>\n"
         "<thead><tr><th scope=\"col\">State</th><th scope=\"col\">Since</th>"
         "<th scope=\"col\" class=\"text\">Client</th>"
         "<th scope=\"col\" class=\"text\">Request</th>"
@@ -165,7 +165,7 @@ void admission_page_who_write(request_rec *r, apr_pool_t *p,
                    first->total - first->count);
     }
     if (!first->is_known) {
-        ap_rputs("<p class=\"key\"><span>Clients and requests are known with "
+        ap_rputs("<p class=\"key\"><span>To see clients and URLs, set "
                  "ExtendedStatus On.</span></p>\n",
                  r);
     }

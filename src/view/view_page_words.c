@@ -1,4 +1,4 @@
-/* view_page_words.c - what is said of a zone, for people. */
+/* view_page_words.c - the state of a zone in words and sentences. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
@@ -100,7 +100,7 @@ apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
            - history->rejected[first > 0 ? first : 0];
 }
 
-/* For how many seconds up to now the queue was full. */
+/* @return for how many seconds up to now the queue was full. */
 static int seconds_full(const adm_history_t *history, uint32_t queue_length)
 {
     int i = ADM_HISTORY_SECONDS;
@@ -112,12 +112,20 @@ static int seconds_full(const adm_history_t *history, uint32_t queue_length)
     return ADM_HISTORY_SECONDS - i;
 }
 
+/* "1 request was", "5 requests were" */
+static const char *count_of(apr_pool_t *p, apr_uint64_t number,
+                            const char *singular, const char *plural)
+{
+    return apr_psprintf(p, "%" APR_UINT64_T_FMT " %s", number,
+                        number == 1 ? singular : plural);
+}
+
 static void say(request_rec *r, const char *kind, const char *text)
 {
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
 
-/* What the configuration would have done. */
+/* The estimate of what limit and queue would have done. */
 static void say_dry_run(request_rec *r, apr_pool_t *p,
                         const adm_zone_stats_t *stats)
 {
@@ -130,11 +138,11 @@ static void say_dry_run(request_rec *r, apr_pool_t *p,
     say(r, "ok",
         apr_psprintf(
             p,
-            "Dry run: everybody runs at once. With limit %u and queue %u, of "
+            "Dry run: no request waits. With limit %u and queue %u, of "
             "%" APR_UINT64_T_FMT " requests %" APR_UINT64_T_FMT
-            " would have waited, for %s in the mean, and %" APR_UINT64_T_FMT
-            " would have been rejected: %" APR_UINT64_T_FMT
-            " with the queue full, %" APR_UINT64_T_FMT " too late.",
+            " would have waited, %s on average, and %" APR_UINT64_T_FMT
+            " would have been rejected: full %" APR_UINT64_T_FMT
+            ", late %" APR_UINT64_T_FMT ".",
             stats->limit, stats->queue_length, admitted + waited + full + late,
             waited,
             admission_page_words_time(
@@ -142,7 +150,7 @@ static void say_dry_run(request_rec *r, apr_pool_t *p,
             full + late, full, late));
 }
 
-/* What holds, whatever comes and goes. */
+/* States that last until an administrator or a program ends them. */
 static void say_mode(request_rec *r, apr_pool_t *p,
                      const admission_view_t *view)
 {
@@ -153,27 +161,29 @@ static void say_mode(request_rec *r, apr_pool_t *p,
     }
     if (stats->mode == ADM_MODE_PAUSE) {
         say(r, "bad",
-            "Paused by an administrator: no request gets a permit until the mode "
-            "is open again.");
+            "Paused by an administrator: requests wait until the mode is set to "
+            "open.");
     }
     else if (stats->mode == ADM_MODE_DRAIN) {
         say(r, "bad",
-            "Draining by order of an administrator: new requests are rejected "
-            "until the mode is open again.");
+            "Draining, set by an administrator: new requests are rejected until "
+            "the mode is set to open.");
     }
     if (stats->orphans > 0) {
         say(r, "bad",
             apr_psprintf(p,
-                         "%u permits are held by programs whose httpd child is "
-                         "dead; they come back when the programs end.",
-                         stats->orphans));
+                         "%s held by programs whose child process has died, "
+                         "until the programs exit.",
+                         count_of(p, stats->orphans, "permit is",
+                                  "permits are")));
     }
     if (stats->is_overridden) {
         say(r, "",
             apr_psprintf(
                 p,
-                "An order holds instead of the configuration, which has "
-                "limit %d and queue %d. To keep it, write it there.",
+                "An administrator has overridden the configuration (limit %d, "
+                "queue %d). To make the change permanent, edit the "
+                "configuration.",
                 view->zone->limit, view->zone->queue_length));
     }
 }
@@ -190,35 +200,39 @@ static void say_traffic(request_rec *r, apr_pool_t *p,
         say(r, "bad",
             apr_psprintf(
                 p,
-                "Queue full for %d s: %" APR_UINT64_T_FMT " rejected. "
-                "Raise MaxConcurrent only if memory allows; see below who "
-                "holds the permits.",
-                full, admission_page_words_rejected(history, full)));
+                "The queue has been full for %d s; %s rejected. The requests "
+                "below hold the permits. Raise MaxConcurrent only if enough "
+                "memory is free.",
+                full,
+                count_of(p, admission_page_words_rejected(history, full),
+                         "request was", "requests were")));
     }
     else if (rejected > 0) {
         say(r, "bad",
             apr_psprintf(p,
-                         "%" APR_UINT64_T_FMT
-                         " rejected in the last minute; see "
-                         "below for which reason.",
-                         rejected));
+                         "%s rejected in the last minute. The reasons are "
+                         "below.",
+                         count_of(p, rejected, "request was",
+                                  "requests were")));
     }
     else if (stats->queued > 0) {
         say(r, "",
-            apr_psprintf(p, "%u wait, the first for %s; nobody is rejected.",
-                         stats->queued,
-                         admission_page_words_time(p,
-                                                   stats->oldest_wait_usec)));
+            apr_psprintf(
+                p,
+                "%s waiting, the oldest for %s. None were rejected in "
+                "the last minute.",
+                count_of(p, stats->queued, "request is", "requests are"),
+                admission_page_words_time(p, stats->oldest_wait_usec)));
     }
     else if (!was_used(stats)) {
-        say(r, "", "Never used: no request of this zone has come.");
+        say(r, "", "Not used since httpd started.");
     }
     else {
-        say(r, "ok", "Nobody waits.");
+        say(r, "ok", "No requests are waiting.");
     }
 }
 
-/* Why a limit that finds itself is what it is. */
+/* Why an automatic limit has its present value. */
 static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
 {
     char sentence[ADM_AUTO_SENTENCE];
@@ -226,12 +240,12 @@ static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
     if (view->stats.is_auto) {
         adm_auto_sentence(&view->stats.found, view->stats.limit, sentence);
         say(r, "",
-            apr_psprintf(p, "Limit %u, found (%s): %s.", view->stats.limit,
+            apr_psprintf(p, "Automatic limit %u (%s): %s.", view->stats.limit,
                          adm_auto_reason(&view->stats.found), sentence));
     }
 }
 
-/* What of a limit over servers is here, and why it may be none. */
+/* This server's share of a limit for several servers. */
 static void say_fleet(request_rec *r, apr_pool_t *p,
                       const admission_view_t *view)
 {
@@ -242,26 +256,27 @@ static void say_fleet(request_rec *r, apr_pool_t *p,
     }
     if (fleet->state == ADM_FLEET_FALLBACK) {
         say(r, "bad",
-            "One limit over servers: this one has no lease of a share, so the "
-            "fallback of AdmissionFleet holds. The error log has the reason.");
+            "Limit for several servers: the lease of this server's share has "
+            "expired, so the fallback of AdmissionFleet applies. See the error "
+            "log.");
         return;
     }
     say(r, "",
         apr_psprintf(p,
-                     "One limit over %u servers: %u, of which this one may use "
-                     "%u for %s; %u are granted and %u wanted in all.%s",
+                     "Limit for %u servers: %u. This server may use %u of them "
+                     "for %s; all servers together hold %u and need %u.%s",
                      fleet->servers, fleet->limit, fleet->share,
                      admission_page_words_time(p, fleet->lease_usec),
                      fleet->reserved, fleet->wanted,
                      fleet->state == ADM_FLEET_LEARNING ? apr_psprintf(
                          p,
-                         " The engine still learns who has what: for %s "
-                         "it gives out nothing that nobody claims.",
+                         " The engine is recovering: for %s it grants only "
+                         "permits that servers already hold.",
                          admission_page_words_time(p, fleet->learning_usec))
                                                         : ""));
 }
 
-/* What the programs were that have ended, and how many more there is room for. */
+/* Memory of the programs that have exited, and how many more fit into memory. */
 static void say_room(request_rec *r, apr_pool_t *p,
                      const admission_view_t *view)
 {
@@ -274,17 +289,17 @@ static void say_room(request_rec *r, apr_pool_t *p,
         return;
     }
     text = apr_psprintf(p,
-                        "Programs took %s of memory on average, 95 %% of them "
+                        "Programs used %s of memory on average, 95 %% of them "
                         "at most %s",
                         admission_page_words_size(p, account->peak_kb.sum
                                                          / account->count),
                         admission_page_words_size(p, most));
     if (available > 0) {
-        text = apr_psprintf(p,
-                            "%s: room for %" APR_UINT64_T_FMT
-                            " such programs in the memory that is free (%s)",
-                            text, available / most,
-                            admission_page_words_size(p, available));
+        text = apr_psprintf(
+            p,
+            "%s: %" APR_UINT64_T_FMT
+            " more such programs fit into the %s of free memory",
+            text, available / most, admission_page_words_size(p, available));
     }
     say(r, "", apr_pstrcat(p, text, ".", NULL));
 }
@@ -295,8 +310,8 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
 {
     if (view->is_busy) {
         say(r, "bad",
-            "Busy: a process that does not run holds its lock. Requests wait for "
-            "it briefly, then run without a limit; the error log says more.");
+            "Locked by a stopped process. Requests wait up to 1 s for the lock "
+            "and then run without a limit. See the error log.");
         return;
     }
     say_mode(r, p, view);

@@ -1,4 +1,8 @@
-/* view_page_zone.c - everything of one zone, for people. */
+/* view_page_zone.c - the page of one zone.
+ *
+ * What an administrator needs first is first: the state, the limit, why requests are
+ * rejected, which requests run and wait.
+ */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
@@ -51,7 +55,7 @@ static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
     }
     ap_rprintf(r,
                "<table class=\"times\"><caption>%s: %" APR_UINT64_T_FMT
-               ", half of them within %s, 95 %% within %s</caption>\n",
+               "; median %s, p95 %s</caption>\n",
                title, durations->count,
                admission_page_words_percentile(p, durations, 50),
                admission_page_words_percentile(p, durations, 95));
@@ -64,10 +68,9 @@ static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
 static void write_times(request_rec *r, apr_pool_t *p,
                         const adm_figures_t *figures)
 {
-    ap_rputs("<details><summary>How long requests waited and ran</summary>\n",
-             r);
-    draw_histogram(r, p, "Waited, and got a permit", &figures->wait);
-    draw_histogram(r, p, "Ran", &figures->service);
+    ap_rputs("<details><summary>Wait and service times</summary>\n", r);
+    draw_histogram(r, p, "Wait of requests that got a permit", &figures->wait);
+    draw_histogram(r, p, "Service time", &figures->service);
     ap_rputs("</details>\n", r);
 }
 
@@ -116,7 +119,9 @@ static void write_orders(request_rec *r, apr_pool_t *p,
     const char *name = admission_text_utf8(p, view->zone->name);
     const adm_zone_stats_t *stats = &view->stats;
 
-    ap_rputs("<fieldset><legend>Change it now, for all children</legend>\n", r);
+    ap_rputs(
+        "<fieldset><legend>Change limits now, in all child processes</legend>\n",
+        r);
     ask_number(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
                stats->limit_ordered == ADM_OVERRIDE_NONE
                    ? stats->limit_configured
@@ -125,12 +130,27 @@ static void write_orders(request_rec *r, apr_pool_t *p,
                stats->queue_length);
     ask_mode(r, p, name, stats->mode);
     begin_form(r, p, name);
-    ap_rputs(
-        "<input type=\"hidden\" name=\"limit\" value=\"config\">"
-        "<input type=\"hidden\" name=\"queue\" value=\"config\">"
-        "<input type=\"hidden\" name=\"mode\" value=\"config\">"
-        "<button>Reset to the configuration</button></form>\n</fieldset>\n",
-        r);
+    ap_rputs("<input type=\"hidden\" name=\"limit\" value=\"config\">"
+             "<input type=\"hidden\" name=\"queue\" value=\"config\">"
+             "<input type=\"hidden\" name=\"mode\" value=\"config\">"
+             "<button>Reset to configuration</button></form>\n</fieldset>\n",
+             r);
+}
+
+/* "rejecting: 2 of 2 running, 3 of 3 waiting" */
+static void write_state(request_rec *r, const admission_view_t *view,
+                        const adm_history_t *history)
+{
+    const adm_zone_stats_t *stats = &view->stats;
+    admission_page_state_t state = admission_page_words_state(view, history);
+
+    ap_rprintf(r, "<p class=\"now\"><b class=\"s%d\">%s</b>", (int)state,
+               admission_page_words_of(state));
+    if (!view->is_busy) {
+        ap_rprintf(r, ": %u of %u running, %u of %u waiting", stats->active,
+                   stats->limit, stats->queued, stats->queue_length);
+    }
+    ap_rputs("</p>\n", r);
 }
 
 void admission_page_zone_write(request_rec *r, apr_pool_t *p,
@@ -143,12 +163,13 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
     ap_rvputs(r, "<section class=\"zone\"><h2>",
               ap_escape_html(p, admission_text_utf8(p, zone->name)), "</h2>\n",
               NULL);
+    write_state(r, &view, &history);
     admission_page_words_say(r, p, &view, &history);
     if (!view.is_busy) {
-        admission_page_chart_write(r, view.stats.limit, &history);
         admission_page_facts_reasons(r, &view);
-        admission_page_keys_write(r, p, zone);
         admission_page_who_write(r, p, zone);
+        admission_page_keys_write(r, p, zone);
+        admission_page_chart_write(r, view.stats.limit, &history);
         if (can_order) {
             write_orders(r, p, &view);
         }

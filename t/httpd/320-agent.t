@@ -75,7 +75,7 @@ CONF
 
     kill STOP => $agent;
     survives_a_kill($httpd, 'while it is stopped');
-    wait_for { $httpd->get('/page')->{body} =~ /The agent is not at work/ }
+    wait_for { $httpd->get('/page')->{body} =~ /The agent is not running/ }
         'the page says that it is not at work';
     is $httpd->status->{AdmissionAgent}, 0, 'the status says that it is not at work';
     kill CONT => $agent;

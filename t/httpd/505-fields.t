@@ -1,6 +1,6 @@
 # Every field of the tables is in every output, none is anywhere else, and at
-# rest all outputs say the same of it. Only ?prometheus and the page leave out what
-# tells nothing of a zone.
+# rest all outputs have the same value. Only ?prometheus and the page leave out what
+# tells nothing of a zone, and the page what is 0.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -11,6 +11,9 @@ use Fields;
 
 my %fields = map { $_ => [ fields_of($_) ] } qw(server zone);
 my $ZONE = 'test.example:/cgi-bin/';
+
+# A number, or the word for it.
+sub is_zero { return $_[0] =~ /^(?:0|open|fixed|off|none)\z/ }
 
 # All outputs of one moment: the agent looks at the machine's memory now and then, and
 # others use that meanwhile.
@@ -35,7 +38,8 @@ sub all_agree {
             my ($shown, %auto) = ($outputs->{$output}{$what}, %{ $outputs->{'?auto'}{$what} });
             my $is_short = $output =~ ($what eq 'zone' ? qr/Prometheus|the page/ : qr/the page/);
             my @names = map { $_->{name} }
-                grep { !$is_short || tells_of($_, \%auto) } @{ $fields{$what} };
+                grep { !$is_short || tells_of($_, \%auto) }
+                grep { $output ne 'the page' || !is_zero($auto{ $_->{name} }) } @{ $fields{$what} };
 
             is_deeply [ sort keys %$shown ], [ sort @names ],
                 "$output of $zone has the fields of the $what and no other";
@@ -79,8 +83,8 @@ CONF
 
     my %label = $httpd->get('/admission?zone=test.example:/found/')->{body}
         =~ m{<div data-field="(\w+)"[^>]*><dt>([^<]*)}g;
-    is_deeply [ @label{qw(OldestWaitMs LimitSinceS ProgramLargestMB Limit)} ],
-        [ 'Oldest wait', 'Limit since', 'Program largest', 'Limit' ],
+    is_deeply [ @label{qw(QueueTimeoutMs MemoryBudgetMB Limit)} ],
+        [ 'Queue timeout', 'Memory budget', 'Limit' ],
         'the page has the units with the numbers';
 
     all_agree($httpd, $ZONE, 1);

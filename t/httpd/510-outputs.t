@@ -89,7 +89,7 @@ CONF
     like $page->{body}, qr{never-used</a></th><td class="state s\d">never used<},
         'and which zone nobody has come to';
     $page->{one} = $httpd->get("/admission?zone=$name")->{body};
-    like $page->{one}, qr/2 wait, the first for [\d.]+ m?s; nobody is rejected/,
+    like $page->{one}, qr/2 requests are waiting, the oldest for [\d.]+ m?s\. None were rejected/,
         'the page of a zone says it in a sentence';
     unlike $page->{body}, qr{data-field="Engine}, 'and nothing of an engine where there is none';
     unlike $page->{body}, qr{https?://|//}, 'it loads nothing from elsewhere';
@@ -111,7 +111,7 @@ CONF
         'Prometheus of one zone';
     is_deeply [ $httpd->get("/admission?zone=$used")->{body} =~ /<h2>(.*?)<\/h2>/g ],
         [ $used, 'Workers and children' ], 'the page of one zone';
-    like $httpd->get("/admission?zone=$used")->{body}, qr/Never used: no request/,
+    like $httpd->get("/admission?zone=$used")->{body}, qr/Not used since httpd started/,
         '... which says that nobody has come';
     like $httpd->get('/server-status')->{body},
         qr{<a href="/admission\?zone=test.example%3a%2fnever-used">\Q$used\E</a>}i,

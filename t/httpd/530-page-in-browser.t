@@ -60,7 +60,8 @@ sub shows {
 
     wait_for {
         $facts = $browser->value($FACTS)->{$ZONE};
-        !grep { ($facts->{$_} // -1) != $state{$_} } keys %state;
+        # The page leaves out what is 0.
+        $facts->{Limit} && !grep { ($facts->{$_} // 0) != $state{$_} } keys %state;
     } $what, 15 or diag explain $facts;
 }
 
@@ -134,6 +135,8 @@ sub gives_orders {
     wait_for { $browser->value('document.querySelectorAll("form.order").length') == 4 }
         'forms for limit, queue, mode and reset', 15;
     is_readable($browser, 'with forms');
+    $browser->resize(1200, 900);
+    photograph($browser, 'control-1200');
     is_deeply $browser->value($NAMELESS), [], 'forms have names';
     $browser->value("$length.focus(); $length.select()");
     $browser->tell('Input.insertText', text => '4');
@@ -203,7 +206,7 @@ CONF
     ok $browser->value('document.querySelector("details").open'), '... what was open stays open';
     is $browser->value('document.activeElement.textContent'), $ZONE, '... and focus stays';
     like $browser->value('document.querySelector(".say.bad").textContent'),
-        qr/^Queue full for \d+ s: 1 rejected/, 'it says what is wrong';
+        qr/^The queue has been full for \d+ s; 1 request was rejected/, 'it says what is wrong';
     is $browser->value('document.querySelector(".reasons tr:last-child").textContent'), 'full1',
         '... and for which reason';
     is $browser->value('document.querySelector(".state").textContent'), 'rejecting', '... in a word';
@@ -281,7 +284,7 @@ CONF
     $browser->visit($url);
     $httpd->stop;
     wait_for {
-        $browser->value('document.querySelector("#stale").textContent') =~ /No answer/
+        $browser->value('document.querySelector("#stale").textContent') =~ /No response/
     } 'it says when the server does not answer', 15;
     is_deeply $browser->value($ROWS), [ $ZONE, $LONG ], '... and keeps what it knew';
     $browser->quit;

@@ -95,7 +95,7 @@ sub names_sharers {
     like $said, qr/^  \S+:$servers[1]{port} +0 +0 +0 +\d.* ago$/m, '... and the other one';
     like ctl($httpd, qw(fleet local)), qr/The limit of 'local' is not shared/, '... only of limits that are shared';
     like $httpd->get('/admission?zone=db')->{body},
-        qr{One limit over 2 servers: 4, of which this one may use 3 for \d.* s; 3 are granted and 3 wanted in all\.},
+        qr{Limit for 2 servers: 4\. This server may use 3 of them for \d.* s; all servers together hold 3 and need 3\.},
         'the page says it';
     like $httpd->get('/admission')->{body}, qr{data-field="EngineState".*?connected}s, '... and has the engine';
 }
@@ -133,11 +133,11 @@ for_each_combo(sub {
 
     kill STOP => $redis->{pid};
     wait_for { $first->status->{AdmissionEngineState} eq 'lost' } 'Redis answers nobody: lost';
-    like $first->get('/admission')->{body}, qr/no connection with the engine/, '... says the page';
+    like $first->get('/admission')->{body}, qr/Not connected to the fleet engine/, '... says the page';
     like ctl($first, 'fleet'), qr/^engine lost/, '... and admissionctl';
     like $first->get('/admission?prometheus')->{body}, qr/^admission_engine_state 2$/m, '... and Prometheus';
     $first->zone_becomes('db', 'the lease ends', FleetState => 'fallback');
-    like $first->get('/admission?zone=db')->{body}, qr/has no lease of a share/, '... says the page of the zone';
+    like $first->get('/admission?zone=db')->{body}, qr/lease of this server's share has expired/, '... says the page of the zone';
     kill CONT => $redis->{pid};
     wait_for { $first->status->{AdmissionEngineState} eq 'connected' } 'it goes on: connected';
     $_->stop for @servers;

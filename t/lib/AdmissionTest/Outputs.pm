@@ -90,8 +90,7 @@ sub facts_of {
 sub read_page {
     my ($httpd, $name) = @_;
     my $page = $httpd->get("/admission?zone=$name")->{body};
-    my %list = map { m{<h2>(.*?)</h2>.*<dl>(.*?)</dl>}s }
-               $page =~ m{<section[^>]*>(.*?)</section>}gs;
+    my %list = map { m{<h2>(.*?)</h2>(.*)}s } $page =~ m{<section[^>]*>(.*?)</section>}gs;
 
     return { server => by_name('name', 'server', facts_of($list{'Workers and children'})),
              zone => by_name('name', 'zone', facts_of($list{$name})) };
