@@ -110,7 +110,7 @@ sub asks_a_backend {
     });
     for my $kind (sort keys %answer) {
         local $url = "http://127.0.0.1:$port/$kind/admission-control";
-        for (['show'], [qw(show x)], ['who'], [qw(explain /x)], [qw(--json explain /x)], [qw(-n 1 top)]) {
+        for (['show'], [qw(show x)], [qw(explain /x)], [qw(--json explain /x)]) {
             my $said = ctl(1, @$_);
             like $said, qr{ProxyPass "/$kind/admission-status" "!"}, "... $kind of a backend: with the remedy";
             unlike $said, qr/of the backend/, '... and without what it says';
