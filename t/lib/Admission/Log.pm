@@ -100,7 +100,7 @@ sub unexpected_lines {
         if $self->is_slow_to_stop;
     push @declared, qr/AH02951: mod_ssl does not seem to be enabled/
         if Admission::Config::version() < 48; # http2 without TLS is meant
-    push @declared, qr/\[cgid:error\].*(?:AH0125[78]: .* cgi daemon|failed reading PID from cgi daemon)/
+    push @declared, qr/\[cgid:error\].*(?:AH0125[78]: .* cgi daemon|(?:failed reading PID from|could not send request to) cgi daemon)/
         if $self->{has_reloaded};
     push @declared, qr/AH(?:00287|10159): server is within MinSpareThreads/
         if $self->{replaces_killed} && Admission::Config::is_slow_to_replace();
