@@ -1,16 +1,17 @@
 /* park.c - wait for a permit without a worker (event MPM).
  *
- * The MPM can wait for a connection's socket without a worker and then calls
+ * The MPM can poll a connection's socket without a worker, and then calls
  * process_connection again:
  *
  *   handler hook        queued: enter the lot, return SUSPENDED
- *   process_connection  SUSPENDED -> the MPM waits (park_mpm.c)
- *   suspend_connection  swap out: the MPM polls the lot's epoll set
- *   dispatcher          granted, too late, or a look is due: make it readable
- *   resume_connection   swap in: the socket is itself again
- *   process_connection  run the handler, or say why not, or park again
+ *   process_connection  SUSPENDED: tell the MPM to wait (park_mpm.c)
+ *   suspend_connection  swap out: the MPM polls the lot's epoll set instead
+ *   dispatcher          permit granted, deadline or check due: make it readable
+ *   resume_connection   swap in: the MPM polls the socket again
+ *   process_connection  run the handler, reject the request, or park it again
  *
- * docs/dev/architecture.md has the picture, docs/dev/decisions the ways that fail.
+ * docs/dev/architecture.md has the overview, docs/dev/decisions the rejected
+ * ways.
  */
 #include <httpd.h>
 #include <http_core.h>
@@ -30,8 +31,9 @@ APLOG_USE_MODULE(admission);
 
 /* ---- park ---------------------------------------------------------------- */
 
-/* The MPM closes a connection that waits for longer than Timeout, of one server
- * or the other; and whoever is woken may still have to wait for a worker. */
+/* Longest time between two checks of a parked request. The MPM closes a
+ * connection that waits for longer than Timeout (of either server), and a woken
+ * connection might have to wait for a worker. */
 static adm_usec_t patience_of(const request_rec *r)
 {
     adm_usec_t own = r->server->timeout;
@@ -53,7 +55,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 
     if (!visit->parking) {
         visit->parking = apr_palloc(c->pool, sizeof(*visit->parking));
-        /* Runs before the visit's own, which releases the ticket. */
+        /* Runs before the visit's own cleanup, which releases the ticket. */
         apr_pool_cleanup_register(c->pool, visit->parking,
                                   leave_with_connection, apr_pool_cleanup_null);
     }
@@ -98,13 +100,13 @@ void admission_park_resume(conn_rec *c)
     if (visit) {
         admission_lot_swap_in(visit->parking);
         adm_ticket_unpark(&visit->ticket);
-        /* The MPM closes what waits for longer than Timeout, by a clock that may be
-         * set. The deadline of the queue counts. */
+        /* The result is ignored: the MPM measures Timeout by the wall clock,
+         * which can be set. The queue's deadline decides. */
         admission_mpm_resume(c);
     }
 }
 
-/* ---- go on --------------------------------------------------------------- */
+/* ---- continue ------------------------------------------------------------ */
 
 static int run(request_rec *r, void *data)
 {
@@ -126,8 +128,9 @@ static bool go_on(admission_visit_t *visit)
         if (admission_lot_enter(visit, patience_of(parking->r))) {
             return true;
         }
-        /* It cannot be parked again. Nor must it block: the child may need
-         * every thread for those who were granted before it. */
+        /* Reject a request that cannot be parked again. It must not block: the
+         * child might need all its threads for requests that were granted
+         * before. */
         outcome = adm_ticket_cancel(&visit->ticket, ADM_PARKING, adm_now());
     }
     admission_lot_leave(parking);
@@ -161,8 +164,8 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
     allowed = admission_room_files_allowed();
     slots = admission_room_slots(s, open);
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s, ADMLOGNO(0305)
-                 "this child has room to park %" APR_INT64_T_FMT
-                 " requests, %" APR_INT64_T_FMT " of %" APR_INT64_T_FMT
+                 "this child can park %" APR_INT64_T_FMT
+                 " requests: %" APR_INT64_T_FMT " of %" APR_INT64_T_FMT
                  " files are open",
                  slots, open, allowed);
     rv = admission_lot_open(child, (uint32_t)slots,
@@ -170,7 +173,7 @@ void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
                             allowed - ADMISSION_SPARE_FILES, pchild);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0304)
-                     "no thread to look after parked requests, those of this "
-                     "child hold a worker while they wait");
+                     "cannot start the thread that wakes parked requests: "
+                     "requests of this child hold a worker while they wait");
     }
 }

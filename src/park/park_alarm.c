@@ -1,13 +1,11 @@
-/* park_alarm.c - wakes connections that wait for their clients, every now and
- * then.
- */
+/* park_alarm.c - wake connections that wait for their clients periodically. */
 #include <httpd.h>
 #include <pthread.h>
 
 #include "park_alarm.h"
 
-/* The interval is one for all, so the list is in the order of their times. A limit of
- * time is kept to within a second. */
+/* All alarms have this interval, so the list is sorted by time. Time limits are
+ * enforced to within a second. */
 #define INTERVAL_USEC (750 * ADM_USEC_PER_MSEC)
 
 APR_RING_HEAD(alarm_ring_t, admission_alarm_t);
@@ -18,7 +16,7 @@ static struct {
     pthread_mutex_t mutex;
     adm_child_t *child;
     struct alarm_ring_t waiting;
-    uint32_t ringing; /* no worker has come for them yet */
+    uint32_t ringing; /* woken connections that no worker has taken yet */
     uint32_t ringing_max;
 } alarms = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -29,8 +27,8 @@ static admission_alarm_t *first_locked(void)
                : APR_RING_FIRST(&alarms.waiting);
 }
 
-/* A few at a time, as the lot wakes its own (docs/dev/decisions/0017), and none at a hard
- * stop. */
+/* Wake a few connections at a time, as the lot does (docs/dev/decisions/0017).
+ * None when the child is being stopped: its workers have exited. */
 static void ring_due_locked(adm_usec_t now)
 {
     admission_alarm_t *alarm = first_locked();
@@ -66,7 +64,7 @@ void admission_alarm_set(admission_alarm_t *alarm,
     pthread_mutex_unlock(&alarms.mutex);
     if (is_first) {
         adm_doorbell_ring(
-            alarms.child); /* the dispatcher may sleep for longer */
+            alarms.child); /* the dispatcher might sleep for longer */
     }
 }
 
@@ -94,7 +92,8 @@ void admission_alarm_ring_due(void)
     pthread_mutex_unlock(&alarms.mutex);
 }
 
-/* While as many ring as may, the next one waits for a worker. */
+/* If ringing_max connections are awake, the next alarm waits for
+ * admission_alarm_clear(), not for its time. */
 adm_usec_t admission_alarm_next(adm_usec_t otherwise)
 {
     const admission_alarm_t *first;

@@ -1,8 +1,10 @@
-/* park_alarm.h - wakes connections that wait for their clients, every now
- * and then (event MPM).
+/* park_alarm.h - wake connections that wait for their clients periodically
+ * (event MPM).
  *
- * For those of which a filter limits the time: it judges when it is called, and is
- * called when a worker reads.
+ * For connections whose time is limited by a filter (mod_reqtimeout): the
+ * filter checks the limit only when a worker reads.
+ *
+ * Functions lock the alarms' own mutex and do not block.
  */
 #ifndef PARK_ALARM_H
 #define PARK_ALARM_H
@@ -12,26 +14,30 @@
 #include "core/adm.h"
 #include "park_stand_in.h"
 
-/** An alarm of one connection. */
+/** Alarm of one connection. Owned by the connection's admission_ready_t. */
 typedef struct admission_alarm_t {
     APR_RING_ENTRY(admission_alarm_t) link;
-    const admission_stand_in_t *stand_in; /* NULL: the alarm is not set */
+    const admission_stand_in_t *stand_in; /* NULL: not set */
     adm_usec_t at;
-    bool is_ringing; /* no worker has come yet */
+    bool is_ringing; /* woken, but no worker has come yet */
 } admission_alarm_t;
 
-/** In a child of so many threads, before any other function. */
+/** Initialize, before any other function. @param threads  workers of this
+ *  child */
 void admission_alarm_open(adm_child_t *child, uint32_t threads);
 
-/** Let the MPM find the stand-in readable soon. It has taken its number. */
+/** Wake the connection after 750 ms. Call when the stand-in has taken the
+ *  socket's number. */
 void admission_alarm_set(admission_alarm_t *alarm,
                          const admission_stand_in_t *stand_in);
 
-/** Before the stand-in yields its number. Nothing is done for one that is not set. */
+/** Clear the alarm, before the stand-in yields its number. No effect if it is
+ *  not set. */
 void admission_alarm_clear(admission_alarm_t *alarm);
 
-/** Of the dispatcher: ring those that are due; when the next one is. */
+/** For the dispatcher: wake the connections whose alarm is due. */
 void admission_alarm_ring_due(void);
+/** @return when the next alarm is due; @a otherwise if that is earlier. */
 adm_usec_t admission_alarm_next(adm_usec_t otherwise);
 
 #endif

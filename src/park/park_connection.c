@@ -1,9 +1,8 @@
-/* park_connection.c - a connection whose request goes on, and one whose
- * worker leaves.
+/* park_connection.c - connection hooks: continue a waiting request when its
+ * connection has a worker again.
  *
- * What a handler could not finish is taken up again before anybody reads from the
- * connection. It waits for a permit (park.c) or for its client
- * (park_ready.c); one at a time.
+ * A request waits for a permit (park.c) or for its client (park_ready.c), never
+ * for both. It is continued before anything else reads from the connection.
  */
 #include <httpd.h>
 #include <apr_hooks.h>
@@ -15,6 +14,9 @@
 #include "park_ready.h"
 #include "park_room.h"
 
+/* Run the hooks after admission_connection_process(), which read and run the
+ * next request. They are called from here because the connection's state must
+ * be changed if that request is parked. */
 static int run_connection_hooks_behind(conn_rec *c)
 {
     apr_array_header_t *hooks = ap_hook_get_process_connection();

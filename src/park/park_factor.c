@@ -1,11 +1,11 @@
-/* park_factor.c - let event accept others beside those who are parked.
+/* park_factor.c - let event accept connections in addition to parked requests.
  *
- * Parked requests are among the connections that event accepts for a child, as
- * AsyncRequestWorkerFactor says. With its default a full queue uses up the
- * connections of the children that there are, and clients who wait for nothing
- * wait for the parent to start others, up to a second. So where the administrator
- * sets no factor, one is put at the end of the configuration, before event reads
- * it. What is set is never changed.
+ * Parked requests count as connections of their child, whose number event
+ * limits by AsyncRequestWorkerFactor. With the default, a full queue uses up
+ * the connections of all running children, and other clients wait up to a
+ * second until the parent has started more. If the administrator sets no
+ * factor, a larger one is therefore appended to the configuration before event
+ * reads it. A configured factor is never changed.
  */
 #include <httpd.h>
 #include <limits.h>
@@ -24,14 +24,14 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Those of event.c. */
+/* Defaults in event.c. */
 #define DEFAULT_FACTOR 2
 #define DEFAULT_THREADS 25
 
-static long factor_added; /* 0: none */
+static long factor_added; /* 0: none added */
 
 typedef struct said_t {
-    int logs; /* each may be an open file */
+    int logs; /* each can be an open file */
     bool parking_is_off;
     bool has_factor;
 } said_t;
@@ -56,9 +56,9 @@ static void note_directive(const ap_directive_t *directive, said_t *said)
     }
 }
 
-/* With half of a child's threads idle, the longest queue fits into one child
- * beside what the default is for, if the open files allow that: one for each
- * connection, and another for each that is parked. */
+/* Choose a factor with which the longest queue fits into one child whose
+ * threads are half idle, in addition to the connections of the default. Open
+ * files limit it: one per connection, and a second one per parked request. */
 static long choose_factor(const said_t *said, long queue)
 {
     long threads = (long)admission_said_number("ThreadsPerChild",
@@ -67,7 +67,8 @@ static long choose_factor(const said_t *said, long queue)
                  - ADMISSION_SPARE_FILES - queue;
     long factor, allowed;
 
-    /* A child whose only thread runs a program keeps all its connections waiting. */
+    /* A child with one thread accepts nothing else while it runs a program,
+     * whatever the factor. */
     if (threads < 2 || threads > INT_MAX || queue > ADM_PARK_SLOTS) {
         return DEFAULT_FACTOR;
     }
@@ -104,11 +105,12 @@ int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 {
     if (factor_added && admission_process_segment()
         && admission_room_would_park(s)) {
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)
-                     "AsyncRequestWorkerFactor is not set: %ld in place of %d, "
-                     "so that children accept other connections beside those "
-                     "of parked requests",
-                     factor_added, DEFAULT_FACTOR);
+        ap_log_error(
+            APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)
+            "AsyncRequestWorkerFactor is not set: using %ld instead of "
+            "httpd's default of %d, so that children accept "
+            "connections in addition to parked requests",
+            factor_added, DEFAULT_FACTOR);
     }
     return OK;
 }

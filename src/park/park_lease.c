@@ -1,9 +1,11 @@
-/* park_lease.c - the zones that this child's dispatcher looks after.
+/* park_lease.c - zones in which this child's dispatcher checks that granted
+ * permits are used.
  *
- * A permit that is handed to a parked request can be used when a worker of its
- * child is idle. When there is none for GRACE_USEC the dispatcher says so, and
- * the permit goes to a waiter that can run; when the dispatcher cannot say so,
- * its process being stopped, another child's finds the lease over.
+ * A parked request needs an idle worker of its child to use a permit. If the
+ * child has none for GRACE_USEC, its dispatcher reports that, and the permit is
+ * passed on to a waiter that can run. If the child's process is stopped and
+ * cannot report, the dispatcher of another child finds that the lease has
+ * expired.
  */
 #include <httpd.h>
 #include <scoreboard.h>
@@ -12,10 +14,11 @@
 #include "park_mpm.h"
 #include "module/capacity.h"
 
-/* A worker that is about to be idle takes less. */
+/* Longer than a busy worker needs to become idle. */
 #define GRACE_USEC (20 * ADM_USEC_PER_MSEC)
 
-/* Of so many zones at once; for the others there is the dispatcher's round. */
+/* Zones watched at a time. Further ones are checked in the dispatcher's
+ * round. */
 #define WATCHED_MAX 64
 
 static struct {
@@ -69,7 +72,7 @@ adm_usec_t admission_lease_next(adm_usec_t latest)
 
 static bool is_idle(const worker_score *worker)
 {
-    /* The latter in a child that ends. */
+    /* SERVER_GRACEFUL: idle in a child that is ending */
     return worker
            && (worker->status == SERVER_READY
                || worker->status == SERVER_GRACEFUL);
@@ -87,7 +90,7 @@ bool admission_lease_has_idle_worker(void)
     return slot < 0;
 }
 
-/* ---- the visit ------------------------------------------------------------ */
+/* ---- check ---------------------------------------------------------------- */
 
 void admission_lease_visit(adm_child_t *child, adm_usec_t now)
 {

@@ -1,25 +1,29 @@
-/* park_lease.h - the zones that this child's dispatcher looks after.
+/* park_lease.h - zones in which this child's dispatcher checks that granted
+ * permits are used.
  *
- * Of the dispatcher alone (park_lot.c): one thread, no lock.
+ * For the dispatcher thread only (park_lot.c): no lock.
  */
 #ifndef PARK_LEASE_H
 #define PARK_LEASE_H
 
 #include "core/adm.h"
 
-/** A parked ticket of this child was granted in the zone. */
+/** A parked ticket of this child was granted: check soon that it has a
+ *  worker. */
 void admission_lease_expect_begin(adm_zone_t zone, adm_usec_t now);
 
-/** Somebody was granted in a zone for which a ticket of this child is parked. */
+/** Another ticket of a zone in which this child has parked tickets was granted:
+ *  check the zone now. */
 void admission_lease_watch(adm_zone_t zone, adm_usec_t now);
 
-/** @return when a zone is to be looked at; or @a latest, if that is earlier. */
+/** @return when the next zone must be checked; @a latest if that is earlier. */
 adm_usec_t admission_lease_next(adm_usec_t latest);
 
-/** Pass on what is not used, where it is time to look. */
+/** Check the zones that are due, and pass on permits that are not used. */
 void admission_lease_visit(adm_child_t *child, adm_usec_t now);
 
-/** @return whether a worker of this child is idle; true if that is not known. */
+/** @return whether a worker of this child is idle; true if unknown. Reads the
+ *  child's part of the scoreboard. */
 bool admission_lease_has_idle_worker(void);
 
 #endif

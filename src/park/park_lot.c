@@ -1,10 +1,9 @@
 /* park_lot.c - the parked requests of this child.
  *
  * While a request is parked, the MPM polls a stand-in for its socket
- * (park_stand_in.c).
- *
- * One thread, the dispatcher, sleeps on the child's doorbell and wakes those
- * who were granted a permit, whose time is up, or at whom a look is due.
+ * (park_stand_in.c). One thread, the dispatcher, sleeps on the child's
+ * doorbell. It wakes the requests whose permit was granted, whose deadline has
+ * passed, or that are due for a check.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -16,20 +15,21 @@
 #include "park_lot.h"
 #include "park_mpm.h"
 
-/* The dispatcher visits all parked requests this often, whatever happens. */
+/* Interval at which the dispatcher checks all parked requests. */
 #define ROUND_USEC ADM_USEC_PER_SEC
 
-/* Not more often than this for the sake of deadlines. */
+/* Shortest time between two checks: bounds the cost of many deadlines. */
 #define TICK_USEC (50 * ADM_USEC_PER_MSEC)
 
-/* And this often while nobody is parked. */
+/* Interval while no request is parked. */
 #define IDLE_USEC (10 * ADM_USEC_PER_SEC)
 
-/* When a worker that parks a request is idle, so that it can be seen whether the
+/* Delay until a worker that parks a request is idle. Then it shows whether the
  * MPM has noticed. */
 #define LOOK_USEC (20 * ADM_USEC_PER_MSEC)
 
-/* So long no worker comes for a permit before another request gives one up. */
+/* How long granted requests wait for a worker before others must give up
+ * theirs. */
 #define PATIENCE_USEC ADM_USEC_PER_SEC
 
 #define NEVER INT64_MAX
@@ -42,19 +42,20 @@ static struct {
     admission_visit_t **visits; /* by slot */
     uint32_t *free_slots;
     uint32_t free_count;
-    uint32_t size; /* slots */
-    uint32_t used; /* slots that were ever used are below */
+    uint32_t size; /* number of slots */
+    uint32_t used; /* slots from this one on were never used */
     apr_int64_t descriptors;
-    uint32_t readable; /* no worker has come for them yet */
+    uint32_t readable; /* made readable, but no worker has come yet */
     uint32_t readable_max;
     uint32_t next_held_back; /* slot */
-    bool holds_back;         /* some were woken and are not readable */
+    bool holds_back;         /* some are woken but not readable */
     adm_usec_t next_round;
     adm_usec_t next_look; /* at the MPM's listener */
     adm_usec_t look_until;
     adm_usec_t
-        lacking_since; /* a permit that nobody else can use has no worker,
-                               * and none has come for any other; 0: none lacks */
+        /* Since when permits that only this child can use lack a worker, and no
+         * worker has come for a parked request. 0: none lack. */
+        lacking_since;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
 } lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
@@ -88,14 +89,15 @@ static void free_slot_locked(const admission_parking_t *parking)
     lot.free_slots[lot.free_count++] = parking->slot;
 }
 
-/* ---- wake, and come back --------------------------------------------------- */
+/* ---- wake and restore ---------------------------------------------------- */
 
-/* At a hard stop nobody: the workers have gone, and the listener would wait half a
- * second for one for each connection. They end with the child.
+/* Make a woken request readable for the MPM, at most readable_max at a time:
+ * the listener waits for a worker for each of them. A stop ends that wait, and
+ * if no worker has run yet, event overwrites a connection in its full queue
+ * (docs/dev/decisions/0017).
  *
- * The others a few at a time: the listener waits for a worker for each one. A stop
- * ends that wait, and where no worker has run yet their queue is full then: event
- * overwrites a connection in it (docs/dev/decisions/0017). */
+ * None after a hard stop: the workers have exited, and the listener would wait
+ * half a second for each connection. The requests end with the child. */
 static void wake_locked(admission_parking_t *parking)
 {
     if (parking->state != ADMISSION_PARKED || !parking->is_woken
@@ -124,7 +126,7 @@ static void wake_held_back_locked(void)
     }
 }
 
-/* A worker has come: another one may be woken in its place. */
+/* A worker has come, so another request can be made readable. */
 static void restore_socket_locked(admission_parking_t *parking)
 {
     lot.readable -= parking->is_readable;
@@ -136,9 +138,10 @@ static void restore_socket_locked(admission_parking_t *parking)
     admission_stand_in_close(&parking->stand_in);
 }
 
-/* ---- whether it is polled ------------------------------------------------- */
+/* ---- will the MPM poll? -------------------------------------------------- */
 
-/* One look: who is not polled blocks, in a child that needs no room in reserve. */
+/* Call once per wait: in a child that is about to end, the first call drops the
+ * reserve so that the request can block. */
 static bool is_polled_locked(void)
 {
     if (admission_mpm_goes_on()) {
@@ -172,7 +175,7 @@ static adm_usec_t next_wake_locked(void)
     return earlier(lot.next_round, lot.next_look);
 }
 
-/* @return whether the dispatcher must be told: it sleeps too long. */
+/* @return whether the dispatcher sleeps for too long and must be woken. */
 static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
@@ -204,7 +207,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
         parking->state = ADMISSION_LEAVING;
         parking->is_woken = false;
         has_to_ring = schedule_locked(parking, patience);
-        /* Counted before the next one looks whether there is room. */
+        /* Under the mutex: the next request must see this one counted. */
         adm_ticket_park(&visit->ticket, parking->slot);
     }
     pthread_mutex_unlock(&lot.mutex);
@@ -246,7 +249,7 @@ void admission_lot_swap_out(admission_parking_t *parking)
     if (parking->state == ADMISSION_LEAVING) {
         admission_stand_in_take(&parking->stand_in);
         parking->state = ADMISSION_PARKED;
-        wake_locked(parking); /* it was granted already */
+        wake_locked(parking); /* if it was granted in the meantime */
     }
     pthread_mutex_unlock(&lot.mutex);
 }
@@ -273,7 +276,7 @@ void admission_lot_leave(admission_parking_t *parking)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
-/* Its ticket was granted, or another one of the zone. */
+/* The slot's ticket was granted, or another ticket of its zone. */
 static void answer_bell(uint32_t slot)
 {
     admission_visit_t *visit;
@@ -282,7 +285,8 @@ static void answer_bell(uint32_t slot)
 
     pthread_mutex_lock(&lot.mutex);
     visit = slot < lot.size ? lot.visits[slot] : NULL;
-    /* The bell may be that of the slot's last ticket. */
+    /* The ring can be for the slot's previous ticket, so the grant is
+     * checked. */
     if (visit) {
         zone = visit->zone->handle;
         is_granted = adm_ticket_is_granted(&visit->ticket);
@@ -300,7 +304,7 @@ static void answer_bell(uint32_t slot)
     }
 }
 
-/* @return when this one wants to be visited next. */
+/* @return when the dispatcher must check next: @a next, or earlier. */
 static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
                                adm_usec_t next)
 {
@@ -318,7 +322,8 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
     return parking->look_at < next ? parking->look_at : next;
 }
 
-/* Deadlines, and grants whose bell was never rung: its ringer was killed. */
+/* Check all parked requests: for their deadlines, and for grants without a
+ * ring, because the granting process was killed. */
 static void visit_all(void)
 {
     adm_usec_t now = adm_now();
@@ -337,7 +342,7 @@ static void visit_all(void)
     pthread_mutex_unlock(&lot.mutex);
 }
 
-/* They were woken and still wait for a worker. */
+/* Granted requests that are woken and have no worker yet. */
 static uint32_t count_granted_locked(void)
 {
     uint32_t slot, granted = 0;
@@ -352,9 +357,9 @@ static uint32_t count_granted_locked(void)
     return granted;
 }
 
-/* Those who wait on threads of this child mostly get permits and leave their workers by
- * themselves: only where none does for so long must one give its place up.
- * @return how many must. */
+/* Requests that block threads of this child usually get permits and free their
+ * workers. Only if none does for PATIENCE_USEC must they give up threads.
+ * @return the number of threads to give up. */
 static uint32_t count_lacking(bool has_room, adm_usec_t now)
 {
     uint32_t granted;
@@ -384,7 +389,7 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
         has_room = has_room || admission_lease_has_idle_worker();
         adm_child_note_room(child, has_room);
         admission_lease_visit(child, now);
-        /* Permits that nobody else could take. */
+        /* Permits that lease_visit() could not pass on. */
         adm_worker_lack(child, count_lacking(has_room, now));
     }
 }
@@ -399,7 +404,8 @@ static adm_usec_t guarded(const adm_usec_t *time)
     return value;
 }
 
-/* One that had stopped accepting will soon do so again: then often, for a while. */
+/* A listener that had stopped accepting will probably stop again: check it
+ * every LOOK_USEC for a while. */
 static void look_at_listener(adm_usec_t now)
 {
     bool accepts;
@@ -418,7 +424,8 @@ static void look_at_listener(adm_usec_t now)
     pthread_mutex_unlock(&lot.mutex);
 }
 
-/* Whoever changes the answer rings the doorbell afterwards. */
+/* When the dispatcher must wake up. A thread that makes this earlier rings the
+ * doorbell afterwards. */
 static adm_usec_t sleep_until(void *unused)
 {
     adm_usec_t next = earlier(guarded(&lot.next_round),
@@ -489,7 +496,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
     lot.readable_max = (threads + 1) / 2;
     make_room(slots, pchild);
     admission_alarm_open(child, threads);
-    /* Signals are for the threads of the MPM. */
+    /* Signals must go to the MPM's threads. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     rv = apr_thread_create(&lot.dispatcher, NULL, dispatch, child, pchild);

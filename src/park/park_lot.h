@@ -1,7 +1,8 @@
 /* park_lot.h - the parked requests of this child.
  *
- * Between park.c, which knows the MPM, and park_lot.c,
- * which knows slots and the dispatcher thread.
+ * park.c calls the lot from the MPM's hooks. The lot assigns slots, polls
+ * placeholders and wakes requests from its dispatcher thread. Functions lock
+ * the lot's mutex for a few system calls at most.
  */
 #ifndef PARK_LOT_H
 #define PARK_LOT_H
@@ -11,63 +12,75 @@
 
 typedef enum admission_parked_t {
     ADMISSION_NOT_PARKED,
-    ADMISSION_LEAVING, /* its worker is about to leave, the socket is itself */
-    ADMISSION_PARKED,  /* the socket's number is that of the stand-in */
-    ADMISSION_LOOKING  /* a worker looks whether it goes on; keeps its slot */
+    ADMISSION_LEAVING, /* its worker is about to leave; the MPM polls the
+                        * socket */
+    ADMISSION_PARKED,  /* no worker; the MPM polls the stand-in */
+    ADMISSION_LOOKING  /* a worker checks whether it goes on; keeps its slot */
 } admission_parked_t;
 
-/** Where and why a visit is parked. In its connection's pool. */
+/** Where and why a visit is parked. Allocated from its connection's pool. */
 typedef struct admission_parking_t {
     conn_rec *c;
     request_rec *r;
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t began;
-    adm_usec_t deadline; /* of the wait in the queue */
-    bool ignores_end;    /* the end of what the client sends says nothing */
+    adm_usec_t deadline; /* end of the wait in the queue */
+    bool ignores_end;    /* a half-closed connection is not a disconnect */
 
-    /* Of the lot. Guarded by its mutex; `state` is written only by the thread
-     * that has the connection, and may be read by that without. */
+    /* Owned by the lot and guarded by its mutex. `state` is written only by the
+     * thread that has the connection, which can read it without the mutex. */
     admission_parked_t state;
     uint32_t slot;
-    adm_usec_t look_at; /* wake the connection then in any case */
+    adm_usec_t look_at; /* wake the connection then at the latest */
     bool is_woken;
-    bool is_readable; /* the MPM was told so, and no worker has come */
+    bool is_readable; /* made readable for the MPM, but no worker has come
+                       * yet */
     admission_stand_in_t stand_in;
 } admission_parking_t;
 
-/** Make room and start the dispatcher. A child of @a threads workers, once. Nobody
- *  is parked with a descriptor of the number @a descriptors or above. */
+/**
+ * Open the lot: allocate its slots and start the dispatcher. Once per child.
+ * @param slots    maximum of parked requests
+ * @param threads  workers of this child
+ * @param descriptors  limit: parking uses no descriptor of this number or
+ *         higher
+ * @return an error if the dispatcher cannot be started; the lot stays closed.
+ */
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
                                 uint32_t threads, apr_int64_t descriptors,
                                 apr_pool_t *pchild);
 
-/** @return the number that no descriptor of ours may have, nor a higher one. */
+/** @return the limit @a descriptors of admission_lot_open(). */
 apr_int64_t admission_lot_descriptors(void);
 
-/** A worker is about to leave its connection for another reason than a permit: see
- *  that the MPM goes on accepting, admission_mpm_oversleeps(). */
+/** Check soon that the MPM goes on accepting. Call when a worker leaves a
+ *  connection that is not parked, see admission_mpm_oversleeps(). */
 void admission_lot_mind_listener(void);
 
 /**
- * Before a connection begins to wait without a worker. Where the child is about to end
- * one that nobody polls would be cut when it exits. Whoever is parked is polled, and
- * the listener stays for it, and for all that count beside it. A child that is about
- * to end keeps nothing in reserve from this look on, adm_worker_accept_no_more(), so
- * that who is not polled can block.
+ * Test whether the MPM would poll a connection that starts to wait now. A child
+ * that is about to end polls it only while it has parked requests, because
+ * these keep its listener running. Otherwise the connection would be cut when
+ * the child exits.
  *
- * @return whether the MPM polls a connection that begins to wait now.
+ * If the child is about to end, the call also ends the reserve of workers and
+ * connections (adm_worker_accept_no_more()), so that a request that cannot be
+ * polled can block.
+ * @return whether the connection would be polled.
  */
 bool admission_lot_is_polled(void);
 
-/** @return whether this process has a lot: not one that it was forked from. */
+/** @return whether this process has opened a lot; false in processes that a
+ *  child has forked. */
 bool admission_lot_is_open(void);
 
 /**
- * LOOKING, or NOT_PARKED if there is room and it would be polled -> LEAVING: everything
- * that can fail is done here, and the ticket counts as parked.
- *
- * @param patience  look at it again after this time at the latest
- * @return whether it worked; if not, a state of LOOKING stays.
+ * NOT_PARKED or LOOKING -> LEAVING: do everything that can fail, and park the
+ * ticket. Fails if the child is out of slots, connections or descriptors, or
+ * would not poll the connection.
+ * @param patience  check the request after this time at the latest
+ * @return whether it worked; if not, the state and the slot remain as they
+ *         were.
  */
 bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
 
@@ -77,7 +90,7 @@ void admission_lot_swap_out(admission_parking_t *parking);
 /** PARKED or LEAVING -> LOOKING: a worker is back. */
 void admission_lot_swap_in(admission_parking_t *parking);
 
-/** -> NOT_PARKED, from any state. */
+/** Any state -> NOT_PARKED: free the slot and restore the socket. */
 void admission_lot_leave(admission_parking_t *parking);
 
 #endif

@@ -14,13 +14,13 @@
 #include "module/capacity.h"
 #include "module/since.h"
 
-/* An older MPM answers "not implemented" to the number. */
+/* An older MPM returns "not implemented" for this number. */
 #ifndef AP_MPMQ_CAN_WAITIO
 #define AP_MPMQ_CAN_WAITIO 19
 #endif
 
-/* The state of a connection whose next request is read. httpd 2.4.63 has it
- * under another name, with the same number. */
+/* State of a connection whose next request is read. httpd 2.4.63 renamed it,
+ * and kept the number. */
 #define READ_REQUEST CONN_STATE_READ_REQUEST_LINE
 
 typedef enum way_t { NO_WAY, BY_WAITIO, BY_COMPLETION } way_t;
@@ -47,7 +47,7 @@ static way_t find_way(void)
         && !ap_exists_config_define("ADMISSION_COMPLETION")) {
         return BY_WAITIO;
     }
-    /* Other asynchronous MPMs may do something else in that state. */
+    /* Other asynchronous MPMs might treat this state differently. */
     if (ADMISSION_HAS_COMPLETION && admission_mpm_is_async()
         && strcmp(ap_show_mpm(), "event") == 0) {
         return BY_COMPLETION;
@@ -67,10 +67,10 @@ const char *admission_mpm_choose(void)
 
 /* ---- httpd before 2.4.41 -------------------------------------------------- */
 
-/* That MPM waits only while something is left to write, and writes what it can
- * before it looks: with a client that begins to read at that moment it would go on
- * to the next request, or close. So its call ends here, in a filter behind the
- * one that writes. */
+/* Filter behind the one that writes to the network. This MPM waits only while
+ * something is left to write, and writes what it can before it polls. If the
+ * client starts to read at that moment, the MPM would read the next request, or
+ * close. So the MPM's call, without a brigade, ends in this filter. */
 static ap_filter_rec_t *hold_filter;
 
 static apr_status_t hold(ap_filter_t *f, apr_bucket_brigade *bb)
@@ -135,7 +135,7 @@ void admission_mpm_wait(conn_rec *c, bool to_write)
     }
 }
 
-/* ---- go on --------------------------------------------------------------- */
+/* ---- continue ------------------------------------------------------------ */
 
 static void end_completion(conn_rec *c)
 {
@@ -154,11 +154,11 @@ bool admission_mpm_resume(conn_rec *c)
     if (way == BY_COMPLETION) {
         end_completion(c);
     }
-    /* No scoreboard handle: the connection is gone already. */
+    /* Without a scoreboard handle, the connection is already closed. */
     if (c->cs->state != CONN_STATE_LINGER || !c->sbh) {
         return true;
     }
-    /* httpd 2.4.37 has set a timeout of microseconds in place of seconds. */
+    /* httpd 2.4.37 sets the timeout in microseconds instead of seconds. */
     apr_socket_timeout_set(ap_get_conn_socket(c), c->base_server->timeout);
     c->cs->state = READ_REQUEST;
     return false;
@@ -166,7 +166,7 @@ bool admission_mpm_resume(conn_rec *c)
 
 /* ---- the listener -------------------------------------------------------- */
 
-static atomic_int pokes; /* that no worker has taken yet */
+static atomic_int pokes; /* 1 until a worker has run the timer */
 
 static void note_poke(void *baton)
 {
@@ -195,7 +195,7 @@ int admission_mpm_slot(void)
     return slot;
 }
 
-/* By what the listener does and not by its version: distributions backport. */
+/* Depends on the way, not on the version: distributions backport fixes. */
 bool admission_mpm_oversleeps(void)
 {
     return way == BY_COMPLETION;
@@ -210,9 +210,9 @@ bool admission_mpm_keep_accepting(void)
     if (!score || !score->not_accepting || score->quiescing) {
         return score != NULL;
     }
-    /* A timer that is due at once wakes the listener, which then looks whether
-     * workers are idle. It takes no worker from others, and waits for one while
-     * all are busy: one is enough. */
+    /* A timer that is due now wakes the listener, which then checks for idle
+     * workers. The timer takes no worker from a request, but waits while all
+     * are busy: so one timer at a time is enough. */
     if (atomic_exchange(&pokes, 1) == 0) {
         ap_mpm_register_timed_callback(0, note_poke, NULL);
     }

@@ -1,6 +1,4 @@
-/* park_ready.c - wait without a worker until a client can be written to,
- * or read from.
- */
+/* park_ready.c - wait for a client without a worker. */
 #include <httpd.h>
 #include <util_filter.h>
 
@@ -24,7 +22,7 @@ static void take_back(admission_ready_t *ready)
     }
 }
 
-/* Whether mod_reqtimeout limits the time: it looks at the clock when it is called. */
+/* mod_reqtimeout checks its limit only when it is called. */
 static bool has_time_limit(const conn_rec *c)
 {
     const ap_filter_t *f = c->input_filters;
@@ -55,7 +53,7 @@ static bool can_poll(admission_ready_t *ready, bool to_write)
     return true;
 }
 
-/* ---- begin and end ---------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------- */
 
 void admission_ready_end(admission_ready_t *ready)
 {
@@ -89,7 +87,8 @@ static admission_ready_t *make(conn_rec *c)
     return ready;
 }
 
-/* The MPM takes that of one server or the other. */
+/* The MPM applies the Timeout of one of the two servers, depending on its
+ * version. */
 static adm_usec_t timeout_of(const request_rec *r)
 {
     adm_usec_t own = r->server->timeout;
@@ -138,11 +137,11 @@ bool admission_ready_polls_to_write(const conn_rec *c)
 {
     const admission_ready_t *ready = admission_visit_ready(c);
 
-    /* A stand-in is polled for reading. */
+    /* With a stand-in, the MPM polls for reading only. */
     return ready && ready->to_write && !ready->has_stand_in;
 }
 
-/* ---- the MPM ---------------------------------------------------------------- */
+/* ---- hooks of the MPM ------------------------------------------------------ */
 
 void admission_ready_suspend(conn_rec *c)
 {
@@ -166,7 +165,7 @@ void admission_ready_resume(conn_rec *c)
     if (ready && ready->state == ADMISSION_READY_AWAY) {
         take_back(ready);
         ready->state = ADMISSION_READY_BACK;
-        /* The MPM goes by a clock that may be set. */
+        /* The MPM's clock can be set, so the time is checked again. */
         ready->is_last_chance = (!admission_mpm_resume(c) || ready->has_alarm)
                                 && adm_now() - ready->since >= ready->timeout;
     }

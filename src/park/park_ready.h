@@ -1,9 +1,9 @@
-/* park_ready.h - wait without a worker until a client can be written to, or
- * read from (event MPM).
+/* park_ready.h - wait for a client without a worker: until it can be written
+ * to, or read from (event MPM).
  *
- * For what is kept of an answer (spool_rest.c), and for a body that has not
- * come yet (spool_body.c). The MPM polls the client's socket; where it can
- * poll only for reading, a stand-in takes the socket's place.
+ * Used for the buffered rest of a response (spool_rest.c), and for a request
+ * body that has not arrived yet (spool_body.c). The MPM polls the client's
+ * socket. If it can poll only for reading, a stand-in takes the socket's place.
  */
 #ifndef PARK_READY_H
 #define PARK_READY_H
@@ -17,62 +17,72 @@ typedef enum admission_ready_state_t {
     ADMISSION_READY_IDLE,
     ADMISSION_READY_LEAVING, /* its worker is about to leave */
     ADMISSION_READY_AWAY,    /* the MPM polls */
-    ADMISSION_READY_BACK     /* a worker is there */
+    ADMISSION_READY_BACK     /* it has a worker again */
 } admission_ready_state_t;
 
-/** What became of a request when its connection had a worker again. */
+/** Result of continuing a request whose connection has a worker again. */
 typedef enum admission_went_t {
-    ADMISSION_WENT_NOWHERE, /* there was none */
-    ADMISSION_WENT_ON,      /* it has been finished, or goes on elsewhere: the
-                             * connection may not be there any more */
-    ADMISSION_WENT_AWAY     /* it waits once more: let the MPM wait */
+    ADMISSION_WENT_NOWHERE, /* no request was waiting */
+    ADMISSION_WENT_ON,      /* finished, or continued elsewhere: the connection
+                             * might no longer exist */
+    ADMISSION_WENT_AWAY     /* it waits again: let the MPM wait */
 } admission_went_t;
 
-/** One a connection, used again. Only the thread that has the connection touches
- *  it. */
+/** A connection's wait for its client. One per connection, reused. Only the
+ *  thread that has the connection accesses it. */
 typedef struct admission_ready_t {
     conn_rec *c;
     admission_ready_state_t state;
     bool to_write;
-    bool is_counted;     /* as a transfer, in the shared memory */
-    adm_usec_t since;    /* the client was last ready then */
-    adm_usec_t timeout;  /* Timeout, of one server or the other */
-    bool is_last_chance; /* the client was not ready for as long as that */
+    bool is_counted;     /* as a transfer, in shared memory */
+    adm_usec_t since;    /* when the client was last ready */
+    adm_usec_t timeout;  /* the shorter one of the two servers */
+    bool is_last_chance; /* the client was not ready for `timeout` */
     admission_stand_in_t stand_in;
     bool has_stand_in;
-    bool has_alarm; /* it is woken when the client is not ready, too */
+    bool has_alarm; /* wakes it periodically, too */
     admission_alarm_t alarm;
     bool (*go_on)(
-        struct admission_ready_t *ready); /* a worker is there; whether
-                                                     * it leaves once more */
-    void *data;                           /* its own */
+        /* Called with a worker. Returns whether the request waits again. */
+        struct admission_ready_t *ready);
+    void *data; /* for go_on */
 } admission_ready_t;
 
-/** Begin: count it. @return NULL if there is no room for more connections without a
- *  worker. Only where admission_resume_is_possible(). */
+/**
+ * Start a transfer, and count it. Only if admission_resume_is_possible().
+ * @param go_on  called each time the connection has a worker again
+ * @param data   for go_on
+ * @return NULL if the child has no capacity for more connections without a
+ *         worker, or is about to end.
+ */
 admission_ready_t *admission_ready_begin(const request_rec *r,
                                          bool (*go_on)(admission_ready_t *),
                                          void *data);
 
-/** Wait, after all hooks have returned. @return whether it can be done; if not,
- *  nothing has changed. */
+/**
+ * Wait for the client after all hooks have returned.
+ * @return whether it can; if not, nothing has changed: the timeout has passed,
+ *         or descriptors are short.
+ */
 bool admission_ready_wait(admission_ready_t *ready, bool to_write);
 
-/** The client was ready: Timeout begins again. */
+/** The client was ready: restart the timeout. */
 static inline void admission_ready_note(admission_ready_t *ready)
 {
     ready->since = adm_now();
     ready->is_last_chance = false;
 }
 
-/** It waits no more. */
+/** End the transfer. */
 void admission_ready_end(admission_ready_t *ready);
 
-/** @return whether this connection is about to wait so; and for what. */
+/** @return whether this connection is about to wait for its client, and whether
+ *  the MPM must poll it for writing. */
 bool admission_ready_is_leaving(const conn_rec *c);
 bool admission_ready_polls_to_write(const conn_rec *c);
 
-/** Of the MPM, in this order; nothing for connections that do not wait so. */
+/** Called in this order from the hooks of the MPM; no effect on connections
+ *  that do not wait for their client. */
 void admission_ready_suspend(conn_rec *c);
 void admission_ready_resume(conn_rec *c);
 admission_went_t admission_ready_goes_on(conn_rec *c);

@@ -1,4 +1,4 @@
-/* park_resume.c - what httpd does around a handler, for one that returned
+/* park_resume.c - what httpd does around a handler, for a handler that returned
  * SUSPENDED.
  */
 #include <httpd.h>
@@ -16,7 +16,8 @@
 
 APLOG_USE_MODULE(admission);
 
-/* What ap_invoke_handler() does behind a handler; its filters are in place. */
+/* As ap_invoke_handler() does after a handler; the filters are in place
+ * already. */
 static int checked_result(request_rec *r, int rv)
 {
     if (rv == DECLINED) {
@@ -32,7 +33,7 @@ static int checked_result(request_rec *r, int rv)
     return rv;
 }
 
-/* Of the requests of a connection, one at a time is parked. */
+/* At most one request of a connection is parked. */
 static bool is_about_to_park(const conn_rec *c)
 {
     const admission_visit_t *visit = admission_visit_first(c);
@@ -62,7 +63,8 @@ static int run_handler(request_rec *r, const char *handler,
     r->handler = old_handler;
     *is_leaving = rv == SUSPENDED && admission_resume_is_leaving(r->connection);
     if (rv == SUSPENDED && !*is_leaving) {
-        /* Before the unlock: then the request may end, and its connection. */
+        /* Before the unlock: afterwards the request and its connection can
+         * end. */
         admission_mpm_suspend(r->connection);
     }
     apr_thread_mutex_unlock(r->invoke_mtx);
@@ -80,7 +82,7 @@ static void begin(request_rec *r)
     }
 }
 
-/* What ap_process_async_request() does around and behind a handler. */
+/* As ap_process_async_request() does around and after a handler. */
 bool admission_resume_handler(request_rec *r, const char *handler,
                               int (*run)(request_rec *r, void *data),
                               void *data)
@@ -95,11 +97,11 @@ bool admission_resume_handler(request_rec *r, const char *handler,
     }
     status = r->status;
     if (rv != OK && rv != DONE) {
-        r->status = HTTP_OK; /* of the first error */
+        r->status = HTTP_OK; /* ap_die() reports the first error */
     }
     ap_die(rv, r);
     if (rv == AP_FILTER_ERROR && r->status == HTTP_OK) {
-        r->status = status; /* that the client was told already */
+        r->status = status; /* the client has this status already */
     }
     ap_process_request_after_handler(r);
     return false;

@@ -1,16 +1,18 @@
-/* park_room.c - how many requests can be parked beside others.
+/* park_room.c - parking capacity: how many requests can be parked.
  *
- * event accepts a connection while a child has fewer than
+ * event accepts connections as long as a child has fewer than
  *
  *     ThreadsPerChild + idle threads * AsyncRequestWorkerFactor
  *
- * of them, and begins again with one idle thread fewer in that sum. Parked
- * requests are among them, so a child full of them stops accepting, others take
- * over, and its threads no longer count as spare ones: the parent starts more
- * children, as long as MaxRequestWorkers allows. No request need be rejected
- * before. Kept for others is what they need to make use of the workers that
- * AdmissionReserve keeps for them: a busy worker has a connection, and takes from
- * the others as many as the factor says.
+ * and, after it has stopped, again when it has fewer than that with one idle
+ * thread less. Parked requests are among the connections. A child full of them
+ * stops accepting, and its threads no longer count as spare threads, so the
+ * parent starts more children, up to MaxRequestWorkers. Until then no request
+ * needs to be rejected.
+ *
+ * Some connections are reserved for other requests: as many as these need to
+ * use the workers of AdmissionReserve. A busy worker needs one connection, and
+ * reduces the sum by the factor.
  */
 #include <httpd.h>
 #include <dirent.h>
@@ -30,11 +32,12 @@
 
 APLOG_USE_MODULE(admission);
 
-/* What event does when nobody says how many. */
+/* event's default. */
 #define DEFAULT_START 3
 
-static const char *way;   /* how the MPM waits without a worker; NULL: not */
-static bool server_parks; /* and is to; set in the parent, for all children */
+static const char *way;   /* how the MPM waits without a worker; NULL: it
+                           * cannot */
+static bool server_parks; /* set in the parent, for all children */
 
 /* ---- the MPM ------------------------------------------------------------- */
 
@@ -46,7 +49,7 @@ static int children_at_start(void)
     return start < 1 ? 1 : start < most ? (int)start : most;
 }
 
-/* event takes the whole number below it, and at least one. */
+/* event rounds the factor down, to 1 at least. */
 static apr_int64_t factor_of_mpm(void)
 {
     double factor = admission_said_number("AsyncRequestWorkerFactor", 2);
@@ -54,7 +57,7 @@ static apr_int64_t factor_of_mpm(void)
     return factor >= 1 ? (apr_int64_t)factor : 1;
 }
 
-/* How many connections one busy worker stands for. */
+/* Connections that one busy worker uses up. */
 static apr_int64_t connections_per_worker(void)
 {
     return 1 + factor_of_mpm();
@@ -62,10 +65,10 @@ static apr_int64_t connections_per_worker(void)
 
 /* ---- connections --------------------------------------------------------- */
 
-/* With one thread a child, or hardly more than are reserved, a child that has left off
- * accepting begins again only when it has no connection: no factor gives it room for
- * others beside a parked request. Then nothing is kept for others in connections, and
- * clients wait to be accepted, as without the module. */
+/* @return whether connections can be reserved for other requests. With about as
+ * many free threads as children, a child that has stopped accepting starts
+ * again only when it has no connection, whatever the factor. Nothing is
+ * reserved then, and clients wait to be accepted, as without the module. */
 static bool can_keep_connections(server_rec *s)
 {
     int workers = admission_capacity_workers();
@@ -74,7 +77,8 @@ static bool can_keep_connections(server_rec *s)
            > admission_capacity_children();
 }
 
-/* Of all children that there may be, and of one. */
+/* Connections that parked requests and their workers can use: in all children
+ * together, and in one child. */
 static apr_int64_t server_budget(server_rec *s)
 {
     int children = admission_capacity_children();
@@ -115,12 +119,12 @@ apr_int64_t admission_room_files_allowed(void)
                : INT_MAX;
 }
 
-/* Of this process: each log file is one. Where they cannot be listed, the lowest
- * free number tells. */
+/* Each log file is an open file. If /proc is not mounted, the lowest free
+ * number is the estimate. */
 apr_int64_t admission_room_files_open(void)
 {
     DIR *files = opendir("/proc/self/fd");
-    apr_int64_t open = -1; /* but the directory itself */
+    apr_int64_t open = -1; /* not the directory itself */
     int lowest;
 
     if (files) {
@@ -137,8 +141,8 @@ apr_int64_t admission_room_files_open(void)
     return lowest;
 }
 
-/* Two descriptors each, when the connections that are kept for others have
- * theirs. */
+/* Each parked request needs two descriptors. Descriptors of reserved connections
+ * are subtracted first. */
 static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
 {
     int threads = admission_capacity_threads();
@@ -151,7 +155,7 @@ static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
     return left > 0 ? left / 2 : 0;
 }
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- capacity ------------------------------------------------------------ */
 
 /* As many as the MPM accepts connections. */
 static apr_int64_t limit_by_connections(void)
@@ -196,7 +200,7 @@ admission_room_t admission_room(server_rec *s)
     return room;
 }
 
-/* Of all children; asked once, not for each of many zones: it is looked up in
+/* Capacity of all children. Computed once for all zones, because it searches
  * the whole configuration. */
 typedef struct capacity_t {
     apr_int64_t slots;
@@ -204,7 +208,7 @@ typedef struct capacity_t {
     apr_int64_t per_worker;
 } capacity_t;
 
-/* What the zone can park while its limit is used. */
+/* What the zone can park while all its permits are in use. */
 static apr_int64_t room_of_zone(const capacity_t *all,
                                 const admission_zone_t *zone)
 {
@@ -218,19 +222,18 @@ static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
                                apr_int64_t room, int files_are_short)
 {
     ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0302)
-                 "zone %s (%s): AdmissionQueue %d, but beside MaxConcurrent %d "
-                 "the server can park %" APR_INT64_T_FMT " requests, in %d "
-                 "children at most: others hold a worker or are rejected; "
-                 "raise %s, or lower AdmissionQueue",
-                 zone->name, zone->place, zone->queue_length,
-                 admission_zones_planned(zone), room,
-                 admission_capacity_children(),
+                 "zone %s (%s): AdmissionQueue %d exceeds the parking capacity "
+                 "of %" APR_INT64_T_FMT " requests (%d children, "
+                 "MaxConcurrent %d): further requests occupy a worker or are "
+                 "rejected; raise %s or lower AdmissionQueue",
+                 zone->name, zone->place, zone->queue_length, room,
+                 admission_capacity_children(), admission_zones_planned(zone),
                  files_are_short ? "the limit of open files"
                                  : "AsyncRequestWorkerFactor");
 }
 
-/* The zone that lacks most, by itself: that all are full at once is not what to
- * expect. */
+/* Warn of the zone with the largest shortfall. Each zone is checked alone: all
+ * of them being full is unlikely. */
 void admission_room_warn(server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -285,18 +288,18 @@ int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     server_parks = admission_room_would_park(s);
     if (admission_process_segment() && admission_zones()->nelts) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0303)
-                     "requests that wait %s%s",
-                     server_parks ? "are parked, they hold no worker: "
+                     "waiting requests %s%s",
+                     server_parks ? "are parked and hold no worker: "
                                   : "hold a worker",
                      server_parks ? way : "");
     }
     return OK;
 }
 
-/* Where requests park, one of this child may have been granted a permit and need
- * a thread to go on. For these the same share is kept of each child's threads as
- * of the whole server's, and at least one. What one child blocks beyond that, the
- * server's reserve leaves in others. */
+/* A granted request of this child needs a thread to go on. Threads are kept
+ * free for these: the same share as AdmissionReserve's of the server, at
+ * least one. Blocked requests in excess find the server's reserve in other
+ * children. */
 void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
 {
     adm_child_t *child = admission_process_own_child();

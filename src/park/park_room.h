@@ -1,4 +1,4 @@
-/* park_room.h - how many requests can be parked. */
+/* park_room.h - parking capacity: how many requests can be parked. */
 #ifndef PARK_ROOM_H
 #define PARK_ROOM_H
 
@@ -6,52 +6,53 @@
 
 #include <httpd.h>
 
-/** Open files a child needs besides those of its connections, and each of its
- *  threads, for a program or a backend. */
+/** Open files that a child needs in addition to its connections, and that each
+ *  of its threads needs for a program or a backend. */
 #define ADMISSION_SPARE_FILES 64
 #define ADMISSION_THREAD_FILES 4
 
-/** How many requests can be parked at once, by the sizes of the server and the
- *  limit of open files. */
+/** Parking capacity of this server. */
 typedef struct admission_room_t {
-    int children; /* at most */
+    int children; /* maximum */
     int children_at_start;
-    apr_int64_t requests; /* in all these children */
+    apr_int64_t requests; /* in all these children together */
     apr_int64_t requests_at_start;
 } admission_room_t;
 
-/** How the MPM can wait without a worker; NULL: it cannot. Before a configuration
- *  is read. */
+/** Set how the MPM waits without a worker; NULL if it cannot. Call before the
+ *  configuration is read. */
 void admission_room_begin(const char *way_of_mpm);
 
 /** @return whether the MPM can wait without a worker. */
 bool admission_room_can_park(void);
 
-/** @return the room of this server; nothing where requests do not park. */
+/** @return the capacity; all 0 if requests are not parked. */
 admission_room_t admission_room(server_rec *s);
 
-/** @return whether requests will park. Also before the server runs. */
+/** @return whether requests will be parked. Also before the server runs. */
 bool admission_room_would_park(server_rec *s);
 
-/** @return whether requests of this server wait without a worker at all. */
+/** @return whether requests of the running server are parked. */
 bool admission_room_parks(void);
 
-/** @return how many requests a child can park that has @a open files open. */
+/** @return the number of requests that a child with @a open open files can
+ *  park. */
 apr_int64_t admission_room_slots(server_rec *s, apr_int64_t open);
 
-/** @return how many files this process may have open, and has. */
+/** @return the number of files that this process can open, and has open. The
+ *  second lists /proc/self/fd. */
 apr_int64_t admission_room_files_allowed(void);
 apr_int64_t admission_room_files_open(void);
 
-/** Log a warning if the queues are longer than what can be parked. Also before
- *  the server runs. */
+/** Log a warning (ADM0302) if a queue is longer than the parking capacity. Also
+ *  before the server runs. */
 void admission_room_warn(server_rec *s);
 
 int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);
 
-/** Where requests park, let so few wait that the MPM goes on accepting
- *  connections for others. */
+/** Limit the requests that wait in this child, so that the MPM goes on
+ *  accepting other connections. No effect if requests are not parked. */
 void admission_room_child_init(apr_pool_t *pchild, server_rec *s);
 
 #endif

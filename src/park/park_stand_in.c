@@ -1,4 +1,6 @@
-/* park_stand_in.c - what the MPM polls while a request is parked. */
+/* park_stand_in.c - the placeholder descriptor that the MPM polls while a
+ * request is parked.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,16 +12,15 @@
 
 #include "park_stand_in.h"
 
-/* What makes the set readable while the client only waits; EPOLLHUP and EPOLLERR
- * always do. */
+/* EPOLLHUP and EPOLLERR are always reported. */
 static uint32_t events_of(bool ignores_end)
 {
-    /* Of a half-closed client the event would stand for as long as it waits. */
+    /* of a half-closed client, EPOLLRDHUP would be reported all the time */
     return ignores_end ? 0 : EPOLLRDHUP;
 }
 
-/* The system gives the lowest free number: so it tells how many are left for
- * those who cannot do without. */
+/* The kernel assigns the lowest free number, so a low number proves that enough
+ * descriptors are left for more important uses. */
 static bool leaves_some(const admission_stand_in_t *stand_in,
                         apr_int64_t descriptors)
 {
@@ -41,8 +42,8 @@ static void close_descriptor(int *descriptor)
     }
 }
 
-/* The wake-up needs a client that can be written to. Nothing is written while
- * it is parked, so that what holds now will hold then. */
+/* Waking needs a writable socket. Nothing is written to it while the request is
+ * parked, so a writable socket remains writable. */
 static bool is_writable(int socket)
 {
     struct pollfd client = { .fd = socket, .events = POLLOUT };
@@ -50,7 +51,7 @@ static bool is_writable(int socket)
     return poll(&client, 1, 0) == 1 && (client.revents & POLLOUT);
 }
 
-/* The number by which the MPM polls the connection; -1 if it is closed. */
+/* The descriptor that the MPM polls; -1 if the connection is closed. */
 static int number_of(conn_rec *c)
 {
     apr_os_sock_t number;
@@ -104,7 +105,7 @@ bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
     return stand_in->number >= 0 && open_set(stand_in, descriptors);
 }
 
-/* Let one descriptor take the other's number. Cannot fail: both are open. */
+/* Let a descriptor take another one's number. Cannot fail: both are open. */
 static void take_number(int *descriptor, int number)
 {
     while (dup3(*descriptor, number, O_CLOEXEC) < 0 && errno == EINTR) {

@@ -1,9 +1,13 @@
-/* park_stand_in.h - what the MPM polls while a request is parked.
+/* park_stand_in.h - the placeholder descriptor that the MPM polls while a
+ * request is parked.
  *
- * The number of the client's socket stands for an epoll set that holds the real
- * socket: quiet while the client only waits, readable when it hangs up, and made
- * readable by asking whether the client can be written to, which it can. Two
- * descriptors a waiter.
+ * The stand-in is an epoll set that contains the client's socket, and has taken
+ * its descriptor number. The set is not readable while the client only waits,
+ * and becomes readable when the client disconnects. To wake the connection, the
+ * set also asks whether the socket is writable, which it is.
+ *
+ * A waiting request needs two descriptors. Functions do not block, and belong
+ * to the thread that has the connection.
  */
 #ifndef PARK_STAND_IN_H
 #define PARK_STAND_IN_H
@@ -14,40 +18,39 @@
 #include <httpd.h>
 
 typedef struct admission_stand_in_t {
-    int number;      /* the descriptor that the MPM knows */
-    int socket;      /* the real socket meanwhile; -1: closed */
+    int number;      /* the descriptor that the MPM polls */
+    int socket;      /* the client's socket meanwhile; -1: closed */
     int epoll;       /* until it takes the number; -1: closed */
-    uint32_t events; /* that make it readable while the client only waits */
+    uint32_t events; /* of the socket, that make the set readable */
 } admission_stand_in_t;
 
 /**
- * Make the set, beside the socket. All that can fail is done here.
- *
- * @param ignores_end  the end of what the client sends says nothing
- * @param descriptors  none may have this number or a higher one
+ * Create the set, next to the socket. Everything that can fail is done here.
+ * @param ignores_end  a half-closed connection does not make it readable
+ * @param descriptors  limit: no descriptor may have this number or higher
  * @return whether it worked; if not, nothing is open.
  */
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
                              bool ignores_end, apr_int64_t descriptors);
 
-/** The same, only that the set is readable when the client can be written to. */
+/** Create a set that is readable when the client can be written to. */
 bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
                                       conn_rec *c, apr_int64_t descriptors);
 
-/** The same, only that the set is readable when the client has sent something. */
+/** Create a set that is readable when the client has sent data. */
 bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
                                      conn_rec *c, apr_int64_t descriptors);
 
-/** The set takes the socket's number. Cannot fail. */
+/** Let the set take the socket's number. Cannot fail. */
 void admission_stand_in_take(admission_stand_in_t *stand_in);
 
-/** The socket gets its number back, unless the MPM has closed that. */
+/** Give the socket its number back, unless the MPM has closed it. */
 void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c);
 
-/** The set has the number: let the MPM find it readable. */
+/** Make the set readable for the MPM. The set must have the number. */
 void admission_stand_in_wake(const admission_stand_in_t *stand_in);
 
-/** Close what has not taken the number. */
+/** Close the descriptor that does not have the number. */
 void admission_stand_in_close(admission_stand_in_t *stand_in);
 
 #endif

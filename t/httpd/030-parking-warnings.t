@@ -44,7 +44,7 @@ for_each_parking_combo(sub {
     is scalar(grep { /^warn ADM0302/ } @said), 1, 'a queue that does not fit: one warning';
     my ($warning) = grep { /ADM0302/ } @said;
     like $warning // '', $_, "... that says $_"
-        for qr{test\.example:/b\b}, qr/AdmissionQueue $too_long\b/, qr/park $fits\b/,
+        for qr{test\.example:/b\b}, qr/AdmissionQueue $too_long\b/, qr/capacity of $fits\b/,
             qr/\b$children children\b/, qr/AsyncRequestWorkerFactor/;
     $httpd->stop;
 
@@ -65,7 +65,7 @@ for_each_parking_combo(sub {
                            conf => stock_conf() . zone_with('a', 300))->start;
         @said = grep { !/ADM0303/ } said_by($httpd);
         is scalar(@said), 1, "no factor, $files files: one line" or diag @said;
-        like $said[0] // '', qr/^notice ADM0306: .*Factor .*\b$chosen in place of 2\b/,
+        like $said[0] // '', qr/^notice ADM0306: .*Factor .*\busing $chosen instead of httpd's default of 2\b/,
             '... that says which one is taken';
         $httpd->stop;
     }
