@@ -1,5 +1,5 @@
-/* spool.c - AdmissionSpool: slow clients hold no permit. What the other files of this
- * folder add to httpd, and to the steps of a request.
+/* spool.c - AdmissionSpool: slow clients hold no permit. Registers the hooks,
+ * request steps and status fields of this folder.
  */
 #include <httpd.h>
 #include <http_config.h>
@@ -21,7 +21,7 @@ static void register_hooks(apr_pool_t *p)
 {
     ap_hook_post_config(admission_kept_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
-    /* A redirected request has the body that was read before. */
+    /* Gives a redirected request the body that was read before the redirect. */
     ap_hook_insert_filter(spool_body_insert_filter, NULL, NULL,
                           APR_HOOK_MIDDLE);
     ap_hook_pre_connection(spool_backend_pre_connection, NULL, NULL,
@@ -50,7 +50,7 @@ static int rest(request_rec *r, void *spool)
 
 /* ---- outputs --------------------------------------------------------------- */
 
-/* Write a size as the configuration has it. */
+/* Write a size with the unit that the configuration would use. */
 static void dump_size(apr_file_t *out, const char *what, apr_off_t size)
 {
     static const char units[] = "\0KMGT";

@@ -1,4 +1,6 @@
-/* spool_backend.c - send to the client while a backend is silent. */
+/* spool_backend.c - send buffered output to the client while a backend is
+ * silent.
+ */
 #include <httpd.h>
 #include <poll.h>
 
@@ -29,7 +31,8 @@ void spool_backend_end(admission_drain_t *outer)
     current = outer;
 }
 
-/* @return whether there may be something to do; not after @a until. */
+/* Wait until the backend can be read or the client can be written to. @return
+ * whether one of them can, before @a until. */
 static bool wait_for_either(conn_rec *backend, conn_rec *client,
                             apr_time_t until)
 {
@@ -44,8 +47,9 @@ static bool wait_for_either(conn_rec *backend, conn_rec *client,
            && poll(either, 2, (int)left) > 0;
 }
 
-/* Only where the thread would wait, and only while the client has something to
- * read. */
+/* Read from the backend. While a read would block and a flush is due, send the
+ * client what it takes. The blocking read itself follows when nothing is left
+ * to send. */
 static apr_status_t read_backend(ap_filter_t *f, apr_bucket_brigade *bb,
                                  ap_input_mode_t mode, apr_read_type_e block,
                                  apr_off_t bytes)
@@ -64,7 +68,7 @@ static apr_status_t read_backend(ap_filter_t *f, apr_bucket_brigade *bb,
         }
         rv = admission_drain_flush_soon(current);
         if (rv != APR_SUCCESS || !current->is_flush_due) {
-            break; /* the handler will see an error */
+            break; /* the handler gets the error when it writes */
         }
         if (!until) {
             apr_socket_timeout_get(ap_get_conn_socket(f->c), &patience);
@@ -91,7 +95,7 @@ int spool_backend_pre_connection(conn_rec *c, void *socket)
     }
 #else
     if (c->sbh) {
-        return DECLINED; /* mod_proxy makes one without */
+        return DECLINED; /* mod_proxy's connections have no scoreboard handle */
     }
 #endif
     if (!c->master && admission_zones()->nelts > 0) {

@@ -1,4 +1,4 @@
-/* spool_body.c - bodies of requests that their clients send slowly. */
+/* spool_body.c - buffer request bodies that clients send slowly. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>
@@ -16,7 +16,7 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Redirects share the pool of the request, and so what was read of its body. */
+/* Redirects share the request's pool, and so find its buffered body. */
 #define KEY "mod_admission.upload"
 
 #define READ_SIZE 65536
@@ -24,10 +24,11 @@ APLOG_USE_MODULE(admission);
 typedef struct admission_upload_t {
     request_rec *r;
     admission_kept_t kept;
-    apr_bucket_brigade *rest; /* read, and not kept any more: its end, or what
-                               * there was no room for */
+    apr_bucket_brigade *rest; /* read, but not in `kept`: the EOS, or data
+                               * beyond its size */
     apr_bucket_brigade *body; /* for the handler; NULL: still being read */
-    const char *handler;      /* httpd resets it when the hook returns */
+    const char *handler;      /* httpd resets r->handler when the hook
+                               * returns */
     int (*again)(request_rec *r);
 } admission_upload_t;
 
@@ -52,7 +53,7 @@ static admission_upload_t *upload_of(const request_rec *r)
 
 /* ---- the handler reads ------------------------------------------------------ */
 
-/* The first bytes without taking them. */
+/* Copy the first bytes without consuming them. */
 static apr_status_t look_ahead(apr_bucket_brigade *from, apr_bucket_brigade *to,
                                apr_bucket *end)
 {
@@ -115,8 +116,8 @@ static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
 
 void spool_body_register_filter(void)
 {
-    /* Above what makes bytes of HTTP; below all that changes or inspects a body,
-     * which does so when the handler reads. */
+    /* Above the filters that decode HTTP. Below all filters that change or
+     * inspect a body: they run when the handler reads. */
     replay_filter = ap_register_input_filter("ADMISSION_REPLAY", replay, NULL,
                                              AP_FTYPE_PROTOCOL - 1);
 }
@@ -129,7 +130,7 @@ static void add_replay(request_rec *r, const admission_upload_t *upload)
     }
 }
 
-/* httpd drops the filters of the request before. */
+/* httpd drops the request's filters at a redirect. */
 void spool_body_insert_filter(request_rec *r)
 {
     if (r->prev && has_body(r)) {
@@ -143,7 +144,8 @@ void spool_body_insert_filter(request_rec *r)
 
 /* ---- read ------------------------------------------------------------------- */
 
-/* @return APR_EOF: nothing more is to be read. */
+/* Buffer one bucket. @return APR_EOF if nothing more must be read: at the end
+ * of the body, or if the buffer is full. */
 static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
 {
     const char *data;
@@ -153,8 +155,8 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     if (APR_BUCKET_IS_EOS(b)) {
         APR_BUCKET_REMOVE(b);
         APR_BRIGADE_INSERT_TAIL(upload->rest, b);
-        /* The client has not waited to be asked. httpd closes the connection of one
-         * that still does. */
+        /* The client has not waited for "100 Continue". httpd would close its
+         * connection if the request still expected it. */
         upload->r->expecting_100 = 0;
         return APR_EOF;
     }
@@ -195,8 +197,8 @@ static bool has_enough(const admission_upload_t *upload)
     return admission_kept_length(&upload->kept) >= upload->kept.room;
 }
 
-/* From below all filters that change it. @return APR_EOF: it has been read, as far
- * as it is to be; APR_EAGAIN: nothing more has come. */
+/* Read the body from below all filters that change it. @return APR_EOF: done,
+ * at the end of the body or of the buffer; APR_EAGAIN: no more data yet. */
 static apr_status_t read_body(admission_upload_t *upload, apr_read_type_e block)
 {
     request_rec *r = upload->r;
@@ -216,14 +218,14 @@ static apr_status_t read_body(admission_upload_t *upload, apr_read_type_e block)
             rv = keep_all(upload, bb);
         }
         else if (rv == APR_EOF && !has_enough(upload)) {
-            rv = APR_INCOMPLETE; /* the client has gone */
+            rv = APR_INCOMPLETE; /* the client has disconnected */
         }
     }
     apr_brigade_destroy(bb);
     return rv;
 }
 
-/* What the handler reads. */
+/* Let the handler read the buffered body. */
 static void end_reading(admission_upload_t *upload)
 {
     request_rec *r = upload->r;
@@ -243,7 +245,7 @@ static int finish(admission_upload_t *upload, apr_status_t rv)
         return OK;
     }
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, r, ADMLOGNO(0214)
-                  "AdmissionSpool: the body of the request cannot be read");
+                  "AdmissionSpool: cannot read the request body");
     r->connection->keepalive = AP_CONN_CLOSE;
     return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
 }
@@ -287,7 +289,7 @@ static bool go_on(admission_ready_t *ready)
                                                  : (void *)&status);
 }
 
-/* A read that does not wait does not ask for the body either. */
+/* Send "100 Continue", which a non-blocking read does not do. */
 static void ask_for_body(request_rec *r)
 {
     if (r->expecting_100 && r->proto_num >= HTTP_VERSION(1, 1)) {
@@ -308,7 +310,8 @@ static int read_parked(admission_upload_t *upload)
     admission_ready_t *ready;
     apr_status_t rv;
 
-    /* What is too long is known before it is asked for. */
+    /* Read first: this rejects a body that is too long before the client is
+     * asked for it. */
     rv = read_body(upload, APR_NONBLOCK_READ);
     if (!APR_STATUS_IS_EAGAIN(rv)) {
         return finish(upload, rv);
@@ -321,14 +324,15 @@ static int read_parked(admission_upload_t *upload)
     if (ready) {
         admission_ready_end(ready);
     }
-    end_reading(upload); /* there is no room: the handler reads on */
+    end_reading(upload); /* no capacity: the handler reads the rest */
     return OK;
 }
 
 /* ---- with a worker ---------------------------------------------------------- */
 
-/* It counts as one that waits, and may be denied: then the request is rejected
- * when it asks for a permit, or reads with it. */
+/* Read while holding a worker, which counts as blocked. If none may be
+ * occupied, the handler reads instead: the request enters its zone now, and is
+ * rejected or gets a permit. */
 static int read_blocked(admission_upload_t *upload)
 {
     request_rec *r = upload->r;

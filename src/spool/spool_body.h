@@ -1,7 +1,7 @@
-/* spool_body.h - bodies of requests that their clients send slowly.
+/* spool_body.h - buffer request bodies that clients send slowly.
  *
- * A body is read before its request asks for a permit, and kept; the handler reads
- * it from there. On the event MPM no worker waits for it.
+ * The body is read before its request enters the zone, and the handler reads it
+ * from the buffer. On the event MPM, no worker waits for the body.
  */
 #ifndef SPOOL_BODY_H
 #define SPOOL_BODY_H
@@ -10,15 +10,17 @@
 
 void spool_body_register_filter(void);
 
-/** The hook insert_filter: a redirected request has what was read before. */
+/** The insert_filter hook: a redirected request gets the body that was read
+ *  before the redirect. */
 void spool_body_insert_filter(request_rec *r);
 
 /**
- * Read the body of a request that is about to ask the zone, as far as
- * AdmissionSpool allows. Nothing is read if the request would be rejected now.
- *
- * @param again  the handler hook, which is called once more when the body has come
- * @return OK: go on; SUSPENDED: @a again is called later; or the status of an error.
+ * Buffer the body of a request that is about to enter its zone, up to the size
+ * set by AdmissionSpool. Reads nothing if the request would be rejected now.
+ * Blocks if the request cannot be suspended.
+ * @param again  the handler hook, called again when the body has arrived
+ * @return OK: continue; SUSPENDED: @a again is called later; an HTTP status if
+ *         the body cannot be read.
  */
 int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
                     int (*again)(request_rec *r));

@@ -1,6 +1,4 @@
-/* spool_conf.c - AdmissionSpool and AdmissionSpoolLimit: what is kept for slow
- * clients.
- */
+/* spool_conf.c - the directives AdmissionSpool and AdmissionSpoolLimit. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_config.h>
@@ -12,7 +10,7 @@
 #define MIN_SPOOL ((apr_off_t)1024)
 #define MAX_SPOOL ((apr_off_t)1 << 40)
 
-/* "request=1M", "response=off". @return NULL, or what is wrong. */
+/* Parse "request=1M" or "response=off". @return an error, or NULL. */
 static const char *parse_spool(apr_pool_t *p, const char *option,
                                apr_off_t *request, apr_off_t *response)
 {
@@ -22,8 +20,7 @@ static const char *parse_spool(apr_pool_t *p, const char *option,
                                                                  : NULL;
 
     if (size && *size != ADMISSION_UNSET) {
-        return apr_psprintf(p, "AdmissionSpool: '%s' is the second of its kind",
-                            option);
+        return apr_psprintf(p, "AdmissionSpool: '%s' is given twice", option);
     }
     if (size) {
         *size = strcasecmp(value + 1, "off") == 0

@@ -1,12 +1,13 @@
-/* spool_conf.h - the directives AdmissionSpool and AdmissionSpoolLimit, and what they set.
- * Included by the configuration record and the list of directives.
+/* spool_conf.h - the directives AdmissionSpool and AdmissionSpoolLimit, and
+ * their values. Included by the configuration record and the list of
+ * directives.
  */
 #ifndef SPOOL_CONF_H
 #define SPOOL_CONF_H
 
 #include <http_config.h>
 
-/** In the configuration of a section. Bytes that are kept of a body or a response; 0: off; -1: unset. */
+/** Per section. Bytes buffered of a body or a response; 0: off; -1: unset. */
 typedef struct spool_conf_t {
     apr_off_t request, response;
 } spool_conf_t;
@@ -16,29 +17,29 @@ typedef struct spool_conf_t {
         -1, -1           \
     }
 
-/** @return the directives of @a add, and of @a base where @a add has none. */
+/** @return the values of @a add; of @a base where @a add has none. */
 static inline spool_conf_t spool_conf_merge(spool_conf_t base, spool_conf_t add)
 {
     return (spool_conf_t){ add.request != -1 ? add.request : base.request,
                            add.response != -1 ? add.response : base.response };
 }
 
-/** @return how many bytes of a body are kept; 0: none. */
+/** @return how many bytes of a request body are buffered; 0: none. */
 static inline apr_off_t spool_conf_request(const spool_conf_t *conf)
 {
     return conf->request != -1 ? conf->request : (apr_off_t)1024 * 1024;
 }
 
-/** @return how many bytes of a response are kept; 0: none. */
+/** @return how many bytes of a response are buffered; 0: none. */
 static inline apr_off_t spool_conf_response(const spool_conf_t *conf)
 {
     return conf->response != -1 ? conf->response : (apr_off_t)16 * 1024 * 1024;
 }
 
-/** In the configuration of the main server. */
+/** For the main server. */
 typedef struct spool_server_conf_t {
-    apr_off_t limit;       /* bytes of all children; 0: unset */
-    const char *directory; /* NULL: unset; never in a child */
+    apr_off_t limit;       /* bytes of all children together; 0: unset */
+    const char *directory; /* NULL: the temporary directory of APR */
 } spool_server_conf_t;
 
 const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
@@ -47,13 +48,13 @@ const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
 const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
                                  const char *size, const char *directory);
 
-#define SPOOL_DIRECTIVES                                                       \
-    AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, ZONE_CONTEXT,       \
-                   "request=size|off and response=size|off: how much is kept " \
-                   "for slow clients"),                                        \
-        AP_INIT_TAKE12(                                                        \
-            "AdmissionSpoolLimit", spool_conf_set_limit, NULL, RSRC_CONF,      \
-            "how much is kept for all slow clients together, and the "         \
-            "directory of its files")
+#define SPOOL_DIRECTIVES                                                        \
+    AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, ZONE_CONTEXT,        \
+                   "request=size|off and response=size|off: bytes to buffer "   \
+                   "for slow clients"),                                         \
+        AP_INIT_TAKE12(                                                         \
+            "AdmissionSpoolLimit", spool_conf_set_limit, NULL, RSRC_CONF,       \
+            "bytes to buffer for all slow clients together, and the directory " \
+            "of the files")
 
 #endif

@@ -1,5 +1,5 @@
-/* spool_drain.c - what of an answer goes on to its client, and what is
- * kept.
+/* spool_drain.c - pass output to a client as fast as it reads, and buffer the
+ * rest.
  */
 #include <httpd.h>
 #include <poll.h>
@@ -16,10 +16,11 @@
 
 APLOG_USE_MODULE(admission);
 
-/* What a stream of HTTP/2 passes on in memory: less than mod_http2 takes. */
+/* Bytes of an HTTP/2 stream passed on from memory: less than mod_http2
+ * buffers. */
 #define STREAM_MEMORY ((apr_off_t)16 * 1024)
 
-/* A stream passes on a file when so much has come together, or it is flushed. */
+/* An HTTP/2 stream passes on a file when it has this size, or is flushed. */
 #define STREAM_PART ((apr_off_t)256 * 1024)
 
 void admission_drain_init(admission_drain_t *drain, apr_off_t room)
@@ -55,8 +56,8 @@ static apr_status_t pass_flushed(admission_drain_t *drain)
 
 /* ---- the socket ----------------------------------------------------------- */
 
-/* What the MPM does to go on without waiting: the last filter is that of the
- * socket. */
+/* Flush as the MPM does, without waiting: call the last filter, the socket's.
+ * @return whether the client takes more. */
 static bool takes_more(conn_rec *c)
 {
     ap_filter_t *f = c->output_filters;
@@ -82,9 +83,9 @@ bool admission_drain_wait(const admission_drain_t *drain,
            && ppoll(&client, 1, &time, NULL) > 0;
 }
 
-/* ---- what is kept --------------------------------------------------------- */
+/* ---- the buffer ----------------------------------------------------------- */
 
-/* Move the next piece to what is on its way. */
+/* Move the next buffered piece to the brigade that is passed on. */
 static apr_status_t take_piece(admission_drain_t *drain)
 {
     apr_bucket_alloc_t *alloc = drain->f->c->bucket_alloc;
@@ -95,10 +96,12 @@ static apr_status_t take_piece(admission_drain_t *drain)
 
     if (rv != APR_SUCCESS) {
         apr_bucket_free(data);
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, drain->f->r, ADMLOGNO(0212)
-                      "AdmissionSpool: what was kept in %s cannot be read",
-                      admission_kept_directory());
-        drain->f->c->aborted = 1; /* the answer would have a gap */
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, rv, drain->f->r, ADMLOGNO(0212)
+            "AdmissionSpool: cannot read a buffered response from %s: the "
+            "connection is closed",
+            admission_kept_directory());
+        drain->f->c->aborted = 1; /* the response would have a gap */
         return rv;
     }
     APR_BRIGADE_INSERT_TAIL(drain->bb,
@@ -107,7 +110,8 @@ static apr_status_t take_piece(admission_drain_t *drain)
     return APR_SUCCESS;
 }
 
-/* Of the first bucket, whose data are in memory. */
+/* Buffer the data of the first bucket, which are in memory. @return APR_EAGAIN,
+ * with the rest left in the bucket, if the buffer is full. */
 static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
 {
     const char *data;
@@ -132,7 +136,7 @@ static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
     return APR_SUCCESS;
 }
 
-/* @return APR_EAGAIN: for the rest of the data there is no room. */
+/* @return APR_EAGAIN if the buffer is full; the rest stays in @a data. */
 static apr_status_t keep(admission_drain_t *drain, apr_bucket_brigade *data)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -143,7 +147,7 @@ static apr_status_t keep(admission_drain_t *drain, apr_bucket_brigade *data)
     return rv;
 }
 
-/* ---- a connection of its own ---------------------------------------------- */
+/* ---- HTTP/1 --------------------------------------------------------------- */
 
 apr_status_t admission_drain_push(admission_drain_t *drain)
 {
@@ -166,7 +170,8 @@ apr_status_t admission_drain_push(admission_drain_t *drain)
 
 bool admission_drain_is_idle(const admission_drain_t *drain)
 {
-    /* TLS may hold back a few bytes until it is flushed. */
+    /* The socket is checked as well: TLS might hold back a few bytes until it
+     * is flushed. */
     return admission_drain_is_empty(drain) && takes_more(drain->f->c)
            && admission_drain_wait(drain, 0);
 }
@@ -178,7 +183,8 @@ bool admission_drain_takes_at_once(const admission_drain_t *drain,
            && takes_more(drain->f->c);
 }
 
-/* There is no room: as without a spool, the thread waits for the client. */
+/* The buffer is full: block until the client takes a piece, as without
+ * AdmissionSpool. */
 static apr_status_t wait_for_room(admission_drain_t *drain,
                                   apr_bucket_brigade *data)
 {
@@ -224,8 +230,10 @@ static apr_status_t write_or_wait(admission_drain_t *drain,
     return rv;
 }
 
-/* ---- a stream of HTTP/2 --------------------------------------------------- */
+/* ---- HTTP/2 streams ------------------------------------------------------- */
 
+/* Pass on the first bytes from memory, then files of STREAM_PART bytes or
+ * more. */
 static apr_status_t write_to_stream(admission_drain_t *drain,
                                     apr_bucket_brigade *data)
 {
@@ -247,7 +255,7 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
     }
     if (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) {
         admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
-        APR_BRIGADE_CONCAT(drain->bb, data); /* what could not be kept */
+        APR_BRIGADE_CONCAT(drain->bb, data); /* what could not be buffered */
         rv = pass(drain);
     }
     return rv;

@@ -1,4 +1,6 @@
-/* spool_kept.c - bytes in the order in which they came. */
+/* spool_kept.c - buffer of bytes, first in, first out: in memory, then in a
+ * file.
+ */
 #include <httpd.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,23 +24,24 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Kept in memory before there is a file. */
+/* Bytes in memory before a file is used. */
 #define MEMORY_SIZE ((apr_size_t)64 * 1024)
 
-/* What is handed over takes a whole number of these. */
+/* What is handed over in parts occupies a multiple of this in the file. */
 #define BLOCK ((apr_off_t)4096)
 
-/* A file is counted in pieces of this size. */
+/* A file is counted in units of this size. */
 #define COUNTED_PIECE ((apr_off_t)64 * 1024)
 
 #define LOG_INTERVAL_USEC (60 * ADM_USEC_PER_SEC)
 
 #define DEFAULT_LIMIT ((apr_off_t)1024 * 1024 * 1024)
 
-/* Of this configuration; the same in all its children. */
+/* Set by the parent at each configuration load; its children inherit them. */
 static apr_off_t limit = DEFAULT_LIMIT;
 static const char *directory;
-static apr_int64_t descriptors; /* none has this number or a higher one */
+static apr_int64_t descriptors; /* limit: no buffer file has this number or a
+                                 * higher one */
 
 int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s)
@@ -60,7 +63,7 @@ const char *admission_kept_directory(void)
     return directory;
 }
 
-/* ---- what all children keep ----------------------------------------------- */
+/* ---- the limit of all children -------------------------------------------- */
 
 static bool count(admission_kept_t *kept, apr_off_t bytes)
 {
@@ -110,7 +113,7 @@ void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
                          admission_keep_t kind, apr_off_t room)
 {
     *kept = (admission_kept_t){ .kind = kind, .room = room, .file = -1 };
-    /* A process that is forked from this one keeps nothing. */
+    /* A forked process does not own the buffer, so its cleanup is null. */
     apr_pool_cleanup_register(p, kept, drop, apr_pool_cleanup_null);
 }
 
@@ -146,8 +149,8 @@ static apr_status_t open_file(admission_kept_t *kept)
 {
     int file = open_without_name();
 
-    /* The system gives the lowest free number: so it tells how many are left for
-     * those who cannot do without. */
+    /* The kernel assigns the lowest free number, so a low number proves that
+     * enough descriptors are left for more important uses. */
     if (file >= 0 && file >= descriptors) {
         close(file);
         return APR_EMFILE;
@@ -164,7 +167,7 @@ static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
                           : MEMORY_SIZE;
 
     if (kept->kind == ADMISSION_KEEP_LOG || kept->file_length > 0) {
-        return 0; /* what is in the file comes first */
+        return 0; /* the file's data come first */
     }
     if (!kept->memory) {
         if (!count(kept, (apr_off_t)MEMORY_SIZE)) {
@@ -184,8 +187,8 @@ static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
     return length;
 }
 
-/* How many bytes may be written at the end of what is kept, without a turn; and
- * where. */
+/* @return how many bytes can be written in one piece, and fill @a at with their
+ * offset. The file of a QUEUE is used as a ring of `room` bytes. */
 static apr_off_t room_in_file(const admission_kept_t *kept, apr_off_t *at)
 {
     apr_off_t end = kept->file_from + kept->file_length;
@@ -198,7 +201,7 @@ static apr_off_t room_in_file(const admission_kept_t *kept, apr_off_t *at)
     return kept->room - end;
 }
 
-/* The room for it is counted before it is written. */
+/* Count the file's growth, before it is written. */
 static apr_status_t count_file(admission_kept_t *kept, apr_off_t end)
 {
     apr_off_t had = (kept->file_size + COUNTED_PIECE - 1) / COUNTED_PIECE;
@@ -264,15 +267,14 @@ void admission_kept_tell(const request_rec *r, apr_status_t fault)
 {
     if (spool_may_log(admission_process_segment(), adm_now(),
                       LOG_INTERVAL_USEC)) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING,
-                      fault == ADMISSION_SPOOL_FULL ? 0 : fault, r,
-                      ADMLOGNO(0211)
-                      "AdmissionSpool: %s in %s, slow clients hold permits and "
-                      "workers until there is room",
-                      fault == ADMISSION_SPOOL_FULL
-                          ? "as much as AdmissionSpoolLimit allows is kept"
-                          : "nothing more can be kept",
-                      directory);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_WARNING,
+            fault == ADMISSION_SPOOL_FULL ? 0 : fault, r, ADMLOGNO(0211)
+            "AdmissionSpool: %s %s: requests of slow clients keep their "
+            "permits and workers until space is available",
+            fault == ADMISSION_SPOOL_FULL ? "AdmissionSpoolLimit is reached in"
+                                          : "cannot write to",
+            directory);
     }
 }
 
@@ -296,7 +298,7 @@ static apr_size_t take_from_memory(admission_kept_t *kept, char *data,
     return length;
 }
 
-/* What is in one piece, from its first byte on. */
+/* @return how many bytes can be read in one piece, from file_from on. */
 static apr_off_t first_piece(const admission_kept_t *kept)
 {
     apr_off_t to_end = kept->room - kept->file_from;
@@ -341,8 +343,9 @@ apr_size_t admission_kept_take(admission_kept_t *kept, char *data,
     return (apr_size_t)got;
 }
 
-/* Each has a file of its own, as APR sees it: whoever sets one aside closes it
- * for all others. The descriptor stays open as long as the pool. */
+/* Append a file bucket. Each bucket has its own apr_file_t, because setting a
+ * bucket aside closes its apr_file_t for all buckets that share it. The
+ * descriptor stays open as long as the pool. */
 static void add_file(const admission_kept_t *kept, apr_off_t length,
                      apr_bucket_brigade *bb, apr_pool_t *p)
 {
@@ -353,7 +356,7 @@ static void add_file(const admission_kept_t *kept, apr_off_t length,
     apr_os_file_put(&file, &number, APR_FOPEN_READ | APR_FOPEN_BINARY, p);
     b = apr_bucket_file_create(file, kept->file_from, (apr_size_t)length, p,
                                bb->bucket_alloc);
-    /* In memory it would count for what a connection may hold there. */
+    /* Mapped data would count as data that the connection holds in memory. */
     apr_bucket_file_enable_mmap(b, 0);
     APR_BRIGADE_INSERT_TAIL(bb, b);
 }
@@ -373,8 +376,8 @@ void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
         note_taken(kept, piece);
     }
     if (kept->kind == ADMISSION_KEEP_LOG) {
-        /* Each part takes memory until the request ends: so there must not be
-         * any number of small ones. */
+        /* Each part needs memory until the request ends. The alignment limits
+         * the number of small parts. */
         kept->file_from = (kept->file_from + BLOCK - 1) / BLOCK * BLOCK;
     }
     else if (kept->file >= 0) {

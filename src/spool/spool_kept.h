@@ -1,8 +1,9 @@
-/* spool_kept.h - bytes in the order in which they came: in memory, then in a
- * file without a name.
+/* spool_kept.h - buffer of bytes, first in, first out: in memory, then in a
+ * file.
  *
- * The file is unlinked before anything is written, or never had a name: whatever
- * kills the process, nothing is left of it. One thread at a time.
+ * The file has no name, or is unlinked before anything is written, so nothing
+ * is left of it if the process is killed. One thread at a time; no locks. File
+ * operations can block on the disk.
  */
 #ifndef MOD_ADMISSION_KEPT_H
 #define MOD_ADMISSION_KEPT_H
@@ -12,74 +13,81 @@
 
 #include "core/adm.h"
 
-/** What was kept when it was made, for all kinds. */
+/** How the buffer is emptied. */
 typedef enum admission_keep_t {
-    ADMISSION_KEEP_QUEUE, /* taken out by us alone: room is used again */
-    ADMISSION_KEEP_LOG /* in the file alone, from which others may read later */
+    ADMISSION_KEEP_QUEUE, /* by admission_kept_take(): file space is reused */
+    ADMISSION_KEEP_LOG    /* by admission_kept_hand_over(): file only, read
+                        * later */
 } admission_keep_t;
 
 typedef struct admission_kept_t {
     admission_keep_t kind;
-    apr_off_t room; /* bytes that it may take */
+    apr_off_t room; /* maximum size in bytes */
 
-    char *memory; /* NULL: nothing is in it */
+    char *memory; /* NULL: not allocated */
     apr_size_t memory_from;
     apr_size_t memory_to;
 
-    int file; /* -1: none yet */
+    int file; /* -1: not opened yet */
     apr_off_t file_from;
-    apr_off_t file_length; /* bytes in it, from there on; around its end */
-    apr_off_t file_size;   /* that were ever in use */
+    apr_off_t file_length; /* bytes in the file from file_from on; wraps
+                            * around */
+    apr_off_t file_size;   /* highest offset ever used */
 
-    apr_off_t counted; /* in the shared memory */
+    apr_off_t counted; /* bytes counted in shared memory */
 } admission_kept_t;
 
-/** AdmissionSpoolLimit is reached. */
+/** Status: AdmissionSpoolLimit is reached. */
 #define ADMISSION_SPOOL_FULL (APR_OS_START_USERERR + 3116)
 
-/** Keep nothing yet, and nothing beyond the end of @a p. */
+/** Initialize an empty buffer of at most @a room bytes. It is dropped with @a
+ *  p. */
 void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
                          admission_keep_t kind, apr_off_t room);
 
 /**
- * Keep as many of these bytes as there is room for.
- *
- * @param put  filled with how many
- * @return APR_SUCCESS; APR_EAGAIN if there is room for no more: some may have to
- *         be taken out first; ADMISSION_SPOOL_FULL if all children together keep
- *         as much as they may, or the system's reason why no file can be written.
+ * Buffer as many of these bytes as fit.
+ * @param put  filled with the number of bytes buffered
+ * @return APR_SUCCESS; APR_EAGAIN if the buffer is full; ADMISSION_SPOOL_FULL
+ *         if all children together have reached AdmissionSpoolLimit; or the
+ *         system error of the file.
  */
 apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
                                 apr_size_t length, apr_size_t *put);
 
-/** Log, at most once a minute for the server, why admission_kept_put() has kept less
- *  than it could for a request.
- *
- *  @param fault  what it returned, other than APR_EAGAIN */
+/**
+ * Log why admission_kept_put() could not buffer all data of a request
+ * (ADM0211), at most once per minute for the server.
+ * @param fault  its return code, other than APR_EAGAIN
+ */
 void admission_kept_tell(const request_rec *r, apr_status_t fault);
 
-/** @return how many bytes are kept. */
+/** @return the number of buffered bytes. */
 static inline apr_off_t admission_kept_length(const admission_kept_t *kept)
 {
     return (apr_off_t)(kept->memory_to - kept->memory_from) + kept->file_length;
 }
 
-/** Take out at most @a size bytes. @return how many; 0 with a reason in @a rv if
- *  the file cannot be read. */
+/**
+ * Remove at most @a size bytes from the buffer and copy them to @a data.
+ * @param rv  filled with an error if the file cannot be read
+ * @return the number of bytes; 0 on errors.
+ */
 apr_size_t admission_kept_take(admission_kept_t *kept, char *data,
                                apr_size_t size, apr_status_t *rv);
 
-/** Take out everything, as buckets of memory and of files at the end of @a bb.
- *  A file is read later: nothing is put there again. */
+/** Empty the buffer into memory and file buckets at the end of @a bb. The
+ *  file is read later, so a buffer of kind QUEUE accepts no more data if it
+ *  has one. */
 void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
                               apr_pool_t *p);
 
-/** Where files are made, and how much all children may keep together. The parent,
- *  at each configuration load. */
+/** Set the directory of files and the limit of all children. The post_config
+ *  hook. */
 int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);
 
-/** @return the directory. */
+/** @return the directory of buffer files. */
 const char *admission_kept_directory(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* spool_output.c - keeps responses for clients that read slowly. */
+/* spool_output.c - buffer responses that clients read slowly. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>
@@ -18,8 +18,8 @@
 
 APLOG_USE_MODULE(admission);
 
-/* While program and client both pause, either is looked at so often: a program that
- * has been at work for long may take its time. */
+/* Interval at which program and client are polled while both pause. It grows
+ * with the pause, between these bounds. */
 #define LOOK_MIN ((apr_interval_time_t)100)
 #define LOOK_MAX apr_time_from_msec(10)
 
@@ -27,15 +27,15 @@ struct admission_spool_t {
     request_rec *r;
     admission_visit_t *visit;
     admission_drain_t drain;
-    apr_off_t room;           /* for what is kept */
+    apr_off_t room;           /* maximum of buffered bytes */
     apr_bucket_brigade *data; /* read, not written yet; NULL at first */
-    apr_size_t length;        /* of that */
+    apr_size_t length;        /* bytes in `data` */
     bool has_begun;           /* something was written */
-    apr_bucket *end;          /* its EOS, held back; NULL: none */
-    admission_drain_t *outer; /* of a request around this one */
+    apr_bucket *end;          /* EOS, while it is held back; NULL: none */
+    admission_drain_t *outer; /* response of an outer request */
     bool keeps_worker;        /* until the request's pool is destroyed */
-    bool has_returned;        /* the handlers; httpd says that this was all */
-    bool may_hold_back; /* the handlers run, and the rest need no worker */
+    bool has_returned;        /* the handlers have returned */
+    bool may_hold_back;       /* handlers run, and the rest needs no worker */
 };
 
 static ap_filter_rec_t *spool_filter;
@@ -54,7 +54,7 @@ static void release_permit(admission_spool_t *spool)
         return;
     }
     if (!admission_mpm_is_async()) {
-        /* What is left is sent with the worker, which is not free before the request
+        /* The rest is sent with the worker, which is free when the request
          * ends. */
         spool->keeps_worker = true;
         apr_pool_cleanup_register(spool->r->pool, spool->visit, return_worker,
@@ -74,7 +74,8 @@ static apr_status_t write_data(admission_spool_t *spool)
                : admission_drain_write(&spool->drain, spool->data);
 }
 
-/* A short answer goes with its end, so that its length is known. */
+/* A short response is passed on together with its EOS, so that its length is
+ * known. */
 static apr_status_t offer_last_data(admission_spool_t *spool)
 {
     if (spool->drain.f->c->master) {
@@ -89,9 +90,9 @@ static apr_status_t offer_last_data(admission_spool_t *spool)
     return admission_drain_offer(&spool->drain, spool->data);
 }
 
-/* The permit comes back before the thread waits for the client. Else it comes back
- * with the worker, in a moment: two that end at once would look like one more that is
- * busy. */
+/* Handle EOS. The permit is released before the thread blocks on the client. If
+ * nothing is left to send, it is released together with the worker, in a
+ * moment: releasing it earlier would count one busy worker too many. */
 static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
 {
     apr_status_t rv;
@@ -120,8 +121,10 @@ static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
 
 /* ---- pauses ---------------------------------------------------------------- */
 
-/* The handler wants its client to have everything now. It comes back to us only
- * with more; but for mod_proxy_http, of which we see that it waits. */
+/* The handler wants its client to have everything now. For mod_proxy_http,
+ * spool_backend.c finishes the flush while the handler waits for its
+ * backend. Other handlers call again only with more data, so everything is
+ * flushed now. */
 static apr_status_t flush(admission_spool_t *spool)
 {
     admission_drain_t *drain = &spool->drain;
@@ -135,8 +138,8 @@ static apr_status_t flush(admission_spool_t *spool)
                : admission_drain_flush(drain);
 }
 
-/* The program has nothing to say. @return APR_SUCCESS: its next word may be waited
- * for; APR_EAGAIN: the client has something to read meanwhile, look again. */
+/* The program pauses. @return APR_SUCCESS: block until it writes more;
+ * APR_EAGAIN: the client still has data to read, so poll again. */
 static apr_status_t pause_output(admission_spool_t *spool,
                                  adm_usec_t paused_since)
 {
@@ -160,8 +163,9 @@ static apr_status_t pause_output(admission_spool_t *spool,
                : rv;
 }
 
-/* What filters tell each other, an error such as. In its place, and at once: behind
- * an error the handler may return anything, and nothing may come any more. */
+/* Pass on a metadata bucket, such as an error, in sequence and immediately:
+ * after an error the handler can return any status, and nothing might
+ * follow. */
 static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
 {
     apr_status_t rv = write_data(spool);
@@ -178,43 +182,47 @@ static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
 
 /* ---- data ------------------------------------------------------------------ */
 
-/* The system resets the connection to a program that ends before it has read its
- * body: for what the program wrote, that is the end of the file. */
+/* The system resets the connection to a program that exits before it has read
+ * its body. Its output is then complete. */
 static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
 {
     return APR_STATUS_IS_ECONNRESET(rv)
            && adm_program_was_announced(&spool->visit->ticket);
 }
 
-/* What was read before is sent, and the client learns that it is not all. */
+/* Send what was read before, and an error that marks the response as
+ * incomplete. */
 static apr_status_t break_off(admission_spool_t *spool, apr_status_t fault)
 {
     request_rec *r = spool->r;
     apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
                                                r->connection->bucket_alloc);
 
-    /* As the core does, which reads what we have not. */
+    /* The core would log this, had it read the data. */
     ap_log_rerror(APLOG_MARK, APLOG_ERR, fault, r, ADMLOGNO(0213)
-                  "AdmissionSpool: the end of the answer cannot be read");
+                  "AdmissionSpool: cannot read the rest of the response: the "
+                  "client gets an error or an incomplete response");
     pass_in_place(spool, error);
-    /* Behind the header: it must not say that the end of the connection is that of
-     * the answer. */
+    /* After the header, which must not announce that the connection's end is
+     * the end of the response. */
     r->connection->keepalive = AP_CONN_CLOSE;
     return fault;
 }
 
-/* @return APR_EOF: the output ends here. */
+/* The program's output cannot be read any further. @return APR_EOF if it is
+ * complete; the error otherwise. */
 static apr_status_t miss_data(admission_spool_t *spool, apr_status_t fault)
 {
     if (is_end_of_program(spool, fault)) {
-        /* Some of the client's body may still be on its way. */
+        /* Parts of the client's body might still arrive. */
         spool->r->connection->keepalive = AP_CONN_CLOSE;
         return APR_EOF;
     }
     return break_off(spool, fault);
 }
 
-/* Read a bucket whose data may not be there yet. @return APR_EOF: it has none. */
+/* Read a bucket whose data might not have arrived yet. @return APR_EOF if it
+ * has none. */
 static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
                                 apr_size_t *length)
 {
@@ -265,9 +273,9 @@ static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
     return rv;
 }
 
-/* ---- an answer in one piece ------------------------------------------------ */
+/* ---- a complete response --------------------------------------------------- */
 
-/* Behind the last of the data it tells that nothing more will come. */
+/* A FLUSH right before EOS: no data follow. */
 static bool is_flush_at_end(const apr_bucket_brigade *bb, const apr_bucket *b)
 {
     const apr_bucket *next = APR_BUCKET_NEXT(b);
@@ -276,8 +284,9 @@ static bool is_flush_at_end(const apr_bucket_brigade *bb, const apr_bucket *b)
            && APR_BUCKET_IS_EOS(next);
 }
 
-/* @param memory  filled with how much of it is not in files
- * @return the whole length; -1: there is more to come, or it is not known. */
+/* @param memory  filled with the number of bytes that are not in files
+ * @return the length of the complete response; -1 if it is not complete or
+ *         unknown. */
 static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
 {
     apr_off_t length = 0;
@@ -299,10 +308,11 @@ static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
     return b != APR_BRIGADE_SENTINEL(bb) ? length : -1;
 }
 
-/* A file, or what is short: its handler has done its work, and the filters below
- * know best how to send it, or parts of it. What is long they get in pieces, with
- * the length that they would have found.
- * @param length  filled with it; -1: not known */
+/* @return whether to pass on the response without buffering: a complete one
+ *         that is short, in files, or requested in parts. The filters below
+ *         send these best. A longer response is passed on in pieces, with the
+ *         Content-Length that those filters would have found.
+ * @param length  filled with its length; -1: unknown */
 static bool is_best_passed_on(admission_spool_t *spool,
                               const apr_bucket_brigade *bb, apr_off_t *length)
 {
@@ -326,7 +336,7 @@ static bool is_best_passed_on(admission_spool_t *spool,
 
 /* ---- the filter ------------------------------------------------------------ */
 
-/* Not before it is needed: most answers are passed on. */
+/* Allocated when needed: most responses are passed on as they are. */
 static void begin_writing(admission_spool_t *spool)
 {
     request_rec *r = spool->r;
@@ -374,15 +384,16 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void admission_spool_register_filter(void)
 {
-    /* Below all that changes the answer, also compression; above what makes
-     * HTTP of it. */
+    /* Below all filters that change the response, such as compression; above
+     * those that encode HTTP. */
     spool_filter = ap_register_output_filter("ADMISSION_SPOOL", spool_output,
                                              NULL, AP_FTYPE_PROTOCOL - 1);
 }
 
 /* ---- the request ----------------------------------------------------------- */
 
-/* Its handler is below that of the client's request, which can be. */
+/* @return whether the client's request can be suspended. A redirected request
+ * runs below its handler. */
 static bool may_be_suspended(request_rec *r)
 {
     request_rec *root = admission_visit_root(r);
@@ -413,8 +424,8 @@ admission_spool_t *admission_spool_begin(request_rec *r,
     return spool;
 }
 
-/* Many handlers leave it to httpd to say that this was all: then it is said now, as
- * long as the rest may be held back, and the worker that sends it is counted. */
+/* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
+ * be held back and the worker is counted. */
 static void end_as_httpd_does(admission_spool_t *spool, int rv)
 {
     request_rec *r = spool->r;

@@ -1,8 +1,9 @@
-/* spool_output.h - answers that their clients read slowly.
+/* spool_output.h - buffer responses that clients read slowly.
  *
- * An output filter of each request that holds a permit. It passes on at once what
- * the client takes, and keeps what it does not, so that the program never waits for
- * its client. When the program has written everything its permit comes back.
+ * An output filter of each request that holds a permit. It passes on
+ * immediately what the client takes and buffers the rest, so that the program
+ * never waits for its client. At the end of the program's output, the permit is
+ * released.
  */
 #ifndef SPOOL_OUTPUT_H
 #define SPOOL_OUTPUT_H
@@ -13,27 +14,31 @@ typedef struct admission_spool_t admission_spool_t;
 
 void admission_spool_register_filter(void);
 
-/** The handlers are about to run with this visit's permit. @return NULL: nothing of
- *  this request's answer is kept. */
+/**
+ * Add the filter, before the handlers run with this visit's permit.
+ * @return NULL if this request's response is not buffered.
+ */
 admission_spool_t *admission_spool_begin(request_rec *r,
                                          admission_visit_t *visit);
 
 /**
  * The handlers have returned @a rv.
- *
- * @return whether something is kept that needs no worker to be sent: then push
- *         until nothing is left, and close.
+ * @return whether buffered data can be sent without a worker. If so, call
+ *         admission_spool_push() until nothing is left, then
+ *         admission_spool_close().
  */
 bool admission_spool_end(admission_spool_t *spool, int rv);
 
 request_rec *admission_spool_request(const admission_spool_t *spool);
 adm_ticket_t *admission_spool_ticket(const admission_spool_t *spool);
 
-/** Send what the client takes without waiting for it. Nothing is added any more.
- *  @return APR_EAGAIN: there is more. */
+/**
+ * Send what the client takes without blocking, after the end of the output.
+ * @return APR_EAGAIN if more is left.
+ */
 apr_status_t admission_spool_push(admission_spool_t *spool);
 
-/** Send what is left, which may block, and tell the filters that this is the end. */
+/** Send the rest and the EOS bucket. Might block. */
 void admission_spool_close(admission_spool_t *spool);
 
 #endif

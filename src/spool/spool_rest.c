@@ -1,4 +1,4 @@
-/* spool_rest.c - send the rest of an answer without a worker. */
+/* spool_rest.c - send the rest of a response without a worker. */
 #include <httpd.h>
 #include <http_protocol.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- a worker is there ------------------------------------------------------ */
 
-/* Its program may have ended since. */
+/* Release the permit if the program has exited since. */
 static void look_at_program(admission_spool_t *spool)
 {
     adm_ticket_t *ticket = admission_spool_ticket(spool);
@@ -43,20 +43,21 @@ static bool go_on(admission_ready_t *ready)
         }
     }
     if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
-        c->aborted = 1; /* or it has read nothing for as long as Timeout */
+        c->aborted = 1; /* or the client has read nothing for Timeout */
     }
     finish(ready, spool);
     return false;
 }
 
-/* ---- begin ------------------------------------------------------------------ */
+/* ---- start ------------------------------------------------------------------ */
 
 int admission_pump_begin(request_rec *r, admission_spool_t *spool)
 {
     admission_ready_t *ready = admission_ready_begin(r, go_on, spool);
 
     if (ready && admission_ready_wait(ready, true)) {
-        /* A part of a request returns to the handler of the whole. */
+        /* A redirected request returns to the handler of the client's
+         * request. */
         return r->prev ? OK : SUSPENDED;
     }
     if (ready) {

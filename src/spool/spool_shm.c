@@ -1,21 +1,22 @@
-/* spool_shm.c - what is kept for slow clients, over all children.
+/* spool_shm.c - bytes buffered for slow clients, in all children together.
  * Called by the module.
  *
- * There is no common count that a kill could leave wrong: who asks for more sums up
- * the living children. That is done for each piece of a file, not for each byte.
+ * There is no common count, which a kill could leave wrong. A child that
+ * reserves bytes sums up the counts of all living children, once per piece of a
+ * file.
  */
 #include "core/adm_child.h"
 #include "core/adm_fault.h"
 #include "core/adm_layout.h"
 #include "spool_shm.h"
 
-/* In each child: bytes kept for slow clients, or just being asked for. Written by the child
- * alone; atomic. */
+/* Per child: bytes reserved, including a reservation in progress. Written by
+ * the child; atomic. */
 typedef struct child_rec_t {
     _Atomic uint64_t bytes;
 } child_rec_t;
 
-/* In the server. Written by children; atomic. */
+/* Per server. Written by children; atomic. */
 typedef struct server_rec_t {
     _Atomic adm_usec_t next_log;
 } server_rec_t;
@@ -48,8 +49,8 @@ uint64_t spool_bytes(const adm_segment_t *segment)
     return bytes;
 }
 
-/* Who asks says so first: of two that ask at once, the one that sums up last sees
- * the other. */
+/* Add first, then sum up: of two concurrent callers, the later one sees the
+ * other's bytes. */
 bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
 {
     /* K1_ask, K2_sum */
