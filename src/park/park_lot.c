@@ -52,10 +52,9 @@ static struct {
     adm_usec_t next_round;
     adm_usec_t next_look; /* at the MPM's listener */
     adm_usec_t look_until;
-    adm_usec_t
-        /* Since when permits that only this child can use lack a worker, and no
-         * worker has come for a parked request. 0: none lack. */
-        lacking_since;
+    /* Since when permits that only this child can use lack a worker, and no
+     * worker has come for a parked request. 0: none lack. */
+    adm_usec_t lacking_since;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
 } lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };

@@ -42,9 +42,8 @@ typedef struct admission_ready_t {
     bool has_stand_in;
     bool has_alarm; /* wakes it periodically, too */
     admission_alarm_t alarm;
-    bool (*go_on)(
-        /* Called with a worker. Returns whether the request waits again. */
-        struct admission_ready_t *ready);
+    /* Called with a worker. Returns whether the request waits again. */
+    bool (*go_on)(struct admission_ready_t *ready);
     void *data; /* for go_on */
 } admission_ready_t;
 

@@ -31,8 +31,8 @@ void spool_backend_end(admission_drain_t *outer)
     current = outer;
 }
 
-/* Wait until the backend can be read or the client can be written to. @return
- * whether one of them can, before @a until. */
+/* Wait until the backend can be read or the client can be written to.
+ * @return whether one of them can, before @a until. */
 static bool wait_for_either(conn_rec *backend, conn_rec *client,
                             apr_time_t until)
 {

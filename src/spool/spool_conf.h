@@ -1,6 +1,6 @@
 /* spool_conf.h - the directives AdmissionSpool and AdmissionSpoolLimit, and
- * their values. Included by the configuration record and the list of
- * directives.
+ * their values.
+ * Included by the configuration record and the list of directives.
  */
 #ifndef SPOOL_CONF_H
 #define SPOOL_CONF_H
