@@ -1,5 +1,6 @@
-/* fair_conf.c - who is served first: AdmissionFair, AdmissionPriority and
- * AdmissionCost. */
+/* fair_conf.c - order of the queue: AdmissionFair, AdmissionPriority and
+ * AdmissionCost.
+ */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_log.h>
@@ -16,7 +17,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- AdmissionFair -------------------------------------------------------- */
 
-/* "/24", "/24/56" or "". */
+/* Parse "/24", "/24/56" or "". @return whether it is valid. */
 static bool parse_bits(apr_pool_t *p, const char *text, admission_fair_t *fair)
 {
     const char *second;
@@ -35,8 +36,8 @@ static bool parse_bits(apr_pool_t *p, const char *text, admission_fair_t *fair)
     return fair->bits > 0 && fair->bits6 > 0;
 }
 
-/* A text that is the same for all would be a key that all share: most likely a
- * word that was meant to be another one. */
+/* A constant expression would give all requests the same key. It is probably a
+ * misspelled keyword. */
 static const char *parse_expression(cmd_parms *cmd, const char *text,
                                     admission_fair_t *fair)
 {
@@ -70,7 +71,7 @@ static const char *parse_key(cmd_parms *cmd, const char *text,
         fair->kind = ADMISSION_KEY_CLIENT;
         return parse_bits(cmd->pool, text + 6, fair)
                    ? NULL
-                   : "bits of IPv4 are 1 to 32, those of IPv6 1 to 128";
+                   : "the range of IPv4 bits is 1 to 32, of IPv6 bits 1 to 128";
     }
     return parse_expression(cmd, text, fair);
 }
@@ -97,10 +98,9 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
                             key, error);
     }
     if (option && fair->kind == ADMISSION_KEY_OFF) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionFair: '%s' follows off, behind which "
-                            "nothing is allowed",
-                            option);
+        return apr_psprintf(
+            cmd->pool, "AdmissionFair: unexpected argument '%s' after 'off'",
+            option);
     }
     if (option) {
         fair->max = strncasecmp(option, "max=", 4) == 0
@@ -123,7 +123,8 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
 
 /* ---- AdmissionPriority and AdmissionCost ---------------------------------- */
 
-/* What follows in the line, quoted or not. @return an error. */
+/* Parse the rest of the line as an expression, with or without quotes.
+ * @return an error, or NULL. */
 static const char *parse_condition(cmd_parms *cmd, const char *args,
                                    admission_rule_t *rule)
 {
@@ -133,8 +134,8 @@ static const char *parse_condition(cmd_parms *cmd, const char *args,
         text = ap_getword_conf(cmd->pool, &args);
         if (*args) {
             return apr_psprintf(cmd->pool,
-                                "%s: '%s' follows the expression; one "
-                                "expression is allowed",
+                                "%s: unexpected argument '%s' after the "
+                                "expression",
                                 cmd->cmd->name, args);
         }
     }
@@ -176,8 +177,8 @@ const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
     }
     if (*args == '\0') {
         return apr_psprintf(cmd->pool,
-                            "AdmissionPriority: '%s' lacks the expression that "
-                            "says which requests are meant",
+                            "AdmissionPriority: the expression after '%s' is "
+                            "missing",
                             word);
     }
     error = parse_condition(cmd, args, &rule);
@@ -200,10 +201,10 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
     }
     if (strcasecmp(word, "auto") == 0) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionCost: '%s' is not supported any more: "
-                            "write a number of permits, or give the programs "
-                            "that need most memory an AdmissionZone of their "
-                            "own with MaxConcurrent auto",
+                            "AdmissionCost: '%s' is no longer supported; set a "
+                            "number of permits, or give the programs that need "
+                            "most memory their own AdmissionZone with "
+                            "MaxConcurrent auto",
                             word);
     }
     rule.value = admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);

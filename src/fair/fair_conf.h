@@ -1,11 +1,12 @@
-/* fair_conf.h - who is served first: AdmissionFair, AdmissionPriority and
- * AdmissionCost. */
+/* fair_conf.h - order of the queue: AdmissionFair, AdmissionPriority and
+ * AdmissionCost.
+ */
 #ifndef FAIR_CONF_H
 #define FAIR_CONF_H
 
 #include "module/conf.h"
 
-/** httpd's functions for the directives. */
+/** httpd calls these for the directives. @return an error, or NULL. */
 const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
                                const char *option);
 

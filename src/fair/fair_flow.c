@@ -1,6 +1,5 @@
-/* fair_flow.c - what a zone knows of each key, and what its tickets asked for.
- * Called by adm_zone, adm_hand_over, adm_ticket_enter, adm_view and adm_pool, under
- * the zone's lock.
+/* fair_flow.c - state of each key of a fair queue, and what its tickets ask
+ * for.
  */
 #include <string.h>
 
@@ -13,7 +12,7 @@
 
 /* ---- asks ----------------------------------------------------------------- */
 
-/* What it takes alone of its key. */
+/* @return the permits requested, bounded by the key's maximum. */
 static uint32_t most_of_key(const adm_ask_rec_t *ask)
 {
     return ask->max && ask->max < ask->asked ? ask->max : ask->asked;
@@ -26,7 +25,7 @@ uint32_t adm_flow_need(const adm_ask_rec_t *ask, uint32_t limit)
     return most <= limit ? most : limit ? limit : 1;
 }
 
-/* Zeros to its end. */
+/* Copy a name, zero-padded; it need not be terminated. */
 static void copy_name(char to[ADM_KEY_NAME], const char *name)
 {
     size_t length = name ? strnlen(name, ADM_KEY_NAME) : 0;
@@ -59,7 +58,7 @@ void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
 
 static unsigned priority_of(const adm_ask_rec_t *ask)
 {
-    return ask->priority % ADM_PRIORITIES; /* somebody may have written there */
+    return ask->priority % ADM_PRIORITIES; /* the memory can be corrupt */
 }
 
 adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
@@ -120,7 +119,8 @@ void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
 
 /* ---- one flow ------------------------------------------------------------- */
 
-/* The flow of a key; else one without tickets; else one that has others. */
+/* @return the number of the key's flow; otherwise of an unused one; otherwise
+ * of one that the key shares with another key. */
 static uint32_t find_flow(const adm_flow_table_rec_t *table, uint64_t key)
 {
     uint32_t first = (uint32_t)(key % ADM_FLOW_SETS) * ADM_FLOW_WAYS;
@@ -142,7 +142,7 @@ static uint32_t find_flow(const adm_flow_table_rec_t *table, uint64_t key)
     return first + unused + 1;
 }
 
-/* From now on the flow is that of this ticket, too. */
+/* Assign a flow to a ticket. */
 static uint32_t join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
 {
     uint32_t idx = find_flow(table, ask->key);
@@ -174,7 +174,7 @@ static bool may_be_next(const adm_segment_t *segment,
            && adm_flow_is_below_max(segment, flow, priority, flow->held);
 }
 
-/* Into the rings where it belongs: it holds another number of permits now. */
+/* Move a flow to the rings for the number of permits that it holds now. */
 static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
                       uint32_t flow_idx, enum adm_ring_end_t end)
 {
@@ -191,7 +191,7 @@ static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
     }
 }
 
-/* Another ticket is its first one, or there is none any more. */
+/* Update the ring after a change of the flow's first ticket. */
 static void look_at_first(adm_segment_t *segment, adm_flow_table_rec_t *table,
                           uint32_t flow_idx, unsigned priority)
 {
@@ -206,7 +206,7 @@ static void look_at_first(adm_segment_t *segment, adm_flow_table_rec_t *table,
     }
 }
 
-/* ---- its queue ------------------------------------------------------------ */
+/* ---- the queue of a flow --------------------------------------------------- */
 
 static void link_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
                      uint32_t ticket_idx, uint32_t prev_idx)
@@ -252,8 +252,8 @@ static void unlink_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
     }
 }
 
-/* Its flow holds so many permits more, or fewer. The first one of each ticket is
- * counted in `active` already. */
+/* Add (sign 1) or subtract (-1) a ticket's permits. Its first permit is already
+ * counted in `active`. */
 static void count_cost(adm_zone_rec_t *zone, adm_flow_table_rec_t *table,
                        adm_flow_rec_t *flow, const adm_ask_rec_t *ask, int sign)
 {
@@ -274,7 +274,7 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
-/* Whatever it was to take when it was granted permits that it has passed on. */
+/* A passed-on grant might have lowered the cost. Ask for everything again. */
 static void ask_again(adm_ask_rec_t *ask)
 {
     ask->cost = adm_to_16_bits(adm_flow_need(ask, UINT32_MAX));
@@ -307,12 +307,13 @@ void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* The ticket that came before this one and still waits. */
+/* @return the last waiting ticket that came before this one. */
 static uint32_t find_place(adm_segment_t *segment,
                            const adm_flow_queue_rec_t *queue,
                            const adm_ask_rec_t *ask)
 {
-    uint32_t left = segment->sizes.tickets; /* if the queue goes round */
+    uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
+                                             * is cyclic */
     uint32_t prev_idx = 0, idx;
 
     for (idx = queue->head_idx; left; left--) {
@@ -327,7 +328,7 @@ static uint32_t find_place(adm_segment_t *segment,
     return prev_idx;
 }
 
-/* @return the flow of a ticket that counts, NULL if somebody wrote there. */
+/* @return the flow of a ticket that counts; NULL if the memory is corrupt. */
 static adm_flow_rec_t *flow_of(const adm_segment_t *segment,
                                const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
@@ -350,7 +351,7 @@ void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         ask_again(ask);
         count_waiter(adm_flow_table(segment, zone), flow, ask, 1);
         link_ask(segment, queue, ticket_idx, find_place(segment, queue, ask));
-        /* It has its place back, and so has its flow. */
+        /* The flow gets its position back, too. */
         move_flow(segment, adm_flow_table(segment, zone), ask->flow_idx,
                   ADM_RING_FIRST);
     }
@@ -417,14 +418,14 @@ void adm_flow_forget_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
 
-    /* A zone that nobody enters touches no page. */
+    /* Without the check, an unused zone would touch its pages. */
     if (table && table->is_touched) {
         memset(table, 0, sizeof(*table));
     }
     ADM_FAULT(flows_forgotten);
 }
 
-/* ---- who comes ------------------------------------------------------------ */
+/* ---- entering ------------------------------------------------------------- */
 
 bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
                               const adm_entry_t *entry)
@@ -454,7 +455,7 @@ adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
     bool is_free;
 
     if (!table) {
-        return ADM_FULL; /* somebody wrote there */
+        return ADM_FULL; /* corrupt memory */
     }
     flow = &table->flows[find_flow(table, entry->key) - 1];
     is_free = !adm_ring_is_anybody_next(table)

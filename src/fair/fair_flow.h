@@ -1,29 +1,31 @@
-/* fair_flow.h - what a zone knows of each key, and what its tickets asked for.
- * Called by adm_zone, adm_hand_over, adm_ticket_enter, adm_view and adm_pool, under
- * the zone's lock.
+/* fair_flow.h - state of each key of a fair queue, and what its tickets ask
+ * for.
+ * Called by adm_zone, adm_hand_over, adm_ticket_enter, adm_view and adm_pool,
+ * under the zone's lock.
  *
- * Only of zones for which adm_flow_table() is not NULL. All of it is a cache of
- * tickets and asks but for the asks themselves.
+ * A flow is the state of one key: permits held, and tickets waiting. All
+ * flows are a cache, derived from tickets and asks. Unless stated otherwise, the
+ * zone must have a flow table (adm_flow_table()).
  */
 #ifndef FAIR_FLOW_H
 #define FAIR_FLOW_H
 
 #include "core/adm_layout.h"
 
-/** @return whether requests of a zone are told apart. One load. */
+/** @return whether a zone has a fair queue. One load. */
 static inline bool adm_flow_is_used(const adm_zone_rec_t *zone)
 {
     return zone->applied_table_idx != 0;
 }
 
-/** @return the flows of a zone, NULL if it does not use any. */
+/** @return the flow table of a zone; NULL if it has none. */
 static inline adm_flow_table_rec_t *adm_flow_table(const adm_segment_t *segment,
                                                    const adm_zone_rec_t *zone)
 {
     return adm_flow_table_at(segment, zone->applied_table_idx);
 }
 
-/** @return how many permits a ticket has or asks for. */
+/** @return how many permits a ticket holds or waits for. */
 static inline uint32_t adm_flow_cost(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone,
                                      uint32_t ticket_idx)
@@ -31,92 +33,96 @@ static inline uint32_t adm_flow_cost(const adm_segment_t *segment,
     return adm_flow_is_used(zone) ? adm_ask_at(segment, ticket_idx)->cost : 1;
 }
 
-/** Note what a request asks for, before the state of its ticket is stored. @a limit:
- *  if it is to hold permits, of how many. */
+/**
+ * Record what a request asks for, before its ticket's state is stored.
+ * @param limit  the limit that bounds its cost, see adm_flow_need()
+ */
 void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
                          uint32_t ticket_idx, uint32_t limit);
 
 /**
- * Whether a request may run at once, may wait, or neither.
- *
- * @return ADM_ADMITTED, ADM_WAITING, or ADM_FULL or ADM_SHARE: there is no place,
- *         for anybody or for its key.
+ * Decide whether a request can run immediately, can wait, or neither.
+ * @return ADM_ADMITTED; ADM_WAITING; ADM_FULL if the queue is full; ADM_SHARE
+ *         if its key has used up its share of the queue.
  */
 adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
                                     const adm_zone_rec_t *zone,
                                     const adm_entry_t *entry);
 
-/* Each of these follows a store of the ticket's state. What it holds beyond one
- * permit is added to the zone's `active`, or taken from it. */
+/* Each of the following is called after the ticket's state is stored. The
+ * permits beyond the first one are added to the zone's `active`, or
+ * subtracted. */
 
-/** A ticket has come to wait. */
+/** The ticket waits. */
 void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx);
 
-/** A ticket waits again where it stood: its permits were passed on. */
+/** The ticket's permits were passed on: it waits again, at its old position. */
 void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx);
 
-/** A ticket that waited has left. */
+/** The ticket has stopped waiting, without permits. */
 void adm_flow_leave_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t ticket_idx);
 
-/** A ticket that waited was granted its permits. */
+/** The waiting ticket was granted its permits. */
 void adm_flow_grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t ticket_idx);
 
-/** A ticket that did not wait holds its permits from now on. */
+/** The ticket was given its permits without waiting. */
 void adm_flow_hold_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           uint32_t ticket_idx);
 
-/** A ticket holds its permits no more. */
+/** The ticket has released its permits. */
 void adm_flow_drop_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           uint32_t ticket_idx);
 
-/** @return whether a flow may have what its first waiter of @a priority asks for
- *  beside @a held permits. */
+/** @return whether the key's maximum allows what the flow's first waiter of
+ *  @a priority asks for, in addition to @a held permits. */
 bool adm_flow_is_below_max(const adm_segment_t *segment,
                            const adm_flow_rec_t *flow, unsigned priority,
                            uint32_t held);
 
-/** @return what another ticket has to say to take the place of this one; the name of
- *  its key is copied to @a name. Of a zone without flows it says nothing that is
- *  looked at. */
+/** @return an entry with what this ticket asked for, for a ticket that replaces
+ *  it. @param name  filled with the key's name. The entry is unused in a zone
+ *  without flows. */
 adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
                               char name[ADM_KEY_NAME]);
 
-/** A ticket is to be granted: it takes what it needs where @a limit permits may be
- *  out. Before the state of the ticket is stored. */
+/** Set the cost that a ticket takes when it is granted, before its state is
+ *  stored. @param limit  see adm_flow_need() */
 void adm_flow_settle_cost_locked(adm_segment_t *segment,
                                  const adm_zone_rec_t *zone,
                                  uint32_t ticket_idx, uint32_t limit);
 
-/** How many permits a ticket takes where @a limit may be out. */
+/** @return the permits that a request takes if @a limit permits exist: as many
+ *  as it asked for, bounded by its key's maximum and the limit, at least 1. */
 uint32_t adm_flow_need(const adm_ask_rec_t *ask, uint32_t limit);
 
-/** Forget all flows: they are derived again. */
+/** Clear all flows. The caller derives them again. */
 void adm_flow_forget_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
 
-/** Make the ask of a ticket that counts its own: if it is an earlier one's, one
- *  without a key. */
+/** Replace the ask of a ticket that counts if it is left from an earlier ticket
+ *  or corrupt, by one permit without a key. */
 void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx);
 
-/** @return whether what a request asks for is free. Of any zone: where flows are
- *  not used a request asks for one permit. */
+/** @return whether the permits that a request asks for are free. Valid for any
+ *  zone: without flows, a request asks for one permit. */
 bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
                               const adm_entry_t *entry);
 
-/** @return which of the sizes a cost has: 0, which is not asked for, that of 1. */
+/** @return the size class of a cost: the exponent of the next lower power of
+ *  2. */
 static inline unsigned adm_flow_size_of(uint16_t cost)
 {
     return 31U - (unsigned)__builtin_clz(cost | 1U);
 }
 
-/** @return how many requests of a key wait. Zone lock. */
+/** @return the number of waiting requests of a key. Zone lock. */
 uint32_t adm_flow_waiting(const adm_flow_table_rec_t *table, uint64_t key);
 
-/** @return how many others are served before a request with this key, if each that
- *  waits has its turn before it. */
+/** @return how many requests are served before a request with this key, if all
+ *  keys take turns. */
 uint64_t adm_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key);
 
 #endif

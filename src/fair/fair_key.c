@@ -1,4 +1,4 @@
-/* fair_key.c - what a request says of itself where keys take turns. */
+/* fair_key.c - key, priority and cost of a request in a fair queue. */
 #include <httpd.h>
 #include <apr_network_io.h>
 #include <apr_siphash.h>
@@ -28,7 +28,7 @@ static void mask(unsigned char *address, int length, int bits)
     }
 }
 
-/* "192.0.2.0/24", without the bits if all are meant. */
+/* @return "192.0.2.0/24"; without "/24" for a complete address. */
 static const char *name_network(apr_pool_t *p, const apr_sockaddr_t *address,
                                 int bits, int all)
 {
@@ -65,14 +65,15 @@ static const char *client_key(request_rec *r, const admission_fair_t *fair)
 
 /* ---- the key -------------------------------------------------------------- */
 
-/* Nothing else is ever logged of those that are admitted. */
+/* ADM_ADMITTED: no other message uses this outcome's log interval. */
 static bool may_log(const admission_zone_t *zone)
 {
     return adm_zone_may_log(admission_process_segment(), zone->handle,
                             ADM_ADMITTED, adm_now(), LOG_INTERVAL);
 }
 
-/* One that fails is a key like any other: "". */
+/* @return the key; "" if the expression fails. All such requests share the key
+ * "". */
 static const char *expression_key(request_rec *r, const admission_zone_t *zone,
                                   const admission_fair_t *fair)
 {
@@ -84,9 +85,9 @@ static const char *expression_key(request_rec *r, const admission_zone_t *zone,
     }
     if (may_log(zone)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0209)
-                      "zone %s: the expression of AdmissionFair failed, the "
-                      "request has the key of all without: %s; not logged "
-                      "again for a minute",
+                      "zone %s: AdmissionFair expression failed: %s; using the "
+                      "empty key, which all such requests share; not logged "
+                      "again for 1 minute",
                       zone->name, error);
     }
     return "";
@@ -110,19 +111,19 @@ static const char *text_of_key(request_rec *r, const admission_zone_t *zone,
     return "";
 }
 
-/* With a secret, so that nobody can choose a key that falls on another one. */
+/* Hashed with a secret, so that clients cannot choose keys that collide. */
 static uint64_t hash_of(const char *text)
 {
     uint64_t hash = apr_siphash24(text, strlen(text),
                                   adm_segment_secret(
                                       admission_process_segment()));
 
-    return hash ? hash : 1; /* 0 is no key */
+    return hash ? hash : 1; /* 0 means no key */
 }
 
 /* ---- priority and cost ---------------------------------------------------- */
 
-/* An expression that fails is not true. */
+/* An expression that fails counts as false. */
 static bool is_true(request_rec *r, const admission_zone_t *zone,
                     const ap_expr_info_t *expression, const char *directive)
 {
@@ -130,15 +131,16 @@ static bool is_true(request_rec *r, const admission_zone_t *zone,
     int rv = ap_expr_exec(r, expression, &error);
 
     if (rv < 0 && may_log(zone)) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0210)
-                      "zone %s: an expression of %s failed, it is taken as "
-                      "not true: %s; not logged again for a minute",
-                      zone->name, directive, error);
+        ap_log_rerror(
+            APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0210)
+            "zone %s: %s expression failed: %s; it counts as false; not "
+            "logged again for 1 minute",
+            zone->name, directive, error);
     }
     return rv > 0;
 }
 
-/* @return the value of the first rule that is true, else @a otherwise. */
+/* @return the value of the first rule that is true; @a otherwise if none is. */
 static int first_true(request_rec *r, const admission_zone_t *zone,
                       const apr_array_header_t *rules, const char *directive,
                       int otherwise)

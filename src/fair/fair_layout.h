@@ -1,4 +1,4 @@
-/* fair_layout.h - private: what a zone with keys has in the segment.
+/* fair_layout.h - private: shared memory of a zone with a fair queue.
  * Included by adm_layout.h.
  *
  * Read docs/dev/shared-memory.md first, "Keys, flows and rings".
@@ -14,50 +14,50 @@
 #define ADM_FLOW_WAYS 8
 #define ADM_FLOWS (ADM_FLOW_SETS * ADM_FLOW_WAYS)
 #define ADM_COST_SIZES 16  /* 1, 2 to 3, 4 to 7 permits, and so on */
-#define ADM_FLOW_LEVELS 64 /* permits held; the last level has all from there */
+#define ADM_FLOW_LEVELS 64 /* permits held; the last level includes all above */
 
-/* What a request asked for, beside the ticket of the same number. Filled under
- * the zone lock, before the store of its ticket's state that makes it count;
- * read-only until the ticket is FREE, but for the caches and for `cost`, which a
- * grant may lower. Of a zone without a flow table it is never read. */
+/* What a request asks for, next to the ticket of the same number. Filled under
+ * the zone lock, before the ticket's state is stored; read-only until the
+ * ticket is FREE, except for the caches and for `cost`, which a grant might
+ * lower. Never read in a zone without a flow table. */
 typedef struct adm_ask_rec_t {
-    uint64_t arrival;  /* of its ticket; another one: it is an earlier one's */
+    uint64_t arrival;  /* of its ticket; otherwise: of an earlier one */
     uint64_t key;      /* hash; 0: none */
-    uint32_t prev_idx; /* cache: tickets in the queue of its flow */
+    uint32_t prev_idx; /* cache: links of the flow's queue */
     uint32_t next_idx; /* cache */
     uint16_t flow_idx; /* cache: 1..ADM_FLOWS */
-    uint16_t asked;    /* permits it asks for */
-    uint16_t
-        cost; /* permits it takes: fewer where the limit is lower, as long as
-                        * it holds them */
-    uint16_t max;            /* permits that its key may hold; 0: any number */
+    uint16_t asked;    /* permits requested */
+    /* Permits taken: fewer than `asked` if the limit is lower, as long as the
+     * ticket holds them. */
+    uint16_t cost;
+    uint16_t max;            /* permits that the key may hold; 0: no maximum */
     uint8_t priority;        /* adm_priority_t */
-    char name[ADM_KEY_NAME]; /* of its key, to be shown: may lack its end */
+    char name[ADM_KEY_NAME]; /* of the key, for display; can be truncated */
 } adm_ask_rec_t;
 
 _Static_assert(sizeof(adm_ask_rec_t) == 64, "an ask is one cache line");
 
-/* Those that wait with one key and one priority. */
+/* Tickets that wait with one key and one priority. */
 typedef struct adm_flow_queue_rec_t {
-    uint32_t head_idx; /* tickets, linked in their asks, by arrival */
+    uint32_t head_idx; /* tickets by arrival, linked in their asks */
     uint32_t tail_idx;
-    uint16_t prev_idx; /* flows in its ring */
+    uint16_t prev_idx; /* links of the ring */
     uint16_t next_idx;
 } adm_flow_queue_rec_t;
 
-/* What a zone knows of one key. Cache, zone lock. */
+/* State of one key. Cache, zone lock. */
 typedef struct adm_flow_rec_t {
     uint64_t key;
     uint32_t held;    /* permits of its tickets */
-    uint32_t waiting; /* its tickets WAITING, of all priorities */
+    uint32_t waiting; /* tickets WAITING, of all priorities */
     adm_flow_queue_rec_t queues[ADM_PRIORITIES];
-    uint16_t rings[ADM_PRIORITIES]; /* number of the ring it is in and one; 0:
-                                     * in none */
+    uint16_t rings[ADM_PRIORITIES]; /* ring number plus 1; 0: in no ring */
 } __attribute__((aligned(64))) adm_flow_rec_t;
 
 _Static_assert(sizeof(adm_flow_rec_t) == 64, "a flow is one cache line");
 
-/* Flows that wait, first in first out. */
+/* Kinds of rings. UNSEEN: flows whose key neither held permits nor waited when
+ * the first ticket came. Each ring is a FIFO queue of flows. */
 enum { ADM_RING_UNSEEN, ADM_RING_OTHERS, ADM_RING_KINDS };
 
 #define ADM_FLOW_RINGS (ADM_PRIORITIES * ADM_RING_KINDS * ADM_FLOW_LEVELS)
@@ -67,26 +67,28 @@ typedef struct adm_ring_rec_t {
     uint16_t last_idx;
 } adm_ring_rec_t;
 
-/* Those that wait with one priority and costs of about one size: so that it is known
- * what they take of any limit. */
+/* Waiting tickets of one priority and a similar cost. The size classes tell how
+ * many permits they would take of any limit. */
 typedef struct adm_waiting_rec_t {
     uint32_t tickets;
-    uint32_t cost; /* permits that they ask for */
+    uint32_t cost; /* permits requested */
 } adm_waiting_rec_t;
 
-/* All flows of one zone. Cache, zone lock of the zone that has it. */
+/* All flows of one zone. Cache, under the lock of the zone that owns it. */
 typedef struct adm_flow_table_rec_t {
-    /* A bit a level: the ring has flows. */
+    /* bit per level: whether the ring has flows */
     uint64_t levels[ADM_PRIORITIES][ADM_RING_KINDS];
-    uint64_t others_next[ADM_PRIORITIES]; /* a bit a level: whose turn it is */
-    uint64_t passes[ADM_PRIORITIES];      /* of the stride scheduler */
+    uint64_t others_next[ADM_PRIORITIES]; /* bit per level: OTHERS have the next
+                                           * turn */
+    uint64_t passes[ADM_PRIORITIES];      /* virtual times of the stride
+                                           * scheduler */
     adm_waiting_rec_t waiting[ADM_PRIORITIES][ADM_COST_SIZES];
-    uint32_t waiting_flows; /* flows that have waiters */
+    uint32_t waiting_flows; /* flows with waiting tickets */
     uint32_t holding;       /* tickets that hold permits */
-    uint32_t is_touched;    /* since it was all zeros */
+    uint32_t is_touched;    /* 0: all zeros, so there is nothing to clear */
     adm_ring_rec_t rings[ADM_FLOW_RINGS];
     adm_flow_rec_t flows[ADM_FLOWS];
-    char names[ADM_FLOWS][ADM_KEY_NAME]; /* to be shown */
+    char names[ADM_FLOWS][ADM_KEY_NAME]; /* for display */
 } __attribute__((aligned(64))) adm_flow_table_rec_t;
 
 #endif

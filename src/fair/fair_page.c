@@ -1,4 +1,4 @@
-/* fair_page.c - the keys that take turns in a zone. */
+/* fair_page.c - table of a zone's keys, on the live page. */
 #include <httpd.h>
 #include <http_protocol.h>
 
@@ -19,13 +19,14 @@ void admission_page_keys_write(request_rec *r, apr_pool_t *p,
     if (count == 0) {
         return;
     }
-    ap_rputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
-             "aria-label=\"Keys\"><table class=\"who\">"
-             "<caption>Keys that hold and await most</caption>\n"
-             "<thead><tr><th scope=\"col\">Key</th>"
-             "<th scope=\"col\">Permits</th><th scope=\"col\">Waiting</th>"
-             "</tr></thead>\n<tbody>\n",
-             r);
+    ap_rputs(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+        "aria-label=\"Keys\"><table class=\"who\">"
+        "<caption>Keys with the most permits and waiting requests</caption>\n"
+        "<thead><tr><th scope=\"col\">Key</th>"
+        "<th scope=\"col\">Permits</th><th scope=\"col\">Waiting</th>"
+        "</tr></thead>\n<tbody>\n",
+        r);
     for (i = 0; i < count; i++) {
         const char *name = admission_text_utf8_cut(p, keys[i].name,
                                                    ADM_KEY_NAME);

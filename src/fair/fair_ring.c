@@ -1,15 +1,14 @@
-/* fair_ring.c - rings of flows: who is to have a turn, by permits held.
- * Called by fair_flow and fair_turn, under the zone's lock.
- */
+/* fair_ring.c - rings: which flow has the next turn. */
 #include "core/adm_fault.h"
 #include "fair_ring.h"
 
-/* What a permit of each priority moves its pass: 16 to 4 to 1, by the inverse. */
+/* Stride scheduling: a turn advances the priority's pass by its stride, and the
+ * lowest pass is next. So turns are shared 16 : 4 : 1. */
 static const uint64_t strides[ADM_PRIORITIES] = {
     [ADM_PRIORITY_HIGH] = 1, [ADM_PRIORITY_NORMAL] = 4, [ADM_PRIORITY_LOW] = 16
 };
 
-/* Of equals the first one. */
+/* order of equal passes */
 static const unsigned by_rank[ADM_PRIORITIES] = { ADM_PRIORITY_HIGH,
                                                   ADM_PRIORITY_NORMAL,
                                                   ADM_PRIORITY_LOW };
@@ -29,7 +28,8 @@ static unsigned kind_of(unsigned ring)
     return ring / ADM_FLOW_LEVELS % ADM_RING_KINDS;
 }
 
-/* Nobody of this priority was in a ring: it does not make up for that time. */
+/* First flow of this priority: raise its pass to the current minimum, so that
+ * it does not make up for the time without flows. */
 static void begin_to_wait(adm_flow_table_rec_t *table, unsigned priority)
 {
     uint64_t least = UINT64_MAX;
@@ -61,7 +61,7 @@ void adm_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
     adm_ring_rec_t *ring;
 
     if (number >= ADM_FLOW_RINGS) {
-        return; /* in none */
+        return; /* in no ring */
     }
     ring = &table->rings[number];
     if (prev) {

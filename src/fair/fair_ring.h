@@ -1,14 +1,17 @@
-/* fair_ring.h - rings of flows: who is to have a turn, by permits held.
+/* fair_ring.h - rings: which flow has the next turn.
  * Called by fair_flow and fair_turn, under the zone's lock.
  *
- * A flow is in one ring for each priority with which it waits, or in none.
+ * A ring has the flows of one priority whose keys hold the same number of
+ * permits (the level). The flow with the fewest permits is served first. A flow
+ * is in one ring for each priority with which it waits, or in none if its key
+ * has reached its maximum.
  */
 #ifndef FAIR_RING_H
 #define FAIR_RING_H
 
 #include "core/adm_layout.h"
 
-/** @return the flow of this number, NULL for numbers that cannot be. */
+/** @return the flow of this number; NULL if the number is invalid. */
 static inline adm_flow_rec_t *adm_ring_flow(adm_flow_table_rec_t *table,
                                             uint32_t flow_idx)
 {
@@ -22,22 +25,22 @@ static inline unsigned adm_ring_number(unsigned priority, unsigned kind,
     return (priority * ADM_RING_KINDS + kind) * ADM_FLOW_LEVELS + level;
 }
 
-/** Where in a ring a flow is put. */
+/** Position at which a flow is inserted. */
 enum adm_ring_end_t { ADM_RING_FIRST, ADM_RING_LAST };
 
-/** Put a flow into a ring of @a priority and of its level, out of another one if it is
- *  in one. */
+/** Insert a flow into the ring of @a priority, @a kind and its level; remove it
+ *  from the ring of @a priority that it was in. */
 void adm_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
                   unsigned priority, unsigned kind, enum adm_ring_end_t end);
 
-/** Take a flow out of its ring of @a priority, if it is in one. */
+/** Remove a flow from its ring of @a priority, if it is in one. */
 void adm_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
                    unsigned priority);
 
-/** The flow of this ring had its turn. */
+/** Record that a flow of this ring had its turn. */
 void adm_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring);
 
-/** @return whether any flow of @a priority is in a ring. */
+/** @return whether a flow of @a priority is in a ring. */
 static inline bool adm_ring_has_any(const adm_flow_table_rec_t *table,
                                     unsigned priority)
 {
@@ -46,16 +49,16 @@ static inline bool adm_ring_has_any(const adm_flow_table_rec_t *table,
            != 0;
 }
 
-/** @return how many turns requests of the priority @a other have while those of
- *  @a priority have so many, if both wait all the time. */
+/** @return the number of turns of priority @a other while @a priority has
+ *  @a turns, if both always have waiters. */
 uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
                                uint64_t turns);
 
 /** @return whether any flow is in a ring. */
 bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table);
 
-/** Fill @a order with the priorities of which flows are in rings, the one whose
- *  turn it is first. @return how many. */
+/** Fill @a order with the priorities that have flows in rings, in the order of
+ *  their turns. @return the number of priorities. */
 unsigned adm_ring_priorities(const adm_flow_table_rec_t *table,
                              unsigned order[ADM_PRIORITIES]);
 

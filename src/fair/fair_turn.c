@@ -1,8 +1,7 @@
-/* fair_turn.c - whose turn it is in a zone that uses flows.
- * Called by adm_hand_over, under the zone's lock.
+/* fair_turn.c - select the next ticket in a zone with a fair queue.
  *
- * Mostly the first flow is the one. Further flows are looked at only because of
- * children that cannot run.
+ * Usually the first ticket of the first flow is selected. Further ones are
+ * searched only if its child cannot run it.
  */
 #include "core/adm_fault.h"
 #include "fair_flow.h"
@@ -13,14 +12,15 @@
 typedef struct search_t {
     const adm_segment_t *segment;
     adm_flow_table_rec_t *table;
-    uint32_t left; /* tickets and flows to be looked at, if a list goes round */
+    uint32_t left; /* bound of visited tickets and flows: ends a search in a
+                    * cyclic list */
     uint32_t idle_idx;
-    uint32_t full_idx; /* the first of each kind */
+    uint32_t full_idx; /* first ticket of each kind; 0: none */
     uint32_t first_idx;
     bool is_broken;
 } search_t;
 
-/* @return whether the search is over. */
+/* Check one ticket. @return whether the search is over. */
 static bool look_at_ticket(search_t *search, uint32_t ticket_idx)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(search->segment, ticket_idx);
@@ -116,7 +116,7 @@ static search_t begin_search(const adm_segment_t *segment,
 
     return (search_t){ .segment = segment,
                        .table = adm_flow_table(segment, zone),
-                       /* A ticket each, and a flow each at most. */
+                       /* each ticket, and at most as many flows */
                        .left = queued <= segment->sizes.tickets ? 2 * queued
                                                                 : 0 };
 }
@@ -152,8 +152,9 @@ uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
 
 /* ---- passing on ----------------------------------------------------------- */
 
-/* What is taken from a key counts no more for it: so another waiter of the same
- * key may be able to use it although the flow is in no ring. */
+/* @return whether another waiter of the same key can use the grant's permits.
+ * Its flow might be in no ring, because the key's maximum includes these
+ * permits. */
 static bool can_own_flow_use(const adm_segment_t *segment,
                              const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
@@ -187,10 +188,11 @@ static bool can_anybody_use(const adm_segment_t *segment,
 uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
                                     const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    uint32_t left = segment->sizes.tickets; /* if the list goes round */
+    uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
+                                             * is cyclic */
     uint32_t idx, loser_idx = 0;
 
-    /* The list has the one granted last first. */
+    /* newest first, so the last match is the oldest grant */
     for (idx = zone->granted_idx; idx && left; left--) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
@@ -199,7 +201,8 @@ uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
         }
         if (atomic_load(&ticket->state) == ADM_TICKET_GRANTED
             && adm_grant_is_due(segment, ticket, now)) {
-            /* Before the search: else the permit would come straight back. */
+            /* Mark the child before the search, which would otherwise select it
+             * again. */
             adm_grant_mark_child(segment, ticket);
             ADM_FAULT(pass_marked);
             if (can_anybody_use(segment, zone, idx)) {

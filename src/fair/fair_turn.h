@@ -1,4 +1,4 @@
-/* fair_turn.h - whose turn it is in a zone that uses flows.
+/* fair_turn.h - select the next ticket in a zone with a fair queue.
  * Called by adm_hand_over, under the zone's lock.
  */
 #ifndef FAIR_TURN_H
@@ -7,19 +7,20 @@
 #include "core/adm_layout.h"
 
 /**
- * @return the waiter to be granted next, in the order of turns: the first that can
- * run, else the first of a child that is full, else the first. 0 if none may have
- * a permit, or a list is broken: @a is_broken. @a can_run: whether, as far as is
- * known, it can.
+ * Find the ticket to be granted next, in the order of turns: the first one
+ * whose child has an idle worker; otherwise the first one of a full child;
+ * otherwise the first.
+ * @param can_run    filled with whether the ticket can probably run
+ * @param is_broken  filled with whether a list is corrupt
+ * @return the ticket; 0 if none may have a permit, or a list is corrupt.
  */
 uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone, bool *can_run,
                                      bool *is_broken);
 
 /**
- * Find a grant whose permit may be passed on and that another waiter can use, the one
- * granted first; mark the children of those that are looked at.
- *
+ * Find the oldest grant that may be passed on and that another waiter can use.
+ * Marks the children of the grants that are checked.
  * @return its ticket; 0: none.
  */
 uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,

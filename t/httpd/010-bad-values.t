@@ -37,7 +37,7 @@ my %bad = (
         '503 [retry=5]', '503 [429]', '503 [r]',
     ],
     AdmissionFair => [
-        qr/client|max=number with a number from 1 to 65535$|follows off/m, 'clients', 'client/', 'client/0', 'client/33', 'client/24/0',
+        qr/client|max=number with a number from 1 to 65535$|after 'off'/m, 'clients', 'client/', 'client/0', 'client/33', 'client/24/0',
         'client/24/129', 'client/24/56/1', 'client/x', 'key', '""', '"%{nonsense:"',
         'client [max=0]', 'client [max=65536]', 'client [max=]', 'client [max=many]', 'client [5]',
         'off [max=5]',
