@@ -1,10 +1,10 @@
 /* recycle.c - AdmissionRecycle: children end one after the other.
  *
- * Each child gets a quota of connections of its own in place of
- * MaxConnectionsPerChild. worker and event read that number once, at the start
- * of a child, so there the even spread of the quotas is all that applies. prefork
- * reads it after each connection: there a child whose quota is used up asks for
- * the turn to end, and serves on until it gets it.
+ * Each child gets its own quota of connections instead of
+ * MaxConnectionsPerChild. worker and event read that number once, when a child
+ * starts, so only the spread of the quotas applies there. prefork reads it
+ * after each connection: a child that has used up its quota requests a turn to
+ * end, and serves connections until it gets one.
  */
 #include <httpd.h>
 #include <limits.h>
@@ -26,16 +26,16 @@ APLOG_USE_MODULE(admission);
 
 #define DEFAULT_TOGETHER 1
 
-/* A child whose quota is used up stays this long for the sake of those who
- * wait in the queue. */
+/* Maximum delay of a child's end while requests wait in the queue: the child
+ * would be missing until it is replaced. */
 #define POSTPONE_MAX_USEC (30 * ADM_USEC_PER_SEC)
 
 static struct {
     uint32_t quota; /* 0: off */
     uint32_t together;
     bool takes_turns;
-    atomic_uint served;      /* connections */
-    adm_usec_t wanted_since; /* the end; 0: not yet */
+    atomic_uint served;      /* connections so far */
+    adm_usec_t wanted_since; /* when the quota was used up; 0: not yet */
 } recycling;
 
 static const recycle_conf_t *conf_of(server_rec *s)
@@ -77,19 +77,18 @@ static void child_init(apr_pool_t *pchild, server_rec *s)
     recycling.together = conf->together ? (uint32_t)conf->together
                                         : DEFAULT_TOGETHER;
     recycling.takes_turns = !admission_capacity_is_threaded();
-    /* prefork counts against this number only while it is positive, and looks
-     * at it before each connection. */
+    /* prefork ignores the number unless it is positive, and checks it before
+     * each connection. */
     ap_max_requests_per_child = recycling.takes_turns ? INT_MAX
                                                       : (int)recycling.quota;
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, s, ADMLOGNO(0402)
                  "this child ends after %u connections", recycling.quota);
 }
 
-/* The turn passes on only now: what other modules do when a child starts can
- * take its time. */
+/* Pass on the turn last: other modules' start can take long. */
 static void child_ready(apr_pool_t *pchild, server_rec *s)
 {
-    /* Also where recycling has been turned off since. */
+    /* Even if recycling was turned off since: the turn must be freed. */
     if (admission_process_child()) {
         recycle_take_place(admission_process_child(), adm_now());
     }
@@ -106,13 +105,13 @@ static bool is_postponed(adm_usec_t now)
            && adm_view_has_waiters(admission_process_segment());
 }
 
-/* prefork clears the connection's pool right before it looks at the number. */
+/* prefork clears the connection's pool right before it checks the number. */
 static apr_status_t end_if_it_is_time(void *data)
 {
     adm_usec_t now = adm_now();
 
     if (adm_child_is_stopping(admission_process_child())) {
-        return APR_SUCCESS; /* httpd ends it, and all the others */
+        return APR_SUCCESS; /* httpd ends all children */
     }
     if (!is_postponed(now)
         && recycle_take_turn(admission_process_child(), recycling.together,
@@ -127,7 +126,7 @@ static bool is_from_client(const conn_rec *c)
 #if ADMISSION_HAS_OUTGOING
     return !c->master && !c->outgoing;
 #else
-    /* mod_proxy's own has no place in the scoreboard. */
+    /* mod_proxy's connections have no scoreboard handle. */
     return !c->master && c->sbh;
 #endif
 }
@@ -136,7 +135,7 @@ static int pre_connection(conn_rec *c, void *socket)
 {
     uint32_t served;
 
-    /* Neither streams of a connection nor connections to a backend. */
+    /* Streams and connections to a backend do not count. */
     if (recycling.quota == 0 || !is_from_client(c)) {
         return DECLINED;
     }
@@ -149,7 +148,8 @@ static int pre_connection(conn_rec *c, void *socket)
                                   apr_pool_cleanup_null);
     }
     else if (served == recycling.quota) {
-        recycle_count(admission_process_segment()); /* the MPM ends it now */
+        recycle_count(admission_process_segment()); /* the MPM ends this child
+                                                     * now */
     }
     return DECLINED;
 }
@@ -181,7 +181,8 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_REALLY_FIRST + 2);
     ap_hook_child_init(child_init, NULL, NULL, APR_HOOK_MIDDLE + 2);
     ap_hook_child_init(child_ready, NULL, NULL, APR_HOOK_REALLY_LAST);
-    /* Once a connection, wherever it goes from there. */
+    /* First, to count each connection once, even if another hook takes it
+     * over. */
     ap_hook_pre_connection(pre_connection, NULL, NULL, APR_HOOK_FIRST);
 }
 

@@ -26,15 +26,14 @@ const char *recycle_set(cmd_parms *cmd, void *dir_conf, const char *range,
                                   &conf.max)) {
         return apr_psprintf(cmd->pool,
                             "AdmissionRecycle: '%s' is not a number of "
-                            "connections from 1 to %d, nor a range min-max of "
-                            "such numbers, nor 'off'",
+                            "connections from 1 to %d, a range of such numbers "
+                            "(min-max) or 'off'",
                             range, MAX_CONNECTIONS);
     }
     if (is_off && option) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionRecycle: '%s' follows 'off', behind "
-                            "which nothing is allowed",
-                            option);
+        return apr_psprintf(
+            cmd->pool, "AdmissionRecycle: unexpected argument '%s' after 'off'",
+            option);
     }
     if (option) {
         conf.together = strncasecmp(option, "together=", 9) == 0

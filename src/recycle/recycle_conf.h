@@ -1,4 +1,4 @@
-/* recycle_conf.h - the directive AdmissionRecycle, and what it sets.
+/* recycle_conf.h - the directive AdmissionRecycle, and its values.
  * Included by the configuration record and the list of directives.
  */
 #ifndef RECYCLE_CONF_H
@@ -6,9 +6,9 @@
 
 #include <http_config.h>
 
-/** In the configuration of the main server. */
+/** For the main server. */
 typedef struct recycle_conf_t {
-    int min, max; /* how many connections; 0: off */
+    int min, max; /* range of the quotas, in connections; 0: off */
     int together; /* 0: unset */
 } recycle_conf_t;
 

@@ -1,28 +1,27 @@
-/* recycle_shm.c - whose turn it is to end.
+/* recycle_shm.c - quotas of connections, and the turns in which children end.
  * Called by recycle.c.
  *
- * A turn is one word that names the child that took it. A child that was killed
- * while it had one blocks nobody: a turn of somebody who is dead, or who should
- * have ended long ago, can be taken over.
+ * A turn is one word that identifies its child. A killed child does not block
+ * the others: the turn of a child that is dead or overdue can be taken over.
  */
 #include "core/adm_layout.h"
 #include "recycle_shm.h"
 
-/* Somebody who took a turn ends at once, and prefork's parent replaces it in
- * one of its rounds of maintenance: it sees a death in one of them and starts a
- * child in the next, a second later. Of several it replaces one in the first
- * round, then twice as many each time; for ten rounds after a reload, one each.
- * So each that is away adds a round, twice as long as on an idle machine. Who
- * has not been replaced by then is not needed. */
+/* Upper bounds of the time that prefork needs to replace a child that has taken
+ * a turn. prefork notices a death in one maintenance round and starts a child
+ * in the next one, a second later. If several are missing it starts one, then
+ * twice as many each time; within ten rounds after a reload, one each. So each
+ * child that is away adds a round, here twice as long as on an idle machine. A
+ * child that is not replaced by then is not needed. */
 #define ROUND_USEC (2 * ADM_USEC_PER_SEC)
 #define LAST_ROUNDS_USEC (3 * ADM_USEC_PER_SEC)
 
 /* Written by children; atomic. */
 typedef struct recycle_rec_t {
-    atomic_uint spawned; /* children that asked for a quota */
+    atomic_uint spawned; /* quotas drawn */
     _Atomic uint64_t ended;
     _Atomic adm_usec_t away_max_usec;
-    _Atomic uint64_t turns[RECYCLE_TURNS_MAX]; /* who is away */
+    _Atomic uint64_t turns[RECYCLE_TURNS_MAX]; /* 0: free */
 } recycle_rec_t;
 
 const adm_part_t adm_part_recycle = { .of_server = sizeof(recycle_rec_t) };
@@ -36,8 +35,8 @@ static recycle_rec_t *rec_of(const adm_segment_t *segment)
 
 uint32_t recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
 {
-    /* Multiples of the golden ratio, modulo one: any run of them lies evenly in
-     * the interval, whatever its length. */
+    /* Multiples of the golden ratio modulo 1: any consecutive ones are spread
+     * evenly over the interval. */
     const uint32_t golden_ratio = UINT32_C(2654435769);
     uint32_t n = atomic_fetch_add(&rec_of(segment)->spawned, 1);
     uint64_t fraction = (uint32_t)(n * golden_ratio);
@@ -48,8 +47,8 @@ uint32_t recycle_quota(adm_segment_t *segment, uint32_t min, uint32_t max)
 
 /* ---- turns ---------------------------------------------------------------- */
 
-/* Who took it and when, in one word: the child's place, the low bits of its
- * sequence number, and milliseconds that wrap after 49 days. 0 is free. */
+/* A turn identifies its child and time in one word: child index, low bits of
+ * the child's sequence number, and milliseconds that wrap after 49 days. */
 #define SEQUENCE_BITS 12
 #define SEQUENCE_MASK ((1u << SEQUENCE_BITS) - 1)
 
@@ -67,10 +66,10 @@ static uint64_t make_turn(const adm_child_t *child, adm_usec_t now)
     return holder << 32 | msec_of(now);
 }
 
-/* Whoever looked at the clock may have been stopped for so long since. */
+/* How late a caller's @a now can be, because its process was stopped. */
 #define LATE_MAX_MSEC (60 * 1000)
 
-/* A turn may have been taken after @a now: that is no age of 49 days. */
+/* A turn can be later than @a now: its age is 0, not 49 days. */
 static adm_usec_t age_of(uint64_t turn, adm_usec_t now)
 {
     uint32_t age = msec_of(now) - (uint32_t)turn;
@@ -93,6 +92,8 @@ static adm_usec_t longest_absence(const adm_segment_t *segment)
     return LAST_ROUNDS_USEC + children_away(segment) * ROUND_USEC;
 }
 
+/* Compares the low bits of the sequence number, too: another child can have the
+ * index by now. */
 static bool holder_has_ended(const adm_segment_t *segment, uint64_t turn)
 {
     uint32_t holder = (uint32_t)(turn >> 32);
@@ -133,9 +134,9 @@ static void note_absence(adm_segment_t *segment, adm_usec_t absence)
     }
 }
 
-/* The oldest of those who have ended, or NULL. The others wait for children
- * that are still to come: in another order the oldest would be taken for one
- * that is not replaced. */
+/* @return the oldest turn whose child has ended, or NULL. Later turns wait for
+ * later children: in any other order, the oldest turn would expire as if its
+ * child were not replaced. */
 static _Atomic uint64_t *first_who_ended(adm_segment_t *segment, adm_usec_t now,
                                          uint64_t *turn)
 {
@@ -160,7 +161,7 @@ void recycle_take_place(adm_child_t *child, adm_usec_t now)
     _Atomic uint64_t *first;
     uint64_t turn;
 
-    /* Again only if another new child was faster. */
+    /* repeated only if another new child was faster */
     while ((first = first_who_ended(segment, now, &turn))) {
         adm_usec_t absence = age_of(turn, now);
 
