@@ -1,5 +1,5 @@
 /* agent.c - the loop of the agent.
- * Called by src/httpd in a process that the parent forked for it.
+ * Called by src/module in a process that the parent forked for it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 /* ---- the process ---------------------------------------------------------- */
 
-/* What the signal handler needs. */
+/* For the signal handler. */
 static adm_segment_t *shared;
 static atomic_bool is_ending;
 
@@ -27,12 +27,13 @@ static void end(int signal)
 
     (void)signal;
     atomic_store(&is_ending, true);
-    adm_agent_wake(shared); /* also before it has begun to sleep */
+    adm_agent_wake(shared); /* ends the next sleep, if it has not started yet */
     errno = saved;
 }
 
-/* What httpd's parent understands as a graceful restart or stop says nothing to
- * the agent, if somebody sends it to the whole group. */
+/* Set the agent's own signal handlers. SIGUSR1 and SIGWINCH are ignored: they
+ * restart or stop httpd's parent gracefully, and can be sent to the whole
+ * process group. */
 static void take_signals(void)
 {
     static const int ignored[] = { SIGPIPE, SIGUSR1, SIGWINCH };
@@ -43,7 +44,7 @@ static void take_signals(void)
 
     sigemptyset(&action.sa_mask);
     for (n = 1; n < NSIG; n++) {
-        sigaction((int)n, &action, NULL); /* those that cannot be had refuse */
+        sigaction((int)n, &action, NULL); /* fails for SIGKILL and SIGSTOP */
     }
     action.sa_handler = SIG_IGN;
     for (n = 0; n < sizeof(ignored) / sizeof(*ignored); n++) {
@@ -70,15 +71,16 @@ apr_status_t agent_lock_memory(void)
     struct rlimit all = { .rlim_cur = RLIM_INFINITY,
                           .rlim_max = RLIM_INFINITY };
 
-    /* Only what is touched: the segment is large, and most of it is empty. What
-     * is allocated later only where no limit can make that fail. */
+    /* Lock a page when it is touched: the segment is large and mostly empty.
+     * Lock future allocations only without a limit, which would make them
+     * fail. */
     int future = setrlimit(RLIMIT_MEMLOCK, &all) == 0 ? MCL_FUTURE : 0;
 
     return mlockall(MCL_CURRENT | MCL_ONFAULT | future) == 0 ? APR_SUCCESS
                                                              : errno;
 }
 
-/* A change of user clears this, so it comes after that. */
+/* A change of user clears this setting, so call it afterwards. */
 static void end_with_parent(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -86,14 +88,14 @@ static void end_with_parent(void)
 
 /* ---- duties --------------------------------------------------------------- */
 
-/* Deaths, orphans, raised limits. */
+/* Make the reclaim round: dead children, orphans, raised limits. */
 static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_round(self, now, is_woken);
     return adm_round_next(self);
 }
 
-/* @return when the next one has to be done. */
+/* @return when the next duty is due. */
 static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
                             bool is_woken)
 {
@@ -132,7 +134,8 @@ static void end_duties(adm_child_t *self, const agent_task_t *tasks)
 
 /* ---- the loop ------------------------------------------------------------- */
 
-/* Until it is woken, until then, or until a descriptor of a duty is ready. */
+/* Sleep until @a until, until the agent is woken, or until a duty's descriptor
+ * is ready. */
 static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
                        unsigned calls, adm_usec_t until)
 {
@@ -155,7 +158,7 @@ static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
     if (descriptors[0].fd >= 0) {
         left = until - adm_now();
         timeout = adm_timespec(left > 0 ? left : 0);
-        /* poll() would be late by a millisecond. */
+        /* ppoll(), because poll() would be a millisecond late. */
         ppoll(descriptors, count, &timeout, NULL);
     }
     adm_agent_end_poll(segment);
@@ -175,7 +178,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
         return rv;
     }
     begin_duties(self, tasks, pool);
-    /* First the word to sleep on, then whatever decides whether to. */
+    /* Read the wake-up counter first: a later wake-up then ends the sleep. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {
         adm_agent_beat(segment, adm_now());

@@ -1,8 +1,9 @@
-/* agent_account.c - the duty of the agent that samples what programs take.
+/* agent_account.c - duty of the agent: sample the programs' resource usage.
  * Called by agent.
  *
- * For people. The last sample of a program is what is known of it when no process was
- * told at its end, so a quarter of a second while any runs.
+ * For the status outputs. If no process is notified of a program's end, its
+ * last sample is the final value, so running programs are sampled four times
+ * per second.
  */
 #include "core/adm_account.h"
 #include "agent_account.h"
@@ -11,10 +12,11 @@
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
 #define IDLE_USEC ADM_USEC_PER_SEC
 
-/* In one look; of more a part each time, as each costs some 40 us. */
+/* Programs sampled per call, some 40 us each. If there are more, each call
+ * samples a part of them. */
 #define PROGRAMS_MOST 32
 
-/* Looks after which the limits of control groups are read again. */
+/* Calls after which the limits of cgroups are read again. */
 #define LOOKS_SLOW 30
 
 static agent_sense_t *senses;
@@ -37,7 +39,7 @@ static uint64_t available_kb(void)
     bool is_slow = looks++ % LOOKS_SLOW == 0;
     uint64_t kb = agent_sense_available_kb(senses, is_slow);
 
-    return kb < UINT32_MAX ? kb : 0; /* not known */
+    return kb < UINT32_MAX ? kb : 0; /* unknown */
 }
 
 static adm_usec_t look(adm_child_t *self, adm_usec_t now, bool is_woken)

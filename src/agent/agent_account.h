@@ -1,4 +1,4 @@
-/* agent_account.h - the duty of the agent that samples what programs take.
+/* agent_account.h - duty of the agent: sample the programs' resource usage.
  * Called by agent.
  */
 #ifndef AGENT_ACCOUNT_H
@@ -6,7 +6,8 @@
 
 #include "agent_duty.h"
 
-/** Samples the programs that run and the memory that is available. Has no setup. */
+/** Samples the running programs and the available memory, for the status
+ *  outputs. Needs no setup. */
 extern const agent_duty_t agent_account_duty;
 
 #endif

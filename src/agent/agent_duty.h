@@ -1,4 +1,4 @@
-/* agent_duty.h - what a capability has the agent do.
+/* agent_duty.h - a periodic task of the agent.
  * Included by agent.h and the header of each duty.
  */
 #ifndef AGENT_DUTY_H
@@ -9,28 +9,37 @@
 #include "core/adm.h"
 #include "agent_sense.h"
 
-/** Descriptors that all duties together wait for, at most. */
+/** Maximum of descriptors of all duties together. */
 #define AGENT_DESCRIPTORS 4
 
-/** Called in the one thread of the agent. Nothing here blocks for more than
- *  milliseconds: the beat is stored between calls. */
+/** Functions of a duty, called in the agent's only thread. They must not block
+ *  for more than milliseconds: the agent's heartbeat is stored between the
+ *  calls. */
 typedef struct agent_duty_t {
-    /** Prepare. @a setup: of the task; @a sense is open. */
+    /**
+     * Prepare.
+     * @param setup  of the task
+     * @param sense  open
+     */
     void (*begin)(adm_child_t *self, const void *setup, agent_sense_t *sense,
                   apr_pool_t *pool);
-    /** Do what is due. Called at most once per tick or wake-up.
-     *  @return when to be called again at the latest. */
+    /**
+     * Do what is due. Called at most once per tick or wake-up.
+     * @return when to call again at the latest.
+     */
     adm_usec_t (*look)(adm_child_t *self, adm_usec_t now, bool is_woken);
-    /** Fill in what to wait for as well, and lower @a until if needed. NULL: nothing.
-     *  @return how many descriptors, of AGENT_DESCRIPTORS. */
+    /**
+     * Add descriptors to poll, and lower @a until if needed. NULL: none.
+     * @return the number of descriptors, at most AGENT_DESCRIPTORS.
+     */
     unsigned (*wait_for)(struct pollfd *descriptors, adm_usec_t *until);
-    /** The agent ends: store or return what it has. NULL: nothing. */
+    /** Store or return the duty's data when the agent ends. NULL: none. */
     void (*end)(adm_child_t *self, adm_usec_t now);
 } agent_duty_t;
 
-/** A duty, and what was prepared for it before the fork. */
+/** A duty, and its data from before the fork. */
 typedef struct agent_task_t {
-    const agent_duty_t *duty; /* NULL: the end of a list */
+    const agent_duty_t *duty; /* NULL ends a list */
     const void *setup;
 } agent_task_t;
 

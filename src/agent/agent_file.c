@@ -1,6 +1,4 @@
-/* agent_file.c - files of the system that are read over and over.
- * Called by agent_group, agent_sense and agent_programs.
- */
+/* agent_file.c - system files that are read repeatedly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,7 +10,7 @@
 #include "agent_file.h"
 #include "core/adm_number.h"
 
-/* The agent has one thread. */
+/* Shared by all files: the agent has one thread. */
 static char text[AGENT_FILE_ROOM];
 
 bool agent_file_open(agent_file_t *file, const char *root, const char *path)
@@ -34,7 +32,7 @@ void agent_file_close(agent_file_t *file)
     file->fd = -1;
 }
 
-/* @return how much of the file is in the text now, of which so much was before. */
+/* Append to the first @a length bytes of the text. @return the new length. */
 static size_t read_on(const agent_file_t *file, size_t length)
 {
     ssize_t got;

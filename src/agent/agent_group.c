@@ -1,6 +1,4 @@
-/* agent_group.c - what control groups leave to httpd: memory and processors.
- * Called by agent_sense.
- */
+/* agent_group.c - cgroup limits of memory and CPU. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +11,20 @@
 #define MOUNTS "/proc/self/mountinfo"
 #define GROUPS "/proc/self/cgroup"
 
-/* Version 1 says "no limit" by a number that no machine has. */
+/* Version 1 reports "no limit" as a number that no machine has. */
 #define NO_LIMIT_KB (UINT64_C(1) << 50)
 
-/* Where a hierarchy of groups is. */
+/* A hierarchy of cgroups, and the position of this process in it. */
 typedef struct place_t {
     bool is_found;
-    char mount[PATH_MAX]; /* where it is mounted */
-    char group[PATH_MAX]; /* the own group below that: "" or "/..." */
+    char mount[PATH_MAX]; /* mount point */
+    char group[PATH_MAX]; /* cgroup below the mount point: "" or "/..." */
 } place_t;
 
 /* ---- where the groups are ------------------------------------------------------- */
 
-/* @return whether the list, up to its end or a space, has this word. */
+/* @return whether a list separated by commas has this word. The list ends at a
+ * space. */
 static bool has_word(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -41,9 +40,9 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* One line of mountinfo: "id parent device root mount options ... - type source
- * options". @return whether it is the mount of this controller; NULL: of
- * version 2. */
+/* Parse a line of mountinfo: "id parent device root mount options ... - type
+ * source options". @return whether it mounts the hierarchy of @a controller;
+ * NULL: of version 2. */
 static bool is_mount(const char *line, const char *controller, char *root,
                      char *mount)
 {
@@ -59,7 +58,7 @@ static bool is_mount(const char *line, const char *controller, char *root,
                : strcmp(type, "cgroup2") == 0;
 }
 
-/* One line of cgroup: "number:controllers:path". */
+/* Parse a line of /proc/self/cgroup: "number:controllers:path". */
 static bool is_group(const char *line, const char *controller, char *path)
 {
     const char *list = strchr(line, ':');
@@ -78,7 +77,7 @@ static bool is_group(const char *line, const char *controller, char *path)
     return sscanf(end + 1, "%4095[^\n]", path) == 1;
 }
 
-/* @return the next line of what is at @a *text; NULL: there is none. */
+/* @return the next line of @a text, which is advanced; NULL: no more. */
 static char *next_line(char **text)
 {
     char *line = *text;
@@ -111,8 +110,9 @@ static bool is_below(const char *path, const char *root)
            && (path[length] == '/' || path[length] == '\0');
 }
 
-/* In a container the mount shows a part of the tree: what is above that cannot be
- * seen, and a group outside of it is as good as its top. */
+/* Find a hierarchy. In a container, the mount shows only a part of the tree.
+ * The cgroups above it are invisible, and a cgroup outside of it is treated as
+ * its top. */
 static void find_place(place_t *place, const char *root, const char *controller)
 {
     static char lines[AGENT_FILE_ROOM];
@@ -158,7 +158,7 @@ static bool open_in(agent_file_t *file, const char *root, const place_t *place,
     return agent_file_open(file, root, path);
 }
 
-/* To the group above. @return false at the top. */
+/* Move to the parent cgroup. @return false at the top. */
 static bool go_up(place_t *place)
 {
     char *slash = strrchr(place->group, '/');
@@ -189,7 +189,7 @@ static void open_memory(agent_group_t *group, const char *root, place_t place,
         open_in(&memory->usage, root, &place,
                 is_second ? "memory.current" : "memory.usage_in_bytes");
         open_in(&memory->stat, root, &place, "memory.stat");
-        group->memories++; /* closed with the others if it has no use */
+        group->memories++; /* closed with the others, even if unused */
     } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
 }
 
@@ -212,7 +212,7 @@ static void open_quotas(agent_group_t *group, const char *root, place_t place,
     } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
 }
 
-/* @return whether the group has this file. */
+/* @return whether the cgroup has this file. */
 static bool has_file(const char *root, const place_t *place, const char *name)
 {
     agent_file_t file;
@@ -224,7 +224,7 @@ static bool has_file(const char *root, const place_t *place, const char *name)
 
 void agent_group_open(agent_group_t *group, const char *root)
 {
-    static place_t place; /* too large for a stack */
+    static place_t place; /* too large for the stack */
 
     memset(group, 0, sizeof(*group));
     group->processor_usec.fd = group->processor_nsec.fd = -1;
@@ -232,7 +232,7 @@ void agent_group_open(agent_group_t *group, const char *root)
 
     find_place(&place, root, NULL);
     if (place.is_found) {
-        /* The top of all has no such file: its figures are the system's. */
+        /* The root cgroup has no such file: its statistics are the system's. */
         if (has_file(root, &place, "cgroup.events")) {
             open_in(&group->processor_usec, root, &place, "cpu.stat");
             open_in(&group->pressure, root, &place, "memory.pressure");
@@ -342,7 +342,7 @@ uint64_t agent_group_limit_kb(const agent_group_t *group)
     return least;
 }
 
-/* ---- processors --------------------------------------------------------------------- */
+/* ---- CPUs --------------------------------------------------------------------------- */
 
 static uint64_t quota_permille(const agent_group_quota_t *quota)
 {
@@ -352,11 +352,11 @@ static uint64_t quota_permille(const agent_group_quota_t *quota)
     if (quota->max.fd >= 0) {
         const char *text = agent_file_text(&quota->max);
 
-        part = strtoull(text, &rest, 10); /* "max" is 0 */
+        part = strtoull(text, &rest, 10); /* 0 for "max" */
         period = strtoull(rest, NULL, 10);
     }
     else {
-        part = agent_file_whole(&quota->quota, 0); /* "-1" is 0 */
+        part = agent_file_whole(&quota->quota, 0); /* 0 for "-1" */
         period = agent_file_whole(&quota->period, 0);
     }
     return part > 0 && period > 0 && part < NO_LIMIT_KB ? part * 1000 / period

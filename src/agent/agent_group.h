@@ -1,32 +1,32 @@
-/* agent_group.h - what control groups leave to httpd: memory and processors.
+/* agent_group.h - cgroup limits of memory and CPU.
  * Called by agent_sense.
  *
- * Of the group that the process is in, and of all above it that it can see;
- * version 1 and version 2 of them, and both beside each other.
+ * Covers the cgroup of this process and all visible ones above it, of version
+ * 1, version 2 or both.
  */
 #ifndef AGENT_GROUP_H
 #define AGENT_GROUP_H
 
 #include "agent_file.h"
 
-/** Groups in groups, deeper than any system nests them. */
+/** Maximum nesting: deeper than any system nests cgroups. */
 #define AGENT_GROUP_LEVELS 16
 
 #define AGENT_GROUP_NONE UINT64_MAX
 
-/** The memory of one group. */
+/** Memory files of one cgroup. */
 typedef struct agent_group_memory_t {
-    agent_file_t limits[2]; /* bytes; the least holds */
+    agent_file_t limits[2]; /* in bytes; the lower one applies */
     agent_file_t usage;
     agent_file_t stat;
-    const char *cache_key; /* in stat: bytes that can be given back at once */
-    uint64_t limit_kb;     /* AGENT_GROUP_NONE: none */
+    const char *cache_key; /* in stat: bytes of cache that can be reclaimed */
+    uint64_t limit_kb;     /* AGENT_GROUP_NONE: no limit */
     uint64_t cache_kb;
 } agent_group_memory_t;
 
-/** How much processor time one group may have. */
+/** CPU quota files of one cgroup. */
 typedef struct agent_group_quota_t {
-    agent_file_t max;    /* version 2: microseconds, or "max", of a period */
+    agent_file_t max;    /* version 2: "microseconds period" or "max period" */
     agent_file_t quota;  /* version 1 */
     agent_file_t period; /* version 1 */
 } agent_group_quota_t;
@@ -36,33 +36,33 @@ typedef struct agent_group_t {
     unsigned memories;
     agent_group_quota_t quotas[2 * AGENT_GROUP_LEVELS];
     unsigned quotas_count;
-    agent_file_t
-        processor_usec; /* version 2: processor time of the own group */
+    /* CPU time of this cgroup. */
+    agent_file_t processor_usec; /* version 2 */
     agent_file_t processor_nsec; /* version 1 */
-    agent_file_t pressure;       /* version 2: stalls of the own group */
+    agent_file_t pressure;       /* version 2: memory stalls of this cgroup */
 } agent_group_t;
 
-/** Find the groups and open their files. */
+/** Find the cgroups and open their files. @param root  prefix of all paths; ""
+ *  except in tests */
 void agent_group_open(agent_group_t *group, const char *root);
 
-/** Close them. */
 void agent_group_close(agent_group_t *group);
 
-/** Read what changes slowly: limits, and what could be given back. */
+/** Read what changes slowly: limits, and reclaimable cache. */
 void agent_group_refresh(agent_group_t *group);
 
-/** @return KiB that are left below all limits; AGENT_GROUP_NONE: there is none. */
+/** @return KiB available below all limits; AGENT_GROUP_NONE: no limit. */
 uint64_t agent_group_available_kb(const agent_group_t *group);
 
-/** @return the least limit in KiB; AGENT_GROUP_NONE: there is none. */
+/** @return the lowest limit in KiB; AGENT_GROUP_NONE: no limit. */
 uint64_t agent_group_limit_kb(const agent_group_t *group);
 
-/** @return thousandths of processors that the groups may use;
- *  AGENT_GROUP_NONE: there is no limit. */
+/** @return the lowest CPU quota, in thousandths of a CPU; AGENT_GROUP_NONE: no
+ *  limit. */
 uint64_t agent_group_quota_permille(const agent_group_t *group);
 
-/** @return the processor time in microseconds that the own group has taken;
- *  AGENT_GROUP_NONE where it is that of the whole system, or not known. */
+/** @return the CPU time of this cgroup in microseconds; AGENT_GROUP_NONE if it
+ *  is unknown, or if this is the root cgroup. */
 uint64_t agent_group_processor_usec(const agent_group_t *group);
 
 #endif

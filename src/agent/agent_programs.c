@@ -1,8 +1,7 @@
-/* agent_programs.c - samples what the programs take that run.
- * Called by agent_account and auto_duty.
+/* agent_programs.c - sample the resource usage of running programs.
  *
- * The size alone is read from a file that stays open: to open one costs more than to
- * read it, and may fail when memory is short.
+ * Memory is read from a file that stays open: opening one costs more than
+ * reading it, and can fail when memory is short.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ typedef struct size_file_t {
 static struct {
     adm_segment_t *segment;
     const char *root;
-    size_file_t *files; /* one per ticket; unused ones take no memory */
+    size_file_t *files; /* one per ticket; unused pages take no memory */
     uint32_t cursor;
 } all;
 
@@ -34,7 +33,8 @@ void agent_programs_begin(adm_child_t *self, const char *root)
     all.cursor = 0;
 }
 
-/* "size resident ...", in pages. 0: it has ended, or cannot be seen. */
+/* @return the resident size in KiB; 0 if the program has exited or is
+ * invisible. The file has "size resident ...", in pages. */
 static uint64_t size_of(const agent_file_t *file)
 {
     static uint64_t page_kb;
@@ -47,7 +47,8 @@ static uint64_t size_of(const agent_file_t *file)
     return strtoull(rest, NULL, 10) * page_kb;
 }
 
-/* @return whether the size was enough: something was noted of the program before. */
+/* @return whether the memory is enough, because the program was sampled
+ * before. */
 static bool sample_size(uint32_t idx, uint64_t program)
 {
     size_file_t *its = all.files ? &all.files[idx - 1] : NULL;
@@ -73,7 +74,7 @@ static bool sample_size(uint32_t idx, uint64_t program)
     return adm_account_note_size(all.segment, idx, program, size_kb);
 }
 
-/* @return whether there was one to sample. */
+/* Sample the program of a ticket. @return whether it has one. */
 static bool sample(uint32_t idx, bool is_size_enough)
 {
     const adm_ticket_rec_t *rec = adm_ticket_at(all.segment, idx);
@@ -103,7 +104,7 @@ void agent_programs_look_at_sizes(adm_zone_t zone)
     }
 }
 
-/* A chunk of a zone in which nothing runs has no programs. */
+/* @return whether the chunk's zone runs nothing, and so has no programs. */
 static bool is_idle(uint32_t chunk)
 {
     const adm_zone_rec_t *zone = adm_zone_at(

@@ -1,6 +1,4 @@
-/* agent_sense.c - what the system says of memory and processors.
- * Called by agent_account and auto_duty.
- */
+/* agent_sense.c - memory and CPU usage of the machine, or of the cgroup. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +7,7 @@
 #include "agent_sense.h"
 #include "core/adm_number.h"
 
-/* More pages than this in a quarter of a second do not leave by chance. */
+/* Pages swapped out between two samples that are too many to be normal. */
 #define SWAPPED_PAGES 64
 
 #define KB_UNKNOWN UINT64_MAX
@@ -19,16 +17,16 @@ static uint64_t since(uint64_t now, uint64_t before)
     return now > before ? now - before : 0;
 }
 
-/* ---- processors --------------------------------------------------------------------- */
+/* ---- CPUs --------------------------------------------------------------------------- */
 
 enum { CORES_MOST = 4096 };
 
 typedef struct cores_t {
     bool is_allowed[CORES_MOST];
-    uint32_t count; /* 0: not known, all are */
+    uint32_t count; /* 0: unknown, all CPUs are allowed */
 } cores_t;
 
-/* "0-3,8" */
+/* Parse "0-3,8". */
 static void read_list(const char *list, cores_t *cores)
 {
     char *rest;
@@ -58,8 +56,8 @@ static void find_allowed(const agent_sense_t *sense, cores_t *cores)
     }
 }
 
-/* Of one line "cpu7 user nice system idle iowait irq softirq steal ...". Niced
- * work gives way to what is not, so it counts as idle. */
+/* Add the times of a line "user nice system idle iowait irq softirq steal".
+ * Niced processes yield to httpd, so they count as idle. */
 static void add_ticks(const char *line, uint64_t *busy, uint64_t *all)
 {
     enum { USER, NICE, SYSTEM, IDLE, IOWAIT, KINDS = 8 };
@@ -77,7 +75,7 @@ static void add_ticks(const char *line, uint64_t *busy, uint64_t *all)
     }
 }
 
-/* @return how many of the allowed ones are there. */
+/* @return the number of allowed CPUs that are listed. */
 static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
                            uint64_t *busy, uint64_t *all)
 {
@@ -90,7 +88,7 @@ static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
         bool has_number = line[3] >= '0' && line[3] <= '9';
         unsigned long number = strtoul(line + 3, &rest, 10);
 
-        /* The first line is the sum of all. */
+        /* The first line, without a number, is the sum. */
         if (has_number
             && (cores->count == 0
                 || (number < CORES_MOST && cores->is_allowed[number]))) {
@@ -103,7 +101,7 @@ static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
     return count;
 }
 
-/* A quota below what the machine has is what httpd can use. */
+/* Apply a CPU quota that is lower than the machine's CPUs. */
 static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
 {
     uint64_t quota = agent_group_quota_permille(&sense->group);
@@ -111,7 +109,7 @@ static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
     uint32_t used;
 
     if (quota != AGENT_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
-        /* Of what the quota lets it have, whichever is fuller. */
+        /* busy: the machine or the quota, whichever is busier */
         used = adm_permille(own_usec * 1000, quota * usec);
         seen->cores = (uint32_t)((quota + 999) / 1000);
         seen->own_permille = used;
@@ -165,19 +163,19 @@ static void look_at_memory(agent_sense_t *sense)
 
     agent_file_number(text, "MemTotal", &total);
     if (!agent_file_number(text, "MemAvailable", &available)) {
-        /* A kernel before 3.14: what is surely there. */
+        /* MemAvailable is missing in kernels before 3.14. */
         agent_file_number(text, "MemFree", &available);
     }
     left = agent_group_available_kb(&sense->group);
     seen->available_kb = left < available ? left : available;
     seen->total_kb = limit < total || total == 0 ? limit : total;
     if (seen->available_kb == KB_UNKNOWN || seen->total_kb == KB_UNKNOWN) {
-        /* Nothing is known: only the brake is left. */
+        /* Unknown: only the back-off on memory stalls is left. */
         seen->available_kb = seen->total_kb = UINT32_MAX;
     }
 }
 
-/* "some avg10=0.00 avg60=0.00 avg300=0.00 total=123": microseconds. */
+/* Parse "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", in microseconds. */
 static bool read_pressure(const agent_file_t *file, uint64_t *stalled)
 {
     const char *line = agent_file_line(file), *total = strstr(line, "total=");
@@ -209,7 +207,7 @@ static void look_at_stalls(agent_sense_t *sense, uint64_t usec)
     sense->stalled_usec = stalled;
 }
 
-/* The numbers of all lines that begin so: a zone of memory each. */
+/* @return the sum of all lines that start with @a key: one per memory zone. */
 static uint64_t sum_of(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -227,8 +225,8 @@ static uint64_t sum_of(const char *text, const char *key)
     return sum;
 }
 
-/* Where the kernel does not measure stalls: pages leave for swap, or processes
- * look for free ones themselves. */
+/* Estimate stalls if the kernel does not report them: from pages swapped out,
+ * and from processes that reclaim pages directly. */
 static void look_at_events(agent_sense_t *sense)
 {
     const char *text = agent_file_text(&sense->events);
@@ -275,7 +273,7 @@ const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
     look_at_stalls(sense, ago);
     sense->looked_at = now;
     if (!sense->has_looked) {
-        /* The first look sees what has been since the machine was started. */
+        /* The first sample covers the time since boot. */
         sense->has_looked = true;
         sense->event_permille = 0;
         sense->seen.stall_permille = sense->seen.busy_permille = 0;
@@ -301,12 +299,12 @@ const char *agent_sense_missing(const agent_sense_t *sense)
 
     snprintf(words, sizeof(words), "%s%s%s%s",
              sense->memory.fd < 0 ? "available memory (/proc/meminfo), " : "",
-             sense->stat.fd < 0 ? "processors (/proc/stat), " : "",
+             sense->stat.fd < 0 ? "CPUs (/proc/stat), " : "",
              read_pressure(pressure_of(sense), &unused)
                  ? ""
-                 : "stalls for memory (/proc/pressure), ",
+                 : "memory stalls (/proc/pressure), ",
              agent_group_processor_usec(&sense->group) == AGENT_GROUP_NONE
-                 ? "processor time of httpd alone (a control group), "
+                 ? "CPU time of httpd (a cgroup), "
                  : "");
     length = strlen(words);
     if (length > 2) {

@@ -1,8 +1,7 @@
-/* agent_sense.h - what the system says of memory and processors.
- * Called by agent_account and auto_duty; agent has the one that both use.
+/* agent_sense.h - memory and CPU usage of the machine, or of the cgroup.
+ * Called by agent_account and auto_duty; agent owns the one that both use.
  *
- * Reads files of /proc and of control groups. What cannot be read is left out: the
- * rest works without it.
+ * Reads /proc and cgroup files. What cannot be read is left out.
  */
 #ifndef AGENT_SENSE_H
 #define AGENT_SENSE_H
@@ -10,18 +9,16 @@
 #include "core/adm_time.h"
 #include "agent_group.h"
 
-/** What is seen, of the machine or of the own control group where that is
- *  tighter. */
+/** Measurements of the machine, or of this process's cgroup if it is tighter.
+ *  Permille values are averages since the last sample. */
 typedef struct agent_seen_t {
-    uint32_t cores;         /* that httpd may use */
-    uint32_t busy_permille; /* of these lately, by whomever; not niced work */
-    uint32_t own_permille;  /* of these lately, by the own group; the same where
-                             * it is not known */
-    uint64_t total_kb;      /* memory; 0: not known */
+    uint32_t cores;         /* CPUs that httpd can use */
+    uint32_t busy_permille; /* of these CPUs' time; without niced processes */
+    uint32_t own_permille;  /* used by this cgroup; busy_permille if unknown */
+    uint64_t total_kb;      /* memory; UINT32_MAX: unknown */
     uint64_t available_kb;  /* without swapping */
-    uint32_t
-        stall_permille; /* of the time since the last look, in which processes
-                              * stalled for memory */
+    /* Time in which processes stalled for memory. */
+    uint32_t stall_permille;
 } agent_seen_t;
 
 typedef struct agent_sense_t {
@@ -32,36 +29,38 @@ typedef struct agent_sense_t {
     agent_file_t events;   /* /proc/vmstat */
     agent_group_t group;
 
-    /* Of the last look. */
+    /* State of the last sample. */
     bool has_looked;
-    adm_usec_t looked_at;    /* at memory */
-    adm_usec_t processed_at; /* at processors and events */
+    adm_usec_t looked_at;    /* memory sampled at */
+    adm_usec_t processed_at; /* CPUs and events sampled at */
     uint64_t stalled_usec;
     uint64_t busy_ticks, all_ticks;
     uint64_t own_usec;
     uint64_t swapped_pages, direct_reclaims;
-    uint32_t event_permille; /* stalls as the events tell */
+    uint32_t event_permille; /* stalls estimated from events */
     agent_seen_t seen;
 } agent_sense_t;
 
-/** Open all. @a root stands in front of each path: "" is the system's. */
+/** Open all files. @param root  prefix of all paths; "" except in tests */
 void agent_sense_open(agent_sense_t *sense, const char *root);
 
 /**
- * Look at memory and stalls; with @a slowly also at processors, limits, and what
- * else is not worth to be read more often than four times a second.
- *
- * @return what is seen, until the next look.
+ * Sample memory and stalls.
+ * @param slowly  sample also CPUs, limits, and what need not be read more than
+ *         four times per second
+ * @return the measurements, valid until the next call.
  */
 const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
                                      bool slowly);
 
-/** @return the memory that is available, as in what a look sees. Does not count as a look.
- *  With @a slowly limits are read again. */
+/**
+ * @return the available memory in KiB, without a sample of the rest.
+ * @param slowly  read limits again
+ */
 uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly);
 
-/** @return what cannot be seen here, in words, separated by commas; "": nothing
- *  is missing. */
+/** @return a list of what cannot be measured, separated by commas; "" if
+ *  nothing is missing. Valid until the next call. */
 const char *agent_sense_missing(const agent_sense_t *sense);
 
 #endif

@@ -126,7 +126,7 @@ TEST(a_machine_without_groups_is_what_there_is)
     ck_assert_uint_eq(seen->available_kb, 300 * 1024);
     ck_assert_uint_eq(seen->stall_permille, 200);
     ck_assert_pstr_eq(agent_sense_missing(&sense),
-                      "processor time of httpd alone (a control group)");
+                      "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
@@ -310,7 +310,7 @@ TEST(the_top_of_all_groups_is_no_group)
     say_pressure(UNIFIED "/memory.pressure", 7);
     open_senses();
     ck_assert_pstr_eq(agent_sense_missing(&sense),
-                      "processor time of httpd alone (a control group)");
+                      "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
