@@ -1,6 +1,7 @@
-/* control.c - SetHandler admission-control: orders by POST.
+/* control.c - the handler admission-control: change limits by POST.
  *
- * Who may order, what the order says, obey, log, answer.
+ * A POST request overrides the configured limit, queue length or mode of one
+ * zone. Every other request gets the status pages.
  */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -20,7 +21,8 @@
 
 APLOG_USE_MODULE(admission);
 
-/* "limit 4 -> 8 (configured 4), mode open -> pause" */
+/* Describe the change for the log: "limit 4 -> 8 (configured 4), mode open ->
+ * pause". */
 static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
                             const adm_override_t *before,
                             const adm_override_t *after)
@@ -62,8 +64,8 @@ static int obey(request_rec *r, const admission_order_t *order)
     if (rv != APR_SUCCESS) {
         return admission_text_answer(
             r, HTTP_SERVICE_UNAVAILABLE,
-            "Nothing was changed: a process that does not run holds the lock of "
-            "the zone, or the zone is no more.");
+            "Nothing was changed: a stopped process holds the zone's lock, or the "
+            "zone no longer exists.");
     }
     ap_log_rerror(APLOG_MARK, APLOG_NOTICE, 0, r, ADMLOGNO(0207)
                   "zone %s: %s, by %s", zone->name,
@@ -72,7 +74,8 @@ static int obey(request_rec *r, const admission_order_t *order)
     if (apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
         return admission_json_write(r, zone, ADMISSION_WITH_NOTHING);
     }
-    /* A form of the page: back to it, so that a reload orders nothing. */
+    /* A browser: redirect to the page, so that a reload does not repeat the
+     * POST. */
     apr_table_setn(r->headers_out, "Location",
                    apr_pstrcat(r->pool, ap_os_escape_path(r->pool, r->uri, 1),
                                r->args ? "?" : "", r->args, NULL));
@@ -94,8 +97,8 @@ ADMISSION_NOT_INLINED static int take_order(request_rec *r)
     wrong = admission_sender_check(r);
     if (wrong) {
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, r, ADMLOGNO(0208)
-                      "order refused, from %s: %s", admission_sender_name(r),
-                      wrong);
+                      "override rejected, from %s: %s",
+                      admission_sender_name(r), wrong);
         return admission_text_answer(r, HTTP_FORBIDDEN, wrong);
     }
     status = admission_order_read(r, &order, &wrong);

@@ -1,11 +1,12 @@
-/* control.h - SetHandler admission-control: orders by POST. */
+/* control.h - the handler admission-control: change limits by POST. */
 #ifndef CONTROL_H
 #define CONTROL_H
 
 #include <httpd.h>
 
-/** The hook handler: obey a POST to a place with the handler admission-control.
- *  All others are for admission_handler_status(). */
+/** The handler hook: apply a POST to a location with the handler
+ *  admission-control; pass all other requests to admission_handler_status().
+ *  @return what a handler returns. */
 int admission_control_handler(request_rec *r);
 
 #endif

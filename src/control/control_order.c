@@ -1,4 +1,4 @@
-/* control_order.c - what an order says. httpd reads the form. */
+/* control_order.c - read the form that overrides limits. */
 #include <apr_strings.h>
 #include <http_protocol.h>
 #include <util_script.h>
@@ -9,7 +9,7 @@
 #include "view/view_fields.h"
 #include "view/view_text.h"
 
-/* Names of zones are as long as a line of the configuration at most. */
+/* A zone name is at most as long as a line of the configuration. */
 #define FORM_BYTES 65536
 #define FORM_PAIRS 8
 
@@ -28,10 +28,11 @@ static const char *value_of(apr_pool_t *p, const ap_form_pair_t *pair)
         return NULL;
     }
     value[size] = '\0';
-    return strlen(value) == size ? value : NULL; /* no NUL in it */
+    return strlen(value) == size ? value : NULL; /* reject an embedded NUL */
 }
 
-/* @return what is wrong. */
+/* Parse the value of `limit` or `queue`. @return an error message; NULL: none.
+ */
 static const char *read_number(apr_pool_t *p, const char *key,
                                const char *value, int min, int max,
                                uint32_t *number)
@@ -39,7 +40,7 @@ static const char *read_number(apr_pool_t *p, const char *key,
     int parsed = admission_parse_number(value, min, max);
 
     if (*number != ADM_OVERRIDE_KEEP) {
-        return apr_psprintf(p, "%s stands twice.", key);
+        return apr_psprintf(p, "%s is given twice.", key);
     }
     if (strcmp(value, "config") == 0) {
         *number = ADM_OVERRIDE_NONE;
@@ -47,9 +48,10 @@ static const char *read_number(apr_pool_t *p, const char *key,
     }
     if (parsed < 0) {
         return apr_psprintf(
-            p, "%s: '%s' is no number from %d to %d, nor 'config'%s.", key,
+            p, "%s: '%s' is not a number from %d to %d or 'config'%s.", key,
             admission_text_utf8(p, value), min, max,
-            strcmp(value, "0") == 0 ? "; mode=pause lets nobody run" : "");
+            strcmp(value, "0") == 0 ? "; to stop requests, use mode=pause"
+                                    : "");
     }
     *number = (uint32_t)parsed;
     return NULL;
@@ -60,7 +62,7 @@ static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
     uint32_t i;
 
     if (*mode != ADM_OVERRIDE_KEEP) {
-        return "mode stands twice.";
+        return "mode is given twice.";
     }
     if (strcmp(value, "config") == 0) {
         value = adm_mode_name(ADM_MODE_OPEN);
@@ -71,7 +73,7 @@ static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
             return NULL;
         }
     }
-    return apr_psprintf(p, "mode: '%s' is none of open, pause, drain, config.",
+    return apr_psprintf(p, "mode: '%s' is not open, pause, drain or config.",
                         admission_text_utf8(p, value));
 }
 
@@ -79,12 +81,12 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
                              admission_order_t *order)
 {
     if (!value) {
-        return apr_psprintf(p, "%s: its value cannot be read.",
+        return apr_psprintf(p, "%s: the value cannot be read.",
                             admission_text_utf8(p, key));
     }
     if (strcmp(key, "zone") == 0) {
         if (order->zone) {
-            return "zone stands twice: an order is for one zone.";
+            return "zone is given twice: a request changes one zone.";
         }
         order->zone = value;
         return NULL;
@@ -100,8 +102,9 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
     if (strcmp(key, "mode") == 0) {
         return read_mode(p, value, &order->wanted.mode);
     }
-    return apr_psprintf(p, "'%s' is none of zone, limit, queue, mode.",
-                        admission_text_utf8(p, key));
+    return apr_psprintf(
+        p, "unknown parameter '%s': use zone, limit, queue or mode.",
+        admission_text_utf8(p, key));
 }
 
 static bool says_nothing(const adm_override_t *wanted)
@@ -131,11 +134,11 @@ int admission_order_read(request_rec *r, admission_order_t *order,
         *wrong = read_pair(r->pool, pair->name, value_of(r->pool, pair), order);
     }
     if (!*wrong && !order->zone) {
-        *wrong = "zone=NAME is missing, in a form as browsers send it "
-                 "(application/x-www-form-urlencoded).";
+        *wrong = "zone=NAME is missing. Send a form of the type "
+                 "application/x-www-form-urlencoded.";
     }
     if (!*wrong && says_nothing(&order->wanted)) {
-        *wrong = "One of limit=, queue= and mode= must say what is to change.";
+        *wrong = "There is nothing to change: add limit=, queue= or mode=.";
     }
     return OK;
 }

@@ -1,4 +1,4 @@
-/* control_order.h - what an order says. */
+/* control_order.h - read the form that overrides limits. */
 #ifndef CONTROL_ORDER_H
 #define CONTROL_ORDER_H
 
@@ -7,16 +7,17 @@
 #include "core/adm.h"
 
 typedef struct admission_order_t {
-    const char *zone; /* its name */
+    const char *zone; /* the zone's name */
     adm_override_t wanted;
 } admission_order_t;
 
 /**
- * Read the form that a POST carries: zone=NAME, and of limit=N|config,
- * queue=N|config and mode=open|pause|drain|config at least one.
+ * Read the form in the body of a POST request: zone=NAME and at least one of
+ * limit=N|config, queue=N|config, mode=open|pause|drain|config.
  *
- * @param wrong  what is wrong with it, a sentence; NULL: nothing.
- * @return OK, or the status to answer with.
+ * @param wrong  set to an error message for the client; NULL: the form is
+ *               valid
+ * @return OK, or an error status if the body cannot be read.
  */
 int admission_order_read(request_rec *r, admission_order_t *order,
                          const char **wrong);

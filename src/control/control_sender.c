@@ -1,9 +1,9 @@
-/* control_sender.c - who may give orders: nobody by accident.
+/* control_sender.c - which clients may override limits.
  *
- * An order needs a user whom httpd has authenticated, or a client on this machine,
- * so that a forgotten Require is no hole. And it must not come from a page of
- * somebody else in the browser of one who may: such a page cannot hide where it is
- * from (Origin), and cannot set a header of ours.
+ * Only a user that httpd has authenticated, or a client on this machine: a
+ * forgotten Require then opens nothing. A foreign page in an administrator's
+ * browser must not send overrides either. Such a page cannot hide its Origin,
+ * and cannot set our own header.
  */
 #include <stdbool.h>
 
@@ -29,8 +29,8 @@ static bool is_loopback(apr_pool_t *p, apr_sockaddr_t *address)
            || (APR_HAVE_IPV6 && is_in(p, address, "::1", "128"));
 }
 
-/* Whoever owns a name can have it lead to our address, and then his page is of
- * the same origin as we are: only names that are ours. */
+/* Accept only the server's own names. An attacker can let a name resolve to our
+ * address (DNS rebinding); a page of that name then has our origin. */
 static bool is_own_name(request_rec *r, const char *name)
 {
     return name
@@ -39,7 +39,7 @@ static bool is_own_name(request_rec *r, const char *name)
                || ap_matches_request_vhost(r, name, r->server->port));
 }
 
-/* A browser writes the same host and port into both headers. */
+/* A browser sends the same host and port in Host and Origin. */
 static bool is_own_origin(request_rec *r, const char *origin)
 {
     const char *host = apr_table_get(r->headers_in, "Host");
@@ -49,9 +49,9 @@ static bool is_own_origin(request_rec *r, const char *origin)
     return strcasecmp(origin, own) == 0 && is_own_name(r, r->hostname);
 }
 
-/* Whoever asks a proxy on this machine is none of it; nor is whoever has a customer's
- * .htaccess send the request on ([P]), which cannot take these headers away:
- * mod_proxy adds them last. */
+/* A client behind a proxy on this machine is not local; neither is one whose
+ * request a tenant's .htaccess file sends on ([P]). A tenant cannot remove
+ * these headers, because mod_proxy adds them last. */
 static bool is_proxied(const request_rec *r)
 {
     return apr_table_get(r->headers_in, "X-Forwarded-For")
@@ -65,22 +65,22 @@ const char *admission_sender_check(request_rec *r)
     const char *site = apr_table_get(r->headers_in, "Sec-Fetch-Site");
 
     if (!r->user && !is_loopback(r->pool, r->useragent_addr)) {
-        return "Orders are taken from this machine, or from a user whom httpd has "
+        return "Limits can be changed from this machine, or by a user whom httpd has "
                "authenticated (AuthType, Require user).";
     }
     if (!r->user && is_proxied(r)) {
-        return "The order comes through a proxy: from there only users whom httpd "
-               "has authenticated may give any.";
+        return "The request came through a proxy: there, only users whom httpd has "
+               "authenticated may change limits (AuthType, Require user).";
     }
     if (site && strcasecmp(site, "cross-site") == 0) {
-        return "The order comes from a page of another site.";
+        return "The request was sent by a page of another site.";
     }
     if (origin && !is_own_origin(r, origin)) {
-        return "The order comes from a page of another site: its Origin is not "
+        return "The request was sent by a page of another site: its Origin is not "
                "this server.";
     }
     if (!origin && !apr_table_get(r->headers_in, ADMISSION_CONTROL_HEADER)) {
-        return "An order needs the header " ADMISSION_CONTROL_HEADER
+        return "The request needs the header " ADMISSION_CONTROL_HEADER
                ", with any value, or the Origin of this server.";
     }
     return NULL;

@@ -1,17 +1,19 @@
-/* control_sender.h - who may give orders. */
+/* control_sender.h - which clients may override limits. */
 #ifndef CONTROL_SENDER_H
 #define CONTROL_SENDER_H
 
 #include <httpd.h>
 
-/** What a program sends to show that it is none of a foreign page. */
+/** Request header, with any value, that a program sends to override limits. A
+ *  foreign page in a browser cannot set it. */
 #define ADMISSION_CONTROL_HEADER "X-Admission-Control"
 
-/** Beside what Require says.
- *  @return what is wrong with the sender of this request; NULL: nothing. */
+/** Check the sender of a POST request, in addition to Require.
+ *  @return why it may not override limits, a sentence for the client; NULL: it
+ *  may. */
 const char *admission_sender_check(request_rec *r);
 
-/** @return the sender in words, for the log: "alice" from 127.0.0.1. */
+/** @return the sender for the log: "alice" from 127.0.0.1. */
 const char *admission_sender_name(request_rec *r);
 
 #endif

@@ -1,10 +1,12 @@
-/* http2.c - streams, which run on threads of mod_http2.
+/* http2.c - account for the threads and workers of HTTP/2 streams in zones.
  *
- * Their connection occupies a worker of the MPM as well, for as long as any of them
- * is open: mod_http2 gives it back only then. So the first stream of a connection
- * that enters a zone takes a worker for all of them, and the last one to leave
- * returns it. Private memory: what a killed child counted goes with its record in
- * the segment.
+ * A stream occupies a thread of mod_http2. Its connection also occupies a
+ * worker of the MPM while any stream is open. So the first stream of a
+ * connection that enters a zone takes one worker for all of them, and the last
+ * stream to leave returns it.
+ *
+ * The counts are in private memory: if the child is killed, its record in the
+ * segment, and with it its workers, are reclaimed.
  */
 #include <httpd.h>
 #include <pthread.h>
@@ -13,27 +15,27 @@
 #include "module/process.h"
 #include "http2_streams.h"
 
-/* Why a stream is refused, and what helps. */
+/* Reasons for a rejected stream, and the remedy. */
 #define NO_THREAD \
     "the last threads of mod_http2 are reserved, raise H2MaxWorkers"
 #define NO_WORKER                                                            \
     "the last workers are reserved, and its HTTP/2 connection would occupy " \
     "one; raise MaxRequestWorkers"
-#define NO_ROOM                                                              \
-    "its HTTP/2 connection would occupy a worker, and the connections left " \
-    "beside it are reserved; raise MaxRequestWorkers"
+#define NO_ROOM                                                       \
+    "its HTTP/2 connection would occupy a worker, and the remaining " \
+    "connections are reserved; raise MaxRequestWorkers"
 
-/* One that has streams in zones. */
+/* A connection that has streams in zones. */
 typedef struct connection_t {
-    const conn_rec *c; /* the client's; compared, not followed */
+    const conn_rec *c; /* the client's; compared, never dereferenced */
     int streams;
 } connection_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All under the lock: a stream must not go by a worker that the first one of its
- * connection is not granted. */
-static connection_t *connections; /* room for streams_max */
+/* All under one lock, held also while the worker is requested: a second stream
+ * must not enter before its connection has a worker. */
+static connection_t *connections; /* streams_max elements */
 static int connections_used;
 static int streams;
 static int streams_max;
@@ -41,7 +43,7 @@ static int streams_max;
 void admission_http2_child_init(apr_pool_t *pchild, server_rec *s)
 {
     streams_max = admission_streams_room(s);
-    /* For as long as the process lives: streams may end while pchild does. */
+    /* The process pool, because streams can end while pchild is destroyed. */
     connections = apr_pcalloc(s->process->pool,
                               (apr_size_t)streams_max * sizeof(*connections));
 }

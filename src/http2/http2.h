@@ -1,24 +1,27 @@
-/* http2.h - streams, which run on threads of mod_http2. */
+/* http2.h - account for the threads and workers of HTTP/2 streams in zones. */
 #ifndef HTTP2_H
 #define HTTP2_H
 
 #include "module/visit.h"
 
 /**
- * Count a stream that is to enter a zone: it takes a thread of mod_http2, and a
- * worker if it is the only one of its connection. The thread of the stream.
+ * Count a stream before it enters a zone: its mod_http2 thread, and a worker
+ * if it is the first stream of its connection in a zone. Called by the stream's
+ * thread.
  *
- * @return what it enters with. ADM_WORKER_NONE: admission_http2_leave() is due.
- *         Else it may neither run nor wait, and @a known has the reason.
+ * @return ADM_WORKER_NONE: the stream may enter, and must call
+ *         admission_http2_leave() at its end. Otherwise the stream must be
+ *         rejected; @a known->why_denied has the reason.
  */
 adm_worker_t admission_http2_enter(const request_rec *r,
                                    admission_request_t *known);
 
-/** admission_http2_leave() of one that is counted. */
+/** admission_http2_leave() of a counted stream. */
 void admission_http2_leave_counted(const request_rec *r,
                                    admission_request_t *known);
 
-/** The stream's visit is over. Does nothing for others. Any thread. */
+/** Undo admission_http2_enter() when the stream's visit ends. Does nothing for
+ *  a request that was not counted. Any thread. */
 static inline void admission_http2_leave(const request_rec *r,
                                          admission_request_t *known)
 {

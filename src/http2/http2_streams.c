@@ -1,11 +1,13 @@
-/* http2_streams.c - threads for HTTP/2 streams that wait.
+/* http2_streams.c - give mod_http2 enough threads for streams that wait.
  *
- * A stream runs on a thread of mod_http2 and keeps it while it waits for a permit.
- * mod_http2 makes threads as it needs them, up to H2MaxWorkers in each child, and
- * what it has not begun costs none. So where the administrator does not set
- * H2MaxWorkers, it is raised by as many as a zone can have running and waiting:
- * streams in zones use no more than these, and all others find as many threads as
- * without the module. Where H2MaxWorkers is set, a share of it is kept for others.
+ * A stream runs on a thread of mod_http2 and occupies it while it waits for a
+ * permit. mod_http2 starts threads on demand, up to H2MaxWorkers per child, so
+ * a higher maximum costs nothing until it is used.
+ *
+ * If H2MaxWorkers is not set, it is raised by the number of requests that a
+ * zone can have running and waiting. Streams in zones use only the added
+ * threads; other streams have as many as without the module. If H2MaxWorkers is
+ * set, a share of it is reserved for other streams.
  */
 #include <httpd.h>
 #include <limits.h>
@@ -21,16 +23,17 @@
 
 APLOG_USE_MODULE(admission);
 
-/* httpd's own, of the MPMs with threads. */
+/* httpd's default of ThreadsPerChild. */
 #define DEFAULT_THREADS 25
 
-/* No more are chosen: each is a thread when many wait. */
+/* Upper bound of the chosen H2MaxWorkers: each can become a thread. */
 #define MOST_THREADS 512
 
-static int threads_before; /* what mod_http2 would do */
-static int threads_added;  /* 0: it does that */
+static int threads_before; /* mod_http2's default */
+static int threads_added;  /* 0: H2MaxWorkers unchanged */
 
-/* mod_http2 keeps its configuration to itself: these are its defaults. */
+/* mod_http2 does not export its configuration. This computes its default of
+ * H2MaxWorkers. */
 static int default_threads(int threads_per_child)
 {
     int min = (int)admission_said_number("H2MinWorkers", 0);
@@ -52,8 +55,9 @@ static long at_most(long number, long most)
     return number < most ? number : most;
 }
 
-/* A stream that has given its permit back keeps its thread for a moment, in which
- * the next one may join the queue. */
+/* Twice the limit: a stream that has released its permit occupies its thread a
+ * moment longer, while its successor runs and another request joins the queue.
+ */
 static long threads_of_zone(const admission_said_zones_t *zones)
 {
     return 2 * at_most(zones->limit, MOST_THREADS)
@@ -92,7 +96,7 @@ int admission_streams_room(server_rec *s)
     if (threads < 1) {
         threads = default_threads(admission_capacity_threads());
     }
-    /* Streams that do not count keep one, and so do those that do. */
+    /* At least one thread each for streams in zones and for others. */
     room = threads - admission_capacity_reserved_share(s, threads);
     return room > 1 ? room : 1;
 }
@@ -119,7 +123,8 @@ static const admission_zone_t *largest_zone(void)
     return largest;
 }
 
-/* A client has its streams on one connection, so in one child. */
+/* Compare a zone with the threads of one child: all streams of a client are on
+ * one connection, in one child. */
 static void warn_of_long_queue(server_rec *s)
 {
     const admission_zone_t *zone = largest_zone();
@@ -129,8 +134,8 @@ static void warn_of_long_queue(server_rec *s)
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0115)
                      "zone %s (%s): MaxConcurrent %d and AdmissionQueue %d "
                      "accept %d requests, but each child has room for %d "
-                     "HTTP/2 streams in zones: requests beyond that are "
-                     "rejected; raise H2MaxWorkers or lower AdmissionQueue",
+                     "HTTP/2 streams in zones: further requests are rejected; "
+                     "raise H2MaxWorkers or lower AdmissionQueue",
                      zone->name, zone->place, admission_zones_planned(zone),
                      zone->queue_length, accepted(zone), room);
     }
@@ -145,9 +150,9 @@ int admission_streams_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     }
     if (threads_added) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0126)
-                     "H2MaxWorkers is not set: %d in place of %d, so that "
-                     "HTTP/2 streams can wait for a permit and others find a "
-                     "thread",
+                     "H2MaxWorkers is not set; using %d instead of mod_http2's "
+                     "default of %d, so that HTTP/2 streams waiting for a "
+                     "permit leave enough threads for others",
                      threads_before + threads_added, threads_before);
     }
     warn_of_long_queue(s);

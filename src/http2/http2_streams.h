@@ -1,17 +1,18 @@
-/* http2_streams.h - threads for HTTP/2 streams that wait. */
+/* http2_streams.h - give mod_http2 enough threads for streams that wait. */
 #ifndef HTTP2_STREAMS_H
 #define HTTP2_STREAMS_H
 
 #include <httpd.h>
 
-/** Raise the number of threads that mod_http2 may have, where the administrator
- *  leaves it to us, before the configuration is processed. */
+/** Raise H2MaxWorkers, unless it is set. Call before the configuration is
+ *  processed. */
 void admission_streams_pre_config(apr_pool_t *pconf);
 
-/** @return how many streams may be in zones at once, in each child. */
+/** @return the number of streams that may be in zones concurrently, per child.
+ */
 int admission_streams_room(server_rec *s);
 
-/** Say in the error log what was raised, and warn of a queue that streams cannot
+/** Log the raised H2MaxWorkers, and warn of a queue that HTTP/2 streams cannot
  *  fill. */
 int admission_streams_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);

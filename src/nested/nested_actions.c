@@ -1,7 +1,7 @@
-/* nested_actions.c - which program Action and Script of mod_actions lead to.
+/* nested_actions.c - which script Action and Script of mod_actions lead to.
  *
- * mod_actions tells nobody. But httpd shows a directive to every module that
- * has one of its name.
+ * mod_actions does not export its configuration. But httpd passes a directive
+ * to each module that declares one of that name.
  */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -9,14 +9,16 @@
 
 #include "nested_actions.h"
 
-/* In front of a script that need not exist as a file. */
+/* First character of a table value: whether the script must exist as a file. */
 #define VIRTUAL '1'
 #define A_FILE '0'
 
-/* In front of a method. No handler has a blank in its name. */
+/* Prefix of a method in the table's keys. Cannot clash with a handler, whose
+ * name has no blank. */
 #define SCRIPT "Script "
 
-/* As if we did not know it either. NULL: mod_actions is there. */
+/* Reject the directive as httpd would without us, if mod_actions is not loaded.
+ * @return an error message; NULL: mod_actions reads the directive, too. */
 static const char *unknown(const cmd_parms *cmd)
 {
     if (ap_find_linked_module("mod_actions.c")
@@ -70,8 +72,9 @@ apr_table_t *admission_actions_merge(apr_pool_t *p, apr_table_t *base,
     return base && add ? apr_table_overlay(p, add, base) : add ? add : base;
 }
 
-/* Of the method, which HEAD shares with GET; a GET without arguments is for the
- * file. */
+/* Script of the request's method. HEAD uses the script of GET. A GET without a
+ * query string does not use a script: mod_actions leaves it to the file's
+ * handler. */
 static const char *script_for_method(const apr_table_t *actions,
                                      const request_rec *r)
 {

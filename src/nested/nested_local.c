@@ -1,5 +1,7 @@
-/* nested_local.c - which URLs lead to a program of this machine.
- * Called for requests that mod_proxy sends for one that holds a permit.
+/* nested_local.c - which URLs lead to a program on this machine.
+ *
+ * Called for each request that mod_proxy sends on behalf of a request with a
+ * permit.
  */
 #include <httpd.h>
 #include <ap_listen.h>
@@ -14,10 +16,11 @@
 /* ---- loopback addresses -------------------------------------------------- */
 
 #define HOSTS 64
-#define HOST_ROOM 256 /* a longer name cannot be resolved */
+#define HOST_ROOM 256 /* longer names cannot be resolved */
 
-/* What names resolve to, as mod_proxy does it: once in each child. One name a place, by
- * its hash: who can make mod_proxy ask for any name fills no memory. */
+/* Cache of name lookups; a name is resolved once per child, as in mod_proxy. A
+ * name's hash is its slot, so that clients that make mod_proxy look up
+ * arbitrary names cannot fill memory. */
 static struct host_t {
     char name[HOST_ROOM];
     bool is_loopback;
@@ -38,8 +41,9 @@ bool admission_local_is_loopback(const apr_sockaddr_t *address)
            && ntohl(address->sa.sin.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* All of its addresses: mod_proxy may connect to any. The host of a URL behind the path
- * of a socket need not resolve. */
+/* @return whether all addresses of a name are loopback, as mod_proxy may
+ * connect to any of them. The host in the URL of a Unix socket need not
+ * resolve. */
 static bool resolves_to_loopback(apr_pool_t *p, const char *name)
 {
     apr_sockaddr_t *address;
@@ -96,9 +100,9 @@ static bool is_among(const apr_array_header_t *names, const char *host)
     return false;
 }
 
-/* A ServerName or ServerAlias. What that resolves to may be an address that leads back
- * here from outside. If it is another machine, that gets words that mean nothing to
- * it. */
+/* @return whether a host is a ServerName or ServerAlias. Such a name may
+ * resolve to an outside address that leads back here. If it leads to another
+ * machine, the header does no harm: its tickets mean nothing there. */
 static bool is_own_name(const char *host)
 {
     const server_rec *s;
@@ -134,7 +138,8 @@ static bool is_own_address(const char *local_ip, const char *host,
 
 /* ---- URLs ---------------------------------------------------------------- */
 
-/* Schemes of HTTP/2 and WebSocket in mod_proxy. NULL: no HTTP. */
+/* @return the HTTP scheme that a scheme of mod_proxy stands for: h2 and wss are
+ * https, h2c and ws are http; NULL: the URL is not HTTP. */
 static const char *http_scheme_of(const char *scheme)
 {
     if (strcasecmp(scheme, "h2") == 0 || strcasecmp(scheme, "wss") == 0) {

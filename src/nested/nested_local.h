@@ -1,4 +1,4 @@
-/* nested_local.h - which URLs lead to a program of this machine. */
+/* nested_local.h - which URLs lead to a program on this machine. */
 #ifndef NESTED_LOCAL_H
 #define NESTED_LOCAL_H
 
@@ -6,13 +6,16 @@
 
 #include <httpd.h>
 
-/** @return whether an address is one of 127.0.0.0/8 or ::1. */
+/** @return whether an address is in 127.0.0.0/8 or is ::1. */
 bool admission_local_is_loopback(const apr_sockaddr_t *address);
 
-/** @return whether an HTTP URL leads to a loopback address, to an address on which this
- *  very server listens, or to a name of its own. A name is resolved once in each child.
+/**
+ * @return whether an HTTP URL leads to a loopback address, to an address on
+ *         which this server listens, or to one of its own names. Blocks while a
+ *         name is resolved, once per name and child.
  *
- *  @param local_ip  by which the client came */
+ * @param local_ip  the server's address of the client's connection
+ */
 bool admission_local_url(apr_pool_t *p, const char *url, const char *local_ip);
 
 #endif

@@ -1,15 +1,16 @@
-/* nested_redirect.c - redirects inside httpd: ask where they lead.
+/* nested_redirect.c - enter the zone of the target of an internal redirect.
  *
- * A rule in .htaccess, an Action or a Script makes a second request out of the client's:
+ * A rewrite rule in .htaccess or <Directory>, an Action or a Script redirects
+ * the client's request inside httpd. The target is a second request_rec, which
+ * runs on the stack of the first one and so can no longer be parked. Therefore
+ * the first request enters the zone on behalf of its target:
  *
- *   the client's request   handler "redirect-handler": look up its target, enter
- *                          the target's zone, wait there, parked if possible
- *     the target's         takes over the verdict and the permit, and goes on as
- *                          if it had asked itself
+ *   the client's request   looks its target up, enters the target's zone, waits
+ *                          there, parked if possible, then redirects
+ *     its target           takes the decision and the permit over, and runs
  *
- * The target itself runs on the stack of the client's request, which can only be
- * parked before. If the redirect turns out to lead elsewhere, its target asks
- * for itself.
+ * If the redirect leads to another zone than looked up, the target enters its
+ * zone itself.
  */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -32,8 +33,8 @@
 
 /* ---- look up ------------------------------------------------------------- */
 
-/* @return where the handler of the request redirects to, without the query
- * string, which stays; NULL: nowhere. */
+/* @return the path that the request's handler redirects to, without a query
+ * string (the redirect keeps the request's own); NULL: it does not redirect. */
 static const char *target_of(request_rec *r)
 {
     if (admission_counts_redirect(r)) {
@@ -44,7 +45,8 @@ static const char *target_of(request_rec *r)
                                     r, admission_counts_file(r));
 }
 
-/* As the redirect will find it: rules ask for REDIRECT_STATUS. */
+/* The environment that the target will see after the redirect. Rewrite rules
+ * test REDIRECT_STATUS, so the lookup needs it. */
 static apr_table_t *redirected_environment(const request_rec *r)
 {
     const apr_array_header_t *old = apr_table_elts(r->subprocess_env);
@@ -88,8 +90,9 @@ static request_rec *look_up(request_rec *r, const char *uri, const char *args)
     return target;
 }
 
-/* @return the last of a few redirects; NULL: one was refused, or there are too
- * many. The caller destroys it. */
+/* Follow the chain of redirects. @return the last target, which the caller must
+ * destroy; NULL if a target is denied, or there are more than HOPS_MAX
+ * redirects. */
 static request_rec *find_last(request_rec *r, const char *uri)
 {
     request_rec *target = look_up(r, uri, r->args);
@@ -150,7 +153,8 @@ bool admission_detour_target(request_rec *r, admission_target_t *target)
 
 /* ---- run, take over, leave ----------------------------------------------- */
 
-/* The visit may be used again at once, so nobody must know it any more. */
+/* Release the permit and forget the visit: another request can reuse it
+ * immediately. */
 static void hand_on(const request_rec *r, admission_request_t *known)
 {
     adm_ticket_release(&known->visit->ticket, adm_now());
@@ -159,7 +163,8 @@ static void hand_on(const request_rec *r, admission_request_t *known)
     admission_http2_leave(r, known);
 }
 
-/* Nobody took it. But a part of a page may have used it. */
+/* Release a permit that the target did not take over. A subrequest may have run
+ * a program with it, so the program's end is checked first. */
 static void give_back(request_rec *r, adm_ticket_t *ticket, int rv)
 {
     if (atomic_load(&ticket->held)) {
@@ -183,8 +188,8 @@ int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
     return rv;
 }
 
-/* @return what is known of the request before this one in a chain of redirects
- * that has asked for it; NULL: none has. */
+/* @return the state of the earlier request in this redirect chain that entered
+ * a zone on behalf of its target; NULL: none. */
 static admission_request_t *known_ahead(const request_rec *r)
 {
     const request_rec *prev;

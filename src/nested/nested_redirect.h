@@ -1,4 +1,4 @@
-/* nested_redirect.h - redirects inside httpd: ask where they lead. */
+/* nested_redirect.h - enter the zone of the target of an internal redirect. */
 #ifndef NESTED_REDIRECT_H
 #define NESTED_REDIRECT_H
 
@@ -6,8 +6,9 @@
 #include "module/tell.h"
 #include "module/visit.h"
 
-/** @return whether a request with this configuration may be about to be redirected
- *  inside httpd. Costs a few instructions. */
+/** @return whether a request with this configuration might be redirected inside
+ *  httpd. A few instructions; admission_detour_target() then looks up the
+ *  target. */
 static inline bool
 admission_detour_is_possible(const request_rec *r,
                              const admission_dir_conf_t *conf)
@@ -15,58 +16,56 @@ admission_detour_is_possible(const request_rec *r,
     return conf->actions || admission_counts_redirect(r);
 }
 
-/** Where a request is about to be redirected to. */
+/** The target of an internal redirect. */
 typedef struct admission_target_t {
-    admission_dir_conf_t conf; /* what applies there */
+    admission_dir_conf_t conf; /* configuration of the target's URL */
     char *filename;
     const char *handler;
 } admission_target_t;
 
 /**
  * Look up where a client's request is about to be redirected inside httpd.
- * Maps and authenticates the target, and runs nothing of it.
+ * Maps and authenticates the target, but runs no handler.
  *
- * @param target  filled in
- * @return whether it counts there. Not if the request does not only redirect.
+ * @param target  filled in; allocated from the request's pool
+ * @return whether the target counts in a zone. False if the request is not a
+ *         client's own request, or is not redirected.
  */
 bool admission_detour_target(request_rec *r, admission_target_t *target);
 
-/** Set the handler of a request that has been looked up, as httpd does before it runs
- *  one. */
+/** Derive the handler of a request that was only looked up, as
+ *  ap_invoke_handler() does. */
 void admission_detour_set_handler(request_rec *r);
 
-/** @return the last of a few redirects inside httpd that this request would go through,
- *  looked up: a subrequest, for the caller to destroy; @a r: it is not redirected; NULL:
- *  a target is refused, or there are too many. */
+/** Follow the redirects of this request by lookups. @return the last target, a
+ *  subrequest that the caller must destroy; @a r if it is not redirected; NULL
+ *  if a target is denied, or there are too many. */
 request_rec *admission_detour_follow(request_rec *r);
 
 /**
- * Run the redirect of a request that has asked for its target. The target takes
- * over the verdict and what the request holds; if it never does, that is given
- * back here.
+ * Run the redirect of a request that entered the zone on behalf of its target.
+ * If the target never takes the decision and the permit over, the permit is
+ * released here.
  *
- * @param redirect  the handlers; returns what a handler returns, and so does
- *                  this function
+ * @param redirect  runs the remaining handlers
+ * @return what @a redirect returns.
  */
 int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
                          int (*redirect)(request_rec *r));
 
 /**
- * Take over what was decided about this request before it was redirected
- * here, and the permit. If that was for another zone, the permit is given back.
+ * Take over the decision and the permit of the request that was redirected
+ * here. If the decision is for another zone, its permit is released.
  *
- * @param verdict  its zone is the request's; filled in
- * @return whether it was decided.
+ * @param verdict  its zone is set by the caller; the rest is filled in
+ * @return whether there was a decision to take over.
  */
 bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict);
 
-/**
- * A program may answer with another URL of this server. Once it has ended, give
- * back the permit that it ran with, before its target asks for one of another
- * zone: nobody waits with a permit in hand then.
- *
- * Waits a moment for the program's end.
- */
+/** Release the permit of a program that redirected its client to another URL of
+ *  this server, if the program has ended. Called before the new URL enters its
+ *  zone, so that no request waits for one permit while it holds another. Blocks
+ *  up to a second. */
 void admission_detour_leave_ended(request_rec *r);
 
 #endif

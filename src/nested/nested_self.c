@@ -1,23 +1,24 @@
 /* nested_self.c - requests that this server sends to itself.
  *
- * A request that holds a permit and waits for an answer of the same zone would wait
- * for itself. So would one that is sent to a filter on this machine (a cache, a
- * firewall) which sends it on to this server. mod_proxy's requests to this machine
- * carry the name of each ticket that their sender holds, and those that it came with
- * itself, and how many requests are between it and the client's:
+ * A request with a permit that is proxied to the same zone would wait for
+ * itself. So would one that is proxied to a local filter (a cache, a firewall)
+ * which sends it on to this server. Therefore a request that mod_proxy sends to
+ * this machine has a header: the number of hops so far, and the name of each
+ * ticket that the proxying request holds or has received.
  *
- *   Admission-Ticket: hops=N/MAC KIND NAME/MAC KIND NAME/MAC     (KIND is one letter)
+ *   Admission-Ticket: hops=N/MAC KIND NAME/MAC KIND NAME/MAC   (KIND: one letter)
  *
- * The permit moves to where the work is: the request that brings the header takes it
- * over, and who sent it only passes the answer on. That one may end first, when
- * its client leaves, and the work goes on with its permit.
+ * The permit moves to the request that does the work: the receiver takes it
+ * over, and the proxying request only passes the response on. If that one's
+ * client disconnects, the receiver continues with the permit.
  *
- * The key of the MAC is known to processes of this httpd only, and a name is good
- * while its ticket holds its permit: once. Programs of this machine see it, so nothing
- * in it is a secret. Every request loses the header before other modules see it.
+ * Only processes of this httpd know the key of the MAC, and a name is valid
+ * while its ticket holds its permit. Local programs see the header, so it
+ * contains no secret. It is removed from every request before other modules see
+ * it.
  *
- * Each of these requests holds a worker that the reserve does not know. So there
- * is an end to them: mod_proxy may lead in a circle.
+ * Each of these requests occupies a worker that the reserve does not count, and
+ * mod_proxy may be configured as a loop. So the number of hops is limited.
  */
 #include <httpd.h>
 #include <apr_siphash.h>
@@ -32,14 +33,14 @@
 #include "module/process.h"
 
 #define HEADER "Admission-Ticket"
-#define PROXY_KEY "mod_admission-proxy" /* over restarts */
-/* In the pool of the client's request. */
+#define PROXY_KEY "mod_admission-proxy" /* set across restarts */
+/* Userdata of the pool of the client's request. */
 #define TICKETS_KEY "admission-tickets"
-#define TOKENS_MAX 1024             /* characters in one header */
-#define WORDS_MAX (TOKENS_MAX + 64) /* with the hops */
+#define TOKENS_MAX 1024             /* length of the tickets in a header */
+#define WORDS_MAX (TOKENS_MAX + 64) /* length of the header */
 #define HOPS "hops="
-#define KIND_MOVES "m" /* the permit, with the request */
-#define KIND_STAYS "s"
+#define KIND_MOVES "m" /* the permit moves with the request */
+#define KIND_STAYS "s" /* the sender keeps the permit */
 #define MAC_LENGTH (2 * APR_SIPHASH_DSIZE)
 
 _Static_assert(ADM_SECRET_LENGTH == APR_SIPHASH_KSIZE,
@@ -56,7 +57,8 @@ bool admission_self_is_possible(void)
 
 /* ---- words --------------------------------------------------------------- */
 
-/* The secret hashes keys, too. */
+/* MAC of a word of the header, in hex. The header's name is included in the
+ * message, because the segment's secret also hashes keys. */
 static const char *mac_of(apr_pool_t *p, const char *word)
 {
     const char *text = apr_pstrcat(p, HEADER ": ", word, NULL);
@@ -69,7 +71,7 @@ static const char *mac_of(apr_pool_t *p, const char *word)
     return shown;
 }
 
-/* In a time that tells nothing of where they differ. */
+/* Compare in constant time. */
 static bool is_same_mac(const char *one, const char *other)
 {
     unsigned char difference = 0;
@@ -84,7 +86,7 @@ static bool is_same_mac(const char *one, const char *other)
     return difference == 0;
 }
 
-/* Cut the MAC off a word. @return whether it is one of ours. */
+/* Cut the MAC off a word. @return whether it is valid. */
 static bool is_ours(apr_pool_t *p, char *word)
 {
     char *mac = strchr(word, '/');
@@ -96,9 +98,9 @@ static bool is_ours(apr_pool_t *p, char *word)
     return is_same_mac(mac, mac_of(p, word));
 }
 
-/* What a request came with. */
+/* The tickets that a request was received with. */
 typedef struct tickets_t {
-    const char *tokens; /* with their MACs */
+    const char *tokens; /* words, each with its MAC */
     int hops;
 } tickets_t;
 
@@ -117,14 +119,15 @@ static const conn_rec *connection_of(const request_rec *r)
     return r->connection->master ? r->connection->master : r->connection;
 }
 
-/* The virtual host, by its record, which all children of a configuration have at one
- * address. */
+/* Identifies the virtual host: the address of its server_rec, which is the same
+ * in all children of a configuration. Never 0. */
 static uint32_t host_of(const request_rec *r)
 {
     return (uint32_t)((uintptr_t)r->server / sizeof(void *)) | 1;
 }
 
-/* @return whether mod_proxy sends it to a program of this machine, or to this server. */
+/* @return whether mod_proxy sends the request to a program on this machine, or
+ * to this server. */
 static bool stays_here(const request_rec *r)
 {
     const char *backend = admission_backend_url(r);
@@ -148,8 +151,8 @@ static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
     return apr_pstrcat(p, add_word(p, "", hops), " ", tickets->tokens, NULL);
 }
 
-/* @return whether the sender, or a page that it is a part of, may start programs
- * with this permit while mod_proxy's request runs, or afterwards. */
+/* @return whether the sender, or the page that includes it, might run programs
+ * with this permit during or after mod_proxy's request. */
 static bool is_still_needed(const request_rec *r,
                             const admission_visit_t *visit)
 {
@@ -183,7 +186,7 @@ static bool holds_any(const request_rec *r)
     return visit != NULL;
 }
 
-/* @return the ticket's name, as a word without its MAC. */
+/* @return the word of a visit's ticket, without its MAC. */
 static const char *word_of(const request_rec *r, const admission_visit_t *visit)
 {
     char name[ADM_INHERIT_NAME_LENGTH];
@@ -194,7 +197,8 @@ static const char *word_of(const request_rec *r, const admission_visit_t *visit)
                        name, NULL);
 }
 
-/* @return what a request is to carry that is sent for this one; NULL: nothing. */
+/* @return the header of a request that is sent on behalf of @a r; NULL: it
+ * needs none. */
 static const char *words_for_backend(const request_rec *r)
 {
     const request_rec *first = admission_visit_root(r);
@@ -214,7 +218,8 @@ static const char *words_for_backend(const request_rec *r)
     return *tickets.tokens ? add_hop(r->pool, &tickets) : NULL;
 }
 
-/* A header of this name that is not ours may have come behind the body. */
+/* Set the header, or remove a foreign one, which a client can send as a trailer
+ * of its body. @return whether it is set. */
 static bool put_words(request_rec *r)
 {
     const char *words = words_for_backend(r);
@@ -228,7 +233,7 @@ static bool put_words(request_rec *r)
     return words != NULL;
 }
 
-/* Into a copy of the header that mod_proxy has made for what it sends. */
+/* Here headers_in is mod_proxy's copy, from which it makes its request. */
 int admission_self_proxy_fixups(request_rec *r)
 {
     return put_words(r) ? OK : DECLINED;
@@ -246,7 +251,8 @@ void admission_self_end_http2(request_rec *r)
 
 /* ---- received ------------------------------------------------------------ */
 
-/* @param ignores  whether anything is not ours */
+/* @param ignores set to whether the header has a word that is not ours, or no
+ * ticket */
 static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
 {
     tickets_t *tickets = apr_palloc(p, sizeof(*tickets));

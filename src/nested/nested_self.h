@@ -1,54 +1,55 @@
-/* nested_self.h - requests that this server sends to itself, also by a filter on
- * this machine. */
+/* nested_self.h - requests that this server sends to itself, directly or
+ * through a filter on this machine.
+ */
 #ifndef NESTED_SELF_H
 #define NESTED_SELF_H
 
 #include "module/conf.h"
 
-/** So many requests that this server sends to itself for one of a client run with
- *  the permit of that one. */
+/** A request this many hops behind the client's request is rejected. */
 #define ADMISSION_SELF_HOPS_MAX 10
 
-/** @return whether mod_proxy is loaded, or was before a restart: what it sent may
- *  still be on its way. Else no request comes from this server. */
+/** @return whether mod_proxy is loaded, or was before a restart, as its
+ *  requests may still be under way. If not, no request can come from this
+ *  server. */
 bool admission_self_is_possible(void);
 
-/** Take the tickets out of a request before other modules see them. */
+/** The hook post_read_request: take the header out of a request before other
+ *  modules see it, and store its tickets. */
 int admission_self_post_read_request(request_rec *r);
 
-/** mod_proxy is about to send a request: the hook fixups of mod_proxy. If it goes
- *  to a program of this machine or to this very server, it carries the tickets of what
- *  its sender holds. No other request carries any. */
+/** mod_proxy's fixups hook: set the header of a request that is sent to this
+ *  machine if its sender holds or has received tickets. Remove it from all
+ *  others. */
 int admission_self_proxy_fixups(request_rec *r);
 
-/** mod_proxy is about to answer. mod_proxy_http2 runs no hook before it sends what
- *  is in the request's header: it carries tickets from now on, as above. @return whether it does, and admission_self_end_http2() is due. */
+/** Set the header before mod_proxy_http2 runs, which calls no hook and copies
+ *  r->headers_in. @return whether it is set, and admission_self_end_http2()
+ *  must be called when its handler has returned. */
 bool admission_self_begin_http2(request_rec *r);
 
-/** They have run. */
+/** Remove the header. */
 void admission_self_end_http2(request_rec *r);
 
-/** What a request has to do with what the server itself does. */
+/** Relation of a request to the requests that this server sends to itself. */
 typedef enum admission_self_t {
-    ADMISSION_SELF_STRANGER, /* nothing, as far as this zone goes */
-    ADMISSION_SELF_PART,     /* somebody waits for it with a permit of the zone,
-                              * and needs that afterwards */
-    ADMISSION_SELF_HEIR,     /* it has the permit of who waits for it */
-    ADMISSION_SELF_ENDLESS /* there were so many between the client's request and
-                              * this one that they probably go in a circle: it
-                              * must hold no further worker */
+    ADMISSION_SELF_STRANGER, /* no relation to a request of this zone */
+    ADMISSION_SELF_PART,     /* the sender keeps its permit, because it needs it
+                              * afterwards */
+    ADMISSION_SELF_HEIR,     /* took over the sender's permit */
+    ADMISSION_SELF_ENDLESS   /* too many hops, probably a loop: reject it */
 } admission_self_t;
 
-/** If this server has sent the request to itself, for one that holds a permit of
- *  the zone and does nothing more than pass the answer on, the permit moves to
- *  @a ticket. */
+/** Find out whether this server sent the request on behalf of one with a permit
+ *  of the zone. If so, and the sender only passes the response on, the permit
+ *  moves to @a ticket. */
 admission_self_t admission_self_claim(const request_rec *r,
                                       const admission_zone_t *zone,
                                       adm_ticket_t *ticket);
 
-/** @return whether the request, which has waited too long, comes from this machine, and
- *  all permits are held by requests that another virtual host has sent to programs of
- *  this machine: if one of these has sent it, they wait for each other. */
+/** @return whether a request that has timed out was probably waiting for
+ *  itself: it comes from this machine, and all permits are held by requests
+ *  that another virtual host has proxied to this machine. */
 bool admission_self_is_awaited(const request_rec *r,
                                const admission_zone_t *zone);
 

@@ -53,11 +53,11 @@ for_each_combo(sub {
 
     # Ten workers a child: mod_http2 would have 15 threads.
     my $long = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue %d\n</Location>\n";
-    notices('no number of threads', $combo, qr/: 29 in place of 15,/,
+    notices('no number of threads', $combo, qr/using 29 instead of mod_http2's default of 15,/,
             http2 => 1, conf => $zone);
-    notices('another minimum', $combo, qr/: 35 in place of 21,/,
+    notices('another minimum', $combo, qr/using 35 instead of mod_http2's default of 21,/,
             http2 => 1, conf => "H2MinWorkers 14\n$zone");
-    notices('as many as may be', $combo, qr/: 512 in place of 15,/,
+    notices('as many as may be', $combo, qr/using 512 instead of mod_http2's default of 15,/,
             http2 => 1, conf => sprintf $long, 495);
     notices('a number that is set', $combo, undef, http2 => 1, @fits);
     notices('no zone', $combo, undef, http2 => 1, conf => '');

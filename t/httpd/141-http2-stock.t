@@ -25,7 +25,7 @@ sub streams_fill_the_queue {
 </Location>
 CONF
     $httpd->start;
-    is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set: 145 in place of 37/ }
+    is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set; using 145 instead of mod_http2's default of 37/ }
               $httpd->error_log), 1, 'mod_http2 gets threads for those who wait';
 
     my $url = $httpd->url('/cgi-bin/heavy?ms=20');

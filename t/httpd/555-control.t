@@ -51,15 +51,15 @@ sub obeyed {
 sub refuses {
     my ($httpd) = @_;
     my %wrong = (
-        'limit=0'              => qr/limit: '0' is no number from 1 to 65535.*mode=pause/,
-        'limit=999999'         => qr/limit: '999999' is no number/,
-        'limit=4x'             => qr/limit: '4x' is no number/,
-        'limit=4&limit=5'      => qr/limit stands twice/,
-        'queue=-1'             => qr/queue: '-1' is no number from 0 to 65535/,
-        'mode=<b>'             => qr/mode: '<b>' is none of open, pause, drain/,
-        'limit=4&size=7'       => qr/'size' is none of zone, limit, queue, mode/,
-        'zone=other&limit=4'   => qr/zone stands twice/,
-        ''                     => qr/One of limit=, queue= and mode= must say/,
+        'limit=0'              => qr/limit: '0' is not a number from 1 to 65535 or 'config'.*mode=pause/,
+        'limit=999999'         => qr/limit: '999999' is not a number/,
+        'limit=4x'             => qr/limit: '4x' is not a number/,
+        'limit=4&limit=5'      => qr/limit is given twice/,
+        'queue=-1'             => qr/queue: '-1' is not a number from 0 to 65535/,
+        'mode=<b>'             => qr/mode: '<b>' is not open, pause, drain or config/,
+        'limit=4&size=7'       => qr/unknown parameter 'size': use zone, limit, queue or mode/,
+        'zone=other&limit=4'   => qr/zone is given twice/,
+        ''                     => qr/nothing to change: add limit=, queue= or mode=/,
     );
     for my $body (sort keys %wrong) {
         my $answer = order($httpd, $body);
