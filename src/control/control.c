@@ -46,7 +46,7 @@ static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
     return *text ? text + 2 : "nothing changed";
 }
 
-static int obey(request_rec *r, const admission_order_t *order)
+static int apply(request_rec *r, const admission_order_t *order)
 {
     const admission_zone_t *zone = admission_fields_find_zone(r->pool,
                                                               order->zone);
@@ -82,7 +82,7 @@ static int obey(request_rec *r, const admission_order_t *order)
     return HTTP_SEE_OTHER;
 }
 
-ADMISSION_NOT_INLINED static int take_order(request_rec *r)
+ADMISSION_NOT_INLINED static int handle_post(request_rec *r)
 {
     admission_order_t order;
     const char *wrong;
@@ -106,13 +106,13 @@ ADMISSION_NOT_INLINED static int take_order(request_rec *r)
         return status;
     }
     return wrong ? admission_text_answer(r, HTTP_BAD_REQUEST, wrong)
-                 : obey(r, &order);
+                 : apply(r, &order);
 }
 
 int admission_control_handler(request_rec *r)
 {
     return admission_conf_is_handler(r, ADMISSION_CONTROL_HANDLER)
                    && r->method_number == M_POST
-               ? take_order(r)
+               ? handle_post(r)
                : admission_handler_status(r);
 }

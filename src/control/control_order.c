@@ -107,7 +107,7 @@ static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
         admission_text_utf8(p, key));
 }
 
-static bool says_nothing(const adm_override_t *wanted)
+static bool changes_nothing(const adm_override_t *wanted)
 {
     return wanted->limit == ADM_OVERRIDE_KEEP
            && wanted->queue_length == ADM_OVERRIDE_KEEP
@@ -137,7 +137,7 @@ int admission_order_read(request_rec *r, admission_order_t *order,
         *wrong = "zone=NAME is missing. Send a form of the type "
                  "application/x-www-form-urlencoded.";
     }
-    if (!*wrong && says_nothing(&order->wanted)) {
+    if (!*wrong && changes_nothing(&order->wanted)) {
         *wrong = "There is nothing to change: add limit=, queue= or mode=.";
     }
     return OK;

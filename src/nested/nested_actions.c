@@ -19,7 +19,7 @@
 
 /* Reject the directive as httpd would without us, if mod_actions is not loaded.
  * @return an error message; NULL: mod_actions reads the directive, too. */
-static const char *unknown(const cmd_parms *cmd)
+static const char *check_actions_loaded(const cmd_parms *cmd)
 {
     if (ap_find_linked_module("mod_actions.c")
         || (cmd->override & NONFATAL_UNKNOWN)) {
@@ -45,7 +45,7 @@ const char *admission_actions_note(cmd_parms *cmd, void *dir_conf,
                                    const char *type, const char *script,
                                    const char *option)
 {
-    const char *error = unknown(cmd);
+    const char *error = check_actions_loaded(cmd);
 
     if (!error) {
         note(cmd, dir_conf, type, option ? VIRTUAL : A_FILE, script);
@@ -57,7 +57,7 @@ const char *admission_actions_note_script(cmd_parms *cmd, void *dir_conf,
                                           const char *method,
                                           const char *script)
 {
-    const char *error = unknown(cmd);
+    const char *error = check_actions_loaded(cmd);
 
     if (!error) {
         note(cmd, dir_conf, apr_pstrcat(cmd->pool, SCRIPT, method, NULL),

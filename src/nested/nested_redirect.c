@@ -122,8 +122,8 @@ request_rec *admission_detour_follow(request_rec *r)
     return uri ? find_last(r, uri) : r;
 }
 
-static bool asks_there(request_rec *r, request_rec *last,
-                       admission_target_t *target)
+static bool target_counts(request_rec *r, request_rec *last,
+                          admission_target_t *target)
 {
     target->conf = *admission_url_conf_of_target(r, last);
     target->filename = apr_pstrdup(r->pool, last->filename);
@@ -138,24 +138,24 @@ bool admission_detour_target(request_rec *r, admission_target_t *target)
 {
     const char *uri = !r->main && !r->prev ? target_of(r) : NULL;
     request_rec *last;
-    bool asks;
+    bool counts;
 
     if (!uri || admission_zones()->nelts == 0 || !admission_process_child()) {
         return false;
     }
     last = find_last(r, uri);
-    asks = last && asks_there(r, last, target);
+    counts = last && target_counts(r, last, target);
     if (last) {
         ap_destroy_sub_req(last);
     }
-    return asks;
+    return counts;
 }
 
 /* ---- run, take over, leave ----------------------------------------------- */
 
 /* Release the permit and forget the visit: another request can reuse it
  * immediately. */
-static void hand_on(const request_rec *r, admission_request_t *known)
+static void release_early(const request_rec *r, admission_request_t *known)
 {
     adm_ticket_release(&known->visit->ticket, adm_now());
     known->visit = NULL;
@@ -165,7 +165,7 @@ static void hand_on(const request_rec *r, admission_request_t *known)
 
 /* Release a permit that the target did not take over. A subrequest may have run
  * a program with it, so the program's end is checked first. */
-static void give_back(request_rec *r, adm_ticket_t *ticket, int rv)
+static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
 {
     if (atomic_load(&ticket->held)) {
         admission_release_after_handler(r, ticket, rv, false);
@@ -182,7 +182,7 @@ int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
     rv = redirect(r);
     if (known->ahead) {
         known->ahead = NULL;
-        give_back(r, &known->visit->ticket, rv);
+        release_unused(r, &known->visit->ticket, rv);
     }
     admission_http2_leave(r, known);
     return rv;
@@ -213,7 +213,7 @@ bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
         return false;
     }
     if (before->zone != verdict->zone) {
-        hand_on(r, before);
+        release_early(r, before);
         return false;
     }
     *verdict = *before->ahead;
@@ -246,7 +246,7 @@ void admission_detour_leave_ended(request_rec *r)
 
         if (known && known->visit
             && admission_release_has_ended(&known->visit->ticket)) {
-            hand_on(r, known);
+            release_early(r, known);
         }
     }
 }
