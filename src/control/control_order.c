@@ -31,8 +31,8 @@ static const char *value_of(apr_pool_t *p, const ap_form_pair_t *pair)
     return strlen(value) == size ? value : NULL; /* reject an embedded NUL */
 }
 
-/* Parse the value of `limit` or `queue`. @return an error message; NULL: none.
- */
+/* Parse the value of `limit` or `queue`. @return an error message; NULL:
+ * none. */
 static const char *read_number(apr_pool_t *p, const char *key,
                                const char *value, int min, int max,
                                uint32_t *number)

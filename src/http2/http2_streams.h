@@ -8,8 +8,8 @@
  *  processed. */
 void admission_streams_pre_config(apr_pool_t *pconf);
 
-/** @return the number of streams that may be in zones concurrently, per child.
- */
+/** @return the number of streams that may be in zones concurrently, per
+ *  child. */
 int admission_streams_room(server_rec *s);
 
 /** Log the raised H2MaxWorkers, and warn of a queue that HTTP/2 streams cannot

@@ -1,4 +1,9 @@
-/* admit.c - the handler hook: decide, wait, tell, act. */
+/* admit.c - the handler hook.
+ *
+ * Decides whether the request counts (ask_zone), lets the capabilities prepare
+ * it, enters the zone and waits (ask). Then admission_run() acts on the
+ * decision: it runs the remaining handlers or rejects the request.
+ */
 #include <httpd.h>
 #include <http_config.h>
 
@@ -21,7 +26,7 @@
 #include "who.h"
 #include "process.h"
 
-/* Why it is refused, and what helps. */
+/* Reason for a rejected request, and the remedy. */
 #define ENDLESS                                                           \
     "this server has sent it to itself " APR_STRINGIFY(                   \
         ADMISSION_SELF_HOPS_MAX) " times, and each time a worker waits; " \
@@ -29,14 +34,14 @@
 
 /* ---- decide -------------------------------------------------------------- */
 
-/* Who asks a zone, and with what. */
+/* A request that enters a zone, and the settings that it enters with. */
 typedef struct asking_t {
     request_rec *r;
     const admission_dir_conf_t *conf;
     adm_child_t *child;
     admission_kin_t kin;
-    const admission_target_t *target; /* of its redirect, for which it asks;
-                                       * NULL: for itself */
+    const admission_target_t *target; /* target of the redirect on whose behalf
+                                       * it enters; NULL: its own */
 } asking_t;
 
 static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
@@ -50,8 +55,8 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
     };
 
     if (asking->kin.holds_any || self == ADMISSION_SELF_PART) {
-        /* A request that holds a permit must not wait for another one; and its
-         * worker is counted already. */
+        /* A request with a permit must not wait for a second one. Its worker is
+         * already counted. */
         return entry;
     }
     if (self == ADMISSION_SELF_ENDLESS) {
@@ -75,8 +80,8 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
     return entry;
 }
 
-/* Key, priority and cost, by expressions that see the client's URL, and the file and
- * the handler that it leads to. */
+/* Evaluate key, priority and cost. Their expressions see the client's URL, but
+ * the file and the handler that the URL leads to. */
 static void ask_key(const asking_t *asking, const admission_zone_t *zone,
                     adm_entry_t *entry)
 {
@@ -92,7 +97,8 @@ static void ask_key(const asking_t *asking, const admission_zone_t *zone,
     admission_url_restore(&view);
 }
 
-/* ADM_WAITING: the ticket is queued, to wait in the way of @a how. */
+/* Enter the zone. If verdict->outcome is ADM_WAITING, the ticket is in the
+ * queue and @a how is the way that it waits. */
 static void enter(const asking_t *asking, admission_verdict_t *verdict,
                   adm_wait_t *how)
 {
@@ -131,7 +137,8 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
 
 /* ---- wait ---------------------------------------------------------------- */
 
-/* @return SUSPENDED: park.c goes on. */
+/* Wait, parked or blocked. @return OK: the wait is over, and the decision is in
+ * @a verdict; SUSPENDED: parked, park.c continues the request. */
 static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
                            adm_wait_t how, admission_verdict_t *verdict)
 {
@@ -155,7 +162,8 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 
 /* ---- the hook ------------------------------------------------------------ */
 
-/* What capabilities do before a request asks. @return OK, or as ask(). */
+/* Let each capability prepare the request, for example read its body. @return
+ * OK, or what ask() must return. */
 static int prepare(const asking_t *asking)
 {
     int i, rv = OK;
@@ -169,14 +177,15 @@ static int prepare(const asking_t *asking)
     return rv;
 }
 
-/* @return what a handler returns, or SUSPENDED: park.c goes on. */
+/* Prepare the request, enter the zone, wait, and act on the decision. @return
+ * what a handler returns; SUSPENDED: parked, park.c continues the request. */
 static int ask(const asking_t *asking)
 {
     request_rec *r = asking->r;
     admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
-    ap_assert(verdict.zone); /* else the request does not count */
+    ap_assert(verdict.zone); /* checked by the callers */
     if (!asking->kin.holds_any && !asking->kin.was_rejected) {
         int rv = prepare(asking);
 
@@ -192,9 +201,9 @@ static int ask(const asking_t *asking)
     return admission_run(r, &verdict);
 }
 
-/* Rewrite rules of a site that take every URL would hide the module's pages: such a
- * request has the handler again that the configuration gives to its URL, for the
- * hooks that follow. */
+/* @return whether the URL is one of the module's pages. A site's rewrite rule
+ * for all URLs would hide it, so the handler that the configuration sets for
+ * the URL is restored, for the handler hooks that follow. */
 static bool is_page(request_rec *r)
 {
     const char *handler = admission_counts_redirect(r)
@@ -207,8 +216,8 @@ static bool is_page(request_rec *r)
     return handler != NULL;
 }
 
-/* It asks nothing for itself. But where it is redirected inside httpd, it asks
- * for its target, while it can still be parked. */
+/* The request itself does not count. If it is about to be redirected inside
+ * httpd, enter the target's zone now, while the request can still be parked. */
 ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
 {
     admission_target_t target;
@@ -242,8 +251,8 @@ static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf,
         return DECLINED;
     }
     if (asking.kin.was_rejected_by_zone) {
-        /* Rejected and counted once: httpd's own text takes the place of the
-         * error page. */
+        /* The zone has already rejected this client and counted it. Send
+         * httpd's built-in error text instead of the error page. */
         return admission_conf_reject_status(conf);
     }
     if (asking.kin.holds_any) {
@@ -253,7 +262,7 @@ static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf,
     return ask(&asking);
 }
 
-/* It runs without asking its zone. */
+/* Run the request without entering its zone. */
 static int let_through(request_rec *r, admission_verdict_t *verdict)
 {
     admission_visit_note(r, verdict->zone);
@@ -288,8 +297,9 @@ ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
     return ask_for_itself(r, conf, child);
 }
 
-/* A file that mod_include takes from another directory has no URI, so that no
- * <Location> applies to it. It is part of the page, and counts as that would. */
+/* The configuration that applies to a request. A file that mod_include includes
+ * from another directory has no URI, so no <Location> applies to it: the
+ * configuration of the including page does. */
 static const admission_dir_conf_t *conf_of(request_rec *r)
 {
     const admission_dir_conf_t *conf = admission_url_conf(r);
@@ -301,7 +311,8 @@ static const admission_dir_conf_t *conf_of(request_rec *r)
     return conf;
 }
 
-/* Most requests go through here in a few instructions. */
+/* The hot path: most requests are in no zone and leave after a few
+ * instructions. */
 int admission_admit(request_rec *r)
 {
     const admission_dir_conf_t *conf = conf_of(r);

@@ -1,5 +1,5 @@
-/* advice.c - what cannot work as it is configured: an error, warnings
- * at start, and `httpd -t -D DUMP_ADMISSION`.
+/* advice.c - errors and warnings about the configuration as a whole, and `httpd
+ * -t -D DUMP_ADMISSION`.
  */
 #include <httpd.h>
 #include <apr_file_info.h>
@@ -19,8 +19,9 @@
 
 APLOG_USE_MODULE(admission);
 
-/* What cannot work as it is written, although each number is allowed. A limit that
- * finds itself does so below its maximum. */
+/* Warn of a limit or queue that exceeds the workers, although each number is
+ * valid. Only informational for an automatic limit that can stay within them.
+ */
 static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
                                     const admission_zone_t *zone, int workers,
                                     int free_for_zones, int parks)
@@ -92,8 +93,8 @@ static void warn_of_key(server_rec *s, const admission_section_t *section)
     }
 }
 
-/* Allowed: an order may raise the limit. What is said outside of sections is for all
- * zones, whatever their limits. */
+/* Warnings only, because an override can raise the limit. Directives outside of
+ * sections are not checked: they apply to all zones, whatever their limits. */
 static void warn_of_numbers(server_rec *s)
 {
     const apr_array_header_t *sections = admission_sections_all();
@@ -115,7 +116,7 @@ static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
     const apr_array_header_t *zones = admission_zones();
     int workers = admission_capacity_workers();
     int reserved = admission_capacity_reserved(s, workers);
-    int parks = admission_room_would_park(s); /* looks through the files */
+    int parks = admission_room_would_park(s); /* searches the configuration */
     int i;
 
     if (zones->nelts && ap_find_linked_module("mod_cgi.c")
@@ -143,9 +144,9 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     admission_foreign_warn(p, s);
 }
 
-/* ---- when httpd asks ----------------------------------------------------- */
+/* ---- hooks --------------------------------------------------------------- */
 
-/* A share is always less than all. */
+/* A percentage is valid in any case, as it is below 100. */
 int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s)
 {
@@ -187,7 +188,7 @@ static void dump_room(apr_file_t *out, server_rec *s)
     }
 }
 
-/* Where it is set, also by virtual hosts that have one name. */
+/* Print where the limit is set, which can be in several sections. */
 static void dump_places(apr_file_t *out, const admission_zone_t *zone)
 {
     apr_file_printf(out, " (%s", zone->place);
@@ -200,7 +201,7 @@ static void dump_places(apr_file_t *out, const admission_zone_t *zone)
     apr_file_puts(")\n", out);
 }
 
-/* With the maximum, also where none is said. */
+/* The limit, including the maximum of an automatic limit that sets none. */
 static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
 {
     admission_limit_t limit = zone->said;

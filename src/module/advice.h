@@ -1,19 +1,21 @@
-/* advice.h - what cannot work as it is configured. */
+/* advice.h - errors and warnings about the configuration as a whole. */
 #ifndef MODULE_ADVICE_H
 #define MODULE_ADVICE_H
 
 #include <httpd.h>
 
-/** Refuse what leaves zones nothing: the hook check_config, when the MPM's numbers
- *  are settled. @return OK, or an error that was logged. */
+/** The hook check_config, which runs when the MPM's settings are final: refuse
+ *  an AdmissionReserve that leaves no workers for zones. @return OK, or an
+ *  error that was logged. */
 int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 
-/** Warn at start. */
+/** Log the warnings when httpd starts. */
 int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                  apr_pool_t *ptemp, server_rec *s);
 
-/** `httpd -t`: the same warnings; with -D DUMP_ADMISSION, all zones. */
+/** The hook test_config (`httpd -t`): log the warnings, or list all zones with
+ *  -D DUMP_ADMISSION. */
 void admission_advice_test_config(apr_pool_t *pconf, server_rec *s);
 
 #endif

@@ -1,16 +1,16 @@
-/* block.c - wait for a permit and hold the worker meanwhile. */
+/* block.c - wait for a permit without parking the request: blocked. */
 #include <httpd.h>
 
 #include "block.h"
 #include "park/park_mpm.h"
 
-/* Why a request gives its place up, and what helps. */
+/* Reason for a rejected request, and the remedy. */
 #define WORKER_IS_NEEDED                                                 \
     "the worker that it held is needed by a request that has a permit, " \
     "raise ThreadsPerChild"
 
-/* event's listener may have missed that workers are idle; where requests are parked,
- * the dispatcher looks. Once a second and child. */
+/* Once per second and child: the event MPM's listener can miss that workers are
+ * idle. Requests that are parked have the dispatcher for this check. */
 static void look_at_listener(adm_usec_t now)
 {
     static _Atomic adm_usec_t next_look;

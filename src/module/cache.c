@@ -1,10 +1,12 @@
-/* cache.c - answer from mod_cache what was cached during the wait.
+/* cache.c - serve from mod_cache a response that was cached during the wait.
  *
- * mod_cache has its turn before the request waits. Of clients who want the same
- * page at once the first ones run the program; when the others get their permit
- * the answer is there. Only for the cache's quick handler, which is how mod_cache
- * works unless it is told not to: its other way adds filters to the request and
- * takes a lock each time it is asked. docs/dev/decisions has the reasons.
+ * mod_cache runs before the request waits. If many clients request the same
+ * page concurrently, the first ones run the program; when the others get their
+ * permits, the response is cached.
+ *
+ * Only for the quick handler, mod_cache's default. Its other mode adds filters
+ * to the request and takes a lock with each query. docs/dev/decisions has the
+ * reasons.
  */
 #include <httpd.h>
 #include <apr_hooks.h>
@@ -32,7 +34,7 @@ static quick_handler_t quick_handler_of_cache(void)
     return NULL;
 }
 
-/* What the cache finds goes into the headers and filters of a copy. */
+/* A query changes headers and filters, so it gets a copy of the request. */
 static request_rec *copy_to_ask_with(const request_rec *r)
 {
     request_rec *copy = apr_pmemdup(r->pool, r, sizeof(*r));
@@ -50,7 +52,7 @@ bool admission_cache_has(request_rec *r)
 {
     quick_handler_t quick_handler = quick_handler_of_cache();
 
-    /* Others have not been to the quick handler with this URL. */
+    /* Subrequests and redirects did not go through the quick handler. */
     return quick_handler && !r->main && !r->prev
            && quick_handler(copy_to_ask_with(r), 1) == OK;
 }

@@ -1,4 +1,4 @@
-/* cache.h - answer from mod_cache what was cached during the wait. */
+/* cache.h - serve from mod_cache a response that was cached during the wait. */
 #ifndef MODULE_CACHE_H
 #define MODULE_CACHE_H
 
@@ -6,12 +6,12 @@
 
 #include <httpd.h>
 
-/** @return whether mod_cache has an answer to this request by now. Changes nothing
- *  of the request. */
+/** @return whether mod_cache can serve the request now. Does not change the
+ *  request. */
 bool admission_cache_has(request_rec *r);
 
-/** Begin the request again, so that mod_cache answers it. @return what its handler
- *  returns. */
+/** Restart the request by an internal redirect, so that mod_cache serves it.
+ *  @return what a handler returns. */
 int admission_cache_serve(request_rec *r);
 
 #endif

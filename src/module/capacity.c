@@ -1,5 +1,5 @@
-/* capacity.c - what httpd has to serve requests with, and how much
- * of it zones may use: workers and threads.
+/* capacity.c - how many workers and threads httpd has, and how many of them
+ * zones may use.
  */
 #include <httpd.h>
 #include <ap_mpm.h>

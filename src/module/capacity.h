@@ -1,5 +1,5 @@
-/* capacity.h - what httpd has to serve requests with, and how much
- * of it zones may use: workers and threads.
+/* capacity.h - how many workers and threads httpd has, and how many of them
+ * zones may use.
  */
 #ifndef MODULE_CAPACITY_H
 #define MODULE_CAPACITY_H
@@ -8,29 +8,30 @@
 
 #include <httpd.h>
 
-/** @return what the MPM says to a query of ap_mpm.h; @a otherwise where it does
- *  not know it. */
+/** Query the MPM. @param what an AP_MPMQ_ constant of ap_mpm.h
+ *  @return the MPM's answer, or @a otherwise if it has none. */
 int admission_capacity_query(int what, int otherwise);
 
-/** How many requests the server can run at once. */
+/** @return how many requests the server can run concurrently. */
 int admission_capacity_workers(void);
 
-/** How many threads a child has; 1 on prefork. */
+/** @return the number of threads per child; 1 on prefork. */
 int admission_capacity_threads(void);
 
-/** How many children there can be. */
+/** @return the maximum number of children. */
 int admission_capacity_children(void);
 
 /** @return whether children have more than one thread. */
 bool admission_capacity_is_threaded(void);
 
-/** How many of @a workers zones may not occupy. */
+/** @return how many of @a workers AdmissionReserve keeps free of zones. */
 int admission_capacity_reserved(server_rec *s, int workers);
 
-/** How many workers zones may occupy. */
+/** @return how many workers zones may occupy. */
 int admission_capacity_for_zones(server_rec *s);
 
-/** The same share of this many @a threads as of all workers, but at least one. */
+/** @return how many of @a threads are reserved if they are reserved in the same
+ *  proportion as the workers, but at least 1. */
 int admission_capacity_reserved_share(server_rec *s, int threads);
 
 #endif

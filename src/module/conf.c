@@ -1,4 +1,4 @@
-/* conf.c - create and merge what the configuration says. */
+/* conf.c - create and merge configurations. */
 #include "nested/nested_actions.h"
 #include "conf.h"
 

@@ -1,4 +1,4 @@
-/* conf.h - what the configuration says, and its defaults. */
+/* conf.h - the configuration: structs, defaults and accessors. */
 #ifndef MODULE_CONF_H
 #define MODULE_CONF_H
 
@@ -16,65 +16,72 @@
 
 extern module AP_MODULE_DECLARE_DATA admission_module;
 
-/* One number a call site, never used again; docs/log-messages.md has them. */
+/* Number of a log message. Each call site has its own, listed in
+ * docs/log-messages.md; a number is never reused. */
 #define ADMLOGNO(n) "ADM" #n ": "
 
-/** For what few requests need, in a hook that all of them go through: were it
- *  inlined there, all would save the registers that it uses. */
+/** For the rare path of a hook that every request goes through. Inlined, its
+ *  register saves would slow down all requests. */
 #define ADMISSION_NOT_INLINED __attribute__((noinline))
 
-/** The handler of the status pages. */
+/** Handler of the status pages. */
 #define ADMISSION_STATUS_HANDLER "admission-status"
 
-/** The same, and orders by POST. */
+/** Handler of the status pages that also accepts overrides by POST. */
 #define ADMISSION_CONTROL_HANDLER "admission-control"
 
-/** Largest numbers that a zone may have. */
+/** Largest limit and queue length of a zone. */
 #define ADMISSION_LIMIT_MAX 65535
 #define ADMISSION_QUEUE_MAX 65535
 
-/** Longest name of a zone, in bytes. */
+/** Maximum length of a zone name, in bytes. */
 #define ADMISSION_NAME_MAX 255
 
-/** A zone of this configuration. */
+/** A zone: a limit and its queue. One per configuration load. */
 typedef struct admission_zone_t {
     const char *name;
-    const char *place;        /* file:line of the MaxConcurrent that made it */
-    const char *second_place; /* of the next one of this zone; NULL: none */
-    int further_places;       /* how many there are after that */
-    admission_limit_t said;   /* by MaxConcurrent */
-    /* Its number; of one that finds itself the maximum, known when the workers
-     * are. */
+    const char *place;        /* file:line of the MaxConcurrent that defines the
+                               * zone */
+    const char *second_place; /* file:line of the next one; NULL: none */
+    int further_places;       /* how many MaxConcurrent follow those two */
+    admission_limit_t said;   /* as set by MaxConcurrent */
+    /* The limit. For an automatic limit the maximum, which is set once the
+     * number of workers is known. */
     int limit;
-    /* Where no request says otherwise. */
+    /* Defaults of the zone, for requests whose sections set nothing. */
     int queue_length;
     adm_usec_t queue_timeout;
     adm_usec_t queue_target; /* 0: off */
-    bool says_queue; /* one of its sections does, not only their surroundings */
+    bool says_queue; /* a section of the zone sets AdmissionQueue, not only the
+                      * sections around it */
     bool dry_run;
-    /* What applies in its section as far as the files tell. */
+    /* The directives that apply in the zone's section, as far as the
+     * configuration files show. For warnings and the list of zones. */
     const struct admission_dir_conf_t *apparent;
-    bool uses_flows;   /* some requests of it say key, cost or priority */
-    bool is_fleet;     /* its limit is that of all servers of the engine */
-    adm_zone_t handle; /* idx 0: the zone table was full */
+    bool uses_flows;   /* some requests have a key, cost or priority */
+    bool is_fleet;     /* the limit is shared by a group of servers */
+    adm_zone_t handle; /* idx 0: no limit, the zone table was full */
 } admission_zone_t;
 
-/** MaxConcurrent and AdmissionZone of one section: shared by all that inherit
- *  them. */
+/** MaxConcurrent and AdmissionZone of one section. Merged configurations share
+ *  a pointer to it. */
 typedef struct admission_section_t {
-    admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone */
-    const char *zone_name;  /* of AdmissionZone; NULL: the section's own */
-    bool is_fleet;          /* it says so */
-    const char *place;      /* file:line of MaxConcurrent, else AdmissionZone */
-    const char *name;       /* as in the zone's name; NULL: no usable one */
-    bool is_regex;          /* it has a regular expression in it */
-    bool is_ambiguous; /* another one of the server has the same: no name */
+    admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
+    const char *zone_name;  /* set by AdmissionZone; NULL: named after the
+                             * section */
+    bool is_fleet;          /* AdmissionZone has the option "fleet" */
+    const char *place;      /* file:line of MaxConcurrent, otherwise of
+                             * AdmissionZone */
+    const char *name;       /* the section in the zone's name; NULL: no usable
+                             * name */
+    bool is_regex;          /* the section's name has a regular expression */
+    bool is_ambiguous; /* another section of this server has the same name */
     const server_rec *server;
-    const struct admission_dir_conf_t *own; /* what the section says besides */
+    const struct admission_dir_conf_t *own; /* all directives of the section */
     admission_zone_t *zone; /* set by admission_zones_settle() */
 } admission_section_t;
 
-/** What no directive has set. */
+/** Value of a number that no directive sets. */
 #define ADMISSION_UNSET (-1)
 #define ADMISSION_DEFAULT_QUEUE_LENGTH 100
 #define ADMISSION_DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
@@ -87,7 +94,7 @@ typedef enum admission_retry_t {
     ADMISSION_RETRY_FIXED
 } admission_retry_t;
 
-/** What AdmissionFair tells requests apart by. */
+/** What AdmissionFair distinguishes requests by. */
 typedef enum admission_key_kind_t {
     ADMISSION_KEY_OFF,
     ADMISSION_KEY_CLIENT,
@@ -97,22 +104,22 @@ typedef enum admission_key_kind_t {
 } admission_key_kind_t;
 
 typedef struct admission_fair_t {
-    const char *text; /* as it was written */
+    const char *text; /* as written in the configuration */
     admission_key_kind_t kind;
-    int bits;  /* of an address of IPv4 */
-    int bits6; /* of one of IPv6 */
+    int bits;  /* prefix length of an IPv4 address */
+    int bits6; /* prefix length of an IPv6 address */
     const ap_expr_info_t *expression;
-    int max; /* permits of a key; 0: any number */
+    int max; /* permits per key; 0: unlimited */
 } admission_fair_t;
 
-/** A line of AdmissionPriority or AdmissionCost. */
+/** One AdmissionPriority or AdmissionCost directive. */
 typedef struct admission_rule_t {
-    int value; /* adm_priority_t, or a number of permits */
+    int value; /* an adm_priority_t, or a number of permits */
     const ap_expr_info_t *expression; /* NULL: always */
 } admission_rule_t;
 
-/** Per-directory configuration. Merging copies pointers and numbers only, but for
- *  actions. */
+/** Per-directory configuration. A merge copies pointers and numbers, except for
+ *  `actions`, whose tables are overlaid. */
 typedef struct admission_dir_conf_t {
     admission_section_t *section;       /* NULL: unset */
     int queue_length;                   /* -1: unset */
@@ -122,21 +129,21 @@ typedef struct admission_dir_conf_t {
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
     admission_retry_t retry;
-    int retry_seconds;              /* of ADMISSION_RETRY_FIXED */
+    int retry_seconds;              /* if retry is ADMISSION_RETRY_FIXED */
     int dry_run;                    /* -1: unset */
     const admission_fair_t *fair;   /* NULL: unset */
     apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
-    apr_array_header_t *costs;      /* the same */
+    apr_array_header_t *costs;      /* of admission_rule_t; NULL: unset */
     spool_conf_t spool;
     int nice;             /* 0 to 19; NICE_CONF_UNSET */
-    apr_table_t *actions; /* of mod_actions: handler, type or method, and the
-                           * script that it leads to; NULL: none */
-    /* The directives of the <Location> sections among those merged here, alone; NULL:
-     * there are none. Its own `location` and `actions` are not used. */
+    apr_table_t *actions; /* Action and Script of mod_actions: handler, type or
+                           * method -> script; NULL: none */
+    /* The directives of only the <Location> sections that were merged here;
+     * NULL: none. Its own `location` and `actions` are not used. */
     const struct admission_dir_conf_t *location;
 } admission_dir_conf_t;
 
-/** Of the main server. */
+/** Server configuration. Only the main server's is used. */
 typedef struct admission_server_conf_t {
     int reserve; /* -1: unset */
     bool reserve_is_percent;
@@ -152,38 +159,39 @@ typedef struct admission_server_conf_t {
     adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
 } admission_server_conf_t;
 
-/** httpd's functions for the configuration of sections and servers. */
+/** Create and merge configurations. Called by httpd. */
 void *admission_conf_create_dir(apr_pool_t *p, char *path);
 
 void *admission_conf_merge_dir(apr_pool_t *p, void *base, void *add);
 
 void *admission_conf_create_server(apr_pool_t *p, server_rec *s);
 
-/** @return the directives of @a add merged over those of @a base, allocated from
- *  @a p, without `actions` and `location`. */
+/** Merge two sets of directives, @a add over @a base, except `actions`
+ *  and `location`. @return the result, allocated from @a p. */
 admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
                                            const admission_dir_conf_t *base,
                                            const admission_dir_conf_t *add);
 
-/** @return the zone of this configuration; NULL where nothing is limited. */
+/** @return the zone of this configuration; NULL: no limit applies. */
 static inline admission_zone_t *
 admission_conf_zone(const admission_dir_conf_t *conf)
 {
     return conf->section ? conf->section->zone : NULL;
 }
 
-/** @return whether the handler of a request is called so. Inline, as nearly all are
- *  called otherwise from the first letter on. */
+/** @return whether the request has this handler. Inline, because nearly all
+ *  names differ in their first letter. */
 static inline bool admission_conf_is_handler(const request_rec *r,
                                              const char *name)
 {
     return *r->handler == *name && strcmp(r->handler, name) == 0;
 }
 
-/* What applies to a request with this configuration: its own sections, else what
- * others of its zone say, else the default. */
+/* Settings of a request with this configuration. Its own sections take
+ * precedence over the zone's defaults, and these over the module's. */
 
-/** @return how many requests may wait when this one comes. */
+/** @return the maximum number of waiting requests, when this request
+ *  arrives. */
 static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);
@@ -193,7 +201,7 @@ static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
                   : ADMISSION_DEFAULT_QUEUE_LENGTH;
 }
 
-/** @return how long this one may wait. */
+/** @return how long the request may wait. */
 static inline adm_usec_t
 admission_conf_queue_timeout(const admission_dir_conf_t *conf)
 {
@@ -204,7 +212,8 @@ admission_conf_queue_timeout(const admission_dir_conf_t *conf)
                   : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
 }
 
-/** @return the wait that the queue is kept below, as AdmissionQueue says; 0: off. */
+/** @return AdmissionQueue target=: the wait that the queue should stay below;
+ *  0: off. */
 static inline adm_usec_t
 admission_conf_queue_target(const admission_dir_conf_t *conf)
 {
@@ -215,7 +224,7 @@ admission_conf_queue_target(const admission_dir_conf_t *conf)
                                                  : 0;
 }
 
-/** @return the status of one that is rejected. */
+/** @return the status of a rejected request. */
 static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
 {
     return conf->reject_status != ADMISSION_UNSET
@@ -223,7 +232,7 @@ static inline int admission_conf_reject_status(const admission_dir_conf_t *conf)
                : ADMISSION_DEFAULT_REJECT_STATUS;
 }
 
-/** @return whether what would be decided is only counted. */
+/** @return whether decisions are only counted, not enforced. */
 static inline bool admission_conf_is_dry_run(const admission_dir_conf_t *conf)
 {
     return conf->dry_run == 1;

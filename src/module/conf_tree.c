@@ -1,5 +1,5 @@
-/* conf_tree.c - what the configuration files say, also in directives of
- * other modules. Never what .htaccess says: that is not in httpd's tree.
+/* conf_tree.c - search the tree of all directives in the configuration files,
+ * of all modules. The tree has no .htaccess files.
  */
 #include <httpd.h>
 #include <apr_strings.h>
@@ -20,7 +20,7 @@ double admission_said_number(const char *name, double otherwise)
 {
     const ap_directive_t *directive;
 
-    /* At the top of the files; the last one counts. */
+    /* Only the top level, where the last directive applies. */
     for (directive = ap_conftree; directive; directive = directive->next) {
         if (strcasecmp(directive->directive, name) == 0) {
             otherwise = strtod(directive->args, NULL);
@@ -29,7 +29,6 @@ double admission_said_number(const char *name, double otherwise)
     return otherwise;
 }
 
-/* In the order of the files; a section stands before what is in it. */
 const ap_directive_t *admission_said_next(const ap_directive_t *directive)
 {
     if (directive->first_child) {
@@ -46,7 +45,6 @@ bool admission_said_is(const ap_directive_t *directive, const char *name)
     return strcasecmp(directive->directive, name) == 0;
 }
 
-/* The first word of the arguments, "" where there is none. */
 const char *admission_said_argument(apr_pool_t *p,
                                     const ap_directive_t *directive)
 {
@@ -82,8 +80,8 @@ bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
     return false;
 }
 
-/* What a limit that finds itself comes to is not known; nor is it how many workers
- * there are. */
+/* Assumed maximum of `MaxConcurrent auto`: neither its result nor the number of
+ * workers is known yet. */
 #define LIMIT_OF_AUTO 64
 
 static long said_limit(const char *args)
@@ -126,7 +124,6 @@ admission_said_zones_t admission_said_zones(void)
     return zones;
 }
 
-/* Behind the last directive outside of sections. */
 void admission_said_add(apr_pool_t *pconf, const char *name, long number)
 {
     ap_directive_t *directive = apr_pcalloc(pconf, sizeof(*directive));

@@ -1,44 +1,46 @@
-/* conf_tree.h - what the configuration files say, in all directives. */
+/* conf_tree.h - search the tree of all directives in the configuration files.
+ */
 #ifndef MODULE_CONF_TREE_H
 #define MODULE_CONF_TREE_H
 
 #include "conf.h"
 
-/** @return the directive behind this one, in the order of the files: a section,
- *  then what is in it. NULL: it is the last. Begin with ap_conftree. */
+/** Iterate over all directives in the order of the files, a section before its
+ *  contents. Start with ap_conftree. @return the next directive; NULL at the
+ *  end. */
 const ap_directive_t *admission_said_next(const ap_directive_t *directive);
 
 /** @return whether the directive has this name. */
 bool admission_said_is(const ap_directive_t *directive, const char *name);
 
-/** @return its first argument; "" where there is none. */
+/** @return the directive's first argument; "" if it has none. */
 const char *admission_said_argument(apr_pool_t *p,
                                     const ap_directive_t *directive);
 
-/** @return whether a directive of this name stands anywhere, with this word among
- *  its arguments; NULL: any. */
+/** @return whether the configuration has a directive of this name anywhere,
+ *  with @a word among its arguments unless NULL. */
 bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
 
-/** @return a number that another module's directive says outside of sections,
- *  the last one; @a otherwise where none does. */
+/** @return the number that the last directive of this name outside of sections
+ *  sets; @a otherwise if there is none. */
 double admission_said_number(const char *directive, double otherwise);
 
-/** What the zones of the configuration can come to, before they are made. */
+/** Upper bounds of the zones, taken from the directives before zones exist. */
 typedef struct admission_said_zones_t {
-    int limits; /* how often MaxConcurrent is said */
-    long limit; /* the highest one */
-    long queue; /* the longest one, or the default where it may hold */
+    int limits; /* number of MaxConcurrent directives */
+    long limit; /* highest limit */
+    long queue; /* longest queue, including the default if it might apply */
 } admission_said_zones_t;
 
-/** @return what the directives of zones say, wherever they stand. */
+/** @return the upper bounds, from directives anywhere in the configuration. */
 admission_said_zones_t admission_said_zones(void);
 
-/** Put a directive of another module at the end of the configuration, outside of
- *  sections. Before the configuration is processed. */
+/** Append a directive of another module to the configuration, outside of
+ *  sections. Call before the configuration is processed. */
 void admission_said_add(apr_pool_t *pconf, const char *directive, long number);
 
-/** Log a warning of each directive of ours that has no effect: handlers that
- *  nothing gives, a queue without a limit, a target beyond its timeout. */
+/** Log a warning for each of the module's directives that has no effect:
+ *  settings without a limit, a target longer than its timeout. */
 void admission_said_warn(apr_pool_t *p, server_rec *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* counts.c - which requests count. */
+/* counts.c - which requests count against the limit of their zone. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_core.h>
@@ -15,9 +15,10 @@ APLOG_USE_MODULE(admission);
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
 
-/* A file without a handler is served by its type, which httpd then takes for
- * the handler's name. So AddType and ForceType can name any handler, and only a
- * media type is that of a file. */
+/* @return whether the request is for a static file that only has a type. httpd
+ * uses a file's type as its handler name if it has no handler. AddType and
+ * ForceType can thus set any handler, so only a media type means a static file.
+ */
 static bool is_file_of_its_type(const request_rec *r)
 {
     apr_size_t length = strlen(r->handler);
@@ -28,8 +29,9 @@ static bool is_file_of_its_type(const request_rec *r)
            && admission_parse_is_media_type(r->handler);
 }
 
-/* PHP in the server runs executable pages as programs, with php_value xbithack,
- * which .htaccess may have. They are files to all others. */
+/* @return whether mod_php might run the file as a program, because it is
+ * executable: the option xbithack of mod_php, which .htaccess may set. For
+ * other modules it is a static file. */
 static bool may_be_php(const request_rec *r)
 {
     return strcmp(r->handler, "text/html") == 0
@@ -46,8 +48,9 @@ bool admission_counts_file(const request_rec *r)
            || (is_file_of_its_type(r) && !may_be_php(r));
 }
 
-/* What httpd's own handler sends as it is, and never a 404. A module of another author
- * leaves such files to httpd, or cannot be told apart from it. */
+/* @return whether httpd's default handler sends the file unchanged, and not a
+ * 404. A third-party module leaves such files to httpd, or cannot be
+ * distinguished from it. */
 static bool is_existing_file(const request_rec *r)
 {
     return r->finfo.filetype == APR_REG
@@ -56,7 +59,8 @@ static bool is_existing_file(const request_rec *r)
                || !*r->path_info);
 }
 
-/* What an administrator needs when everything else is full, and what costs nothing. */
+/* @return whether the handler costs next to nothing, or shows an administrator
+ * the state of a busy server. */
 static bool is_cheap_by_name(const request_rec *r)
 {
     static const char *const handlers[] = {
@@ -74,8 +78,9 @@ static bool is_cheap_by_name(const request_rec *r)
     return false;
 }
 
-/* Files, directories and URLs without either name no handler: httpd answers them
- * itself, cheaply, unless another module takes them. */
+/* @return whether httpd serves the request itself, cheaply. Files, directories,
+ * and URLs without either have no handler name, so another module might serve
+ * them. */
 static bool is_cheap(const request_rec *r)
 {
     if (admission_counts_file(r) || strcmp(r->handler, DIR_MAGIC_TYPE) == 0) {
@@ -84,7 +89,8 @@ static bool is_cheap(const request_rec *r)
     return is_cheap_by_name(r);
 }
 
-/* A rule can have a request proxied and set another handler besides. */
+/* @return whether the request is for a program or a backend. A rewrite rule can
+ * have a request proxied and set another handler as well. */
 static bool is_dynamic(request_rec *r)
 {
     return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
@@ -132,13 +138,12 @@ bool admission_counts(const admission_dir_conf_t *conf, request_rec *r)
     return admission_counts_all(conf);
 }
 
-/* Handlers that only find out which request is meant, and run that. */
 bool admission_counts_detour(request_rec *r)
 {
     if (admission_counts_redirect(r)) {
         return true;
     }
-    /* A type map can have the page itself in it. */
+    /* A type map can contain the page itself. */
     return (admission_conf_is_handler(r, "type-map")
             || admission_conf_is_handler(r, "application/x-type-map"))
            && !admission_include_may_exec(r);

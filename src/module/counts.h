@@ -1,4 +1,4 @@
-/* counts.h - which requests count. */
+/* counts.h - which requests count against the limit of their zone. */
 #ifndef MODULE_COUNTS_H
 #define MODULE_COUNTS_H
 
@@ -7,27 +7,28 @@
 /** @return whether a request with this handler counts. */
 bool admission_counts(const admission_dir_conf_t *conf, request_rec *r);
 
-/** @return whether the section says that every handler counts. */
+/** @return whether AdmissionHandlers is set to "all". */
 bool admission_counts_all(const admission_dir_conf_t *conf);
 
-/** @return whether a rule of mod_rewrite, of a directory or .htaccess, redirects the
- *  request inside httpd: to what follows "redirect:" in its filename. */
+/** @return whether mod_rewrite, by a rule in a directory or .htaccess,
+ *  redirects the request inside httpd. Its filename is then "redirect:" and the
+ *  target's path. */
 static inline bool admission_counts_redirect(const request_rec *r)
 {
-    /* Else it is a file whose handler somebody has called so. */
+    /* Without that prefix it is a file whose configured handler has this name. */
     return admission_conf_is_handler(r, "redirect-handler") && r->filename
            && strncmp(r->filename, "redirect:", 9) == 0;
 }
 
-/** @return whether only the last handlers of all, which serve files, have a handler or
- *  type of this name. */
+/** @return whether the handler's name means a static file: only httpd's last
+ *  handlers, which send files, serve it. */
 bool admission_counts_file(const request_rec *r);
 
-/** @return whether the handler only finds out which request is meant, and runs
- *  that. */
+/** @return whether the handler only finds another URL and redirects to it. */
 bool admission_counts_detour(request_rec *r);
 
-/** @return whether AdmissionExempt is true of the request. */
+/** @return whether AdmissionExempt is true for the request. An expression that
+ *  fails is logged, and counts as false. */
 bool admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
                              const admission_zone_t *zone);
 

@@ -1,7 +1,7 @@
-/* directives.c - the directives.
+/* directives.c - the table of directives, and the functions that read them.
  *
- * A directive only notes what it says; which zones that makes is settled in
- * zones.c when everything has been read.
+ * A directive is only recorded. Which zones result is decided in zones.c, after
+ * the whole configuration has been read.
  */
 #include <httpd.h>
 #include <apr_lib.h>
@@ -237,7 +237,7 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                             "503 or 429",
                             status);
     }
-    /* A status that httpd does not know would be sent as 500. */
+    /* httpd sends a status that it does not support as 500. */
     if (number < 0
         || (number != HTTP_INTERNAL_SERVER_ERROR
             && ap_index_of_response(number)
@@ -258,7 +258,8 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
     return NULL;
 }
 
-/* Not httpd's own kind of directive for this: its message lacks the value. */
+/* Instead of httpd's own type of directive, whose error message lacks the
+ * value. */
 static const char *parse_flag(cmd_parms *cmd, const char *arg, int *flag)
 {
     if (strcasecmp(arg, "on") != 0 && strcasecmp(arg, "off") != 0) {
@@ -333,7 +334,8 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
                               arg);
 }
 
-/* httpd calls only functions of this table, so mod_info lists these two as well. */
+/* httpd passes a directive only to modules that declare it. As a side effect,
+ * mod_info lists these two for this module as well. */
 #define ACTION_OF_MOD_ACTIONS "Action"
 #define SCRIPT_OF_MOD_ACTIONS "Script"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
@@ -385,7 +387,7 @@ const command_rec admission_directives[] = {
                       RSRC_CONF,
                       "lease=time, hold=time|auto and "
                       "fallback=keep|reject|open"),
-    /* Not ours: read along. */
+    /* Directives of mod_actions, which it reads as well. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO,
                    "a media type followed by a script name (directive of "

@@ -1,9 +1,9 @@
-/* foreign.c - modules that may serve a request without a handler name.
+/* foreign.c - modules that might serve a request without a handler name.
  *
- * Most modules serve what SetHandler, AddHandler, AddType or a hook of their own has
- * named for them, and decline everything else. A few, such as Phusion Passenger,
- * decide by other means and never set a name. No interface of httpd tells the two
- * apart, so each module whose handler hook is not known to require a name counts as
+ * Most modules serve only requests for which SetHandler, AddHandler, AddType or
+ * one of their own hooks has set a handler name. A few, such as Phusion
+ * Passenger, decide by other means. httpd's API does not show the difference.
+ * So each module whose handler hook is not known to require a name counts as
  * one of the few: its requests are limited rather than missed.
  */
 #include <httpd.h>
@@ -19,9 +19,10 @@ APLOG_USE_MODULE(admission);
 
 static bool may_serve;
 
-/* Modules whose handler hooks serve nothing without a name, or only files of this
- * machine: those of httpd 2.4, and those of others that t/httpd or an experiment has
- * tried. By the name of the source file, as httpd records it. */
+/* @return whether a module's handler hook requires a handler name, or serves
+ * only files of this machine. By the module's source file name, as httpd
+ * records it: the modules of httpd 2.4, and third-party modules that were
+ * tested. */
 static bool needs_name(const char *file)
 {
     static const char *const names[] = {
@@ -72,8 +73,9 @@ static bool needs_name(const char *file)
     return false;
 }
 
-/* Hooks in front of this module's own are never limited: httpd calls them first.
- * @return the names, with a comma between them; NULL: none */
+/* @return the names of the modules, separated by commas; NULL: none. Handler
+ * hooks before this module's own are left out: httpd calls them first, so they
+ * are never limited. */
 static const char *foreign_modules(apr_pool_t *p)
 {
     const apr_array_header_t *hooks = ap_hook_get_handler();

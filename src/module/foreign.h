@@ -1,4 +1,4 @@
-/* foreign.h - modules that may serve a request without a handler name. */
+/* foreign.h - modules that might serve a request without a handler name. */
 #ifndef MODULE_FOREIGN_H
 #define MODULE_FOREIGN_H
 
@@ -6,15 +6,15 @@
 
 #include <httpd.h>
 
-/** @return whether a module is loaded that may serve a request which names no handler.
- *  Without one, httpd itself answers such a request. */
+/** @return whether such a module is loaded. If not, httpd itself serves all
+ *  requests that have no handler name. */
 bool admission_foreign_may_serve(void);
 
 int admission_foreign_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 
-/** Log a warning that names these modules, unless AdmissionHandlers is set for every
- *  zone. */
+/** Log a warning with the names of these modules, unless AdmissionHandlers is
+ *  set for every zone. */
 void admission_foreign_warn(apr_pool_t *p, server_rec *s);
 
 #endif

@@ -1,8 +1,8 @@
-/* include.c - pages of mod_include that may start programs.
+/* include.c - mod_include pages that might start programs.
  *
- * To httpd's handlers such a page is a file. Its programs are started later, by
- * the filter INCLUDES, when the page is on its way and nothing can be refused
- * any more. So the page counts as the program that it may become.
+ * For httpd's handlers such a page is a static file. Its programs are started
+ * later by the filter INCLUDES, when it is too late to reject the request. So
+ * the page counts like a program.
  */
 #include <httpd.h>
 #include <http_core.h>
@@ -14,9 +14,9 @@
 
 static ap_init_filter_func setup_of_includes;
 
-/* Runs before the handlers of a request whose output goes through INCLUDES,
- * however the filter came there: by its name, by XBitHack, or as one of several
- * that mod_filter chooses from by a rule that only mod_filter knows. */
+/* The filter's init function runs before the handlers, if the response will
+ * pass through INCLUDES, no matter how the filter was added: by name, by
+ * XBitHack, or by a rule of mod_filter. */
 static int note_includes(ap_filter_t *f)
 {
     apr_table_setn(f->r->notes, NOTE_INCLUDES, "");

@@ -1,4 +1,4 @@
-/* include.h - pages of mod_include that may start programs. */
+/* include.h - mod_include pages that might start programs. */
 #ifndef MODULE_INCLUDE_H
 #define MODULE_INCLUDE_H
 
@@ -6,12 +6,14 @@
 
 #include <httpd.h>
 
-/** From now on requests whose output goes through mod_include are known. */
+/** The hook post_config: intercept the INCLUDES filter, to mark each request
+ *  whose output passes through it. */
 int admission_include_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 
-/** @return whether mod_include may start programs while it sends the answer.
- *  Only in handlers. */
+/** @return whether mod_include might start programs while it sends the
+ *  response. Valid only in handlers, after the filters have been initialized.
+ */
 bool admission_include_may_exec(request_rec *r);
 
 #endif

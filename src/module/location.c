@@ -8,7 +8,7 @@
 
 bool admission_location_is_used;
 
-/* Of the note in which a request keeps these directives, if there are any. */
+/* Number of the request note that contains these directives. */
 static apr_size_t note_number;
 
 void admission_location_begin(void)
@@ -16,7 +16,7 @@ void admission_location_begin(void)
     admission_location_is_used = false;
 }
 
-/* An <If> inside of a <Location> belongs to it. */
+/* @return whether a directive is in a <Location>, maybe inside an <If>. */
 static bool is_in_location(const ap_directive_t *directive)
 {
     const ap_directive_t *section;
@@ -30,9 +30,10 @@ static bool is_in_location(const ap_directive_t *directive)
     return false;
 }
 
-/* Before a URL is mapped, what applies to a request are the server's own settings
- * and the <Location> sections of its URL. Later the URL may be another one:
- * mod_rewrite with [PT], mod_dir and mod_negotiation replace it. */
+/* The hook translate_name: store the directives before the URL is mapped. At
+ * that point the merged configuration is the server's and the <Location>
+ * sections' of the client's URL. Later mod_rewrite with [PT], mod_dir and
+ * mod_negotiation replace the URL. */
 static int note_location(request_rec *r)
 {
     const admission_dir_conf_t *conf = ap_get_module_config(r->per_dir_config,
@@ -49,16 +50,17 @@ const char *admission_location_mark(cmd_parms *cmd, admission_dir_conf_t *conf)
     if (is_in_location(cmd->directive)) {
         conf->location = conf;
         if (!admission_location_is_used) {
-            /* Servers without such sections do not have the hook. httpd sorts
-             * hooks once more when all directives are read. */
+            /* Only configurations with such sections need the hook. httpd sorts
+             * the hooks again after it has read all directives. */
             admission_location_is_used = true;
             note_number = ap_register_request_note();
             ap_hook_translate_name(note_location, NULL, NULL,
                                    APR_HOOK_REALLY_FIRST);
         }
     }
-    /* Not for .htaccess: it is read at each request, and its authors must not make
-     * or starve zones. ACCESS_CONF alone would let AllowOverrideList allow it. */
+    /* Not in .htaccess, which is read for each request, and whose authors must
+     * not create or block zones. ACCESS_CONF alone would let AllowOverrideList
+     * permit it. */
     return ap_check_cmd_context(cmd, NOT_IN_HTACCESS | NOT_IN_LIMIT);
 }
 

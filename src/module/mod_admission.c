@@ -1,4 +1,4 @@
-/* mod_admission.c - the module record, and when httpd calls what. No logic. */
+/* mod_admission.c - the module record and all hooks. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_connection.h>
@@ -39,21 +39,21 @@
 
 static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 {
-    /* mod_status and mod_proxy declare their hooks only when they are loaded, so
-     * not before all modules are. */
+    /* mod_status and mod_proxy declare these hooks when they are loaded. Only
+     * now are all modules loaded. */
     APR_OPTIONAL_HOOK(ap, status_hook, admission_server_status, NULL, NULL,
                       APR_HOOK_MIDDLE);
-    /* When nobody else changes the headers any more. */
+    /* After all other modules have changed the headers. */
     APR_OPTIONAL_HOOK(proxy, fixups, admission_self_proxy_fixups, NULL, NULL,
                       APR_HOOK_REALLY_LAST);
     if (admission_self_is_possible()) {
-        /* What is for us alone in a request's header. */
+        /* Hides the module's header from other modules. */
         ap_hook_post_read_request(admission_self_post_read_request, NULL, NULL,
                                   APR_HOOK_REALLY_FIRST);
     }
     admission_zones_begin(pconf);
     admission_location_begin();
-    /* Before event and mod_http2 read what may be added. */
+    /* Add directives, before event and mod_http2 read theirs. */
     admission_room_begin(admission_mpm_choose());
     admission_factor_pre_config(pconf);
     admission_streams_pre_config(pconf);
@@ -62,18 +62,18 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
 
 static void on_start(void)
 {
-    /* Zones get their names when the whole configuration is known; also what
-     * `configtest` runs. */
+    /* Zones are named when the whole configuration has been read. check_config
+     * also runs for `configtest`. */
     ap_hook_check_config(admission_zones_settle, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_check_config(admission_opening_check_config, NULL, NULL,
                          APR_HOOK_MIDDLE);
-    /* The MPM's numbers are settled by now. */
+    /* The MPM's settings are final only at the end of check_config. */
     ap_hook_check_config(admission_advice_check_config, NULL, NULL,
                          APR_HOOK_LAST);
     ap_hook_test_config(admission_advice_test_config, NULL, NULL,
                         APR_HOOK_MIDDLE);
-    /* The segment has to be there before anything forks: mod_cgid's daemon
-     * does so in its post_config. The others ask whether it is there. */
+    /* The segment must exist before the first fork, which is mod_cgid's in its
+     * post_config. The other hooks depend on the segment. */
     ap_hook_post_config(admission_lifecycle_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST);
     ap_hook_post_config(admission_room_post_config, NULL, NULL,
@@ -90,7 +90,7 @@ static void on_start(void)
                         APR_HOOK_REALLY_FIRST + 3);
     ap_hook_post_config(admission_streams_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 3);
-    /* A fork of the parent, so when nothing of the start can fail any more. */
+    /* Forks the agent, so it runs last, when the start can no longer fail. */
     ap_hook_post_config(admission_agent_post_config, NULL, NULL,
                         APR_HOOK_REALLY_LAST);
     ap_hook_monitor(admission_agent_monitor, NULL, NULL, APR_HOOK_MIDDLE);
@@ -100,15 +100,15 @@ static void on_children(void)
 {
     ap_hook_child_init(admission_lifecycle_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE);
-    /* These need its registration. */
+    /* After the registration of the child. */
     ap_hook_child_init(admission_room_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 1);
     ap_hook_child_init(admission_http2_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 1);
     ap_hook_child_init(admission_park_child_init, NULL, NULL,
                        APR_HOOK_MIDDLE + 2);
-    /* Runs in the parent, which learns of every death. Before the core's own,
-     * that may end the generation in the same breath. */
+    /* Called in the parent for each child that has exited. Before the core's
+     * own hook, which might discard the generation. */
     ap_hook_child_status(admission_lifecycle_child_status, NULL, NULL,
                          APR_HOOK_REALLY_FIRST);
 #if ADMISSION_HAS_CHILD_STOPPING
@@ -119,26 +119,27 @@ static void on_children(void)
 
 static void on_requests(void)
 {
-    /* After authentication and mapping, when the handler is known. Behind
-     * mod_cache and the protocol upgrade, which are REALLY_FIRST, and before
-     * all that serves content. */
+    /* Runs after authentication and mapping, when the handler is known.
+     * REALLY_FIRST + 1 is after mod_cache and the protocol upgrade, and before
+     * all handlers that serve content. */
     ap_hook_handler(admission_admit, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
     admission_run_behind(admission_admit);
-    /* SetHandler admission-control and admission-status */
+    /* The handlers admission-control and admission-status. */
     ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
-    /* Parking: what the handler could not finish is taken up again before
-     * anybody reads from the connection, and the MPM polls another descriptor
-     * meanwhile. Only on MPMs that can wait without a worker. */
+    /* Parking, on MPMs that support it: process_connection continues a parked
+     * request before any other module reads from the connection; suspend and
+     * resume make the MPM poll a placeholder descriptor in the meantime. */
     ap_hook_process_connection(admission_connection_process, NULL, NULL,
                                APR_HOOK_REALLY_FIRST + 1);
     ap_hook_suspend_connection(admission_connection_suspend, NULL, NULL,
                                APR_HOOK_LAST);
     ap_hook_resume_connection(admission_connection_resume, NULL, NULL,
                               APR_HOOK_FIRST);
-    /* Whoever starts a CGI program asks for the identity to start it with. */
+    /* Called by each module that is about to start a CGI program, to get the
+     * program's user. */
     ap_hook_get_suexec_identity(admission_program_starts, NULL, NULL,
                                 APR_HOOK_REALLY_FIRST);
-    /* The notes have to be on the request that is logged. */
+    /* The notes must be on the request that is logged. */
     ap_hook_log_transaction(admission_tell_log_transaction, NULL, NULL,
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
@@ -166,7 +167,7 @@ AP_DECLARE_MODULE(admission) = {
     admission_conf_create_dir,
     admission_conf_merge_dir,
     admission_conf_create_server,
-    NULL, /* the one server directive is for the main server only */
+    NULL, /* server directives apply to the main server only */
     admission_directives,
     register_hooks,
     AP_MODULE_FLAG_NONE

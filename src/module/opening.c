@@ -1,4 +1,4 @@
-/* opening.c - where the configuration opens the pages of the module. */
+/* opening.c - locations where the configuration enables the module's pages. */
 #include <httpd.h>
 #include <apr_hash.h>
 #include <apr_strings.h>
@@ -8,7 +8,7 @@
 #include "opening.h"
 #include "conf_tree.h"
 
-/* A SetHandler of ours in the configuration. */
+/* A SetHandler directive for one of the module's handlers. */
 typedef struct opening_t {
     const ap_directive_t *directive;
     const char *handler;
@@ -16,8 +16,9 @@ typedef struct opening_t {
 
 static apr_array_header_t *openings; /* of opening_t */
 
-/* Copies of the names of files, by the address of each. mod_macro's are gone when the
- * configuration has been read: after that httpd's are compared, and never read. */
+/* Copies of the file names in directives, by the address of the original.
+ * mod_macro frees its names after the configuration has been read, so the
+ * addresses are only compared, never dereferenced. */
 static apr_hash_t *files;
 
 static void note_file(apr_pool_t *p, const char *filename)
@@ -69,8 +70,9 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-/* httpd parses the argument of SetHandler as an expression, which has the line where it
- * stands, and the very text of the directive that names the file. The files of the configuration are never read as .htaccess. */
+/* httpd parses the argument of SetHandler as an expression. It has the line of
+ * the directive and a pointer to the same file name, which no .htaccess shares.
+ */
 const char *admission_opening_handler(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
@@ -95,7 +97,7 @@ bool admission_opening_is_of(const request_rec *r)
     return handler && strcmp(r->handler, handler) == 0;
 }
 
-/* @return whether a section holds for all requests of the server. */
+/* @return whether a section applies to all requests of the server. */
 static bool holds_for(const ap_directive_t *section, const server_rec *server)
 {
     for (; section; section = section->parent) {
@@ -108,7 +110,8 @@ static bool holds_for(const ap_directive_t *section, const server_rec *server)
     return true;
 }
 
-/* @return the path of a plain <Location "/path">; NULL: it is none. */
+/* @return the path of a plain <Location "/path">; NULL: another kind of
+ * section. */
 static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
 {
     char *path, *end;

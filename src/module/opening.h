@@ -1,5 +1,6 @@
-/* opening.h - where the configuration opens the pages of the module:
- * SetHandler admission-status, and SetHandler admission-control. */
+/* opening.h - locations where the configuration enables the module's pages,
+ * with SetHandler admission-status or SetHandler admission-control.
+ */
 #ifndef MODULE_OPENING_H
 #define MODULE_OPENING_H
 
@@ -8,26 +9,27 @@
 #include <httpd.h>
 #include <ap_expr.h>
 
-/** @return the module's handler with this name, in any case; NULL: there is none. */
+/** @return the module's handler of this name, ignoring case; NULL: the module
+ *  has no such handler. */
 const char *admission_opening_names(const char *name);
 
-/** @return the module's handler that a SetHandler of the server's configuration, and
- *  not of an .htaccess, gives to the URL of this request, whatever handler the request
- *  has now; NULL: none. */
+/** @return the module's handler that a SetHandler in the configuration files,
+ *  not in .htaccess, sets for the request's URL, even if the request's handler
+ *  has been changed since; NULL: none. */
 const char *admission_opening_handler(const request_rec *r);
 
-/** @return whether that is the handler of this request. */
+/** @return whether the request still has that handler. */
 bool admission_opening_is_of(const request_rec *r);
 
-/** @return the path at which the server of this request shows its zones, as far
- *  as a plain <Location "/path"> tells it; NULL: none does. */
+/** @return the path of the status page on the request's server, if a plain
+ *  <Location "/path"> enables it; NULL: none does. */
 const char *admission_opening_path(const request_rec *r);
 
-/** @return the name of the configuration file that an expression stands in, which the
- *  expression itself may have no longer. */
+/** @return the name of the file that the expression is in. The expression's own
+ *  pointer can be dangling. */
 const char *admission_opening_file(const ap_expr_info_t *expression);
 
-/** Find the SetHandler directives when all are read. */
+/** The hook check_config: find the SetHandler directives. */
 int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                    apr_pool_t *ptemp, server_rec *s);
 

@@ -1,4 +1,4 @@
-/* parse.c - numbers and times as an administrator writes them. */
+/* parse.c - numbers, sizes, times and ranges in directives. */
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -7,7 +7,6 @@
 
 #define MAX_TIME (86400 * ADM_USEC_PER_SEC)
 
-/* @return a whole number from min to max, or -1. */
 int admission_parse_number(const char *text, int min, int max)
 {
     char *end;
@@ -18,7 +17,6 @@ int admission_parse_number(const char *text, int min, int max)
                : -1;
 }
 
-/* @return a size from min to max, or -1. */
 apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max)
 {
     static const char units[] = "KMGT";
@@ -42,7 +40,6 @@ apr_off_t admission_parse_size(const char *text, apr_off_t min, apr_off_t max)
                : -1;
 }
 
-/* A time in httpd's notation, from min up to a day. */
 bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
 {
     static const char *const units[] = { "", "ms", "s", "mi", "min", "h" };
@@ -53,7 +50,7 @@ bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
     while (apr_isdigit(*unit)) {
         unit++;
     }
-    /* httpd's parser looks at the first letters only. */
+    /* httpd's parser ignores all but the first letters of a unit. */
     for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
         if (unit > text && strcmp(unit, units[i]) == 0) {
             if (ap_timeout_parameter_parse(text, &parsed, "s") != APR_SUCCESS) {
@@ -66,7 +63,6 @@ bool admission_parse_time(const char *text, adm_usec_t min, adm_usec_t *time)
     return false;
 }
 
-/* "timeout=..." or "target=..." */
 bool admission_parse_queue_option(const char *option, adm_usec_t *timeout,
                                   adm_usec_t *target)
 {
@@ -81,7 +77,6 @@ bool admission_parse_queue_option(const char *option, adm_usec_t *timeout,
            && admission_parse_time(option + 8, apr_time_from_msec(1), timeout);
 }
 
-/* "1000-2000", or "1000" for both. */
 bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
                            int *max)
 {
@@ -94,8 +89,7 @@ bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
     return *min > 0 && *max >= *min;
 }
 
-/* type/subtype, and not one that a module has taken for a handler that runs
- * programs. */
+/* type/subtype, except for names that modules use as handlers of programs. */
 bool admission_parse_is_media_type(const char *name)
 {
     const char *slash = ap_scan_http_token(name);

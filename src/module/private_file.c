@@ -1,4 +1,4 @@
-/* private_file.c - files that the parent keeps over stop and start. */
+/* private_file.c - files of the parent that survive a stop and start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,8 +6,8 @@
 
 #include "private_file.h"
 
-/* As root, in a directory that may be anybody's: no link, no device, and no file
- * that has another name. */
+/* Opened as root, maybe in a directory that others can write to. So links,
+ * devices, files with a second name and other users' files are refused. */
 int admission_private_file_open(const char *path)
 {
     int fd = open(path,

@@ -1,10 +1,13 @@
-/* private_file.h - files that the parent keeps over stop and start. */
+/* private_file.h - files of the parent that survive a stop and start. */
 #ifndef MODULE_PRIVATE_FILE_H
 #define MODULE_PRIVATE_FILE_H
 
-/** Open it for reading and writing; made if there is none. Programs do not inherit it.
+/**
+ * Open the file for reading and writing, and create it if it does not exist.
+ * Programs do not inherit the descriptor.
  *
- * @return the descriptor; -1: errno says why. */
+ * @return the descriptor; -1: failed, see errno.
+ */
 int admission_private_file_open(const char *path);
 
 #endif

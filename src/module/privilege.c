@@ -1,8 +1,9 @@
 /* privilege.c - whether this process can become another user.
  *
- * The lock of a zone has pointers in it, so whoever can write into the shared
- * memory makes the next owner of a lock write where they like. Children give that
- * to nobody who is not one of them. A process that can become root would.
+ * A zone's lock contains pointers. A process that can write to the shared
+ * memory could thus make the next owner of a lock write to any address in its
+ * own memory. If that owner can become root, so can the writer. Hence processes
+ * with privileges take no lock.
  */
 #include <httpd.h>
 #include <linux/capability.h>
@@ -11,14 +12,16 @@
 
 #include "privilege.h"
 
-/* Not all: a server that root does not start has CAP_NET_BIND_SERVICE. */
+/* Not all capabilities: a server that is not started by root has
+ * CAP_NET_BIND_SERVICE. */
 static const int dangerous[] = {
     CAP_CHOWN,      CAP_DAC_OVERRIDE, CAP_FOWNER,     CAP_DAC_READ_SEARCH,
     CAP_SETGID,     CAP_SETUID,       CAP_SETPCAP,    CAP_SETFCAP,
     CAP_SYS_MODULE, CAP_SYS_RAWIO,    CAP_SYS_PTRACE, CAP_SYS_ADMIN
 };
 
-/* What is permitted can be put into effect at any time. */
+/* Tests the permitted set, because a process can make permitted capabilities
+ * effective at any time. */
 static bool has_dangerous_capability(void)
 {
     struct __user_cap_header_struct header = {
@@ -28,7 +31,7 @@ static bool has_dangerous_capability(void)
     size_t i;
 
     if (syscall(SYS_capget, &header, sets) != 0) {
-        return false; /* forbidden by a sandbox, which knows why */
+        return false; /* a sandbox forbids the call */
     }
     for (i = 0; i < sizeof(dangerous) / sizeof(*dangerous); i++) {
         if (sets[CAP_TO_INDEX(dangerous[i])].permitted

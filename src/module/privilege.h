@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/** @return whether the calling thread is root's, or has a capability with which
- *  it can become root or act on others' files and processes; also one that is
- *  not in effect. Makes a few system calls. */
+/** @return whether the calling thread is root, or has a capability to become
+ *  root or to act on other users' files and processes, even if that capability
+ *  is not in effect. A few system calls. */
 bool admission_privilege_is_held(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* process.c - this process in the shared memory. */
+/* process.c - this process's registration in the shared memory. */
 #include <httpd.h>
 #include <http_log.h>
 #include <http_main.h>
@@ -11,8 +11,9 @@
 APLOG_USE_MODULE(admission);
 
 static adm_segment_t *segment; /* inherited by children */
-static adm_child_t *child;     /* in children */
-static bool is_privileged;     /* in children, which then have no place */
+static adm_child_t *child;     /* in children; NULL: not registered */
+static bool is_privileged;     /* in children: has privileges, so must not
+                                * register */
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
 
@@ -45,8 +46,9 @@ static void join(uint32_t generation, apr_pool_t *p)
     }
 }
 
-/* mpm-itk's children are meant to have privileges: those that they fork drop
- * them before they serve a request. */
+/* Log once per minute that children have privileges. Not for mpm-itk: the
+ * processes that its children fork drop their privileges before they serve
+ * requests. */
 static void log_privileged(void)
 {
     if (!ap_find_linked_module("mpm_itk.c")
@@ -76,8 +78,9 @@ adm_child_t *admission_process_own_child(void)
     return child;
 }
 
-/* Of what a child forks to serve a request: only there privileges are dropped
- * later. */
+/* @return whether the calling process is a fork of a child, made to serve a
+ * request, and may register itself. Only such a process drops privileges late.
+ */
 static bool may_join_now(void)
 {
     if (!is_privileged) {
@@ -89,8 +92,9 @@ static bool may_join_now(void)
     return !is_privileged;
 }
 
-/* mpm-itk serves each connection in a process of its own. What it holds is
- * taken back when that ends, as of any child. */
+/* Registers late in one case: mpm-itk serves each connection in a process of
+ * its own. The permits of that process are reclaimed when it exits, as any
+ * child's. */
 adm_child_t *admission_process_child(void)
 {
     if (may_join_now()) {

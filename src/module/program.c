@@ -1,4 +1,4 @@
-/* program.c - tell the core of programs that requests start. */
+/* program.c - announce programs that requests start to the core. */
 #include <httpd.h>
 #include <http_config.h>
 #include <http_log.h>
@@ -9,8 +9,8 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Whether mod_cgid's daemon starts programs, and whether it can be told for
- * which ticket. */
+/* Whether mod_cgid's daemon starts programs, and whether a program that it
+ * starts can be identified by its token. */
 static bool is_daemon_there;
 static bool is_token_found;
 
@@ -21,7 +21,7 @@ int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     is_token_found = false;
     if (!admission_process_segment() || !is_daemon_there
         || ap_find_linked_module("mod_cgi.c")) {
-        return OK; /* with both it cannot be known which one starts a program */
+        return OK; /* with both modules loaded, either could start a program */
     }
     is_token_found = adm_program_try_token(ptemp);
     if (!is_token_found) {
@@ -54,8 +54,8 @@ void admission_program_remove_token(request_rec *r)
     apr_table_unset(r->subprocess_env, ADM_TOKEN_VARIABLE);
 }
 
-/* mod_cgid asks for the program's user when it has a connection to its daemon,
- * which announces the program. */
+/* mod_cgid calls the suEXEC hook, which announces the program, only once it is
+ * connected to its daemon. */
 bool admission_program_has_no_daemon(const request_rec *r,
                                      const adm_ticket_t *ticket, int rv)
 {
@@ -64,8 +64,8 @@ bool admission_program_has_no_daemon(const request_rec *r,
            && !adm_program_was_announced(ticket);
 }
 
-/* mod_cgid has made the program's environment. Nobody else needs the token, and
- * the pages that the request may lead to would show it.
+/* Remove the token, which mod_cgid has already copied into the program's
+ * environment; error pages and redirects would disclose it.
  * @return how the program is started. */
 static adm_start_t take_token(const request_rec *r)
 {
@@ -73,7 +73,7 @@ static adm_start_t take_token(const request_rec *r)
         return ADM_START_HERE;
     }
     if (!apr_table_get(r->subprocess_env, ADM_TOKEN_VARIABLE)) {
-        return ADM_START_UNSEEN; /* exec of a server-side include */
+        return ADM_START_UNSEEN; /* exec in a server-side include */
     }
     apr_table_unset(r->subprocess_env, ADM_TOKEN_VARIABLE);
     return ADM_START_BY_TOKEN;
@@ -83,7 +83,7 @@ ap_unix_identity_t *admission_program_starts(const request_rec *r)
 {
     admission_visit_t *visit;
 
-    /* In mod_cgid's daemon there is a request_rec with nearly nothing in it. */
+    /* mod_cgid's daemon calls this hook with an almost empty request_rec. */
     if (r->connection && r->request_config) {
         visit = admission_visit_of(r);
         if (visit) {

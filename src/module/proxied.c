@@ -1,4 +1,4 @@
-/* proxied.c - which backend answers a request. */
+/* proxied.c - which backend mod_proxy sends a request to. */
 #include <httpd.h>
 
 #include "proxied.h"
@@ -15,7 +15,7 @@ const char *admission_backend_url(const request_rec *r)
     const char *name = r->filename, *url;
 
     if (!admission_backend_is_name(name)) {
-        name = r->handler; /* mod_proxy puts it in front of the file */
+        name = r->handler; /* mod_proxy sets it as the filename later */
     }
     if (!admission_backend_is_name(name)) {
         return NULL;
@@ -26,7 +26,8 @@ const char *admission_backend_url(const request_rec *r)
                : url;
 }
 
-/* The URL behind the path of a socket, if it has one; NULL: none. */
+/* The HTTP URL of a backend, also if it follows the path of a Unix socket
+ * ("unix:/path|http://host"); NULL: none. */
 static const char *url_behind_socket(const request_rec *r)
 {
     const char *url = admission_backend_url(r);

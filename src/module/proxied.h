@@ -1,4 +1,4 @@
-/* proxied.h - which backend answers a request. */
+/* proxied.h - which backend mod_proxy sends a request to. */
 #ifndef MODULE_PROXIED_H
 #define MODULE_PROXIED_H
 
@@ -6,33 +6,34 @@
 
 #include <httpd.h>
 
-/** How mod_proxy names what it answers, as handler or as file. */
+/** Prefix of a handler or filename that mod_proxy serves. */
 #define ADMISSION_BACKEND "proxy:"
 
-/** @return whether mod_proxy answers what has this name; NULL: none. */
+/** @return whether a handler or filename has the prefix. NULL: no. */
 static inline bool admission_backend_is_name(const char *name)
 {
     return name
            && strncmp(name, ADMISSION_BACKEND, strlen(ADMISSION_BACKEND)) == 0;
 }
 
-/** @return whether mod_proxy answers this request, if nobody does before. */
+/** @return whether mod_proxy serves the request, unless another handler does
+ *  before it. */
 static inline bool admission_backend_is_asked(const request_rec *r)
 {
     return admission_backend_is_name(r->handler)
            || admission_backend_is_name(r->filename);
 }
 
-/** @return the URL that mod_proxy asks, of a balancer's member if that is chosen; NULL:
- *  none, or not known yet. */
+/** @return the backend's URL, for a balancer the chosen member's; NULL: not
+ *  proxied, or no member is chosen yet. */
 const char *admission_backend_url(const request_rec *r);
 
-/** @return whether a backend answers this request in HTTP. Of FastCGI and the like,
- *  the handler waits where it is not seen. */
+/** @return whether the backend responds in HTTP/1, and the module can see its
+ *  response: not FastCGI and the like. */
 bool admission_backend_speaks_http(const request_rec *r);
 
-/** @return whether mod_proxy_http2 sends the request to a backend. Of a balancer that is
- *  not known before it has chosen: no. */
+/** @return whether mod_proxy_http2 sends the request. False for a balancer that
+ *  has not chosen a member yet. */
 bool admission_backend_speaks_http2(const request_rec *r);
 
 #endif

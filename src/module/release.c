@@ -1,10 +1,10 @@
-/* release.c - hold a permit until the program it paid for ends.
+/* release.c - hold a permit until the request's program has ended.
  *
- * When a handler returns, the CGI program may live on: it stalls, closed its
- * outputs, or nobody reads it any more. httpd ends it while it destroys the
- * request's pool, which is when the bucket that marks the end of the request
- * (EOR) is destroyed. A bucket of ours right behind that one, destroyed right
- * after, gives the permit back.
+ * When a handler returns, its CGI program can still be running: it stalls, has
+ * closed its output, or its output is no longer read. httpd ends the program
+ * while it destroys the request's pool, which happens when the end-of-request
+ * bucket (EOR) is destroyed. A bucket of this module follows the EOR and is
+ * destroyed directly after it. That releases the permit.
  */
 #include <httpd.h>
 #include <http_log.h>
@@ -82,8 +82,8 @@ static bool has_end_of_request(apr_bucket_brigade *bb)
 
 static ap_filter_rec_t *release_filter;
 
-/* In a brigade of its own: some filters look for the EOR at the end of
- * theirs. */
+/* Append the release bucket after the EOR, in a separate brigade: some filters
+ * expect the EOR at the end of a brigade. */
 static apr_status_t release_after_request(ap_filter_t *f,
                                           apr_bucket_brigade *bb)
 {
@@ -97,13 +97,13 @@ static apr_status_t release_after_request(ap_filter_t *f,
     }
     ap_remove_output_filter(f);
     rv = ap_pass_brigade(next, bb);
-    /* What was not passed on ends here, and with it the request. */
+    /* Destroys what the filters have not consumed, and with it the request. */
     apr_brigade_cleanup(bb);
     bb = apr_brigade_create(c->pool, c->bucket_alloc);
     APR_BRIGADE_INSERT_TAIL(bb, make_release_bucket(c->bucket_alloc, ticket));
     if (!admission_mpm_is_async()) {
-        /* Else a pipelined request, or one that never comes, would keep both
-         * back in the core's output filter. */
+        /* Without a flush, a pipelined request, or waiting for one, would hold
+         * both buckets back in the core's output filter. */
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(c->bucket_alloc));
     }
     ap_pass_brigade(next, bb);
@@ -113,7 +113,7 @@ static apr_status_t release_after_request(ap_filter_t *f,
 
 void admission_release_register_filter(void)
 {
-    /* Above TLS: nothing of ours is data. */
+    /* Above TLS: the bucket is not data. */
     release_filter = ap_register_output_filter("ADMISSION_RELEASE",
                                                release_after_request, NULL,
                                                AP_FTYPE_CONNECTION);
@@ -121,14 +121,14 @@ void admission_release_register_filter(void)
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* The end of an HTTP/2 stream is noticed when its connection next has something
- * to do, which may be never while all its other streams wait for this permit; that
- * of a request whose client reads slowly, when the client reads on. So these stay a
- * little longer with a program that takes its time. */
+/* How long a request waits for its program to end, if httpd might destroy the
+ * request late. An HTTP/2 stream is destroyed when its connection is next
+ * active, which might be never while all its other streams wait for this
+ * permit; a request with a slow client, when that client reads on. */
 #define LATE_PATIENCE_USEC ADM_USEC_PER_SEC
 
-/* A program that has closed its output to have the request redirected is about
- * to end. */
+/* How long to wait for a program that has closed its output after a redirect:
+ * it is about to end. */
 #define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
 
 static bool has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
@@ -165,10 +165,10 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
 {
     adm_program_withdraw();
     if (!atomic_load(&ticket->held)) {
-        return true; /* a tunnel has begun, or the output has ended */
+        return true; /* a tunnel has started, or the output has ended */
     }
-    /* SUSPENDED: the handler goes on elsewhere. An error may mean that the program
-     * has not even been started yet. */
+    /* SUSPENDED: the handler continues elsewhere. An error: the program might
+     * not have been started yet. */
     if (rv != SUSPENDED
         && (!adm_program_was_announced(ticket)
             || (rv == OK
@@ -180,8 +180,8 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
                   "the work may go on, the permit is kept for it");
-    /* An HTTP/2 stream's own connection pool outlives its request's; its
-     * cleanup releases the ticket. */
+    /* An HTTP/2 stream needs no bucket: its own connection pool outlives the
+     * request, and the pool's cleanup releases the ticket. */
     if (!r->connection->master) {
         ap_add_output_filter_handle(release_filter, ticket, NULL,
                                     r->connection);

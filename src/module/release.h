@@ -1,4 +1,4 @@
-/* release.h - when a permit comes back. */
+/* release.h - when a permit is released. */
 #ifndef MODULE_RELEASE_H
 #define MODULE_RELEASE_H
 
@@ -8,21 +8,30 @@
 
 void admission_release_register_filter(void);
 
-/** The handler has returned @a rv: release at once, or as soon as the program that
- *  it started has ended. Waits up to a second for that if the request @a ends_late: its
- *  client reads on for an unknown time. @return whether it was released at once. */
+/**
+ * Release the permit of a request whose handler has returned @a rv:
+ * immediately, or when the program that it started has ended.
+ *
+ * @param ends_late  the request might not end for long, because its client
+ *                   reads slowly. Blocks up to a second until the program has
+ *                   ended.
+ * @return whether the permit was released immediately.
+ */
 bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
                                      int rv, bool ends_late);
 
-/** The handler has written all of its answer: give the permit back, unless a program
- *  may live on. The worker stays counted. @return whether it was given back now. */
+/** Release the permit when the handler has written its whole response, unless a
+ *  program might still run. The worker stays counted. @return whether the
+ *  permit was released. */
 bool admission_release_at_end_of_output(adm_ticket_t *ticket);
 
-/** @return whether the request's program has provably ended; false if it had none.
- *  Waits up to a second for one that is about to. */
+/** @return whether the request had a program that has provably ended. Blocks up
+ *  to a second for a program that is about to end. */
 bool admission_release_has_ended(const adm_ticket_t *ticket);
 
-/** The request has been destroyed, and with it what httpd could end. */
+/** Release the permit when the request, and with it every program that httpd
+ *  can end, has been destroyed. The permit of a program that is still running
+ *  is left to the agent. */
 void admission_release_after_request(adm_ticket_t *ticket);
 
 #endif

@@ -1,4 +1,4 @@
-/* run.c - tell of a verdict, and act on it. */
+/* run.c - act on the decision: run the request or reject it. */
 #include <httpd.h>
 #include <apr_hooks.h>
 #include <http_config.h>
@@ -28,9 +28,9 @@ void admission_run_behind(int (*hook)(request_rec *r))
     own_hook = hook;
 }
 
-/* Run the handlers behind ours, as httpd would have done. Not ap_run_handler():
- * the ones before ours must not run twice. Never DECLINED: httpd would run them
- * again, then without a permit. */
+/* Run the handlers after our own. ap_run_handler() would run those before ours
+ * twice. Never returns DECLINED, because httpd would then run the handlers
+ * again, without a permit. */
 static int run_handlers_behind(request_rec *r)
 {
     apr_array_header_t *hooks = ap_hook_get_handler();
@@ -51,14 +51,16 @@ static int run_handlers_behind(request_rec *r)
     return rv;
 }
 
-/* The first pause, and the longest: each is twice as long as the one before. */
+/* Pauses between attempts: the first one, and the last one. Each is twice as
+ * long as the previous one. */
 #define DAEMON_PAUSE_USEC (50 * ADM_USEC_PER_MSEC)
 #define DAEMON_PAUSE_MAX_USEC (1600 * ADM_USEC_PER_MSEC)
 
-/* A reload replaces mod_cgid's daemon. Until the new one has given its socket to
- * httpd's user, mod_cgid answers 503 at once: with each permit that comes back,
- * and so to a whole queue within milliseconds. A request that keeps its permit
- * and tries again holds the others back. */
+/* Run the handlers, and repeat that while mod_cgid's daemon cannot be reached,
+ * for about 3 s. A reload replaces the daemon. Until the new one accepts
+ * connections, mod_cgid responds with 503 immediately, so that the whole queue
+ * would be rejected within milliseconds. Retrying with the permit holds the
+ * queue back. */
 static int run_when_daemon_is_there(request_rec *r,
                                     const admission_request_t *known)
 {
@@ -89,7 +91,8 @@ static void begin_parts(request_rec *r, admission_visit_t *visit,
     }
 }
 
-/* @return the number of the capability that has a rest to send; -1: none. */
+/* @return the index of the capability that must send the rest of the response;
+ * -1: none. */
 static int end_parts(void *const begun[ADMISSION_PARTS_NUMBER], int rv)
 {
     int i, rest = -1;
@@ -102,9 +105,10 @@ static int end_parts(void *const begun[ADMISSION_PARTS_NUMBER], int rv)
     return rest;
 }
 
-/* @param has_waited  mod_cache is asked again: it may have an answer by now. If
- *                    that is gone in the next moment, the request that begins
- *                    again has this one's permit. */
+/* Run the request with its permit. @param has_waited whether mod_cache is
+ * queried again, because it may have cached the response during the wait. If
+ * the cached response is removed in between, the restarted request runs on this
+ * request's permit. */
 static int run_with_permit(request_rec *r, admission_request_t *known,
                            bool has_waited)
 {
@@ -131,7 +135,7 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
         admission_upgrade_unwatch(r);
     }
     rest = end_parts(begun, rv);
-    if (known->visit /* not handed on */
+    if (known->visit /* unless the redirect's target took it over */
         && admission_release_after_handler(r, &known->visit->ticket, rv,
                                            rest >= 0)) {
         known->visit = NULL;
@@ -139,9 +143,10 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
     return rest >= 0 ? admission_parts[rest]->rest(r, begun[rest]) : rv;
 }
 
-/* Nobody reads the answer, or it must not be made: what an ErrorDocument may
- * need, such as mod_cgid's daemon, ends with the child, which would wait for it.
- * 499 is for the log: "client closed the request", as other servers write it. */
+/* Drop the connection without a response: the client has disconnected, or the
+ * child stops. An ErrorDocument could then block the child's exit, for example
+ * because it needs mod_cgid's daemon, which exits with the child. 499, for the
+ * access log, is nginx's "client closed request". */
 static int hang_up(request_rec *r, adm_outcome_t outcome)
 {
     r->connection->keepalive = AP_CONN_CLOSE;
@@ -163,7 +168,7 @@ static int act(request_rec *r, admission_request_t *known,
     if (action == ADM_RUN) {
         return run_with_permit(r, known, verdict->outcome == ADM_WAITED);
     }
-    known->visit = NULL; /* its ticket has ended */
+    known->visit = NULL; /* the ticket has ended */
     if (action == ADM_RUN_FREE) {
         return run_handlers_behind(r);
     }
@@ -181,7 +186,7 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
         && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
         rv = admission_detour_run(r, verdict, run_handlers_behind);
         if (known->may_suspend && admission_ready_is_leaving(r->connection)) {
-            /* A part of it has found out that the rest needs no worker. */
+            /* The response's rest is sent without a worker. */
             rv = SUSPENDED;
         }
     }

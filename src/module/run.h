@@ -1,16 +1,17 @@
-/* run.h - tell of a verdict, and act on it. */
+/* run.h - act on the decision: run the request or reject it. */
 #ifndef MODULE_RUN_H
 #define MODULE_RUN_H
 
 #include "tell.h"
 
-/** Our own handler hook: the handlers behind it are the rest. Once, when hooks
- *  are registered. */
+/** Set the module's own handler hook, after which the remaining handlers
+ *  follow. Call once, when hooks are registered. */
 void admission_run_behind(int (*hook)(request_rec *r));
 
-/** Tell of the verdict, then run the request, with its permit or without, or
- *  refuse it. What it holds is given back in time. Or only redirect it, if it
- *  asked for its target. @return what a handler returns. */
+/** Log and note the decision, then run the request, with or without a permit,
+ *  or reject it. A request that entered the zone on behalf of its redirect's
+ *  target is only redirected. The permit is released when the work is done.
+ *  @return what a handler returns. */
 int admission_run(request_rec *r, const admission_verdict_t *verdict);
 
 #endif

@@ -1,4 +1,4 @@
-/* sections.c - which sections set a limit, and their names. */
+/* sections.c - the sections that set a limit, and their names. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -12,7 +12,7 @@ static bool is_section(const ap_directive_t *directive, const char *name)
     return strcasecmp(directive->directive, name) == 0;
 }
 
-/* <LocationMatch x> says the same as <Location ~ x>. */
+/* <LocationMatch x> is equivalent to <Location ~ x>. */
 static bool is_match(const ap_directive_t *section)
 {
     apr_size_t length = strlen(section->directive);
@@ -21,9 +21,9 @@ static bool is_match(const ap_directive_t *section)
            && strcasecmp(section->directive + length - 5, "Match") == 0;
 }
 
-/* "/cgi-bin/" of <Location "/cgi-bin/">, "~x" of <Location ~ x>, with the kind
- * of the section in front where that is not a <Location>. NULL for <If> and its
- * like: no text names them. */
+/* @return the name of a section: "/cgi-bin/" for <Location "/cgi-bin/">, "~x"
+ * for <Location ~ x>, with the section's type as a prefix unless it is a
+ * <Location>. NULL for <If> and the like, which have no name. */
 static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
                                 bool *is_regex)
 {
@@ -56,9 +56,9 @@ static const char *name_section(apr_pool_t *p, const ap_directive_t *section,
                         tilde, arg);
 }
 
-/* The path of sections around a directive, outermost first; "*" outside of
- * any; NULL if one of them has no name. <IfModule> and its like are not among
- * them: httpd reads on in their place. */
+/* @return the names of the sections around a directive, outermost first; "*"
+ * outside of sections; NULL if one of them has no name. <IfModule> and the like
+ * are not in the tree. */
 static const char *name_place(apr_pool_t *p, const ap_directive_t *directive,
                               bool *is_regex)
 {
@@ -91,9 +91,9 @@ const char *admission_sections_server(apr_pool_t *p, const server_rec *s)
                : "main";
 }
 
-/* ---- what the directives say --------------------------------------------- */
+/* ---- records of the directives ------------------------------------------- */
 
-/* Of the configuration being read: admission_section_t *, admission_zone_t *. */
+/* Sections of the configuration being read, of admission_section_t *. */
 static apr_array_header_t *sections;
 
 static apr_array_header_t *flows; /* of admission_flows_note_t */

@@ -1,4 +1,4 @@
-/* tell.c - what a request, its log and its client are told. */
+/* tell.c - report the decision about a request: notes, headers, error log. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_log.h>
@@ -37,7 +37,8 @@ static void note_number(request_rec *r, const char *name, apr_int64_t number)
     note(r, name, apr_psprintf(r->pool, "%" APR_INT64_T_FMT, number));
 }
 
-/* Make the notes in @a to those of @a from; also into an environment. */
+/* Replace the notes in @a to with those in @a from. @a to can also be an
+ * environment. */
 static void copy_notes(apr_table_t *to, const apr_table_t *from)
 {
     size_t i;
@@ -74,8 +75,8 @@ static unsigned jitter(unsigned range)
     return range ? byte % (range + 1) : 0;
 }
 
-/* When the queue will have drained, and a little more for some, so that not all
- * come back at once. */
+/* Seconds until the queue has drained, plus a random part of up to a quarter,
+ * so that the clients do not all retry at the same time. */
 static int estimate_retry(adm_usec_t drain)
 {
     adm_usec_t seconds = drain / ADM_USEC_PER_SEC + RETRY_MIN_SECONDS;
@@ -103,7 +104,8 @@ static void set_retry_after(request_rec *r, adm_usec_t drain)
 
 /* ---- the error log ------------------------------------------------------- */
 
-/* "3 rejected full, 0 timeout, ...": each outcome that is a refusal. */
+/* List the number of rejections by outcome: "3 rejected full, 0 timeout,
+ * ...". */
 static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
 {
     const char *list = NULL;
@@ -127,7 +129,7 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
     return list ? apr_pstrmemdup(p, list, strlen(list) - 2) : "";
 }
 
-/* What the zone shows, and all rejections so far; or why they cannot be had. */
+/* The zone's current numbers and total rejections, for the log. */
 static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
                               adm_usec_t now)
 {
@@ -144,7 +146,8 @@ static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
                         list_rejections(r->pool, &stats.figures));
 }
 
-/* Once a minute, zone and reason, whatever the number of children. */
+/* A warning once per minute, zone and reason, across all children; a debug
+ * message for each request. */
 static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
 {
     const admission_zone_t *zone = verdict->zone;
@@ -163,8 +166,9 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
     }
 }
 
-/* A filter on this machine that drops the header of nested_self.c. Nothing else is
- * logged once a minute of those that have waited and been served. */
+/* Warn of a local filter that drops the header of nested_self.c, so that
+ * requests wait for each other. Uses the log interval of ADM_WAITED, which no
+ * other message uses. */
 static void log_circle(request_rec *r, const admission_zone_t *zone)
 {
     if (admission_self_is_awaited(r, zone)
@@ -205,8 +209,8 @@ static const char *reason_for_unlimited(apr_status_t rv)
     }
 }
 
-/* A fault of ours must not take the site down. Not through the child, which may
- * have no place in the segment. */
+/* Count and log a request that runs without a limit because of a fault. Uses
+ * the segment, because the child may not be registered. */
 static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
 {
     adm_segment_t *segment = admission_process_segment();
@@ -222,10 +226,10 @@ static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
     }
 }
 
-/* ---- tell ---------------------------------------------------------------- */
+/* ---- report -------------------------------------------------------------- */
 
-/* It will not run. The ErrorDocument sees the environment with REDIRECT_
- * before. */
+/* Mark a request that will not run. Its ErrorDocument sees the environment with
+ * the prefix REDIRECT_. */
 static void mark_rejected(request_rec *r)
 {
     admission_visit_request(r)->was_rejected = true;
@@ -259,8 +263,8 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
 
 /* ---- the access log ------------------------------------------------------ */
 
-/* How much of what became of the client's request is told by what was decided
- * about this part of it. */
+/* Importance of the decision about one request of a redirect chain: a
+ * rejection, then a wait, then any other decision. */
 static int weight_of(const request_rec *r)
 {
     const admission_request_t *known = admission_visit_request(r);
@@ -275,9 +279,9 @@ static int weight_of(const request_rec *r)
     return strcmp(status, adm_outcome_name(ADM_WAITED)) == 0 ? 2 : 1;
 }
 
-/* The log shows the notes of the last of a chain of internal redirects; what
- * was decided may stand in an earlier one, and in more than one: a rejected
- * request may have an admitted error page. */
+/* The access log shows the notes of the last request in a chain of internal
+ * redirects. The decision can be in an earlier one, or in several: a rejected
+ * request can have an admitted error page. */
 int admission_tell_log_transaction(request_rec *r)
 {
     request_rec *last = r;

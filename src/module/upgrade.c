@@ -1,11 +1,10 @@
-/* upgrade.c - give the permit back when a backend has switched to
- * another protocol.
+/* upgrade.c - release the permit when a backend switches to another protocol.
  *
- * What follows a response 101 is a tunnel, such as that of a WebSocket: it lasts
- * for hours and does next to nothing. mod_proxy_http sends the 101 itself,
- * mod_proxy_wstunnel passes on what the backend wrote. Either way it is the first
- * that the connection's filters see of the response, and nothing else tells that
- * a tunnel begins: the handler returns at its end.
+ * After a 101 response the connection is a tunnel, for example a WebSocket,
+ * which is open for hours and almost idle. The handler returns only when the
+ * tunnel ends. So a connection filter looks for the 101: mod_proxy_http sends
+ * it itself, mod_proxy_wstunnel passes on the backend's response. In both cases
+ * it is the first data of the response.
  */
 #include <httpd.h>
 #include <http_config.h>
@@ -19,18 +18,21 @@
 
 static ap_filter_rec_t *upgrade_filter;
 
-/* Of the request that is watched. One filter serves all of a connection. */
+/* State of the filter, which stays on the connection and serves one request
+ * after the other. */
 typedef struct admission_upgrade_t {
     const request_rec *r;
-    adm_ticket_t *ticket; /* NULL: nothing is watched */
+    adm_ticket_t *ticket; /* NULL: no request is watched */
 } admission_upgrade_t;
 
 /* ---- which responses ----------------------------------------------------- */
 
-/* Of FastCGI and the like, 101 is but a status that a program has chosen. */
+/* Start of a response. For FastCGI and the like, 101 is an ordinary status that
+ * a program has chosen. */
 typedef enum { NOTHING_YET, SWITCHES, ANSWERS } admission_begin_t;
 
-/* How the response begins. A response of the class 1xx is not the last one. */
+/* Classify the first bytes of a response. Another response follows one with a
+ * status 1xx. */
 static admission_begin_t look_at(const char *data, apr_size_t length)
 {
     static const char version[] = "HTTP/1.";
@@ -46,7 +48,8 @@ static admission_begin_t look_at(const char *data, apr_size_t length)
     return *status == '1' ? NOTHING_YET : ANSWERS;
 }
 
-/* The first data in it. Both of them put it into memory. */
+/* Classify the first data in a brigade. Both modules send it from memory, so
+ * the read does not block. */
 static admission_begin_t look_into(apr_bucket_brigade *bb)
 {
     const char *data;
@@ -85,7 +88,7 @@ static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
 
 void admission_upgrade_register_filter(void)
 {
-    /* Above TLS, and below all that belongs to a request. */
+    /* Above TLS, and below all filters of requests. */
     upgrade_filter = ap_register_output_filter("ADMISSION_UPGRADE",
                                                watch_response, NULL,
                                                AP_FTYPE_CONNECTION);
@@ -103,8 +106,8 @@ static admission_upgrade_t *watched_of(conn_rec *c)
     return f ? f->ctx : NULL;
 }
 
-/* An HTTP/2 stream holds a thread of mod_http2 for as long as its tunnel lasts,
- * and its permit with it. */
+/* Not for HTTP/2: a stream occupies a thread of mod_http2 for as long as its
+ * tunnel is open, so it keeps its permit as well. */
 bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket)
 {
     conn_rec *c = r->connection;

@@ -1,5 +1,4 @@
-/* upgrade.h - give the permit back when a backend has switched to
- * another protocol.
+/* upgrade.h - release the permit when a backend switches to another protocol.
  */
 #ifndef MODULE_UPGRADE_H
 #define MODULE_UPGRADE_H
@@ -10,12 +9,13 @@
 
 void admission_upgrade_register_filter(void);
 
-/** mod_proxy is about to answer with this ticket: release it as soon as the
- *  response is 101 and comes from an HTTP backend. @return whether it may be, and
- *  admission_upgrade_unwatch() is due. */
+/** Watch the response that mod_proxy is about to send: release the ticket when
+ *  an HTTP backend responds with 101. @return whether it is watched; then
+ *  admission_upgrade_unwatch() must be called when the handlers have returned.
+ */
 bool admission_upgrade_watch(request_rec *r, adm_ticket_t *ticket);
 
-/** They have returned. */
+/** Stop watching. */
 void admission_upgrade_unwatch(request_rec *r);
 
 #endif

@@ -1,14 +1,14 @@
-/* url.c - the URL that the client asked for, behind redirects.
+/* url.c - the URL that the client requested, before any redirects.
  *
- * A front controller makes /index.php of /search. What is limited is /search: that
- * is the URL that clients ask for, and that administrators know.
+ * A front controller maps /search to /index.php. The limit of /search must
+ * apply, because that is the URL that clients request and administrators know.
  *
- * httpd has two kinds of redirects inside. An internal redirect (mod_rewrite in
- * .htaccess, Action, Script, a type map, ErrorDocument) makes a new request_rec with
- * the old one in `prev`. A fast redirect (DirectoryIndex, FallbackResource,
- * MultiViews), and mod_rewrite with [PT], change the URL in the same request_rec;
- * parsed_uri keeps the client's, decoded in place, so that its address tells whether
- * `uri` is still that.
+ * httpd has two kinds of redirects. An internal redirect (mod_rewrite in
+ * .htaccess, Action, Script, a type map, ErrorDocument) makes a new
+ * request_rec, with the old one in `prev`. A fast redirect (DirectoryIndex,
+ * FallbackResource, MultiViews) and mod_rewrite with [PT] change the URL in the
+ * same request_rec. There, parsed_uri.path is the client's, decoded in place;
+ * `uri` points to it until the URL is changed.
  */
 #include <httpd.h>
 #include <http_config.h>
@@ -24,10 +24,11 @@ static const admission_dir_conf_t *conf_of(const request_rec *r)
     return ap_get_module_config(r->per_dir_config, &admission_module);
 }
 
-/* ---- which URL was asked for ----------------------------------------------- */
+/* ---- the requested URL ---------------------------------------------------- */
 
-/* A file that is not there, for which nothing ran: its ErrorDocument may be a front
- * controller. The error page of a rejection is none. */
+/* @return whether the file of the request does not exist and nothing ran for
+ * it. Its ErrorDocument can be a front controller. The error page of a rejected
+ * request cannot. */
 static bool is_missing_file(const request_rec *r)
 {
     const admission_request_t *known = admission_visit_request(r);
@@ -36,8 +37,9 @@ static bool is_missing_file(const request_rec *r)
            && (!r->handler || admission_counts_file(r));
 }
 
-/* @return whether a request only leads to another URL. Not one whose program
- * answers with another URL of this server: nobody but the program asked for that. */
+/* @return whether a request only redirects to another URL. False if a program
+ * redirected to a URL of this server: the program requested that URL, not the
+ * client. */
 static bool only_redirects(request_rec *r)
 {
     if (r->status != HTTP_OK) {
@@ -96,10 +98,9 @@ const admission_dir_conf_t *admission_url_conf_of_target(request_rec *r,
                : conf_of(target);
 }
 
-/* For httpd an error of an ErrorDocument is an error of a second kind: the client would
- * get the first one's status. That is right of an error page; of a page that an
- * ErrorDocument serves by the limit of its own URL it would be a 404 from a server that
- * is only full. */
+/* Reset the 404 of a missing file whose ErrorDocument is limited by its own
+ * URL. httpd would regard the rejection as an error of the error page, and send
+ * the client a 404 instead of the rejection's status. */
 static void forget_missing_file(request_rec *r)
 {
     request_rec *asked = admission_url_asked(r);
@@ -133,7 +134,7 @@ void admission_url_show(admission_url_view_t *view, request_rec *r,
                                     .subprocess_env = r->subprocess_env,
                                     .filename = r->filename,
                                     .handler = r->handler };
-    /* A file that mod_include takes has no URL of its own. */
+    /* Without a URL, if mod_include included the file. */
     r->uri = asked->parsed_uri.path ? asked->parsed_uri.path : asked->uri;
     r->args = asked->parsed_uri.path ? asked->parsed_uri.query : asked->args;
     r->method = asked->method;

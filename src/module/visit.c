@@ -1,4 +1,4 @@
-/* visit.c - what is known of a request, and what it holds. */
+/* visit.c - what the module stores for each request and connection. */
 #include <httpd.h>
 #include <http_config.h>
 
@@ -67,7 +67,8 @@ admission_kin_t admission_visit_kin(const request_rec *r,
 
 /* ---- visits -------------------------------------------------------------- */
 
-/* The connection ends: nothing of its requests can be left. */
+/* Last resort when the connection ends: release a ticket that is still in
+ * use. */
 static apr_status_t end_visit_with_connection(void *data)
 {
     admission_visit_t *visit = data;
@@ -77,8 +78,8 @@ static apr_status_t end_visit_with_connection(void *data)
     return APR_SUCCESS;
 }
 
-/* One that ended, or a new one: as many as were held at once. Registered for
- * release before it is ever acquired. */
+/* Reuse a visit that has ended, or make one. It is registered for release
+ * before its ticket is acquired. */
 static admission_visit_t *find_visit(conn_rec *c)
 {
     admission_visit_t *first = admission_visit_first(c);
@@ -92,7 +93,7 @@ static admission_visit_t *find_visit(conn_rec *c)
     visit = apr_pcalloc(c->pool, sizeof(*visit));
     visit->next = first;
     make_connection(c)->first = visit;
-    /* A process that is forked from this one holds nothing. */
+    /* no cleanup in a forked process: it holds no permits */
     apr_pool_cleanup_register(c->pool, visit, end_visit_with_connection,
                               apr_pool_cleanup_null);
     return visit;

@@ -1,4 +1,4 @@
-/* wait.c - how a wait ends, with a worker or without. */
+/* wait.c - how a wait ends, parked or blocked. */
 #include <httpd.h>
 #include <poll.h>
 
@@ -13,10 +13,10 @@
 
 /* ---- the client ---------------------------------------------------------- */
 
-/* A client that uses HTTP/1.0 by hand half-closes its connection and reads on.
- * Proxies send "Connection: close" with each request, and close the whole connection
- * when their own client disconnects. A client that claims any version other than 1.1
- * here is written by hand, too. */
+/* @return whether the client might half-close its connection and read on, as
+ * hand-written HTTP/1.0 clients do. Proxies send "Connection: close" with each
+ * request, and close the whole connection when their own client disconnects. A
+ * client with any other version than 1.1 is hand-written, too. */
 static bool may_half_close(const request_rec *r)
 {
     return r->proto_num != HTTP_VERSION(1, 1)
@@ -29,7 +29,8 @@ static bool is_of_this_server(const conn_rec *c)
            || apr_sockaddr_equal(c->client_addr, c->local_addr);
 }
 
-/* A proxy on this server passes on requests of clients that are not. */
+/* @return whether a proxy on this server sent the request for an outside
+ * client. */
 static bool is_passed_on(const request_rec *r)
 {
     return apr_table_get(r->headers_in, "X-Forwarded-For")
@@ -38,9 +39,10 @@ static bool is_passed_on(const request_rec *r)
            || strcmp(r->useragent_ip, r->connection->client_ip) != 0;
 }
 
-/* An application's request to its own server, such as WordPress's to wp-cron.php:
- * sent for its effect, by a client that disconnects without reading the response. A
- * GET without a reader is useless, and a proxy may pass it on without a header. */
+/* @return whether an application sent this request to its own server for its
+ * effect only, as WordPress does to wp-cron.php, and disconnected without
+ * reading the response. A GET is useless without a reader; moreover, a proxy
+ * can pass it on without a header. */
 static bool is_own_errand(const request_rec *r)
 {
     return r->method_number == M_POST && is_of_this_server(r->connection)
@@ -50,13 +52,14 @@ static bool is_own_errand(const request_rec *r)
 bool admission_wait_ignores_end(const request_rec *r)
 {
     while (r->main) {
-        r = r->main; /* a subrequest has no protocol of its own */
+        r = r->main; /* a subrequest has no client */
     }
     return may_half_close(r) || is_own_errand(r);
 }
 
-/* Sees a closed connection behind unread data, and under TLS. Where the system
- * cannot tell, the client counts as there. */
+/* @return whether the client has closed its connection. Detects this even
+ * behind unread data and under TLS. If the system cannot detect it, the client
+ * counts as connected. */
 static bool has_hung_up(const request_rec *r)
 {
 #ifdef POLLRDHUP
@@ -77,16 +80,16 @@ bool admission_wait_client_has_gone(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
-    /* An HTTP/2 stream has no socket of its own; the thread of the connection
-     * marks it. */
+    /* An HTTP/2 stream has no socket; the connection's thread sets `aborted`. */
     return c->master ? c->aborted || c->master->aborted
                      : c->aborted || has_hung_up(r);
 }
 
 /* ---- the child ----------------------------------------------------------- */
 
-/* What the hook child_stopping tells where there is one: this stop is not graceful.
- * The MPM has closed the connections of busy workers then. */
+/* Substitute for the hook child_stopping in older versions of httpd: detect
+ * that the child is stopping, and not gracefully. The MPM has then closed the
+ * sockets of busy workers. */
 static void note_hard_stop(conn_rec *c, adm_child_t *child)
 {
     apr_socket_t *socket = ap_get_conn_socket(c->master ? c->master : c);
@@ -108,7 +111,8 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
     adm_usec_t now = adm_now();
     adm_outcome_t outcome;
 
-    /* First, also at the grant: no work is started for a client that has gone. */
+    /* Before the outcome is checked, so that no work starts for a client that
+     * has disconnected, even if the ticket has just been granted. */
     if (admission_wait_client_has_gone(r)) {
         return adm_ticket_cancel(ticket, ADM_GONE, now);
     }

@@ -1,30 +1,31 @@
-/* wait.h - how a wait ends, with a worker or without. */
+/* wait.h - how a wait ends, parked or blocked. */
 #ifndef MODULE_WAIT_H
 #define MODULE_WAIT_H
 
 #include "tell.h"
 #include "visit.h"
 
-/** @return whether the request remains wanted when its client sends no more: the
- *  client may close its sending side and go on reading, or is an application on this
- *  server that sent a POST request for its effect. A reset always ends it. Not of
- *  HTTP/2 streams. */
+/** @return whether the request is still processed after its client has closed
+ *  the sending side: the client might half-close its connection and read on, or
+ *  is a local application that sent a POST request for its effect only. A reset
+ *  always ends the request. Not for HTTP/2 streams. */
 bool admission_wait_ignores_end(const request_rec *r);
 
-/** @return whether nobody is there any more to read the answer. */
+/** @return whether the client has disconnected. */
 bool admission_wait_client_has_gone(const request_rec *r);
 
 /**
- * Look whether the wait of a queued ticket has ended: the client has left, it was
- * granted, this child stops, nobody can grant it, or its time is up.
+ * Check whether the wait of a queued ticket has ended: it was granted, its
+ * time is over, the client has disconnected, or this child stops. One poll(),
+ * no blocking.
  *
- * @return ADM_WAITING: it has not. Else the ticket has ended, or holds its permit
- *         with ADM_WAITED.
+ * @return ADM_WAITING: not yet. ADM_WAITED: the ticket holds its permit. All
+ *         others: the ticket has ended.
  */
 adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
                                      adm_usec_t deadline);
 
-/** The verdict about a request whose wait, since @a began, has ended so. */
+/** Fill in the decision about a request that has waited since @a began. */
 void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
                         admission_verdict_t *verdict);
 

@@ -1,4 +1,6 @@
-/* who.c - who asks, for whoever looks. */
+/* who.c - record which client and URL a ticket belongs to, for the status
+ * pages.
+ */
 #include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -19,7 +21,8 @@ static bool is_inside_escape(const char *text, apr_size_t at)
     return text[at - 1] == '%' || text[at - 2] == '%';
 }
 
-/* What is too long ends with dots, and not inside of a character. */
+/* Copy a text and end it with dots if it is too long, without cutting a UTF-8
+ * character or a percent escape. */
 static void copy_text(char *to, apr_size_t room, const char *from)
 {
     apr_size_t end = room - sizeof(DOTS);

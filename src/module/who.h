@@ -1,4 +1,6 @@
-/* who.h - who asks, for whoever looks. */
+/* who.h - record which client and URL a ticket belongs to, for the status
+ * pages.
+ */
 #ifndef MODULE_WHO_H
 #define MODULE_WHO_H
 
@@ -6,8 +8,8 @@
 
 #include "core/adm.h"
 
-/** Say in the segment whose ticket this is: of the client's request, not of a part
- *  of it, as mod_status does. Nothing without ExtendedStatus On. */
+/** Record the client, method, host and URL of the client's request, not of a
+ *  subrequest, as mod_status does. Does nothing unless ExtendedStatus is On. */
 void admission_who_note(request_rec *r, const adm_ticket_t *ticket);
 
 #endif
