@@ -28,6 +28,9 @@ void fuzz_tune(const uint8_t *data, size_t size);
 /** The file of AdmissionStateFile, after anything was done to it. */
 void fuzz_state(const uint8_t *data, size_t size);
 
+/** The replies of a fleet's engine, as a stream. Not without hiredis. */
+void fuzz_redis(const uint8_t *data, size_t size);
+
 /** Bytes not used yet; zeros follow the last one. */
 typedef struct input_t {
     const uint8_t *next;

@@ -74,6 +74,9 @@ int main(void)
     tell_all("state", fuzz_state);
     tell_all("segment_parent", fuzz_segment_parent);
     tell_all("segment_child", fuzz_segment_child);
+#ifdef HAVE_HIREDIS
+    tell_all("redis", fuzz_redis);
+#endif
     printf("1..%d\n", told);
     return 0;
 }

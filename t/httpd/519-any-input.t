@@ -1,0 +1,110 @@
+# Any query, form and ticket header: an answer of the module or of httpd, never a crash, and
+# no effect that an administrator could not have ordered.
+#
+# The inputs are mutations of good ones, by a generator whose seed is printed.
+# ADMISSION_INPUTS is the number for each surface, ADMISSION_SEED another seed.
+
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use AdmissionTest;
+
+my $NUMBER = $ENV{ADMISSION_INPUTS} // 300;
+my $SEED = $ENV{ADMISSION_SEED} // 1;
+my $ZONE = 'test.example%3A%2Fcgi-bin%2F';
+my $MAC = '0123456789abcdef';
+
+my %GOOD = (
+    query => [ 'json', 'prometheus', 'style', "zone=$ZONE", "json&zone=$ZONE", 'filter=cgi', 'ready',
+               "ready&zone=$ZONE", "json&who=$ZONE", "json&history=$ZONE", 'auto',
+               'explain=/cgi-bin/heavy&method=POST&host=test.example', 'explain=/&json',
+               'explain=http://test.example/%2e%2e/x%00?a=b&header=X%3A+y' ],
+    form  => [ "zone=$ZONE&limit=3", "zone=$ZONE&queue=7", "zone=$ZONE&mode=open",
+               "limit=config&queue=config&mode=config&zone=$ZONE" ],
+    ticket => [ "hops=1/$MAC", "hops=1/$MAC m1.1.1/$MAC", "hops=9/$MAC m1.2.3/$MAC s1.2.4/$MAC" ],
+);
+my @TOKENS = ('&', '=', '%00', '%', '%ff', '%0a', '+', 'zone', 'limit', 'config', '-1', '0', '65536',
+              '99999999999999999999', '/', 'hops=', ' ', 'm', '.', '..', "\xff", '%e4%b8', 'x' x 2000, '');
+
+sub mutated {
+    my ($text) = @_;
+
+    for (0 .. rand 4) {
+        my ($at, $length) = (int rand 1 + length $text, int rand 8);
+        my $piece = substr $text, $at, $length;
+        my @ways = ('', $piece x 2, $TOKENS[ rand @TOKENS ], chr(33 + rand 94), $TOKENS[ rand @TOKENS ] . $piece);
+        substr $text, $at, $length, $ways[ rand @ways ];
+    }
+    return $text;
+}
+
+# { status => number } of all answers, on connections that are kept as long as httpd does.
+sub statuses_of {
+    my ($httpd, $ask) = @_;
+    my $client = $httpd->connect;
+    my %count;
+
+    for (1 .. $NUMBER) {
+        $client = $httpd->connect if $client->{ended};
+        my ($answer) = answers($ask->($client));
+        $count{ $answer->{status} }++;
+    }
+    note join ', ', map { "$_: $count{$_}" } sort keys %count;
+    return \%count;
+}
+
+# The statuses that are none of these.
+sub others {
+    my ($count, @expected) = @_;
+    my %is_expected = map { $_ => 1 } @expected;
+
+    return [ grep { !$is_expected{$_} } sort keys %$count ];
+}
+
+for_each_combo(sub {
+    my ($combo) = @_;
+    my $httpd = start_httpd(combo => $combo, modules => [qw(proxy proxy_http)], conf => <<'CONF');
+KeepAlive On
+MaxKeepAliveRequests 0
+<Location /control>
+    SetHandler admission-control
+</Location>
+<Location /cgi-bin/>
+    MaxConcurrent 4
+    AdmissionQueue 9
+</Location>
+CONF
+    my %reset = (method => 'POST', body => "zone=$ZONE&limit=config&queue=config&mode=config",
+                 headers => [ 'Content-Type: application/x-www-form-urlencoded', 'X-Admission-Control: 1' ]);
+    $httpd->allow_in_log(qr/ADM0(?:202|207|208|215)/, qr/AH\d+/);
+    note "ADMISSION_SEED=$SEED";
+    srand $SEED;
+
+    my $count = statuses_of($httpd, sub {
+        my $query = mutated($GOOD{query}[ rand @{ $GOOD{query} } ]) =~ s/([\0- \x7f-\xff])/sprintf '%%%02X', ord $1/ger;
+        my $page = rand() < 0.8 ? '/control' : '/server-status';
+        return $_[0]->ask("$page?$query", keep => 1);
+    });
+    is_deeply others($count, 200, 400, 404, 405, 503), [], 'queries: answered or refused';
+    $count = statuses_of($httpd, sub {
+        return $_[0]->ask('/control', keep => 1, method => 'POST', headers => $reset{headers},
+                          body => mutated($GOOD{form}[ rand @{ $GOOD{form} } ]));
+    });
+    is_deeply others($count, 200, 400, 404, 413), [], 'forms: obeyed or refused';
+    my $zone = $httpd->zone('/cgi-bin/');
+    cmp_ok $zone->{$_->[0]}, '>=', $_->[1], "$_->[0] is possible" for [ Limit => 1 ], [ QueueLength => 0 ];
+    cmp_ok $zone->{$_}, '<=', 65535, "$_ is possible" for qw(Limit QueueLength);
+    is $httpd->ask('/control', %reset)->answer->{status}, 200, 'an order after that';
+    $httpd->zone_becomes('/cgi-bin/', '... is obeyed', Limit => 4, QueueLength => 9, Mode => 'open');
+
+    my $before = $httpd->zone('/cgi-bin/')->{Admitted};
+    $count = statuses_of($httpd, sub {
+        my $ticket = mutated($GOOD{ticket}[ rand @{ $GOOD{ticket} } ]) =~ s/[\r\n\0]//gr;
+        return $_[0]->ask('/cgi-bin/heavy', keep => 1, headers => [ "Admission-Ticket: $ticket" ]);
+    });
+    is_deeply others($count, 200, 400), [], 'ticket headers: served, or refused by httpd';
+    $httpd->zone_becomes('/cgi-bin/', '... and each has a permit of its own', Active => 0, Queued => 0,
+                         Admitted => $before + $count->{200});
+    $httpd->stop;
+}, 'event+cgid', 'prefork+cgi');
+
+done_testing;
