@@ -1,8 +1,6 @@
 # What a network does between servers and their engine, to one of them and to all, under
 # load: never more than the limit, the others go on, and all comes right by itself.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -90,5 +88,3 @@ for_each_combo(sub {
     $fleet->rest;
     $fleet->stop;
 }, 'prefork+cgi', 'worker+cgid');
-
-done_testing;

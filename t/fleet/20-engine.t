@@ -2,8 +2,6 @@
 # knew, back with older data, another one in its place. Never more than the limit; who is
 # saturated goes on.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use Admission::Redis;
@@ -139,5 +137,3 @@ for_each_combo(sub {
     $fleet->rest;
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

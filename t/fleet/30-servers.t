@@ -2,8 +2,6 @@
 # its agent is killed at each point of a sync. Never more than the limit; what a server
 # had is the others' as soon as it may be.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -169,5 +167,3 @@ for_each_combo(sub {
         $fleet->stop;
     }
 }, 'event+cgid');
-
-done_testing;

@@ -2,7 +2,6 @@
 # more than the limit, and the load goes on.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -63,5 +62,3 @@ for_each_combo(sub {
     $fleet->rest(within => 60);
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -2,8 +2,6 @@
 # with what it had when its lease ended, and after lease and hold the others have the whole
 # limit. So at most the limit and that run, and once it is back, the limit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -56,5 +54,3 @@ for_each_combo(sub {
     }
     $fleet->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

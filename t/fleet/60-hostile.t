@@ -3,8 +3,6 @@
 # password; servers that are stopped in the middle of a sync, and limits that differ.
 # Each is told in a line a minute at most, and never more run than the limit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use Admission::Redis;
@@ -175,5 +173,3 @@ for_each_combo(sub {
     }
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

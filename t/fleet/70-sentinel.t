@@ -2,8 +2,6 @@
 # changes by order and by death, Sentinels go silent, some lie. Never more than the
 # limit; what is wrong is told in a line a minute.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 use AdmissionTest::Fleet;
@@ -137,5 +135,3 @@ for_each_combo(sub {
     $fleet->rest(within => 60);
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

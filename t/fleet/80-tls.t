@@ -1,8 +1,6 @@
 # TLS to the engine: nobody who is not trusted, or has another name, is one. Skipped where
 # it was built with a hiredis without TLS.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use Admission::Redis;
@@ -100,5 +98,3 @@ for_each_combo(sub {
     $fleet->rest(within => 60);
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

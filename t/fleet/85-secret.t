@@ -1,7 +1,5 @@
 # The passwords of the engine and of Sentinels are in no process that runs code of others.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use Admission::File qw(spill);
@@ -52,5 +50,3 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/ADM0133/);
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

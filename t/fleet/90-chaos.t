@@ -3,8 +3,6 @@
 #     SECONDS=1800 make check-fleet    half an hour of it; two minutes unless said
 #     SEED=4711 ...                    the accidents of an earlier run
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 use AdmissionTest::FleetChaos;
@@ -21,5 +19,3 @@ for_each_combo(sub {
     my ($combo) = @_;
     fleet_chaos(combo => $combo, seconds => $seconds / $combos, seed => $seed);
 }, @wanted);
-
-done_testing;

@@ -1,7 +1,5 @@
 # LoadModule and one line are a complete set-up, on every MPM.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -37,5 +35,3 @@ subtest 'loaded and not used' => sub {
     is $httpd->status->{AdmissionZones}, 0, 'there is no zone';
     $httpd->stop;
 };
-
-done_testing;

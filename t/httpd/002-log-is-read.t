@@ -1,8 +1,6 @@
 # What no test has declared is found in the error log: a warning, an error, a
 # child that crashed. What is declared, or less, is not.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -35,5 +33,3 @@ CONF
     like $unexpected->(), qr/^0005[12]$/, 'a crash';
     $httpd->allow_in_log(qr/exit signal Segmentation fault/)->stop;
 }, 'worker+cgid');
-
-done_testing;

@@ -2,7 +2,6 @@
 # httpd ends with whoever wanted it, in whatever way.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos('event+cgid') or plan skip_all => 'event+cgid is not asked for';
@@ -31,5 +30,3 @@ unlike $said, qr/^(?:on$|(?:not )?ok )/m, '... and is the end, no test';
 my ($pid, $dir) = split ' ', $said;
 wait_for { !kill 0 => $pid } 'httpd ends with who was killed';
 wait_for { !-e $dir } '... and so does its directory';
-
-done_testing;

@@ -1,7 +1,6 @@
 # KEEP=1, PREFIX and GDB=1: what a developer sets to look into a test that fails.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 use File::Path ();
@@ -73,5 +72,3 @@ SKIP: {
     waitpid $pid, 0;
     like $rest, qr/^ok \d+ - on$/m, '... and goes on when one was attached';
 }
-
-done_testing;

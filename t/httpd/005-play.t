@@ -2,7 +2,6 @@
 # behind, however it ends.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 use IO::Socket::INET;
@@ -64,5 +63,3 @@ SKIP: {
     is $? >> 8, 1, 'a wrong configuration is a failure';
     like $text, qr/MaxConcurrent/, '... with the error of httpd';
 }
-
-done_testing;

@@ -1,8 +1,6 @@
 # A wrong value, or a directive in the wrong place, stops configtest with a
 # message that says which directive, which value and what is allowed.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
@@ -234,5 +232,3 @@ accepted("<Location /x>\nMaxConcurrent 4\nMaxConcurrent 4\n</Location>\n",
          'the same number twice');
 accepted("MaxConcurrent 4\n<Location /x>\nMaxConcurrent 9\n</Location>\n",
          'another number in a section inside');
-
-done_testing;

@@ -1,8 +1,6 @@
 # No directive works from .htaccess, whatever AllowOverride says: authors of
 # pages must not open or name zones.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
@@ -37,5 +35,3 @@ for my $kind (sort keys %override) {
     }
 }
 $httpd->stop;
-
-done_testing;

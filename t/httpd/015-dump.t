@@ -1,7 +1,5 @@
 # httpd -t -D DUMP_ADMISSION prints every zone with its place and numbers.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -103,5 +101,3 @@ my $unnamed = AdmissionTest::Httpd->new(combo => $combo,
 my ($shared) = grep { /:\/shared limit/ } split /\n/, $output;
 like $shared, qr/conf:3, also \S+conf:8 and 2 more\)$/, 'a zone of four hosts says so'
     or diag $output;
-
-done_testing;

@@ -1,7 +1,5 @@
 # Every example of conf/examples does behind a real httpd what its first lines promise.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use Admission::Config;
@@ -426,5 +424,3 @@ my %listed = map { $_ => 1 } slurp('conf/examples/README.md') =~ /\]\(([^)]+)\)/
 my %is_there = map { s{.*/}{}r => 1 } grep { !/README/ } files(qr//, 'conf/examples');
 none 'the index lists every file', grep { !$listed{$_} } sort keys %is_there;
 none 'the index lists no other', grep { !$is_there{$_} } sort keys %listed;
-
-done_testing;

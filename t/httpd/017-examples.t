@@ -2,7 +2,6 @@
 # the manual show, can be used as it is.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use Cwd ();
@@ -169,5 +168,3 @@ is complaints(join '', map { "<Location /" . $number++ . ">\n$_\n</Location>\n" 
 # Its module may not be built; 701-fleet-config.t has it.
 @$of_server = grep { !/^AdmissionEngine/ } @$of_server;
 is complaints(join '', map { "$_\n" } @$of_server), 'status 0', 'those of the server load';
-
-done_testing;

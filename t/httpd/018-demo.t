@@ -2,7 +2,6 @@
 # nothing behind.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use File::Temp ();
@@ -38,5 +37,3 @@ for (['heavy/looks', 130, 'INT'], ['httpd.conf', 143, 'TERM'], ['heavy/looks', 1
     is $? >> 8, $status, "one that is ended by SIG$signals[0] says so";
     is_deeply [ glob "$temp/*" ], [], '... and leaves nothing behind';
 }
-
-done_testing;

@@ -2,7 +2,6 @@
 # and leaves nothing behind.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use Admission::Redis;
@@ -47,5 +46,3 @@ kill INT => $pid;
 waitpid $pid, 0;
 is_deeply [ glob "$temp/*" ], [], 'nor when it is interrupted';
 is scalar(grep { kill 0 => $_ } @pids), 0, '... no server and no Redis either';
-
-done_testing;

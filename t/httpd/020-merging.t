@@ -1,7 +1,5 @@
 # Which zone a request belongs to: sections in sections, off, virtual hosts.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
@@ -94,4 +92,3 @@ $httpd->open_gate('shared');
 is $hold->answer->{status}, 200, 'the one in the shared zone ends well';
 
 $httpd->stop;
-done_testing;

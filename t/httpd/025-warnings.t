@@ -1,7 +1,5 @@
 # Settings that cannot work are warned about at start; the server comes up.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -104,5 +102,3 @@ for_each_combo(sub {
         $httpd->stop;
     }
 }, 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # What the server does besides can weaken a limit: where the module can know, it
 # warns at start.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -65,5 +63,3 @@ for_each_combo(sub {
           [ qr/admission:warn.*ADM0115: .*\b498\b.*\b497\b.*H2MaxWorkers/ ],
           http2 => 1, conf => sprintf $long, 496);
 }, 'event+cgid', 'worker+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # At start httpd says whether requests can wait without a worker, and warns of a
 # queue that is longer than what all children, also those to come, can park.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -97,5 +95,3 @@ for_each_combo(sub {
     unlike "@said", qr/parked|warn/, 'other MPMs do not say that they park';
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid');
-
-done_testing;

@@ -1,7 +1,5 @@
 # The main job: sixty clients want a program of which four may run at once.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 

@@ -1,7 +1,5 @@
 # The line is served in order of arrival, over all children.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $waiters = 8;
@@ -36,5 +34,3 @@ CONF
                          AdmittedAfterWait => $waiters);
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # Where AdmissionFair tells requests apart keys take turns: who comes once is not
 # served behind who comes often, and no key fills the queue.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP;
 
@@ -96,5 +94,3 @@ CONF
     no_key_holds_more_than_its_max($httpd);
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # What AdmissionFair takes for a key: networks of clients, virtual hosts, users,
 # texts; and how it is merged.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use JSON::PP;
@@ -128,5 +126,3 @@ is_told_once('0210', '... which the log says once');
 my ($status, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
 like $dump, qr{/cgi-bin/networks/ .* fair client/24/56\b}, 'the key is printed';
 $httpd->stop;
-
-done_testing;

@@ -1,7 +1,5 @@
 # Permits go by priority while requests wait, and a request can take several.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';
@@ -73,5 +71,3 @@ CONF
     costs($httpd);
     $httpd->stop;
 });
-
-done_testing;

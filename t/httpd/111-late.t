@@ -1,8 +1,6 @@
 # Who would have to wait for longer than the target is rejected at once, with a time
 # after which it would not be.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';
@@ -60,5 +58,3 @@ CONF
     cmp_ok $seen->{DryWaitMeanMs}, '>=', 1000, '... and for how long';
     $httpd->stop;
 });
-
-done_testing;

@@ -1,7 +1,5 @@
 # Which requests count: the default, all, and handlers by name.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -82,5 +80,3 @@ CONF
     is_deeply statuses(answers(@hold)), { 200 => scalar @hold }, 'all end well';
     $httpd->stop;
 });
-
-done_testing;

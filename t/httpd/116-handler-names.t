@@ -2,8 +2,6 @@
 # outside looks for, in each way to give it to a file, by the configuration and by
 # .htaccess: how it is given makes no difference.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -138,5 +136,3 @@ CONF
     like $hold->answer->{body}, qr/heavy/, 'the first ends well';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Programs that pages of mod_include start count: the page does, however the
 # filter came to it, where Options allow exec. Pages that may not exec are files.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -104,5 +102,3 @@ CONF
     $all_count->('after a reload');
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

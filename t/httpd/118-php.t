@@ -1,8 +1,6 @@
 # PHP in the server runs executable pages as programs where .htaccess says so. To
 # httpd these are files.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
@@ -27,5 +25,3 @@ for_each_combo(sub {
         $httpd->stop;
     }
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A handler that returns SUSPENDED has not done its work yet: its permit comes back
 # with the end of its request, at once or after a wait.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
@@ -36,5 +34,3 @@ CONF
     # Their connections stay open: up to httpd 2.4 nobody ends them.
     $httpd->end;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

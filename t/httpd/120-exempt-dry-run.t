@@ -1,7 +1,5 @@
 # Requests that run whatever the count is: exempt ones, and all in a dry run.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -72,5 +70,3 @@ CONF
         for '/cgi-bin/', '/cgi-bin/dry/';
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # A module that serves in its handler hook, without a handler's name: what it may serve
 # counts, existing files and httpd's own answers do not.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Program qw(build_module);
 
@@ -113,5 +111,3 @@ for_each_combo(sub {
     answers_of($httpd, 'httpd alone', 0, @free, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

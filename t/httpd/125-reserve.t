@@ -1,8 +1,6 @@
 # Static pages beside a full line: waiting requests never take the last
 # workers, and who finds no worker to wait in is told so.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $workers, $heavy) = (4, 40, 120);
@@ -66,5 +64,3 @@ for_each_combo(sub {
     is $watch->most, $limit, 'the limit was kept';
     $httpd->stop;
 });
-
-done_testing;

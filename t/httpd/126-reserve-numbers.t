@@ -1,8 +1,6 @@
 # The reserve as a number is the same as that share of the workers, also for what
 # blocks where others park. One that leaves zones no worker is refused.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zone = '/cgi-bin/';
@@ -60,5 +58,3 @@ CONF
         $httpd->stop;
     }, 'event+cgid');
 }
-
-done_testing;

@@ -1,8 +1,6 @@
 # Requests inside requests, at limit 1: none may wait for itself, or for one
 # that waits for it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $include = '<!--#include virtual="/cgi-bin/%s/x?id=%s" -->';
@@ -111,5 +109,3 @@ CONF
 
     $httpd->stop;
 });
-
-done_testing;

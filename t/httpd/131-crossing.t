@@ -2,8 +2,6 @@
 # permit of a program that has ended is given back before its target waits, so
 # everybody is served, and nobody waits for somebody who waits for him.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -79,5 +77,3 @@ for_each_parking_combo(sub {
     }
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # A server that is its own backend: what mod_proxy sends to itself for a request
 # that holds a permit runs with that permit. Nobody outside can claim so.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -142,5 +140,3 @@ CONF
     # Without a look at its memory, where mod_slotmem_shm has a file.
     $httpd->end;
 });
-
-done_testing;

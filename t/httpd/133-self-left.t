@@ -1,8 +1,6 @@
 # Clients leave while a server asks itself: what goes on behind mod_proxy, which
 # leaves as well, keeps the permit. Its programs ignore that nobody reads them.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use Admission::Crowd;
@@ -62,5 +60,3 @@ CONF
     $httpd->zone_becomes('all', 'in the end all permits are free', Active => 0);
     $httpd->end;
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # both: the request that the filter brings back runs with the permit of the one that was
 # sent to the filter. Where the filter drops the header, the log names the cause.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Relay;
@@ -155,5 +153,3 @@ for_each_combo(sub {
     waitpid $pid, 0;
     $httpd->end;
 }, 'event+cgid');
-
-done_testing;

@@ -2,8 +2,6 @@
 # the error page of the request before is a program of the same zone: it asks for a permit
 # of its own, also where the record of the permit belongs to another request by then.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -44,5 +42,3 @@ CGI
     $httpd->zone_becomes('all', 'all permits are free', Active => 0, Queued => 0);
     $httpd->end;
 });
-
-done_testing;

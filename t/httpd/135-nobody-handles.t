@@ -1,8 +1,6 @@
 # A request that no handler takes runs through them once, with its permit, and gets
 # what httpd makes of it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -41,5 +39,3 @@ LUA
     $httpd->zone_becomes('lua', 'the permit is back', Active => 0, Admitted => 1);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

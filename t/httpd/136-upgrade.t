@@ -1,8 +1,6 @@
 # A WebSocket gives its permit back when the backend has switched protocols: what
 # follows may last for hours.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use Admission::Config;
@@ -119,5 +117,3 @@ CONF
     kill TERM => $backend;
     waitpid $backend, 0;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

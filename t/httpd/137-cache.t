@@ -1,8 +1,6 @@
 # Of clients who want the same cacheable page at once only those run the program
 # that need not wait. The others are answered from mod_cache.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -76,5 +74,3 @@ for_each_combo(sub {
     is runs($httpd), $clients, 'and so does each request without the quick handler';
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

@@ -1,8 +1,6 @@
 # The header that brings a permit along is worth nothing to a client, and to a program of
 # this machine no more than the permit that is held for it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Relay;
@@ -124,5 +122,3 @@ CONF
     $_->stop for $relay, $twice;
     $httpd->end;
 }, qw(prefork+cgi worker+cgid event+cgid));
-
-done_testing;

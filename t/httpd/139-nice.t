@@ -1,7 +1,5 @@
 # AdmissionNice: programs of a zone run at a lower priority, httpd does not.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 # The nice value of a process, and of its parent, which is httpd or mod_cgid's daemon.
@@ -69,5 +67,3 @@ CONF
     like(($httpd->configtest(qw(-D DUMP_ADMISSION)))[1], qr{\/own limit 1 .* nice 7 }, "the dump has it");
     $httpd->stop;
 });
-
-done_testing;

@@ -1,7 +1,5 @@
 # HTTP/2: every stream is a request of its own, and waits like one.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
@@ -91,5 +89,3 @@ CONF
     waitpid $h2load, 0;
     $httpd->stop;
 }, @combos);
-
-done_testing;

@@ -2,8 +2,6 @@
 # its one connection, and connections whose streams wait leave workers to others
 # and to those who were parked, and give theirs back.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -146,5 +144,3 @@ for_each_combo(sub {
         workers_come_back($combo);
     }
 }, 'event+cgid', 'worker+cgid');
-
-done_testing;

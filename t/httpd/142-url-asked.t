@@ -1,8 +1,6 @@
 # The URL that the client asked for decides, however httpd gets from there to what
 # serves it: the <Location> sections of that URL are merged last.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 
@@ -128,5 +126,3 @@ for_each_combo(sub {
     kill KILL => $backend;
     waitpid $backend, 0;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

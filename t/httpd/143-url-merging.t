@@ -2,8 +2,6 @@
 # and expressions see the client's request. Each site has the same sections behind
 # another front controller.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -242,5 +240,3 @@ for_each_combo(sub {
         $httpd->stop;
     }
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

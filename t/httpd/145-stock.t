@@ -1,8 +1,6 @@
 # On the server that the distribution ships, with its sizes, its `Listen` for both families and
 # LogLevel warn: limit, queue, rejection, reload, HTTP/2 over TLS and stop.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Stock;
 
@@ -61,5 +59,3 @@ CONF
     $httpd->zone_becomes($zone, 'all permits are released', Active => 0, Queued => 0);
     $httpd->end;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
-
-done_testing;

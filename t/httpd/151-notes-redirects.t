@@ -3,8 +3,6 @@
 # rejected; if none was, of the one that waited; else of the first that was asked
 # for a permit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -71,5 +69,3 @@ CONF
     }
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # The access log tells of those who never got a permit and were not rejected
 # either: their client left, httpd stopped, or they ran without a limit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($zone, $name) = ('/cgi-bin/', 'test.example:/cgi-bin/');
@@ -101,5 +99,3 @@ for_each_combo(sub {
     is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program was started for them';
     $httpd->stop;
 }, 'worker+cgid');
-
-done_testing;

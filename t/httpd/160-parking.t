@@ -1,8 +1,6 @@
 # Waiting holds no worker on the event MPM: ten times more wait than there are
 # threads, and the server answers beside them as if nobody did.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -58,5 +56,3 @@ CONF
     $httpd->access_log_becomes('the access log has so many', qr/ status=queued wait=\d+ /, $waiters);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi', 'event+cgid+completion');
-
-done_testing;

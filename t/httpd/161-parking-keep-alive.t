@@ -1,7 +1,5 @@
 # A connection outlives the wait of its requests: keep-alive, HTTP/1.0, TLS.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -76,5 +74,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

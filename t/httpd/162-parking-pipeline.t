@@ -1,8 +1,6 @@
 # Pipelined requests behind, before and after a parked one: all are answered,
 # in their order, and only one of a connection stands in line at a time.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -77,5 +75,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Requests with bodies are parked before anybody reads them, where AdmissionSpool is
 # off; the bodies arrive whole, however they are sent and whenever.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -120,5 +118,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 });
-
-done_testing;

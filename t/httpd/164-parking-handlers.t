@@ -1,8 +1,6 @@
 # Whatever runs after the wait runs as it would have without: other handlers,
 # output filters, conditional and partial requests, HTTP/1.0 with keep-alive.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -129,5 +127,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # What cannot wait without a worker waits with one, and stands in the same
 # line: requests inside requests, HTTP/2 streams, everybody when parking is off.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -95,5 +93,3 @@ CONF
     wait_for { $httpd->children == 1 } 'the old children end';
     $httpd->stop;
 });
-
-done_testing;

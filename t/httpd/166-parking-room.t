@@ -2,8 +2,6 @@
 # as event goes on accepting connections; who finds no worker to wait in is
 # rejected; and all of it at start is worth a warning.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -79,5 +77,3 @@ CONF
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # A queue that nobody has made room for: many more clients than a child with
 # httpd's own settings can park. Those who do not wait are served all the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -47,5 +45,3 @@ CONF
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
 });
-
-done_testing;

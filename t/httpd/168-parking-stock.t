@@ -4,8 +4,6 @@
 # AsyncRequestWorkerFactor that the module chooses, and with httpd's own, where one
 # child accepts fewer and the parent starts others.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -95,5 +93,3 @@ sub tell_story {
 
 for_each_parking_combo(sub { tell_story(@_, '') }, 'event+cgid', 'event+cgi');
 for_each_parking_combo(sub { tell_story(@_, 'AsyncRequestWorkerFactor 2') });
-
-done_testing;

@@ -2,8 +2,6 @@
 # so that the child never runs out of files: event would end it then, and clients
 # that wait for nothing would find nobody.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -52,5 +50,3 @@ CONF
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
 });
-
-done_testing;

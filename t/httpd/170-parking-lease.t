@@ -2,8 +2,6 @@
 # its workers are all busy with requests that do not count, or because somebody
 # stopped it, goes to one that can. The other one keeps its place.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep time);
@@ -120,5 +118,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # decided once, what applies is what the target's sections say, and a redirect
 # that then leads elsewhere leaves nothing behind.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -94,5 +92,3 @@ CONF
     $httpd->zone_becomes('b', '... also here', %at_rest, Admitted => 4);
     $httpd->stop;
 });
-
-done_testing;

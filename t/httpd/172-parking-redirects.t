@@ -2,8 +2,6 @@
 # it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess, an
 # Action, and a Script.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -108,5 +106,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi');
-
-done_testing;

@@ -3,8 +3,6 @@
 # server has used the workers of zones. Who was parked in that child and gets a
 # permit finds a worker all the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Parking;
@@ -131,5 +129,3 @@ for_each_parking_combo(sub {
     many_http2_connections($combo) if $has_http2;
     permit_without_worker($combo);
 });
-
-done_testing;

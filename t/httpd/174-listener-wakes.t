@@ -3,8 +3,6 @@
 # connections that one look at its sockets has found. It accepts the next client
 # all the same, and not when one of those who are parked runs out of time.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -45,5 +43,3 @@ CONF
     is_deeply statuses(answers(@stay)), { 200 => 1 + $stay }, 'those who stayed are answered';
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Children with one thread each: a child with a parked request may accept no other. Clients
 # wait to be accepted then, as without the module, and nobody is rejected.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -36,5 +34,3 @@ CONF
         $httpd->stop;
     }
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

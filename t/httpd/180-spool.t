@@ -1,8 +1,6 @@
 # A client that does not read its answer holds no permit: what it does not take is
 # kept, and the program ends.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Slow;
 use Socket qw(INADDR_LOOPBACK PF_INET SOCK_STREAM SOL_SOCKET SO_RCVBUF pack_sockaddr_in);
@@ -86,5 +84,3 @@ CONF
     worker_is_counted($httpd) if $combo->{mpm} ne 'event';
     $httpd->stop;
 });
-
-done_testing;

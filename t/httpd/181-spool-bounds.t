@@ -1,8 +1,6 @@
 # What is kept has bounds: beyond them httpd waits for its clients, says so once, and
 # loses nothing.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Admission::Slow;
@@ -91,5 +89,3 @@ for_each_combo(sub {
         }
     }
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

@@ -1,8 +1,6 @@
 # What a program or a backend writes goes to its client at once, also when something was
 # kept for it before.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Slow;
 
@@ -70,5 +68,3 @@ CONF
     $httpd->zone_becomes('streams', 'all permits are back', Active => 0);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A backend of mod_proxy_http sends to a slow client: the permit comes back when the
 # backend has sent everything, and what it sends later arrives at once.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use Admission::Slow;
@@ -81,5 +79,3 @@ CONF
     kill TERM => $backend;
     waitpid $backend, 0;
 }, 'event+cgid', 'worker+cgid', 'prefork+cgi');
-
-done_testing;

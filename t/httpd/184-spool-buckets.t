@@ -1,8 +1,6 @@
 # What a handler tells the filters beside its data means the same with a limit as
 # without.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Program qw(build_module);
 use Admission::Slow;
@@ -93,5 +91,3 @@ for_each_combo(sub {
                          Admitted => $has_streams ? 5 : 3);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # The event MPM sends what is kept without a worker, also with TLS: more slow readers
 # than there are threads stop nobody.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Admission::Slow;
@@ -49,5 +47,3 @@ CONF
     wait_for(sub { descriptors($child) <= $before }, '... no descriptor either');
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

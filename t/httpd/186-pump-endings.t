@@ -1,8 +1,6 @@
 # How a pumped answer ends otherwise: behind a redirect inside httpd, when its client
 # takes nothing for Timeout, when its child is killed, and over a graceful restart.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Admission::Slow;
@@ -82,5 +80,3 @@ CONF
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'others are served';
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -1,8 +1,6 @@
 # mod_ratelimit makes the thread of a request sleep while it sends: it paces the handler,
 # too, and the response is the same as without AdmissionSpool.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use Admission::Slow;
@@ -69,5 +67,3 @@ CONF
     $httpd->zone_becomes($zone, '... also no permit', Active => 0, Queued => 0);
     $httpd->stop;
 });
-
-done_testing;

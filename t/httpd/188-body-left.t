@@ -1,8 +1,6 @@
 # A program that ends before it has read its body: what it wrote arrives, and the
 # connection is not used again where some of the body may follow.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Slow;
 
@@ -60,5 +58,3 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'the permits are back', Active => 0, Queued => 0);
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A client that stops in the middle of a long body, or does not read a long response,
 # holds a permit for each of its connections: what the manual recommends against it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -83,5 +81,3 @@ for_each_combo(sub {
     $httpd->zone_becomes('z', '... nothing is left', Active => 0, Queued => 0);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

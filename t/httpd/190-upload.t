@@ -1,8 +1,6 @@
 # Bodies are read before their requests ask for a permit: who sends slowly holds none,
 # and on event no worker.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -108,5 +106,3 @@ CONF
     is scalar(grep { $_ eq 'start gone' } $httpd->record), 0, '... its program never started';
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
-
-done_testing;

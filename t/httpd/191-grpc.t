@@ -1,8 +1,6 @@
 # gRPC: the client waits for a part of the response before it sends the rest of the body, which
 # AdmissionSpool request=off lets it do. Elsewhere the body is read first.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use IO::Select;
@@ -128,5 +126,3 @@ CONF
     kill TERM => $backend;
     waitpid $backend, 0;
 }, 'worker+cgid', 'event+cgid');
-
-done_testing;

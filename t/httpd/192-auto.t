@@ -1,8 +1,6 @@
 # MaxConcurrent auto: the limit grows while that pays, its state survives reloads,
 # numbers and auto take each other's place, and without the agent it holds.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Alone;
 use Admission::Config;
@@ -103,5 +101,3 @@ for_each_combo(sub {
     $httpd->zone_becomes($ZONE, 'nobody is served any more', Active => 0, Queued => 0);
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # AdmissionStateFile: what a limit has found is there again after stop and start;
 # a file with anything in it, or none, keeps nobody from starting.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos('event+cgid', 'prefork+cgi') or plan skip_all => 'no combination';
@@ -86,5 +84,3 @@ wait_for { @with = grep { my $pid = $_; grep { (readlink // '') eq "$httpd->{dir
                    $httpd->processes; @with == 1 } 'one process has the file open' or diag "@with";
 is_deeply \@with, [ $httpd->agents ], '... the agent';
 $httpd->stop;
-
-done_testing;

@@ -1,8 +1,6 @@
 # RequestReadTimeout holds for a body that is read before its request asks for a permit,
 # also on event, where no worker waits for it.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use IPC::Open2;
@@ -82,5 +80,3 @@ CONF
     is $httpd->connect->send($request)->answer->{status}, 408, 'Timeout holds as well';
     $httpd->stop;
 }, 'worker+cgid', 'event+cgid', 'event+cgid+completion');
-
-done_testing;

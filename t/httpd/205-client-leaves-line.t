@@ -1,7 +1,5 @@
 # A waiting client that goes away leaves the line; its program never starts.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 
@@ -65,5 +63,3 @@ CONF
         'the access log says gone';
     $httpd->stop;
 });
-
-done_testing;

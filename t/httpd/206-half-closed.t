@@ -2,8 +2,6 @@
 # side, and has not said what becomes of the connection, goes on reading: it keeps its
 # place in the queue and is answered, blocked or parked.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep);
@@ -72,5 +70,3 @@ CONF
         $httpd->stop;
     }
 });
-
-done_testing;

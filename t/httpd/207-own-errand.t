@@ -3,8 +3,6 @@
 # keeps its queue slot, blocked or parked, until its permit or timeout=. Other requests
 # leave the queue, and so do those that a proxy on this server has passed on.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep);
@@ -132,5 +130,3 @@ CONF
         is scalar(grep { /^start stopped/ } $httpd->record), 0, 'a stop starts no program';
     }
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # and SIGPIPE lives on until httpd kills it, and holds its permit so long; any
 # other ends at once.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 
@@ -49,5 +47,3 @@ CONF
                          Queued => 0, Gone => 0, Admitted => 1 + 3 * $limit);
     $httpd->stop;
 });
-
-done_testing;

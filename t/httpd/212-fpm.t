@@ -2,8 +2,6 @@
 # FastCGI responder that answers when its gate is open, and PHP itself where it is
 # installed. A permit stays with a backend that works, also when the client leaves.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use Admission::File qw(slurp spill);
@@ -183,5 +181,3 @@ PHP
     waitpid $keeper, 0;
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Programs that are alive when httpd has finished with the request: the permit
 # comes back when they are gone, not before.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -63,5 +61,3 @@ CONF
     }
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # Kinds of requests: pipelined, HEAD, Range, bodies that are large, slow or
 # announced; each takes one permit and gives it back.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -73,5 +71,3 @@ CONF
     $at_rest->('bodies', 5);
     $httpd->stop;
 });
-
-done_testing;

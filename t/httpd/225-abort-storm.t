@@ -2,8 +2,6 @@
 # SIGPIPE: each program lives until httpd loses patience and kills it, and the
 # next one starts only then.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep time);
@@ -26,5 +24,3 @@ for_each_combo(sub {
         'some ran in the place of others';
     $httpd->stop;
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # end: APR takes that for its end and forgets it. The permit does not. (mod_cgid
 # does not take it for that, and ends it.)
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -36,5 +34,3 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0, Queued => 0);
     $httpd->allow_in_log(qr/\[cgid:error\]/)->stop;
 }, 'prefork+cgi', 'event+cgi');
-
-done_testing;

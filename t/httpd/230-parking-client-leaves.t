@@ -1,8 +1,6 @@
 # A parked client that goes away, however it does, leaves the line at once: no
 # worker is needed to notice, no program starts, no descriptor stays.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(time);
@@ -91,5 +89,3 @@ CONF
         or diag descriptors($child) . " are open, were $files_at_rest";
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

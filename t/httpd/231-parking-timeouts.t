@@ -1,8 +1,6 @@
 # Timeouts of the line and of the server: a wait may be longer than Timeout, and
 # one that is too long for the line ends with the rejection, never silently.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use List::Util qw(sum0);
@@ -184,5 +182,3 @@ CONF
     is_deeply [ grep { /start late/ } $httpd->record ], [], 'no program ran for the others';
     $httpd->stop;
 });
-
-done_testing;

@@ -2,7 +2,6 @@
 # nobody is rejected by that, and a wait ends when it should.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Parking;
 use Admission::Program;
@@ -93,5 +92,3 @@ CONF
     }
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -2,8 +2,6 @@
 # would inherit that: httpd's SIGTERM could not end it. Those of counted requests
 # begin with no signal blocked.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $SIGTERM = 15;
@@ -43,5 +41,3 @@ CONF
     is $free->answer->{status}, 200, 'it ends well';
     $httpd->stop;
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # two seconds; a permit is back two seconds after nothing of its request lives
 # any more, since the program of a killed child goes on.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 
@@ -75,5 +73,3 @@ CONF
     is $watch->most, 2, 'there were never more than two programs';
     $httpd->stop;
 });
-
-done_testing;

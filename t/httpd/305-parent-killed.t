@@ -1,7 +1,5 @@
 # Even with the parent dead, children take back what a killed one held.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Time::HiRes qw(time);
 
@@ -36,5 +34,3 @@ CONF
     kill KILL => $httpd->processes;
     $httpd->finish;
 }, 'prefork+cgi');
-
-done_testing;

@@ -1,8 +1,6 @@
 # kill -9 of children, and of mod_cgid's daemon, again and again under load.
 # The programs that they leave behind go on and are counted until they end.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use List::Util qw(shuffle);
@@ -35,5 +33,3 @@ for_each_combo(sub {
     is $watch->most, $LIMIT, "there were never more than $LIMIT programs";
     $httpd->stop;
 });
-
-done_testing;

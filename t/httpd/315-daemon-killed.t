@@ -2,8 +2,6 @@
 # told httpd their pids, so that it cannot end them when their requests end. They
 # keep their permits all the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $rounds, $most_rounds) = (8, 2, 8);
@@ -45,5 +43,3 @@ CONF
     cmp_ok $watch->most, '<=', $limit, "there were never more than $limit programs";
     $httpd->allow_in_log(qr/\[cgid:error\]/)->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -2,8 +2,6 @@
 # /proc hides them (hidepid=2). Their permits come back when they have ended, not
 # earlier and not later.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Descriptors;
 use Admission::Config;
@@ -200,5 +198,3 @@ for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0
         $httpd->stop;
     }, 'event+cgid', $is_suexec && $is_hidden ? 'prefork+cgi' : ());
 }
-
-done_testing;

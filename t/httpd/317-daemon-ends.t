@@ -1,8 +1,6 @@
 # mod_cgid's daemon ends at each graceful, while programs that it has started run. A
 # permit is back with its program, and nothing was reclaimed: nobody has died.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($limit, $zone) = (4, '/cgi-bin/');
@@ -38,5 +36,3 @@ CONF
     is $watch->most, $limit, "there were never more than $limit programs";
     $httpd->stop;
 }, 'event+cgid', 'worker+cgid');
-
-done_testing;

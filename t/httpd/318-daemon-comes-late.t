@@ -1,8 +1,6 @@
 # mod_cgid's daemon cannot be reached for a moment, as after a reload, when its
 # socket is not yet of httpd's user: the queue waits instead of being told so.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $waiters = 15;
@@ -43,5 +41,3 @@ CONF
     $httpd->zone_becomes($zone, 'the permit is back', Active => 0, Queued => 0);
     $httpd->expect_in_log(qr/\[cgid:error\].*AH01257/)->stop;
 }, 'worker+cgid', 'event+cgid');
-
-done_testing;

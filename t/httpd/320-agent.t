@@ -2,8 +2,6 @@
 # do, comes again when it is killed, is stood in for while it is stopped, and ends
 # with its configuration.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -103,5 +101,3 @@ for_each_combo(sub {
     is_deeply [ $httpd->agents ], [], 'without a zone there is no agent';
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # kill -9 of a child that has requests parked: their places are back within two
 # seconds, everybody else's place, turn and count stay as they were.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(time);
@@ -85,5 +83,3 @@ CONF
     server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
     $httpd->stop;
 });
-
-done_testing;

@@ -1,8 +1,6 @@
 # A child is stopped (SIGSTOP, a debugger) while it has a permit. It keeps the permit,
 # also when its program has ended, until it goes on; its client gets the answer then.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -47,5 +45,3 @@ CONF
                          Admitted => 2, Reclaimed => 0);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

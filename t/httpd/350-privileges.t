@@ -2,8 +2,6 @@
 # requests without a limit, and says so. mpm-itk's processes drop what they can
 # before they serve a request, so there the limit holds.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use File::Copy ();
@@ -105,5 +103,3 @@ CONF
     is scalar(lines_of($httpd, 'ADM0203')), 0, 'no request ran without a limit';
     $httpd->stop;
 }, 'prefork+cgi');
-
-done_testing;

@@ -1,7 +1,5 @@
 # graceful: old and new children share one count, one line and one limit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 sub zone_of {
@@ -92,5 +90,3 @@ for_each_combo(sub {
                          Queued => 0);
     $httpd->stop;
 });
-
-done_testing;

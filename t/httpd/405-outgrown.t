@@ -1,8 +1,6 @@
 # Room in the shared memory is set aside at start, generously. A reload that needs
 # more than that says so.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $zones = 700;    # of 228 tickets each
@@ -25,5 +23,3 @@ CONF
     $httpd->graceful;
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -4,8 +4,6 @@
 # Environment: ADMISSION_BEFORE, the mod_admission.so of 0.1. Without it a module
 # takes its place that leaves in the parent what 0.1 left.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use File::Basename 'dirname';
@@ -47,5 +45,3 @@ for_each_combo(sub {
     is $is_told->(), 1, 'and once';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A hard restart and a stop with a full line: quick, and nothing is left over.
 # (httpd warns about children that are slow to stop, which fails the test.)
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -39,5 +37,3 @@ CONF
     is_deeply [ grep { /waiter/ } $httpd->record ], [],
         'no program was started for those who waited';
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # not noticed it: none of them begins, or it would look for mod_cgid's daemon for ten seconds.
 # (httpd warns about children that are slow to stop, which fails the test.)
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 for_each_combo(sub {
@@ -26,5 +24,3 @@ CONF
         is_deeply [ grep { /waiter/ } $httpd->record ], [], 'none of them was started';
     }
 }, 'worker+cgid', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # One graceful restart after the other under load: the programs of old and new
 # children share the limit, and mod_cgid's daemons come and go.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep time);
@@ -34,5 +32,3 @@ for_each_combo(sub {
         'the server was reloaded again and again';
     $httpd->stop;
 });
-
-done_testing;

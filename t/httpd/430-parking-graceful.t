@@ -1,8 +1,6 @@
 # graceful and graceful-stop with a hundred parked: they stay parked, in the
 # same line, and are answered by the children that they came to.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -70,5 +68,3 @@ for_each_parking_combo(sub {
         '... no program ran for those who left';
     $httpd->finish;
 }, 'event+cgid', 'event+cgi');
-
-done_testing;

@@ -2,8 +2,6 @@
 # nothing is left over. (httpd warns about children that are slow to stop, which
 # fails the test.)
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -50,5 +48,3 @@ CONF
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [],
         'no program was started for those who waited';
 }, 'event+cgid', 'event+cgi');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Those who are parked sleep on at a hard stop: event's listener would wait half a
 # second for a worker for each that is woken, and there is none any more.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -38,5 +36,3 @@ CONF
     is_deeply [ grep { /^start/ } $httpd->record ], ['start stop-runs'],
         'no program was started for those who waited';
 }, 'event+cgid', 'event+cgi', 'event+cgi+completion');
-
-done_testing;

@@ -2,8 +2,6 @@
 # connection, and one that it has just accepted is not counted before a worker takes it.
 # Its request waits all the same, with its worker: nobody would see a stand-in.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -35,5 +33,3 @@ CONF
     is_deeply statuses(answers($holder, $late)), { 200 => 2 }, 'both are answered';
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -3,8 +3,6 @@
 # there is no room for it if none of them has run meanwhile. Many that give up at once
 # are woken a few at a time.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -39,5 +37,3 @@ CONF
     $httpd->expect_rejections("test.example:$zone", 'long');
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');
-
-done_testing;

@@ -1,7 +1,5 @@
 # server-status: every fact in ?auto, one row a zone in the page.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my @server_fields = qw(
@@ -78,5 +76,3 @@ CONF
     }
     $httpd->stop;
 });
-
-done_testing;

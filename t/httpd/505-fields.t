@@ -2,8 +2,6 @@
 # rest all outputs have the same value. Only ?prometheus and the page leave out what
 # tells nothing of a zone, and the page what is 0.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Alone;
 use AdmissionTest::Outputs;
@@ -92,5 +90,3 @@ CONF
     all_agree($httpd, "test.example:/$_/", 0) for qw(found dry);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

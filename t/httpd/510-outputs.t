@@ -1,7 +1,5 @@
 # admission-status: the page, JSON and Prometheus show the same facts as ?auto.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP;
 
@@ -200,5 +198,3 @@ for_each_combo(sub {
         'a zone is found by its name as written and as shown';
     $httpd->stop;
 }, 'prefork+cgi');
-
-done_testing;

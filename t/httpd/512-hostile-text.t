@@ -2,8 +2,6 @@
 # zones, URIs, hosts, users, keys. Nothing becomes markup, a second line or half a
 # character.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Encode ();
 use JSON::PP ();
@@ -110,5 +108,3 @@ CONF
     is_deeply [ grep { /[^\t -~]/ } $httpd->error_log ], [], 'the log has nothing raw';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # The status pages are opened by the server's configuration alone: .htaccess cannot
 # give a file their handler, in whatever way, nor close them where they are open.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 
@@ -87,5 +85,3 @@ CONF
     $all_hold->('after a reload');
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

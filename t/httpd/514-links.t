@@ -1,8 +1,6 @@
 # In server-status the name of a zone leads to its page, where this server has one: from
 # each server-status, and from virtual hosts to their own.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my %HOSTS = (
@@ -58,5 +56,3 @@ CONF
     }
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

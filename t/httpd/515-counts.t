@@ -1,8 +1,6 @@
 # Everything that becomes of requests, counted from outside by those who sent them
 # and by the access log: all outputs say the same.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Outputs;
 use JSON::PP;
@@ -132,5 +130,3 @@ CONF
     durations_are_counted($httpd, 'service', $ran + 3);
     $httpd->stop;
 });
-
-done_testing;

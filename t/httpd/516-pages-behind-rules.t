@@ -1,8 +1,6 @@
 # Rewrite rules of a site that take every URL, as those of WordPress, do not hide the
 # pages of the module. Those of httpd they do: that is httpd's way.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $RULES = <<'CONF';
@@ -68,5 +66,3 @@ CONF
         $httpd->stop;
     }
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

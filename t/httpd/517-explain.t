@@ -1,8 +1,6 @@
 # ?explain=URL names what applies to a URL and what does not, runs nothing, and counts
 # nothing.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use JSON::PP;
@@ -168,5 +166,3 @@ for_each_combo(sub {
     is_deeply $counted, $counted_before, '... and nothing was counted';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

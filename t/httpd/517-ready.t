@@ -1,8 +1,6 @@
 # ?ready of the status page: a load balancer takes a server away that rejects new requests
 # or keeps them waiting for longer than their target, and gives it back afterwards.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my $full = 'test.example:/cgi-bin/full/';
@@ -86,5 +84,3 @@ CONF
     $httpd->expect_in_log(qr/ADM0207/);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -2,7 +2,6 @@
 # many wait there and when to come back.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Config;
 use Project;
@@ -77,5 +76,3 @@ CONF
     like $page->{body}, qr/cannot answer this request at the moment/, 'and says so';
     $httpd->stop;
 });
-
-done_testing;

@@ -5,8 +5,6 @@
 #
 # ADMISSION_SCREENSHOTS is a directory to leave pictures in.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Browser;
 use JSON::PP ();
@@ -312,5 +310,3 @@ CONF
     $browser->quit;
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

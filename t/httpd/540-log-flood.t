@@ -3,8 +3,6 @@
 #
 # ADMISSION_FLOOD is the number of rejected requests of each zone.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use POSIX ();
 use Time::HiRes qw(time);
@@ -70,5 +68,3 @@ CONF
 
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Children that cannot use the shared memory run requests without a limit, and the
 # error log says so once a minute, not only when they start.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 # Makes the shared memory one that the module did not write. $memory is that of
@@ -79,5 +77,3 @@ CONF
     is scalar(lines_of($httpd, 'ADM0203')), 1, 'and the error log once';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A thousand zones: no output leaves memory in a child, none grows faster than
 # the number of zones, and the page stays short.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use IO::Socket::INET;
 use JSON::PP;
@@ -160,5 +158,3 @@ for_each_combo(sub {
     cmp_ok $many, '<=', 64 * ($few < 0.03 ? 0.03 : $few),
         sprintf '16 times the zones: %.2f s, %.2f s', $few, $many;
 }, 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # More zones than are possible: configtest and a start log one line each, which names the
 # first zone that has no limit and how many there are.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 my ($combo) = combos('event+cgid') or plan skip_all => 'no event';
@@ -31,5 +29,3 @@ wait_for { grep { /AH00489/ } $httpd->error_log } 'httpd starts';
 is scalar(grep { /ADM0008/ } $httpd->error_log), 1, 'the start logs it once';
 is scalar(grep { /ADM0102/ } $httpd->error_log), 0, '... and none for each zone';
 $httpd->stop;
-
-done_testing;

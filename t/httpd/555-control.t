@@ -1,8 +1,6 @@
 # SetHandler admission-control: an order holds for all children at once, until its
 # number is edited; nobody gives one by accident.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 
@@ -188,5 +186,3 @@ for_each_combo(sub {
         '... all of it';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

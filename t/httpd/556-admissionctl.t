@@ -2,7 +2,6 @@
 # behind.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Backend;
 use File::Temp ();
@@ -453,5 +452,3 @@ CONF
     unlike ctl(1, qw(sweep cgi 1-2)), qr/RESTORED|limit +req/, '... so that a sweep has nothing to restore';
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

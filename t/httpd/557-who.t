@@ -1,7 +1,5 @@
 # ?json&who=ZONE: which requests hold the permits of a zone, and which wait.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 
@@ -78,5 +76,3 @@ CONF
     is_deeply statuses(answers($one)), { 200 => 1 }, '... and is served';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

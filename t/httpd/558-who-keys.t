@@ -1,7 +1,5 @@
 # What is shown of a zone with keys, priorities and costs, and of a dry run.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 
@@ -66,5 +64,3 @@ CONF
     is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are served';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
-
-done_testing;

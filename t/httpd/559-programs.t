@@ -1,7 +1,5 @@
 # What programs took that have ended: memory, processor time, room for more.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use JSON::PP ();
 
@@ -52,5 +50,3 @@ CONF
     } 'short ones are known, too' if $is_told;
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
-
-done_testing;

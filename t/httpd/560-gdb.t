@@ -1,7 +1,6 @@
 # The macros of tools/adm.gdb read the segment of a running child.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 plan skip_all => 'no gdb: install gdb' if !grep { -x "$_/gdb" } split /:/, $ENV{PATH};
@@ -34,5 +33,3 @@ CONF
     answers($hold, $waits);
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

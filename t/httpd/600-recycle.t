@@ -1,7 +1,5 @@
 # AdmissionRecycle: children end one after the other, and none of it shows.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use List::Util qw(max);
 use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
@@ -179,5 +177,3 @@ for_each_combo(sub {
     is join(' ', sort $httpd->children), $before, '... and the children are the same';
     $httpd->stop;
 }, 'prefork+cgi');
-
-done_testing;

@@ -2,8 +2,6 @@
 # delays, repeats and loses messages, kills servers and restarts Redis with its data
 # kept, lost or rolled back: never more than the limit.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Redis;
 
@@ -40,5 +38,3 @@ for my $rule (qw(shrink generation learning)) {
     cmp_ok play('reject', 'equal', $rule)->{exceed}, '>', 0, "without the rule '$rule' some do";
 }
 cmp_ok play('reject', 'mixed', 'span')->{exceed}, '>', 0, "without the rule 'span' some do";
-
-done_testing;

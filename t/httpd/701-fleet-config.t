@@ -1,8 +1,6 @@
 # What AdmissionEngine and "AdmissionZone name fleet" refuse, and that no output shows a
 # password.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -109,5 +107,3 @@ SKIP: {
     is $status, 0, 'Sentinels are accepted' or diag $output;
     unlike $output, qr/secret/, '... their password is not shown';
 }
-
-done_testing;

@@ -2,7 +2,6 @@
 # it need not wait for one request of one server to end.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::File qw(slurp);
 use Admission::Redis;
@@ -126,5 +125,3 @@ my $learnt = JSON::PP::decode_json($redis->asked('HGET', 'adm:{test}', '#'));
 @$learnt[2, 6] = (0, 0);    # how long it learns, and whether
 $redis->asked('HSET', 'adm:{test}', '#', JSON::PP::encode_json($learnt));
 is answer('a', @short, span => 60_000 + $HOLD)->[$SPAN], 3000 + $HOLD, 'an engine that knows all does not need to be told';
-
-done_testing;

@@ -1,8 +1,6 @@
 # AdmissionZone name fleet: one limit over three servers by a private Redis, as one of
 # them is idle, all are busy, Redis is killed, empty and stopped, and an agent is killed.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Redis;
 
@@ -102,5 +100,3 @@ for_each_combo(sub {
     is most_at_once(), 4, 'never more than four programs ran';
     $_->stop for @servers;
 }, 'event+cgid', 'prefork+cgi', 'worker+cgid');
-
-done_testing;

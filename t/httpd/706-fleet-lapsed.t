@@ -2,8 +2,6 @@
 # fallback=reject nothing begins, with keep the share goes on, with open the own limit
 # holds; an agent that is stopped keeps no lease alive. Nobody waits for the engine.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Redis;
 
@@ -94,5 +92,3 @@ for_each_combo(sub {
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and who comes';
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

@@ -3,7 +3,6 @@
 # an ACL user who may do no more than the manual says.
 
 use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Outputs;
 use Admission::Redis;
@@ -142,5 +141,3 @@ for_each_combo(sub {
     wait_for { $first->status->{AdmissionEngineState} eq 'connected' } 'it goes on: connected';
     $_->stop for @servers;
 }, 'event+cgid', 'prefork+cgi', 'worker+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Engines that are none, or say what cannot be: each is told in one line a minute, httpd
 # goes on, the fallback holds, and never more run than MaxConcurrent says.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 
@@ -131,5 +129,3 @@ for_each_combo(sub {
     cmp_ok $often, '<=', 2 + 5 * (time - $began), '... is asked rarely';
     $httpd->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # Two servers that speak in one name, as a clone does: whoever hears of it takes another
 # one, so that both do not use what one was granted, and the log says so once.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Redis;
 
@@ -69,5 +67,3 @@ CONF
     is_deeply statuses(answers(@held)), { 200 => 3 }, 'all are served';
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

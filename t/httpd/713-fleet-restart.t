@@ -2,8 +2,6 @@
 # servers back at once, long before its lease is over; not while programs of before live,
 # and not for a copy of the file that says who it was.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use Admission::Redis;
 
@@ -103,5 +101,3 @@ for_each_combo(sub {
     wait_for { $redis->command(HLEN => 'adm:{db}') eq ':' . ($before + 1) } 'a copy of it says nothing';
     $other->stop;
 }, 'event+cgid', 'prefork+cgi', 'worker+cgid');
-
-done_testing;

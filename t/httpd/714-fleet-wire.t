@@ -2,8 +2,6 @@
 # open for all or for what the engine says by itself, or loses the connection. The share goes on, and the server connects again.
 # make check-fleet does it to three servers, under load.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Fleet;
 
@@ -38,5 +36,3 @@ for_each_combo(sub {
     is_deeply statuses(answers(@held)), { 200 => 4 }, 'all are served';
     $fleet->stop;
 }, 'event+cgid');
-
-done_testing;

@@ -2,8 +2,6 @@
 # life of a server that shares limits. Unlocking it has no effect, keeping it delays one
 # successor, and no process but the parent and the agent can write the server's id.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Descriptors;
 
@@ -114,5 +112,3 @@ for_each_combo(sub {
     $httpd->expect_in_log(qr/ADM0150/);
     $httpd->stop;
 }, 'prefork+cgi', 'prefork+cgid', 'worker+cgi', 'worker+cgid', 'event+cgi', 'event+cgid');
-
-done_testing;

@@ -1,8 +1,6 @@
 # A server that starts while the engine is away, with fallback=reject: requests that come
 # during the first lease are rejected when it ends, not at the end of their own timeout.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 
 use Cwd ();
@@ -39,5 +37,3 @@ CONF
     is $httpd->zone('db')->{RejectedFleet}, 9, '... for the same reason';
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
-
-done_testing;

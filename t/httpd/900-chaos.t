@@ -8,8 +8,6 @@
 #
 # docs/dev/chaos.md says what happens and what long runs found.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Chaos;
 
@@ -21,5 +19,3 @@ for_each_combo(sub {
     my ($combo) = @_;
     chaos(combo => $combo, seconds => $seconds, seed => $seed);
 });
-
-done_testing;

@@ -2,8 +2,6 @@
 # are rejected: no descriptor and no memory stays behind. ADMISSION_SLOW=1 runs
 # five times as many.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 
@@ -94,5 +92,3 @@ CONF
     is scalar(grep { $_ == $child } $httpd->children), 1, 'all by one child';
     $httpd->stop;
 });
-
-done_testing;

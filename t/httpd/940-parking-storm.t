@@ -5,8 +5,6 @@
 # SEED=number repeats the random choices of an earlier run; ADMISSION_SLOW=1
 # makes it longer.
 
-use FindBin;
-use lib "$FindBin::Bin/../lib";
 use AdmissionTest;
 use AdmissionTest::Parking;
 use Time::HiRes qw(sleep time);
@@ -133,5 +131,3 @@ CONF
     $httpd->expect_rejections('test.example:/cgi-bin/', 'long') if $rejected;
     $httpd->stop;
 }, 'event+cgi');
-
-done_testing;

@@ -2,18 +2,18 @@ package AdmissionTest;
 
 # What the integration tests of mod_admission say. A test file begins with
 #
-#     use FindBin;
-#     use lib "$FindBin::Bin/../lib";
 #     use AdmissionTest;
 #
 # which brings strict, warnings, Test::More, the words of Admission and the functions
-# below. What Admission would die of is an assertion here.
+# below. What Admission would die of is an assertion here. At its end the file has done
+# its testing, and need not say so.
 
 use strict;
 use warnings;
 
 use Exporter;
 use Test::More;
+use Test2::API ();
 use Time::HiRes ();
 
 use Admission;
@@ -30,6 +30,10 @@ sub import {
     Test::More->export_to_level(1);
     __PACKAGE__->export_to_level(1);
 }
+
+# Not where the file died, was skipped, or said it; nor in a process that it forked.
+my $test = $$;
+END { done_testing() if $$ == $test && $? == 0 && !Test2::API::test2_stack()->top->plan }
 
 # Runs the same story on each combination, as a subtest each.
 sub for_each_combo {
