@@ -63,7 +63,7 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .c = c,
         .r = r,
         .handler = r->handler,
-        .began = adm_now(),
+        .started = adm_now(),
         .deadline = deadline,
         .ignores_end = admission_wait_ignores_end(r),
         .stand_in = { .socket = -1, .epoll = -1 }
@@ -113,11 +113,11 @@ static int run(request_rec *r, void *data)
     admission_verdict_t *verdict = data;
     const admission_visit_t *visit = admission_visit_request(r)->visit;
 
-    admission_wait_end(r, verdict->outcome, visit->parking->began, verdict);
+    admission_wait_end(r, verdict->outcome, visit->parking->started, verdict);
     return admission_run(r, verdict);
 }
 
-static bool go_on(admission_visit_t *visit)
+static bool continue_request(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
     admission_verdict_t verdict;
@@ -139,14 +139,15 @@ static bool go_on(admission_visit_t *visit)
                                     &verdict);
 }
 
-admission_went_t admission_park_goes_on(conn_rec *c)
+admission_continued_t admission_park_continue(conn_rec *c)
 {
-    admission_visit_t *visit = visit_in_state(c, ADMISSION_LOOKING);
+    admission_visit_t *visit = visit_in_state(c, ADMISSION_CHECKING);
 
     if (!visit) {
-        return ADMISSION_WENT_NOWHERE;
+        return ADMISSION_NONE_WAITED;
     }
-    return go_on(visit) ? ADMISSION_WENT_AWAY : ADMISSION_WENT_ON;
+    return continue_request(visit) ? ADMISSION_WAITS_AGAIN
+                                   : ADMISSION_CONTINUED;
 }
 
 /* ---- start --------------------------------------------------------------- */

@@ -23,10 +23,10 @@ void admission_park_resume(conn_rec *c);
 /**
  * Continue the parked request of a connection that has a worker again: run its
  * handler, reject it, or park it once more.
- * @return what became of the request. After ADMISSION_WENT_ON, the connection
+ * @return what became of the request. After ADMISSION_CONTINUED, the connection
  *         might no longer exist.
  */
-admission_went_t admission_park_goes_on(conn_rec *c);
+admission_continued_t admission_park_continue(conn_rec *c);
 
 /** Open the parking lot of this child, if its requests park. Without a lot
  *  (ADM0304), requests wait with their workers. */

@@ -17,7 +17,7 @@
 /* Run the hooks after admission_connection_process(), which read and run the
  * next request. They are called from here because the connection's state must
  * be changed if that request is parked. */
-static int run_connection_hooks_behind(conn_rec *c)
+static int run_later_hooks(conn_rec *c)
 {
     apr_array_header_t *hooks = ap_hook_get_process_connection();
     ap_LINK_process_connection_t *hook = (ap_LINK_process_connection_t *)
@@ -36,23 +36,23 @@ static int run_connection_hooks_behind(conn_rec *c)
 
 int admission_connection_process(conn_rec *c)
 {
-    admission_went_t went;
+    admission_continued_t continued;
     int rv = OK;
 
     if (!admission_room_parks() || !c->cs || c->master) {
         return DECLINED;
     }
-    went = admission_ready_goes_on(c);
-    if (went == ADMISSION_WENT_NOWHERE) {
-        went = admission_park_goes_on(c);
+    continued = admission_ready_continue(c);
+    if (continued == ADMISSION_NONE_WAITED) {
+        continued = admission_park_continue(c);
     }
-    if (went == ADMISSION_WENT_NOWHERE) {
-        rv = run_connection_hooks_behind(c);
+    if (continued == ADMISSION_NONE_WAITED) {
+        rv = run_later_hooks(c);
         if (admission_mpm_is_suspended(c) && admission_resume_is_leaving(c)) {
-            went = ADMISSION_WENT_AWAY;
+            continued = ADMISSION_WAITS_AGAIN;
         }
     }
-    if (went == ADMISSION_WENT_AWAY) {
+    if (continued == ADMISSION_WAITS_AGAIN) {
         admission_mpm_wait(c, admission_ready_is_leaving(c)
                                   && admission_ready_polls_to_write(c));
         rv = OK;

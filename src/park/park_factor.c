@@ -30,11 +30,11 @@ APLOG_USE_MODULE(admission);
 
 static long factor_added; /* 0: none added */
 
-typedef struct said_t {
+typedef struct settings_t {
     int logs; /* each can be an open file */
     bool parking_is_off;
     bool has_factor;
-} said_t;
+} settings_t;
 
 static bool is_log(const char *directive)
 {
@@ -43,27 +43,28 @@ static bool is_log(const char *directive)
     return length > 3 && strcasecmp(directive + length - 3, "Log") == 0;
 }
 
-static void note_directive(const ap_directive_t *directive, said_t *said)
+static void note_directive(const ap_directive_t *directive,
+                           settings_t *settings)
 {
     if (admission_said_is(directive, "AdmissionParking")) {
-        said->parking_is_off = strcasecmp(directive->args, "Off") == 0;
+        settings->parking_is_off = strcasecmp(directive->args, "Off") == 0;
     }
     else if (admission_said_is(directive, "AsyncRequestWorkerFactor")) {
-        said->has_factor = true;
+        settings->has_factor = true;
     }
     else if (is_log(directive->directive)) {
-        said->logs++;
+        settings->logs++;
     }
 }
 
 /* Choose a factor with which the longest queue fits into one child whose
  * threads are half idle, in addition to the connections of the default. Open
  * files limit it: one per connection, and a second one per parked request. */
-static long choose_factor(const said_t *said, long queue)
+static long choose_factor(const settings_t *settings, long queue)
 {
     long threads = (long)admission_said_number("ThreadsPerChild",
                                                DEFAULT_THREADS);
-    long files = (long)admission_room_files_allowed() - said->logs
+    long files = (long)admission_room_files_allowed() - settings->logs
                  - ADMISSION_SPARE_FILES - queue;
     long factor, allowed;
 
@@ -80,20 +81,20 @@ static long choose_factor(const said_t *said, long queue)
 void admission_factor_pre_config(apr_pool_t *pconf)
 {
     admission_said_zones_t zones = admission_said_zones();
-    said_t said = { 0 };
+    settings_t settings = { 0 };
     const ap_directive_t *directive;
     long factor;
 
     factor_added = 0;
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
-        note_directive(directive, &said);
+        note_directive(directive, &settings);
     }
-    if (!admission_room_can_park() || said.has_factor || said.parking_is_off
-        || zones.limits == 0) {
+    if (!admission_room_can_park() || settings.has_factor
+        || settings.parking_is_off || zones.limits == 0) {
         return;
     }
-    factor = choose_factor(&said, zones.queue);
+    factor = choose_factor(&settings, zones.queue);
     if (factor > DEFAULT_FACTOR) {
         admission_said_add(pconf, "AsyncRequestWorkerFactor", factor);
         factor_added = factor;

@@ -23,37 +23,37 @@
 
 static struct {
     adm_zone_t zone;
-    adm_usec_t look_at;
+    adm_usec_t check_at;
 } watched[WATCHED_MAX];
 static int watched_count;
 
-static void look_at(adm_zone_t zone, adm_usec_t when)
+static void check_zone_at(adm_zone_t zone, adm_usec_t when)
 {
     int i;
 
     for (i = 0; i < watched_count; i++) {
         if (watched[i].zone.idx == zone.idx) {
-            if (when < watched[i].look_at) {
-                watched[i].look_at = when;
+            if (when < watched[i].check_at) {
+                watched[i].check_at = when;
             }
             return;
         }
     }
     if (watched_count < WATCHED_MAX) {
         watched[watched_count].zone = zone;
-        watched[watched_count].look_at = when;
+        watched[watched_count].check_at = when;
         watched_count++;
     }
 }
 
-void admission_lease_expect_begin(adm_zone_t zone, adm_usec_t now)
+void admission_lease_expect_start(adm_zone_t zone, adm_usec_t now)
 {
-    look_at(zone, now + GRACE_USEC);
+    check_zone_at(zone, now + GRACE_USEC);
 }
 
 void admission_lease_watch(adm_zone_t zone, adm_usec_t now)
 {
-    look_at(zone, now);
+    check_zone_at(zone, now);
 }
 
 adm_usec_t admission_lease_next(adm_usec_t latest)
@@ -61,8 +61,8 @@ adm_usec_t admission_lease_next(adm_usec_t latest)
     int i;
 
     for (i = 0; i < watched_count; i++) {
-        if (watched[i].look_at < latest) {
-            latest = watched[i].look_at;
+        if (watched[i].check_at < latest) {
+            latest = watched[i].check_at;
         }
     }
     return latest;
@@ -92,19 +92,19 @@ bool admission_lease_has_idle_worker(void)
 
 /* ---- check ---------------------------------------------------------------- */
 
-void admission_lease_visit(adm_child_t *child, adm_usec_t now)
+void admission_lease_check(adm_child_t *child, adm_usec_t now)
 {
     int i, kept = 0;
 
     for (i = 0; i < watched_count; i++) {
-        adm_usec_t when = watched[i].look_at;
+        adm_usec_t when = watched[i].check_at;
 
         if (when <= now) {
             when = adm_lease_look(child, watched[i].zone, now);
         }
         if (when) {
             watched[kept].zone = watched[i].zone;
-            watched[kept].look_at = when > now ? when : now + 1;
+            watched[kept].check_at = when > now ? when : now + 1;
             kept++;
         }
     }

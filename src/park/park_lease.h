@@ -10,7 +10,7 @@
 
 /** A parked ticket of this child was granted: check soon that it has a
  *  worker. */
-void admission_lease_expect_begin(adm_zone_t zone, adm_usec_t now);
+void admission_lease_expect_start(adm_zone_t zone, adm_usec_t now);
 
 /** Another ticket of a zone in which this child has parked tickets was granted:
  *  check the zone now. */
@@ -20,7 +20,7 @@ void admission_lease_watch(adm_zone_t zone, adm_usec_t now);
 adm_usec_t admission_lease_next(adm_usec_t latest);
 
 /** Check the zones that are due, and pass on permits that are not used. */
-void admission_lease_visit(adm_child_t *child, adm_usec_t now);
+void admission_lease_check(adm_child_t *child, adm_usec_t now);
 
 /** @return whether a worker of this child is idle; true if unknown. Reads the
  *  child's part of the scoreboard. */

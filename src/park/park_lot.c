@@ -26,7 +26,7 @@
 
 /* Delay until a worker that parks a request is idle. Then it shows whether the
  * MPM has noticed. */
-#define LOOK_USEC (20 * ADM_USEC_PER_MSEC)
+#define CHECK_USEC (20 * ADM_USEC_PER_MSEC)
 
 /* How long granted requests wait for a worker before others must give up
  * theirs. */
@@ -50,14 +50,14 @@ static struct {
     uint32_t next_held_back; /* slot */
     bool holds_back;         /* some are woken but not readable */
     adm_usec_t next_round;
-    adm_usec_t next_look; /* at the MPM's listener */
-    adm_usec_t look_until;
+    adm_usec_t next_listener_check;
+    adm_usec_t listener_until; /* check the listener often until then */
     /* Since when permits that only this child can use lack a worker, and no
      * worker has come for a parked request. 0: none lack. */
     adm_usec_t lacking_since;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;
-} lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_look = NEVER };
+} lot = { .mutex = PTHREAD_MUTEX_INITIALIZER, .next_listener_check = NEVER };
 
 bool admission_lot_is_open(void)
 {
@@ -143,7 +143,7 @@ static void restore_socket_locked(admission_parking_t *parking)
  * reserve so that the request can block. */
 static bool is_polled_locked(void)
 {
-    if (admission_mpm_goes_on()) {
+    if (admission_mpm_is_running()) {
         return true;
     }
     if (lot.child) {
@@ -171,7 +171,7 @@ static adm_usec_t earlier(adm_usec_t one, adm_usec_t other)
 
 static adm_usec_t next_wake_locked(void)
 {
-    return earlier(lot.next_round, lot.next_look);
+    return earlier(lot.next_round, lot.next_listener_check);
 }
 
 /* @return whether the dispatcher sleeps for too long and must be woken. */
@@ -180,11 +180,12 @@ static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
     adm_usec_t now = adm_now();
     adm_usec_t next = next_wake_locked();
 
-    parking->look_at = earlier(now + patience, parking->deadline);
+    parking->check_at = earlier(now + patience, parking->deadline);
     lot.next_round = earlier(lot.next_round,
-                             earlier(now + ROUND_USEC, parking->look_at));
+                             earlier(now + ROUND_USEC, parking->check_at));
     if (admission_mpm_oversleeps()) {
-        lot.next_look = earlier(lot.next_look, now + LOOK_USEC);
+        lot.next_listener_check = earlier(lot.next_listener_check,
+                                          now + CHECK_USEC);
     }
     return next_wake_locked() < next;
 }
@@ -199,7 +200,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
         return false;
     }
     pthread_mutex_lock(&lot.mutex);
-    has_slot = parking->state == ADMISSION_LOOKING
+    has_slot = parking->state == ADMISSION_CHECKING
                || (is_polled_locked() && adm_worker_has_room(lot.child)
                    && take_slot_locked(visit));
     if (has_slot) {
@@ -225,19 +226,19 @@ apr_int64_t admission_lot_descriptors(void)
     return lot.descriptors;
 }
 
-void admission_lot_mind_listener(void)
+void admission_lot_watch_listener(void)
 {
-    adm_usec_t next, look_at;
+    adm_usec_t next, check_at;
 
     if (!admission_mpm_oversleeps()) {
         return;
     }
-    look_at = adm_now() + LOOK_USEC;
+    check_at = adm_now() + CHECK_USEC;
     pthread_mutex_lock(&lot.mutex);
     next = next_wake_locked();
-    lot.next_look = earlier(lot.next_look, look_at);
+    lot.next_listener_check = earlier(lot.next_listener_check, check_at);
     pthread_mutex_unlock(&lot.mutex);
-    if (look_at < next) {
+    if (check_at < next) {
         adm_doorbell_ring(lot.child);
     }
 }
@@ -257,7 +258,7 @@ void admission_lot_swap_in(admission_parking_t *parking)
 {
     pthread_mutex_lock(&lot.mutex);
     restore_socket_locked(parking);
-    parking->state = ADMISSION_LOOKING;
+    parking->state = ADMISSION_CHECKING;
     lot.lacking_since = 0;
     pthread_mutex_unlock(&lot.mutex);
 }
@@ -276,7 +277,7 @@ void admission_lot_leave(admission_parking_t *parking)
 /* ---- the dispatcher ------------------------------------------------------ */
 
 /* The slot's ticket was granted, or another ticket of its zone. */
-static void answer_bell(uint32_t slot)
+static void handle_ring(uint32_t slot)
 {
     admission_visit_t *visit;
     adm_zone_t zone = { 0 };
@@ -296,7 +297,7 @@ static void answer_bell(uint32_t slot)
     }
     pthread_mutex_unlock(&lot.mutex);
     if (is_granted) {
-        admission_lease_expect_begin(zone, adm_now());
+        admission_lease_expect_start(zone, adm_now());
     }
     else if (zone.idx) {
         admission_lease_watch(zone, adm_now());
@@ -304,7 +305,7 @@ static void answer_bell(uint32_t slot)
 }
 
 /* @return when the dispatcher must check next: @a next, or earlier. */
-static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
+static adm_usec_t check_locked(admission_visit_t *visit, adm_usec_t now,
                                adm_usec_t next)
 {
     admission_parking_t *parking = visit->parking;
@@ -313,17 +314,18 @@ static adm_usec_t visit_locked(admission_visit_t *visit, adm_usec_t now,
     if (parking->is_woken) {
         return next;
     }
-    if (now >= parking->look_at || adm_ticket_seems_over(&visit->ticket, now)) {
+    if (now >= parking->check_at
+        || adm_ticket_seems_over(&visit->ticket, now)) {
         parking->is_woken = true;
         wake_locked(parking);
         return next;
     }
-    return parking->look_at < next ? parking->look_at : next;
+    return parking->check_at < next ? parking->check_at : next;
 }
 
 /* Check all parked requests: for their deadlines, and for grants without a
  * ring, because the granting process was killed. */
-static void visit_all(void)
+static void check_all(void)
 {
     adm_usec_t now = adm_now();
     adm_usec_t next;
@@ -333,11 +335,11 @@ static void visit_all(void)
     next = now + (lot.free_count == lot.size ? IDLE_USEC : ROUND_USEC);
     for (slot = 0; slot < lot.used; slot++) {
         if (lot.visits[slot]) {
-            next = visit_locked(lot.visits[slot], now, next);
+            next = check_locked(lot.visits[slot], now, next);
         }
     }
     lot.next_round = next > now + TICK_USEC ? next : now + TICK_USEC;
-    lot.next_look = now;
+    lot.next_listener_check = now;
     pthread_mutex_unlock(&lot.mutex);
 }
 
@@ -377,7 +379,7 @@ static uint32_t count_lacking(bool has_room, adm_usec_t now)
     return is_over ? granted : 0;
 }
 
-static void visit_zones(adm_child_t *child, adm_usec_t now)
+static void check_zones(adm_child_t *child, adm_usec_t now)
 {
     bool has_room;
 
@@ -387,8 +389,8 @@ static void visit_zones(adm_child_t *child, adm_usec_t now)
         pthread_mutex_unlock(&lot.mutex);
         has_room = has_room || admission_lease_has_idle_worker();
         adm_child_note_room(child, has_room);
-        admission_lease_visit(child, now);
-        /* Permits that lease_visit() could not pass on. */
+        admission_lease_check(child, now);
+        /* Permits that no other request could use. */
         adm_worker_lack(child, count_lacking(has_room, now));
     }
 }
@@ -404,21 +406,22 @@ static adm_usec_t guarded(const adm_usec_t *time)
 }
 
 /* A listener that had stopped accepting will probably stop again: check it
- * every LOOK_USEC for a while. */
-static void look_at_listener(adm_usec_t now)
+ * every CHECK_USEC for a while. */
+static void check_listener(adm_usec_t now)
 {
     bool accepts;
 
     pthread_mutex_lock(&lot.mutex);
-    lot.next_look = NEVER;
+    lot.next_listener_check = NEVER;
     pthread_mutex_unlock(&lot.mutex);
     accepts = admission_mpm_keep_accepting();
     pthread_mutex_lock(&lot.mutex);
     if (!accepts && admission_mpm_oversleeps()) {
-        lot.look_until = now + ROUND_USEC;
+        lot.listener_until = now + ROUND_USEC;
     }
-    if (now < lot.look_until) {
-        lot.next_look = earlier(lot.next_look, now + LOOK_USEC);
+    if (now < lot.listener_until) {
+        lot.next_listener_check = earlier(lot.next_listener_check,
+                                          now + CHECK_USEC);
     }
     pthread_mutex_unlock(&lot.mutex);
 }
@@ -428,35 +431,35 @@ static void look_at_listener(adm_usec_t now)
 static adm_usec_t sleep_until(void *unused)
 {
     adm_usec_t next = earlier(guarded(&lot.next_round),
-                              guarded(&lot.next_look));
+                              guarded(&lot.next_listener_check));
 
     return atomic_load(&lot.is_closing)
                ? 0
                : admission_alarm_next(admission_lease_next(next));
 }
 
-#define BELLS_AT_ONCE 256
+#define RINGS_MAX 256
 
 static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
 {
     adm_child_t *child = data;
-    uint32_t slots[BELLS_AT_ONCE];
+    uint32_t slots[RINGS_MAX];
 
     while (!atomic_load(&lot.is_closing)) {
         uint32_t i, count = adm_doorbell_wait(child, sleep_until, NULL, slots,
-                                              BELLS_AT_ONCE);
+                                              RINGS_MAX);
 
         for (i = 0; i < count; i++) {
-            answer_bell(slots[i]);
+            handle_ring(slots[i]);
         }
         if (adm_now() >= guarded(&lot.next_round)) {
             adm_round_help(child, adm_now());
-            visit_all();
+            check_all();
         }
-        visit_zones(child, adm_now());
+        check_zones(child, adm_now());
         admission_alarm_ring_due();
-        if (adm_now() >= guarded(&lot.next_look)) {
-            look_at_listener(adm_now());
+        if (adm_now() >= guarded(&lot.next_listener_check)) {
+            check_listener(adm_now());
         }
     }
     return NULL;

@@ -15,7 +15,7 @@ typedef enum admission_parked_t {
     ADMISSION_LEAVING, /* its worker is about to leave; the MPM polls the
                         * socket */
     ADMISSION_PARKED,  /* no worker; the MPM polls the stand-in */
-    ADMISSION_LOOKING  /* a worker checks whether it goes on; keeps its slot */
+    ADMISSION_CHECKING /* a worker checks whether it goes on; keeps its slot */
 } admission_parked_t;
 
 /** Where and why a visit is parked. Allocated from its connection's pool. */
@@ -23,7 +23,7 @@ typedef struct admission_parking_t {
     conn_rec *c;
     request_rec *r;
     const char *handler; /* httpd resets r->handler when the handler returns */
-    adm_usec_t began;
+    adm_usec_t started;
     adm_usec_t deadline; /* end of the wait in the queue */
     bool ignores_end;    /* a half-closed connection is not a disconnect */
 
@@ -31,7 +31,7 @@ typedef struct admission_parking_t {
      * thread that has the connection, which can read it without the mutex. */
     admission_parked_t state;
     uint32_t slot;
-    adm_usec_t look_at; /* wake the connection then at the latest */
+    adm_usec_t check_at; /* wake the connection then at the latest */
     bool is_woken;
     bool is_readable; /* made readable for the MPM, but no worker has come
                        * yet */
@@ -55,7 +55,7 @@ apr_int64_t admission_lot_descriptors(void);
 
 /** Check soon that the MPM goes on accepting. Call when a worker leaves a
  *  connection that is not parked, see admission_mpm_oversleeps(). */
-void admission_lot_mind_listener(void);
+void admission_lot_watch_listener(void);
 
 /**
  * Test whether the MPM would poll a connection that starts to wait now. A child
@@ -75,7 +75,7 @@ bool admission_lot_is_polled(void);
 bool admission_lot_is_open(void);
 
 /**
- * NOT_PARKED or LOOKING -> LEAVING: do everything that can fail, and park the
+ * NOT_PARKED or CHECKING -> LEAVING: do everything that can fail, and park the
  * ticket. Fails if the child is out of slots, connections or descriptors, or
  * would not poll the connection.
  * @param patience  check the request after this time at the latest
@@ -87,7 +87,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience);
 /** LEAVING -> PARKED: the worker leaves. */
 void admission_lot_swap_out(admission_parking_t *parking);
 
-/** PARKED or LEAVING -> LOOKING: a worker is back. */
+/** PARKED or LEAVING -> CHECKING: a worker is back. */
 void admission_lot_swap_in(admission_parking_t *parking);
 
 /** Any state -> NOT_PARKED: free the slot and restore the socket. */

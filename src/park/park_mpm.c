@@ -29,21 +29,21 @@ static way_t way; /* set by the parent, for all children */
 
 /* ---- the choice ---------------------------------------------------------- */
 
-static bool mpm_says(int query)
+static bool mpm_supports(int query)
 {
-    int answer = 0;
+    int value = 0;
 
-    return ap_mpm_query(query, &answer) == APR_SUCCESS && answer;
+    return ap_mpm_query(query, &value) == APR_SUCCESS && value;
 }
 
 bool admission_mpm_is_async(void)
 {
-    return mpm_says(AP_MPMQ_IS_ASYNC);
+    return mpm_supports(AP_MPMQ_IS_ASYNC);
 }
 
 static way_t find_way(void)
 {
-    if (ADMISSION_HAS_WAITIO && mpm_says(AP_MPMQ_CAN_WAITIO)
+    if (ADMISSION_HAS_WAITIO && mpm_supports(AP_MPMQ_CAN_WAITIO)
         && !ap_exists_config_define("ADMISSION_COMPLETION")) {
         return BY_WAITIO;
     }

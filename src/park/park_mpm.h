@@ -39,7 +39,7 @@ bool admission_mpm_waits_to_write(void);
  *  as it counts no connection, and a new connection counts only when a worker
  *  takes it. The connection might therefore never be polled, see
  *  admission_lot_is_polled(). */
-static inline bool admission_mpm_goes_on(void)
+static inline bool admission_mpm_is_running(void)
 {
     return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_RUNNING)
            != AP_MPMQ_STOPPING;
@@ -78,7 +78,7 @@ static inline void admission_mpm_suspend(conn_rec *c)
 }
 
 /** Set the state in which httpd calls a handler the first time. */
-static inline void admission_mpm_begin_handler(conn_rec *c)
+static inline void admission_mpm_start_handler(conn_rec *c)
 {
     c->cs->state = CONN_STATE_HANDLER;
 }

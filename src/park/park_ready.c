@@ -10,7 +10,7 @@
 
 /* ---- the stand-in ---------------------------------------------------------- */
 
-static void take_back(admission_ready_t *ready)
+static void restore_socket(admission_ready_t *ready)
 {
     admission_alarm_clear(&ready->alarm);
     if (ready->has_stand_in) {
@@ -57,7 +57,7 @@ static bool can_poll(admission_ready_t *ready, bool to_write)
 
 void admission_ready_end(admission_ready_t *ready)
 {
-    take_back(ready);
+    restore_socket(ready);
     ready->state = ADMISSION_READY_IDLE;
     if (ready->is_counted) {
         ready->is_counted = false;
@@ -98,7 +98,7 @@ static adm_usec_t timeout_of(const request_rec *r)
 }
 
 admission_ready_t *admission_ready_begin(const request_rec *r,
-                                         bool (*go_on)(admission_ready_t *),
+                                         bool (*resume)(admission_ready_t *),
                                          void *data)
 {
     admission_ready_t *ready = make(r->connection);
@@ -110,7 +110,7 @@ admission_ready_t *admission_ready_begin(const request_rec *r,
     ready->is_counted = true;
     ready->timeout = timeout_of(r);
     admission_ready_note(ready);
-    ready->go_on = go_on;
+    ready->resume = resume;
     ready->data = data;
     return ready;
 }
@@ -122,7 +122,7 @@ bool admission_ready_wait(admission_ready_t *ready, bool to_write)
     }
     ready->to_write = to_write;
     ready->state = ADMISSION_READY_LEAVING;
-    admission_lot_mind_listener();
+    admission_lot_watch_listener();
     return true;
 }
 
@@ -163,7 +163,7 @@ void admission_ready_resume(conn_rec *c)
     admission_ready_t *ready = admission_visit_ready(c);
 
     if (ready && ready->state == ADMISSION_READY_AWAY) {
-        take_back(ready);
+        restore_socket(ready);
         ready->state = ADMISSION_READY_BACK;
         /* The MPM's clock can be set, so the time is checked again. */
         ready->is_last_chance = (!admission_mpm_resume(c) || ready->has_alarm)
@@ -171,12 +171,12 @@ void admission_ready_resume(conn_rec *c)
     }
 }
 
-admission_went_t admission_ready_goes_on(conn_rec *c)
+admission_continued_t admission_ready_continue(conn_rec *c)
 {
     admission_ready_t *ready = admission_visit_ready(c);
 
     if (!ready || ready->state != ADMISSION_READY_BACK) {
-        return ADMISSION_WENT_NOWHERE;
+        return ADMISSION_NONE_WAITED;
     }
-    return ready->go_on(ready) ? ADMISSION_WENT_AWAY : ADMISSION_WENT_ON;
+    return ready->resume(ready) ? ADMISSION_WAITS_AGAIN : ADMISSION_CONTINUED;
 }

@@ -21,12 +21,12 @@ typedef enum admission_ready_state_t {
 } admission_ready_state_t;
 
 /** Result of continuing a request whose connection has a worker again. */
-typedef enum admission_went_t {
-    ADMISSION_WENT_NOWHERE, /* no request was waiting */
-    ADMISSION_WENT_ON,      /* finished, or continued elsewhere: the connection
+typedef enum admission_continued_t {
+    ADMISSION_NONE_WAITED, /* no request was waiting */
+    ADMISSION_CONTINUED,   /* finished, or continued elsewhere: the connection
                              * might no longer exist */
-    ADMISSION_WENT_AWAY     /* it waits again: let the MPM wait */
-} admission_went_t;
+    ADMISSION_WAITS_AGAIN  /* it waits again: let the MPM wait */
+} admission_continued_t;
 
 /** A connection's wait for its client. One per connection, reused. Only the
  *  thread that has the connection accesses it. */
@@ -43,19 +43,19 @@ typedef struct admission_ready_t {
     bool has_alarm; /* wakes it periodically, too */
     admission_alarm_t alarm;
     /* Called with a worker. Returns whether the request waits again. */
-    bool (*go_on)(struct admission_ready_t *ready);
-    void *data; /* for go_on */
+    bool (*resume)(struct admission_ready_t *ready);
+    void *data; /* for resume */
 } admission_ready_t;
 
 /**
  * Start a transfer, and count it. Only if admission_resume_is_possible().
- * @param go_on  called each time the connection has a worker again
- * @param data   for go_on
+ * @param resume  called each time the connection has a worker again
+ * @param data    for resume
  * @return NULL if the child has no capacity for more connections without a
  *         worker, or is about to end.
  */
 admission_ready_t *admission_ready_begin(const request_rec *r,
-                                         bool (*go_on)(admission_ready_t *),
+                                         bool (*resume)(admission_ready_t *),
                                          void *data);
 
 /**
@@ -84,6 +84,6 @@ bool admission_ready_polls_to_write(const conn_rec *c);
  *  that do not wait for their client. */
 void admission_ready_suspend(conn_rec *c);
 void admission_ready_resume(conn_rec *c);
-admission_went_t admission_ready_goes_on(conn_rec *c);
+admission_continued_t admission_ready_continue(conn_rec *c);
 
 #endif

@@ -75,7 +75,7 @@ static void begin(request_rec *r)
 {
     conn_rec *c = r->connection;
 
-    admission_mpm_begin_handler(c);
+    admission_mpm_start_handler(c);
     ap_update_child_status(c->sbh, SERVER_BUSY_WRITE, r);
     if (ap_extended_status) {
         ap_time_process_request(c->sbh, START_PREQUEST);
