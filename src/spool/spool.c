@@ -45,7 +45,7 @@ static bool end(void *spool, int rv)
 
 static int rest(request_rec *r, void *spool)
 {
-    return admission_pump_begin(r, spool);
+    return admission_rest_send(r, spool);
 }
 
 /* ---- outputs --------------------------------------------------------------- */

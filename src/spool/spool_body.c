@@ -54,8 +54,8 @@ static admission_upload_t *upload_of(const request_rec *r)
 /* ---- the handler reads ------------------------------------------------------ */
 
 /* Copy the first bytes without consuming them. */
-static apr_status_t look_ahead(apr_bucket_brigade *from, apr_bucket_brigade *to,
-                               apr_bucket *end)
+static apr_status_t peek(apr_bucket_brigade *from, apr_bucket_brigade *to,
+                         apr_bucket *end)
 {
     apr_status_t rv = APR_SUCCESS;
     apr_bucket *b, *copy;
@@ -108,7 +108,7 @@ static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
         return rv;
     }
     if (mode == AP_MODE_SPECULATIVE) {
-        return look_ahead(body, bb, end);
+        return peek(body, bb, end);
     }
     take_until(body, bb, end);
     return APR_SUCCESS;
@@ -171,7 +171,7 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     rv = admission_kept_put(&upload->kept, data, length, &kept);
     if (kept < length) {
         if (!APR_STATUS_IS_EAGAIN(rv)) {
-            admission_kept_tell(upload->r, rv);
+            admission_kept_log(upload->r, rv);
         }
         apr_brigade_write(upload->rest, NULL, NULL, data + kept, length - kept);
     }
@@ -264,7 +264,7 @@ static int fail(request_rec *r, void *status)
     return *(int *)status;
 }
 
-static bool go_on(admission_ready_t *ready)
+static bool resume(admission_ready_t *ready)
 {
     admission_upload_t *upload = ready->data;
     apr_off_t had = admission_kept_length(&upload->kept);
@@ -290,7 +290,7 @@ static bool go_on(admission_ready_t *ready)
 }
 
 /* Send "100 Continue", which a non-blocking read does not do. */
-static void ask_for_body(request_rec *r)
+static void send_continue(request_rec *r)
 {
     if (r->expecting_100 && r->proto_num >= HTTP_VERSION(1, 1)) {
         const char *status_line = r->status_line;
@@ -316,8 +316,8 @@ static int read_parked(admission_upload_t *upload)
     if (!APR_STATUS_IS_EAGAIN(rv)) {
         return finish(upload, rv);
     }
-    ask_for_body(r);
-    ready = admission_ready_begin(r, go_on, upload);
+    send_continue(r);
+    ready = admission_ready_begin(r, resume, upload);
     if (ready && admission_ready_wait(ready, false)) {
         return SUSPENDED;
     }

@@ -128,7 +128,7 @@ static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
             apr_bucket_delete(b);
         }
         if (!APR_STATUS_IS_EAGAIN(rv)) {
-            admission_kept_tell(drain->f->r, rv);
+            admission_kept_log(drain->f->r, rv);
         }
         return APR_EAGAIN;
     }
@@ -176,8 +176,7 @@ bool admission_drain_is_idle(const admission_drain_t *drain)
            && admission_drain_wait(drain, 0);
 }
 
-bool admission_drain_takes_at_once(const admission_drain_t *drain,
-                                   apr_off_t length)
+bool admission_drain_takes_now(const admission_drain_t *drain, apr_off_t length)
 {
     return !drain->f->c->master && length <= (apr_off_t)ADMISSION_PIECE
            && takes_more(drain->f->c);

@@ -12,8 +12,8 @@
  * Functions return APR_SUCCESS or the error of a filter, and APR_ECONNABORTED
  * if the client has disconnected. They belong to the request's thread.
  */
-#ifndef MOD_ADMISSION_DRAIN_H
-#define MOD_ADMISSION_DRAIN_H
+#ifndef SPOOL_DRAIN_H
+#define SPOOL_DRAIN_H
 
 #include <httpd.h>
 #include <util_filter.h>
@@ -81,8 +81,8 @@ bool admission_drain_is_idle(const admission_drain_t *drain);
 
 /** @return whether the filters below take @a length bytes without blocking, if
  *  nothing is buffered. False for HTTP/2 streams. */
-bool admission_drain_takes_at_once(const admission_drain_t *drain,
-                                   apr_off_t length);
+bool admission_drain_takes_now(const admission_drain_t *drain,
+                               apr_off_t length);
 
 /** Block until the client takes more, at most for @a patience. @return whether
  *  it does. */

@@ -189,7 +189,7 @@ static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
 
 /* @return how many bytes can be written in one piece, and fill @a at with their
  * offset. The file of a QUEUE is used as a ring of `room` bytes. */
-static apr_off_t room_in_file(const admission_kept_t *kept, apr_off_t *at)
+static apr_off_t space_in_file(const admission_kept_t *kept, apr_off_t *at)
 {
     apr_off_t end = kept->file_from + kept->file_length;
 
@@ -219,7 +219,7 @@ static apr_status_t count_file(admission_kept_t *kept, apr_off_t end)
 static apr_status_t put_into_file(admission_kept_t *kept, const char *data,
                                   apr_size_t length, apr_size_t *put)
 {
-    apr_off_t at, room = room_in_file(kept, &at);
+    apr_off_t at, room = space_in_file(kept, &at);
     apr_status_t rv = kept->file >= 0 ? APR_SUCCESS : open_file(kept);
     ssize_t written;
 
@@ -263,7 +263,7 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
     return rv;
 }
 
-void admission_kept_tell(const request_rec *r, apr_status_t fault)
+void admission_kept_log(const request_rec *r, apr_status_t fault)
 {
     if (spool_may_log(admission_process_segment(), adm_now(),
                       LOG_INTERVAL_USEC)) {

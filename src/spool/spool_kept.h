@@ -5,8 +5,8 @@
  * is left of it if the process is killed. One thread at a time; no locks. File
  * operations can block on the disk.
  */
-#ifndef MOD_ADMISSION_KEPT_H
-#define MOD_ADMISSION_KEPT_H
+#ifndef SPOOL_KEPT_H
+#define SPOOL_KEPT_H
 
 #include <httpd.h>
 #include <apr_buckets.h>
@@ -60,7 +60,7 @@ apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
  * (ADM0211), at most once per minute for the server.
  * @param fault  its return code, other than APR_EAGAIN
  */
-void admission_kept_tell(const request_rec *r, apr_status_t fault);
+void admission_kept_log(const request_rec *r, apr_status_t fault);
 
 /** @return the number of buffered bytes. */
 static inline apr_off_t admission_kept_length(const admission_kept_t *kept)

@@ -20,8 +20,8 @@ APLOG_USE_MODULE(admission);
 
 /* Interval at which program and client are polled while both pause. It grows
  * with the pause, between these bounds. */
-#define LOOK_MIN ((apr_interval_time_t)100)
-#define LOOK_MAX apr_time_from_msec(10)
+#define POLL_MIN ((apr_interval_time_t)100)
+#define POLL_MAX apr_time_from_msec(10)
 
 struct admission_spool_t {
     request_rec *r;
@@ -152,8 +152,8 @@ static apr_status_t pause_output(admission_spool_t *spool,
         if (!admission_drain_is_idle(drain)
             && (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv))
             && pause < spool->r->server->timeout) {
-            admission_drain_wait(drain, pause < LOOK_MIN   ? LOOK_MIN
-                                        : pause > LOOK_MAX ? LOOK_MAX
+            admission_drain_wait(drain, pause < POLL_MIN   ? POLL_MIN
+                                        : pause > POLL_MAX ? POLL_MAX
                                                            : pause);
             return APR_EAGAIN;
         }
@@ -192,7 +192,7 @@ static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
 
 /* Send what was read before, and an error that marks the response as
  * incomplete. */
-static apr_status_t break_off(admission_spool_t *spool, apr_status_t fault)
+static apr_status_t abort_response(admission_spool_t *spool, apr_status_t fault)
 {
     request_rec *r = spool->r;
     apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
@@ -211,14 +211,14 @@ static apr_status_t break_off(admission_spool_t *spool, apr_status_t fault)
 
 /* The program's output cannot be read any further. @return APR_EOF if it is
  * complete; the error otherwise. */
-static apr_status_t miss_data(admission_spool_t *spool, apr_status_t fault)
+static apr_status_t end_or_abort(admission_spool_t *spool, apr_status_t fault)
 {
     if (is_end_of_program(spool, fault)) {
         /* Parts of the client's body might still arrive. */
         spool->r->connection->keepalive = AP_CONN_CLOSE;
         return APR_EOF;
     }
-    return break_off(spool, fault);
+    return abort_response(spool, fault);
 }
 
 /* Read a bucket whose data might not have arrived yet. @return APR_EOF if it
@@ -242,7 +242,7 @@ static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
                              rv == APR_SUCCESS ? APR_BLOCK_READ
                                                : APR_NONBLOCK_READ);
     }
-    return rv == APR_SUCCESS ? rv : miss_data(spool, rv);
+    return rv == APR_SUCCESS ? rv : end_or_abort(spool, rv);
 }
 
 static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
@@ -337,7 +337,7 @@ static bool is_best_passed_on(admission_spool_t *spool,
 /* ---- the filter ------------------------------------------------------------ */
 
 /* Allocated when needed: most responses are passed on as they are. */
-static void begin_writing(admission_spool_t *spool)
+static void start_writing(admission_spool_t *spool)
 {
     request_rec *r = spool->r;
 
@@ -354,13 +354,13 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
     apr_off_t length;
 
     if (is_best_passed_on(spool, bb, &length)) {
-        if (!admission_drain_takes_at_once(&spool->drain, length)) {
+        if (!admission_drain_takes_now(&spool->drain, length)) {
             release_permit(spool);
         }
         ap_remove_output_filter(f);
         return ap_pass_brigade(f->next, bb);
     }
-    begin_writing(spool);
+    start_writing(spool);
     while (!APR_BRIGADE_EMPTY(bb) && rv == APR_SUCCESS) {
         apr_bucket *b = APR_BRIGADE_FIRST(bb);
 
@@ -426,7 +426,7 @@ admission_spool_t *admission_spool_begin(request_rec *r,
 
 /* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
  * be held back and the worker is counted. */
-static void end_as_httpd_does(admission_spool_t *spool, int rv)
+static void send_end(admission_spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
@@ -440,7 +440,7 @@ static void end_as_httpd_does(admission_spool_t *spool, int rv)
 bool admission_spool_end(admission_spool_t *spool, int rv)
 {
     spool_backend_end(spool->outer);
-    end_as_httpd_does(spool, rv);
+    send_end(spool, rv);
     spool->may_hold_back = false;
     spool->has_returned = true;
     if (!spool->keeps_worker) {

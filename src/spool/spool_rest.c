@@ -10,7 +10,7 @@
 /* ---- a worker is there ------------------------------------------------------ */
 
 /* Release the permit if the program has exited since. */
-static void look_at_program(admission_spool_t *spool)
+static void release_if_exited(admission_spool_t *spool)
 {
     adm_ticket_t *ticket = admission_spool_ticket(spool);
 
@@ -28,14 +28,14 @@ static void finish(admission_ready_t *ready, admission_spool_t *spool)
     admission_resume_end(r);
 }
 
-static bool go_on(admission_ready_t *ready)
+static bool resume(admission_ready_t *ready)
 {
     admission_spool_t *spool = ready->data;
     conn_rec *c = ready->c;
     apr_status_t rv = ready->is_last_chance ? APR_TIMEUP
                                             : admission_spool_push(spool);
 
-    look_at_program(spool);
+    release_if_exited(spool);
     if (APR_STATUS_IS_EAGAIN(rv)) {
         admission_ready_note(ready);
         if (admission_ready_wait(ready, true)) {
@@ -51,9 +51,9 @@ static bool go_on(admission_ready_t *ready)
 
 /* ---- start ------------------------------------------------------------------ */
 
-int admission_pump_begin(request_rec *r, admission_spool_t *spool)
+int admission_rest_send(request_rec *r, admission_spool_t *spool)
 {
-    admission_ready_t *ready = admission_ready_begin(r, go_on, spool);
+    admission_ready_t *ready = admission_ready_begin(r, resume, spool);
 
     if (ready && admission_ready_wait(ready, true)) {
         /* A redirected request returns to the handler of the client's

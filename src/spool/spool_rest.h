@@ -1,6 +1,6 @@
 /* spool_rest.h - send the rest of a response without a worker (event MPM). */
-#ifndef MOD_ADMISSION_PUMP_H
-#define MOD_ADMISSION_PUMP_H
+#ifndef SPOOL_REST_H
+#define SPOOL_REST_H
 
 #include "spool_output.h"
 
@@ -9,6 +9,6 @@
  * worker if possible. Otherwise blocks until it is sent.
  * @return SUSPENDED if the rest is sent later; OK if it is sent.
  */
-int admission_pump_begin(request_rec *r, admission_spool_t *spool);
+int admission_rest_send(request_rec *r, admission_spool_t *spool);
 
 #endif
