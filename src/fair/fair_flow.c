@@ -192,8 +192,8 @@ static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
 }
 
 /* Update the ring after a change of the flow's first ticket. */
-static void look_at_first(adm_segment_t *segment, adm_flow_table_rec_t *table,
-                          uint32_t flow_idx, unsigned priority)
+static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
+                        uint32_t flow_idx, unsigned priority)
 {
     const adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
     bool is_next = may_be_next(segment, flow, priority);
@@ -275,7 +275,7 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
 }
 
 /* A passed-on grant might have lowered the cost. Ask for everything again. */
-static void ask_again(adm_ask_rec_t *ask)
+static void restore_cost(adm_ask_rec_t *ask)
 {
     ask->cost = adm_to_16_bits(adm_flow_need(ask, UINT32_MAX));
 }
@@ -294,7 +294,7 @@ void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         return;
     }
     is_unseen = flow->held == 0 && flow->waiting == 0;
-    ask_again(ask);
+    restore_cost(ask);
     count_waiter(table, flow, ask, 1);
     link_ask(segment, &flow->queues[priority], ticket_idx,
              flow->queues[priority].tail_idx);
@@ -308,9 +308,9 @@ void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 }
 
 /* @return the last waiting ticket that came before this one. */
-static uint32_t find_place(adm_segment_t *segment,
-                           const adm_flow_queue_rec_t *queue,
-                           const adm_ask_rec_t *ask)
+static uint32_t find_position(adm_segment_t *segment,
+                              const adm_flow_queue_rec_t *queue,
+                              const adm_ask_rec_t *ask)
 {
     uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
                                              * is cyclic */
@@ -348,9 +348,10 @@ void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (flow) {
         queue = &flow->queues[priority_of(ask)];
         count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
-        ask_again(ask);
+        restore_cost(ask);
         count_waiter(adm_flow_table(segment, zone), flow, ask, 1);
-        link_ask(segment, queue, ticket_idx, find_place(segment, queue, ask));
+        link_ask(segment, queue, ticket_idx,
+                 find_position(segment, queue, ask));
         /* The flow gets its position back, too. */
         move_flow(segment, adm_flow_table(segment, zone), ask->flow_idx,
                   ADM_RING_FIRST);
@@ -366,8 +367,8 @@ void adm_flow_leave_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (flow) {
         unlink_ask(segment, &flow->queues[priority_of(ask)], ask);
         count_waiter(adm_flow_table(segment, zone), flow, ask, -1);
-        look_at_first(segment, adm_flow_table(segment, zone), ask->flow_idx,
-                      priority_of(ask));
+        update_ring(segment, adm_flow_table(segment, zone), ask->flow_idx,
+                    priority_of(ask));
     }
 }
 
@@ -458,7 +459,7 @@ adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
         return ADM_FULL; /* corrupt memory */
     }
     flow = &table->flows[find_flow(table, entry->key) - 1];
-    is_free = !adm_ring_is_anybody_next(table)
+    is_free = !adm_ring_is_any_next(table)
               && adm_flow_has_permits_for(zone, entry);
     if (is_free && flow->waiting == 0 && is_within_max(flow, entry)) {
         return ADM_ADMITTED;

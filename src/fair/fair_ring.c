@@ -30,7 +30,7 @@ static unsigned kind_of(unsigned ring)
 
 /* First flow of this priority: raise its pass to the current minimum, so that
  * it does not make up for the time without flows. */
-static void begin_to_wait(adm_flow_table_rec_t *table, unsigned priority)
+static void catch_up(adm_flow_table_rec_t *table, unsigned priority)
 {
     uint64_t least = UINT64_MAX;
     unsigned other;
@@ -96,7 +96,7 @@ void adm_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
         ADM_FAULT(flow_unlinked);
     }
     else if (!adm_ring_has_any(table, priority)) {
-        begin_to_wait(table, priority);
+        catch_up(table, priority);
     }
     queue->prev_idx = end == ADM_RING_LAST ? ring->last_idx : 0;
     queue->next_idx = end == ADM_RING_LAST ? 0 : ring->first_idx;
@@ -140,7 +140,7 @@ uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
     return turns * strides[priority] / strides[other];
 }
 
-bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table)
+bool adm_ring_is_any_next(const adm_flow_table_rec_t *table)
 {
     return adm_ring_has_any(table, ADM_PRIORITY_NORMAL)
            || adm_ring_has_any(table, ADM_PRIORITY_HIGH)

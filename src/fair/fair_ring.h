@@ -55,7 +55,7 @@ uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
                                uint64_t turns);
 
 /** @return whether any flow is in a ring. */
-bool adm_ring_is_anybody_next(const adm_flow_table_rec_t *table);
+bool adm_ring_is_any_next(const adm_flow_table_rec_t *table);
 
 /** Fill @a order with the priorities that have flows in rings, in the order of
  *  their turns. @return the number of priorities. */

@@ -21,7 +21,7 @@ typedef struct search_t {
 } search_t;
 
 /* Check one ticket. @return whether the search is over. */
-static bool look_at_ticket(search_t *search, uint32_t ticket_idx)
+static bool check_ticket(search_t *search, uint32_t ticket_idx)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(search->segment, ticket_idx);
     enum adm_room_t room;
@@ -44,8 +44,8 @@ static bool look_at_ticket(search_t *search, uint32_t ticket_idx)
     return room == ADM_ROOM_IDLE;
 }
 
-static bool look_at_flow(search_t *search, const adm_flow_rec_t *flow,
-                         unsigned priority)
+static bool search_flow(search_t *search, const adm_flow_rec_t *flow,
+                        unsigned priority)
 {
     uint32_t idx = flow->queues[priority].head_idx;
 
@@ -54,7 +54,7 @@ static bool look_at_flow(search_t *search, const adm_flow_rec_t *flow,
         return true;
     }
     while (idx) {
-        if (look_at_ticket(search, idx)) {
+        if (check_ticket(search, idx)) {
             return true;
         }
         idx = adm_ask_at(search->segment, idx)->next_idx;
@@ -62,8 +62,8 @@ static bool look_at_flow(search_t *search, const adm_flow_rec_t *flow,
     return false;
 }
 
-static bool look_at_ring(search_t *search, unsigned priority, unsigned kind,
-                         unsigned level)
+static bool search_ring(search_t *search, unsigned priority, unsigned kind,
+                        unsigned level)
 {
     unsigned number = adm_ring_number(priority, kind, level);
     uint32_t idx = search->table->rings[number].first_idx;
@@ -75,7 +75,7 @@ static bool look_at_ring(search_t *search, unsigned priority, unsigned kind,
             search->is_broken = true;
             return true;
         }
-        if (look_at_flow(search, flow, priority)) {
+        if (search_flow(search, flow, priority)) {
             return true;
         }
         idx = flow->queues[priority].next_idx;
@@ -83,33 +83,32 @@ static bool look_at_ring(search_t *search, unsigned priority, unsigned kind,
     return false;
 }
 
-static bool look_at_level(search_t *search, unsigned priority, unsigned level)
+static bool search_level(search_t *search, unsigned priority, unsigned level)
 {
     const adm_flow_table_rec_t *table = search->table;
     unsigned first = table->others_next[priority] >> level & 1
                          ? ADM_RING_OTHERS
                          : ADM_RING_UNSEEN;
 
-    return look_at_ring(search, priority, first, level)
-           || look_at_ring(search, priority, 1 - first, level);
+    return search_ring(search, priority, first, level)
+           || search_ring(search, priority, 1 - first, level);
 }
 
-static bool look_at_priority(search_t *search, unsigned priority)
+static bool search_priority(search_t *search, unsigned priority)
 {
     const adm_flow_table_rec_t *table = search->table;
     uint64_t levels = table->levels[priority][ADM_RING_UNSEEN]
                       | table->levels[priority][ADM_RING_OTHERS];
 
     for (; levels; levels &= levels - 1) {
-        if (look_at_level(search, priority,
-                          (unsigned)__builtin_ctzll(levels))) {
+        if (search_level(search, priority, (unsigned)__builtin_ctzll(levels))) {
             return true;
         }
     }
     return false;
 }
 
-static search_t begin_search(const adm_segment_t *segment,
+static search_t start_search(const adm_segment_t *segment,
                              const adm_zone_rec_t *zone)
 {
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
@@ -121,12 +120,12 @@ static search_t begin_search(const adm_segment_t *segment,
                                                                 : 0 };
 }
 
-static void look_at_all(search_t *search)
+static void search_all(search_t *search)
 {
     unsigned order[ADM_PRIORITIES];
     unsigned count = adm_ring_priorities(search->table, order), n;
 
-    for (n = 0; n < count && !look_at_priority(search, order[n]); n++) {
+    for (n = 0; n < count && !search_priority(search, order[n]); n++) {
     }
 }
 
@@ -134,10 +133,10 @@ uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone, bool *can_run,
                                      bool *is_broken)
 {
-    search_t search = begin_search(segment, zone);
+    search_t search = start_search(segment, zone);
 
     if (search.table) {
-        look_at_all(&search);
+        search_all(&search);
     }
     else {
         search.is_broken = true;
@@ -158,7 +157,7 @@ uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
 static bool can_own_flow_use(const adm_segment_t *segment,
                              const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
-    search_t search = begin_search(segment, zone);
+    search_t search = start_search(segment, zone);
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
     const adm_flow_rec_t *flow = search.table ? adm_ring_flow(search.table,
                                                               ask->flow_idx)
@@ -169,14 +168,14 @@ static bool can_own_flow_use(const adm_segment_t *segment,
         if (flow->queues[priority].head_idx && !flow->rings[priority]
             && adm_flow_is_below_max(segment, flow, priority,
                                      flow->held - ask->cost)
-            && look_at_flow(&search, flow, priority)) {
+            && search_flow(&search, flow, priority)) {
             break;
         }
     }
     return !search.is_broken && search.idle_idx;
 }
 
-static bool can_anybody_use(const adm_segment_t *segment,
+static bool can_another_use(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
     bool can_run, is_broken;
@@ -205,7 +204,7 @@ uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
              * again. */
             adm_grant_mark_child(segment, ticket);
             ADM_FAULT(pass_marked);
-            if (can_anybody_use(segment, zone, idx)) {
+            if (can_another_use(segment, zone, idx)) {
                 loser_idx = idx;
             }
         }
