@@ -106,7 +106,7 @@ static bool is_postponed(adm_usec_t now)
 }
 
 /* prefork clears the connection's pool right before it checks the number. */
-static apr_status_t end_if_it_is_time(void *data)
+static apr_status_t end_if_due(void *data)
 {
     adm_usec_t now = adm_now();
 
@@ -144,7 +144,7 @@ static int pre_connection(conn_rec *c, void *socket)
         return DECLINED;
     }
     if (recycling.takes_turns) {
-        apr_pool_cleanup_register(c->pool, NULL, end_if_it_is_time,
+        apr_pool_cleanup_register(c->pool, NULL, end_if_due,
                                   apr_pool_cleanup_null);
     }
     else if (served == recycling.quota) {

@@ -137,8 +137,8 @@ static void note_absence(adm_segment_t *segment, adm_usec_t absence)
 /* @return the oldest turn whose child has ended, or NULL. Later turns wait for
  * later children: in any other order, the oldest turn would expire as if its
  * child were not replaced. */
-static _Atomic uint64_t *first_who_ended(adm_segment_t *segment, adm_usec_t now,
-                                         uint64_t *turn)
+static _Atomic uint64_t *oldest_ended(adm_segment_t *segment, adm_usec_t now,
+                                      uint64_t *turn)
 {
     _Atomic uint64_t *first = NULL;
     uint32_t n;
@@ -162,7 +162,7 @@ void recycle_take_place(adm_child_t *child, adm_usec_t now)
     uint64_t turn;
 
     /* repeated only if another new child was faster */
-    while ((first = first_who_ended(segment, now, &turn))) {
+    while ((first = oldest_ended(segment, now, &turn))) {
         adm_usec_t absence = age_of(turn, now);
 
         if (atomic_compare_exchange_strong(first, &turn, 0)) {
