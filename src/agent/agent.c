@@ -89,7 +89,7 @@ static void end_with_parent(void)
 /* ---- duties --------------------------------------------------------------- */
 
 /* Make the reclaim round: dead children, orphans, raised limits. */
-static adm_usec_t look_around(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t make_round(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_round(self, now, is_woken);
     return adm_round_next(self);
@@ -100,7 +100,7 @@ static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
                             bool is_woken)
 {
     adm_usec_t next = adm_now() + TICK_USEC;
-    adm_usec_t at = look_around(self, adm_now(), is_woken);
+    adm_usec_t at = make_round(self, adm_now(), is_woken);
 
     for (;; tasks++) {
         next = at < next ? at : next;
@@ -111,7 +111,7 @@ static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
     }
 }
 
-static void begin_duties(adm_child_t *self, const agent_task_t *tasks,
+static void start_duties(adm_child_t *self, const agent_task_t *tasks,
                          apr_pool_t *pool)
 {
     static agent_sense_t sense;
@@ -177,7 +177,7 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    begin_duties(self, tasks, pool);
+    start_duties(self, tasks, pool);
     /* Read the wake-up counter first: a later wake-up then ends the sleep. */
     while (calls = adm_agent_calls(segment),
            !atomic_load(&is_ending) && getppid() == parent) {

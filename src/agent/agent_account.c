@@ -17,11 +17,11 @@
 #define PROGRAMS_MOST 32
 
 /* Calls after which the limits of cgroups are read again. */
-#define LOOKS_SLOW 30
+#define CALLS_SLOW 30
 
 static agent_sense_t *senses;
 static adm_usec_t next;
-static unsigned looks;
+static unsigned calls;
 
 static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
                   apr_pool_t *pool)
@@ -31,12 +31,12 @@ static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
     (void)pool;
     senses = sense;
     next = 0;
-    looks = 0;
+    calls = 0;
 }
 
 static uint64_t available_kb(void)
 {
-    bool is_slow = looks++ % LOOKS_SLOW == 0;
+    bool is_slow = calls++ % CALLS_SLOW == 0;
     uint64_t kb = agent_sense_available_kb(senses, is_slow);
 
     return kb < UINT32_MAX ? kb : 0; /* unknown */

@@ -15,11 +15,11 @@
 #define NO_LIMIT_KB (UINT64_C(1) << 50)
 
 /* A hierarchy of cgroups, and the position of this process in it. */
-typedef struct place_t {
+typedef struct hierarchy_t {
     bool is_found;
     char mount[PATH_MAX]; /* mount point */
     char group[PATH_MAX]; /* cgroup below the mount point: "" or "/..." */
-} place_t;
+} hierarchy_t;
 
 /* ---- where the groups are ------------------------------------------------------- */
 
@@ -113,21 +113,22 @@ static bool is_below(const char *path, const char *root)
 /* Find a hierarchy. In a container, the mount shows only a part of the tree.
  * The cgroups above it are invisible, and a cgroup outside of it is treated as
  * its top. */
-static void find_place(place_t *place, const char *root, const char *controller)
+static void find_hierarchy(hierarchy_t *tree, const char *root,
+                           const char *controller)
 {
     static char lines[AGENT_FILE_ROOM];
     char *rest = lines, *line;
     char top[PATH_MAX], path[PATH_MAX] = "";
 
-    place->is_found = false;
-    place->group[0] = '\0';
+    tree->is_found = false;
+    tree->group[0] = '\0';
     if (!read_lines(root, MOUNTS, lines)) {
         return;
     }
-    while (!place->is_found && (line = next_line(&rest))) {
-        place->is_found = is_mount(line, controller, top, place->mount);
+    while (!tree->is_found && (line = next_line(&rest))) {
+        tree->is_found = is_mount(line, controller, top, tree->mount);
     }
-    if (!place->is_found || !read_lines(root, GROUPS, lines)) {
+    if (!tree->is_found || !read_lines(root, GROUPS, lines)) {
         return;
     }
     rest = lines;
@@ -135,33 +136,33 @@ static void find_place(place_t *place, const char *root, const char *controller)
     }
     if (line && !strstr(path, "..") && strcmp(path, "/") != 0) {
         if (strcmp(top, "/") == 0) {
-            apr_cpystrn(place->group, path, sizeof(place->group));
+            apr_cpystrn(tree->group, path, sizeof(tree->group));
         }
         else if (is_below(path, top)) {
-            apr_cpystrn(place->group, path + strlen(top), sizeof(place->group));
+            apr_cpystrn(tree->group, path + strlen(top), sizeof(tree->group));
         }
     }
 }
 
 /* ---- their files ------------------------------------------------------------------ */
 
-static bool open_in(agent_file_t *file, const char *root, const place_t *place,
-                    const char *name)
+static bool open_in(agent_file_t *file, const char *root,
+                    const hierarchy_t *tree, const char *name)
 {
     char path[2 * PATH_MAX + 64];
 
     file->fd = -1;
-    if (!place->is_found) {
+    if (!tree->is_found) {
         return false;
     }
-    snprintf(path, sizeof(path), "%s%s/%s", place->mount, place->group, name);
+    snprintf(path, sizeof(path), "%s%s/%s", tree->mount, tree->group, name);
     return agent_file_open(file, root, path);
 }
 
 /* Move to the parent cgroup. @return false at the top. */
-static bool go_up(place_t *place)
+static bool go_up(hierarchy_t *tree)
 {
-    char *slash = strrchr(place->group, '/');
+    char *slash = strrchr(tree->group, '/');
 
     if (slash) {
         *slash = '\0';
@@ -169,8 +170,8 @@ static bool go_up(place_t *place)
     return slash != NULL;
 }
 
-static void open_memory(agent_group_t *group, const char *root, place_t place,
-                        bool is_second)
+static void open_memory(agent_group_t *group, const char *root,
+                        hierarchy_t tree, bool is_second)
 {
     agent_group_memory_t *memory;
     int levels = 0;
@@ -180,21 +181,21 @@ static void open_memory(agent_group_t *group, const char *root, place_t place,
         memory->cache_key = is_second ? "inactive_file" : "total_inactive_file";
         memory->limit_kb = AGENT_GROUP_NONE;
         memory->cache_kb = 0;
-        open_in(&memory->limits[0], root, &place,
+        open_in(&memory->limits[0], root, &tree,
                 is_second ? "memory.max" : "memory.limit_in_bytes");
         memory->limits[1].fd = -1;
         if (is_second) {
-            open_in(&memory->limits[1], root, &place, "memory.high");
+            open_in(&memory->limits[1], root, &tree, "memory.high");
         }
-        open_in(&memory->usage, root, &place,
+        open_in(&memory->usage, root, &tree,
                 is_second ? "memory.current" : "memory.usage_in_bytes");
-        open_in(&memory->stat, root, &place, "memory.stat");
+        open_in(&memory->stat, root, &tree, "memory.stat");
         group->memories++; /* closed with the others, even if unused */
-    } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
+    } while (++levels < AGENT_GROUP_LEVELS && go_up(&tree));
 }
 
-static void open_quotas(agent_group_t *group, const char *root, place_t place,
-                        bool is_second)
+static void open_quotas(agent_group_t *group, const char *root,
+                        hierarchy_t tree, bool is_second)
 {
     agent_group_quota_t *quota;
     int levels = 0;
@@ -203,20 +204,21 @@ static void open_quotas(agent_group_t *group, const char *root, place_t place,
         quota = &group->quotas[group->quotas_count++];
         quota->max.fd = quota->quota.fd = quota->period.fd = -1;
         if (is_second) {
-            open_in(&quota->max, root, &place, "cpu.max");
+            open_in(&quota->max, root, &tree, "cpu.max");
         }
         else {
-            open_in(&quota->quota, root, &place, "cpu.cfs_quota_us");
-            open_in(&quota->period, root, &place, "cpu.cfs_period_us");
+            open_in(&quota->quota, root, &tree, "cpu.cfs_quota_us");
+            open_in(&quota->period, root, &tree, "cpu.cfs_period_us");
         }
-    } while (++levels < AGENT_GROUP_LEVELS && go_up(&place));
+    } while (++levels < AGENT_GROUP_LEVELS && go_up(&tree));
 }
 
 /* @return whether the cgroup has this file. */
-static bool has_file(const char *root, const place_t *place, const char *name)
+static bool has_file(const char *root, const hierarchy_t *tree,
+                     const char *name)
 {
     agent_file_t file;
-    bool is_there = open_in(&file, root, place, name);
+    bool is_there = open_in(&file, root, tree, name);
 
     agent_file_close(&file);
     return is_there;
@@ -224,33 +226,33 @@ static bool has_file(const char *root, const place_t *place, const char *name)
 
 void agent_group_open(agent_group_t *group, const char *root)
 {
-    static place_t place; /* too large for the stack */
+    static hierarchy_t tree; /* too large for the stack */
 
     memset(group, 0, sizeof(*group));
-    group->processor_usec.fd = group->processor_nsec.fd = -1;
+    group->cpu_usec.fd = group->cpu_nsec.fd = -1;
     group->pressure.fd = -1;
 
-    find_place(&place, root, NULL);
-    if (place.is_found) {
+    find_hierarchy(&tree, root, NULL);
+    if (tree.is_found) {
         /* The root cgroup has no such file: its statistics are the system's. */
-        if (has_file(root, &place, "cgroup.events")) {
-            open_in(&group->processor_usec, root, &place, "cpu.stat");
-            open_in(&group->pressure, root, &place, "memory.pressure");
+        if (has_file(root, &tree, "cgroup.events")) {
+            open_in(&group->cpu_usec, root, &tree, "cpu.stat");
+            open_in(&group->pressure, root, &tree, "memory.pressure");
         }
-        open_memory(group, root, place, true);
-        open_quotas(group, root, place, true);
+        open_memory(group, root, tree, true);
+        open_quotas(group, root, tree, true);
     }
-    find_place(&place, root, "cpuacct");
-    if (place.is_found && !has_file(root, &place, "release_agent")) {
-        open_in(&group->processor_nsec, root, &place, "cpuacct.usage");
+    find_hierarchy(&tree, root, "cpuacct");
+    if (tree.is_found && !has_file(root, &tree, "release_agent")) {
+        open_in(&group->cpu_nsec, root, &tree, "cpuacct.usage");
     }
-    find_place(&place, root, "memory");
-    if (place.is_found) {
-        open_memory(group, root, place, false);
+    find_hierarchy(&tree, root, "memory");
+    if (tree.is_found) {
+        open_memory(group, root, tree, false);
     }
-    find_place(&place, root, "cpu");
-    if (place.is_found) {
-        open_quotas(group, root, place, false);
+    find_hierarchy(&tree, root, "cpu");
+    if (tree.is_found) {
+        open_quotas(group, root, tree, false);
     }
     agent_group_refresh(group);
 }
@@ -270,8 +272,8 @@ void agent_group_close(agent_group_t *group)
         agent_file_close(&group->quotas[n].quota);
         agent_file_close(&group->quotas[n].period);
     }
-    agent_file_close(&group->processor_usec);
-    agent_file_close(&group->processor_nsec);
+    agent_file_close(&group->cpu_usec);
+    agent_file_close(&group->cpu_nsec);
     agent_file_close(&group->pressure);
 }
 
@@ -375,15 +377,15 @@ uint64_t agent_group_quota_permille(const agent_group_t *group)
     return least;
 }
 
-uint64_t agent_group_processor_usec(const agent_group_t *group)
+uint64_t agent_group_cpu_usec(const agent_group_t *group)
 {
     uint64_t usec;
 
-    if (group->processor_usec.fd >= 0
-        && agent_file_number(agent_file_text(&group->processor_usec),
-                             "usage_usec", &usec)) {
+    if (group->cpu_usec.fd >= 0
+        && agent_file_number(agent_file_text(&group->cpu_usec), "usage_usec",
+                             &usec)) {
         return usec;
     }
-    usec = agent_file_whole(&group->processor_nsec, AGENT_GROUP_NONE);
+    usec = agent_file_whole(&group->cpu_nsec, AGENT_GROUP_NONE);
     return usec == AGENT_GROUP_NONE ? usec : usec / 1000;
 }

@@ -37,9 +37,9 @@ typedef struct agent_group_t {
     agent_group_quota_t quotas[2 * AGENT_GROUP_LEVELS];
     unsigned quotas_count;
     /* CPU time of this cgroup. */
-    agent_file_t processor_usec; /* version 2 */
-    agent_file_t processor_nsec; /* version 1 */
-    agent_file_t pressure;       /* version 2: memory stalls of this cgroup */
+    agent_file_t cpu_usec; /* version 2 */
+    agent_file_t cpu_nsec; /* version 1 */
+    agent_file_t pressure; /* version 2: memory stalls of this cgroup */
 } agent_group_t;
 
 /** Find the cgroups and open their files. @param root  prefix of all paths; ""
@@ -63,6 +63,6 @@ uint64_t agent_group_quota_permille(const agent_group_t *group);
 
 /** @return the CPU time of this cgroup in microseconds; AGENT_GROUP_NONE if it
  *  is unknown, or if this is the root cgroup. */
-uint64_t agent_group_processor_usec(const agent_group_t *group);
+uint64_t agent_group_cpu_usec(const agent_group_t *group);
 
 #endif

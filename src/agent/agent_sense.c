@@ -119,11 +119,11 @@ static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
     }
 }
 
-static void look_at_processors(agent_sense_t *sense, uint64_t usec)
+static void sample_cpus(agent_sense_t *sense, uint64_t usec)
 {
     static cores_t cores;
     agent_seen_t *seen = &sense->seen;
-    uint64_t own = agent_group_processor_usec(&sense->group);
+    uint64_t own = agent_group_cpu_usec(&sense->group);
     uint64_t busy, all, taken = 0;
 
     find_allowed(sense, &cores);
@@ -153,7 +153,7 @@ static void look_at_processors(agent_sense_t *sense, uint64_t usec)
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-static void look_at_memory(agent_sense_t *sense)
+static void sample_memory(agent_sense_t *sense)
 {
     agent_seen_t *seen = &sense->seen;
     const char *text = agent_file_text(&sense->memory);
@@ -193,7 +193,7 @@ static const agent_file_t *pressure_of(const agent_sense_t *sense)
                                          : &sense->pressure;
 }
 
-static void look_at_stalls(agent_sense_t *sense, uint64_t usec)
+static void sample_stalls(agent_sense_t *sense, uint64_t usec)
 {
     uint64_t stalled = 0;
 
@@ -227,7 +227,7 @@ static uint64_t sum_of(const char *text, const char *key)
 
 /* Estimate stalls if the kernel does not report them: from pages swapped out,
  * and from processes that reclaim pages directly. */
-static void look_at_events(agent_sense_t *sense)
+static void sample_events(agent_sense_t *sense)
 {
     const char *text = agent_file_text(&sense->events);
     uint64_t pages = sum_of(text, "pswpout ");
@@ -264,13 +264,13 @@ const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
         ago = now > sense->processed_at ? (uint64_t)(now - sense->processed_at)
                                         : 1;
         agent_group_refresh(&sense->group);
-        look_at_processors(sense, ago);
-        look_at_events(sense);
+        sample_cpus(sense, ago);
+        sample_events(sense);
         sense->processed_at = now;
     }
     ago = now > sense->looked_at ? (uint64_t)(now - sense->looked_at) : 1;
-    look_at_memory(sense);
-    look_at_stalls(sense, ago);
+    sample_memory(sense);
+    sample_stalls(sense, ago);
     sense->looked_at = now;
     if (!sense->has_looked) {
         /* The first sample covers the time since boot. */
@@ -287,7 +287,7 @@ uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly)
     if (slowly) {
         agent_group_refresh(&sense->group);
     }
-    look_at_memory(sense);
+    sample_memory(sense);
     return sense->seen.available_kb;
 }
 
@@ -303,7 +303,7 @@ const char *agent_sense_missing(const agent_sense_t *sense)
              read_pressure(pressure_of(sense), &unused)
                  ? ""
                  : "memory stalls (/proc/pressure), ",
-             agent_group_processor_usec(&sense->group) == AGENT_GROUP_NONE
+             agent_group_cpu_usec(&sense->group) == AGENT_GROUP_NONE
                  ? "CPU time of httpd (a cgroup), "
                  : "");
     length = strlen(words);
