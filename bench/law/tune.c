@@ -115,17 +115,17 @@ static void print_windows(const scenario_t *scenario, const char *format,
 
 static const char *const parts[] = {
     "memory forecast",
-    "gate for a new kind of program",
-    "brake",
-    "computed plateau",
-    "stop at busy processors",
-    "telling own work from that of others",
+    "cold-start gate for a new kind of program",
+    "memory back-off",
+    "computed saturation point",
+    "stop at busy CPUs",
+    "telling own CPU time from other processes",
     "trials",
     "ramp",
     "choice of saturated ticks",
-    "telling own stalls from those of others",
+    "telling own stalls from stalls of others",
     "steps of the cap",
-    "means that begin again with other programs",
+    "means restarted for other programs",
 };
 
 static void print_side(const scenario_t *scenario, uint32_t off)
