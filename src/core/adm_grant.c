@@ -1,7 +1,8 @@
-/* adm_grant.c - permits handed over and not begun yet.
+/* adm_grant.c - grants that are not settled, and the ticket to grant next.
  * Called by adm_zone and adm_pool, under the zone's lock.
  *
- * Who can run is a hint: it decides on the order, never on a permit.
+ * Whether a child can run a ticket is a hint (`room`): it affects the order of
+ * grants, never the number of permits.
  */
 #include "adm_grant.h"
 #include "adm_layout.h"
@@ -30,7 +31,7 @@ bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                   ticket_idx);
 }
 
-/* ---- who can run ---------------------------------------------------------- */
+/* ---- which ticket can run ------------------------------------------------ */
 
 enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
                                    const adm_ticket_rec_t *ticket)
@@ -40,7 +41,7 @@ enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
                                                  memory_order_relaxed)
                           : ADM_ROOM_SILENT;
 
-    /* Who blocks has a thread already. */
+    /* A blocked ticket has its thread already. */
     if (room == ADM_ROOM_FULL
         && !adm_bell_is_parked(
             atomic_load_explicit(&ticket->bell, memory_order_relaxed))) {
@@ -94,7 +95,7 @@ uint32_t adm_grant_find_winner_locked(const adm_segment_t *segment,
         idx = ticket->next_idx;
     }
     if (idx || left) {
-        return 0; /* longer or shorter than it is counted */
+        return 0; /* the list does not match its count */
     }
     return full_idx ? full_idx : zone->head_idx;
 }
@@ -103,7 +104,7 @@ const adm_ticket_rec_t *
 adm_grant_find_guard_locked(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t child_idx)
 {
-    uint32_t left = segment->sizes.tickets; /* if the queue goes round */
+    uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
     uint32_t idx = zone->head_idx;
 
     for (; idx && left; left--) {

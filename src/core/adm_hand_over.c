@@ -1,7 +1,12 @@
-/* adm_hand_over.c - who gets a free permit, and who loses one that it does not use.
- * Called by adm_zone, and by adm_ticket and adm_view to settle what has begun.
+/* adm_hand_over.c - grant free permits, revoke unused grants.
+ * Called by adm_zone; by adm_ticket and adm_view to settle grants.
  *
- * Under the zone's lock, but for the wake-ups.
+ * A grant is a lease. If its request does not start within the lease, and
+ * another ticket can run, the permit is passed on. A request starts without
+ * taking the lock; "to settle" is to record afterwards, with the lock, that it
+ * has started.
+ *
+ * All functions except adm_hand_over_wake() need the zone's lock.
  */
 #include "adm_doorbell.h"
 #include "adm_fault.h"
@@ -17,13 +22,15 @@
 #include "fair/fair_turn.h"
 #include "adm_wait.h"
 
-/* The longest lease is as many times the usual one. */
+/* Upper bound of a lease, in multiples of ADM_LEASE_USEC. */
 #define LEASES_MAX 10
 
-/* Where every process is slow a permit must not run from one to the next. */
+/* When the new grant's lease expires. Each permit passed on in a row lengthens
+ * the next lease, so that permits do not circulate unused while all processes
+ * are slow, for example because the machine swaps. */
 static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
 {
-    adm_usec_t begins = adm_now(); /* the caller's may be from before a round */
+    adm_usec_t begins = adm_now(); /* @a now may predate a reclaim round */
     uint32_t row = zone->passed_in_row < LEASES_MAX ? zone->passed_in_row
                                                     : LEASES_MAX - 1;
 
@@ -60,7 +67,9 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     wakes->granted[n].bell = atomic_load(&ticket->bell);
 }
 
-/* It waits again, where it stood. @return false if it has begun just now. */
+/* Revoke a grant: the ticket waits again, at its old position in the queue.
+ * @return false if its request has started in the meantime, and so keeps the
+ * permit. */
 static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx)
 {
@@ -93,7 +102,7 @@ void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
     adm_usec_t begun = atomic_load(&ticket->begun_usec);
 
     if (!adm_grant_remove_locked(segment, zone, ticket_idx)) {
-        return; /* it is already, or it entered with a permit */
+        return; /* already settled, or admitted without waiting */
     }
     ADM_FAULT(grant_settled);
     zone->passed_in_row = 0;
@@ -102,11 +111,12 @@ void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
     ticket->since_usec = begun;
 }
 
-/* With a loop over the grants, if there are any. */
+/* Settle each grant whose request has started, and update the zone's first
+ * lease. @return the oldest grant that can be revoked; 0: none. */
 static uint32_t settle_all_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                   adm_usec_t now)
 {
-    uint32_t left = segment->sizes.tickets; /* if the list goes round */
+    uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
     uint32_t idx = zone->granted_idx, next_idx, due_idx = 0;
     adm_usec_t first = 0;
 
@@ -122,11 +132,12 @@ static uint32_t settle_all_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                 first = ticket->lease_until_usec;
             }
             if (adm_grant_is_due(segment, ticket, now)) {
-                due_idx = idx; /* of several the one granted first */
+                due_idx = idx; /* newest first: the oldest wins */
             }
         }
         else {
-            /* Somebody wrote into the list. The tickets know better. */
+            /* The list is corrupt. Rebuild it from the tickets, which are
+             * authoritative. */
             adm_pool_rebuild_locked(segment, zone);
             return 0;
         }
@@ -159,7 +170,8 @@ static bool has_permits_for(const adm_segment_t *segment,
                   <= limit - active;
 }
 
-/* In turn, as long as what the next one needs is free. */
+/* Grant permits in turn order, until the next ticket needs more than are free.
+ * For zones with flows. */
 static void grant_in_turn_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                  adm_usec_t now, adm_wakes_t *wakes)
 {
@@ -193,6 +205,8 @@ static void grant_in_turn_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
+/* Grant free permits in order of arrival, then pass on the unused ones. For
+ * zones without flows. */
 static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                          adm_usec_t now, adm_wakes_t *wakes)
 {
@@ -208,13 +222,15 @@ static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             if (!due_idx) {
                 return;
             }
-            /* Before the search: else the permit would come straight back. */
+            /* Mark the child before the search, which would otherwise select it
+             * again. */
             adm_grant_mark_child(segment, adm_ticket_at(segment, due_idx));
             ADM_FAULT(pass_marked);
         }
         idx = adm_grant_find_winner_locked(segment, zone, &can_run);
         if (!idx && !is_rebuilt) {
-            /* Somebody wrote into the queue. The tickets know better. */
+            /* The queue is corrupt. Rebuild it from the tickets, which are
+             * authoritative. */
             adm_pool_rebuild_locked(segment, zone);
             is_rebuilt = true;
         }
@@ -231,10 +247,15 @@ static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* Somebody has to see that a lease is over: the dispatcher of another child, which
- * may sleep for longer. Who blocks looks soon in any case. Where there is none, the
- * next one that parks in another child is it: that a guard is wanted is said before
- * the search, and so either the search finds the ticket, or the ticket finds that. */
+/* Appoint a guard: the dispatcher of another child, which is woken now so that
+ * it checks the grants when their lease expires. (Blocked tickets check by
+ * themselves, at the end of each time slice.)
+ *
+ * If no other child has a parked ticket, `unguarded_idx` asks the next ticket
+ * that parks in another child to become the guard. It is stored before the
+ * search, so that a ticket that parks at the same moment is either found by the
+ * search or sees the request.
+ */
 static void appoint_guard_locked(const adm_segment_t *segment,
                                  adm_zone_rec_t *zone, adm_usec_t now,
                                  adm_wakes_t *wakes)

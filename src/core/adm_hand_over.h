@@ -1,16 +1,19 @@
-/* adm_hand_over.h - who gets a free permit, and who loses one that it does not use.
- * Called by adm_zone, and by adm_ticket and adm_view to settle what has begun.
+/* adm_hand_over.h - grant free permits, revoke unused grants.
+ * Called by adm_zone; by adm_ticket and adm_view to settle grants.
+ *
+ * All functions except adm_hand_over_wake() need the zone's lock.
+ * adm_hand_over.c explains leases, settling and guards.
  */
 #ifndef ADM_HAND_OVER_H
 #define ADM_HAND_OVER_H
 
 #include "adm_layout.h"
 
-/* Tickets granted in one critical section, to be woken after it. */
+/* Tickets granted in one critical section. The caller wakes them after it. */
 #define ADM_WAKES_MAX 32
 
 typedef struct adm_wakes_t {
-    uint32_t count; /* ADM_WAKES_MAX: there may be more to grant */
+    uint32_t count; /* if ADM_WAKES_MAX, more may be due: call again */
     struct {
         uint32_t ticket_idx;
         uint32_t child_idx;
@@ -20,8 +23,8 @@ typedef struct adm_wakes_t {
     uint32_t guard_bell;
 } adm_wakes_t;
 
-/** Count a ticket that holds a permit from now on. If it holds several, the others
- *  are counted with its flow. */
+/** Count a ticket's first permit. Its further permits, if any, are counted with
+ *  its flow. */
 static inline void adm_count_permit_locked(adm_zone_rec_t *zone,
                                            adm_usec_t since)
 {
@@ -32,29 +35,33 @@ static inline void adm_count_permit_locked(adm_zone_rec_t *zone,
     adm_count_locked(&zone->active, 1);
 }
 
-/** Count what has begun without the lock. @return a ticket GRANTED whose permit
- *  may be passed on, 0 if there is none or the list is broken. */
+/** Settle the grants whose requests have started. @return the oldest grant that
+ *  can be revoked; 0 if there is none, or the list was corrupt and has been
+ *  rebuilt. */
 uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
                                      adm_zone_rec_t *zone, adm_usec_t now);
 
-/** The same for one ticket, which is ACTIVE. */
+/** Settle the grant of one ticket, which is ACTIVE. */
 void adm_hand_over_settle_ticket_locked(adm_segment_t *segment,
                                         adm_zone_rec_t *zone,
                                         uint32_t ticket_idx);
 
-/** @return whether there is anybody to hand over to, or to settle. */
+/** @return whether a ticket waits, or a grant is not settled. */
 static inline bool adm_hand_over_is_due(const adm_zone_rec_t *zone)
 {
     return zone->head_idx != 0 || zone->granted_idx != 0
            || atomic_load_explicit(&zone->lease_until, memory_order_relaxed);
 }
 
-/** Settle, pass on permits that are not used, hand out those that are free, choose
- *  a guard. @a wakes: who is to be woken; if it is full there may be more. */
+/**
+ * Settle grants, pass on unused permits, grant free ones, appoint a guard.
+ *
+ * @param wakes  filled with the tickets to wake; if it is full, call again
+ */
 void adm_hand_over_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           adm_usec_t now, adm_wakes_t *wakes);
 
-/** Wake them. Without the lock. */
+/** Wake these tickets, and the guard. Call without the lock. */
 void adm_hand_over_wake(adm_segment_t *segment, const adm_wakes_t *wakes);
 
 #endif

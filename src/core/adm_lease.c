@@ -1,13 +1,14 @@
-/* adm_lease.c - whether the permits that were handed over are used.
+/* adm_lease.c - check whether granted permits are used.
  * Called by adm_ticket, and by the module.
  *
- * Every unlock of a zone passes on unused permits whose time is over. A waiter that
- * would only wait for another process to unlock calls this: it unlocks when it is due.
+ * Every unlock of a zone passes on the permits of expired leases. A waiter
+ * calls adm_lease_look() so that it need not rely on other processes to unlock.
  */
 #include "adm_layout.h"
 #include "adm_zone.h"
 
-/* Nothing is granted: a guard stays until another one would be rung. */
+/* While nothing is granted, a guard stays on duty until another one would be
+ * woken. @return until when; 0: nothing to guard. */
 static adm_usec_t end_of_guard(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t until = atomic_load(&zone->guarded_until);
@@ -33,7 +34,7 @@ adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t handle, adm_usec_t now)
     if (now < until && !cannot_wait) {
         return until;
     }
-    /* Whoever has the lock passes on when it unlocks. */
+    /* The current owner of the lock passes permits on when it unlocks. */
     zone = adm_zone_lock_for(segment, handle.idx, 0, &rv);
     if (!zone) {
         return rv == ADM_ZONE_BUSY ? now + ADM_LOCK_BRIEF_USEC : 0;
@@ -43,6 +44,7 @@ adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t handle, adm_usec_t now)
     if (until == 0) {
         return end_of_guard(zone, now);
     }
-    /* Nobody could take what is over already. */
+    /* A lease that is still expired means that no other ticket can run:
+     * retry. */
     return until <= now ? now + ADM_LEASE_USEC : until;
 }

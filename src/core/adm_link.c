@@ -1,4 +1,4 @@
-/* adm_link.c - tickets in a list that is linked both ways.
+/* adm_link.c - doubly linked lists of tickets.
  * Called by adm_queue and adm_grant, under the zone's lock.
  */
 #include "adm_link.h"

@@ -1,4 +1,4 @@
-/* adm_link.h - tickets in a list that is linked both ways.
+/* adm_link.h - doubly linked lists of tickets.
  * Called by adm_queue and adm_grant, under the zone's lock.
  */
 #ifndef ADM_LINK_H
@@ -7,11 +7,11 @@
 #include "adm_layout.h"
 
 /**
- * Take a ticket off the list that begins at @a head_idx, wherever in it.
+ * Remove a ticket from anywhere in the list that starts at @a head_idx.
  *
- * @param tail_idx  the end of the list, or NULL where nobody notes it
- * @return false if the ticket is on no list, or first on another one: then
- *         nothing was changed.
+ * @param tail_idx  the end of the list; NULL if the list does not record it
+ * @return false if the ticket is on no list, or the first of another list; then
+ *         nothing has changed
  */
 bool adm_link_remove_locked(adm_segment_t *segment, uint32_t *head_idx,
                             uint32_t *tail_idx, uint32_t ticket_idx);

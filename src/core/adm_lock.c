@@ -1,4 +1,4 @@
-/* adm_lock.c - a robust lock in shared memory that tells "the owner died".
+/* adm_lock.c - a robust lock in shared memory, which reports a dead owner.
  * Called by adm_zone, adm_child, adm_segment (init) and adm_round (is_held).
  */
 #ifndef _GNU_SOURCE
@@ -12,9 +12,9 @@
 #include "adm_lock.h"
 #include "adm_number.h"
 
-/* Set around each critical section: a signal handler that runs on top of one
- * must neither wait for this thread nor touch its robust list, which may be
- * half linked just then. */
+/* Set around each critical section. A signal handler that interrupts one must
+ * not wait for this thread, nor touch its robust list, which may be half
+ * linked. */
 static _Thread_local volatile sig_atomic_t inside;
 
 apr_status_t adm_lock_init(adm_lock_t *lock)
@@ -62,7 +62,7 @@ static int lock_until(pthread_mutex_t *mutex, adm_usec_t until)
 
     return pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &at);
 #else
-    /* On a clock that may be set: a jump makes one wait longer or shorter. */
+    /* CLOCK_REALTIME can be set: a jump makes one wait longer or shorter. */
     adm_usec_t left = until - adm_now();
     struct timespec at;
 
@@ -143,8 +143,8 @@ bool adm_lock_owner_is_dead(adm_lock_t *lock)
         is_dead = true;
         break;
     case ADM_LOCKED:
-        /* Nobody has it, so its thread ended, and an earlier caller was told
-         * but died before it could note that. */
+        /* The lock is free, so its thread has exited. An earlier caller was
+         * told, and died before it could record that. */
         pthread_mutex_unlock(&lock->mutex);
         is_dead = true;
         break;

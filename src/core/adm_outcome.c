@@ -1,4 +1,4 @@
-/* adm_outcome.c - what is known of each outcome.
+/* adm_outcome.c - the names and log texts of outcomes.
  * Called by the module and by adm_ticket.
  */
 #include "adm_outcome.h"

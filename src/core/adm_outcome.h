@@ -1,9 +1,9 @@
-/* adm_outcome.h - what can become of a request, a line each.
+/* adm_outcome.h - all possible outcomes of a request, one line each.
  * Included by adm.h, and so by all.
  *
- * The list makes the values, the counters of a zone, the words in notes and
- * labels and the sentences in the log. A new outcome is a line here and a row of
- * the manual.
+ * The list generates the enum values, the counters of a zone, the words in
+ * notes and labels, and the sentences in the log. A new outcome is a line here
+ * and a row of the manual.
  */
 #ifndef ADM_OUTCOME_H
 #define ADM_OUTCOME_H
@@ -12,14 +12,14 @@
 
 /** What the caller does with a request. */
 typedef enum adm_action_t {
-    ADM_RUN,      /* with its permit */
+    ADM_RUN,      /* with a permit */
     ADM_RUN_FREE, /* without one */
-    ADM_REFUSE,   /* answer that the zone is full */
-    ADM_HANG_UP   /* nobody waits for an answer */
+    ADM_REFUSE,   /* respond that the zone is full */
+    ADM_HANG_UP   /* drop the connection */
 } adm_action_t;
 
-/* value, name, what to do, whether it counts as rejected (a dry run counts what
- * would have been), what the log says */
+/* value, name, action, whether it counts as rejected (a dry run counts what
+ * would have been rejected), reason for the log */
 /* clang-format off */
 #define ADM_OUTCOME_LIST(row)                                                  \
     row(ADMITTED,   "admitted",   ADM_RUN,      false, NULL)                   \
@@ -51,12 +51,12 @@ typedef enum adm_outcome_t {
 #define ADM_OUTCOME_VALUE(value, name, action, is_rejected, reason) ADM_##value,
     ADM_OUTCOME_LIST(ADM_OUTCOME_VALUE)
 #undef ADM_OUTCOME_VALUE
-    ADM_OUTCOMES,              /* how many there are */
-    ADM_WAITING = ADM_OUTCOMES /* none yet */
+    ADM_OUTCOMES,              /* number of outcomes */
+    ADM_WAITING = ADM_OUTCOMES /* no outcome yet */
 } adm_outcome_t;
 /* clang-format on */
 
-/** @return its word in notes, labels and fields. */
+/** @return its name in notes, labels and fields. */
 const char *adm_outcome_name(adm_outcome_t outcome);
 
 /** @return what to do with the request. */
@@ -70,7 +70,7 @@ static inline adm_action_t adm_outcome_action(adm_outcome_t outcome)
     return (adm_action_t)actions[outcome];
 }
 
-/** @return why it was rejected, for the log; NULL where it was not. */
+/** @return the reason for the log; NULL if the request was not rejected. */
 const char *adm_outcome_reason(adm_outcome_t outcome);
 
 #endif

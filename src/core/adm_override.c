@@ -1,8 +1,8 @@
-/* adm_override.c - what an administrator says while the server runs.
+/* adm_override.c - set an administrator's overrides on a running server.
  * Called by the module.
  *
- * Each of the three is one word that is stored at once, so that a kill between two
- * leaves an order that was obeyed in part, and nothing to mend.
+ * Limit, queue length and mode are one atomic word each: a process that is
+ * killed between two stores leaves a partial override, and nothing to repair.
  */
 #include "adm_fault.h"
 #include "adm_history.h"
@@ -60,6 +60,7 @@ apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
     ADM_FAULT(override_stored);
     adm_history_note_limit_locked(segment, rec, now);
     *after = held_locked(rec);
-    adm_zone_unlock(segment, rec, now); /* hands out */
+    adm_zone_unlock(segment, rec, now); /* grants the permits that are free
+                                         * now */
     return APR_SUCCESS;
 }

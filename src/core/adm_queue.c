@@ -1,4 +1,4 @@
-/* adm_queue.c - who is next.
+/* adm_queue.c - a zone's queue: its WAITING tickets, by arrival.
  * Called by adm_zone and adm_pool, under the zone's lock.
  */
 #include "adm_layout.h"
@@ -27,7 +27,7 @@ void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_ticket_rec_t *next = adm_ticket_at(segment, zone->head_idx);
-    uint32_t left = segment->sizes.tickets; /* if the queue goes round */
+    uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
 
     ticket->prev_idx = 0;
     ticket->next_idx = zone->head_idx;
@@ -57,7 +57,7 @@ void adm_queue_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                            ticket_idx);
 }
 
-/* ---- derived again from the tickets --------------------------------------- */
+/* ---- rebuild ------------------------------------------------------------- */
 
 /* Merge two lists linked by next_idx and sorted by arrival. */
 static uint32_t merge_by_arrival(adm_segment_t *segment, uint32_t a, uint32_t b)

@@ -1,5 +1,8 @@
-/* adm_ticket.c - one request after it has entered: wait, leave.
+/* adm_ticket.c - a request's ticket after it has entered: wait, start, leave.
  * Called by the module.
+ *
+ * Two steps need no lock: starting a granted ticket (T13), and leaving while the
+ * zone's lock is out of reach (T11).
  */
 #include "adm_account.h"
 #include "adm_agent.h"
@@ -38,8 +41,9 @@ bool adm_ticket_holds(const adm_ticket_t *ticket)
     return atomic_load(&ticket->held) && adm_program_is_of(ticket);
 }
 
-/* The winner's own step, without the lock: whoever passes the permit on compares
- * as well. @return whether the ticket holds a permit that stays with it. */
+/* Start a granted ticket: swap GRANTED for ACTIVE. A process that passes the
+ * permit on swaps the same word, so only one of the two succeeds. @return
+ * whether the ticket holds a permit that it can no longer lose. */
 static bool begin(adm_ticket_rec_t *rec, adm_usec_t now)
 {
     unsigned granted = atomic_load(&rec->state);
@@ -54,7 +58,7 @@ static bool begin(adm_ticket_rec_t *rec, adm_usec_t now)
         ADM_FAULT(begin_stored);
         return true;
     }
-    return false; /* passed on just now */
+    return false; /* passed on in the meantime */
 }
 
 bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
@@ -65,7 +69,8 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
 
     adm_child_note_alive(child);
     if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
-        adm_lease_look(child, zone, now); /* another's may be for this one */
+        /* An unused permit may be passed on to this ticket. */
+        adm_lease_look(child, zone, now);
     }
     if (!begin(rec, now)) {
         return false;
@@ -75,11 +80,13 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
     return true;
 }
 
-/* Of so few waiters each looks at the end of a lease. Of more somebody looks soon in
- * any case: their slices do not end together, and must not. */
+/* If at most this many tickets wait, each also wakes when the zone's first
+ * lease expires. Of more, one wakes soon in any case, and they must not all
+ * wake together. */
 #define FEW_WAITERS 8
 
-/* One slice more for so many waiters of the zone. */
+/* The slice grows by ADM_WAIT_SLICE_USEC per this many waiting tickets of the
+ * zone. */
 #define WAITERS_A_SLICE 64
 
 static unsigned queued_with(const adm_ticket_t *ticket)
@@ -98,8 +105,9 @@ adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket)
            * (slices < ADM_WAIT_SLICES_MAX ? slices : ADM_WAIT_SLICES_MAX);
 }
 
-/* A slice only: nobody wakes a child that is to stop, nor the waiter whose
- * granter was killed, nor one who could have a permit that is not used. */
+/* When to wake at the latest. No wake-up reports that the child stops, that a
+ * permit is unused, or a grant if the granting process was killed before its
+ * wake-up: the waiter checks for these after each slice. */
 static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
                                adm_usec_t until)
 {
@@ -114,7 +122,7 @@ static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
     return slice < until ? slice : until;
 }
 
-/* Only a torn segment can bring that about. */
+/* Only corrupt shared memory makes a waiting ticket FREE or ORPHANED. */
 static bool is_taken_away(const adm_ticket_rec_t *rec)
 {
     unsigned state = atomic_load(&rec->state);
@@ -122,7 +130,8 @@ static bool is_taken_away(const adm_ticket_rec_t *rec)
     return state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED;
 }
 
-/* The lock of its zone seems to be held by a process that is stopped. */
+/* Whether the zone's lock has been out of reach for ADM_LOCK_LONG_USEC, as far
+ * as recorded: a process was probably stopped while it held the lock. */
 static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
     const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
@@ -131,8 +140,9 @@ static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
     return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
 }
 
-/* Waits for a share of a limit across servers that this server cannot get: the engine
- * has never answered, and the first lease is over. */
+/* Whether the ticket waits for a share of a limit across servers that this
+ * server cannot get: the coordinator has never replied, and the first lease has
+ * expired. */
 static bool is_cut_off(const adm_ticket_t *ticket)
 {
     const adm_segment_t *segment = ticket->child->segment;
@@ -144,7 +154,7 @@ static bool is_cut_off(const adm_ticket_t *ticket)
            && atomic_load(&rec_of(ticket)->state) == ADM_TICKET_WAITING;
 }
 
-/* The lock of its zone has been out of reach for ADM_LOCK_LONG_USEC, and is so now. */
+/* The same, confirmed by a brief attempt to lock. */
 static bool is_stuck(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
@@ -153,7 +163,7 @@ static bool is_stuck(adm_ticket_t *ticket, adm_usec_t now)
     if (!seems_stuck(ticket, now)) {
         return false;
     }
-    /* Or nobody has tried since. */
+    /* The lock may be free again, with no process having tried it since. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, ADM_LOCK_BRIEF_USEC,
                              &ticket->fault);
     if (zone) {
@@ -171,8 +181,9 @@ bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now)
 adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
                                  adm_usec_t now)
 {
-    /* Also at the grant: what the request would need, such as mod_cgid's daemon, is
-     * ending, and all permits are released together, as their programs are killed. */
+    /* Stopping takes precedence over a grant. What the request would need, such
+     * as mod_cgid's daemon, is shutting down, and the programs that are killed
+     * free all their permits together. */
     if (adm_child_is_stopping(ticket->child)) {
         return ADM_STOPPED;
     }
@@ -200,7 +211,8 @@ void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until)
                    end_of_slice(ticket, adm_now(), until));
 }
 
-/* Of the zone's grants: of one that went to another child. */
+/* Whether this child becomes the guard of a grant that has none
+ * (adm_hand_over.c). The grant must belong to a different child. */
 static bool becomes_guard(const adm_child_t *child, adm_zone_rec_t *zone)
 {
     unsigned unguarded = atomic_load(&zone->unguarded_idx);
@@ -219,8 +231,8 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
     ticket->is_parked = true;
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&rec_of(ticket)->bell, slot + 1);
-    /* Whoever granted before it could see the bell did not ring it; nor did who
-     * looked for a guard. */
+    /* A process that granted a permit, or searched for a guard, before it could
+     * see the bell did not ring it. */
     if (adm_ticket_is_granted(ticket) || becomes_guard(child, zone)) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);
     }
@@ -238,18 +250,21 @@ static void end_parking(adm_ticket_t *ticket)
 void adm_ticket_unpark(adm_ticket_t *ticket)
 {
     end_parking(ticket);
-    adm_child_note_room(ticket->child, true); /* a worker came for it */
-    adm_worker_lack(ticket->child, 0);        /* or the dispatcher says again */
-    /* A permit without a worker would be wasted: mostly whoever handed it over
-     * has left one, or is about to. If somebody else was faster, or it was one of
-     * several that share a worker, one more is held than the cap says. */
+    adm_child_note_room(ticket->child, true); /* the calling worker was idle */
+    adm_worker_lack(ticket->child,
+                    0); /* the dispatcher repeats it if need be */
+    /* Exceed the cap rather than waste a permit. Usually the process that
+     * handed the permit over has returned a worker, or is about to. The cap is
+     * exceeded by one if another request takes that worker first, or if several
+     * requests shared it. */
     adm_worker_force(ticket);
 }
 
 /* ---- leave ---------------------------------------------------------------- */
 
-/* Lock the zone of a ticket that is this child's. NULL with APR_SUCCESS if it
- * is not: its permit has moved on (adm_inherit.c). */
+/* Lock the zone, if the ticket still belongs to this child. @return NULL with
+ * APR_SUCCESS in @a rv if it does not: its permit has moved to another request
+ * (adm_inherit.c). */
 static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
                                      apr_status_t *rv)
 {
@@ -268,9 +283,9 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
 
 typedef enum leave_t { LEAVE, LEAVE_BUT_WORKER, LEAVE_TO_PROGRAM } leave_t;
 
-/* Before the zone is unlocked, which hands the permit over and wakes somebody:
- * it may take long to come back from there, and others would see this worker
- * held beside those who run already. */
+/* Update this child's counts. Called before the unlock, which hands the permit
+ * over and can take long: other processes would count this worker in addition
+ * to the workers of the requests that run next. */
 static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
 {
     adm_worker_end_blocking(ticket);
@@ -279,8 +294,9 @@ static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
     }
 }
 
-/* Say in the ticket how it was left. Whoever has the lock may just be moving the
- * permit on: then the note means nobody. @return false if that is seen. */
+/* Record in the ticket's `bell` how its request left. If the owner of the lock
+ * is just moving the permit on, the arrival in the note matches no ticket.
+ * @return false if the permit is seen to have moved. */
 static bool note_left(const adm_ticket_t *ticket, uint32_t how)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
@@ -303,15 +319,16 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
     apr_status_t rv;
 
-    /* The ticket first: `has_left` alone is found by others, and by nobody else
-     * if this child is killed in between: it is reaped. */
+    /* The ticket first: the next owner of the lock clears `has_left` before it
+     * reads the notes. A child killed in between leaves a ticket to be
+     * reaped. */
     if (!zone || !rec_of(ticket) || !note_left(ticket, how)) {
         return;
     }
     ADM_FAULT(left_noted);
     atomic_store(&zone->has_left, 1);
-    /* Whoever had the lock may have been looking already, and may be the last
-     * one for long. */
+    /* The current owner of the lock may have checked `has_left` already, and
+     * may be the last one for long. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, 0, &rv);
     if (zone) {
         adm_zone_unlock(segment, zone, now);
@@ -361,7 +378,8 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     return outcome;
 }
 
-/* Who was granted at the last moment runs on the thread that it has. */
+/* Reject a ticket that cannot block. If it was granted a permit in the
+ * meantime, it runs on its thread. */
 static adm_outcome_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
 {
     if (adm_ticket_cancel(ticket, ADM_PARKING, now) == ADM_WAITED) {
@@ -387,7 +405,8 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
     return ADM_WAITING;
 }
 
-/* Before the lock is taken: it makes a system call. */
+/* Record what the program used. Called before the lock is taken: makes a system
+ * call. */
 static void note_what_it_took(const adm_ticket_t *ticket)
 {
     const adm_ticket_rec_t *rec = rec_of(ticket);
@@ -400,7 +419,8 @@ static void note_what_it_took(const adm_ticket_t *ticket)
     }
 }
 
-/* End one's own ticket: its permit is free, or stays with its program. */
+/* End the calling request's ticket. Its permit is released, or stays with its
+ * program. */
 static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
 {
     bool is_abandoned = how == LEAVE_TO_PROGRAM;
@@ -442,7 +462,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
         end_own_ticket(ticket, how);
         adm_zone_unlock(segment, zone, now);
         if (is_granted && is_abandoned) {
-            adm_agent_wake(segment); /* it looks when the program ends */
+            adm_agent_wake(segment); /* polls for the program's end */
         }
     }
     else {

@@ -1,8 +1,10 @@
-/* adm_zone.c - the zone's lock, and every step of a ticket under it.
+/* adm_zone.c - lock a zone, and change the state of its tickets.
  * Called by adm_ticket, adm_reap, adm_round and adm_view.
  *
- * Comments like T3_grant name the steps as t/model/tickets.pml does. Each T is
- * one store of a ticket's state, followed by the caches that it changes.
+ * Locking repairs a zone whose last owner was killed; unlocking hands permits
+ * over. Comments like T3_grant are the names of steps in t/model/tickets.pml.
+ * Each T is one store of a ticket's state, followed by the caches derived from
+ * it.
  */
 #include "adm_account.h"
 #include "adm_agent.h"
@@ -22,9 +24,10 @@
 
 /* ---- the lock ------------------------------------------------------------- */
 
-/* The parent has changed something: which zone the place has, whose figures begin
- * at zero, or whether it uses flows. Noted last: if that is done twice it does not
- * matter. */
+/* Apply what the parent has changed: the zone in this slot, whose statistics
+ * start at zero, or whether it uses flows. `applied_setup` is stored last: if
+ * the process is killed, the next owner does all of it again, which is
+ * harmless. */
 static __attribute__((noinline, cold)) void
 apply_setup_locked(adm_segment_t *segment, adm_zone_rec_t *zone, uint32_t setup)
 {
@@ -46,8 +49,8 @@ apply_setup_locked(adm_segment_t *segment, adm_zone_rec_t *zone, uint32_t setup)
     zone->applied_setup = setup;
 }
 
-/* What its request would have done, had it got the lock. How long it ran is not
- * known any more. */
+/* End a ticket as its request would have done, had it got the lock. How long
+ * the request ran is no longer known. */
 static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
@@ -81,7 +84,7 @@ static void adm_zone_end_all_left_locked(adm_segment_t *segment,
     uint32_t zone_idx = adm_zone_idx(segment, zone);
     uint32_t chunk = 0, first, n;
 
-    /* First: whoever leaves from now on stores it again. */
+    /* Cleared first: a request that leaves from now on sets it again. */
     atomic_store(&zone->has_left, 0); /* T12_notes_taken */
     ADM_FAULT(left_taken);
     while (
@@ -92,6 +95,7 @@ static void adm_zone_end_all_left_locked(adm_segment_t *segment,
     }
 }
 
+/* End the tickets whose requests left without the lock. */
 static void end_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     if (atomic_load_explicit(&zone->has_left, memory_order_relaxed)) {
@@ -138,8 +142,8 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     return zone;
 }
 
-/* How long anybody has been waiting. Somebody's clock reading may be older than
- * what is noted already. */
+/* Add up the time in which requests wait. @a now may be earlier than the time
+ * recorded by another process, which read the clock later. */
 static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
 {
     bool waits = atomic_load_explicit(&zone->queued, memory_order_relaxed) > 0;
@@ -153,7 +157,8 @@ static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
     zone->queued_since = !waits ? 0 : now > 0 ? now : 1;
 }
 
-/* @return whether the agent wants to be woken for what has changed. */
+/* @return whether the agent must be woken, because what it watches for has
+ * happened. It is woken only once. */
 static bool is_watched_locked(adm_zone_rec_t *zone)
 {
     unsigned watch = atomic_load_explicit(&zone->share_watch,
@@ -202,7 +207,6 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 /* ---- the steps of a ticket ------------------------------------------------ */
 
-/* Make the ticket count: ACTIVE or WAITING. */
 apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
                                           adm_zone_rec_t *zone,
                                           enum adm_ticket_state_t state,
@@ -250,15 +254,15 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
         if (has_flows) {
             adm_flow_append_locked(segment, zone, idx);
         }
-        /* In sequence: a round that still sees nobody here began before the
-         * look at the limit that comes before the unlock, and so that sees a
-         * limit for which the round is made. */
+        /* Sequentially consistent: if a round made for a raised limit does not
+         * see this ticket, the unlock that follows here sees the raised
+         * limit. */
         atomic_store(&zone->queued, atomic_load(&zone->queued) + 1);
     }
     return APR_SUCCESS;
 }
 
-/* Where nobody can know when a program ends. */
+/* Time that a permit is kept for a program whose end cannot be observed. */
 #define UNSEEN_HOLD_USEC (10 * ADM_USEC_PER_SEC)
 
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
@@ -277,7 +281,7 @@ void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* T7_orphan, T10_abandon */
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
     ADM_FAULT(reap_orphaned);
-    /* Not before: an ACTIVE ticket of nobody would never be reaped. */
+    /* Cleared last: an ACTIVE ticket without a child would never be reaped. */
     ticket->child_idx = 0;
     atomic_store(&zone->orphans, orphans + 1);
 }
@@ -287,8 +291,8 @@ void adm_zone_cancel_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 {
     adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
 
-    /* Whoever sleeps on its ticket begins when it wakes, and looks for its client
-     * then. Mostly nobody has counted that yet, and nobody will. */
+    /* A blocked request starts when it wakes up, before it checks its client.
+     * If its start is not settled yet, only @a outcome is counted. */
     if (atomic_load(&ticket->state) != ADM_TICKET_ACTIVE
         || adm_grant_remove_locked(segment, zone, ticket_idx)) {
         zone->figures.outcomes[outcome]++;
@@ -335,7 +339,7 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         ADM_FAULT(leave_unlinked);
         break;
     default:
-        return; /* FREE already: it is on the free list */
+        return; /* FREE already, so on the free list */
     }
     adm_pool_put_locked(segment, zone, ticket_idx);
 }

@@ -1,52 +1,59 @@
-/* adm_zone.h - the zone's lock, and every step of a ticket under it.
+/* adm_zone.h - lock a zone, and change the state of its tickets.
  * Called by adm_ticket, adm_reap, adm_round and adm_view.
+ *
+ * Functions that end in _locked need the zone's lock.
  */
 #ifndef ADM_ZONE_H
 #define ADM_ZONE_H
 
 #include "adm_layout.h"
 
-/** Take a zone's lock, but wait for it no longer than @a patience; 0: not at all.
- *  Rebuilds the zone first if its last owner died inside, and ends the tickets
- *  that were left to whoever locks next.
- *  @return the zone, or NULL with the reason in @a rv. */
+/**
+ * Lock a zone. Waits for at most @a patience microseconds; 0: does not block.
+ * Repairs the zone if its last owner was killed, and ends tickets whose
+ * requests left while the lock was out of reach.
+ *
+ * @return the zone; NULL with the reason in @a rv: ADM_ZONE_BUSY,
+ *         ADM_INTERRUPTED, ADM_LOCK_LOST, APR_EINVAL
+ */
 adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
                                   adm_usec_t patience, apr_status_t *rv);
 
-/** Take a zone's lock as adm_zone_lock_for() does, briefly, if the handle is still that
- *  of the zone in its place; else @a rv is ADM_ZONE_RETIRED. */
+/** Lock the zone that a handle names. Waits for at most ADM_LOCK_BRIEF_USEC.
+ *  @return as adm_zone_lock_for(); ADM_ZONE_RETIRED in @a rv if the slot has
+ *  another zone now. */
 adm_zone_rec_t *adm_zone_open(adm_segment_t *segment, adm_zone_t handle,
                               adm_usec_t now, apr_status_t *rv);
 
-/** Settle the grants, pass on those whose lease is over, hand free permits to
- *  the first in the queue that can run, unlock, wake those who got one; again if there
- *  were many. Every way out of a zone's lock goes through here, so that no free
- *  permit is left beside a waiter. */
+/** Unlock a zone, after handing over its free and unused permits; then wake the
+ *  winners. Repeats this if there were many. The only way to unlock, so that no
+ *  permit stays free while a ticket waits for it. */
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
                      adm_usec_t now);
 
-/** Take a ticket for a request and make it ACTIVE or WAITING, with all counts.
- *  @return APR_SUCCESS with its number in @a ticket, or ADM_NO_TICKET. */
+/** Allocate a ticket and make it ACTIVE or WAITING. @return APR_SUCCESS with
+ *  its number in @a ticket, or ADM_NO_TICKET. */
 apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
                                           adm_zone_rec_t *zone,
                                           enum adm_ticket_state_t state,
                                           const adm_entry_t *entry,
                                           adm_usec_t now, adm_ticket_t *ticket);
 
-/** From now on the ticket holds its permit for its program alone. */
+/** Make an ACTIVE ticket ORPHANED: only its program holds the permit now. */
 void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now);
 
-/** End a ticket that has not run, and count its request once: as @a outcome, or as
- *  admitted if it has begun and is counted so already. */
+/** End a ticket that has not run. Counts its request once: as @a outcome,
+ *  unless its start has been settled and so counted. */
 void adm_zone_cancel_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_outcome_t outcome);
 
-/** End a ticket in whatever state it is: state, counts, list, free list. */
+/** End a ticket in any state, with its counts and lists. Frees its permit, if
+ *  it has one. */
 void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 uint32_t ticket_idx);
 
-/** The same, with the patience of a request. */
+/** Lock a zone with the patience of a request, ADM_LOCK_LONG_USEC. */
 static inline adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment,
                                             uint32_t zone_idx, apr_status_t *rv)
 {
