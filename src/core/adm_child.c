@@ -1,4 +1,4 @@
-/* adm_child.c - the table of children: who is alive.
+/* adm_child.c - the table of children: register them, detect their death.
  * Called by adm_round, adm_reap and adm_program.
  */
 #include <string.h>
@@ -10,13 +10,14 @@
 #include "adm_lock.h"
 #include "adm_proc.h"
 
-/* The registered process. Remembered because getpid() is a system call; a
- * fork gives it up (adm_program.c). */
+/* PID of the registered process, because getpid() is a system call. Cleared by
+ * a fork (adm_program.c). */
 static pid_t self;
 
 /* ---- claim ---------------------------------------------------------------- */
 
-/* Places are claimed roughly in order; nobody looks beyond children_used. */
+/* Raise children_used, where walks over the children end. Records are claimed
+ * roughly in order. */
 static void note_child_used(adm_segment_t *segment, uint32_t idx)
 {
     atomic_uint *used = &segment->header->children_used;
@@ -66,7 +67,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     if (adm_life_state(life) != ADM_LIFE_FREE) {
         return false;
     }
-    note_child_used(segment, idx); /* first, so that no claim is overlooked */
+    note_child_used(segment, idx); /* first, so that no walk misses the claim */
     if (!atomic_compare_exchange_strong(&rec->life, &life,
                                         adm_life(pid, sequence,
                                                  ADM_LIFE_CLAIMED))) {
@@ -76,8 +77,8 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     clear_record(rec, adm_doorbell_at(segment, idx), generation);
     clear_parts(segment, idx);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
-        /* C3_claim_undone: a slow reaper has it for a moment. Take another
-         * place. */
+        /* C3_claim_undone: a slow reaper holds the lock for a moment. Take
+         * another record. */
         atomic_store(&rec->life, adm_life(0, sequence, ADM_LIFE_FREE));
         return false;
     }
@@ -86,7 +87,8 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     return true;
 }
 
-/* A reaper may have had the only free record for a moment: try again. */
+/* Number of attempts: a reaper may have locked the only free record for a
+ * moment. */
 #define CLAIM_PASSES 3
 
 static uint32_t claim_any(adm_segment_t *segment, pid_t pid,
@@ -151,7 +153,7 @@ bool adm_child_is_stopping(const adm_child_t *child)
     return atomic_load(&child->is_stopping);
 }
 
-/* ---- room for what is granted --------------------------------------------- */
+/* ---- whether grants can run ---------------------------------------------- */
 
 void adm_child_note_room(adm_child_t *child, bool has_idle_worker)
 {
@@ -212,8 +214,6 @@ void adm_child_ended(adm_segment_t *segment, pid_t pid)
     }
 }
 
-/* A record with this very pid was left by a process that is gone: this one
- * has no record yet. */
 void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid)
 {
     if (pid != self) {
@@ -221,7 +221,7 @@ void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid)
     }
 }
 
-/* Whether a claimed or live record's process has ended. */
+/* Whether the process of a CLAIMED or LIVE record has exited. */
 static bool has_died(adm_child_rec_t *rec, uint64_t life)
 {
     if (adm_life_state(life) == ADM_LIFE_LIVE) {

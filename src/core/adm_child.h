@@ -1,31 +1,35 @@
-/* adm_child.h - who is alive.
+/* adm_child.h - the table of children: register them, detect their death.
  * Called by adm_round, adm_reap and adm_program.
  *
- * The rest of it is in adm.h. No function here blocks or takes a zone's lock.
+ * The module's functions are in adm/child.h. No function here blocks or locks a
+ * zone.
  */
 #ifndef ADM_CHILD_H
 #define ADM_CHILD_H
 
 #include "adm_layout.h"
 
-/** Take a free record for the calling process, with its `alive` lock held by the
- *  calling thread. @return NULL if the table is full. */
+/** Claim a free record for the calling process. The calling thread holds the
+ *  record's `alive` lock until it exits. @return NULL if the table is full. */
 adm_child_t *adm_child_claim(adm_segment_t *segment, pid_t pid,
                              uint32_t generation, apr_pool_t *pool);
 
-/** The calling process is a fork: it is nobody's child any more. */
+/** Cancel the registration of the calling process, which is a fork of a
+ *  child. */
 void adm_child_forget_self(void);
 
 /** @return whether the calling process is a registered child, and not a fork. */
 bool adm_child_is_registered_here(void);
 
-/** The calling thread goes on with a ticket, so the child is not silent. */
+/** Note that the child can run tickets, unless it is full: one of its threads
+ *  continues with a ticket. */
 void adm_child_note_alive(adm_child_t *child);
 
-/** Mark those dead that had this pid before the calling process. */
+/** Mark all records of this PID dead, before the calling process registers:
+ *  their process is gone, because the PID has been reused. */
 void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid);
 
-/** Mark the children that died without anybody's notice, but @a own_idx. */
+/** Mark children that have died without notice, except @a own_idx. */
 void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
 
 #endif

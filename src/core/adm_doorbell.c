@@ -1,9 +1,9 @@
-/* adm_doorbell.c - which of a child's parked tickets were granted.
+/* adm_doorbell.c - tell a child which of its parked tickets were granted.
  * Called by adm_zone and adm_ticket; waited for by the child's dispatcher.
  *
- * A bit a ticket, a bit for each word of bits, and one word to sleep on. Only
- * ever set by others and cleared by the child, so that nothing in here can be
- * left half done: a bit too many is a look too many.
+ * One bit per parked ticket, one summary bit per word of these, and one word to
+ * sleep on. Other processes only set bits and the child clears them, so a kill
+ * at any moment leaves at most a bit too many, which costs one check.
  */
 #include "adm_doorbell.h"
 #include "adm_layout.h"
@@ -18,7 +18,8 @@ void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
     if (!doorbell || slot >= ADM_PARK_SLOTS) {
         return;
     }
-    /* Inside out: whoever sees the outer bit finds the inner one. */
+    /* Inner bit first: a reader that sees the summary bit finds the slot's
+     * bit. */
     atomic_fetch_or(&doorbell->slots[word], UINT64_C(1) << slot % 64);
     atomic_fetch_or(&doorbell->summary[word / 64], UINT64_C(1) << word % 64);
     atomic_fetch_add(&doorbell->rings, 1);
@@ -44,7 +45,7 @@ static unsigned bit_number(uint64_t bit)
     return (unsigned)__builtin_ctzll(bit);
 }
 
-/* The slots of one word; those beyond @a max are put back. */
+/* Take the slots of one word; put back those beyond @a max. */
 static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
                            uint32_t *slots, uint32_t max)
 {
@@ -83,8 +84,8 @@ uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
                            uint32_t *slots, uint32_t max)
 {
     adm_doorbell_rec_t *doorbell = child->doorbell;
-    /* Before everything that decides about the sleep: a ring that follows a
-     * change of any of it makes this number old, and the sleep ends at once. */
+    /* Read before anything that decides about the sleep. A ring after a later
+     * change makes this value outdated, and the sleep returns immediately. */
     uint32_t rings = atomic_load(&doorbell->rings);
     uint32_t count = drain(doorbell, slots, max);
 

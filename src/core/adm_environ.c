@@ -1,14 +1,16 @@
-/* adm_environ.c - the environment that a program is about to get.
- * Called by adm_program. Knows nothing of the segment.
+/* adm_environ.c - find the environment of a program that is about to start.
+ * Called by adm_program. Independent of the segment.
  *
- * mod_cgid's daemon is told the environment of a program by the child that asks
- * for it, and passes it to apr_proc_create(). No hook and no argument of a fork
- * handler shows it. But it is needed after the fork, for execve(): so while
- * fork() runs it is in the frame of its caller, or in a register that a frame
- * further down has saved. The frames are searched for it, as a garbage collector
- * searches them for what is still in use. What is found is certain: all of it is
- * an environment, with an entry that begins with a secret. Whether it is found
- * is tried when httpd starts.
+ * mod_cgid's daemon gets a program's environment from the child that requests
+ * the program, and passes it to apr_proc_create(). No hook and no argument of a
+ * fork handler shows it. But execve() needs it after the fork, so during fork()
+ * a pointer to it is in the caller's stack frame, or in a register that a
+ * deeper frame has saved. These frames are searched, as a garbage collector
+ * searches them for live pointers.
+ *
+ * A match is certain: the whole array has the form of an environment, and one
+ * entry starts with a secret. Whether the search succeeds is tested when httpd
+ * starts.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,10 +26,10 @@
 #define SEARCHED_BYTES 2048 /* fork() and its caller take less than 1,000 */
 #define PLACES (SEARCHED_BYTES / sizeof(char **))
 #define MOST_ENTRIES 10000
-#define PAGE_BYTES 4096 /* no system has smaller ones */
+#define PAGE_BYTES 4096 /* the smallest page size of all systems */
 
-/* What this search has asked about: the same pages come again and again, of code
- * and of text as well. */
+/* Cache of the pages checked in one search: it meets the same pages
+ * repeatedly. */
 #define PAGES_KNOWN 64
 
 typedef struct pages_t {
@@ -36,7 +38,8 @@ typedef struct pages_t {
     unsigned asked;
 } pages_t;
 
-/* The kernel reads a signal mask from there, then refuses to use it. */
+/* Whether a page is readable: the kernel reads a signal mask from it, then
+ * fails with EINVAL because the operation is invalid. */
 static bool ask_kernel(uintptr_t page)
 {
     return syscall(SYS_rt_sigprocmask, ~0, page, NULL, 8) != 0
@@ -58,8 +61,8 @@ static bool is_page_readable(pages_t *pages, uintptr_t address)
     return pages->is_readable[n];
 }
 
-/* @return whether all bytes of the object can be read; it is no bigger than a
- * page. */
+/* @return whether all bytes of the object can be read; it must not be larger
+ * than a page. */
 static bool is_readable(pages_t *pages, const void *from, size_t length)
 {
     uintptr_t first = (uintptr_t)from;
@@ -70,11 +73,12 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
                || is_page_readable(pages, last));
 }
 
-/* What is looked at belongs to others, and may be theirs no longer. */
+/* The memory searched belongs to other code and may already be freed. */
 #define UNCHECKED __attribute__((noinline, no_sanitize("address")))
 
-/* @return whether this begins as "NAME=" does, in the letters of httpd's. No name is
- * one, too: RewriteRule sets such a variable with [E=:VALUE]. */
+/* @return whether the text starts with "NAME=", in the characters that httpd
+ * permits. NAME may be empty: RewriteRule sets such a variable with
+ * [E=:VALUE]. */
 UNCHECKED static bool is_variable(pages_t *pages, const char *text)
 {
     const char *c = text;
@@ -96,8 +100,8 @@ UNCHECKED static bool begins_so(pages_t *pages, const char *text,
     return *beginning == '\0';
 }
 
-/* @return the entry's place, if this is an environment that has it: variables
- * from the first to the last, and a NULL. */
+/* @return the entry's address, if @a array is an environment that contains it:
+ * only variables, and a NULL at the end. */
 UNCHECKED static char **search_array(pages_t *pages, char **array,
                                      const char *beginning)
 {
@@ -121,12 +125,14 @@ UNCHECKED static char **search_array(pages_t *pages, char **array,
     return NULL;
 }
 
-/* In the frames, from the caller's on: where the environment lay last. Whoever
- * starts programs starts all in the same way, and the trial does as well. */
+/* Index, from the frame on, where the environment was found last. Checked
+ * first: every program is started in the same way, and so is the
+ * self-test's. */
 static atomic_uint last_place;
 
-/* @return the entry's place, if this one leads to an environment that has it.
- * What lies in the frames themselves is none: httpd's are in a pool. */
+/* @return the entry's address, if @a place points to an environment that
+ * contains it. An array inside the frames does not count: httpd's is in a
+ * pool. */
 UNCHECKED static char **search_place(pages_t *pages, char **volatile *from,
                                      unsigned place, const char *beginning)
 {

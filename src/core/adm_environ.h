@@ -1,21 +1,21 @@
-/* adm_environ.h - the environment that a program is about to get.
+/* adm_environ.h - find the environment of a program that is about to start.
  * Called by adm_program, in the handler that runs before a fork.
  */
 #ifndef ADM_ENVIRON_H
 #define ADM_ENVIRON_H
 
 /**
- * Look for an entry in the environment that the caller of fork() is going to
- * give to a program. Call it from a handler that pthread_atfork() runs before
- * the fork. Makes cheap system calls, takes no lock, allocates nothing.
+ * Find an entry in the environment that the caller of fork() is about to pass
+ * to a program. Only for a pthread_atfork() handler that runs before the fork.
+ * Makes inexpensive system calls, takes no lock, allocates nothing.
  *
- * @param beginning  how the entry begins; nothing else in the process may begin
- *                   so, or that may be found instead
- * @return the place of the entry in the environment, NULL if there is none.
+ * @param beginning  start of the entry; it must be unique in the process, or
+ *                 another entry might be found
+ * @return the entry's address in the environment; NULL: none
  */
 char **adm_environ_entry(const char *beginning);
 
-/** Take an entry out of its environment. */
+/** Remove an entry from its environment. */
 void adm_environ_remove(char **entry);
 
 #endif

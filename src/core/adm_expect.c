@@ -1,5 +1,5 @@
-/* adm_expect.c - how long a request that comes would have to wait.
- * Called by adm_ticket_enter, under the zone's lock.
+/* adm_expect.c - estimate how long a new request would have to wait.
+ * Called by adm_ticket_enter and adm_dry_run, under the zone's lock.
  */
 #include "adm_expect.h"
 #include "fair/fair_flow.h"
@@ -12,7 +12,7 @@ void adm_expect_begin_locked(adm_zone_rec_t *zone)
     zone->figures.has_target = 1;
 }
 
-/* By the slow mean: one dear request must not turn others away. */
+/* The slow mean: one expensive request must not cause rejections. */
 static uint64_t service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     return zone->figures.slow_count ? zone->figures.slow_mean_usec
@@ -31,10 +31,10 @@ static uint64_t greater(uint64_t a, uint64_t b)
 
 typedef struct class_t {
     uint64_t tickets;
-    uint64_t permits; /* that they will take: none takes more than the limit */
+    uint64_t permits; /* each ticket counts as the limit at most */
 } class_t;
 
-/* All that wait with one priority. */
+/* Sum of all waiting tickets of one priority. */
 static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
                         uint32_t limit)
 {
@@ -51,15 +51,16 @@ static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
     return sum;
 }
 
-/* What those of another priority take until so many of its own had their turn. */
+/* @return the permits that @a others take in @a turns turns. */
 static uint64_t permits_beside(class_t others, uint64_t turns)
 {
     return turns < others.tickets ? others.permits * turns / others.tickets
                                   : others.permits;
 }
 
-/* A key with a maximum runs fewer requests concurrently than the zone has permits. @return how
- * many the zone could run until the waiting requests of the key have run. */
+/* A key with a maximum runs fewer requests concurrently than the zone has
+ * permits. @return how many the zone could run until the waiting requests of
+ * the key have run. */
 static uint64_t permits_while_key_runs(const adm_flow_table_rec_t *table,
                                        const adm_entry_t *entry, uint32_t limit)
 {
@@ -69,7 +70,7 @@ static uint64_t permits_while_key_runs(const adm_flow_table_rec_t *table,
                : 0;
 }
 
-/* How many permits come before it. */
+/* @return the number of permits that other requests take before this one. */
 static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
                               const adm_entry_t *entry, uint32_t limit)
 {
@@ -99,7 +100,7 @@ static uint32_t to_32_bits(uint64_t number)
     return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX - 1;
 }
 
-/* One at least: the limit is 0 while a zone is paused. */
+/* At least 1: the limit is 0 while the zone is paused. */
 static uint32_t permits_of(const adm_zone_rec_t *zone)
 {
     uint32_t limit = adm_limit_effective(zone);
@@ -107,8 +108,8 @@ static uint32_t permits_of(const adm_zone_rec_t *zone)
     return limit ? limit : 1;
 }
 
-/* By what requests took lately, behind @a queued others; 0 while none waits: one that
- * takes long must not close an empty queue. */
+/* @return the expected wait behind @a queued requests, from recent service
+ * times. 0 if the queue is empty: one slow request must not close the zone. */
 static adm_usec_t wait_locked(const adm_segment_t *segment,
                               const adm_zone_rec_t *zone,
                               const adm_entry_t *entry, uint32_t queued,

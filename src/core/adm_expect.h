@@ -1,4 +1,4 @@
-/* adm_expect.h - how long a request that comes would have to wait.
+/* adm_expect.h - estimate how long a new request would have to wait.
  * Called by adm_ticket_enter and adm_dry_run, under the zone's lock.
  */
 #ifndef ADM_EXPECT_H
@@ -6,18 +6,19 @@
 
 #include "adm_layout.h"
 
-/** From now on the zone keeps the mean that estimates need. */
+/** Start to maintain the mean that estimates need. */
 void adm_expect_begin_locked(adm_zone_rec_t *zone);
 
-/** @return whether it would have to wait for longer than it may; then @a by is how much
- *  longer. Nobody knows that while the zone is paused: false. */
+/** @return whether the request would wait for longer than its target; @a by is
+ *  how much longer, in microseconds. Always false while the zone is paused,
+ *  because the end of the pause is unknown. */
 bool adm_expect_is_late_locked(const adm_segment_t *segment,
                                const adm_zone_rec_t *zone,
                                const adm_entry_t *entry, uint32_t queued,
                                adm_usec_t now, adm_usec_t *by);
 
-/** @return an estimate of when the queue will have drained, by the permits that all
- *  in it ask for; @a queued: how many they are. */
+/** @return the estimated time until the queue has drained, in microseconds,
+ *  from the permits that its requests need. @a queued is its length. */
 adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
                                    const adm_zone_rec_t *zone, uint32_t queued,
                                    adm_usec_t now);

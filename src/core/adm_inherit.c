@@ -1,8 +1,8 @@
-/* adm_inherit.c - a permit moves on to the request that the work has moved to.
- * Called by the module, for requests that the server has caused itself.
+/* adm_inherit.c - move a permit to the request that continues the work.
+ * Called by the module, for requests that the server has sent to itself.
  *
- * In one critical section the old ticket ends and the new one begins, so nobody
- * in the queue gets the permit in between.
+ * The old ticket ends and the new one starts in one critical section, so that
+ * no waiting request gets the permit in between.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void adm_inherit_name(const adm_ticket_t *ticket,
              (unsigned long long)ticket->arrival);
 }
 
-/* @return the ticket that the name is of, if the zone has it; NULL: it has not. */
+/* @return the ticket that @a name identifies; NULL if it is not in the zone. */
 static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
                               const char *name, uint32_t *idx,
                               uint64_t *arrival)
@@ -55,7 +55,8 @@ static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
            && atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone_idx;
 }
 
-/* It is in no queue and holds no worker: that of the one before is counted. */
+/* End the old ticket and start @a heir with its permit. @a heir gets no worker:
+ * the old request's worker is still counted. */
 static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
                         uint32_t from_idx, adm_usec_t now, adm_ticket_t *heir)
 {
@@ -95,8 +96,8 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
     if (!from) {
         return ADM_INHERIT_NONE;
     }
-    /* Makes system calls, so before the lock. Its request is not starting one
-     * now: it waits for the heir. */
+    /* Before the lock: makes system calls. The old request cannot start a
+     * program in the meantime, because it waits for the heir. */
     has_program = heir && atomic_load(&from->programs) > 0
                   && !adm_program_is_over(from, arrival);
     rec = adm_zone_open(segment, zone, now, &rv);

@@ -1,8 +1,8 @@
-/* adm_pool.c - which tickets a zone has.
+/* adm_pool.c - a zone's tickets: allocate, free, rebuild the caches.
  * Called by adm_zone, under the zone's lock.
  *
- * The lists are caches: when a link cannot be right, or an owner died, they are
- * derived again from the tickets.
+ * Lists and counts are caches. If a link is invalid, or the lock's last owner
+ * died, they are derived again from the tickets, which are authoritative.
  */
 #include "adm_fault.h"
 #include "fair/fair_flow.h"
@@ -18,7 +18,8 @@ static uint32_t chunk_first_ticket(uint32_t chunk)
 
 /* ---- unused tickets ------------------------------------------------------- */
 
-/* Chunks are claimed roughly in order; nobody looks beyond chunks_used. */
+/* Raise chunks_used, where walks over the chunks end. Chunks are claimed
+ * roughly in order. */
 static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
 {
     atomic_uint *used = &segment->header->chunks_used;
@@ -29,7 +30,7 @@ static void note_chunk_used(adm_segment_t *segment, uint32_t chunk)
     }
 }
 
-/* Claim a free chunk for the zone. Its tickets become the fresh ones. */
+/* Claim a free chunk. Its tickets become the zone's fresh ones. */
 static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     uint32_t idx = adm_zone_idx(segment, zone);
@@ -62,7 +63,7 @@ uint32_t adm_pool_take_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     uint32_t idx = zone->free_idx;
 
     if (idx && !is_free(segment, idx)) {
-        /* Somebody wrote into the list. The tickets know better. */
+        /* The list is corrupt. Rebuild it from the tickets. */
         adm_pool_rebuild_locked(segment, zone);
         idx = zone->free_idx;
     }
@@ -98,7 +99,8 @@ typedef struct recount_t {
     uint32_t runs[ADM_QUEUE_RUNS];
 } recount_t;
 
-/* Among the grants, if it is one, or if the figures do not know yet that it was. */
+/* Put a GRANTED ticket back on the list of grants; also an ACTIVE one whose
+ * start is not settled, which is later than its since_usec. */
 static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx, uint32_t state)
 {
@@ -115,7 +117,7 @@ static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* @return how many permits it holds. */
+/* Count the ticket's permits in its flow. @return how many it holds. */
 static uint32_t recount_flow(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t idx)
 {
@@ -126,8 +128,8 @@ static uint32_t recount_flow(adm_segment_t *segment, adm_zone_rec_t *zone,
     return adm_flow_cost(segment, zone, idx);
 }
 
-/* In order of arrival, so that the oldest waiter has the first turn of its
- * level. */
+/* Put waiting tickets back into their flows, in order of arrival: the oldest
+ * gets the first turn of its level. */
 static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     uint32_t idx = adm_flow_is_used(zone) ? zone->head_idx : 0;
@@ -164,7 +166,7 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         return;
     }
     if (adm_ticket_was_left(ticket)) {
-        counts->has_left = true; /* of an orphan: one look too many */
+        counts->has_left = true; /* not needed for an orphan */
     }
     if (ticket->arrival > counts->last_arrival) {
         counts->last_arrival = ticket->arrival;
@@ -184,8 +186,8 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     if (adm_flow_is_used(zone)) {
         adm_flow_forget_locked(segment, zone);
     }
-    /* All chunks: one claimed just before its owner was killed may lie beyond
-     * chunks_used. */
+    /* All chunks: a process may have been killed between claiming one and
+     * raising chunks_used. */
     while (
         (first = adm_chunk_next(segment, zone_idx, &chunk, segment->chunks))) {
         note_chunk_used(segment, chunk - 1);
@@ -202,7 +204,8 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     atomic_store(&zone->queued, counts.queued);
     atomic_store(&zone->orphans, counts.orphans);
     if (counts.has_left) {
-        atomic_store(&zone->has_left, 1); /* whoever cleared it was killed */
+        /* A process cleared it, then was killed. */
+        atomic_store(&zone->has_left, 1);
     }
     if (zone->next_arrival <= counts.last_arrival) {
         zone->next_arrival = counts.last_arrival + 1;

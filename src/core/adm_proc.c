@@ -1,5 +1,6 @@
-/* adm_proc.c - what the system says of a process.
- * Called by adm_child and adm_program. Makes system calls; knows nothing of the segment.
+/* adm_proc.c - what the system reports about a process.
+ * Called by adm_child and adm_program. Makes system calls; independent of the
+ * segment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ adm_usec_t adm_proc_now(void)
     return (adm_usec_t)now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-/* Read a whole file of a process. @return its length, or -1 with errno. */
+/* Read a file of /proc/PID. @return its length; -1 with errno. */
 static ssize_t read_proc(const char *root, pid_t pid, const char *name,
                          char *text, size_t room)
 {
@@ -47,7 +48,7 @@ static ssize_t read_proc(const char *root, pid_t pid, const char *name,
     return got < 0 ? -1 : (ssize_t)length;
 }
 
-/* Fields of /proc/PID/stat, as proc(5) numbers them. */
+/* Numbers of fields in /proc/PID/stat, as in proc(5). */
 #define FIELD_OF_STATE 3
 #define FIELD_OF_MAJFLT 12
 #define FIELD_OF_UTIME 14
@@ -56,7 +57,8 @@ static ssize_t read_proc(const char *root, pid_t pid, const char *name,
 #define FIELD_OF_START 22
 #define FIELD_OF_RSS 24
 
-/* Read it. @return its fields from the state on; NULL: hidden, or gone. */
+/* Read /proc/PID/stat. @return its fields from the state on; NULL if the
+ * process is hidden or gone. */
 static const char *read_stat(const char *root, pid_t pid, char *stat,
                              size_t room)
 {
@@ -65,12 +67,12 @@ static const char *read_stat(const char *root, pid_t pid, char *stat,
     if (pid <= 0 || read_proc(root, pid, "stat", stat, room) <= 0) {
         return NULL;
     }
-    /* "pid (name) S ...", and a name may contain anything. */
+    /* "pid (name) S ...": the name can contain any character. */
     name_end = strrchr(stat, ')');
     return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
 }
 
-/* A number, from the fields that begin with the state. 0: not there. */
+/* @return the number in a field; @a fields start with the state. 0: missing. */
 static unsigned long long field_in(const char *fields, int wanted)
 {
     int number;
@@ -104,21 +106,23 @@ static uint64_t rss_in(const char *fields)
            * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-/* The first thread of a process may end before the others: then it looks like a
- * zombie, but is not the only one. */
+/* A process whose first thread has exited looks like a zombie while its other
+ * threads run. */
 static bool is_zombie(const char *fields)
 {
     return *fields == 'Z' && field_in(fields, FIELD_OF_THREADS) <= 1;
 }
 
+/* Whether @a fields are a zombie's, or belong to a process that started after @a
+ * seen and so has reused the PID. */
 static bool is_another(const char *fields, adm_usec_t seen)
 {
     return is_zombie(fields) || *fields == 'X'
            || time_of(field_in(fields, FIELD_OF_START)) > seen;
 }
 
-/* What poll() says of a process's end: of any user's, and also of a zombie that
- * /proc hides. */
+/* What poll() on a pidfd reports. Works for other users' processes, and for
+ * zombies that /proc hides. */
 typedef enum end_t { END_UNKNOWN, END_TO_COME, END_REACHED } end_t;
 
 static end_t await_end(pid_t pid, int msec)
@@ -140,7 +144,7 @@ static end_t await_end(pid_t pid, int msec)
     (void)pid;
     (void)msec;
 #endif
-    return END_UNKNOWN; /* a kernel before 5.3, or one that does not let us */
+    return END_UNKNOWN; /* a kernel before 5.3, or not permitted */
 }
 
 bool adm_proc_is_gone(pid_t pid)
@@ -174,12 +178,11 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
     return true;
 }
 
-/* A program that has closed its outputs is about to end: give it a moment,
- * rather than keep the permit until the answer has been sent. */
+/* Time that a program gets to exit after it has closed its outputs. Otherwise
+ * its permit would be held until the whole response has been sent. */
 #define LAST_MOMENT_MSEC 5
 
-/* @return whether the process has ended when this returns, as far as that can
- * be waited for. */
+/* Wait for LAST_MOMENT_MSEC at most. @return whether the process has ended. */
 static bool wait_for_end(pid_t pid)
 {
     end_t end = await_end(pid, LAST_MOMENT_MSEC);
@@ -200,14 +203,15 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
     return pid <= 0 || wait_for_end(pid) || adm_proc_has_ended(pid, seen);
 }
 
-/* ---- what it took ------------------------------------------------------------ */
+/* ---- what it used -------------------------------------------------------- */
 
 static uint64_t usec_of(const struct timeval *time)
 {
     return (uint64_t)time->tv_sec * ADM_USEC_PER_SEC + (uint64_t)time->tv_usec;
 }
 
-/* The system call has a parameter more than the function of the library. */
+/* The system call has one more argument than the library's waitid(): the
+ * usage. */
 bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -227,7 +231,7 @@ bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
     return true;
 }
 
-/* The largest that its resident set was, in KiB. 0: it has none, or not any more. */
+/* @return the largest resident set so far, in KiB; 0: unknown. */
 static uint64_t peak_of(const char *root, pid_t pid)
 {
     static const char key[] = "\nVmHWM:";

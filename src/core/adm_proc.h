@@ -1,9 +1,9 @@
-/* adm_proc.h - what the system says of a process.
- * Called by adm_child and adm_program. Makes system calls; holds no lock.
+/* adm_proc.h - what the system reports about a process.
+ * Called by adm_child and adm_program. Makes system calls; takes no lock.
  *
- * A process is known by its pid and a moment at which it was there: whoever
- * started later under that pid is another one. The process may be another
- * user's, and /proc may not show it.
+ * A process is identified by its PID and a moment at which it existed: a
+ * process that started later has reused the PID. The process may be another
+ * user's, and hidden in /proc.
  */
 #ifndef ADM_PROC_H
 #define ADM_PROC_H
@@ -14,43 +14,49 @@
 
 #include "adm_time.h"
 
-/** The time on the clock by which the system notes when a process started.
+/** The time in microseconds, on the clock of process start times.
  *  Async-signal-safe. */
 adm_usec_t adm_proc_now(void);
 
-/** @return whether no process has this pid. A zombie has it. One system call. */
+/** @return whether no process has this PID; a zombie still has it. One system
+ *  call. */
 bool adm_proc_is_gone(pid_t pid);
 
-/** @return whether the process that was there at @a seen, by adm_proc_now(), was
- *  reaped or is a zombie. One that /proc does not show is assumed to live as long
- *  as any process that lives has its pid; without pidfd_open(), a zombie too. */
+/** @return whether the process that existed at @a seen (adm_proc_now()) was
+ *  reaped or is a zombie. If /proc hides it, any process with this PID counts
+ *  as alive; without pidfd_open(), a zombie, too. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
 
-/** @return whether the system says what the process that was there at @a seen has
- *  used: processor time, and bytes of memory now. */
+/** @return whether the system shows what the process that existed at @a seen
+ *  uses: CPU time in microseconds, resident memory in bytes. */
 bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
                     uint64_t *rss);
 
-/** The same as adm_proc_has_ended(), or it does so in the next few milliseconds.
- *  Blocks for as long. A child of the caller stays to be reaped. */
+/** As adm_proc_has_ended(), but waits a few milliseconds for the end. Does not
+ *  reap a child of the caller. */
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 
-/** What a process took in its life, with those whose end it has waited for. */
+/** What a process used in its life, including children that it has waited
+ *  for. */
 typedef struct adm_proc_took_t {
-    uint64_t size_kb; /* its resident set now; 0: it has ended */
-    uint64_t peak_kb; /* of one of them, at most */
+    uint64_t size_kb; /* current resident set; 0: it has ended */
+    uint64_t peak_kb; /* largest resident set of any of them */
     uint64_t processor_usec;
-    uint64_t faults; /* for which it waited for the disk */
+    uint64_t faults; /* page faults that needed disk I/O */
 } adm_proc_took_t;
 
-/** @return whether the system says what the process that was there at @a seen has
- *  taken so far, without its children. Three system calls for each of two files.
- *  @a root: in front of /proc; "" is the system's. */
+/**
+ * @return whether the system shows what the process that existed at @a seen has
+ *         used so far, without its children. Three system calls for each of two
+ *         files.
+ *
+ * @param root  prefix of /proc; "" for the system's own
+ */
 bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
                     adm_proc_took_t *usage);
 
-/** @return whether a child of the caller has ended, is still to be reaped, and what
- *  it took is in @a usage. One system call, does not block. */
+/** @return whether @a pid is a child of the caller that has ended and was not
+ *  reaped; @a usage is what it used. One system call, does not block. */
 bool adm_proc_took(pid_t pid, adm_proc_took_t *usage);
 
 #endif

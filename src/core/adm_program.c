@@ -1,10 +1,10 @@
 /* adm_program.c - the programs that requests start, and whether they live.
- * Called by the module at each program, by adm_reap for orphans.
+ * Called by the module for each program, by adm_reap for orphans.
  *
- * Whoever becomes a program first writes its pid into the ticket that pays for
- * it. mod_cgi forks in the child, in the thread that has announced the program.
- * mod_cgid forks in a daemon, which finds the ticket by a token in the
- * environment of the program, and takes it out of there.
+ * A process that becomes a program first writes its PID into the ticket that
+ * pays for it. mod_cgi forks in the child, in the thread that has announced the
+ * program. mod_cgid forks in a daemon, which finds the ticket by a token in the
+ * program's environment and removes the token.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -27,7 +27,7 @@
 
 /* ---- the token -------------------------------------------------------------- */
 
-/* Variable, `instance` in 16 digits, a dot. */
+/* Start of a token: variable name, `instance` in 16 digits, a dot. */
 #define TOKEN_BEGINNING ADM_TOKEN_VARIABLE "=%016llx."
 #define TOKEN_BEGINNING_LENGTH 64
 
@@ -46,8 +46,8 @@ void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
              ticket->program_nice);
 }
 
-/* @return whether the token is one of this segment, as far as it can be read: of
- * which ticket, which may have ended or not exist. */
+/* Read the number and the arrival of a token's ticket, which may have ended or
+ * not exist. @return whether the token is one of this segment. */
 static bool read_token(const adm_segment_t *segment, const char *token,
                        uint32_t *ticket_idx, uint64_t *arrival, int *nice)
 {
@@ -70,13 +70,13 @@ static bool read_token(const adm_segment_t *segment, const char *token,
 
 static adm_segment_t *watched;
 
-/* Whether this process descends from the one that set up the watch, and may be
- * a daemon that starts programs. */
+/* Whether this process is a fork of the one that set up the watch, and so may
+ * be a daemon that starts programs. */
 static bool is_descendant;
 
-/* Whose program the next fork of the calling thread starts. */
+/* The program that the calling thread starts with its next fork. */
 typedef struct announcement_t {
-    adm_ticket_rec_t *rec; /* NULL: nobody's */
+    adm_ticket_rec_t *rec; /* NULL: none */
     uint64_t arrival;
     int nice;
     bool is_by_token;
@@ -84,11 +84,12 @@ typedef struct announcement_t {
 
 static _Thread_local announcement_t announced;
 
-/* Whether the environment can be found here, while that is tried. */
+/* State of the self-test, adm_program_try_token(). */
 static enum { NOT_TRYING, TRYING, FOUND } trial;
 
-/* A process that was no child of httpd's, or is none any more, is about to fork:
- * for whom does its program's environment say. */
+/* Read the announcement from the environment of the program to be started, and
+ * remove it there. For a process that is not a registered child, before it
+ * forks. */
 static void look_for_token(void)
 {
     char beginning[TOKEN_BEGINNING_LENGTH];
@@ -110,8 +111,8 @@ static void look_for_token(void)
 
 static void before_fork(void)
 {
-    /* The first look at `announced` may allocate it, which the new process could
-     * not. */
+    /* This first access may allocate `announced`, which the new process could
+     * not do. */
     if (announced.rec) {
         return;
     }
@@ -124,8 +125,8 @@ static void before_fork(void)
     }
 }
 
-/* Note this process as the ticket's program. Async-signal-safe.
- * @return false if the ticket is no longer open to it. */
+/* Record this process as the ticket's program. Async-signal-safe. @return false
+ * if the ticket is closed, or has ended. */
 static bool note_program(const announcement_t *of)
 {
     uint64_t program = atomic_load(&of->rec->program);
@@ -147,9 +148,10 @@ static bool note_program(const announcement_t *of)
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-/* Other threads may be starting programs, too: whoever inherits the pipes of
- * another program keeps its answer from ending, and with it a permit. What this
- * program is to have becomes 0 to 2 before exec. */
+/* Close all descriptors except 0 to 2 on exec. Other threads may be starting
+ * programs: a program that inherits another program's pipe keeps its response
+ * from ending, and a permit from being released. What this program needs
+ * becomes 0 to 2 before exec. */
 static void inherit_no_pipes(void)
 {
 #ifdef SYS_close_range
@@ -157,8 +159,8 @@ static void inherit_no_pipes(void)
 #endif
 }
 
-/* The only descriptor that is inherited, and it can only be read: while the program lives
- * no server takes over what this one has of limits over servers. */
+/* Let the program inherit a single descriptor, which is read-only: while the
+ * program lives, no other server takes over this server's shares. */
 static void inherit_sign_of_life(void)
 {
     if (watched->fleet.fd > 0) {
@@ -166,14 +168,14 @@ static void inherit_sign_of_life(void)
     }
 }
 
-/* Between fork and exec: only async-signal-safe calls. */
+/* Called between fork and exec: only async-signal-safe functions. */
 static void become_program(void)
 {
     sigset_t none;
 
     ADM_FAULT(program_forked);
     if (!announced.rec || !note_program(&announced)) {
-        /* So late that the permit was given to somebody else. */
+        /* Too late: the permit has been given to another request. */
         _exit(0);
     }
     ADM_FAULT(program_noted);
@@ -181,11 +183,12 @@ static void become_program(void)
     inherit_no_pipes();
     inherit_sign_of_life();
     if (announced.nice > 0) {
-        /* Fails where httpd itself is nicer: then the program is, too. */
+        /* Fails if httpd's own nice value is higher: the program inherits
+         * that. */
         setpriority(PRIO_PROCESS, 0, announced.nice);
     }
-    /* Threads of worker and event block most signals, and a program would
-     * inherit that: httpd's SIGTERM could not end it. */
+    /* Threads of worker and event block most signals. A program that inherited
+     * this would ignore httpd's SIGTERM. */
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, NULL);
 }
@@ -223,7 +226,7 @@ bool adm_program_try_token(apr_pool_t *pool)
     apr_proc_t process;
     bool is_found;
 
-    write_beginning(watched, token); /* of no ticket: nothing is started */
+    write_beginning(watched, token); /* names no ticket */
     environment[0] = "PATH=/bin";
     environment[1] = token;
     trial = TRYING;
@@ -251,15 +254,13 @@ static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
     return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
-/* The permit may have moved on (adm_inherit.c): the record is then free, or belongs
- * to a request with programs of its own. */
 bool adm_program_is_of(const adm_ticket_t *ticket)
 {
     return rec_of(ticket)->arrival == ticket->arrival;
 }
 
-/* @return the ticket's program, or 0 if there is none: then none can start any
- * more. */
+/* Close the ticket to programs, if none is recorded. @return the recorded
+ * program; 0: none, and none can start any more. */
 static pid_t last_program(adm_ticket_rec_t *rec, uint64_t arrival)
 {
     uint64_t program = adm_program_word(arrival, 0);
@@ -275,7 +276,7 @@ static pid_t last_program(adm_ticket_rec_t *rec, uint64_t arrival)
     return (pid_t)adm_program_pid(program);
 }
 
-/* @return what is announced, but for a program that has ended since. */
+/* @return what the ticket has announced; 0 if its only program has ended. */
 static unsigned still_announced(adm_ticket_rec_t *rec)
 {
     unsigned programs = atomic_load(&rec->programs);
@@ -305,7 +306,7 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
         atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));
     }
     if (programs != 0 || start == ADM_START_UNSEEN) {
-        programs |= ADM_PROGRAMS_UNSEEN; /* only the last one's pid is known */
+        programs |= ADM_PROGRAMS_UNSEEN; /* only the last PID is recorded */
     }
     if (start == ADM_START_HERE) {
         announced = (announcement_t){ .rec = rec,
@@ -327,7 +328,7 @@ bool adm_program_was_announced(const adm_ticket_t *ticket)
            && atomic_load(&rec_of(ticket)->programs) > 0;
 }
 
-/* ---- look ----------------------------------------------------------------- */
+/* ---- check --------------------------------------------------------------- */
 
 bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
@@ -346,7 +347,7 @@ bool adm_program_outlives_request(const adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec = rec_of(ticket);
 
-    /* Of those that are not seen httpd has ended what it could. */
+    /* httpd has ended the unseen programs that it could end. */
     return adm_program_was_announced(ticket)
            && !adm_proc_has_ended(last_program(rec, ticket->arrival),
                                   atomic_load(&rec->program_seen));

@@ -1,9 +1,9 @@
-/* adm_reap.c - take back what the dead held.
+/* adm_reap.c - reclaim the permits of dead children and of ended programs.
  * Called by adm_round.
  *
- * Any number of children may do this at once, and each may be killed at it:
- * every step is done under the lock of one zone and says of itself in the
- * tickets that it is done.
+ * Any number of processes can reap concurrently, and each can be killed at any
+ * moment: every step is made under one zone's lock and is recorded in the
+ * tickets.
  */
 #include "adm_child.h"
 #include "adm_fault.h"
@@ -12,9 +12,10 @@
 #include "adm_reap.h"
 #include "adm_zone.h"
 
-/* ---- one look at all zones ------------------------------------------------ */
+/* ---- visit all zones ----------------------------------------------------- */
 
-/* Who merely is at work there is waited for; but only once in vain. */
+/* Lock a zone. Waits for a lock that is in use, but after one failed wait only
+ * tries the remaining zones. */
 static adm_zone_rec_t *lock_in_round(adm_reap_round_t *round, uint32_t zone_idx)
 {
     adm_usec_t patience = round->is_incomplete ? 0 : ADM_LOCK_BRIEF_USEC;
@@ -28,8 +29,6 @@ static adm_zone_rec_t *lock_in_round(adm_reap_round_t *round, uint32_t zone_idx)
     return zone;
 }
 
-/* Whoever locks a zone is told if its last owner died, and whoever unlocks it
- * hands out: a limit may have been raised. */
 void adm_reap_visit_zones(adm_reap_round_t *round,
                           bool (*is_wanted)(const adm_zone_rec_t *))
 {
@@ -67,9 +66,8 @@ static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* Reap the tickets of one child in one chunk, if the record is still that of
- * the same dead child: with the zone locked no new owner of the record can
- * have a ticket here. */
+/* Reap the tickets of one child in one chunk. While the zone is locked, an
+ * unchanged @a life means that no other process uses the child's record. */
 static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
                            uint32_t child_idx, uint64_t life)
 {
@@ -112,8 +110,9 @@ static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
     }
 }
 
-/* The record is what makes others look for the dead one's tickets and for the
- * lock that it may have died with: it stays until every zone was visited. */
+/* The record stays DEAD until every zone has been visited: it makes other
+ * processes search for the child's tickets and for a lock that the child died
+ * with. */
 static uint32_t reap_child(adm_reap_round_t *round, uint32_t child_idx,
                            uint64_t life)
 {
@@ -148,13 +147,14 @@ uint32_t adm_reap(adm_reap_round_t *round, const adm_child_t *self)
     return count;
 }
 
-/* ---- orphans: the child is dead, its program may live --------------------- */
+/* ---- orphans ------------------------------------------------------------- */
 
-/* What is remembered of an orphaned ticket while its zone is not locked. */
+/* An orphaned ticket, remembered while its zone is not locked: to check its
+ * program takes system calls. */
 typedef struct orphan_t {
     uint32_t ticket_idx;
     uint64_t arrival;
-    adm_usec_t until; /* it is given up then */
+    adm_usec_t until; /* end of its grace period */
 } orphan_t;
 
 static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
@@ -182,6 +182,7 @@ static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
     return count;
 }
 
+/* Free the permit, unless the ticket has ended in the meantime. */
 static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
                        const orphan_t *orphan)
 {
