@@ -27,10 +27,10 @@
 #include "process.h"
 
 /* Reason for a rejected request, and the remedy. */
-#define ENDLESS                                                           \
-    "this server has sent it to itself " APR_STRINGIFY(                   \
-        ADMISSION_SELF_HOPS_MAX) " times, and each time a worker waits; " \
-                                 "look for a loop of ProxyPass"
+#define HOPS APR_STRINGIFY(ADMISSION_SELF_HOPS_MAX)
+#define ENDLESS                                                              \
+    "this server has sent it to itself " HOPS " times, each time occupying " \
+    "a worker; check ProxyPass for a loop"
 
 /* ---- decide -------------------------------------------------------------- */
 

@@ -32,24 +32,26 @@ static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
     const char *limit = admission_limit_name(p, &zone->said);
 
     if (zone->limit > workers) {
-        ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0103)
-                     "zone %s (%s): MaxConcurrent %s can never be reached, "
-                     "MaxRequestWorkers is %d",
-                     zone->name, zone->place, limit, workers);
+        ap_log_error(
+            APLOG_MARK, level, 0, s, ADMLOGNO(0103)
+            "zone %s (%s): MaxConcurrent %s exceeds MaxRequestWorkers %d "
+            "and can never be reached",
+            zone->name, zone->place, limit, workers);
     }
     else if (zone->limit > free_for_zones) {
         ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0104)
-                     "zone %s (%s): MaxConcurrent %s can never be reached, "
-                     "AdmissionReserve leaves zones %d of %d workers",
+                     "zone %s (%s): MaxConcurrent %s can never be reached: "
+                     "AdmissionReserve leaves %d of %d workers for zones",
                      zone->name, zone->place, limit, free_for_zones, workers);
     }
     else if (zone->queue_length && !parks
              && zone->limit + zone->queue_length > free_for_zones) {
         ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0105)
-                     "zone %s (%s): MaxConcurrent %s and AdmissionQueue %d "
-                     "need %d workers, AdmissionReserve leaves zones %d of %d: "
-                     "requests beyond that are rejected; lower AdmissionQueue "
-                     "or raise MaxRequestWorkers",
+                     "zone %s (%s): MaxConcurrent %s plus AdmissionQueue %d "
+                     "needs %d workers, but AdmissionReserve leaves %d of %d "
+                     "for zones: some requests will be rejected before the "
+                     "queue is full; lower AdmissionQueue or raise "
+                     "MaxRequestWorkers",
                      zone->name, zone->place, limit, zone->queue_length,
                      zone->limit + zone->queue_length, free_for_zones, workers);
     }
@@ -73,9 +75,9 @@ static void warn_of_cost(server_rec *s, const admission_section_t *section)
 
     if (cost > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
-                     "zone %s (%s): AdmissionCost %d is more than "
-                     "MaxConcurrent %d: such a request waits until no other "
-                     "one runs, and runs alone",
+                     "zone %s (%s): AdmissionCost %d exceeds MaxConcurrent %d: "
+                     "such a request waits until no other request runs, and "
+                     "then runs alone",
                      section->zone->name, section->place, cost, limit);
     }
 }
@@ -87,8 +89,8 @@ static void warn_of_key(server_rec *s, const admission_section_t *section)
 
     if (fair && fair->max > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0122)
-                     "zone %s (%s): AdmissionFair max=%d is more than "
-                     "MaxConcurrent %d: one key may hold all permits",
+                     "zone %s (%s): AdmissionFair max=%d exceeds MaxConcurrent "
+                     "%d: one key can hold all permits",
                      section->zone->name, section->place, fair->max, limit);
     }
 }
@@ -123,10 +125,9 @@ static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
         && admission_capacity_is_threaded()) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
-            "mod_cgi is loaded with a threaded MPM: a program whose "
-            "request no zone counts inherits blocked signals, httpd "
-            "needs three seconds and a worker to end it; load mod_cgid "
-            "instead");
+            "mod_cgi is loaded with a threaded MPM: stopping a CGI program "
+            "outside a zone blocks a worker for 3 seconds, because the "
+            "program inherits blocked signals; load mod_cgid instead");
     }
     for (i = 0; i < zones->nelts; i++) {
         warn_of_impossible_zone(p, s,
@@ -158,9 +159,9 @@ int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
         return OK;
     }
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0106)
-                 "AdmissionReserve %d (%s) leaves zones no worker: "
-                 "MaxRequestWorkers is %d; allowed is a number from 0 to %d or "
-                 "a share from 0%% to 99%%",
+                 "AdmissionReserve %d (%s) leaves no workers for zones: "
+                 "MaxRequestWorkers is %d; use a number from 0 to %d or a "
+                 "percentage from 0%% to 99%%",
                  conf->reserve, conf->reserve_place, workers, workers - 1);
     return HTTP_INTERNAL_SERVER_ERROR;
 }
@@ -180,7 +181,7 @@ static void dump_room(apr_file_t *out, server_rec *s)
 
     if (room.requests) {
         apr_file_printf(out,
-                        "  room to park: %" APR_INT64_T_FMT
+                        "  parking capacity: %" APR_INT64_T_FMT
                         " requests in %d children at start, %" APR_INT64_T_FMT
                         " in %d at most\n",
                         room.requests_at_start, room.children_at_start,

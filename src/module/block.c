@@ -5,9 +5,9 @@
 #include "park/park_mpm.h"
 
 /* Reason for a rejected request, and the remedy. */
-#define WORKER_IS_NEEDED                                                 \
-    "the worker that it held is needed by a request that has a permit, " \
-    "raise ThreadsPerChild"
+#define WORKER_IS_NEEDED                                          \
+    "its worker is needed by a request that has a permit; raise " \
+    "ThreadsPerChild"
 
 /* Once per second and child: the event MPM's listener can miss that workers are
  * idle. Requests that are parked have the dispatcher for this check. */

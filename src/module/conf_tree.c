@@ -156,8 +156,8 @@ static void warn_of_target(apr_pool_t *p, server_rec *s,
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
                      "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
                      " ms is longer than the timeout of %" APR_TIME_T_FMT
-                     " ms, after which nobody waits any more: a request whose "
-                     "wait is between the two waits and is rejected then",
+                     " ms: a request whose expected wait is between the two "
+                     "is queued, and rejected at the timeout",
                      directive->filename, directive->line_num,
                      apr_time_as_msec(target), apr_time_as_msec(timeout));
     }
@@ -190,11 +190,10 @@ void admission_said_warn(apr_pool_t *p, server_rec *s)
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
         if (!has_zones && needs_zone(directive)) {
-            ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
-                         "%s in %s:%d has no effect: no MaxConcurrent of the "
-                         "configuration sets a limit",
-                         directive->directive, directive->filename,
-                         directive->line_num);
+            ap_log_error(
+                APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
+                "%s in %s:%d has no effect: no MaxConcurrent sets a limit",
+                directive->directive, directive->filename, directive->line_num);
             return;
         }
         if (admission_said_is(directive, "AdmissionQueue")) {

@@ -164,8 +164,8 @@ bool admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
                             ADM_EXEMPT, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
-            "zone %s: AdmissionExempt could not be evaluated, the "
-            "request is not exempt: %s; not logged again for a minute",
+            "zone %s: AdmissionExempt failed: %s; the request is not exempt; "
+            "not logged again for 1 minute",
             zone->name, error);
     }
     return rv > 0;

@@ -46,8 +46,8 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     }
     if (!admission_limit_is_same(&section->said, &said)) {
         return apr_psprintf(cmd->pool,
-                            "MaxConcurrent: '%s' differs from '%s' in %s; one "
-                            "section has one number",
+                            "MaxConcurrent: '%s' differs from '%s' in %s; a "
+                            "section has one limit",
                             admission_limit_name(cmd->pool, &said),
                             admission_limit_name(cmd->pool, &section->said),
                             section->place);
@@ -68,15 +68,15 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
     }
     if (number < 0) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionQueue: '%s' is not a length from 0, for "
-                            "no queue, to %d",
+                            "AdmissionQueue: '%s' is not a queue length from 0 "
+                            "(no queue) to %d",
                             length, ADMISSION_QUEUE_MAX);
     }
     if (option && another
         && strncasecmp(option, another, strcspn(option, "=") + 1) == 0) {
         return apr_psprintf(cmd->pool,
-                            "AdmissionQueue: '%s' follows '%s'; timeout= and "
-                            "target= are allowed once each",
+                            "AdmissionQueue: unexpected argument '%s' after "
+                            "'%s'; timeout= and target= are allowed once each",
                             another, option);
     }
     if (option && admission_parse_queue_option(option, &timeout, &target)) {
@@ -90,7 +90,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "AdmissionQueue: '%s' is not timeout=time, "
                             "target=time or target=off with a time from 1ms to "
                             "24h in ms, s, min or h, such as timeout=30s; a "
-                            "length of 0 is for no queue",
+                            "length of 0 means no queue",
                             option);
     }
     conf->queue_length = number;
@@ -111,8 +111,7 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
         return error;
     }
     if (argc == 0) {
-        return "AdmissionHandlers: must be followed by 'dynamic', 'all' or "
-               "names of handlers";
+        return "AdmissionHandlers: needs 'dynamic', 'all' or handler names";
     }
     handlers = apr_array_make(cmd->pool, argc, sizeof(const char *));
     for (i = 0; i < argc; i++) {
@@ -121,8 +120,8 @@ static const char *set_handlers(cmd_parms *cmd, void *dir_conf, int argc,
         if (*argv[i] == '\0' || (star && star[1])) {
             return apr_psprintf(cmd->pool,
                                 "AdmissionHandlers: '%s' is not 'dynamic', "
-                                "'all' or the name of a handler, which may end "
-                                "with one '*'",
+                                "'all' or a handler name, which can end with "
+                                "one '*'",
                                 argv[i]);
         }
         APR_ARRAY_PUSH(handlers, const char *) = argv[i];
@@ -151,7 +150,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
     if (option && strcasecmp(option, "fleet") != 0) {
         return apr_psprintf(
             cmd->pool,
-            "AdmissionZone: '%s' follows the name, behind which "
+            "AdmissionZone: unexpected argument '%s' after the name; "
             "only 'fleet' is allowed",
             option);
     }
@@ -172,10 +171,11 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
     if (*args == '"' || *args == '\'') {
         text = ap_getword_conf(cmd->pool, &args);
         if (*args) {
-            return apr_psprintf(cmd->pool,
-                                "AdmissionExempt: '%s' follows the expression; "
-                                "one expression is allowed",
-                                args);
+            return apr_psprintf(
+                cmd->pool,
+                "AdmissionExempt: unexpected argument '%s' after "
+                "the expression",
+                args);
         }
     }
     if (*text == '\0') {
@@ -184,10 +184,9 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
     }
     conf->exempt = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
     if (error) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionExempt: '%s' is not an expression that "
-                            "httpd allows: %s",
-                            text, error);
+        return apr_psprintf(
+            cmd->pool, "AdmissionExempt: '%s' is not a valid expression: %s",
+            text, error);
     }
     return NULL;
 }
@@ -230,12 +229,13 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
     }
     if (number == HTTP_UNAUTHORIZED
         || number == HTTP_PROXY_AUTHENTICATION_REQUIRED) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionReject: '%s' has to tell the client how "
-                            "to log in, which a rejection does not; allowed is "
-                            "any other error status from 400 to 599, such as "
-                            "503 or 429",
-                            status);
+        return apr_psprintf(
+            cmd->pool,
+            "AdmissionReject: '%s' needs a header that asks the "
+            "client to log in, which a rejection lacks; use "
+            "another error status from 400 to 599, such as "
+            "503 or 429",
+            status);
     }
     /* httpd sends a status that it does not support as 500. */
     if (number < 0
@@ -244,7 +244,8 @@ static const char *set_reject(cmd_parms *cmd, void *dir_conf,
                    == ap_index_of_response(HTTP_INTERNAL_SERVER_ERROR))) {
         return apr_psprintf(cmd->pool,
                             "AdmissionReject: '%s' is not an error status that "
-                            "httpd knows, from 400 to 599, such as 503 or 429",
+                            "httpd supports, from 400 to 599, such as 503 or "
+                            "429",
                             status);
     }
     conf->reject_status = number;
@@ -295,7 +296,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
     if (number < 0) {
         return apr_psprintf(cmd->pool,
                             "AdmissionReserve: '%s' is not a number of workers "
-                            "from 0 to %d nor a share from 0%% to 99%%",
+                            "from 0 to %d or a percentage from 0%% to 99%%",
                             arg, ADMISSION_LIMIT_MAX);
     }
     conf->reserve = number;
@@ -329,8 +330,8 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
     return *arg && conf->state_file
                ? NULL
                : apr_psprintf(cmd->pool,
-                              "AdmissionStateFile: '%s' is not the path of a "
-                              "file nor 'off'",
+                              "AdmissionStateFile: '%s' is not a file path or "
+                              "'off'",
                               arg);
 }
 
@@ -342,47 +343,52 @@ static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
 
 const command_rec admission_directives[] = {
     AP_INIT_TAKE123("MaxConcurrent", set_max_concurrent, NULL, ZONE_CONTEXT,
-                    "how many counted requests run here at once, 'auto' with "
+                    "maximum number of concurrent requests, 'auto' with "
                     "minimum and maximum, or 'off'"),
     AP_INIT_TAKE123("AdmissionQueue", set_queue, NULL, ZONE_CONTEXT,
-                    "how many may wait, timeout=time and target=time|off"),
+                    "maximum number of waiting requests, timeout=time and "
+                    "target=time|off"),
     AP_INIT_TAKE_ARGV("AdmissionHandlers", set_handlers, NULL, ZONE_CONTEXT,
-                      "which requests count: 'dynamic', 'all' or handlers"),
+                      "requests that count: 'dynamic', 'all' or handler names"),
     AP_INIT_TAKE12("AdmissionZone", set_zone, NULL, ZONE_CONTEXT,
-                   "name of the zone; sections of one name share one limit, "
-                   "with 'fleet' over all servers"),
-    AP_INIT_RAW_ARGS("AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
-                     "expression: where it is true, a request runs at once"),
+                   "name of the zone; sections with the same name share one "
+                   "limit, with 'fleet' across servers"),
+    AP_INIT_RAW_ARGS(
+        "AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
+        "expression: requests for which it is true are not limited"),
     AP_INIT_TAKE12("AdmissionFair", admission_fair_set, NULL, ZONE_CONTEXT,
                    "client[/bits[/bits6]], host, user, an expression or 'off', "
                    "and max=number"),
     AP_INIT_RAW_ARGS("AdmissionPriority", admission_fair_set_priority, NULL,
                      ZONE_CONTEXT,
-                     "high or low, and the expression that is true for these "
+                     "high or low, and an expression that is true for these "
                      "requests"),
     AP_INIT_RAW_ARGS("AdmissionCost", admission_fair_set_cost, NULL,
                      ZONE_CONTEXT,
-                     "permits that a request takes, and the expression that is "
+                     "number of permits per request, and an expression that is "
                      "true for these requests"),
-    AP_INIT_TAKE12("AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
-                   "status for rejected requests, and "
-                   "retry-after=auto|off|time"),
+    AP_INIT_TAKE12(
+        "AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
+        "status of rejected requests, and retry-after=auto|off|time"),
     AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
-                  "On or Off; On: decide and count as if, change nothing"),
+                  "On or Off; On: decide and count, but enforce nothing"),
     SPOOL_DIRECTIVES,
     NICE_DIRECTIVES,
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
-                  "workers that zones may never occupy, a number or percent"),
+                  "workers kept free of limited requests, a number or "
+                  "percentage"),
     RECYCLE_DIRECTIVES,
-    AP_INIT_TAKE1("AdmissionParking", set_parking, NULL, RSRC_CONF,
-                  "On or Off; On: wait without a worker where the MPM can"),
+    AP_INIT_TAKE1(
+        "AdmissionParking", set_parking, NULL, RSRC_CONF,
+        "On or Off; On: wait without a worker if the MPM supports it"),
     AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,
-                  "file of what limits have found, over stop and start, or "
-                  "'off'"),
-    AP_INIT_TAKE_ARGV("AdmissionEngine", admission_fleet_set_engine, NULL,
-                      RSRC_CONF,
-                      "URL of what shares limits out over servers, hosts, and "
-                      "options such as password-file=path and timeout=time"),
+                  "file that preserves automatic limits across stop and start, "
+                  "or 'off'"),
+    AP_INIT_TAKE_ARGV(
+        "AdmissionEngine", admission_fleet_set_engine, NULL, RSRC_CONF,
+        "URL of the server that distributes shared limits, hosts, "
+        "and options such as password-file=path and "
+        "timeout=time"),
     AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL,
                       RSRC_CONF,
                       "lease=time, hold=time|auto and "

@@ -124,12 +124,11 @@ void admission_foreign_warn(apr_pool_t *p, server_rec *s)
         if (!zone->apparent->handlers) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0153)
-                "zone %s (%s): %s may serve requests that name no handler: "
-                "what is not an existing file counts, also if it turns out to "
-                "be a 404, and existing files do not; set AdmissionHandlers to "
-                "confirm: dynamic for this, all if the module also serves "
-                "existing files, or the handlers that count; not logged for "
-                "further zones",
+                "zone %s (%s): %s might serve requests without a handler name: "
+                "such a request counts unless it is for an existing file, even "
+                "if it results in a 404; set AdmissionHandlers: dynamic to "
+                "confirm this, all if the module also serves existing files, "
+                "or the handlers that count; not logged for further zones",
                 zone->name, zone->place, modules);
             return;
         }

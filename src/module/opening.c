@@ -35,7 +35,7 @@ const char *admission_opening_file(const ap_expr_info_t *expression)
                                             sizeof(expression->filename))
                              : NULL;
 
-    return file ? file : "a file that is not of the configuration";
+    return file ? file : "a file outside the configuration";
 }
 
 const char *admission_opening_names(const char *name)

@@ -20,10 +20,10 @@ static bool is_privileged;     /* in children: has privileges, so must not
 static void log_unregistered(apr_status_t rv)
 {
     ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
-                 "%s, requests of this child run without a limit",
-                 rv == ADM_NO_CHILD
-                     ? "the table of children is full"
-                     : "the shared memory is not what this module wrote");
+                 "cannot register this child: %s; its requests run without a "
+                 "limit",
+                 rv == ADM_NO_CHILD ? "the table of children is full"
+                                    : "the shared memory is corrupt");
 }
 
 void admission_process_use(adm_segment_t *used)
@@ -55,9 +55,9 @@ static void log_privileged(void)
         && adm_zone_may_log(segment, (adm_zone_t){ 0 }, ADM_UNLIMITED,
                             adm_now(), LOG_INTERVAL)) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0116)
-                     "children may become another user, as root or with "
-                     "capabilities: they take no lock in memory that others "
-                     "write to, and run requests without a limit");
+                     "children can become another user, as root or with "
+                     "capabilities, so they must not take locks in shared "
+                     "memory; their requests run without a limit");
     }
 }
 

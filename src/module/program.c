@@ -26,9 +26,9 @@ int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     is_token_found = adm_program_try_token(ptemp);
     if (!is_token_found) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
-                     "pids of programs that mod_cgid starts cannot be known: "
-                     "those of other users (suEXEC), or of a child that "
-                     "crashes, may run beyond the limit");
+                     "cannot find the PIDs of programs that mod_cgid starts: "
+                     "programs of other users (suEXEC), and of a child that "
+                     "crashes, might run beyond the limit");
     }
     return OK;
 }

@@ -179,7 +179,7 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
         return true;
     }
     ap_log_rerror(APLOG_MARK, APLOG_TRACE1, 0, r,
-                  "the work may go on, the permit is kept for it");
+                  "the program might still run and keeps the permit");
     /* An HTTP/2 stream needs no bucket: its own connection pool outlives the
      * request, and the pool's cleanup releases the ticket. */
     if (!r->connection->master) {

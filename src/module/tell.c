@@ -104,8 +104,7 @@ static void set_retry_after(request_rec *r, adm_usec_t drain)
 
 /* ---- the error log ------------------------------------------------------- */
 
-/* List the number of rejections by outcome: "3 rejected full, 0 timeout,
- * ...". */
+/* List the number of rejections by outcome: "full 3, timeout 0, ...". */
 static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
 {
     const char *list = NULL;
@@ -119,11 +118,9 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
             count += outcome == ADM_FULL   ? figures->outcomes[ADM_DRY_FULL]
                      : outcome == ADM_LATE ? figures->outcomes[ADM_DRY_LATE]
                                            : 0;
-            list = apr_psprintf(p, "%s%" APR_UINT64_T_FMT "%s %s",
-                                list ? list : "", count,
-                                list ? "" : " rejected",
-                                adm_outcome_name(outcome));
-            list = apr_pstrcat(p, list, ", ", NULL);
+            list = apr_psprintf(p, "%s%s %" APR_UINT64_T_FMT ", ",
+                                list ? list : "", adm_outcome_name(outcome),
+                                count);
         }
     }
     return list ? apr_pstrmemdup(p, list, strlen(list) - 2) : "";
@@ -138,12 +135,12 @@ static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
     if (adm_view_zone(admission_process_child(), zone->handle, now, &stats,
                       NULL)
         != APR_SUCCESS) {
-        return "its lock is held, no numbers";
+        return "its lock is held, so no numbers";
     }
-    return apr_psprintf(r->pool, "%u of %u active, %u of %u queued; so far %s",
-                        stats.active, stats.limit, stats.queued,
-                        stats.queue_length,
-                        list_rejections(r->pool, &stats.figures));
+    return apr_psprintf(
+        r->pool, "%u of %u active, %u of %u queued; total rejections: %s",
+        stats.active, stats.limit, stats.queued, stats.queue_length,
+        list_rejections(r->pool, &stats.figures));
 }
 
 /* A warning once per minute, zone and reason, across all children; a debug
@@ -156,13 +153,16 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
     adm_usec_t now = adm_now();
 
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
-                  "zone %s: rejected, %s", zone->name, reason);
+                  "zone %s: request rejected (%s): %s", zone->name,
+                  adm_outcome_name(verdict->outcome), reason);
     if (adm_zone_may_log(admission_process_segment(), zone->handle,
                          verdict->outcome, now, LOG_INTERVAL)) {
-        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
-                      "zone %s: request rejected, %s (%s); not logged again "
-                      "for a minute",
-                      zone->name, reason, numbers_of(r, zone, now));
+        ap_log_rerror(
+            APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
+            "zone %s: request rejected (%s): %s; %s; further ones are "
+            "not logged for 1 minute",
+            zone->name, adm_outcome_name(verdict->outcome), reason,
+            numbers_of(r, zone, now));
     }
 }
 
@@ -177,10 +177,10 @@ static void log_circle(request_rec *r, const admission_zone_t *zone)
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
                       "zone %s: this request came from a loopback address, and "
                       "all permits are held by requests of another virtual "
-                      "host that are proxied to one: if these have caused it, "
-                      "they wait for each other, and the limit belongs into "
-                      "one of the two virtual hosts; not logged again for a "
-                      "minute",
+                      "host that are proxied to a loopback address; if they "
+                      "have caused it, they wait for each other: set the limit "
+                      "in only one of the two virtual hosts; not logged again "
+                      "for 1 minute",
                       zone->name);
     }
 }
@@ -189,23 +189,23 @@ static const char *reason_for_unlimited(apr_status_t rv)
 {
     switch (rv) {
     case ADM_NO_CHILD:
-        return "this child could not be registered";
+        return "this child is not registered";
     case APR_EACCES:
-        return "this child may become another user";
+        return "this child can become another user";
     case ADM_NO_TICKET:
         return "the ticket table is full";
     case ADM_LOCK_LOST:
-        return "its lock is beyond repair";
+        return "its lock cannot be repaired";
     case ADM_INTERRUPTED:
         return "its lock is held by the code that this request interrupted";
     case ADM_BAD_SEGMENT:
-        return "somebody wrote into the shared memory";
+        return "the shared memory is corrupt";
     case ADM_ZONE_BUSY:
-        return "its lock is held by a process that does not run";
+        return "its lock is held by a stopped process";
     case ADM_ZONE_RETIRED:
         return "it was removed from the configuration";
     default:
-        return "it has no place in the shared memory";
+        return "it has no record in the shared memory";
     }
 }
 
@@ -219,8 +219,8 @@ static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
     if (adm_zone_may_log(segment, verdict->zone->handle, ADM_UNLIMITED,
                          adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
-                      "zone %s: %s, requests run without a limit; not logged "
-                      "again for a minute",
+                      "zone %s: %s; its requests run without a limit; not "
+                      "logged again for 1 minute",
                       verdict->zone->name,
                       reason_for_unlimited(verdict->fault));
     }

@@ -76,7 +76,7 @@ my %bad = (
         qr/lease=/, 'many', 'lease=', 'lease=2s', 'lease=25h', 'hold=0', 'hold=many',
         'fallback=local', 'lease=5s [keep]',
     ],
-    AdmissionStateFile => [ qr{path of a file nor 'off'|takes one argument}, '""' ],
+    AdmissionStateFile => [ qr{file path or 'off'|takes one argument}, '""' ],
     AdmissionHandlers => [ qr/dynamic|all|name/, '""' ],
 );
 
@@ -118,8 +118,8 @@ for my $directive (sort keys %bad) {
 
 # What is allowed is told in full where it is easily guessed wrong.
 refused(in_place("AdmissionQueue $$_[0]"), "AdmissionQueue $$_[0], told why", $$_[1]) for (
-    [ 'off', qr/0, for no queue/ ], [ '10 timeout=5m', qr/in ms, s, min or h, such as timeout=30s/ ],
-    [ '10 timeout=0', qr/a length of 0 is for no queue/ ],
+    [ 'off', qr/0 \(no queue\)/ ], [ '10 timeout=5m', qr/in ms, s, min or h, such as timeout=30s/ ],
+    [ '10 timeout=0', qr/a length of 0 means no queue/ ],
 );
 refused(in_place("MaxConcurrent $$_[0]"), "MaxConcurrent $$_[0], told why", $$_[1]) for (
     [ 'auto 5 4', qr/the minimum '5' is above the maximum '4'; .*auto \[min \[max\]\]/ ],

@@ -57,7 +57,7 @@ for_each_combo(sub {
           qr/ADM0006: AdmissionHandlers in \S+admission\.conf:2 / ],
         [ 'a queue and no limit but off', "MaxConcurrent off\nAdmissionQueue 10\n", qr/ADM0006/ ],
         [ 'a minimum beyond the workers', "<Location /x>\nMaxConcurrent auto 5000\nAdmissionQueue 0\n</Location>\n",
-          qr/ADM0103: .*MaxConcurrent auto 5000 can never be reached/ ],
+          qr/ADM0103: .*MaxConcurrent auto 5000 exceeds MaxRequestWorkers \d+ and can never be reached/ ],
         [ 'a maximum beyond the workers', "<Location /x>\nMaxConcurrent auto 1 5000\n</Location>\n" ],
         [ 'a target beyond the timeout', "<Location /x>\nMaxConcurrent 4\nAdmissionQueue 9 timeout=2s target=2500ms\n</Location>\n",
           qr/ADM0121: AdmissionQueue in \S+admission\.conf:3: .*target of 2500 ms.*timeout of 2000 ms/ ],

@@ -64,7 +64,7 @@ for_each_combo(sub {
     AdmissionCost 99 "%{HTTP:X-Class} == 'all'"
 </Location>
 CONF
-    $httpd->expect_in_log(qr/ADM0118: .*AdmissionCost 99 is more than MaxConcurrent 4/);
+    $httpd->expect_in_log(qr/ADM0118: .*AdmissionCost 99 exceeds MaxConcurrent 4/);
     $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
     priorities($httpd);

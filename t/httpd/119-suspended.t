@@ -17,7 +17,7 @@ LoadModule later_module $module
 </Location>
 CONF
     # Its module is not one of httpd's.
-    $httpd->expect_in_log(qr/ADM0153: zone z .*mod_later\.c may serve/);
+    $httpd->expect_in_log(qr/ADM0153: zone z .*mod_later\.c might serve/);
     my $gate = sub { return "$httpd->{dir}/docs/gate$_[0]" };
     my @asked;
 

@@ -5,7 +5,7 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 
 my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
-my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c may serve /;
+my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c might serve /;
 
 sub site {
     my ($httpd) = @_;

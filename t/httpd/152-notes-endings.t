@@ -51,7 +51,7 @@ for_each_combo(sub {
 </Location>
 CONF
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
-                          qr/ADM0203: .*no place in the shared memory/);
+                          qr/ADM0203: .*no record in the shared memory/);
     # prefork's children serve before it says so. A configuration must not be replaced
     # while it is read.
     wait_for { loads($httpd) } 'it has started';

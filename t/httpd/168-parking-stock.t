@@ -55,7 +55,7 @@ sub tell_story {
     my $httpd = start_stock_httpd($combo, $conf);
     my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
     my ($at_start, $at_most) =
-        $dump =~ /room to park: (\d+) requests in 2 children at start, (\d+) in 6 at most/;
+        $dump =~ /parking capacity: (\d+) requests in 2 children at start, (\d+) in 6 at most/;
     cmp_ok $at_start // 0, '>=', $queue, 'the queue has room in the children at start'
         or diag $dump;
     cmp_ok $at_most // 0, '>', $at_start // 0, '... and more comes with more children';

@@ -22,7 +22,7 @@ MaxRequestWorkers $children
 </Location>
 CONF
         my (undef, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
-        my ($room) = $dump =~ /room to park: (-?\d+)/;
+        my ($room) = $dump =~ /parking capacity: (-?\d+)/;
         cmp_ok $room // -1, '>', 0, ($factor =~ s/\n//r || 'no factor') . ': there is room to park'
             or diag $dump;
         $httpd->allow_in_log(qr/ADM0302|AH10159|AH00484/)->start;

@@ -61,7 +61,7 @@ for_each_combo(sub {
 
     my $httpd = with_capabilities($combo, '+setuid');
     $httpd->expect_in_log(qr/admission:error.*ADM0116: /,
-                          qr/admission:error.*ADM0203: .*may become another user/);
+                          qr/admission:error.*ADM0203: .*can become another user/);
     start_as($httpd);
     runs_at_once($httpd, 6, 'children with CAP_SETUID know no limit');
     is $httpd->logged('all1')->{status}, 'unlimited', 'the access log says so';

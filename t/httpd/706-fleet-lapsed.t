@@ -52,7 +52,7 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/AH10246/, qr/ADM014[36]/,
                          qr/ADM0141: .* in time;/, qr/ADM0142/);
     $httpd->expect_in_log(qr/ADM0141: no connection with the engine \S+: \S*WRONGPASS/,
-                          qr/ADM0202: zone db: request rejected, the lease of this server/,
+                          qr/ADM0202: zone db: request rejected \(fleet\): the lease of this server/,
                           qr/ADM0142: zone db: the lease .* is over, fallback=reject/);
     write_password($httpd, "wrong\n");
     $httpd->start;

@@ -93,7 +93,7 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo, workers => 40, conf => conf('reject'));
     $httpd->allow_in_log(qr/ADM0105/, $TOLD, qr/ADM0142/, qr/ADM014[34]/, qr/AH10246/);
     $httpd->expect_in_log(qr/ADM0146: zone db: .*late/, qr/ADM0147: zone db: MaxConcurrent is 3 here and 1 on/,
-                          qr/ADM0202: zone db: request rejected, the lease of this server/);
+                          qr/ADM0202: zone db: request rejected \(fleet\): the lease of this server/);
     wait_for { $httpd->zone('db')->{FleetLimit} == 1 } 'a Redis that is right grants a share';
     wait_for { lines($httpd, qr/ADM0147/) == 1 } 'another server states a lower limit: told';
     is_told($httpd, @$_) for @bad;
