@@ -95,21 +95,21 @@ static void leave_locked(const conn_rec *c)
 }
 
 adm_worker_t admission_http2_enter(const request_rec *r,
-                                   admission_request_t *known)
+                                   admission_request_t *state)
 {
     adm_worker_t worker;
 
     pthread_mutex_lock(&lock);
-    worker = enter_locked(r->connection->master, &known->why_denied);
+    worker = enter_locked(r->connection->master, &state->why_denied);
     pthread_mutex_unlock(&lock);
-    known->counts_for_http2 = worker == ADM_WORKER_NONE;
+    state->counts_for_http2 = worker == ADM_WORKER_NONE;
     return worker;
 }
 
 void admission_http2_leave_counted(const request_rec *r,
-                                   admission_request_t *known)
+                                   admission_request_t *state)
 {
-    known->counts_for_http2 = false;
+    state->counts_for_http2 = false;
     pthread_mutex_lock(&lock);
     leave_locked(r->connection->master);
     pthread_mutex_unlock(&lock);

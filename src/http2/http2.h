@@ -11,22 +11,22 @@
  *
  * @return ADM_WORKER_NONE: the stream may enter, and must call
  *         admission_http2_leave() at its end. Otherwise the stream must be
- *         rejected; @a known->why_denied has the reason.
+ *         rejected; @a state->why_denied has the reason.
  */
 adm_worker_t admission_http2_enter(const request_rec *r,
-                                   admission_request_t *known);
+                                   admission_request_t *state);
 
 /** admission_http2_leave() of a counted stream. */
 void admission_http2_leave_counted(const request_rec *r,
-                                   admission_request_t *known);
+                                   admission_request_t *state);
 
 /** Undo admission_http2_enter() when the stream's visit ends. Does nothing for
  *  a request that was not counted. Any thread. */
 static inline void admission_http2_leave(const request_rec *r,
-                                         admission_request_t *known)
+                                         admission_request_t *state)
 {
-    if (known->counts_for_http2) {
-        admission_http2_leave_counted(r, known);
+    if (state->counts_for_http2) {
+        admission_http2_leave_counted(r, state);
     }
 }
 

@@ -1,8 +1,8 @@
 /* admit.c - the handler hook.
  *
- * Decides whether the request counts (ask_zone), lets the capabilities prepare
- * it, enters the zone and waits (ask). Then admission_run() acts on the
- * decision: it runs the remaining handlers or rejects the request.
+ * Decides whether the request counts (handle_in_zone), lets the capabilities
+ * prepare it, enters the zone and waits (enter_and_run). Then admission_run()
+ * acts on the decision: it runs the remaining handlers or rejects the request.
  */
 #include <httpd.h>
 #include <http_config.h>
@@ -35,26 +35,26 @@
 /* ---- decide -------------------------------------------------------------- */
 
 /* A request that enters a zone, and the settings that it enters with. */
-typedef struct asking_t {
+typedef struct entrant_t {
     request_rec *r;
     const admission_dir_conf_t *conf;
     adm_child_t *child;
     admission_kin_t kin;
     const admission_target_t *target; /* target of the redirect on whose behalf
                                        * it enters; NULL: its own */
-} asking_t;
+} entrant_t;
 
-static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
-                            admission_request_t *known)
+static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
+                            admission_request_t *state)
 {
-    request_rec *r = asking->r;
+    request_rec *r = entrant->r;
     adm_entry_t entry = {
-        .queue_length = (uint32_t)admission_conf_queue_length(asking->conf),
-        .target_usec = admission_conf_queue_target(asking->conf),
-        .dry_run = admission_conf_is_dry_run(asking->conf)
+        .queue_length = (uint32_t)admission_conf_queue_length(entrant->conf),
+        .target_usec = admission_conf_queue_target(entrant->conf),
+        .dry_run = admission_conf_is_dry_run(entrant->conf)
     };
 
-    if (asking->kin.holds_any || self == ADMISSION_SELF_PART) {
+    if (entrant->kin.holds_any || self == ADMISSION_SELF_PART) {
         /* A request with a permit must not wait for a second one. Its worker is
          * already counted. */
         return entry;
@@ -62,7 +62,7 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
     if (self == ADMISSION_SELF_ENDLESS) {
         entry.worker = ADM_WORKER_DENIED;
         entry.wait = ADM_WAIT_BLOCKED;
-        known->why_denied = ENDLESS;
+        state->why_denied = ENDLESS;
     }
     else if (!r->connection->master) {
         entry.worker = ADM_WORKER_ONE;
@@ -70,10 +70,10 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
                                                      : ADM_WAIT_BLOCKED;
     }
     else {
-        entry.worker = admission_http2_enter(r, known);
+        entry.worker = admission_http2_enter(r, state);
         entry.wait = ADM_WAIT_BLOCKED;
     }
-    if (asking->kin.was_rejected) {
+    if (entrant->kin.was_rejected) {
         /* The error page for a full zone must not join its queue. */
         entry.wait = ADM_WAIT_NEVER;
     }
@@ -82,46 +82,46 @@ static adm_entry_t entry_of(const asking_t *asking, admission_self_t self,
 
 /* Evaluate key, priority and cost. Their expressions see the client's URL, but
  * the file and the handler that the URL leads to. */
-static void ask_key(const asking_t *asking, const admission_zone_t *zone,
-                    adm_entry_t *entry)
+static void evaluate_key(const entrant_t *entrant, const admission_zone_t *zone,
+                         adm_entry_t *entry)
 {
-    request_rec *r = asking->r;
+    request_rec *r = entrant->r;
     admission_url_view_t view;
 
     admission_url_show(&view, r, admission_url_asked(r));
-    if (asking->target) {
-        r->filename = asking->target->filename;
-        r->handler = asking->target->handler;
+    if (entrant->target) {
+        r->filename = entrant->target->filename;
+        r->handler = entrant->target->handler;
     }
-    admission_key_ask(r, asking->conf, zone, entry);
+    admission_key_ask(r, entrant->conf, zone, entry);
     admission_url_restore(&view);
 }
 
 /* Enter the zone. If verdict->outcome is ADM_WAITING, the ticket is in the
  * queue and @a how is the way that it waits. */
-static void enter(const asking_t *asking, admission_verdict_t *verdict,
+static void enter(const entrant_t *entrant, admission_verdict_t *verdict,
                   adm_wait_t *how)
 {
-    request_rec *r = asking->r;
-    admission_request_t *known = admission_visit_note(r, verdict->zone);
+    request_rec *r = entrant->r;
+    admission_request_t *state = admission_visit_note(r, verdict->zone);
     admission_self_t self;
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
-    known->leads_on = asking->target != NULL;
-    known->visit = admission_visit_make(r, verdict->zone);
-    ticket = &known->visit->ticket;
+    state->leads_on = entrant->target != NULL;
+    state->visit = admission_visit_make(r, verdict->zone);
+    ticket = &state->visit->ticket;
     self = admission_self_claim(r, verdict->zone, ticket);
     if (self == ADMISSION_SELF_HEIR) {
         admission_who_note(r, ticket);
         verdict->outcome = ADM_ADMITTED;
         return;
     }
-    entry = entry_of(asking, self, known);
+    entry = entry_of(entrant, self, state);
     if (verdict->zone->uses_flows) {
-        ask_key(asking, verdict->zone, &entry);
+        evaluate_key(entrant, verdict->zone, &entry);
     }
-    verdict->outcome = adm_ticket_enter(asking->child, verdict->zone->handle,
+    verdict->outcome = adm_ticket_enter(entrant->child, verdict->zone->handle,
                                         &entry, adm_now(), ticket);
     if (atomic_load(&ticket->held)) {
         admission_who_note(r, ticket);
@@ -130,7 +130,7 @@ static void enter(const asking_t *asking, admission_verdict_t *verdict,
     verdict->drain_usec = ticket->drain_usec;
     verdict->fault = ticket->fault;
     if (verdict->outcome == ADM_RESERVE || verdict->outcome == ADM_PARKING) {
-        verdict->reason = known->why_denied;
+        verdict->reason = state->why_denied;
     }
     *how = entry.wait;
 }
@@ -163,14 +163,14 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
 /* ---- the hook ------------------------------------------------------------ */
 
 /* Let each capability prepare the request, for example read its body. @return
- * OK, or what ask() must return. */
-static int prepare(const asking_t *asking)
+ * OK, or what enter_and_run() must return. */
+static int prepare(const entrant_t *entrant)
 {
     int i, rv = OK;
 
     for (i = 0; i < ADMISSION_PARTS_NUMBER && rv == OK; i++) {
         if (admission_parts[i]->before) {
-            rv = admission_parts[i]->before(asking->r, asking->conf,
+            rv = admission_parts[i]->before(entrant->r, entrant->conf,
                                             admission_admit);
         }
     }
@@ -179,23 +179,24 @@ static int prepare(const asking_t *asking)
 
 /* Prepare the request, enter the zone, wait, and act on the decision. @return
  * what a handler returns; SUSPENDED: parked, park.c continues the request. */
-static int ask(const asking_t *asking)
+static int enter_and_run(const entrant_t *entrant)
 {
-    request_rec *r = asking->r;
-    admission_verdict_t verdict = { .zone = admission_conf_zone(asking->conf) };
+    request_rec *r = entrant->r;
+    admission_verdict_t verdict = { .zone = admission_conf_zone(
+                                        entrant->conf) };
     adm_wait_t how = ADM_WAIT_NEVER;
 
     ap_assert(verdict.zone); /* checked by the callers */
-    if (!asking->kin.holds_any && !asking->kin.was_rejected) {
-        int rv = prepare(asking);
+    if (!entrant->kin.holds_any && !entrant->kin.was_rejected) {
+        int rv = prepare(entrant);
 
         if (rv != OK) {
             return rv;
         }
     }
-    enter(asking, &verdict, &how);
+    enter(entrant, &verdict, &how);
     if (verdict.outcome == ADM_WAITING
-        && wait_for_permit(r, asking->conf, how, &verdict) == SUSPENDED) {
+        && wait_for_permit(r, entrant->conf, how, &verdict) == SUSPENDED) {
         return SUSPENDED;
     }
     return admission_run(r, &verdict);
@@ -204,7 +205,7 @@ static int ask(const asking_t *asking)
 /* @return whether the URL is one of the module's pages. A site's rewrite rule
  * for all URLs would hide it, so the handler that the configuration sets for
  * the URL is restored, for the handler hooks that follow. */
-static bool is_page(request_rec *r)
+static bool restore_page_handler(request_rec *r)
 {
     const char *handler = admission_counts_redirect(r)
                               ? admission_opening_handler(r)
@@ -218,83 +219,84 @@ static bool is_page(request_rec *r)
 
 /* The request itself does not count. If it is about to be redirected inside
  * httpd, enter the target's zone now, while the request can still be parked. */
-ADMISSION_NOT_INLINED static int ask_for_target(request_rec *r)
+ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
 {
     admission_target_t target;
-    asking_t asking = { .r = r, .conf = &target.conf, .target = &target };
+    entrant_t entrant = { .r = r, .conf = &target.conf, .target = &target };
 
-    if (is_page(r) || !admission_detour_target(r, &target)) {
+    if (restore_page_handler(r) || !admission_detour_target(r, &target)) {
         return DECLINED;
     }
-    asking.child = admission_process_child();
-    return ask(&asking);
+    entrant.child = admission_process_child();
+    return enter_and_run(&entrant);
 }
 
-static inline int ask_elsewhere(request_rec *r,
-                                const admission_dir_conf_t *conf)
+static inline int enter_if_redirected(request_rec *r,
+                                      const admission_dir_conf_t *conf)
 {
-    return admission_detour_is_possible(r, conf) ? ask_for_target(r) : DECLINED;
+    return admission_detour_is_possible(r, conf) ? enter_for_target(r)
+                                                 : DECLINED;
 }
 
-static int ask_for_itself(request_rec *r, const admission_dir_conf_t *conf,
-                          adm_child_t *child)
+static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
+                            adm_child_t *child)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);
-    asking_t asking = { .r = r,
-                        .conf = conf,
-                        .child = child,
-                        .kin = admission_visit_kin(r, zone) };
+    entrant_t entrant = { .r = r,
+                          .conf = conf,
+                          .child = child,
+                          .kin = admission_visit_kin(r, zone) };
 
-    if (asking.kin.visit_of_zone) {
-        admission_visit_share(r, asking.kin.visit_of_zone);
-        admission_program_export_token(r, &asking.kin.visit_of_zone->ticket);
+    if (entrant.kin.visit_of_zone) {
+        admission_visit_share(r, entrant.kin.visit_of_zone);
+        admission_program_export_token(r, &entrant.kin.visit_of_zone->ticket);
         return DECLINED;
     }
-    if (asking.kin.was_rejected_by_zone) {
+    if (entrant.kin.was_rejected_by_zone) {
         /* The zone has already rejected this client and counted it. Send
          * httpd's built-in error text instead of the error page. */
         return admission_conf_reject_status(conf);
     }
-    if (asking.kin.holds_any) {
+    if (entrant.kin.holds_any) {
         admission_detour_leave_ended(r);
-        asking.kin = admission_visit_kin(r, zone);
+        entrant.kin = admission_visit_kin(r, zone);
     }
-    return ask(&asking);
+    return enter_and_run(&entrant);
 }
 
 /* Run the request without entering its zone. */
-static int let_through(request_rec *r, admission_verdict_t *verdict)
+static int run_without_permit(request_rec *r, admission_verdict_t *verdict)
 {
     admission_visit_note(r, verdict->zone);
     return admission_run(r, verdict);
 }
 
-ADMISSION_NOT_INLINED static int ask_zone(request_rec *r,
-                                          const admission_dir_conf_t *conf)
+ADMISSION_NOT_INLINED static int
+handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
 {
     admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
     adm_child_t *child;
     bool is_exempt;
 
     if (admission_counts_detour(r) || !admission_counts(conf, r)) {
-        return ask_elsewhere(r, conf);
+        return enter_if_redirected(r, conf);
     }
     is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
     child = admission_process_child();
     if (!child) {
         verdict.outcome = ADM_UNLIMITED;
         verdict.fault = admission_process_fault();
-        return let_through(r, &verdict);
+        return run_without_permit(r, &verdict);
     }
     if (is_exempt) {
         adm_zone_count_exempt(child, verdict.zone->handle);
         verdict.outcome = ADM_EXEMPT;
-        return let_through(r, &verdict);
+        return run_without_permit(r, &verdict);
     }
     if (r->prev && admission_detour_take_over(r, &verdict)) {
         return admission_run(r, &verdict);
     }
-    return ask_for_itself(r, conf, child);
+    return enter_for_itself(r, conf, child);
 }
 
 /* The configuration that applies to a request. A file that mod_include includes
@@ -317,6 +319,6 @@ int admission_admit(request_rec *r)
 {
     const admission_dir_conf_t *conf = conf_of(r);
 
-    return admission_conf_zone(conf) ? ask_zone(r, conf)
-                                     : ask_elsewhere(r, conf);
+    return admission_conf_zone(conf) ? handle_in_zone(r, conf)
+                                     : enter_if_redirected(r, conf);
 }

@@ -22,9 +22,9 @@ APLOG_USE_MODULE(admission);
 /* Warn of a limit or queue that exceeds the workers, although each number is
  * valid. Only informational for an automatic limit that can stay within them.
  */
-static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
-                                    const admission_zone_t *zone, int workers,
-                                    int free_for_zones, int parks)
+static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
+                                      const admission_zone_t *zone, int workers,
+                                      int free_for_zones, int parks)
 {
     int level = zone->said.is_auto && zone->said.min <= free_for_zones
                     ? APLOG_INFO
@@ -57,7 +57,7 @@ static void warn_of_impossible_zone(apr_pool_t *p, server_rec *s,
     }
 }
 
-static int dearest_of(const admission_dir_conf_t *conf)
+static int highest_cost(const admission_dir_conf_t *conf)
 {
     int i, most = 0;
 
@@ -71,7 +71,7 @@ static int dearest_of(const admission_dir_conf_t *conf)
 
 static void warn_of_cost(server_rec *s, const admission_section_t *section)
 {
-    int cost = dearest_of(section->own), limit = section->zone->limit;
+    int cost = highest_cost(section->own), limit = section->zone->limit;
 
     if (cost > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
@@ -113,7 +113,7 @@ static void warn_of_numbers(server_rec *s)
     }
 }
 
-static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
+static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     int workers = admission_capacity_workers();
@@ -130,9 +130,9 @@ static void warn_of_the_impossible(apr_pool_t *p, server_rec *s)
             "program inherits blocked signals; load mod_cgid instead");
     }
     for (i = 0; i < zones->nelts; i++) {
-        warn_of_impossible_zone(p, s,
-                                APR_ARRAY_IDX(zones, i, admission_zone_t *),
-                                workers, workers - reserved, parks);
+        warn_of_unreachable_limit(p, s,
+                                  APR_ARRAY_IDX(zones, i, admission_zone_t *),
+                                  workers, workers - reserved, parks);
     }
 }
 
@@ -140,7 +140,7 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
 {
     admission_said_warn(p, s);
     admission_room_warn(s);
-    warn_of_the_impossible(p, s);
+    warn_of_unreachable_limits(p, s);
     warn_of_numbers(s);
     admission_foreign_warn(p, s);
 }
@@ -175,7 +175,7 @@ int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-static void dump_room(apr_file_t *out, server_rec *s)
+static void dump_parking_capacity(apr_file_t *out, server_rec *s)
 {
     admission_room_t room = admission_room(s);
 
@@ -270,7 +270,7 @@ void admission_advice_test_config(apr_pool_t *pconf, server_rec *s)
     if (ap_exists_config_define("DUMP_ADMISSION")) {
         apr_file_open_stdout(&out, pconf);
         apr_file_printf(out, "Admission zones:\n");
-        dump_room(out, s);
+        dump_parking_capacity(out, s);
         dump_zones(pconf, out, s);
     }
     else if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) {

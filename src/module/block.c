@@ -11,11 +11,11 @@
 
 /* Once per second and child: the event MPM's listener can miss that workers are
  * idle. Requests that are parked have the dispatcher for this check. */
-static void look_at_listener(adm_usec_t now)
+static void check_listener(adm_usec_t now)
 {
-    static _Atomic adm_usec_t next_look;
+    static _Atomic adm_usec_t next_check;
 
-    if (adm_due(&next_look, now, ADM_USEC_PER_SEC)) {
+    if (adm_due(&next_check, now, ADM_USEC_PER_SEC)) {
         admission_mpm_keep_accepting();
     }
 }
@@ -31,7 +31,7 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
             admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
             return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
         }
-        look_at_listener(adm_now());
+        check_listener(adm_now());
         adm_round_help(ticket->child, adm_now());
         adm_ticket_sleep(ticket, deadline);
     }

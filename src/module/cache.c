@@ -35,7 +35,7 @@ static quick_handler_t quick_handler_of_cache(void)
 }
 
 /* A query changes headers and filters, so it gets a copy of the request. */
-static request_rec *copy_to_ask_with(const request_rec *r)
+static request_rec *copy_request(const request_rec *r)
 {
     request_rec *copy = apr_pmemdup(r->pool, r, sizeof(*r));
 
@@ -54,7 +54,7 @@ bool admission_cache_has(request_rec *r)
 
     /* Subrequests and redirects did not go through the quick handler. */
     return quick_handler && !r->main && !r->prev
-           && quick_handler(copy_to_ask_with(r), 1) == OK;
+           && quick_handler(copy_request(r), 1) == OK;
 }
 
 int admission_cache_serve(request_rec *r)

@@ -84,7 +84,7 @@ bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
  * workers is known yet. */
 #define LIMIT_OF_AUTO 64
 
-static long said_limit(const char *args)
+static long limit_of_args(const char *args)
 {
     char *behind_min, *end;
     long max;
@@ -106,7 +106,7 @@ admission_said_zones_t admission_said_zones(void)
     for (directive = ap_conftree; directive;
          directive = admission_said_next(directive)) {
         if (admission_said_is(directive, "MaxConcurrent")) {
-            long limit = said_limit(directive->args);
+            long limit = limit_of_args(directive->args);
 
             zones.limits++;
             zones.limit = limit > zones.limit ? limit : zones.limit;

@@ -98,7 +98,7 @@ bool admission_opening_is_of(const request_rec *r)
 }
 
 /* @return whether a section applies to all requests of the server. */
-static bool holds_for(const ap_directive_t *section, const server_rec *server)
+static bool applies_to(const ap_directive_t *section, const server_rec *server)
 {
     for (; section; section = section->parent) {
         if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
@@ -137,7 +137,7 @@ const char *admission_opening_path(const request_rec *r)
         const ap_directive_t *section = opening->directive->parent;
         const char *path = path_of(r->pool, section);
 
-        if (path && holds_for(section->parent, r->server)) {
+        if (path && applies_to(section->parent, r->server)) {
             found = path;
             if (strcmp(opening->handler, ADMISSION_STATUS_HANDLER) == 0) {
                 break;

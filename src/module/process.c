@@ -36,7 +36,7 @@ adm_segment_t *admission_process_segment(void)
     return segment;
 }
 
-static void join(uint32_t generation, apr_pool_t *p)
+static void register_process(uint32_t generation, apr_pool_t *p)
 {
     apr_status_t rv = adm_child_register(&child, segment, generation, p);
 
@@ -69,7 +69,7 @@ void admission_process_register(uint32_t generation, apr_pool_t *pchild)
         log_privileged();
     }
     else {
-        join(generation, pchild);
+        register_process(generation, pchild);
     }
 }
 
@@ -81,7 +81,7 @@ adm_child_t *admission_process_own_child(void)
 /* @return whether the calling process is a fork of a child, made to serve a
  * request, and may register itself. Only such a process drops privileges late.
  */
-static bool may_join_now(void)
+static bool can_register_now(void)
 {
     if (!is_privileged) {
         return child && !adm_child_is_self(child);
@@ -97,8 +97,8 @@ static bool may_join_now(void)
  * child's. */
 adm_child_t *admission_process_child(void)
 {
-    if (may_join_now()) {
-        join(0, ap_server_conf->process->pool);
+    if (can_register_now()) {
+        register_process(0, ap_server_conf->process->pool);
     }
     return child;
 }

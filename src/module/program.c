@@ -11,20 +11,20 @@ APLOG_USE_MODULE(admission);
 
 /* Whether mod_cgid's daemon starts programs, and whether a program that it
  * starts can be identified by its token. */
-static bool is_daemon_there;
-static bool is_token_found;
+static bool has_daemon;
+static bool has_token;
 
 int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s)
 {
-    is_daemon_there = ap_find_linked_module("mod_cgid.c") != NULL;
-    is_token_found = false;
-    if (!admission_process_segment() || !is_daemon_there
+    has_daemon = ap_find_linked_module("mod_cgid.c") != NULL;
+    has_token = false;
+    if (!admission_process_segment() || !has_daemon
         || ap_find_linked_module("mod_cgi.c")) {
         return OK; /* with both modules loaded, either could start a program */
     }
-    is_token_found = adm_program_try_token(ptemp);
-    if (!is_token_found) {
+    has_token = adm_program_try_token(ptemp);
+    if (!has_token) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
                      "cannot find the PIDs of programs that mod_cgid starts: "
                      "programs of other users (suEXEC), and of a child that "
@@ -43,7 +43,7 @@ void admission_program_export_token(request_rec *r, const adm_ticket_t *ticket)
 {
     char token[ADM_TOKEN_LENGTH];
 
-    if (is_token_found && is_cgi(r->handler)) {
+    if (has_token && is_cgi(r->handler)) {
         adm_program_token(ticket, token);
         apr_table_set(r->subprocess_env, ADM_TOKEN_VARIABLE, token);
     }
@@ -59,9 +59,8 @@ void admission_program_remove_token(request_rec *r)
 bool admission_program_has_no_daemon(const request_rec *r,
                                      const adm_ticket_t *ticket, int rv)
 {
-    return rv == HTTP_SERVICE_UNAVAILABLE && is_daemon_there
-           && is_cgi(r->handler) && atomic_load(&ticket->held)
-           && !adm_program_was_announced(ticket);
+    return rv == HTTP_SERVICE_UNAVAILABLE && has_daemon && is_cgi(r->handler)
+           && atomic_load(&ticket->held) && !adm_program_was_announced(ticket);
 }
 
 /* Remove the token, which mod_cgid has already copied into the program's
@@ -69,7 +68,7 @@ bool admission_program_has_no_daemon(const request_rec *r,
  * @return how the program is started. */
 static adm_start_t take_token(const request_rec *r)
 {
-    if (!is_daemon_there) {
+    if (!has_daemon) {
         return ADM_START_HERE;
     }
     if (!apr_table_get(r->subprocess_env, ADM_TOKEN_VARIABLE)) {

@@ -61,16 +61,15 @@ static int run_handlers_behind(request_rec *r)
  * connections, mod_cgid responds with 503 immediately, so that the whole queue
  * would be rejected within milliseconds. Retrying with the permit holds the
  * queue back. */
-static int run_when_daemon_is_there(request_rec *r,
-                                    const admission_request_t *known)
+static int run_with_retries(request_rec *r, const admission_request_t *state)
 {
     adm_usec_t pause = DAEMON_PAUSE_USEC;
     int rv = run_handlers_behind(r);
 
-    while (known->visit
-           && admission_program_has_no_daemon(r, &known->visit->ticket, rv)
+    while (state->visit
+           && admission_program_has_no_daemon(r, &state->visit->ticket, rv)
            && pause <= DAEMON_PAUSE_MAX_USEC
-           && !adm_child_is_stopping(known->visit->ticket.child)
+           && !adm_child_is_stopping(state->visit->ticket.child)
            && !admission_wait_client_has_gone(r)) {
         apr_sleep(pause);
         pause *= 2;
@@ -109,36 +108,36 @@ static int end_parts(void *const begun[ADMISSION_PARTS_NUMBER], int rv)
  * queried again, because it may have cached the response during the wait. If
  * the cached response is removed in between, the restarted request runs on this
  * request's permit. */
-static int run_with_permit(request_rec *r, admission_request_t *known,
+static int run_with_permit(request_rec *r, admission_request_t *state,
                            bool has_waited)
 {
     void *begun[ADMISSION_PARTS_NUMBER + 1];
     bool is_proxied = admission_backend_is_asked(r);
-    bool tells_http2, watches;
+    bool has_header, watches;
     int rest, rv;
 
-    begin_parts(r, known->visit, begun);
-    tells_http2 = is_proxied && admission_self_begin_http2(r);
-    watches = is_proxied && admission_upgrade_watch(r, &known->visit->ticket);
-    admission_program_export_token(r, &known->visit->ticket);
+    begin_parts(r, state->visit, begun);
+    has_header = is_proxied && admission_self_begin_http2(r);
+    watches = is_proxied && admission_upgrade_watch(r, &state->visit->ticket);
+    admission_program_export_token(r, &state->visit->ticket);
     if (has_waited && admission_cache_has(r)) {
         rv = admission_cache_serve(r);
     }
     else {
-        rv = run_when_daemon_is_there(r, known);
+        rv = run_with_retries(r, state);
     }
     admission_program_remove_token(r);
-    if (tells_http2) {
+    if (has_header) {
         admission_self_end_http2(r);
     }
     if (watches) {
         admission_upgrade_unwatch(r);
     }
     rest = end_parts(begun, rv);
-    if (known->visit /* unless the redirect's target took it over */
-        && admission_release_after_handler(r, &known->visit->ticket, rv,
+    if (state->visit /* unless the redirect's target took it over */
+        && admission_release_after_handler(r, &state->visit->ticket, rv,
                                            rest >= 0)) {
-        known->visit = NULL;
+        state->visit = NULL;
     }
     return rest >= 0 ? admission_parts[rest]->rest(r, begun[rest]) : rv;
 }
@@ -147,7 +146,7 @@ static int run_with_permit(request_rec *r, admission_request_t *known,
  * child stops. An ErrorDocument could then block the child's exit, for example
  * because it needs mod_cgid's daemon, which exits with the child. 499, for the
  * access log, is nginx's "client closed request". */
-static int hang_up(request_rec *r, adm_outcome_t outcome)
+static int drop_connection(request_rec *r, adm_outcome_t outcome)
 {
     r->connection->keepalive = AP_CONN_CLOSE;
     if (outcome == ADM_GONE) {
@@ -160,41 +159,41 @@ static int hang_up(request_rec *r, adm_outcome_t outcome)
     return DONE;
 }
 
-static int act(request_rec *r, admission_request_t *known,
+static int act(request_rec *r, admission_request_t *state,
                const admission_verdict_t *verdict)
 {
     adm_action_t action = adm_outcome_action(verdict->outcome);
 
     if (action == ADM_RUN) {
-        return run_with_permit(r, known, verdict->outcome == ADM_WAITED);
+        return run_with_permit(r, state, verdict->outcome == ADM_WAITED);
     }
-    known->visit = NULL; /* the ticket has ended */
+    state->visit = NULL; /* the ticket has ended */
     if (action == ADM_RUN_FREE) {
         return run_handlers_behind(r);
     }
     return action == ADM_REFUSE ? admission_url_reject(r)
-                                : hang_up(r, verdict->outcome);
+                                : drop_connection(r, verdict->outcome);
 }
 
 int admission_run(request_rec *r, const admission_verdict_t *verdict)
 {
-    admission_request_t *known = admission_visit_request(r);
+    admission_request_t *state = admission_visit_request(r);
     int rv;
 
-    known->may_suspend = !r->main && !r->prev;
-    if (known->leads_on
+    state->may_suspend = !r->main && !r->prev;
+    if (state->leads_on
         && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
         rv = admission_detour_run(r, verdict, run_handlers_behind);
-        if (known->may_suspend && admission_ready_is_leaving(r->connection)) {
+        if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
             /* The response's rest is sent without a worker. */
             rv = SUSPENDED;
         }
     }
     else {
         admission_tell(r, verdict);
-        rv = act(r, known, verdict);
-        admission_http2_leave(r, known);
+        rv = act(r, state, verdict);
+        admission_http2_leave(r, state);
     }
-    known->may_suspend = false;
+    state->may_suspend = false;
     return rv;
 }

@@ -169,7 +169,7 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
 /* Warn of a local filter that drops the header of nested_self.c, so that
  * requests wait for each other. Uses the log interval of ADM_WAITED, which no
  * other message uses. */
-static void log_circle(request_rec *r, const admission_zone_t *zone)
+static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)
 {
     if (admission_self_is_awaited(r, zone)
         && adm_zone_may_log(admission_process_segment(), zone->handle,
@@ -252,7 +252,7 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
         mark_rejected(r);
         log_rejection(r, verdict);
         if (verdict->outcome == ADM_TIMEOUT) {
-            log_circle(r, verdict->zone);
+            log_mutual_wait(r, verdict->zone);
         }
         break;
     case ADM_HANG_UP:
@@ -265,15 +265,15 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
 
 /* Importance of the decision about one request of a redirect chain: a
  * rejection, then a wait, then any other decision. */
-static int weight_of(const request_rec *r)
+static int importance_of(const request_rec *r)
 {
-    const admission_request_t *known = admission_visit_request(r);
+    const admission_request_t *state = admission_visit_request(r);
     const char *status = apr_table_get(r->notes, NOTE_STATUS);
 
     if (!status) {
         return 0;
     }
-    if (known && known->was_rejected) {
+    if (state && state->was_rejected) {
         return 3;
     }
     return strcmp(status, adm_outcome_name(ADM_WAITED)) == 0 ? 2 : 1;
@@ -285,19 +285,19 @@ static int weight_of(const request_rec *r)
 int admission_tell_log_transaction(request_rec *r)
 {
     request_rec *last = r;
-    request_rec *told = r;
+    request_rec *logged = r;
 
     if (!r->next) {
         return DECLINED;
     }
     for (; r; r = r->next) {
         last = r;
-        if (r != told && weight_of(r) > weight_of(told)) {
-            told = r;
+        if (r != logged && importance_of(r) > importance_of(logged)) {
+            logged = r;
         }
     }
-    if (told != last) {
-        copy_notes(last->notes, told->notes);
+    if (logged != last) {
+        copy_notes(last->notes, logged->notes);
     }
     return DECLINED;
 }

@@ -33,7 +33,7 @@ typedef enum { NOTHING_YET, SWITCHES, ANSWERS } admission_begin_t;
 
 /* Classify the first bytes of a response. Another response follows one with a
  * status 1xx. */
-static admission_begin_t look_at(const char *data, apr_size_t length)
+static admission_begin_t classify(const char *data, apr_size_t length)
 {
     static const char version[] = "HTTP/1.";
     const char *status = data + strlen(version) + 2; /* "1 " */
@@ -50,7 +50,7 @@ static admission_begin_t look_at(const char *data, apr_size_t length)
 
 /* Classify the first data in a brigade. Both modules send it from memory, so
  * the read does not block. */
-static admission_begin_t look_into(apr_bucket_brigade *bb)
+static admission_begin_t classify_brigade(apr_bucket_brigade *bb)
 {
     const char *data;
     apr_size_t length;
@@ -61,7 +61,7 @@ static admission_begin_t look_into(apr_bucket_brigade *bb)
         if (!APR_BUCKET_IS_METADATA(b)) {
             return apr_bucket_read(b, &data, &length, APR_NONBLOCK_READ)
                            == APR_SUCCESS
-                       ? look_at(data, length)
+                       ? classify(data, length)
                        : ANSWERS;
         }
     }
@@ -74,7 +74,7 @@ static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     admission_upgrade_t *watched = f->ctx;
     adm_ticket_t *ticket = watched->ticket;
-    admission_begin_t begin = ticket ? look_into(bb) : NOTHING_YET;
+    admission_begin_t begin = ticket ? classify_brigade(bb) : NOTHING_YET;
     apr_status_t rv = ap_pass_brigade(f->next, bb);
 
     if (begin != NOTHING_YET) {

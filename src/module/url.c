@@ -24,16 +24,16 @@ static const admission_dir_conf_t *conf_of(const request_rec *r)
     return ap_get_module_config(r->per_dir_config, &admission_module);
 }
 
-/* ---- the requested URL ---------------------------------------------------- */
+/* ---- the requested URL --------------------------------------------------- */
 
 /* @return whether the file of the request does not exist and nothing ran for
  * it. Its ErrorDocument can be a front controller. The error page of a rejected
  * request cannot. */
 static bool is_missing_file(const request_rec *r)
 {
-    const admission_request_t *known = admission_visit_request(r);
+    const admission_request_t *state = admission_visit_request(r);
 
-    return r->status == HTTP_NOT_FOUND && !(known && known->was_rejected)
+    return r->status == HTTP_NOT_FOUND && !(state && state->was_rejected)
            && (!r->handler || admission_counts_file(r));
 }
 
@@ -64,7 +64,7 @@ static bool has_its_url(const request_rec *r)
     return r->uri == r->parsed_uri.path;
 }
 
-/* ---- sections ---------------------------------------------------------------- */
+/* ---- sections ------------------------------------------------------------ */
 
 static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
                                          const admission_dir_conf_t *conf)
@@ -120,7 +120,7 @@ int admission_url_reject(request_rec *r)
     return admission_conf_reject_status(conf);
 }
 
-/* ---- expressions ------------------------------------------------------------- */
+/* ---- expressions --------------------------------------------------------- */
 
 void admission_url_show(admission_url_view_t *view, request_rec *r,
                         request_rec *asked)

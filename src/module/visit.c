@@ -8,11 +8,11 @@
 admission_request_t *admission_visit_note(request_rec *r,
                                           const admission_zone_t *zone)
 {
-    admission_request_t *known = apr_pcalloc(r->pool, sizeof(*known));
+    admission_request_t *state = apr_pcalloc(r->pool, sizeof(*state));
 
-    known->zone = zone;
-    ap_set_module_config(r->request_config, &admission_module, known);
-    return known;
+    state->zone = zone;
+    ap_set_module_config(r->request_config, &admission_module, state);
+    return state;
 }
 
 void admission_visit_share(request_rec *r, admission_visit_t *visit)
@@ -22,13 +22,13 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit)
 
 static admission_connection_t *make_connection(conn_rec *c)
 {
-    admission_connection_t *known = admission_visit_connection(c);
+    admission_connection_t *state = admission_visit_connection(c);
 
-    if (!known) {
-        known = apr_pcalloc(c->pool, sizeof(*known));
-        ap_set_module_config(c->conn_config, &admission_module, known);
+    if (!state) {
+        state = apr_pcalloc(c->pool, sizeof(*state));
+        ap_set_module_config(c->conn_config, &admission_module, state);
     }
-    return known;
+    return state;
 }
 
 void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
@@ -55,11 +55,11 @@ admission_kin_t admission_visit_kin(const request_rec *r,
     }
     for (ancestor = admission_visit_parent(r); ancestor;
          ancestor = admission_visit_parent(ancestor)) {
-        admission_request_t *known = admission_visit_request(ancestor);
+        admission_request_t *state = admission_visit_request(ancestor);
 
-        if (known && known->was_rejected) {
+        if (state && state->was_rejected) {
             kin.was_rejected = true;
-            kin.was_rejected_by_zone |= known->zone == zone;
+            kin.was_rejected_by_zone |= state->zone == zone;
         }
     }
     return kin;

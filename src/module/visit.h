@@ -72,18 +72,18 @@ admission_visit_connection(const conn_rec *c)
  *  none. */
 static inline admission_visit_t *admission_visit_first(const conn_rec *c)
 {
-    const admission_connection_t *known = admission_visit_connection(c);
+    const admission_connection_t *state = admission_visit_connection(c);
 
-    return known ? known->first : NULL;
+    return state ? state->first : NULL;
 }
 
 /** @return the connection's descriptor for waiting for its client; NULL:
  *  none. */
 static inline struct admission_ready_t *admission_visit_ready(const conn_rec *c)
 {
-    const admission_connection_t *known = admission_visit_connection(c);
+    const admission_connection_t *state = admission_visit_connection(c);
 
-    return known ? known->ready : NULL;
+    return state ? state->ready : NULL;
 }
 
 /** @return the request that this one is a subrequest of, or was redirected
@@ -114,10 +114,10 @@ void admission_visit_share(request_rec *r, admission_visit_t *visit);
 static inline admission_visit_t *admission_visit_of(const request_rec *r)
 {
     for (; r; r = admission_visit_parent(r)) {
-        const admission_request_t *known = admission_visit_request(r);
+        const admission_request_t *state = admission_visit_request(r);
 
-        if (known && known->visit && adm_ticket_holds(&known->visit->ticket)) {
-            return known->visit;
+        if (state && state->visit && adm_ticket_holds(&state->visit->ticket)) {
+            return state->visit;
         }
     }
     return NULL;

@@ -31,7 +31,7 @@ static bool is_of_this_server(const conn_rec *c)
 
 /* @return whether a proxy on this server sent the request for an outside
  * client. */
-static bool is_passed_on(const request_rec *r)
+static bool is_proxied(const request_rec *r)
 {
     return apr_table_get(r->headers_in, "X-Forwarded-For")
            || apr_table_get(r->headers_in, "Forwarded")
@@ -43,10 +43,10 @@ static bool is_passed_on(const request_rec *r)
  * effect only, as WordPress does to wp-cron.php, and disconnected without
  * reading the response. A GET is useless without a reader; moreover, a proxy
  * can pass it on without a header. */
-static bool is_own_errand(const request_rec *r)
+static bool is_local_post(const request_rec *r)
 {
     return r->method_number == M_POST && is_of_this_server(r->connection)
-           && !is_passed_on(r);
+           && !is_proxied(r);
 }
 
 bool admission_wait_ignores_end(const request_rec *r)
@@ -54,13 +54,13 @@ bool admission_wait_ignores_end(const request_rec *r)
     while (r->main) {
         r = r->main; /* a subrequest has no client */
     }
-    return may_half_close(r) || is_own_errand(r);
+    return may_half_close(r) || is_local_post(r);
 }
 
 /* @return whether the client has closed its connection. Detects this even
  * behind unread data and under TLS. If the system cannot detect it, the client
  * counts as connected. */
-static bool has_hung_up(const request_rec *r)
+static bool has_closed(const request_rec *r)
 {
 #ifdef POLLRDHUP
     apr_socket_t *socket = ap_get_conn_socket(r->connection);
@@ -80,9 +80,9 @@ bool admission_wait_client_has_gone(const request_rec *r)
 {
     const conn_rec *c = r->connection;
 
-    /* An HTTP/2 stream has no socket; the connection's thread sets `aborted`. */
+    /* An HTTP/2 stream has no socket; its connection's thread sets `aborted`. */
     return c->master ? c->aborted || c->master->aborted
-                     : c->aborted || has_hung_up(r);
+                     : c->aborted || has_closed(r);
 }
 
 /* ---- the child ----------------------------------------------------------- */
@@ -128,14 +128,14 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
 void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
                         admission_verdict_t *verdict)
 {
-    const admission_request_t *known = admission_visit_request(r);
-    const adm_ticket_t *ticket = &known->visit->ticket;
+    const admission_request_t *state = admission_visit_request(r);
+    const adm_ticket_t *ticket = &state->visit->ticket;
 
     *verdict = (admission_verdict_t){ .outcome = outcome,
-                                      .zone = known->zone,
+                                      .zone = state->zone,
                                       .queued_ahead = ticket->queued_ahead,
                                       .waited_usec = adm_now() - began,
                                       .drain_usec = ticket->drain_usec,
                                       .fault = ticket->fault,
-                                      .reason = known->why_denied };
+                                      .reason = state->why_denied };
 }

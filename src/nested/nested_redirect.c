@@ -155,12 +155,12 @@ bool admission_detour_target(request_rec *r, admission_target_t *target)
 
 /* Release the permit and forget the visit: another request can reuse it
  * immediately. */
-static void release_early(const request_rec *r, admission_request_t *known)
+static void release_early(const request_rec *r, admission_request_t *state)
 {
-    adm_ticket_release(&known->visit->ticket, adm_now());
-    known->visit = NULL;
-    known->ahead = NULL;
-    admission_http2_leave(r, known);
+    adm_ticket_release(&state->visit->ticket, adm_now());
+    state->visit = NULL;
+    state->ahead = NULL;
+    admission_http2_leave(r, state);
 }
 
 /* Release a permit that the target did not take over. A subrequest may have run
@@ -175,30 +175,30 @@ static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
 int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
                          int (*redirect)(request_rec *r))
 {
-    admission_request_t *known = admission_visit_request(r);
+    admission_request_t *state = admission_visit_request(r);
     int rv;
 
-    known->ahead = verdict;
+    state->ahead = verdict;
     rv = redirect(r);
-    if (known->ahead) {
-        known->ahead = NULL;
-        release_unused(r, &known->visit->ticket, rv);
+    if (state->ahead) {
+        state->ahead = NULL;
+        release_unused(r, &state->visit->ticket, rv);
     }
-    admission_http2_leave(r, known);
+    admission_http2_leave(r, state);
     return rv;
 }
 
 /* @return the state of the earlier request in this redirect chain that entered
  * a zone on behalf of its target; NULL: none. */
-static admission_request_t *known_ahead(const request_rec *r)
+static admission_request_t *state_ahead(const request_rec *r)
 {
     const request_rec *prev;
 
     for (prev = r->main ? NULL : r->prev; prev; prev = prev->prev) {
-        admission_request_t *known = admission_visit_request(prev);
+        admission_request_t *state = admission_visit_request(prev);
 
-        if (known && known->ahead) {
-            return known;
+        if (state && state->ahead) {
+            return state;
         }
     }
     return NULL;
@@ -206,8 +206,8 @@ static admission_request_t *known_ahead(const request_rec *r)
 
 bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
 {
-    admission_request_t *before = known_ahead(r);
-    admission_request_t *known;
+    admission_request_t *before = state_ahead(r);
+    admission_request_t *state;
 
     if (!before) {
         return false;
@@ -217,9 +217,9 @@ bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
         return false;
     }
     *verdict = *before->ahead;
-    known = admission_visit_note(r, verdict->zone);
-    known->visit = before->visit;
-    known->counts_for_http2 = before->counts_for_http2;
+    state = admission_visit_note(r, verdict->zone);
+    state->visit = before->visit;
+    state->counts_for_http2 = before->counts_for_http2;
     before->visit = NULL;
     before->counts_for_http2 = false;
     before->ahead = NULL;
@@ -242,11 +242,11 @@ void admission_detour_leave_ended(request_rec *r)
         return;
     }
     for (prev = r->prev; prev; prev = prev->prev) {
-        admission_request_t *known = admission_visit_request(prev);
+        admission_request_t *state = admission_visit_request(prev);
 
-        if (known && known->visit
-            && admission_release_has_ended(&known->visit->ticket)) {
-            release_early(r, known);
+        if (state && state->visit
+            && admission_release_has_ended(&state->visit->ticket)) {
+            release_early(r, state);
         }
     }
 }

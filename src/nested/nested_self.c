@@ -87,7 +87,7 @@ static bool is_same_mac(const char *one, const char *other)
 }
 
 /* Cut the MAC off a word. @return whether it is valid. */
-static bool is_ours(apr_pool_t *p, char *word)
+static bool has_valid_mac(apr_pool_t *p, char *word)
 {
     char *mac = strchr(word, '/');
 
@@ -159,10 +159,10 @@ static bool is_still_needed(const request_rec *r,
     bool is_part = false;
 
     for (; r; r = admission_visit_parent(r)) {
-        const admission_request_t *known = admission_visit_request(r);
+        const admission_request_t *state = admission_visit_request(r);
 
         if (admission_include_may_exec((request_rec *)r)
-            || (is_part && known && known->visit == visit)) {
+            || (is_part && state && state->visit == visit)) {
             return true;
         }
         is_part |= r->main != NULL;
@@ -199,7 +199,7 @@ static const char *word_of(const request_rec *r, const admission_visit_t *visit)
 
 /* @return the header of a request that is sent on behalf of @a r; NULL: it
  * needs none. */
-static const char *words_for_backend(const request_rec *r)
+static const char *header_for_backend(const request_rec *r)
 {
     const request_rec *first = admission_visit_root(r);
     admission_visit_t *visit = admission_visit_first(r->connection);
@@ -220,9 +220,9 @@ static const char *words_for_backend(const request_rec *r)
 
 /* Set the header, or remove a foreign one, which a client can send as a trailer
  * of its body. @return whether it is set. */
-static bool put_words(request_rec *r)
+static bool set_header(request_rec *r)
 {
-    const char *words = words_for_backend(r);
+    const char *words = header_for_backend(r);
 
     if (words) {
         apr_table_setn(r->headers_in, HEADER, words);
@@ -236,12 +236,12 @@ static bool put_words(request_rec *r)
 /* Here headers_in is mod_proxy's copy, from which it makes its request. */
 int admission_self_proxy_fixups(request_rec *r)
 {
-    return put_words(r) ? OK : DECLINED;
+    return set_header(r) ? OK : DECLINED;
 }
 
 bool admission_self_begin_http2(request_rec *r)
 {
-    return admission_backend_speaks_http2(r) && put_words(r);
+    return admission_backend_speaks_http2(r) && set_header(r);
 }
 
 void admission_self_end_http2(request_rec *r)
@@ -262,7 +262,7 @@ static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
     while (*words) {
         char *word = ap_getword_white(p, &words);
 
-        if (!is_ours(p, word)) {
+        if (!has_valid_mac(p, word)) {
             *ignores = true;
         }
         else if (strncmp(word, HOPS, strlen(HOPS)) == 0) {
@@ -325,7 +325,7 @@ admission_self_t admission_self_claim(const request_rec *r,
     return claim;
 }
 
-/* ---- a filter that drops the header ---------------------------------------- */
+/* ---- a filter that drops the header -------------------------------------- */
 
 bool admission_self_is_awaited(const request_rec *r,
                                const admission_zone_t *zone)

@@ -67,7 +67,8 @@ static void check_run(const redisReply *from)
     char run[41];
 
     if (redis_words_run(from, run, sizeof(run)) == NULL) {
-        MUST(strlen(run) >= 8 && strspn(run, "0123456789abcdef") == strlen(run));
+        MUST(strlen(run) >= 8
+             && strspn(run, "0123456789abcdef") == strlen(run));
     }
 }
 
