@@ -170,6 +170,8 @@ static bool go_up(hierarchy_t *tree)
     return slash != NULL;
 }
 
+/* Open the memory files of this cgroup and of those above it. Missing files are
+ * left closed. */
 static void open_memory(agent_group_t *group, const char *root,
                         hierarchy_t tree, bool is_second)
 {
@@ -194,6 +196,7 @@ static void open_memory(agent_group_t *group, const char *root,
     } while (++levels < AGENT_GROUP_LEVELS && go_up(&tree));
 }
 
+/* Open the CPU quota files of this cgroup and of those above it. */
 static void open_quotas(agent_group_t *group, const char *root,
                         hierarchy_t tree, bool is_second)
 {
@@ -346,6 +349,7 @@ uint64_t agent_group_limit_kb(const agent_group_t *group)
 
 /* ---- CPUs --------------------------------------------------------------------------- */
 
+/* @return thousandths of a CPU; AGENT_GROUP_NONE: no limit. */
 static uint64_t quota_permille(const agent_group_quota_t *quota)
 {
     uint64_t part = 0, period = 0;

@@ -119,6 +119,7 @@ static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
     }
 }
 
+/* Measure the CPUs over the last @a usec microseconds. */
 static void sample_cpus(agent_sense_t *sense, uint64_t usec)
 {
     static cores_t cores;
@@ -193,6 +194,8 @@ static const agent_file_t *pressure_of(const agent_sense_t *sense)
                                          : &sense->pressure;
 }
 
+/* Measure the stalls over the last @a usec microseconds, or use the estimate
+ * from events. */
 static void sample_stalls(agent_sense_t *sense, uint64_t usec)
 {
     uint64_t stalled = 0;
@@ -293,11 +296,11 @@ uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly)
 
 const char *agent_sense_missing(const agent_sense_t *sense)
 {
-    static char words[160];
+    static char list[160];
     uint64_t unused;
     size_t length;
 
-    snprintf(words, sizeof(words), "%s%s%s%s",
+    snprintf(list, sizeof(list), "%s%s%s%s",
              sense->memory.fd < 0 ? "available memory (/proc/meminfo), " : "",
              sense->stat.fd < 0 ? "CPUs (/proc/stat), " : "",
              read_pressure(pressure_of(sense), &unused)
@@ -306,9 +309,9 @@ const char *agent_sense_missing(const agent_sense_t *sense)
              agent_group_cpu_usec(&sense->group) == AGENT_GROUP_NONE
                  ? "CPU time of httpd (a cgroup), "
                  : "");
-    length = strlen(words);
+    length = strlen(list);
     if (length > 2) {
-        words[length - 2] = '\0';
+        list[length - 2] = '\0';
     }
-    return words;
+    return list;
 }

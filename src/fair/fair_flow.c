@@ -34,6 +34,7 @@ static void copy_name(char to[ADM_KEY_NAME], const char *name)
     memcpy(to, name ? name : "", length);
 }
 
+/* What an entry asks for, without the fields of its ticket. */
 static adm_ask_rec_t ask_of(const adm_entry_t *entry)
 {
     return (adm_ask_rec_t){
@@ -208,6 +209,7 @@ static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
 
 /* ---- the queue of a flow --------------------------------------------------- */
 
+/* Insert a ticket after @a prev_idx; 0: as the first one. */
 static void link_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
                      uint32_t ticket_idx, uint32_t prev_idx)
 {

@@ -40,6 +40,7 @@ static const char *name_network(apr_pool_t *p, const apr_sockaddr_t *address,
     return bits < all ? apr_psprintf(p, "%s/%d", text, bits) : text;
 }
 
+/* @return the network of the client's address, of fair->bits or bits6 bits. */
 static const char *client_key(request_rec *r, const admission_fair_t *fair)
 {
     apr_sockaddr_t address = *r->useragent_addr;

@@ -44,6 +44,9 @@ static bool check_ticket(search_t *search, uint32_t ticket_idx)
     return room == ADM_ROOM_IDLE;
 }
 
+/* The search_ functions check the tickets of a flow, ring, level or priority in
+ * the order of turns. They return whether the search is over: a ticket can run,
+ * or a list is corrupt. */
 static bool search_flow(search_t *search, const adm_flow_rec_t *flow,
                         unsigned priority)
 {

@@ -117,6 +117,8 @@ static int run(request_rec *r, void *data)
     return admission_run(r, verdict);
 }
 
+/* @return whether the request is parked again; if not, it is finished or its
+ * connection waits for its client. */
 static bool continue_request(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;

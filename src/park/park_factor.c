@@ -36,6 +36,7 @@ typedef struct settings_t {
     bool has_factor;
 } settings_t;
 
+/* ErrorLog, CustomLog, TransferLog and others. */
 static bool is_log(const char *directive)
 {
     size_t length = strlen(directive);

@@ -27,6 +27,8 @@ static struct {
 } watched[WATCHED_MAX];
 static int watched_count;
 
+/* Check a zone at @a when, or at the earlier time that is set. Dropped if too
+ * many zones are watched. */
 static void check_zone_at(adm_zone_t zone, adm_usec_t when)
 {
     int i;

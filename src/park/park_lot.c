@@ -66,6 +66,7 @@ bool admission_lot_is_open(void)
 
 /* ---- slots --------------------------------------------------------------- */
 
+/* @return false if all slots are in use. */
 static bool take_slot_locked(admission_visit_t *visit)
 {
     uint32_t slot;
@@ -112,16 +113,17 @@ static void wake_locked(admission_parking_t *parking)
     admission_stand_in_wake(&parking->stand_in);
 }
 
+/* Make held-back requests readable, round-robin by slot. */
 static void wake_held_back_locked(void)
 {
-    uint32_t looked = 0;
+    uint32_t checked = 0;
 
     while (lot.holds_back && lot.readable < lot.readable_max) {
         lot.next_held_back = (lot.next_held_back + 1) % lot.used;
         if (lot.visits[lot.next_held_back]) {
             wake_locked(lot.visits[lot.next_held_back]->parking);
         }
-        lot.holds_back = ++looked < lot.used;
+        lot.holds_back = ++checked < lot.used;
     }
 }
 
@@ -174,7 +176,8 @@ static adm_usec_t next_wake_locked(void)
     return earlier(lot.next_round, lot.next_listener_check);
 }
 
-/* @return whether the dispatcher sleeps for too long and must be woken. */
+/* Set the times of the next checks. @return whether the dispatcher sleeps for
+ * too long and must be woken. */
 static bool schedule_locked(admission_parking_t *parking, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
@@ -276,7 +279,7 @@ void admission_lot_leave(admission_parking_t *parking)
 
 /* ---- the dispatcher ------------------------------------------------------ */
 
-/* The slot's ticket was granted, or another ticket of its zone. */
+/* Handle a ring: the slot's ticket was granted, or another ticket of its zone. */
 static void handle_ring(uint32_t slot)
 {
     admission_visit_t *visit;
@@ -379,6 +382,9 @@ static uint32_t count_lacking(bool has_room, adm_usec_t now)
     return is_over ? granted : 0;
 }
 
+/* Check the zones that are due. Before, tell other processes whether this child
+ * has a worker for a granted request; if not, they pass on its permits.
+ * Afterwards, record how many granted requests still lack a worker. */
 static void check_zones(adm_child_t *child, adm_usec_t now)
 {
     bool has_room;
@@ -405,8 +411,9 @@ static adm_usec_t guarded(const adm_usec_t *time)
     return value;
 }
 
-/* A listener that had stopped accepting will probably stop again: check it
- * every CHECK_USEC for a while. */
+/* Wake the listener if it has stopped accepting. It will probably stop again,
+ * so it is checked every CHECK_USEC for a while. The next check is cleared
+ * first: a request that parks meanwhile can set it. */
 static void check_listener(adm_usec_t now)
 {
     bool accepts;
@@ -440,6 +447,7 @@ static adm_usec_t sleep_until(void *unused)
 
 #define RINGS_MAX 256
 
+/* The dispatcher thread: runs until the child closes the lot. */
 static void *APR_THREAD_FUNC dispatch(apr_thread_t *thread, void *data)
 {
     adm_child_t *child = data;

@@ -73,6 +73,8 @@ const char *admission_mpm_choose(void)
  * close. So the MPM's call, without a brigade, ends in this filter. */
 static ap_filter_rec_t *hold_filter;
 
+/* Called by the MPM as the last filter, instead of the writer. Calls the
+ * writer, except to flush a connection that waits. */
 static apr_status_t hold(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     const bool *is_waiting = f->ctx;
@@ -95,6 +97,8 @@ void admission_mpm_register_filter(void)
     }
 }
 
+/* Hold or release the connection's output. `data_in_output_filters` makes the
+ * MPM wait although nothing is left to write. */
 static void set_hold(conn_rec *c, bool is_waiting)
 {
     ap_filter_t *f = c->output_filters;

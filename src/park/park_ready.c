@@ -33,6 +33,9 @@ static bool has_time_limit(const conn_rec *c)
     return f != NULL;
 }
 
+/* Open a stand-in if the MPM alone cannot wait for this: with a time limit
+ * to check, or to write on an older httpd. @return whether the MPM can poll
+ * now. */
 static bool can_poll(admission_ready_t *ready, bool to_write)
 {
     apr_int64_t descriptors = admission_lot_descriptors();
@@ -71,6 +74,7 @@ static apr_status_t end_with_connection(void *ready)
     return APR_SUCCESS;
 }
 
+/* @return the connection's record, allocated at the first call. */
 static admission_ready_t *make(conn_rec *c)
 {
     admission_ready_t *ready = admission_visit_ready(c);

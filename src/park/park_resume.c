@@ -50,6 +50,8 @@ bool admission_resume_is_leaving(const conn_rec *c)
     return admission_ready_is_leaving(c) || is_about_to_park(c);
 }
 
+/* Run the handler as httpd does, with r->invoke_mtx locked. @param is_leaving
+ * filled with whether the request waits again */
 static int run_handler(request_rec *r, const char *handler,
                        int (*run)(request_rec *r, void *data), void *data,
                        bool *is_leaving)

@@ -157,7 +157,7 @@ static apr_int64_t limit_by_descriptors(server_rec *s, apr_int64_t open)
 
 /* ---- capacity ------------------------------------------------------------ */
 
-/* As many as the MPM accepts connections. */
+/* Maximum by the connections that the MPM accepts in one child. */
 static apr_int64_t limit_by_connections(void)
 {
     apr_int64_t slots = admission_capacity_threads() * connections_per_worker();
@@ -203,9 +203,9 @@ admission_room_t admission_room(server_rec *s)
 /* Capacity of all children. Computed once for all zones, because it searches
  * the whole configuration. */
 typedef struct capacity_t {
-    apr_int64_t slots;
-    apr_int64_t budget;
-    apr_int64_t per_worker;
+    apr_int64_t slots;      /* maximum of parked requests */
+    apr_int64_t budget;     /* connections for parked requests and workers */
+    apr_int64_t per_worker; /* connections that a busy worker uses up */
 } capacity_t;
 
 /* What the zone can park while all its permits are in use. */

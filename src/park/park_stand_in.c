@@ -61,6 +61,8 @@ static int number_of(conn_rec *c)
                : -1;
 }
 
+/* Open the duplicate socket and the epoll set. @return false with both
+ * closed. */
 static bool open_set(admission_stand_in_t *stand_in, apr_int64_t descriptors)
 {
     stand_in->socket = fcntl(stand_in->number, F_DUPFD_CLOEXEC, 0);

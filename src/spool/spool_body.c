@@ -81,6 +81,8 @@ static void take_until(apr_bucket_brigade *from, apr_bucket_brigade *to,
     }
 }
 
+/* Input filter: read from the buffered body until it is empty, then from the
+ * filters below. */
 static apr_status_t replay(ap_filter_t *f, apr_bucket_brigade *bb,
                            ap_input_mode_t mode, apr_read_type_e block,
                            apr_off_t bytes)
@@ -236,6 +238,8 @@ static void end_reading(admission_upload_t *upload)
     add_replay(r, upload);
 }
 
+/* @param rv  result of read_body(), other than APR_EAGAIN. @return OK, or the
+ * HTTP status of the error, which closes the connection. */
 static int finish(admission_upload_t *upload, apr_status_t rv)
 {
     request_rec *r = upload->r;
@@ -264,6 +268,8 @@ static int fail(request_rec *r, void *status)
     return *(int *)status;
 }
 
+/* The client has sent more, or has timed out. @return whether to wait again. If
+ * not, the request is continued or rejected, and can be gone. */
 static bool resume(admission_ready_t *ready)
 {
     admission_upload_t *upload = ready->data;
@@ -304,6 +310,8 @@ static void send_continue(request_rec *r)
     }
 }
 
+/* Read without a worker: what has arrived now, the rest when it arrives.
+ * @return OK, SUSPENDED or an HTTP status. */
 static int read_parked(admission_upload_t *upload)
 {
     request_rec *r = upload->r;

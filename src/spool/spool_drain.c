@@ -215,6 +215,7 @@ apr_status_t admission_drain_offer(admission_drain_t *drain,
     return rv;
 }
 
+/* For HTTP/1: blocks only while data can be neither passed on nor buffered. */
 static apr_status_t write_or_wait(admission_drain_t *drain,
                                   apr_bucket_brigade *data)
 {

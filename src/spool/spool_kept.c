@@ -119,6 +119,7 @@ void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
 
 /* ---- put ------------------------------------------------------------------ */
 
+/* @return a descriptor; -1 with errno set. */
 static int open_without_name(void)
 {
     char path[PATH_MAX];
@@ -159,6 +160,7 @@ static apr_status_t open_file(admission_kept_t *kept)
     return file >= 0 ? APR_SUCCESS : errno;
 }
 
+/* @return how many bytes were stored; 0 if the file must be used. */
 static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
                                   apr_size_t length)
 {
@@ -216,6 +218,8 @@ static apr_status_t count_file(admission_kept_t *kept, apr_off_t end)
     return APR_SUCCESS;
 }
 
+/* @param put  filled with the bytes written, possibly fewer than @a length.
+ * @return see admission_kept_put() */
 static apr_status_t put_into_file(admission_kept_t *kept, const char *data,
                                   apr_size_t length, apr_size_t *put)
 {

@@ -48,6 +48,8 @@ static apr_status_t return_worker(void *visit)
     return APR_SUCCESS;
 }
 
+/* Release the permit, if it may be released before the program exits; return
+ * the worker when the request no longer needs it. */
 static void release_permit(admission_spool_t *spool)
 {
     if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
@@ -245,6 +247,8 @@ static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
     return rv == APR_SUCCESS ? rv : end_or_abort(spool, rv);
 }
 
+/* Collect a data bucket, and write the collected data when they exceed
+ * ADMISSION_PIECE. */
 static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
 {
     apr_size_t length;
@@ -347,6 +351,7 @@ static void start_writing(admission_spool_t *spool)
     }
 }
 
+/* The output filter. */
 static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     admission_spool_t *spool = f->ctx;

@@ -28,6 +28,8 @@ static void finish(admission_ready_t *ready, admission_spool_t *spool)
     admission_resume_end(r);
 }
 
+/* The client takes more, or has timed out. @return whether to wait again. If
+ * not, the request is finished, and can be gone. */
 static bool resume(admission_ready_t *ready)
 {
     admission_spool_t *spool = ready->data;
