@@ -21,8 +21,6 @@ int override_limit(void *unused)
 {
     adm_child_t *child = join();
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(order_one(child));
     return 0;
@@ -42,8 +40,6 @@ int tune_only(void *unused)
 {
     adm_child_t *child = join();
 
-    (void)unused;
-    NEED(child != NULL);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     arm();
     tune(child);

@@ -32,8 +32,6 @@ static int enter_and_leave(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
@@ -45,8 +43,6 @@ static int enter_and_wait(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
@@ -58,8 +54,6 @@ static int enter_and_cancel(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
     adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
@@ -72,8 +66,6 @@ static int hand_over(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
@@ -89,8 +81,6 @@ static int move_on(void *unused)
     adm_ticket_t ticket, heir = { 0 };
     char name[ADM_INHERIT_NAME_LENGTH];
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_inherit_name(&ticket, name);
     atomic_store(&shared[0], 1);
@@ -107,7 +97,6 @@ static int begin_and_leave(void *unused)
     adm_child_t *child = join();
     adm_ticket_t before, ticket;
 
-    (void)unused;
     enter(child, zone, &before);
     enter(child, zone, &ticket);
     leave(&before);
@@ -123,7 +112,6 @@ static int pass_on(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
     enter(child, zone, &ticket);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
@@ -136,8 +124,6 @@ static int raise_limit(void *unused)
 {
     adm_child_t *child = join();
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
@@ -160,8 +146,6 @@ static int enter_and_leave_to_others(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == APR_SUCCESS);
     arm();
     leave_without_lock(child, &ticket);
@@ -171,9 +155,8 @@ static int enter_and_leave_to_others(void *unused)
 /* Arms before it registers: the story is that, and what there is to mend. */
 static int register_only(void *unused)
 {
-    (void)unused;
     arm();
-    NEED(join() != NULL);
+    join();
     return 0;
 }
 
@@ -198,8 +181,6 @@ static int enter_with_program(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     start_program_of(&ticket);
@@ -213,8 +194,6 @@ static int beat_only(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     arm();
     adm_agent_beat(segment, adm_now());
@@ -226,8 +205,6 @@ static int keep_some(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     arm();
     NEED(spool_take(child, 1000, 1000));
@@ -248,8 +225,6 @@ static int enter_another_setup(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     enter(child, zone, &ticket);
     leave(&ticket);
     change_setup();
@@ -264,8 +239,6 @@ static int leave_before_it_waits(void *unused)
     adm_child_t *child = join();
     adm_ticket_t before, ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &before) == ADM_ADMITTED);
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
@@ -284,12 +257,10 @@ int do_everything(void *unused)
     adm_ticket_t first, ticket;
     adm_outcome_t outcome;
 
-    (void)unused;
     arm();
     adm_agent_beat(segment, adm_now());
     adm_agent_gone(segment);
     child = join();
-    NEED(child != NULL);
     NEED(spool_take(child, 1, 1));
     audit_for_seconds(child);
     NEED(order_one(child));
@@ -325,8 +296,6 @@ static int die_with_permit(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     kill(getpid(), SIGKILL);
     return 0;
@@ -337,8 +306,6 @@ static int die_with_program(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_HERE);
     kill(getpid(), SIGKILL);
@@ -351,8 +318,6 @@ static int enter_again_with_program(void *unused)
     adm_child_t *child = join();
     adm_ticket_t running, waiting;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(enter(child, zone, &running) == ADM_ADMITTED);
     adm_program_announce(&running, ADM_START_HERE);
     arm();
@@ -365,8 +330,6 @@ static int die_inside_the_lock(void *unused)
     adm_child_t *child = join();
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     adm_fault_arm(ADM_FAULT_enter_stored, 1);
     enter(child, zone, &ticket);
     return 0;
@@ -376,10 +339,8 @@ static int audit_and_audit(void *unused)
 {
     adm_child_t *child;
 
-    (void)unused;
     arm();
     child = join();
-    NEED(child != NULL);
     audit_for_seconds(child);
     return 0;
 }
@@ -387,105 +348,96 @@ static int audit_and_audit(void *unused)
 /* ---- the matrix ---------------------------------------------------------- */
 
 #define KILL(name) #name, ADM_FAULT_##name
+#define FREE .limit = 1
+#define HELD .limit = 1, .is_held = true
+#define HELD_AND_AWAITED .limit = 1, .is_held = true, .is_awaited = true
+#define PARALLEL .limit = 1, .is_parallel = true
+#define AWAITED .limit = 0, .is_awaited = true
+#define FLOWS .needs_flows = true
 
 const scene_t scenes[] = {
     /* A permit is free. */
-    { KILL(enter_locked), NULL, enter_and_leave, .limit = 1 },
-    { KILL(enter_filled), NULL, enter_and_leave, .limit = 1 },
-    { KILL(enter_stored), NULL, enter_and_leave, .limit = 1 },
-    { KILL(enter_unlocked), NULL, enter_and_leave, .limit = 1 },
-    { KILL(chunk_claimed), NULL, enter_and_leave, .limit = 1 },
-    { KILL(leave_stored), NULL, enter_and_leave, .limit = 1 },
-    { KILL(leave_unlinked), NULL, enter_and_leave, .limit = 1 },
+    { KILL(enter_locked), NULL, enter_and_leave, FREE },
+    { KILL(enter_filled), NULL, enter_and_leave, FREE },
+    { KILL(enter_stored), NULL, enter_and_leave, FREE },
+    { KILL(enter_unlocked), NULL, enter_and_leave, FREE },
+    { KILL(chunk_claimed), NULL, enter_and_leave, FREE },
+    { KILL(leave_stored), NULL, enter_and_leave, FREE },
+    { KILL(leave_unlinked), NULL, enter_and_leave, FREE },
     /* The only permit is held. */
-    { KILL(enter_locked), NULL, enter_and_wait, .is_held = true, .limit = 1 },
-    { KILL(enter_filled), NULL, enter_and_wait, .is_held = true, .limit = 1 },
-    { KILL(enter_stored), NULL, enter_and_wait, .is_held = true, .limit = 1 },
-    { KILL(enter_unlocked), NULL, enter_and_wait, .is_held = true, .limit = 1 },
-    { KILL(wait_sleeping), NULL, enter_and_wait, .is_held = true, .limit = 1 },
-    { KILL(cancel_stored), NULL, enter_and_cancel, .is_held = true,
-      .limit = 1 },
+    { KILL(enter_locked), NULL, enter_and_wait, HELD },
+    { KILL(enter_filled), NULL, enter_and_wait, HELD },
+    { KILL(enter_stored), NULL, enter_and_wait, HELD },
+    { KILL(enter_unlocked), NULL, enter_and_wait, HELD },
+    { KILL(wait_sleeping), NULL, enter_and_wait, HELD },
+    { KILL(cancel_stored), NULL, enter_and_cancel, HELD },
     /* Held, and somebody stands in line before the victim. */
-    { KILL(enter_stored), NULL, enter_and_wait, .is_held = true,
-      .is_awaited = true, .limit = 1 },
-    { KILL(cancel_stored), NULL, enter_and_cancel, .is_held = true,
-      .is_awaited = true, .limit = 1 },
+    { KILL(enter_stored), NULL, enter_and_wait, HELD_AND_AWAITED },
+    { KILL(cancel_stored), NULL, enter_and_cancel, HELD_AND_AWAITED },
     /* The victim has the permit that the survivor waits for. */
-    { KILL(leave_stored), NULL, hand_over, .is_parallel = true, .limit = 1 },
-    { KILL(leave_unlinked), NULL, hand_over, .is_parallel = true, .limit = 1 },
-    { KILL(grant_stored), NULL, hand_over, .is_parallel = true, .limit = 1 },
-    { KILL(guard_wanted), NULL, hand_over, .is_parallel = true, .limit = 1 },
-    { KILL(grant_unlocked), NULL, hand_over, .is_parallel = true, .limit = 1 },
-    { KILL(leave_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
-    { KILL(leave_unlinked), NULL, move_on, .is_parallel = true, .limit = 1 },
-    { KILL(enter_filled), NULL, move_on, .is_parallel = true, .limit = 1 },
-    { KILL(enter_stored), NULL, move_on, .is_parallel = true, .limit = 1 },
-    { KILL(who_sent), NULL, move_on, .is_parallel = true, .limit = 1 },
+    { KILL(leave_stored), NULL, hand_over, PARALLEL },
+    { KILL(leave_unlinked), NULL, hand_over, PARALLEL },
+    { KILL(grant_stored), NULL, hand_over, PARALLEL },
+    { KILL(guard_wanted), NULL, hand_over, PARALLEL },
+    { KILL(grant_unlocked), NULL, hand_over, PARALLEL },
+    { KILL(leave_stored), NULL, move_on, PARALLEL },
+    { KILL(leave_unlinked), NULL, move_on, PARALLEL },
+    { KILL(enter_filled), NULL, move_on, PARALLEL },
+    { KILL(enter_stored), NULL, move_on, PARALLEL },
+    { KILL(who_sent), NULL, move_on, PARALLEL },
     /* The victim wins. */
-    { KILL(begin_stored), NULL, begin_and_leave, .limit = 1 },
-    { KILL(grant_settled), NULL, begin_and_leave, .limit = 1 },
-    { KILL(pass_marked), NULL, pass_on, .is_awaited = true, .limit = 0 },
-    { KILL(pass_stored), NULL, pass_on, .is_awaited = true, .limit = 0 },
+    { KILL(begin_stored), NULL, begin_and_leave, FREE },
+    { KILL(grant_settled), NULL, begin_and_leave, FREE },
+    { KILL(pass_marked), NULL, pass_on, AWAITED },
+    { KILL(pass_stored), NULL, pass_on, AWAITED },
     /* A raised limit is handed out. */
-    { KILL(grant_stored), NULL, raise_limit, .is_awaited = true, .limit = 0 },
-    { KILL(grant_unlocked), NULL, raise_limit, .is_awaited = true, .limit = 0 },
-    { KILL(spool_taken), NULL, keep_some, .limit = 1 },
-    { KILL(override_limit), NULL, override_limit, .is_awaited = true,
-      .limit = 0 },
-    { KILL(override_stored), NULL, override_limit, .is_awaited = true,
-      .limit = 0 },
-    { KILL(grant_stored), NULL, override_limit, .is_awaited = true,
-      .limit = 0 },
+    { KILL(grant_stored), NULL, raise_limit, AWAITED },
+    { KILL(grant_unlocked), NULL, raise_limit, AWAITED },
+    { KILL(spool_taken), NULL, keep_some, FREE },
+    { KILL(override_limit), NULL, override_limit, AWAITED },
+    { KILL(override_stored), NULL, override_limit, AWAITED },
+    { KILL(grant_stored), NULL, override_limit, AWAITED },
     /* Somebody died before. */
-    { KILL(rebuild_begun), die_inside_the_lock, register_only, .limit = 1 },
-    { KILL(rebuild_counted), die_inside_the_lock, register_only, .limit = 1 },
-    { KILL(rebuild_begun), die_inside_the_lock, register_only, .is_held = true,
-      .limit = 1 },
+    { KILL(rebuild_begun), die_inside_the_lock, register_only, FREE },
+    { KILL(rebuild_counted), die_inside_the_lock, register_only, FREE },
+    { KILL(rebuild_begun), die_inside_the_lock, register_only, HELD },
     { KILL(rebuild_counted), die_inside_the_lock, register_only,
-      .is_held = true, .is_awaited = true, .limit = 1 },
-    { KILL(leave_stored), die_with_permit, register_only, .limit = 1 },
-    { KILL(reap_freed), die_with_permit, register_only, .limit = 1 },
-    { KILL(reap_done), die_with_permit, register_only, .limit = 1 },
-    { KILL(reap_orphaned), die_with_program, audit_and_audit, .limit = 1 },
-    { KILL(orphan_freed), die_with_program, audit_and_audit, .limit = 1 },
-    { KILL(enter_locked), NULL, enter_again_with_program, .limit = 1 },
-    { KILL(enter_unlocked), NULL, enter_again_with_program, .limit = 1 },
-    { KILL(left_noted), NULL, enter_and_leave_to_others, .limit = 1 },
-    { KILL(left_taken), NULL, enter_and_leave_to_others, .limit = 1 },
-    { KILL(leave_stored), NULL, enter_and_leave_to_others, .limit = 1 },
-    { KILL(program_forked), NULL, enter_with_program, .limit = 1 },
-    { KILL(program_noted), NULL, enter_with_program, .limit = 1 },
-    { KILL(agent_beat), NULL, beat_only, .limit = 1 },
-    { KILL(auto_begun), NULL, tune_only, .is_held = true, .limit = 1 },
-    { KILL(auto_written), NULL, tune_only, .limit = 1 },
-    { KILL(auto_set), NULL, tune_only, .is_held = true, .limit = 1 },
-    { KILL(auto_set), NULL, tune_only, .is_awaited = true, .limit = 0 },
-    { KILL(fleet_lowered), NULL, share_lowered, .is_held = true, .limit = 1 },
-    { KILL(fleet_promised), NULL, share_lowered, .is_held = true, .limit = 1 },
-    { KILL(fleet_set), NULL, share_granted, .is_awaited = true, .limit = 0 },
-    { KILL(fleet_leased), NULL, share_granted, .is_awaited = true, .limit = 0 },
-    { KILL(fleet_unwatched), NULL, share_awaited, .is_held = true, .limit = 1 },
-    { KILL(engine_who), NULL, sharers_noted, .limit = 1 },
-    { KILL(child_claimed), NULL, register_only, .limit = 1 },
-    { KILL(child_claimed), NULL, register_only, .is_held = true,
-      .is_awaited = true, .limit = 1 },
+      HELD_AND_AWAITED },
+    { KILL(leave_stored), die_with_permit, register_only, FREE },
+    { KILL(reap_freed), die_with_permit, register_only, FREE },
+    { KILL(reap_done), die_with_permit, register_only, FREE },
+    { KILL(reap_orphaned), die_with_program, audit_and_audit, FREE },
+    { KILL(orphan_freed), die_with_program, audit_and_audit, FREE },
+    { KILL(enter_locked), NULL, enter_again_with_program, FREE },
+    { KILL(enter_unlocked), NULL, enter_again_with_program, FREE },
+    { KILL(left_noted), NULL, enter_and_leave_to_others, FREE },
+    { KILL(left_taken), NULL, enter_and_leave_to_others, FREE },
+    { KILL(leave_stored), NULL, enter_and_leave_to_others, FREE },
+    { KILL(program_forked), NULL, enter_with_program, FREE },
+    { KILL(program_noted), NULL, enter_with_program, FREE },
+    { KILL(agent_beat), NULL, beat_only, FREE },
+    { KILL(auto_begun), NULL, tune_only, HELD },
+    { KILL(auto_written), NULL, tune_only, FREE },
+    { KILL(auto_set), NULL, tune_only, HELD },
+    { KILL(auto_set), NULL, tune_only, AWAITED },
+    { KILL(fleet_lowered), NULL, share_lowered, HELD },
+    { KILL(fleet_promised), NULL, share_lowered, HELD },
+    { KILL(fleet_set), NULL, share_granted, AWAITED },
+    { KILL(fleet_leased), NULL, share_granted, AWAITED },
+    { KILL(fleet_unwatched), NULL, share_awaited, HELD },
+    { KILL(engine_who), NULL, sharers_noted, FREE },
+    { KILL(child_claimed), NULL, register_only, FREE },
+    { KILL(child_claimed), NULL, register_only, HELD_AND_AWAITED },
     /* Requests are told apart. */
-    { KILL(ask_filled), NULL, enter_and_leave, .limit = 1,
-      .needs_flows = true },
-    { KILL(ask_filled), NULL, enter_and_wait, .is_held = true,
-      .is_awaited = true, .limit = 1, .needs_flows = true },
-    { KILL(flow_linked), NULL, enter_and_wait, .is_held = true, .limit = 1,
-      .needs_flows = true },
-    { KILL(flow_linked), NULL, enter_and_wait, .is_held = true,
-      .is_awaited = true, .limit = 1, .needs_flows = true },
-    { KILL(flow_unlinked), NULL, leave_before_it_waits, .limit = 1,
-      .needs_flows = true },
+    { KILL(ask_filled), NULL, enter_and_leave, FREE, FLOWS },
+    { KILL(ask_filled), NULL, enter_and_wait, HELD_AND_AWAITED, FLOWS },
+    { KILL(flow_linked), NULL, enter_and_wait, HELD, FLOWS },
+    { KILL(flow_linked), NULL, enter_and_wait, HELD_AND_AWAITED, FLOWS },
+    { KILL(flow_unlinked), NULL, leave_before_it_waits, FREE, FLOWS },
     { KILL(flows_forgotten), die_inside_the_lock, register_only,
-      .is_held = true, .is_awaited = true, .limit = 1, .needs_flows = true },
-    { KILL(setup_applied), NULL, enter_another_setup, .limit = 1,
-      .needs_flows = true },
-    { KILL(setup_applied), NULL, enter_another_setup, .is_held = true,
-      .is_awaited = true, .limit = 1, .needs_flows = true },
+      HELD_AND_AWAITED, FLOWS },
+    { KILL(setup_applied), NULL, enter_another_setup, FREE, FLOWS },
+    { KILL(setup_applied), NULL, enter_another_setup, HELD_AND_AWAITED, FLOWS },
 };
 
 const int scene_count = (int)(sizeof(scenes) / sizeof(scenes[0]));

@@ -66,8 +66,6 @@ int share_lowered(void *unused)
     adm_child_t *child = join_with_share(2);
     law_fleet_work_t work;
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
          == APR_SUCCESS);
@@ -81,8 +79,6 @@ int share_granted(void *unused)
         .share = 1, .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC
     };
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     NEED(adm_fleet_apply(child, zone, &share, adm_now()) == APR_SUCCESS);
     return 0;
@@ -94,8 +90,6 @@ int share_awaited(void *unused)
     law_fleet_work_t work;
     adm_ticket_t ticket;
 
-    (void)unused;
-    NEED(child != NULL);
     NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
          == APR_SUCCESS);
     arm();
@@ -109,8 +103,6 @@ int sharers_noted(void *unused)
                                   .servers = { { .name = "one" } } };
     adm_child_t *child = join();
 
-    (void)unused;
-    NEED(child != NULL);
     arm();
     adm_engine_note_who(child, zone, &who);
     return 0;

@@ -14,7 +14,6 @@ static bool is_joined;
 
 static engine_t *open_it(apr_pool_t *p, const engine_setup_t *setup)
 {
-    (void)p;
     ears = setup->ears;
     syncs = 0;
     is_joined = false;
@@ -23,7 +22,6 @@ static engine_t *open_it(apr_pool_t *p, const engine_setup_t *setup)
 
 static void work(engine_t *engine, int64_t now)
 {
-    (void)engine;
     if (!is_joined) {
         is_joined = true;
         ears.joined(ears.data, 0, true, 5000, now);
@@ -33,8 +31,6 @@ static void work(engine_t *engine, int64_t now)
 static bool take_sync(engine_t *engine, uint32_t zone,
                       const law_fleet_sync_t *sync)
 {
-    (void)engine;
-    (void)zone;
     told = *sync;
     syncs++;
     return true;
@@ -42,7 +38,6 @@ static bool take_sync(engine_t *engine, uint32_t zone,
 
 static void close_it(engine_t *engine)
 {
-    (void)engine;
 }
 
 static void answer(int64_t gen, uint32_t granted, uint32_t target,
@@ -64,8 +59,6 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target,
 
 static void tell(void *data, const agent_fleet_news_t *news)
 {
-    (void)data;
-    (void)news;
 }
 
 static void begin(void)

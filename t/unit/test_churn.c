@@ -113,7 +113,6 @@ static int churn(void *context)
     int failed = 0;
     unsigned n;
 
-    NEED(child != NULL);
     for (n = 0; n < THREADS; n++) {
         visitors[n] = (visitor_t){ child, *(unsigned *)context * 100 + n,
                                    VISITS };
@@ -202,7 +201,7 @@ static bool show_table(void)
 
 static bool join_within(adm_child_t **child, adm_usec_t give_up)
 {
-    while (!(*child = join())) {
+    while (!(*child = try_to_join())) {
         if (adm_now() >= give_up) {
             return show_table();
         }

@@ -354,7 +354,6 @@ static int give_permits_back(void *unused)
     adm_ticket_t ticket;
     unsigned n;
 
-    NEED(other != NULL);
     for (n = 1; n <= RACES; n++) {
         NEED_SOON(atomic_load(&shared[1]) == n - 1);
         NEED(enter(other, zone, &ticket) == ADM_ADMITTED);

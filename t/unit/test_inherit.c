@@ -198,7 +198,6 @@ static int inherit_and_stay(void *unused)
     adm_child_t *other = join();
     adm_ticket_t heir = { 0 };
 
-    NEED(other != NULL);
     NEED(adm_inherit(other, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
     atomic_store(&shared[0], 1);
     return stay();

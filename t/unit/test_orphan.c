@@ -28,7 +28,6 @@ static int start_and_stay(void *unused)
     adm_ticket_t ticket;
 
     child = join();
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[1], (unsigned)start_program(&ticket));
     atomic_store(&shared[0], 1);
@@ -316,7 +315,6 @@ static int announce_and_stay(void *unused)
     adm_ticket_t ticket;
 
     child = join();
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
     start_by_daemon(&ticket);
@@ -363,7 +361,6 @@ static int announce_and_stay_only(void *how)
     adm_ticket_t ticket;
 
     child = join();
-    NEED(child != NULL);
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_token(&ticket, token_for_daemon());
     adm_program_announce(&ticket, *(adm_start_t *)how);

@@ -77,7 +77,6 @@ static int take_turn_and_end(void *now)
 {
     adm_child_t *child = join();
 
-    NEED(child != NULL);
     NEED(recycle_take_turn(child, RECYCLE_TURNS_MAX, *(adm_usec_t *)now));
     return 0;
 }
@@ -203,7 +202,6 @@ static int try_for_a_turn(void *unused)
 {
     adm_child_t *child = join();
 
-    NEED(child != NULL);
     atomic_fetch_add(&shared[0], 1);
     while (atomic_load(&shared[0]) < CHILDREN) {
     }

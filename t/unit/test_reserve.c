@@ -171,7 +171,6 @@ static int take_and_stay(void *unused)
     adm_ticket_t tickets[3];
 
     child = join();
-    NEED(child != NULL);
     NEED(ask(RUNS, &tickets[0]) == ADM_ADMITTED);
     NEED(adm_worker_occupy(child) == ADM_WORKER_NONE);
     NEED(ask(RUNS, &tickets[2]) == ADM_RESERVE);
@@ -220,7 +219,6 @@ static int take_and_return(void *unused)
     unsigned n;
 
     child = join();
-    NEED(child != NULL);
     atomic_fetch_add(&shared[1], 1);
     while (atomic_load(&shared[1]) < RUNNERS) {
     }
@@ -257,7 +255,6 @@ static int hand_over_and_die(void *unused)
     adm_ticket_t ticket;
 
     child = join();
-    NEED(child != NULL);
     NEED(ask(RUNS, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[1], 1);
     NEED_SOON(atomic_load(&shared[0]) == 1);

@@ -205,7 +205,6 @@ static int park_three_and_stay(void *generation)
     int i;
 
     child = join();
-    NEED(child != NULL);
     atomic_store(&child->rec->generation, (uint32_t) * (const int *)generation);
     for (i = 0; i < 3; i++) {
         NEED(ask(PARKS, &tickets[i]) == ADM_WAITING);

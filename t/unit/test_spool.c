@@ -40,7 +40,6 @@ static int keep_and_stay(void *unused)
 {
     adm_child_t *other = join();
 
-    NEED(other != NULL);
     NEED(spool_take(other, 70, 100));
     NEED(adm_worker_begin_transfer(other));
     atomic_store(&shared[0], 1);
@@ -71,7 +70,6 @@ static int die_asking(void *unused)
 {
     adm_child_t *other = join();
 
-    NEED(other != NULL);
     adm_fault_arm(ADM_FAULT_spool_taken, 1);
     spool_take(other, 70, 100);
     return 1;

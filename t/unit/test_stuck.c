@@ -19,7 +19,6 @@ static int stop_inside(void *unused)
     adm_ticket_t ticket;
     adm_outcome_t outcome;
 
-    NEED(self != NULL);
     adm_fault_arm_stop(point, 1);
     outcome = enter(self, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
@@ -82,7 +81,6 @@ static int register_and_use_another_zone(void *unused)
     adm_child_t *self = join();
     adm_ticket_t ticket;
 
-    NEED(self != NULL);
     NEED(enter(self, other_zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
     return 0;
@@ -321,7 +319,6 @@ static int hold_in_both_zones(void *idx)
     adm_child_t *self = join();
     adm_ticket_t here, there;
 
-    NEED(self != NULL);
     NEED(enter(self, zone, &here) == ADM_ADMITTED);
     NEED(enter(self, other_zone, &there) == ADM_ADMITTED);
     atomic_store((atomic_uint *)idx, self->idx);

@@ -94,8 +94,9 @@ adm_zone_t zone_with(uint32_t limit, uint32_t queue_length);
  *  occupy. */
 void set_worker_cap(uint32_t cap);
 
-/** Register the calling process. */
+/** Register the calling process; a story that cannot ends with a failure. */
 adm_child_t *join(void);
+adm_child_t *try_to_join(void); /* or NULL */
 
 /** The zone, with these limits, and the child. */
 void stage(uint32_t limit, uint32_t queue_length);

@@ -190,8 +190,6 @@ static int grant_and_die(void *context)
     adm_child_t *other = join();
     adm_ticket_t ticket;
 
-    (void)context;
-    NEED(other != NULL);
     NEED(enter(other, zone, &ticket) == ADM_ADMITTED);
     atomic_store(&shared[1], 1);
     NEED_SOON(atomic_load(&shared[0]) == 1);
@@ -224,7 +222,6 @@ static int wait_in_process(void *unused)
     adm_child_t *other = join();
     adm_ticket_t ticket;
 
-    NEED(other != NULL);
     NEED(enter(other, zone, &ticket) == ADM_WAITING);
     atomic_store(shared, 1);
     NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
@@ -256,7 +253,6 @@ static int pass_permit(void *unused)
     adm_child_t *player = join();
     unsigned n;
 
-    NEED(player != NULL);
     for (n = 0; n < HAND_OVERS / 2; n++) {
         adm_ticket_t ticket;
         adm_outcome_t outcome = enter(player, zone, &ticket);
