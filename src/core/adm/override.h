@@ -1,4 +1,4 @@
-/* adm/override.h - what an administrator says while the server runs.
+/* adm/override.h - an administrator's overrides on a running server.
  * Included by adm.h.
  */
 #ifndef ADM_OVERRIDES_H
@@ -6,22 +6,22 @@
 
 #include "base.h"
 
-/** What happens to those who come to a zone. */
+/** What happens to requests that enter a zone. */
 typedef enum adm_mode_t {
     ADM_MODE_OPEN,
-    ADM_MODE_PAUSE, /* nobody gets a permit, who comes waits */
-    ADM_MODE_DRAIN, /* who comes is rejected, who waits is served */
-    ADM_MODES       /* how many there are */
+    ADM_MODE_PAUSE, /* no request gets a permit, new ones wait */
+    ADM_MODE_DRAIN, /* new ones are rejected, waiting ones served */
+    ADM_MODES       /* number of modes */
 } adm_mode_t;
 
-/** @return its word: open, pause, drain. */
+/** @return its name: open, pause, drain. */
 const char *adm_mode_name(adm_mode_t mode);
 
-/** For a number: what the configuration says again; leave it as it is. */
+/** Instead of a number: the configured one applies again; do not change it. */
 #define ADM_OVERRIDE_NONE UINT32_MAX
 #define ADM_OVERRIDE_KEEP (UINT32_MAX - 1)
 
-/** What holds of a zone instead of what is configured. */
+/** Values that apply to a zone instead of the configured ones. */
 typedef struct adm_override_t {
     uint32_t limit;        /* or ADM_OVERRIDE_NONE, ADM_OVERRIDE_KEEP */
     uint32_t queue_length; /* the same */
@@ -29,14 +29,13 @@ typedef struct adm_override_t {
 } adm_override_t;
 
 /**
- * Say how many may run and wait in a zone, and whether at all, for all children
- * and at once: permits that are free by that are handed out. Holds until the
- * zone's configured numbers are others at a load, or the segment ends. Waits
- * briefly.
+ * Override a zone's limit, queue length or mode, for all children, immediately:
+ * permits that become free are granted. Applies until a configuration load
+ * changes the zone's configured numbers, or the segment ends. Waits briefly.
  *
- * @param before  what held: limit and queue length in numbers
- * @param after   the same, what holds now.
- * @return APR_SUCCESS, or as adm_view_zone(): then nothing was changed.
+ * @param before  what applied before: limit and queue length as numbers
+ * @param after   what applies now, in the same form
+ * @return APR_SUCCESS, or an error of adm_view_zone(): then nothing has changed
  */
 apr_status_t adm_override_set(adm_child_t *child, adm_zone_t zone,
                               const adm_override_t *wanted, adm_usec_t now,
