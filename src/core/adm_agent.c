@@ -1,4 +1,4 @@
-/* adm_agent.c - whether the agent is at work, and what wakes it.
+/* adm_agent.c - whether the agent is at work, and how to wake it.
  * Called by adm_round, adm_ticket, adm_child, adm_program, adm_segment and
  * src/agent.
  */
@@ -10,14 +10,14 @@
 #include "adm_fault.h"
 #include "adm_wait.h"
 
-/* It beats once a second or more often. */
+/* The heartbeat comes at least once per second. */
 #define BEAT_LASTS_USEC (3 * ADM_USEC_PER_SEC)
 
 bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now)
 {
     adm_usec_t beat = atomic_load(&segment->header->agent_beat);
 
-    /* Whoever asks may have read the clock before the agent did. */
+    /* The agent may have read the clock later than the caller. */
     return beat != 0 && beat >= now - BEAT_LASTS_USEC
            && beat <= now + BEAT_LASTS_USEC;
 }
@@ -37,9 +37,10 @@ void adm_agent_wake(adm_segment_t *segment)
 {
     atomic_fetch_add(&segment->header->agent_calls, 1);
     adm_wait_wake(&segment->header->agent_calls);
-    /* In sequence: it says that it polls before it compares the calls. */
+    /* Sequentially consistent: the agent sets agent_polls before it compares
+     * agent_calls. */
     if (segment->agent_pipe[1] && atomic_load(&segment->header->agent_polls)) {
-        /* A full pipe wakes as well. */
+        /* A full pipe wakes the agent, too. */
         while (write(segment->agent_pipe[1], "", 1) < 0 && errno == EINTR) {
         }
     }

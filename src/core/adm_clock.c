@@ -1,5 +1,5 @@
-/* adm_clock.c - what time it is, and what is due.
- * Called by every floor.
+/* adm_clock.c - the clocks, and what is due.
+ * Called by all of src.
  */
 #include <time.h>
 
@@ -25,7 +25,8 @@ bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)
 {
     adm_usec_t due = atomic_load(next);
 
-    /* Twice the interval: whoever was last may have read the clock later. */
+    /* Two intervals: the last caller may have read the clock later than this
+     * one. */
     return (now >= due || due > now + 2 * interval)
            && atomic_compare_exchange_strong(next, &due, now + interval);
 }

@@ -6,8 +6,8 @@
 
 #include "adm.h"
 
-/** @return the time in microseconds on a clock that goes on while the system sleeps:
- *  leases of others do. Compared with no other time. */
+/** @return the time in microseconds on a clock that also runs while the system
+ *  sleeps, as other servers' leases do. Comparable only with itself. */
 adm_usec_t adm_clock_of_leases(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* adm_dry_run.c - what would become of a request if the limit held.
+/* adm_dry_run.c - what would happen to a request if the limit applied.
  * Called by adm_ticket_enter, under the zone's lock.
  */
 #include "adm_dry_run.h"
@@ -7,7 +7,7 @@
 #include "fair/fair_flow.h"
 #include "adm_limit.h"
 
-/* How many requests hold the permits beyond the limit. */
+/* @return the number of requests that hold the permits beyond the limit. */
 static uint32_t requests_beyond(const adm_segment_t *segment,
                                 const adm_zone_rec_t *zone, uint32_t active,
                                 uint32_t beyond)
@@ -20,9 +20,9 @@ static uint32_t requests_beyond(const adm_segment_t *segment,
                : beyond;
 }
 
-/* The permits that those would hold or wait for who came to a dry run and would not
- * have been rejected, had nobody run beyond the limit. What the limit served since the
- * last one came is done. */
+/* @return the permits that requests would hold or wait for if the limit
+ * applied, without the requests that it would have rejected. Subtracts what the
+ * limit would have served since the last call. */
 static uint64_t demand_locked(adm_zone_rec_t *zone, uint32_t limit,
                               uint64_t service_usec, adm_usec_t now)
 {
@@ -42,8 +42,8 @@ static uint64_t demand_locked(adm_zone_rec_t *zone, uint32_t limit,
                : 0;
 }
 
-/* Whether the requests that run are those that would run or wait: not while some of
- * them would have been rejected. */
+/* Whether the running requests are those that would run or wait. They are not
+ * while some of them would have been rejected. */
 static bool runs_tell(const adm_zone_rec_t *zone, uint64_t service_usec,
                       adm_usec_t now)
 {
@@ -51,7 +51,8 @@ static bool runs_tell(const adm_zone_rec_t *zone, uint64_t service_usec,
            || (uint64_t)now - zone->figures.dry_rejected_at > service_usec;
 }
 
-/* Whether it would run at once, else wait; and behind how many permits. */
+/* Whether the request would run immediately. @a beyond is set to the number of
+ * permits that requests ahead of it wait for. */
 static bool is_free_locked(adm_zone_rec_t *zone, const adm_entry_t *entry,
                            uint32_t cost, uint64_t service_usec, adm_usec_t now,
                            uint32_t *beyond)

@@ -1,9 +1,9 @@
 /* adm_fault.h - named points where tests kill or stop the process.
- * Used by every floor; armed by t/crash.
+ * Used by all of src; armed by t/crash.
  *
- * Empty unless compiled with ADM_FAULTS, which only the test library is. A
- * point stands wherever a kill would leave something for others to mend; the
- * crash table of docs/dev/shared-memory.md has a line for each.
+ * Empty unless compiled with ADM_FAULTS, as only the test library is. There is
+ * a point wherever a kill would leave something to repair; the crash table of
+ * docs/dev/shared-memory.md has a line for each.
  */
 #ifndef ADM_FAULT_H
 #define ADM_FAULT_H
@@ -38,14 +38,13 @@ typedef enum adm_fault_t {
 
 #ifdef ADM_FAULTS
 
-/** From now on this process kills itself when it reaches @a point for the
- *  @a nth time (1: the first). */
+/** Make this process kill itself when it reaches @a point for the @a nth time
+ *  (1: the first). */
 void adm_fault_arm(adm_fault_t point, unsigned nth);
 
-/** The same, but the process is stopped there, and goes on when told to. */
+/** The same, but the process stops there, and continues on SIGCONT. */
 void adm_fault_arm_stop(adm_fault_t point, unsigned nth);
 
-/** @return the point's name. */
 const char *adm_fault_name(adm_fault_t point);
 
 void adm_fault_reach(adm_fault_t point);

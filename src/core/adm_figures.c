@@ -1,4 +1,4 @@
-/* adm_figures.c - what a zone counts.
+/* adm_figures.c - a zone's statistics.
  * Called by adm_zone and adm_ticket, under the zone's lock.
  */
 #include <stdatomic.h>
@@ -6,7 +6,7 @@
 #include "adm_figures.h"
 #include "law_wait.h"
 
-/* Bucket n: below 2^n. */
+/* Bucket n counts numbers below 2^n. */
 static unsigned bucket_of(uint64_t number, unsigned buckets)
 {
     unsigned bucket = number ? 64 - (unsigned)__builtin_clzll(number) : 0;
@@ -14,8 +14,9 @@ static unsigned bucket_of(uint64_t number, unsigned buckets)
     return bucket < buckets ? bucket : buckets - 1;
 }
 
-/* Whoever is killed after this has counted more than there is in the buckets, never
- * less. The compiler keeps the order; the processor's does not matter to a kill. */
+/* Keep the order of the stores: a process killed in between has counted more
+ * than the buckets contain, never fewer. A compiler fence is enough, because a
+ * kill does not expose the CPU's order. */
 static void counted_first(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -42,7 +43,8 @@ void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued)
     }
 }
 
-/* Of more than half an hour as if it was that: no sum overflows in a lifetime. */
+/* Longer durations count as 35 minutes: the sum of squares must not
+ * overflow. */
 static uint64_t square_msec2(adm_usec_t duration)
 {
     uint64_t usec = duration > 0 ? (uint64_t)duration : 0;
@@ -101,7 +103,8 @@ void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,
     add_number(&account->faults, faults);
 }
 
-/* In units of @a unit; of the last bucket only the largest is known. */
+/* @return the percentile, times @a unit, interpolated within its bucket; @a max
+ * if it is in the last bucket. */
 static uint64_t percentile(const uint64_t *bucket, unsigned buckets,
                            unsigned percent, double unit, uint64_t max)
 {

@@ -1,6 +1,6 @@
-/* adm_figures.h - what a zone counts.
+/* adm_figures.h - a zone's statistics.
  * Included by adm.h. Written by adm_zone, adm_ticket and adm_reap, under the
- * zone's lock; read by all in a copy.
+ * zone's lock; other code reads a copy.
  */
 #ifndef ADM_FIGURES_H
 #define ADM_FIGURES_H
@@ -8,7 +8,8 @@
 #include "adm_outcome.h"
 #include "adm_time.h"
 
-/** Bucket n counts durations below 2^n milliseconds, the last all others. */
+/** Bucket n counts durations below 2^n milliseconds, the last bucket all
+ *  others. */
 #define ADM_HISTOGRAM_BUCKETS 18
 
 typedef struct adm_durations_t {
@@ -18,7 +19,8 @@ typedef struct adm_durations_t {
     uint64_t bucket[ADM_HISTOGRAM_BUCKETS];
 } adm_durations_t;
 
-/** How numbers are spread: bucket n counts those below 2^n, the last all others. */
+/** Distribution of numbers. Bucket n counts numbers below 2^n, the last bucket
+ *  all others. */
 #define ADM_SPREAD_BUCKETS 28
 
 typedef struct adm_spread_t {
@@ -27,52 +29,52 @@ typedef struct adm_spread_t {
     uint64_t bucket[ADM_SPREAD_BUCKETS];
 } adm_spread_t;
 
-/** What programs took that have ended, each as exactly as it is known. */
+/** What programs used that have ended, each as exactly as known. */
 typedef struct adm_account_t {
     uint64_t count;
     adm_spread_t peak_kb; /* largest resident set */
     adm_spread_t processor_msec;
-    adm_spread_t faults; /* for which it waited for the disk */
+    adm_spread_t faults; /* page faults that needed disk I/O */
 } adm_account_t;
 
 /** Memory of programs that have ended, for automatic limits. A program that
- *  cost several permits counts as that many, each with its part. */
+ *  cost several permits counts as that many programs, each with its part of the
+ *  memory. */
 typedef struct adm_usages_t {
     uint64_t count;
-    uint64_t peak_kb;         /* sum of their largest resident sets */
-    uint64_t peak_square_kb2; /* sum of the squares; only differences count */
+    uint64_t peak_kb;         /* sum of largest resident sets */
+    uint64_t peak_square_kb2; /* sum of their squares; may wrap */
 } adm_usages_t;
 
-/** What a zone counts; all of it begins at zero with the zone. */
+/** A zone's statistics, which start at 0 with each incarnation of the zone.
+ *  Written with the zone's lock. */
 typedef struct adm_figures_t {
-    uint64_t outcomes[ADM_OUTCOMES]; /* requests, by what became of them; those
-                                      * let through are counted of the server */
-    uint64_t reclaimed;              /* tickets taken back from dead children */
-    uint64_t grants_passed_on;       /* permits that were won and not used */
-    uint64_t service_mean_usec;      /* moving mean, for estimates */
-    uint64_t slow_mean_usec;         /* the same over more of them, while some
-                                      * are rejected by it */
+    uint64_t outcomes[ADM_OUTCOMES]; /* UNLIMITED: in the header */
+    uint64_t reclaimed;              /* tickets of dead children */
+    uint64_t grants_passed_on;       /* grants that were not used */
+    uint64_t service_mean_usec;      /* moving mean of service, for estimates */
+    uint64_t slow_mean_usec;         /* slower mean, if has_target */
     uint64_t slow_count;
-    uint64_t dry_wait_usec; /* in a dry run: how long those would have waited
-                             * that would have, estimated */
-    uint64_t dry_work_usec; /* in a dry run: for how long the permits together
-                             * would be in use by those that came, at dry_work_at */
+    uint64_t dry_wait_usec; /* dry run: estimated sum of all waits */
+    /* Dry run: permit time that the requests admitted by the limit would still
+     * need at dry_work_at. */
+    uint64_t dry_work_usec;
     uint64_t dry_work_at;
-    uint64_t dry_rejected_at; /* when the last one would have been rejected */
-    adm_durations_t wait;     /* of those that waited and got a permit */
-    adm_durations_t service;  /* how long a permit was held */
-    uint64_t
-        work_usec; /* sum of those, each times the permits it was held with */
-    uint64_t service_square_msec2; /* sum of the squares of these */
-    uint64_t queued_usec;          /* time in which somebody waited, as far as
-                                      * it is over */
-    adm_usages_t programs;         /* for limits that find themselves */
-    adm_account_t account;         /* for people */
+    uint64_t dry_rejected_at; /* dry run: time of the last rejection */
+    adm_durations_t wait;     /* of requests that waited for a permit */
+    adm_durations_t service;  /* time that permits were held */
+    /* Sum of service, each duration times its permits, and of the squares of
+     * these. */
+    uint64_t work_usec;
+    uint64_t service_square_msec2;
+    uint64_t queued_usec;  /* completed time with a non-empty queue */
+    adm_usages_t programs; /* for automatic limits */
+    adm_account_t account; /* for display */
     uint32_t queued_max;
-    uint32_t has_target; /* 1: a request came that is not to wait for long */
+    uint32_t has_target; /* 1: a request with a target has come */
 } adm_figures_t;
 
-/** @return how many got a permit. */
+/** @return the number of requests that got a permit. */
 static inline uint64_t adm_figures_admitted(const adm_figures_t *figures)
 {
 #define ADM_IF_RUN(value, name, action, is_rejected, reason) \
@@ -81,7 +83,8 @@ static inline uint64_t adm_figures_admitted(const adm_figures_t *figures)
 #undef ADM_IF_RUN
 }
 
-/** @return how many were rejected, or would have been but for a dry run. */
+/** @return the number of requests that were rejected, or would have been
+ *  without dry run. */
 static inline uint64_t adm_figures_rejected(const adm_figures_t *figures)
 {
 #define ADM_IF_REJECTED(value, name, action, is_rejected, reason) \
@@ -90,30 +93,30 @@ static inline uint64_t adm_figures_rejected(const adm_figures_t *figures)
 #undef ADM_IF_REJECTED
 }
 
-/** Count a duration; a negative one as 0. */
+/** Count a duration. A negative one counts as 0. */
 void adm_figures_add_duration(adm_durations_t *durations, adm_usec_t duration);
 
-/** The queue is this long now. */
+/** Note the current length of the queue, for its maximum. */
 void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued);
 
-/** Programs have ended that had @a peak_kb of memory at most, each. */
+/** Count @a count ended programs whose largest resident set was @a peak_kb
+ *  each. */
 void adm_figures_note_programs(adm_figures_t *figures, uint64_t peak_kb,
                                uint32_t count);
 
-/** A program has ended that took so much. */
+/** Count an ended program, with what it used. */
 void adm_figures_account(adm_figures_t *figures, uint64_t peak_kb,
                          uint64_t processor_usec, uint64_t faults);
 
-/** @return the number that @a percent of them are below, as far as the buckets
- *  tell it: as if they were spread evenly between the ends of theirs. 0: there are
- *  none. */
+/** @return the number below which @a percent of all numbers are, interpolated
+ *  within its bucket; 0 if there are none. */
 uint64_t adm_spread_percentile(const adm_spread_t *spread, unsigned percent);
 
-/** @return the same of durations, in microseconds. */
+/** @return the same for durations, in microseconds. */
 uint64_t adm_durations_percentile(const adm_durations_t *durations,
                                   unsigned percent);
 
-/** A request has ended that held @a permits for so long. */
+/** Count an ended request, which held @a permits for @a served microseconds. */
 void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
                              uint32_t permits);
 

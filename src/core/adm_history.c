@@ -1,15 +1,16 @@
 /* adm_history.c - a zone's last ten minutes, second by second.
  * Called by adm_zone, under the zone's lock; by adm_view with a copy.
  *
- * Written when something changes, by whoever changed it: nobody has to sample,
- * and an idle zone costs nothing.
+ * Written only when something changes, by the process that changes it: nothing
+ * is sampled, and an idle zone costs nothing.
  */
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_number.h"
 
-/* The clock may begin at zero, but ten minutes ago must not be before that. */
+/* The offset keeps the second ten minutes ago positive: the clock may start at
+ * 0. */
 uint32_t adm_history_second_of(adm_usec_t time)
 {
     return (uint32_t)(time / ADM_USEC_PER_SEC) + ADM_HISTORY_SECONDS;
@@ -33,7 +34,8 @@ static adm_history_rec_t *history_of(const adm_segment_t *segment,
     return &segment->history_recs[zone - segment->zone_recs];
 }
 
-/* From the noted second, whose end is noted, to this one. */
+/* Fill the seconds from @a noted_second, which is complete, to @a second:
+ * nothing changed in between. */
 static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
                          uint32_t second)
 {
@@ -49,7 +51,7 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
     }
 }
 
-/* Also to read a page of a history costs one. */
+/* Even reading a page of the history would allocate it. */
 static bool is_untouched(const adm_zone_rec_t *zone)
 {
     return zone->noted_second == 0;
@@ -57,7 +59,8 @@ static bool is_untouched(const adm_zone_rec_t *zone)
 
 /* ---- limits --------------------------------------------------------------- */
 
-/* For these seconds it was so much, as far as there is room for them. */
+/* Set the limit of the seconds @a first to @a last; of the last ten minutes of
+ * them, if they are more. */
 static void set_limits(adm_history_rec_t *history, uint32_t first,
                        uint32_t last, uint32_t limit)
 {
@@ -84,17 +87,19 @@ void adm_history_note_limit_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                          : limit;
     }
     if (second < noted) {
-        second = noted; /* somebody's clock reading was newer */
+        second = noted; /* another process read the clock later */
     }
     set_limits(history, noted + 1, second, history->limit);
     if (limit != history->limit) {
-        /* The parent says when; anybody else changes it just now. */
+        /* The parent records when it changes the limit; all others call this
+         * right away. */
         set_limits(history,
                    changed > noted && changed <= second ? changed : second,
                    second, limit);
         history->limit = limit;
     }
-    zone->limit_noted_second = second; /* last: a kill has noted nothing */
+    zone->limit_noted_second = second; /* last: if this process is killed, the
+                                        * next one repeats it all */
 }
 
 static bool has_other_limit(const adm_segment_t *segment,
@@ -126,7 +131,8 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         && rejected_since == 0) {
         return;
     }
-    /* Somebody's clock reading may be older than what is noted already. */
+    /* Another process may have read the clock later, and recorded that
+     * already. */
     if (second > zone->noted_second) {
         if (!is_untouched(zone)) {
             note_seconds(history, zone->noted_second, second);
@@ -138,7 +144,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     note_most(&slot->queued_max, queued);
     history->active = active;
     history->queued = queued;
-    /* In this order: whoever is killed has not counted them twice. */
+    /* In this order: a process killed in between does not count them twice. */
     history->rejected = rejected;
     atomic_signal_fence(memory_order_seq_cst);
     slot->rejected += (uint32_t)rejected_since;
@@ -151,10 +157,11 @@ void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     }
     *history_of(segment, zone) = (adm_history_rec_t){ 0 };
     zone->limit_noted_second = 0;
-    zone->noted_second = 0; /* last: whoever is killed has not cleared it */
+    zone->noted_second = 0; /* last: if this process is killed, the next one
+                             * clears it again */
 }
 
-/* ---- for whoever looks ------------------------------------------------------ */
+/* ---- copy ---------------------------------------------------------------- */
 
 void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              adm_usec_t now, adm_remembered_t *remembered)
@@ -173,8 +180,8 @@ void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* Backwards, from now to ten minutes ago: what is rejected in a second was not
- * before it. Nothing has changed since what is noted last. */
+/* Backwards from now: the rejections of a second are subtracted to get the
+ * total before it. Nothing has changed since the last recorded second. */
 void adm_history_copy_out(adm_remembered_t *remembered, adm_usec_t now,
                           adm_history_t *history)
 {

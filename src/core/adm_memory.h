@@ -9,14 +9,15 @@
 #include <apr_errno.h>
 
 /**
- * Make it, of zeros, without a name, shared with all children forked from now on.
- * Memory of the machine is taken page by page, when a page is first written.
- * @param bytes more than 0
- * @return APR_SUCCESS and its address in @a base, or why there is none.
+ * Map memory that is zeroed, anonymous, and shared with all children forked
+ * later. Physical memory is allocated per page, when the page is first used.
+ *
+ * @param bytes  more than 0
+ * @return APR_SUCCESS with the address in @a base, or the system's reason
  */
 apr_status_t adm_memory_create(void **base, size_t bytes);
 
-/** Give it back, in this process. */
+/** Unmap the memory, in this process only. */
 void adm_memory_destroy(void *base, size_t bytes);
 
 #endif

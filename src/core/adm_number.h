@@ -1,4 +1,4 @@
-/* adm_number.h - arithmetic that several files need.
+/* adm_number.h - small arithmetic functions.
  * Included by src/core and src/agent.
  */
 #ifndef ADM_NUMBER_H
@@ -25,7 +25,8 @@ static inline uint16_t adm_to_16_bits(uint32_t number)
     return (uint16_t)adm_lesser(number, UINT16_MAX);
 }
 
-/** @return the part in thousandths, 1000 at most; 0 of nothing. */
+/** @return @a part in thousandths of @a whole, at most 1000; 0 if @a whole is
+ *  0. */
 static inline uint32_t adm_permille(uint64_t part, uint64_t whole)
 {
     uint64_t share = whole > 0 ? part * 1000 / whole : 0;

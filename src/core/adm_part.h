@@ -1,11 +1,11 @@
-/* adm_part.h - what a capability adds to the core: records in the segment.
- * Included by adm_layout.h, and by the half of each capability that works in shared
- * memory.
+/* adm_part.h - records that a capability adds to the segment.
+ * Included by adm_layout.h, and by the half of each capability that works in
+ * shared memory.
  *
  * A capability, such as recycling, is a folder of src and a row of parts.h. Its
- * constant adm_part_t is called adm_part_NAME. The core reserves space for its records and
- * uses nothing else of the capability. Which process writes a word under which lock stands at the
- * words, in the capability's own folder.
+ * constant adm_part_NAME is an adm_part_t. The core reserves space for its
+ * records and uses nothing else of the capability, whose own folder documents
+ * the writer and lock of each field.
  */
 #ifndef ADM_PART_H
 #define ADM_PART_H
@@ -14,17 +14,18 @@
 
 #include "parts.h"
 
-/** Numbers of the capabilities of this build, ADM_PART_RECYCLE and so on. */
+/** Numbers of the capabilities in this build: ADM_PART_RECYCLE and so on. */
 #define ADM_PART_NUMBER(name, NAME) ADM_PART_##NAME,
 typedef enum adm_part_number_t {
     ADM_PARTS_WITH_RECORDS(ADM_PART_NUMBER) ADM_PARTS
 } adm_part_number_t;
 
-/** The records of a capability. Their first bytes are zeros, on pages of their own. */
+/** Sizes of a capability's records. They start as zeros, on pages of their
+ *  own. */
 typedef struct adm_part_t {
-    size_t of_server; /* bytes of the one that the server has; 0: none */
+    size_t of_server; /* bytes of the server's record; 0: none */
     size_t
-        of_child; /* bytes of the one that each child has, zeros when it starts */
+        of_child; /* bytes of each child's record, zeros when a child starts */
 } adm_part_t;
 
 #define ADM_PART_DECLARE(name, NAME) extern const adm_part_t adm_part_##name;

@@ -1,14 +1,14 @@
-/* adm_stuck.c - a zone whose lock cannot be had: somebody was stopped with it.
+/* adm_stuck.c - a zone's lock that is out of reach: its owner was stopped.
  * Called by adm_zone and adm_ticket.
  *
- * Nobody waits for it for ever. Who wants a permit runs without one; who has a
- * ticket leaves it to whoever locks the zone next.
+ * No process waits for such a lock indefinitely. A request that wants a permit
+ * runs without one; a request that has a ticket leaves it to the next owner of
+ * the lock.
  */
 #include "adm_layout.h"
 #include "adm_lock.h"
 #include "adm_stuck.h"
 
-/* For how long the lock has been out of reach, as far as anybody tried. */
 adm_usec_t adm_stuck_busy_for(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t since = atomic_load(&zone->stuck_since);

@@ -1,4 +1,4 @@
-/* adm_time.h - the one type of time.
+/* adm_time.h - the type of all times and durations.
  * Included by adm.h, and so by all.
  */
 #ifndef ADM_TIME_H

@@ -1,6 +1,6 @@
-/* adm_wait.c - the only file that sleeps.
- * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no lock
- * held.
+/* adm_wait.c - sleep and wake on one word of shared memory.
+ * Called by adm_ticket, adm_doorbell, adm_agent and adm_zone (wake), with no
+ * lock held.
  */
 #include <limits.h>
 #include <linux/futex.h>
@@ -11,14 +11,15 @@
 #include "adm_wait.h"
 #include "adm_number.h"
 
-/* Where time_t has outgrown long, SYS_futex still expects the old timespec. */
+/* On 32-bit systems with a 64-bit time_t, SYS_futex expects the old
+ * timespec. */
 #ifdef SYS_futex_time64
 #define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
 #else
 #define FUTEX SYS_futex
 #endif
 
-/* Not the _PRIVATE operations: the word is shared between processes. */
+/* Not the _PRIVATE operations: processes share the word. */
 
 void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
 {

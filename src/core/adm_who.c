@@ -1,10 +1,10 @@
-/* adm_who.c - who runs and waits in a zone.
+/* adm_who.c - show which requests run and wait in a zone.
  * Called by the module.
  *
- * A record beside each ticket, written by the ticket's owner without a lock and
- * read by whoever looks. It is of the ticket whose arrival it has; who reads it
- * compares before and after, so that nobody is shown with another one's name.
- * Nothing is decided by it.
+ * A ticket's owner describes its request in a record next to the ticket,
+ * without a lock. The record has the ticket's arrival; a reader compares that
+ * before and after it copies, so that no request is shown with another one's
+ * description. Nothing depends on the record.
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ const char *adm_priority_name(adm_priority_t priority)
     return names[priority];
 }
 
-/* Arrivals begin at 0. */
+/* Never 0, because arrivals start at 0. */
 static uint64_t mark_of(uint64_t arrival)
 {
     return arrival + 1;
@@ -43,7 +43,7 @@ void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who)
                           memory_order_release);
 }
 
-/* Texts of a compromised child may have no end. */
+/* A compromised child could omit the NUL. */
 static void end_texts(adm_who_t *who)
 {
     who->client[sizeof(who->client) - 1] = '\0';
@@ -74,7 +74,7 @@ static adm_usec_t since_of(const adm_ticket_rec_t *ticket, bool runs)
     return begun ? begun : ticket->since_usec;
 }
 
-/* What it asked for; of a zone that uses flows. */
+/* Copy what the request asked for. Only in zones with flows. */
 static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
                             adm_present_t *present)
 {
@@ -89,7 +89,7 @@ static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
                             : ADM_PRIORITY_NORMAL;
 }
 
-/* @return whether the ticket is one of a request that is there. */
+/* @return whether the ticket is a request's. */
 static bool copy_locked(const adm_segment_t *segment,
                         const adm_zone_rec_t *zone, uint32_t idx,
                         adm_usec_t now, adm_present_t *present)
@@ -119,7 +119,7 @@ static bool copy_locked(const adm_segment_t *segment,
     return true;
 }
 
-/* The tickets of one chunk. */
+/* Copy the tickets of one chunk. @return how many. */
 static uint32_t copy_chunk_locked(const adm_segment_t *segment,
                                   const adm_zone_rec_t *zone, uint32_t first,
                                   adm_usec_t now, adm_present_t *present)
@@ -170,8 +170,8 @@ static bool was_sent(const adm_ticket_rec_t *ticket, uint64_t sent, uint32_t by)
            && (uint32_t)sent != by;
 }
 
-/* @return whether no request of the chunk holds a permit but those that were sent by
- * others. Counts these. */
+/* Count the permits of a chunk whose request was sent by another virtual host.
+ * @return false if a permit is held by any other request. */
 static bool chunk_was_sent_locked(const adm_segment_t *segment, uint32_t chunk,
                                   uint32_t by, uint32_t *count)
 {

@@ -1,9 +1,9 @@
-/* adm_words.h - a record that one process writes without a lock, and others copy.
+/* adm_words.h - a sequence lock: one process writes a record, others copy it.
  * Included by auto_shm and fleet_engine.
  *
- * The writer counts its sequence up to an odd number, stores, and counts up once more;
- * it stays odd if the writer is killed. What was copied is whole if the sequence was
- * even, and the same before and after.
+ * The writer increments its sequence to an odd number, stores, and increments
+ * it again; if the writer is killed, the sequence stays odd. A copy is complete
+ * if the sequence was even, and the same before and after.
  */
 #ifndef ADM_WORDS_H
 #define ADM_WORDS_H
@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/** Store @a bytes, whole words. */
+/** Store @a bytes, a multiple of the word size. */
 static inline void adm_words_store(atomic_uint *words, const void *from,
                                    size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* adm_worker.c - the reserve: how many workers zones may occupy.
+/* adm_worker.c - the reserve: limit the workers that zones occupy.
  * Called by adm_ticket and the module.
  */
 #include "adm_layout.h"
@@ -6,8 +6,7 @@
 
 /* ---- the reserve of the server -------------------------------------------- */
 
-/* No less than what is held, and no more than that and what others are just
- * asking for. */
+/* @return the workers held, and the workers just being asked for. */
 static uint32_t workers_asked(const adm_segment_t *segment)
 {
     const adm_child_rec_t *rec;
@@ -26,11 +25,13 @@ void adm_worker_return(adm_child_t *child)
     atomic_fetch_sub(&child->rec->workers_asked, 1);
 }
 
-/* Who asks says so first, in its own record: of two that ask at once, the one
- * that comes second to the common count sees the first one there. And the
- * common count is raised before the own one and lowered after it, so that a
- * kill in between leaves it too high: that costs a look at the records, and
- * nothing else. */
+/* A process first raises workers_asked in its own record: of two that ask
+ * concurrently, at least the second to raise the common count sees the other's.
+ *
+ * The common count is raised before the child's own one, and lowered after it.
+ * A kill in between leaves the common count too high, which only costs more
+ * summing up of the records.
+ */
 bool adm_worker_take(adm_child_t *child, bool by_force)
 {
     adm_header_rec_t *header = child->segment->header;
@@ -49,7 +50,7 @@ bool adm_worker_take(adm_child_t *child, bool by_force)
     return true;
 }
 
-/* ---- what a child may block ----------------------------------------------- */
+/* ---- limits of a child --------------------------------------------------- */
 
 void adm_worker_limit_blocked(adm_child_t *child, uint32_t max)
 {
@@ -69,7 +70,8 @@ void adm_worker_accept_no_more(adm_child_t *child)
     atomic_store(&child->accepts_no_more, true);
 }
 
-/* Not those of a burst that are about to be parked, or rejected. */
+/* Only settled workers: requests of a burst may be about to be parked or
+ * rejected. */
 static uint64_t connections_of(const adm_child_t *child,
                                const adm_child_rec_t *rec)
 {
@@ -79,7 +81,7 @@ static uint64_t connections_of(const adm_child_t *child,
            + atomic_load(&rec->transfers);
 }
 
-/* Children of an older generation accept no more connections. */
+/* Children of older generations accept no more connections. */
 static uint64_t connections_of_generation(const adm_child_t *child)
 {
     const adm_segment_t *segment = child->segment;
@@ -96,7 +98,7 @@ static uint64_t connections_of_generation(const adm_child_t *child)
     return connections;
 }
 
-/* Whether there is room for what this child takes and @a more. */
+/* Whether @a more connections fit into the budget of this child, or of all. */
 static bool has_connections(const adm_child_t *child, uint32_t more)
 {
     return atomic_load(&child->accepts_no_more)
@@ -112,7 +114,6 @@ bool adm_worker_has_room(const adm_child_t *child)
 
 /* ---- the worker of a ticket ----------------------------------------------- */
 
-/* Asked before the zone is locked: it may look at all children. */
 void adm_worker_look_for_room(adm_ticket_t *ticket)
 {
     if (ticket->uses_worker
@@ -122,10 +123,10 @@ void adm_worker_look_for_room(adm_ticket_t *ticket)
     }
 }
 
-/* While a parked request that was granted a permit needs a thread to go on, a
- * child must not block its last ones. Else it may: a child whose threads are all
- * taken accepts no connections, and others do. Whoever asks counts itself first,
- * so of two that come at once at least one sees the other. */
+/* Count a worker as blocked, in @a count. While parked requests that hold
+ * permits lack a worker, a child must not block its last workers. Otherwise it
+ * can: other children accept connections then. A caller counts itself before it
+ * checks, so that at least one of two concurrent callers sees the other. */
 static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
                              const atomic_uint *others)
 {
@@ -217,7 +218,7 @@ void adm_worker_force(adm_ticket_t *ticket)
     adm_worker_settle(ticket);
 }
 
-/* ---- a worker that requests share ----------------------------------------- */
+/* ---- a worker shared by requests ----------------------------------------- */
 
 adm_worker_t adm_worker_occupy(adm_child_t *child)
 {

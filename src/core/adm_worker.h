@@ -1,39 +1,40 @@
-/* adm_worker.h - the reserve: how many workers zones may occupy.
+/* adm_worker.h - the reserve: limit the workers that zones occupy.
  * Called by adm_ticket.
  *
- * Atomic counts: no lock is needed, and none of this blocks.
+ * All counts are atomic: no function locks or blocks.
  */
 #ifndef ADM_WORKER_H
 #define ADM_WORKER_H
 
 #include "adm_layout.h"
 
-/** Take one of the workers that zones may occupy. @return whether there was
- *  one. @a by_force: take it in any case. */
+/** Take one of the workers that zones may occupy. @a by_force: even if none is
+ *  left. @return whether one was taken. */
 bool adm_worker_take(adm_child_t *child, bool by_force);
 
-/** Give back a worker that adm_worker_take() gave. */
+/** Return a worker taken by adm_worker_take(). */
 void adm_worker_return(adm_child_t *child);
 
-/** Note in the ticket whether a blocked one finds room. Before the zone is locked:
- *  it may look at all children. */
+/** Note in the ticket whether connections are left for it to block. Call before
+ *  the zone is locked: may check all children. */
 void adm_worker_look_for_room(adm_ticket_t *ticket);
 
-/** The ticket's thread is about to wait. @return ADM_WAITING; or ADM_PARKING or
- *  ADM_RESERVE if too many connections or threads of this child wait already:
+/** Count the ticket's thread as blocked. @return ADM_WAITING; ADM_PARKING or
+ *  ADM_RESERVE if too many connections or workers of this child are in use,
  *  then nothing has changed. */
 adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket);
 
-/** It waits no longer. Does nothing for a ticket that did not. */
+/** Count the ticket's thread as no longer blocked, if it was. */
 void adm_worker_end_blocking(adm_ticket_t *ticket);
 
-/** The ticket keeps its worker: it runs, or blocks. */
+/** Note that the ticket keeps its worker: it runs, or blocks. */
 void adm_worker_settle(adm_ticket_t *ticket);
 
 /** Return the ticket's worker, if it has one. */
 void adm_worker_give_back(adm_ticket_t *ticket);
 
-/** The ticket takes a worker, whatever is left, if it needs and lacks one. */
+/** Take a worker for a ticket that needs one and has none, even if none is
+ *  left. */
 void adm_worker_force(adm_ticket_t *ticket);
 
 #endif

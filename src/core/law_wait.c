@@ -1,4 +1,4 @@
-/* law_wait.c - how long a queue takes.
+/* law_wait.c - estimates of waits, and moving means.
  * Called by adm_limit and adm_figures.
  */
 #include "law_wait.h"
