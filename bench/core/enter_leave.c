@@ -1,17 +1,17 @@
-/* enter_leave.c - what a permit costs.
+/* enter_leave.c - cost of a permit.
  *
  *   enter_leave [rounds]
  *
  * Prints nanoseconds for an uncontended enter and leave: in a segment with one
- * zone, beside 1 to 10,000 requests in line in another zone and in the same one,
- * with up to 1,000 zones, and in a zone whose queue is fair, beside keys that hold
- * a permit each. Each round measures all of them in turn, so that
- * what the machine does besides hits all alike; the figures are median, least
- * and most over the rounds, then those of the ratios to one zone in the same
- * round.
+ * zone, with 1 to 10,000 waiting requests in another zone and in the same one,
+ * with up to 1,000 zones, and in a zone with a fair queue, while other keys hold
+ * one permit each. Each round measures all settings alternately, so that other
+ * activity of the machine affects all equally. The figures are median, minimum
+ * and maximum over the rounds, then the same for the ratios to one zone in the
+ * same round.
  *
- * Then how long it takes from leaving to the start of the next in line, in
- * another process.
+ * The second part measures the time from leaving to the start of the next waiting
+ * request, in another process.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,11 +122,11 @@ typedef struct setting_t {
     adm_child_t *child;
     adm_zone_t zone;
     adm_entry_t entry;
-    unsigned keys; /* that come by turns; 0: none */
+    unsigned keys; /* that take turns; 0: none */
     double nsec[ROUNDS];
 } setting_t;
 
-/* The first is what the others are compared with. */
+/* The first setting is the baseline. */
 static setting_t settings[20];
 static unsigned setting_count;
 
@@ -149,7 +149,7 @@ static void add_line_elsewhere(unsigned waiting)
     add(child, zone, (adm_entry_t){ 0 }, "%u wait in another zone", waiting);
 }
 
-/* A dry run is the request that gets in beside a line. */
+/* A dry run admits a request although others wait. */
 static void add_line_here(unsigned waiting)
 {
     adm_segment_t *segment = make_segment();
@@ -182,7 +182,7 @@ static void add_zones(unsigned zones)
     }
 }
 
-/* Each key holds a permit, and comes for another one. */
+/* Each key holds a permit, and requests another one. */
 static void add_keys(unsigned keys)
 {
     adm_segment_t *segment = make_segment();
@@ -236,7 +236,7 @@ static double measure(const setting_t *setting)
     return (now_nsec() - begin) / PAIRS;
 }
 
-/* Median, least and most. */
+/* Median, minimum and maximum. */
 static void print_of(double *numbers, unsigned count, const char *format)
 {
     qsort(numbers, count, sizeof(double), by_size);
@@ -280,11 +280,11 @@ static void compare_settings(unsigned rounds)
 /* ---- hand-over ----------------------------------------------------------- */
 
 typedef struct court_t {
-    _Atomic double left_at; /* by the one who left last */
+    _Atomic double left_at; /* by the process that left last */
     double nsec[HAND_OVERS];
 } court_t;
 
-/* Two players pass one permit to and fro: each gets in line while the other one
+/* Two players pass one permit to and fro: each enters the queue while the other one
  * has the permit. */
 static void play(adm_segment_t *segment, adm_zone_t zone, court_t *court,
                  unsigned player)
@@ -334,7 +334,7 @@ static void measure_hand_over(void)
         n++; /* did not wait */
     }
     if (n == HAND_OVERS) {
-        puts("nobody had to wait");
+        puts("no request had to wait");
         return;
     }
     printf("%-32s %8s %8s %8s   (%u samples)\n", "leave to next start, usec",

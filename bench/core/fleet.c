@@ -2,27 +2,28 @@
  *
  *   fleet PORT SERVERS LIMIT THREADS MS SECONDS [lone | open RATE | permit RATE]
  *
- * So many servers, each a process with a segment of its own and an agent, lease their
- * shares from the Redis at the port of 127.0.0.1. Each has so many threads that ask for a
- * permit again and again and hold it for MS milliseconds.
+ * SERVERS servers, each a process with its own segment and agent, lease their shares
+ * from the Redis at PORT of 127.0.0.1. Each has THREADS threads that repeatedly request
+ * a permit and hold it for MS milliseconds.
  *
- *   lone    the first one has a single thread instead, that asks some five times a second
- *           and holds it for one millisecond; the others hold it for MS milliseconds in
- *           the mean. Pauses and times are random, as exponential distributions
- *   open    RATE requests a second of all threads, at random times, which hold it for MS
- *           milliseconds in the mean: random in the same way. They begin when the engine
- *           has learnt
+ *   lone    the first server has a single thread instead, which requests a permit some
+ *           five times per second and holds it for one millisecond; the others hold
+ *           theirs for MS milliseconds on average. Pauses and times have exponential
+ *           distributions
+ *   open    RATE requests per second in all threads, at random times, which hold a permit
+ *           for MS milliseconds on average, with the same distribution. They start when
+ *           the engine has learned
  *   permit  the same load without shares: each request takes a permit from a list of the
- *           engine and brings it back
+ *           engine and returns it
  *
- * Prints a line a second,
+ * Prints a line per second,
  *
  *     second SECOND requests N used SHARE most N syncs N
  *
- * how many requests ended in it, which part of the time of all permits they held one, the
- * most that held one at once since the beginning, and how often the engine answered; then
+ * with the number of requests that ended in it, the used share of the permits' time, the
+ * peak of permits in use since the start, and the number of replies of the engine; then,
  * with a load, a line for each of its requests, "wait SECOND USEC", the time that it waited:
- * of the lone ones, or of all.
+ * of the lone requests, or of all.
  */
 #include <math.h>
 #include <pthread.h>
@@ -63,10 +64,10 @@ static struct {
     unsigned servers, limit, threads, seconds;
     unsigned usec;
     bool is_lone, is_permit;
-    double rate; /* 0: they ask again and again */
+    double rate; /* 0: repeatedly */
 } asked;
 
-/* Of all processes. */
+/* Counters of all processes. */
 typedef struct court_t {
     atomic_uint running, most, requests;
     atomic_ullong held_usec;
@@ -117,7 +118,7 @@ static void note_wait(adm_usec_t arrived, adm_usec_t begun)
     }
 }
 
-/* What the request does with its permit. @return when it began. */
+/* Hold the permit for the time of a request. @return its start. */
 static adm_usec_t hold(unsigned usec)
 {
     adm_usec_t begun = adm_now();
@@ -131,7 +132,7 @@ static adm_usec_t hold(unsigned usec)
     return begun;
 }
 
-/* @return when it began; 0: it was rejected, or all is over. */
+/* @return its start; 0: it was rejected, or the run is over. */
 static adm_usec_t request(server_t *server, unsigned usec)
 {
     const adm_entry_t entry = { .wait = ADM_WAIT_BLOCKED,
@@ -213,7 +214,7 @@ static adm_usec_t take_permit(const source_t *source, unsigned usec)
     return begun;
 }
 
-/* A thread that is busy does not ask: there are many. */
+/* A busy thread skips its request: there are many threads. */
 static void *ask_at_random(void *data)
 {
     source_t *source = data;

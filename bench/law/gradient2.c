@@ -1,4 +1,4 @@
-/* gradient2.c - the limit of Netflix' concurrency-limits, to compare with.
+/* gradient2.c - the limit of Netflix' concurrency-limits, for comparison.
  * Called by tune.c.
  */
 #include "gradient2.h"

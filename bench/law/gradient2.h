@@ -1,16 +1,16 @@
-/* gradient2.h - the limit of Netflix' concurrency-limits, to compare with.
+/* gradient2.h - the limit of Netflix' concurrency-limits, for comparison.
  * Included by tune.c.
  *
- * Written anew from its description: a mean of what requests take lately over one
- * of long ago moves the limit. With its defaults, but a least limit of 1, because
- * its own of 20 is above what several scenarios can bear.
+ * A new implementation of its description: the limit follows the ratio of a recent
+ * mean of the service time to a long-term mean. With its defaults, except a minimum
+ * limit of 1, because its default of 20 is too high for several scenarios.
  */
 #ifndef GRADIENT2_H
 #define GRADIENT2_H
 
 #include "auto/law_tune.h"
 
-/** All zeros: at the beginning. */
+/** Starts with all zeros. */
 typedef struct gradient2_t {
     double limit;
     double long_sec;

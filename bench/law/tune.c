@@ -1,7 +1,7 @@
 /* tune.c - how close `MaxConcurrent auto` comes to the best fixed limit.
  *
  *     tune [scenario [part ...]]     a table in Markdown
- *     tune -w                        what each part of the law is worth
+ *     tune -w                        effect of each part of the algorithm
  *     tune -t scenario seed [part]   one run, second by second
  *
  * In the simulated server of t/unit/test_world.c; deterministic. A part is a
@@ -16,13 +16,13 @@
 
 enum { SEEDS = 10 };
 
-/* A limit may thrash for so much of the time, and still count as calm. */
+/* Share of the time for which a limit may thrash and still count as calm. */
 #define CALM 0.01
 
 static const uint32_t grid[] = { 1,  2,  3,  4,  5,  6,  8,  10,  12, 16,
                                  20, 26, 32, 40, 50, 64, 80, 100, 150 };
 
-/* What a limit gives in the windows of a scenario. */
+/* Result of a limit in the windows of a scenario. */
 typedef struct windows_t {
     double number[SCENARIO_WINDOWS];
 } windows_t;
@@ -59,7 +59,7 @@ static void note_best(best_t *best, int w, uint32_t limit, double rate)
     }
 }
 
-/* @a calm: of those that hardly ever thrash. */
+/* @a calm: best of the limits that hardly ever thrash. */
 static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
 {
     static world_result_t result;
@@ -82,7 +82,7 @@ static void find_best(const scenario_t *scenario, best_t *any, best_t *calm)
     }
 }
 
-/* The worst seed: its rate over that of a fixed limit with the same seed. */
+/* Worst seed: its rate divided by the rate of a fixed limit with the same seed. */
 static void lower(const scenario_t *scenario, uint64_t seed,
                   const windows_t *rate, const best_t *best, windows_t *least)
 {
@@ -162,7 +162,7 @@ static void print_worth(void)
     }
 }
 
-/* The other one: its rate over the same limits', and its thrash, of the worst seed. */
+/* Gradient2: its rate divided by the same limits' rates, and its thrash, worst seed. */
 static void print_other(const scenario_t *scenario, const best_t *calm)
 {
     static world_result_t result;

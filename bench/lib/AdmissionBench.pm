@@ -1,6 +1,6 @@
 package AdmissionBench;
 
-# What the experiments of bench/ share. Each starts with
+# Functions shared by the experiments of bench/. Each experiment starts with
 #
 #     use FindBin;
 #     use lib "$FindBin::Bin/../lib";
@@ -14,12 +14,12 @@ package AdmissionBench;
 #     $bench->finish;
 #
 # It is run as bench/experiments/NAME OUTPUT-FOLDER, or by bench/run, which puts its
-# results into docs/benchmarks/NAME.md. Report.pm has the words for what it writes, Load.pm here and
-# in t/lib/Admission for clients, Opponents.pm and Proxy.pm for what mod_admission is
-# compared with.
+# results into docs/benchmarks/NAME.md. Report.pm has the functions for its output, Load.pm
+# here and in t/lib/Admission for clients, Opponents.pm and Proxy.pm for the competitors of
+# mod_admission.
 #
-# Environment: BENCH_SCALE (default 1: times and numbers are multiplied by it;
-# 0.2 while one works on an experiment), and that of Admission.
+# Environment: BENCH_SCALE (default 1: times and numbers are multiplied by it; use 0.2
+# while you work on an experiment), and the variables of Admission.
 
 use strict;
 use warnings;
@@ -67,7 +67,7 @@ sub experiment {
     return AdmissionBench::Report->new($name, $folder);
 }
 
-# A time or number as BENCH_SCALE wants it, at least 1.
+# A time or number, multiplied by BENCH_SCALE, at least 1.
 sub scaled {
     my ($n) = @_;
     my $scaled = $n * scale();
@@ -79,8 +79,8 @@ sub scale { return $ENV{BENCH_SCALE} || 1 }
 
 # ---- comparing ---------------------------------------------------------------
 
-# interleave(3, without => sub {...}, with => sub {...}): each in turn, so that
-# what the machine does besides hits all alike; another one begins each round.
+# interleave(3, without => sub {...}, with => sub {...}): alternately, so that other
+# activity of the machine affects all equally; each round starts with another one.
 # Returns { without => [result, ...], with => [result, ...] }.
 sub interleave {
     my ($rounds, @sides) = @_;
@@ -107,7 +107,7 @@ sub ratios {
              max => List::Util::max(@ratios) };
 }
 
-# ratios() in words: spread({...}, 'x') is '1.02x (0.98 to 1.05)'.
+# ratios() as text: spread({...}, 'x') is '1.02x (0.98 to 1.05)'.
 sub spread {
     my ($ratios, $unit) = @_;
     return sprintf '%.3f%s (%.3f to %.3f)', $ratios->{median}, $unit // '',

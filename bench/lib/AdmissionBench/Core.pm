@@ -1,6 +1,6 @@
 package AdmissionBench::Core;
 
-# What bench/core/enter_leave says of the core alone.
+# Results of bench/core/enter_leave, which measures the core alone.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ our @EXPORT = qw(enter_leave);
 
 # enter_leave(rounds): { settings => [ { name, median, min, max, ratio }, ... ],
 # hand_over => { p50, p99, max, samples } }; nanoseconds for an enter and a leave,
-# the ratio as of ratios() to the first setting; microseconds from a leave to the
+# the ratio to the first setting as from ratios(); microseconds from a leave to the
 # next start.
 sub enter_leave {
     my ($rounds) = @_;
@@ -40,7 +40,7 @@ sub enter_leave {
     return { settings => \@settings, hand_over => \%hand_over };
 }
 
-# `make bench` says where it is; else it is in the tree of the module.
+# `make bench` sets its path; otherwise it is in the tree of the module.
 sub path {
     return $ENV{ADMISSION_ENTER_LEAVE} if $ENV{ADMISSION_ENTER_LEAVE};
     my $tree = File::Basename::dirname(Admission::Config::admission_module()) . '/..';

@@ -1,7 +1,7 @@
 package AdmissionBench::Instructions;
 
-# What a request costs httpd in instructions, by callgrind: the same on every
-# run, whatever else the machine does.
+# Instructions that httpd executes per request, by callgrind: the same in every run,
+# independent of other activity of the machine.
 
 use strict;
 use warnings;
@@ -20,14 +20,14 @@ my $PATIENCE = 60;    # seconds for httpd to start or stop below valgrind
 my ($FEW, $MANY) = (200, 1200);
 
 # instructions_a_request('/static.txt', combo => {...}, conf => 'text', ...), the
-# options as for new_httpd(): the difference of two runs, so that start and end
-# of httpd are not in it.
+# options as for new_httpd(): the difference of two runs, which excludes start and end
+# of httpd.
 sub instructions_a_request {
     my ($path, %o) = @_;
     return (run($path, $MANY, %o) - run($path, $FEW, %o)) / ($MANY - $FEW);
 }
 
-# Instructions of a whole run with so many requests.
+# Instructions of a whole run with $requests requests.
 sub run {
     my ($path, $requests, %o) = @_;
     my $httpd = new_httpd(%o);
@@ -45,7 +45,7 @@ sub run {
     return read_counts($httpd->slurp($counts));
 }
 
-# callgrind opens its file as who starts it and writes it as who ends.
+# callgrind opens its file as the user who starts it, and writes it as the user at its end.
 sub give_to_httpd {
     my ($httpd, $name) = @_;
     $httpd->put("../$name", '');

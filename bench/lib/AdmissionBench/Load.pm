@@ -1,13 +1,13 @@
 package AdmissionBench::Load;
 
-# Clients: ab and wrk, and what they say, in milliseconds and requests a second.
+# Clients: ab and wrk, and their results, in milliseconds and requests per second.
 #
 #     my $result = ab($url, requests => 1000, clients => 10);
-#     my $beside = start_wrk($url, clients => 4, seconds => 5);
+#     my $load = start_wrk($url, clients => 4, seconds => 5);
 #     ...
-#     print $beside->result->{p99};
+#     print $load->result->{p99};
 #
-# Both talk only to where the URL says, and no longer than their time.
+# Both contact only the host of the URL, and end when their time is up.
 
 use strict;
 use warnings;
@@ -18,12 +18,12 @@ use POSIX ();
 
 our @EXPORT_OK = qw(ab start_ab start_wrk wrk);
 
-my $LONGEST = 600;    # seconds until a load is ended, whatever it waits for
+my $LONGEST = 600;    # seconds until a load is ended in any case
 
 # ab($url, requests => 1000, clients => 10, seconds => 60, keepalive => 0,
 #    patience => 120, arguments => [...], allow_failures => 0)
 #
-# Ends after so many requests, or so many seconds if these are given. Returns
+# Ends after this number of requests, or of seconds if they are given. Returns
 # { rate, time, done, failed, min, mean, median, p99, max, says }.
 sub ab { return start_ab(@_)->result }
 
@@ -33,7 +33,7 @@ sub start_ab {
     my $csv = File::Temp->new(TEMPLATE => 'admission-ab-XXXXXX', TMPDIR => 1);
 
     return start(\%o, 'ab', \&read_ab, $csv,
-        # A limit of time resets the number, so it comes first.
+        # Comes first, because a time limit resets the number.
         'ab', '-q', '-r', '-l', '-e', "$csv", ($o{seconds} ? ('-t', int $o{seconds}) : ()),
         '-n', $requests, '-c', $o{clients} // 10, '-s', $o{patience} // 120,
         ($o{keepalive} ? '-k' : ()), @{ $o{arguments} // [] }, $url);
@@ -64,7 +64,7 @@ sub start {
 
     if ($pid == 0) {
         open STDERR, '>&', \*STDOUT;
-        # Its deadline ends with it, and it with us: timeout is told by DESTROY.
+        # timeout(1) ends with the load, and DESTROY ends timeout.
         exec 'timeout', '--kill-after=5', $LONGEST, @command or POSIX::_exit(127);
     }
     return bless { name => $name, pid => $pid, output => $output, read => $read,
@@ -101,7 +101,7 @@ sub DESTROY {
     $self->stop;
 }
 
-# ---- what they print -------------------------------------------------------------
+# ---- their output ----------------------------------------------------------------
 
 sub read_ab {
     my ($text, $csv) = @_;
@@ -114,7 +114,7 @@ sub read_ab {
     $is{failed} += $1 if $text =~ /^Non-2xx responses:\s+(\d+)/m;
     @is{qw(min mean max)} = ($1, $2, $3)
         if $text =~ /^Total:\s+(\d+)\s+([\d.]+)\s+[\d.]+\s+[\d.]+\s+(\d+)/m;
-    # Its table has whole milliseconds; the file has more.
+    # Reads the file, because the table has whole milliseconds only.
     my %percent = map { chomp; split /,/ } grep { /^\d/ } readline $csv;
     @is{qw(median p99)} = @percent{50, 99};
     return \%is;

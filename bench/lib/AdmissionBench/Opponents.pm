@@ -1,7 +1,7 @@
 package AdmissionBench::Opponents;
 
-# What mod_admission is compared with in httpd: none of it, or mod_qos; and how it is
-# configured beside that.
+# Competitors of mod_admission in httpd: no module, or mod_qos; and the configuration of
+# mod_admission in the comparison.
 
 use strict;
 use warnings;
@@ -13,18 +13,17 @@ use Admission::Config;
 
 our @EXPORT_OK = qw(counted_conf elsewhere_conf plain_httpd qos_conf qos_serialize_conf);
 
-# As start_httpd(), without mod_admission. What it says in its log is its own
-# affair.
+# As start_httpd(), without mod_admission. Its log is not checked.
 sub plain_httpd { return start_httpd(@_, admission => 0)->allow_in_log(qr/./) }
 
-# The directives are for another section than what is asked for. Sections cost something
-# by themselves: without a limit it is elsewhere_conf('Options None').
+# The directives are in another section than the requested URL. A section itself has a
+# cost: without a limit, use elsewhere_conf('Options None').
 sub elsewhere_conf {
     my $directives = join "\n", @_;
     return "LogLevel warn\nMaxKeepAliveRequests 0\n<Location /cgi-bin/>\n$directives\n</Location>\n";
 }
 
-# Everything counts.
+# All requests count.
 sub counted_conf {
     my ($limit, $queue) = @_;
     return <<"CONF";
@@ -38,8 +37,8 @@ MaxKeepAliveRequests 0
 CONF
 }
 
-# Loads mod_qos; with a regular expression for URLs and a number, these run at
-# most so many at once. It rejects the others.
+# Loads mod_qos; with a regular expression for URLs and a number, at most that many of
+# these requests run concurrently. mod_qos rejects the others.
 sub qos_conf {
     my ($match, $limit) = @_;
     my $conf = pcre() . Admission::Config::load_line('qos');
@@ -48,16 +47,15 @@ sub qos_conf {
     return $conf;
 }
 
-# mod_qos may leave it to httpd to have brought the old PCRE, which httpd has
-# given up.
+# mod_qos may rely on httpd to load the old PCRE, which httpd no longer does.
 sub pcre {
     my ($path) = `PATH="\$PATH:/sbin" ldconfig -p 2>/dev/null` =~ m{ => (\S+/libpcre\.so\.3)$}m
         or return '';
     return qq(LoadFile "$path"\n);
 }
 
-# Of these URLs one runs at a time, and the others wait: the only line that
-# mod_qos has.
+# One request for these URLs runs at a time, and the others wait: the only queue of
+# mod_qos.
 sub qos_serialize_conf {
     my ($match, $seconds) = @_;
 

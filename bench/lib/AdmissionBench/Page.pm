@@ -2,7 +2,7 @@ package AdmissionBench::Page;
 
 # docs/benchmarks: README.md with the table of goals, and a page for each experiment. The
 # pages are the only place where goals and results are kept, and their prose is written
-# by hand. An experiment replaces what stands between the marks of its parts
+# by hand. An experiment replaces the text between the marks of its parts
 #
 #     <!-- throughput: bench/run parking writes it -->
 #
@@ -19,7 +19,7 @@ use Admission::File qw(slurp spill);
 
 my %UNIT = (ns => 1e-9, us => 1e-6, ms => 1e-3, s => 1, KB => 2**10, MB => 2**20);
 
-# A part as it stands in a page.
+# The marks and the text of a part.
 sub part {
     my ($experiment, $name, $text) = @_;
     return "<!-- $name: bench/run $experiment writes it -->\n\n" . $text =~ s/\s*\z//r . "\n\n<!-- end -->\n";
@@ -64,7 +64,7 @@ sub numbers {
            split /,\s+/, $text =~ s/\s*\([^)]*\)//gr;
 }
 
-# Of several numbers each counts. What is to be beaten tells in which direction.
+# With several numbers, each one has to pass. The value to beat gives the direction.
 sub verdict {
     my ($least, $beyond, @values) = @_;
     my @least = numbers($least);

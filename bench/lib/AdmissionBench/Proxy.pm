@@ -1,7 +1,7 @@
 package AdmissionBench::Proxy;
 
-# What mod_admission is compared with in front of httpd: HAProxy with its queue,
-# nginx with its limit.
+# Competitors of mod_admission in front of httpd: HAProxy with its queue, nginx with
+# its limit.
 #
 #     my $proxy = start_haproxy(backend => $httpd->{port}, limit => 4);
 #     ... $proxy->{port}, $proxy->url('/cgi-bin/heavy') ...
@@ -21,17 +21,17 @@ use Admission::Program qw(keep);
 our @EXPORT_OK = qw(start_haproxy start_nginx);
 
 # start_haproxy(backend => port, limit => 4, queue_sec => 600, path => '/cgi-bin/',
-# http_reuse => 'always'): a proxy with a queue for what begins with the path, and
-# none for the rest; without a limit it only passes on.
+# http_reuse => 'always'): a proxy with a queue for URLs that start with the
+# path, and no queue for the others; without a limit it only passes on.
 sub start_haproxy {
     my (%o) = (path => '/cgi-bin/', http_reuse => 'always', queue_sec => 600, @_);
 
-    # -db: in the foreground, a single process, that ends with us.
+    # -db: in the foreground, a single process, which ends with the experiment.
     return start(\%o, \&haproxy_conf, sub { ('haproxy', '-db', '-f', $_[0]) });
 }
 
 # start_nginx(backend => port, limit => 4, of_client => 2, path => '/cgi-bin/'): a
-# proxy that rejects what is beyond the limit, and what a client has beyond its own.
+# proxy that rejects requests beyond the limit, or beyond the limit per client.
 sub start_nginx {
     my (%o) = (path => '/cgi-bin/', @_);
 

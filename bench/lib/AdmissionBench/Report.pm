@@ -1,6 +1,6 @@
 package AdmissionBench::Report;
 
-# What an experiment writes: parts of its page in Markdown, plots, and its rows of the
+# Output of an experiment: parts of its page in Markdown, plots, and its rows of the
 # table of goals. The prose around the parts is docs/benchmarks/NAME.md itself.
 
 use strict;
@@ -15,7 +15,7 @@ use Admission::File qw(slurp spill);
 use Admission::Machine ();
 use AdmissionBench::Page;
 
-# An automake-like word for "could not be run here".
+# Exit status for "cannot run here", as in automake.
 our $SKIPPED = 77;
 
 sub new {
@@ -38,7 +38,7 @@ sub needs {
     exit $SKIPPED;
 }
 
-# An opponent that is there is named below the results.
+# Names an available competitor below the results.
 sub has {
     my ($self, $what) = @_;
     my $has = Admission::Machine::has($what) or return;
@@ -55,7 +55,7 @@ sub progress {
 
 # ---- parts of the page ------------------------------------------------------------
 
-# The answer to the question of the page.
+# The result of the page, which answers its question.
 sub result { my ($self, $text) = @_; $self->prose('result', "**Result.** $text") }
 
 sub prose {
@@ -68,7 +68,7 @@ sub wrapped {
     return Text::Wrap::wrap('', '', $_[0] =~ s/\s+/ /gr =~ s/ \z//r);
 }
 
-# part('fixed', text): replaces what the page has between the marks of this name.
+# part('fixed', text): replaces the text between the marks of this name.
 sub part {
     my ($self, $name, $text) = @_;
     push @{ $self->{parts} }, AdmissionBench::Page::part($self->{name}, $name, $text);
@@ -96,7 +96,7 @@ sub table_of {
     return join "\n", $top, '| ' . join(' | ', @rule) . ' |', @below;
 }
 
-# With a unit, or with others in brackets.
+# A number with a unit, or with other numbers in parentheses.
 sub is_column_of_numbers {
     my (@cells) = @_;
     return !grep { !/^(?:-?[\d.,]+(?: ?(?:[mun]?s|[KMG]B|x|%))?(?: \(.*\))?|-|)\z/ } @cells;
@@ -131,7 +131,7 @@ PLOT
     return close $gnuplot;
 }
 
-# Without what draws nothing, more than half of it, and the names of files that were here.
+# Removes elements that draw nothing, more than half of the file, and names of local files.
 sub slim {
     my ($svg) = @_;
 

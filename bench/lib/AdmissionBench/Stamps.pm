@@ -1,7 +1,7 @@
 package AdmissionBench::Stamps;
 
-# A program that writes down when it began and ended, and how long nobody runs between
-# the end of one and the start of the next.
+# A program that records its start and end, and the gaps between the end of one and the
+# start of the next.
 
 use strict;
 use warnings;
@@ -17,8 +17,8 @@ our @EXPORT_OK = qw(gaps_under_load stamp_httpd $STAMP_CLIENTS $STAMP_MS);
 
 our ($STAMP_CLIENTS, $STAMP_MS) = (10, 20);
 
-# An httpd with the program at /stamp/, and more configuration; its directory
-# stands for DIR there.
+# An httpd with the program at /stamp/, and more configuration, in which DIR is replaced
+# by its directory.
 sub stamp_httpd {
     my ($combo, %o) = @_;
     my ($parts) = combos($combo) or return;
@@ -37,9 +37,8 @@ CONF
     return $httpd->start;
 }
 
-# { gaps in microseconds, most at once, failed, and how long clients waited for
-# their answer } of some seconds of load: clients, seconds, and the port if it is not
-# httpd's own.
+# { gaps in microseconds, peak of concurrent programs, failed, and the clients' waits }
+# of some seconds of load: clients, seconds, and the port if it is not httpd's own.
 sub gaps_under_load {
     my ($httpd, %o) = @_;
     my $port = $o{port} // $httpd->{port};
@@ -48,7 +47,7 @@ sub gaps_under_load {
     chmod 0666, "$httpd->{dir}/heavy/stamps";
     my $load = ab("http://127.0.0.1:$port/stamp/", clients => $o{clients} // $STAMP_CLIENTS,
                   seconds => $o{seconds}, allow_failures => 1);
-    # Whoever was still in line is not of the next round.
+    # Waiting requests must not run into the next round.
     $httpd->soon(sub { my @stamps = $httpd->slurp('heavy/stamps') =~ /^\w/mg; @stamps % 2 == 0 }, 5);
     return { %{ read_stamps($httpd->slurp('heavy/stamps')) },
              map { $_ => $load->{$_} } qw(failed median max) };
