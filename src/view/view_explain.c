@@ -1,8 +1,8 @@
 /* view_explain.c - ?explain=URL: what applies to a URL, and why.
  *
- * The URL is looked up by a subrequest whose handler is never run, in the place of a
- * request that has the wanted host, method and client, and no other headers. What
- * depends on more than that is reported as unknown.
+ * The URL is looked up by a subrequest whose handler is never run, as a
+ * request with the given host, method and client, and no other headers. Results
+ * that depend on more than that are reported as unknown.
  */
 #include <arpa/inet.h>
 
@@ -31,7 +31,7 @@
 
 #define URL_MAX 4096
 
-/* A line of the text, a member of the JSON. */
+/* One line of the text, one member of the JSON. */
 typedef struct fact_t {
     const char *label;
     const char *key;
@@ -39,18 +39,18 @@ typedef struct fact_t {
 } fact_t;
 
 typedef struct explain_t {
-    request_rec *r; /* that asks */
+    request_rec *r; /* of ?explain */
     apr_pool_t *p;
     const char *path; /* of the URL, with its query */
     const char *method;
     const char *host; /* NULL: not given */
     server_rec *server;
-    apr_sockaddr_t *client; /* NULL: that of the request */
+    apr_sockaddr_t *client; /* NULL: the client of the request */
     apr_array_header_t *facts;
-    apr_array_header_t *notes; /* of const char *: what may surprise */
+    apr_array_header_t *notes; /* of const char *: notes on surprising facts */
 } explain_t;
 
-/* Paths are decoded, and may contain what moves the cursor of a terminal. */
+/* Paths are decoded, and may contain control sequences for a terminal. */
 static const char *without_control_characters(apr_pool_t *p, const char *text)
 {
     char *copy = apr_pstrdup(p, text);
@@ -78,7 +78,7 @@ static void add_note(explain_t *e, const char *note)
                                                                         note);
 }
 
-/* ---- what is asked -------------------------------------------------------- */
+/* ---- query --------------------------------------------------------------- */
 
 static bool has_control_character(const char *text)
 {
@@ -87,7 +87,7 @@ static bool has_control_character(const char *text)
     return *text != '\0';
 }
 
-/* @return what is wrong with it; NULL: nothing. */
+/* @return an error message; NULL if the value is valid. */
 static const char *read_url(explain_t *e, const char *url)
 {
     apr_uri_t uri;
@@ -113,7 +113,8 @@ static const char *read_url(explain_t *e, const char *url)
     return NULL;
 }
 
-/* TRACE is answered by httpd while it looks the URL up, into the page that asks. */
+/* Excludes TRACE: httpd would respond to it during the look-up, into this
+ * page. */
 static const char *read_method(explain_t *e, const char *method)
 {
     int number;
@@ -133,7 +134,7 @@ static const char *read_client(explain_t *e, const char *client)
     if (!client) {
         return NULL;
     }
-    /* Names would be looked up. */
+    /* Rejects names, which would be resolved. */
     if ((inet_pton(AF_INET, client, address) == 1
          || inet_pton(AF_INET6, client, address) == 1)
         && apr_sockaddr_info_get(&e->client, client, APR_UNSPEC, 0, 0, e->p)
@@ -187,7 +188,7 @@ static const char *read_query(explain_t *e,
 
 /* ---- look up -------------------------------------------------------------- */
 
-/* The module takes its own pages back from rules that take every URL. */
+/* Restore the module's own pages, which rules for every URL may have taken. */
 static void set_page(request_rec *r)
 {
     const char *handler = r->status == HTTP_OK && admission_counts_redirect(r)
@@ -199,8 +200,8 @@ static void set_page(request_rec *r)
     }
 }
 
-/* A request that is asked for in place of the one that asks. Its login goes along:
- * the look-up authenticates as a request does. */
+/* Look up the explained request by a subrequest of the present one. The login
+ * is passed on: the look-up authenticates like a request. */
 static request_rec *look_up(explain_t *e)
 {
     request_rec *r = e->r;
@@ -251,7 +252,7 @@ static const char *name_of(explain_t *e, const admission_section_t *section)
                               section->place);
 }
 
-/* As httpd's walks compare. */
+/* Compare as httpd's walks do. */
 static bool is_match(const core_dir_config *section, const char *text,
                      bool is_path)
 {
@@ -274,8 +275,9 @@ static bool is_match(const core_dir_config *section, const char *text,
                || text[length] == '/' || text[length] == '\0');
 }
 
-static void note_loser(explain_t *e, const ap_conf_vector_t *section,
-                       const admission_section_t *winner, const char *why)
+static void note_inactive_section(explain_t *e, const ap_conf_vector_t *section,
+                                  const admission_section_t *winner,
+                                  const char *why)
 {
     const admission_dir_conf_t *conf = ap_get_module_config(section,
                                                             &admission_module);
@@ -287,9 +289,11 @@ static void note_loser(explain_t *e, const ap_conf_vector_t *section,
     }
 }
 
-static void note_losers(explain_t *e, const apr_array_header_t *sections,
-                        const char *text, bool is_path,
-                        const admission_section_t *winner, const char *why)
+static void note_inactive_sections(explain_t *e,
+                                   const apr_array_header_t *sections,
+                                   const char *text, bool is_path,
+                                   const admission_section_t *winner,
+                                   const char *why)
 {
     int i;
 
@@ -298,7 +302,7 @@ static void note_losers(explain_t *e, const apr_array_header_t *sections,
                                                   ap_conf_vector_t *);
 
         if (is_match(ap_get_core_module_config(section), text, is_path)) {
-            note_loser(e, section, winner, why);
+            note_inactive_section(e, section, winner, why);
         }
     }
 }
@@ -316,14 +320,17 @@ static void note_sections(explain_t *e, request_rec *first, request_rec *last,
                                : "a section that is merged later decides";
     const char *url = first->parsed_uri.path;
 
-    note_loser(e, e->server->lookup_defaults, winner, later);
-    note_losers(e, server->sec_dir, last->filename, true, winner, later);
-    note_losers(e, defaults->sec_file,
-                last->filename ? apr_filepath_name_get(last->filename) : NULL,
-                false, winner, later);
-    note_losers(e, server->sec_url, url, true, winner, later);
+    note_inactive_section(e, e->server->lookup_defaults, winner, later);
+    note_inactive_sections(e, server->sec_dir, last->filename, true, winner,
+                           later);
+    note_inactive_sections(e, defaults->sec_file,
+                           last->filename
+                               ? apr_filepath_name_get(last->filename)
+                               : NULL,
+                           false, winner, later);
+    note_inactive_sections(e, server->sec_url, url, true, winner, later);
     if (url && strcmp(url, last->uri) != 0) {
-        note_losers(
+        note_inactive_sections(
             e, server->sec_url, last->uri, true, winner,
             apr_psprintf(e->p,
                          "it belongs to %s, to which httpd redirects; the "
@@ -399,7 +406,7 @@ static const char *place_of(explain_t *e, const ap_expr_info_t *expression)
                         expression->line_number);
 }
 
-/* @return whether anything was evaluated that a real request may change. */
+/* @return whether a value was evaluated that a real request may change. */
 static bool add_key(explain_t *e, request_rec *first, request_rec *last,
                     const admission_dir_conf_t *conf)
 {
@@ -434,7 +441,7 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
         add_fact(e, "exempt", "exempt",
                  apr_pstrcat(e->p, "yes, by AdmissionExempt in ",
                              place_of(e, conf->exempt),
-                             ": it runs at once, whatever the zone does",
+                             ": it runs immediately, in any state of the zone",
                              NULL));
     }
     add_limit(e, conf->section);

@@ -6,18 +6,17 @@
 
 #include <httpd.h>
 
-/** What is asked, as in the query: decoded, and not checked. */
+/** Parameters of the query: decoded, not checked. */
 typedef struct admission_explain_query_t {
-    const char *url;    /* a path, or with scheme and host; NULL: not asked */
+    const char *url;    /* a path, or with scheme and host; NULL: no ?explain */
     const char *method; /* NULL: GET */
-    const char
-        *host; /* NULL: that of the URL, else the server of the request */
-    const char *client; /* an address; NULL: that of the request */
+    const char *host;   /* NULL: the URL's, or else the server of the request */
+    const char *client; /* an address; NULL: the request's */
 } admission_explain_query_t;
 
 /**
- * Look a URL up as httpd does for a request, up to its handler, which is not run, and
- * write what applies to it, as text or as JSON. No figure changes.
+ * Look a URL up as httpd does for a request, up to its handler, which is not
+ * run, and write what applies to it, as text or as JSON. No count changes.
  *
  * @return what a handler returns.
  */

@@ -1,4 +1,4 @@
-/* view_fields.c - every fact that the module shows of a zone, once. */
+/* view_fields.c - all facts that the module shows about a zone, once each. */
 #include <http_protocol.h>
 
 #include "module/zones.h"
@@ -74,7 +74,7 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Requests that got a permit.", \
         adm_figures_admitted(&view->stats.figures)) \
     row(AdmittedAfterWait, NULL, COUNTER, ANY, \
-        "Of these, how many had to wait.", \
+        "Admitted requests that had to wait.", \
         OUTCOME(WAITED) + OUTCOME(DRY_QUEUED)) \
     row(Exempt, NULL, COUNTER, ANY, \
         "Requests that ran without a permit because of AdmissionExempt.", \
@@ -317,7 +317,7 @@ void admission_fields_write(request_rec *r, const admission_field_t *field,
 
 void admission_fields_look_at_server(adm_server_stats_t *server)
 {
-    /* Whoever looks must not see what the dead hold. */
+    /* Reclaim first, so that the permits of dead children are not shown. */
     adm_round_to_show(admission_process_child(), adm_now());
     adm_view_server(admission_process_segment(), server);
 }

@@ -1,4 +1,4 @@
-/* view_fields.h - every fact that the module shows, once.
+/* view_fields.h - all facts that the module shows, once each.
  *
  * ?auto, the page, JSON and Prometheus all come from these tables; the
  * manual lists the same fields. t/guards/fields.t compares the manual with
@@ -19,7 +19,7 @@ typedef enum admission_kind_t {
     ADMISSION_GAUGE_MB, /* memory in MiB */
     ADMISSION_GAUGE_PERCENT,
     ADMISSION_COUNTER, /* only grows while the server runs */
-    /* Words for people, numbers where only those go. */
+    /* Words for readers, numbers in formats that allow only numbers. */
     ADMISSION_MODE,
     ADMISSION_KIND,
     ADMISSION_FLEET,
@@ -27,28 +27,29 @@ typedef enum admission_kind_t {
     ADMISSION_REASON
 } admission_kind_t;
 
-/** Of which zones a field tells anything; of others it is zero, or the limit. Fields of
- *  the server are of any, or of a fleet: of a server that has an engine. */
+/** Zones for which a field has information; for others it is zero, or the
+ *  limit. Fields of the server are of any, or of a fleet: of a server that has
+ *  an engine. */
 typedef enum admission_of_t {
     ADMISSION_OF_ANY,
     ADMISSION_OF_DRY_RUN,
     ADMISSION_OF_AUTO,
-    ADMISSION_OF_PROGRAMS, /* where a program has ended whose use is known */
+    ADMISSION_OF_PROGRAMS, /* a program with known resource usage has ended */
     ADMISSION_OF_FLEET
 } admission_of_t;
 
-/** What the numbers of a kind are of. */
+/** Unit of the numbers of a kind. */
 typedef struct admission_unit_t {
-    const char *name;   /* the name of such a field ends with it */
-    const char *metric; /* its metric ends with it: the base unit */
+    const char *name;   /* suffix of the field's name */
+    const char *metric; /* suffix of its metric: the base unit */
     int times, per;     /* in the base unit: number * times / per */
 } admission_unit_t;
 
-/** What one look at a zone sees. */
+/** Sample of one zone. */
 typedef struct admission_view_t {
     const admission_zone_t *zone;
     adm_zone_stats_t stats;
-    bool is_busy; /* its lock could not be had: there are no figures */
+    bool is_busy; /* its lock was not free: no figures */
 } admission_view_t;
 
 typedef struct admission_field_t {
@@ -68,12 +69,12 @@ extern const admission_field_t admission_zone_fields[];
 
 extern const int admission_zone_fields_count;
 
-/** @return field number @a n of the server, of the trunk or of a capability; NULL: there
- *  are no more. */
+/** @return field number @a n of the server, of the trunk or of a capability;
+ *  NULL: there are no more. */
 const admission_field_t *admission_fields_of_server(int n);
 
-/* A list of fields of the server is a macro of rows,
- * row(name, reason, kind, of, help, value of "server"), which is expanded twice. */
+/* A list of fields of the server is a macro of rows, row(name, reason, kind,
+ * of, help, value of "server"), which is expanded twice. */
 #define ADMISSION_SERVER_VALUE(name, reason, kind, of, help, value)    \
     static apr_int64_t server_##name(const adm_server_stats_t *server) \
     {                                                                  \
@@ -84,15 +85,15 @@ const admission_field_t *admission_fields_of_server(int n);
     { #name, reason,       help, ADMISSION_##kind, ADMISSION_OF_##of, \
       NULL,  server_##name },
 
-/** @return the unit of a kind; what has none has one without a name. */
+/** @return the unit of a kind; a unit without a name if the kind has none. */
 const admission_unit_t *admission_fields_unit(admission_kind_t kind);
 
-/** @return whether a field tells anything of this zone. Forms with a fixed set of
- *  fields show the others, too. */
+/** @return whether a field has information about this zone. Formats with a
+ *  fixed set of fields show the others, too. */
 bool admission_fields_tells(const admission_field_t *field,
                             const admission_view_t *view);
 
-/** @return the word that stands for a value; NULL: it is a number. */
+/** @return the word for a value; NULL if the value is a number. */
 const char *admission_fields_word(const admission_field_t *field,
                                   apr_int64_t value);
 
@@ -100,12 +101,13 @@ const char *admission_fields_word(const admission_field_t *field,
 void admission_fields_write(request_rec *r, const admission_field_t *field,
                             apr_int64_t value);
 
-/** Look at the server, dead children taken care of: before the zones. */
+/** Sample the server, after reclaiming from dead children. Call before the
+ *  zones. */
 void admission_fields_look_at_server(adm_server_stats_t *server);
 
-/** Look at one zone; @a history: at its last ten minutes, too, or NULL. There can
- *  be thousands: an output looks at one, writes it and forgets it, so that a slow
- *  reader holds no memory. */
+/** Sample one zone; @a history: its last ten minutes, too, or NULL. There can
+ *  be thousands of zones: an output samples one, writes it and discards it, so
+ *  that a slow reader holds no memory. */
 void admission_fields_look_at(const admission_zone_t *zone,
                               admission_view_t *view, adm_history_t *history);
 
@@ -113,7 +115,7 @@ void admission_fields_look_at(const admission_zone_t *zone,
 const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
                                                  const admission_zone_t *only);
 
-/** @return the zone of this name, as written or as it is shown; NULL: none. */
+/** @return the zone of this name, as configured or as displayed; NULL: none. */
 const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
                                                    const char *name);
 

@@ -1,5 +1,5 @@
-/* view_handler.c - SetHandler admission-status, and what is only asked of
- * admission-control: what was asked for. */
+/* view_handler.c - SetHandler admission-status, and the read-only requests of
+ * admission-control: selects the output. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_core.h>
@@ -21,9 +21,9 @@ APLOG_USE_MODULE(admission);
 
 #define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
 
-/* ---- who may ask --------------------------------------------------------- */
+/* ---- access -------------------------------------------------------------- */
 
-/* Authors of .htaccess must not read what all others do here. */
+/* Authors of .htaccess must not read the requests of all other sites. */
 int admission_handler_refuse_page(request_rec *r)
 {
     static _Atomic adm_usec_t next_log;
@@ -38,19 +38,19 @@ int admission_handler_refuse_page(request_rec *r)
     return HTTP_FORBIDDEN;
 }
 
-/* ---- what is asked for --------------------------------------------------- */
+/* ---- query --------------------------------------------------------------- */
 
-/* What the client asks for, behind the question mark. */
+/* Query string of the request. */
 typedef struct query_t {
     const char *output; /* "": the page */
     const char *zone;   /* NULL: all */
     admission_json_with_t with;
     const char *filter; /* of the overview */
-    bool is_order;      /* has what only a form orders */
+    bool is_order;      /* has a parameter of an override */
     admission_explain_query_t explain;
 } query_t;
 
-/* @return what is wrong with it; NULL: nothing. */
+/* @return an error message; NULL if the value is valid. */
 static const char *read_name(apr_pool_t *p, const char *key, const char *value,
                              query_t *query)
 {
@@ -80,7 +80,7 @@ static const char *read_filter(apr_pool_t *p, const char *value, query_t *query)
     return NULL;
 }
 
-/* explain=URL, and what goes with it. */
+/* explain=URL, and its parameters. */
 static const char *read_explain(apr_pool_t *p, const char *key,
                                 const char *value,
                                 admission_explain_query_t *query)
@@ -125,7 +125,7 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
     return NULL;
 }
 
-/* @return what is wrong with it; NULL: nothing. */
+/* @return an error message; NULL if the value is valid. */
 static const char *read_query(apr_pool_t *p, const char *args, query_t *query)
 {
     const char *wrong = NULL;
@@ -179,7 +179,7 @@ static int write_output(request_rec *r, const query_t *query,
 }
 
 /* A link must not change anything: browsers follow links by themselves. */
-static int refuse_order(request_rec *r)
+static int reject_override(request_rec *r)
 {
     if (strcmp(r->handler, ADMISSION_CONTROL_HANDLER) != 0) {
         return HTTP_NOT_FOUND;
@@ -187,7 +187,7 @@ static int refuse_order(request_rec *r)
     apr_table_setn(r->headers_out, "Allow", "POST");
     return admission_text_answer(
         r, HTTP_METHOD_NOT_ALLOWED,
-        "limit=, queue= and mode= are orders: send them by POST, as a form "
+        "limit=, queue= and mode= are overrides: send them by POST, as a form "
         "(application/x-www-form-urlencoded) and not in the URL.");
 }
 
@@ -221,7 +221,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (!admission_process_child()) {
         return admission_text_answer(
             r, HTTP_SERVICE_UNAVAILABLE,
-            "This child has no part in the shared memory, so it knows no figures, "
+            "This child has no part in the shared memory, so it has no statistics, "
             "and its requests run without a limit. The error log has the reason.");
     }
     wrong = read_query(r->pool, args, &query);
@@ -229,7 +229,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
         return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
     if (query.is_order) {
-        return refuse_order(r);
+        return reject_override(r);
     }
     if (query.zone) {
         only = admission_fields_find_zone(r->pool, query.zone);
@@ -246,6 +246,6 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
 
 int admission_handler_status(request_rec *r)
 {
-    /* Nearly all are called otherwise from the first letter on. */
+    /* The fast path: nearly all other handlers differ in the first letter. */
     return *r->handler == 'a' || *r->handler == 'A' ? show(r) : DECLINED;
 }

@@ -4,12 +4,12 @@
 
 #include <httpd.h>
 
-/** SetHandler admission-status, or admission-control where nothing is ordered: the
+/** SetHandler admission-status, or admission-control without an override: the
  *  live page, ?json and ?prometheus. */
 int admission_handler_status(request_rec *r);
 
-/** Log that the handler does not come from the server's configuration. @return what to
- *  answer. */
+/** Log that the handler does not come from the server's configuration. @return
+ *  the status of the response. */
 int admission_handler_refuse_page(request_rec *r);
 
 #endif

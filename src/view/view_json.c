@@ -1,6 +1,6 @@
-/* view_json.c - the facts for programs: JSON.
+/* view_json.c - output for programs: JSON.
  *
- * Made from the field tables. Keys are only ever added.
+ * Generated from the field tables. Keys are only ever added.
  */
 #include <httpd.h>
 #include <apr_lib.h>
@@ -15,7 +15,7 @@
 
 static bool is_plain(char c)
 {
-    /* No '<' either: what somebody pastes into a page begins no element. */
+    /* Escapes '<' as well, so that JSON pasted into a page opens no element. */
     return (unsigned char)c >= ' ' && c != '"' && c != '\\' && c != '<';
 }
 
@@ -59,7 +59,7 @@ static void write_durations(request_rec *r, const char *key,
                ",\"sumMs\":%" APR_UINT64_T_FMT ",\"below2PowNMs\":[",
                key, durations->count,
                durations->sum_usec / (apr_uint64_t)ADM_USEC_PER_MSEC);
-    /* Bucket n counts what took less than 2^n ms, the last all others. */
+    /* Bucket n counts durations below 2^n ms, the last bucket all others. */
     for (i = 0; i < ADM_HISTOGRAM_BUCKETS; i++) {
         ap_rprintf(r, i ? ",%" APR_UINT64_T_FMT : "%" APR_UINT64_T_FMT,
                    durations->bucket[i]);
@@ -130,14 +130,15 @@ static void write_request(request_rec *r, apr_pool_t *p,
     ap_rputs("}", r);
 }
 
-/* A few at a time, so that neither memory nor the zone's lock is held for long. */
+/* Write a few at a time, so that neither memory nor the zone's lock is held
+ * long. */
 static void write_requests(request_rec *r, apr_pool_t *p,
                            const admission_zone_t *zone)
 {
     adm_present_t *present = apr_palloc(p, ADM_PRESENT_MAX * sizeof(*present));
     uint32_t cursor = 0, count, i;
     const char *comma = "";
-    apr_pool_t *some; /* of those of one call */
+    apr_pool_t *some; /* of the requests of one call */
 
     ap_rputs(",\"requests\":[", r);
     apr_pool_create(&some, p);
@@ -158,7 +159,8 @@ static void write_requests(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
-/* The keys that hold and await most: names that clients may have chosen. */
+/* Write the keys with most permits and waiters. Clients may choose their
+ * names. */
 static void write_keys(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone)
 {
@@ -181,7 +183,8 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
-/* The servers that share the limit, as the engine said: their names, too. */
+/* Write the servers that share the limit, with names, as the engine
+ * reported. */
 static void write_sharers(request_rec *r, apr_pool_t *p,
                           const admission_zone_t *zone)
 {

@@ -1,8 +1,8 @@
-/* view_page.c - a live page for people.
+/* view_page.c - the live page.
  *
- * Everything is drawn here, so that the page is the same with and without
- * script; the script only fetches it again and changes what has changed. Style
- * and script are answers of this same handler: the page loads nothing from
+ * The server draws everything, so the page is the same with and without
+ * script; the script only fetches the page again and updates what has changed.
+ * This handler also serves style and script: the page loads nothing from
  * elsewhere and needs no exception from a Content-Security-Policy of 'self'.
  */
 #include <httpd.h>
@@ -22,7 +22,7 @@ static const char script[] =
 #include "view/page_js.inc"
     ;
 
-/* Asked for each time: another version of the module has another one. */
+/* Not cached: another version of the module has other constants. */
 static int write_constant(request_rec *r, const char *type, const char *text)
 {
     ap_set_content_type(r, type);

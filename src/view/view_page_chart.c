@@ -1,4 +1,4 @@
-/* view_page_chart.c - the last ten minutes of a zone, drawn. */
+/* view_page_chart.c - chart of the last ten minutes of a zone. */
 #include <apr_time.h>
 #include <http_protocol.h>
 
@@ -24,7 +24,7 @@ static uint32_t largest(const uint32_t *numbers, int count)
     return most;
 }
 
-/* Points only where the line bends. */
+/* Draw a line, with points only where it bends. */
 static void draw_line(request_rec *r, const char *kind, const uint32_t *numbers,
                       int count, uint32_t top)
 {
@@ -41,7 +41,7 @@ static void draw_line(request_rec *r, const char *kind, const uint32_t *numbers,
     ap_rputs("\"/>", r);
 }
 
-/* A mark at each second in which somebody was rejected. */
+/* Draw a mark at each second with a rejection. */
 static void draw_rejections(request_rec *r, const adm_history_t *history)
 {
     int i;
@@ -55,7 +55,7 @@ static void draw_rejections(request_rec *r, const adm_history_t *history)
     ap_rputs("\"/>", r);
 }
 
-/* The server's time of day, so many seconds ago. */
+/* Write the server's time of day @a ago seconds ago. */
 static void write_time(request_rec *r, int ago)
 {
     apr_time_exp_t time;

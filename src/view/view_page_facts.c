@@ -1,4 +1,5 @@
-/* view_page_facts.c - numbers of a zone and of the server, grouped and folded. */
+/* view_page_facts.c - numbers of a zone and of the server, grouped and
+ * folded. */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -7,8 +8,8 @@
 #include "view_page_facts.h"
 #include "view_page_words.h"
 
-/* "OldestWaitMs" is "Oldest wait": the value has its unit. What is written in
- * capitals stays so. */
+/* @return the label of a field: "OldestWaitMs" is "Oldest wait", since the
+ * value has its unit. Abbreviations in capitals are kept. */
 static const char *label_of(apr_pool_t *p, const admission_field_t *field)
 {
     apr_size_t length = strlen(field->name)
@@ -31,7 +32,7 @@ static const char *label_of(apr_pool_t *p, const admission_field_t *field)
     return label;
 }
 
-/* @return a value as people write it; NULL: it is but a number. */
+/* @return a value with its unit or as a word; NULL if it is a plain number. */
 static const char *text_of(apr_pool_t *p, admission_kind_t kind,
                            apr_int64_t value)
 {
@@ -59,7 +60,7 @@ static const char *text_of(apr_pool_t *p, admission_kind_t kind,
     }
 }
 
-/* With the number itself where people read something else. */
+/* Write a fact, with the plain number as a title if the text differs. */
 static void write_fact(request_rec *r, apr_pool_t *p,
                        const admission_field_t *field, apr_int64_t value)
 {
@@ -77,8 +78,8 @@ static void write_fact(request_rec *r, apr_pool_t *p,
     ap_rputs("</dd></div>\n", r);
 }
 
-/* Most numbers of most zones are 0. The page leaves these out: the others are easier to
- * find, and the outputs for programs have all. */
+/* Most numbers of most zones are 0. The page leaves these out, so that the
+ * others are easier to find; the outputs for programs have all. */
 static bool is_shown(const admission_field_t *field,
                      const admission_view_t *view)
 {

@@ -1,4 +1,4 @@
-/* view_page_overview.c - all zones, a row each. */
+/* view_page_overview.c - all zones, one row per zone. */
 #include <httpd.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
@@ -10,27 +10,27 @@
 #include "view_page_words.h"
 #include "view_text.h"
 
-/* Rows that are written: a page of 1,000 zones stays
- * below 100 KB. */
+/* Bounds the rows: a page of 1,000 zones stays below 100 KB. */
 #define ROWS_MAX 60
 
 typedef struct overview_t {
-    const admission_zone_t **zones; /* those that are asked for, in order */
+    const admission_zone_t **zones; /* the selected zones, in order */
     int count;
     int in_state[ADMISSION_PAGE_STATES];
 } overview_t;
 
-/* ---- which zones, in which order ----------------------------------------- */
+/* ---- selection and order ------------------------------------------------- */
 
-static bool is_asked_for(apr_pool_t *p, const admission_zone_t *zone,
-                         const char *filter)
+static bool is_selected(apr_pool_t *p, const admission_zone_t *zone,
+                        const char *filter)
 {
     return !filter || ap_strcasestr(admission_text_utf8(p, zone->name), filter);
 }
 
-/* A history is 5 KB to copy: only where it decides. */
-static void look(const admission_zone_t *zone, admission_view_t *view,
-                 adm_history_t *history)
+/* Sample a zone. Its history, 5 KB to copy, is read only if the state depends
+ * on it. */
+static void sample(const admission_zone_t *zone, admission_view_t *view,
+                   adm_history_t *history)
 {
     const adm_zone_stats_t *stats = &view->stats;
 
@@ -52,7 +52,7 @@ static admission_page_state_t state_of(const admission_zone_t *zone)
     if (adm_figures_rejected(&view.stats.figures) == 0) {
         return admission_page_words_state(&view, NULL);
     }
-    look(zone, &view, &history);
+    sample(zone, &view, &history);
     return admission_page_words_state(&view, &history);
 }
 
@@ -71,7 +71,7 @@ static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
                                                      admission_zone_t *);
 
         states[i] = ADMISSION_PAGE_STATES;
-        if (is_asked_for(p, zone, filter)) {
+        if (is_selected(p, zone, filter)) {
             states[i] = (unsigned char)state_of(zone);
             overview->in_state[states[i]]++;
         }
@@ -88,7 +88,7 @@ static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
 
 /* ---- a row --------------------------------------------------------------- */
 
-/* How full it is: a bar, and in numbers. */
+/* Write the usage, as a bar and in numbers. */
 static void write_bar(request_rec *r, uint32_t used, uint32_t room)
 {
     double percent = room == 0      ? 0
@@ -163,7 +163,7 @@ static void write_row(request_rec *r, apr_pool_t *p,
     admission_view_t view;
     adm_history_t history;
 
-    look(zone, &view, &history);
+    sample(zone, &view, &history);
     state = admission_page_words_state(&view, &history);
     ap_rvputs(r, "<tr><th scope=\"row\"><a href=\"?zone=",
               ap_escape_urlencoded(p, name), "\">", ap_escape_html(p, name),

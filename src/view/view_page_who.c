@@ -11,12 +11,12 @@
 
 #define SHOWN_MAX 36
 
-/* The first of all that have come so far. */
+/* First requests in the order of the page, of all seen so far. */
 typedef struct first_t {
     adm_present_t shown[SHOWN_MAX];
     int count;
     int total;
-    bool is_known; /* somebody says who asks */
+    bool is_known; /* at least one request has a known client */
 } first_t;
 
 static bool is_before(const adm_present_t *a, const adm_present_t *b)
@@ -45,7 +45,7 @@ static void insert(first_t *first, const adm_present_t *present)
     first->shown[i] = *present;
 }
 
-/* @return NULL: the zone cannot be looked at. */
+/* @return NULL if the zone's lock is not free. */
 static first_t *find_first(apr_pool_t *p, const admission_zone_t *zone)
 {
     first_t *first = apr_pcalloc(p, sizeof(*first));
@@ -89,7 +89,7 @@ static void write_program(request_rec *r, apr_pool_t *p,
     }
 }
 
-/* "high, 3 permits"; what is usual is not said. */
+/* Write "high, 3 permits"; default values are left out. */
 static void write_ask(request_rec *r, apr_pool_t *p,
                       const adm_present_t *present)
 {

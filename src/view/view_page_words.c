@@ -100,7 +100,7 @@ apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
            - history->rejected[first > 0 ? first : 0];
 }
 
-/* @return for how many seconds up to now the queue was full. */
+/* @return how many seconds up to now the queue was full. */
 static int seconds_full(const adm_history_t *history, uint32_t queue_length)
 {
     int i = ADM_HISTORY_SECONDS;
@@ -120,14 +120,14 @@ static const char *count_of(apr_pool_t *p, apr_uint64_t number,
                         number == 1 ? singular : plural);
 }
 
-static void say(request_rec *r, const char *kind, const char *text)
+static void put(request_rec *r, const char *kind, const char *text)
 {
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
 
-/* The estimate of what limit and queue would have done. */
-static void say_dry_run(request_rec *r, apr_pool_t *p,
-                        const adm_zone_stats_t *stats)
+/* Write the estimated effect of limit and queue in a dry run. */
+static void write_dry_run(request_rec *r, apr_pool_t *p,
+                          const adm_zone_stats_t *stats)
 {
     const adm_figures_t *figures = &stats->figures;
     apr_uint64_t waited = figures->outcomes[ADM_DRY_QUEUED];
@@ -135,7 +135,7 @@ static void say_dry_run(request_rec *r, apr_pool_t *p,
     apr_uint64_t late = figures->outcomes[ADM_DRY_LATE];
     apr_uint64_t admitted = figures->outcomes[ADM_ADMITTED];
 
-    say(r, "ok",
+    put(r, "ok",
         apr_psprintf(
             p,
             "Dry run: no request waits. With limit %u and queue %u, of "
@@ -150,27 +150,27 @@ static void say_dry_run(request_rec *r, apr_pool_t *p,
             full + late, full, late));
 }
 
-/* States that last until an administrator or a program ends them. */
-static void say_mode(request_rec *r, apr_pool_t *p,
-                     const admission_view_t *view)
+/* Write states that last until an administrator or a program ends them. */
+static void write_mode(request_rec *r, apr_pool_t *p,
+                       const admission_view_t *view)
 {
     const adm_zone_stats_t *stats = &view->stats;
 
     if (view->zone->dry_run) {
-        say_dry_run(r, p, stats);
+        write_dry_run(r, p, stats);
     }
     if (stats->mode == ADM_MODE_PAUSE) {
-        say(r, "bad",
+        put(r, "bad",
             "Paused by an administrator: requests wait until the mode is set to "
             "open.");
     }
     else if (stats->mode == ADM_MODE_DRAIN) {
-        say(r, "bad",
+        put(r, "bad",
             "Draining, set by an administrator: new requests are rejected until "
             "the mode is set to open.");
     }
     if (stats->orphans > 0) {
-        say(r, "bad",
+        put(r, "bad",
             apr_psprintf(p,
                          "%s held by programs whose child process has died, "
                          "until the programs exit.",
@@ -178,7 +178,7 @@ static void say_mode(request_rec *r, apr_pool_t *p,
                                   "permits are")));
     }
     if (stats->is_overridden) {
-        say(r, "",
+        put(r, "",
             apr_psprintf(
                 p,
                 "An administrator has overridden the configuration (limit %d, "
@@ -188,16 +188,16 @@ static void say_mode(request_rec *r, apr_pool_t *p,
     }
 }
 
-static void say_traffic(request_rec *r, apr_pool_t *p,
-                        const admission_view_t *view,
-                        const adm_history_t *history)
+static void write_traffic(request_rec *r, apr_pool_t *p,
+                          const admission_view_t *view,
+                          const adm_history_t *history)
 {
     const adm_zone_stats_t *stats = &view->stats;
     int full = seconds_full(history, stats->queue_length);
     apr_uint64_t rejected = admission_page_words_rejected(history, 60);
 
     if (full > 0) {
-        say(r, "bad",
+        put(r, "bad",
             apr_psprintf(
                 p,
                 "The queue has been full for %d s; %s rejected. The requests "
@@ -208,7 +208,7 @@ static void say_traffic(request_rec *r, apr_pool_t *p,
                          "request was", "requests were")));
     }
     else if (rejected > 0) {
-        say(r, "bad",
+        put(r, "bad",
             apr_psprintf(p,
                          "%s rejected in the last minute. The reasons are "
                          "below.",
@@ -216,7 +216,7 @@ static void say_traffic(request_rec *r, apr_pool_t *p,
                                   "requests were")));
     }
     else if (stats->queued > 0) {
-        say(r, "",
+        put(r, "",
             apr_psprintf(
                 p,
                 "%s waiting, the oldest for %s. None were rejected in "
@@ -225,29 +225,30 @@ static void say_traffic(request_rec *r, apr_pool_t *p,
                 admission_page_words_time(p, stats->oldest_wait_usec)));
     }
     else if (!was_used(stats)) {
-        say(r, "", "Not used since httpd started.");
+        put(r, "", "Not used since httpd started.");
     }
     else {
-        say(r, "ok", "No requests are waiting.");
+        put(r, "ok", "No requests are waiting.");
     }
 }
 
-/* Why an automatic limit has its present value. */
-static void say_why(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+/* Write why an automatic limit has its present value. */
+static void write_reason(request_rec *r, apr_pool_t *p,
+                         const admission_view_t *view)
 {
     char sentence[ADM_AUTO_SENTENCE];
 
     if (view->stats.is_auto) {
         adm_auto_sentence(&view->stats.found, view->stats.limit, sentence);
-        say(r, "",
+        put(r, "",
             apr_psprintf(p, "Automatic limit %u (%s): %s.", view->stats.limit,
                          adm_auto_reason(&view->stats.found), sentence));
     }
 }
 
-/* This server's share of a limit for several servers. */
-static void say_fleet(request_rec *r, apr_pool_t *p,
-                      const admission_view_t *view)
+/* Write this server's share of a limit for several servers. */
+static void write_share(request_rec *r, apr_pool_t *p,
+                        const admission_view_t *view)
 {
     const adm_fleet_t *fleet = &view->stats.fleet;
 
@@ -255,13 +256,13 @@ static void say_fleet(request_rec *r, apr_pool_t *p,
         return;
     }
     if (fleet->state == ADM_FLEET_FALLBACK) {
-        say(r, "bad",
+        put(r, "bad",
             "Limit for several servers: the lease of this server's share has "
             "expired, so the fallback of AdmissionFleet applies. See the error "
             "log.");
         return;
     }
-    say(r, "",
+    put(r, "",
         apr_psprintf(p,
                      "Limit for %u servers: %u. This server may use %u of them "
                      "for %s; all servers together hold %u and need %u.%s",
@@ -276,9 +277,10 @@ static void say_fleet(request_rec *r, apr_pool_t *p,
                                                         : ""));
 }
 
-/* Memory of the programs that have exited, and how many more fit into memory. */
-static void say_room(request_rec *r, apr_pool_t *p,
-                     const admission_view_t *view)
+/* Write the memory of programs that have exited, and how many more fit into
+ * memory. */
+static void write_memory(request_rec *r, apr_pool_t *p,
+                         const admission_view_t *view)
 {
     const adm_account_t *account = &view->stats.figures.account;
     apr_uint64_t most = adm_spread_percentile(&account->peak_kb, 95);
@@ -301,7 +303,7 @@ static void say_room(request_rec *r, apr_pool_t *p,
             " more such programs fit into the %s of free memory",
             text, available / most, admission_page_words_size(p, available));
     }
-    say(r, "", apr_pstrcat(p, text, ".", NULL));
+    put(r, "", apr_pstrcat(p, text, ".", NULL));
 }
 
 void admission_page_words_say(request_rec *r, apr_pool_t *p,
@@ -309,14 +311,14 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
                               const adm_history_t *history)
 {
     if (view->is_busy) {
-        say(r, "bad",
+        put(r, "bad",
             "Locked by a stopped process. Requests wait up to 1 s for the lock "
             "and then run without a limit. See the error log.");
         return;
     }
-    say_mode(r, p, view);
-    say_traffic(r, p, view, history);
-    say_why(r, p, view);
-    say_fleet(r, p, view);
-    say_room(r, p, view);
+    write_mode(r, p, view);
+    write_traffic(r, p, view, history);
+    write_reason(r, p, view);
+    write_share(r, p, view);
+    write_memory(r, p, view);
 }

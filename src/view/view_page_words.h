@@ -1,10 +1,10 @@
-/* view_page_words.h - what is said of a zone, for people. */
+/* view_page_words.h - the sentences of the page about a zone. */
 #ifndef VIEW_PAGE_WORDS_H
 #define VIEW_PAGE_WORDS_H
 
 #include "view_fields.h"
 
-/** The state of a zone, those first that want to be looked at. */
+/** State of a zone; states that need attention come first. */
 typedef enum admission_page_state_t {
     ADMISSION_PAGE_STUCK,
     ADMISSION_PAGE_REJECTS,
@@ -17,30 +17,30 @@ typedef enum admission_page_state_t {
     ADMISSION_PAGE_STATES
 } admission_page_state_t;
 
-/** @param history  NULL: nothing was rejected lately. */
+/** @param history  NULL: no request was rejected recently. */
 admission_page_state_t admission_page_words_state(const admission_view_t *view,
                                                   const adm_history_t *history);
 
-/** @return a state in a word. */
+/** @return a state as a word. */
 const char *admission_page_words_of(admission_page_state_t state);
 
-/** @return a time as people write it: 45 ms, 3.4 s, 2 min 5 s. */
+/** @return a time with its unit: 45 ms, 3.4 s, 2 min 5 s. */
 const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec);
 
-/** @return memory of so many KiB as people write it: 512 KB, 1.4 MB, 81 MB. */
+/** @return a size in KiB with its unit: 512 KB, 1.4 MB, 81 MB. */
 const char *admission_page_words_size(apr_pool_t *p, apr_uint64_t kb);
 
-/** @return the time that so many percent of them were below, as far as the
- *  histogram tells it; "-" if there are none. */
+/** @return the upper bound of that many percent of the durations, at the
+ *  resolution of the histogram; "-" if there are none. */
 const char *admission_page_words_percentile(apr_pool_t *p,
                                             const adm_durations_t *durations,
                                             unsigned percent);
 
-/** @return how many were rejected in the last seconds. */
+/** @return the number of requests that were rejected in the last seconds. */
 apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
                                            int seconds);
 
-/** Write what is wrong with a zone, and what to do; or that nothing is. */
+/** Write the problems of a zone and their remedies; or that there are none. */
 void admission_page_words_say(request_rec *r, apr_pool_t *p,
                               const admission_view_t *view,
                               const adm_history_t *history);

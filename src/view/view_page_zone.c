@@ -1,6 +1,6 @@
 /* view_page_zone.c - the page of one zone.
  *
- * What an administrator needs first is first: the state, the limit, why requests are
+ * The most important facts come first: the state, the limit, why requests are
  * rejected, which requests run and wait.
  */
 #include <httpd.h>
@@ -16,7 +16,7 @@
 #include "view_page_zone.h"
 #include "view_text.h"
 
-/* ---- how long requests waited and ran ------------------------------------ */
+/* ---- histograms ---------------------------------------------------------- */
 
 static const char *name_bucket(apr_pool_t *p, int bucket)
 {
@@ -39,7 +39,7 @@ static void draw_bar(request_rec *r, apr_pool_t *p, int bucket, uint64_t count,
         name_bucket(p, bucket), 100 * (double)count / (double)top, count);
 }
 
-/* From the first to the last that is not empty. */
+/* Draw the buckets from the first to the last that is not empty. */
 static void draw_histogram(request_rec *r, apr_pool_t *p, const char *title,
                            const adm_durations_t *durations)
 {
@@ -74,7 +74,7 @@ static void write_times(request_rec *r, apr_pool_t *p,
     ap_rputs("</details>\n", r);
 }
 
-/* ---- orders -------------------------------------------------------------- */
+/* ---- overrides ----------------------------------------------------------- */
 
 static void begin_form(request_rec *r, apr_pool_t *p, const char *name)
 {
@@ -84,9 +84,9 @@ static void begin_form(request_rec *r, apr_pool_t *p, const char *name)
               ap_escape_html2(p, name, 0), "\">", NULL);
 }
 
-static void ask_number(request_rec *r, apr_pool_t *p, const char *name,
-                       const char *label, const char *key, int min, int max,
-                       uint32_t value)
+static void write_number_form(request_rec *r, apr_pool_t *p, const char *name,
+                              const char *label, const char *key, int min,
+                              int max, uint32_t value)
 {
     begin_form(r, p, name);
     ap_rprintf(r,
@@ -96,8 +96,8 @@ static void ask_number(request_rec *r, apr_pool_t *p, const char *name,
                label, key, min, max, value);
 }
 
-static void ask_mode(request_rec *r, apr_pool_t *p, const char *name,
-                     adm_mode_t now)
+static void write_mode_form(request_rec *r, apr_pool_t *p, const char *name,
+                            adm_mode_t now)
 {
     int mode;
 
@@ -113,8 +113,8 @@ static void ask_mode(request_rec *r, apr_pool_t *p, const char *name,
     ap_rputs("</form>\n", r);
 }
 
-static void write_orders(request_rec *r, apr_pool_t *p,
-                         const admission_view_t *view)
+static void write_override_forms(request_rec *r, apr_pool_t *p,
+                                 const admission_view_t *view)
 {
     const char *name = admission_text_utf8(p, view->zone->name);
     const adm_zone_stats_t *stats = &view->stats;
@@ -122,13 +122,13 @@ static void write_orders(request_rec *r, apr_pool_t *p,
     ap_rputs(
         "<fieldset><legend>Change limits now, in all child processes</legend>\n",
         r);
-    ask_number(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
-               stats->limit_ordered == ADM_OVERRIDE_NONE
-                   ? stats->limit_configured
-                   : stats->limit_ordered);
-    ask_number(r, p, name, "Queue", "queue", 0, ADMISSION_QUEUE_MAX,
-               stats->queue_length);
-    ask_mode(r, p, name, stats->mode);
+    write_number_form(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
+                      stats->limit_ordered == ADM_OVERRIDE_NONE
+                          ? stats->limit_configured
+                          : stats->limit_ordered);
+    write_number_form(r, p, name, "Queue", "queue", 0, ADMISSION_QUEUE_MAX,
+                      stats->queue_length);
+    write_mode_form(r, p, name, stats->mode);
     begin_form(r, p, name);
     ap_rputs("<input type=\"hidden\" name=\"limit\" value=\"config\">"
              "<input type=\"hidden\" name=\"queue\" value=\"config\">"
@@ -137,7 +137,7 @@ static void write_orders(request_rec *r, apr_pool_t *p,
              r);
 }
 
-/* "rejecting: 2 of 2 running, 3 of 3 waiting" */
+/* Write "rejecting: 2 of 2 running, 3 of 3 waiting". */
 static void write_state(request_rec *r, const admission_view_t *view,
                         const adm_history_t *history)
 {
@@ -171,7 +171,7 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
         admission_page_keys_write(r, p, zone);
         admission_page_chart_write(r, view.stats.limit, &history);
         if (can_order) {
-            write_orders(r, p, &view);
+            write_override_forms(r, p, &view);
         }
         admission_page_facts_zone(r, p, &view);
         write_times(r, p, &view.stats.figures);

@@ -1,4 +1,4 @@
-/* view_pieces.c - text that is written to a client in large pieces. */
+/* view_pieces.c - writes text to a client in large pieces. */
 #include <string.h>
 
 #include <http_protocol.h>

@@ -7,8 +7,8 @@
 #include "view_probe.h"
 #include "view_text.h"
 
-/* @return why a request that arrives now is not served in time; NULL: it is. A busy
- * zone does not limit its requests. */
+/* @return why a request that arrives now is not served in time; NULL if it is.
+ * A busy zone does not limit its requests. */
 static const char *reason_of(const admission_view_t *view)
 {
     const adm_zone_stats_t *stats = &view->stats;

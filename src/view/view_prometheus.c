@@ -1,6 +1,6 @@
-/* view_prometheus.c - the facts for programs: Prometheus.
+/* view_prometheus.c - output for programs: Prometheus.
  *
- * Made from the field tables. Text exposition format 0.0.4, base units.
+ * Generated from the field tables. Text exposition format 0.0.4, base units.
  */
 #include <httpd.h>
 #include <sys/mman.h>
@@ -15,24 +15,23 @@
 
 #define LABEL_BEGIN "{zone=\""
 
-/* One zone, with the beginning of its series' labels up to the quote that ends the
- * name. */
+/* One zone, with its series' labels up to the quote that ends the name. */
 typedef struct row_t {
     admission_view_t view;
     const char *label;
     apr_size_t label_length;
 } row_t;
 
-/* The figures of all zones: metric after metric is written, and each one has
- * all zones. Pages of their own, given back at once: neither httpd's allocators
- * nor malloc keep them for later. The labels are behind the rows. */
+/* Figures of all zones, needed because each metric lists all zones. Mapped
+ * separately and unmapped immediately: httpd's allocators and malloc would
+ * keep the memory. The labels follow the rows. */
 typedef struct table_t {
     row_t *rows;
     int count;
     apr_size_t bytes;
 } table_t;
 
-/* Of a label: backslash, quote and newline are escaped. @return its end. */
+/* Put a label; backslash, quote and newline are escaped. @return its end. */
 static char *put_label(char *end, const char *text)
 {
     bool is_right = admission_text_is_utf8(text);
@@ -63,7 +62,7 @@ static apr_size_t room_of_label(const admission_zone_t *zone)
     return 2 * strlen(zone->name) + sizeof(LABEL_BEGIN);
 }
 
-/* @return false: there is no memory for it. */
+/* @return false if there is not enough memory. */
 static bool make_table(const apr_array_header_t *zones, table_t *table)
 {
     char *end;
@@ -99,7 +98,8 @@ static void put(admission_pieces_t *out, const char *text)
     admission_pieces_put_text(out, text);
 }
 
-/* "OldestWaitMs" is "admission_oldest_wait_seconds". */
+/* @return the metric of a field: "OldestWaitMs" is
+ * "admission_oldest_wait_seconds". */
 static const char *metric_name(apr_pool_t *p, const admission_field_t *field)
 {
     const admission_unit_t *unit = admission_fields_unit(field->kind);
@@ -191,7 +191,7 @@ static void write_zone_fields(admission_pieces_t *out, const table_t *table)
         const admission_field_t *field = &admission_zone_fields[i];
         const char *name = metric_name(out->r->pool, field);
 
-        /* Fields of one metric follow each other. */
+        /* Expects the fields of one metric in a row. */
         if (strcmp(name, last) != 0) {
             write_field_head(out, field, name);
             last = name;
@@ -200,7 +200,8 @@ static void write_zone_fields(admission_pieces_t *out, const table_t *table)
     }
 }
 
-/* Up to the end of the labels, the one for the bucket left out. */
+/* Write a series up to the end of its labels, without the label of the
+ * bucket. */
 static void begin_part(admission_pieces_t *out, const char *name,
                        const char *part, const row_t *row)
 {
@@ -238,7 +239,7 @@ static void write_histogram(admission_pieces_t *out, const char *name,
     end_part(out, "} ", durations->count, 0);
 }
 
-/* Twenty series for a zone: only where there is something in them. */
+/* Write the histograms that have counted something: twenty series per zone. */
 static void write_histograms(admission_pieces_t *out, const char *name,
                              const char *help, const table_t *table,
                              bool is_wait)

@@ -1,4 +1,4 @@
-/* view_prometheus.h - the facts for programs: Prometheus. */
+/* view_prometheus.h - output for programs: Prometheus. */
 #ifndef VIEW_PROMETHEUS_H
 #define VIEW_PROMETHEUS_H
 

@@ -1,4 +1,4 @@
-/* view_server_fields.c - every fact of the server as a whole, once. */
+/* view_server_fields.c - all facts about the server as a whole, once each. */
 #include "module/part.h"
 #include "module/zones.h"
 #include "module/capacity.h"

@@ -1,4 +1,4 @@
-/* view_server_status.c - our part of the server-status page. */
+/* view_server_status.c - the module's part of the server-status page. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
@@ -11,8 +11,9 @@
 #include "view_server_status.h"
 #include "view_text.h"
 
-/* Those of ?auto&zone=NAME, in any place; all if no zone is asked for. */
-static const apr_array_header_t *zones_asked_for(request_rec *r)
+/* @return the zones of zone=NAME, anywhere in the query; all if there is
+ * none. */
+static const apr_array_header_t *selected_zones(request_rec *r)
 {
     const char *args = r->args ? r->args : "";
 
@@ -41,7 +42,7 @@ static int fields_of(const admission_view_t *view)
 
 static void print_lines(request_rec *r, const adm_server_stats_t *server)
 {
-    const apr_array_header_t *zones = zones_asked_for(r);
+    const apr_array_header_t *zones = selected_zones(r);
     const admission_field_t *field;
     admission_view_t view;
     int i, n;
@@ -78,7 +79,7 @@ static void print_server(request_rec *r, const adm_server_stats_t *server)
     ap_rputs("</dt>\n", r);
 }
 
-/* @param page  where its zones have theirs; NULL: nowhere */
+/* @param page  URL of the live page; NULL: none */
 static void print_zone(request_rec *r, apr_pool_t *p, const char *page,
                        const admission_view_t *view)
 {
@@ -114,7 +115,7 @@ static void print_zones(request_rec *r)
                            ? ap_escape_html(r->pool,
                                             ap_os_escape_path(r->pool, path, 1))
                            : NULL;
-    const apr_array_header_t *zones = zones_asked_for(r);
+    const apr_array_header_t *zones = selected_zones(r);
     apr_pool_t *p; /* of one zone */
     int i;
 
@@ -137,7 +138,7 @@ int admission_server_status(request_rec *r, int flags)
     if (!admission_process_child()) {
         return DECLINED;
     }
-    /* Copies: no lock is held while something is written. */
+    /* Prints copies: no lock is held during output. */
     admission_fields_look_at_server(&server);
     if (flags & AP_STATUS_SHORT) {
         print_lines(r, &server);

@@ -1,4 +1,4 @@
-/* view_text.c - what the administrator and clients wrote, as UTF-8. */
+/* view_text.c - texts of the administrator and of clients, as UTF-8. */
 #include <string.h>
 
 #include <apr_strings.h>
@@ -7,7 +7,7 @@
 
 #include "view_text.h"
 
-/* @return the length of the character of UTF-8 at @a text; 0: there is none. */
+/* @return the length of the UTF-8 character at @a text; 0: there is none. */
 static int utf8_length(const unsigned char *text)
 {
     unsigned first = text[0], second = text[1];
@@ -18,7 +18,7 @@ static int utf8_length(const unsigned char *text)
                                                   : 0;
     int i;
 
-    /* Longer than need be, half a pair, beyond the last character. */
+    /* Rejects overlong forms, surrogates, and values beyond the last character. */
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f)
         || (first == 0xf0 && second < 0x90)
         || (first == 0xf4 && second > 0x8f)) {
@@ -44,7 +44,7 @@ bool admission_text_is_utf8(const char *text)
     return length != 0;
 }
 
-/* A character of ISO-8859-1. @return where the next one goes. */
+/* Put a character of ISO-8859-1. @return where the next one goes. */
 char *admission_text_put_latin1(char *end, unsigned char c)
 {
     if (c >= 0x80) {
@@ -89,8 +89,8 @@ const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
     return admission_text_utf8(p, text);
 }
 
-/* X-Admission: a backend behind `ProxyPass "/"` answers for this URL, too, and admissionctl
- * has to tell one from the other. */
+/* Sets X-Admission as well: a backend behind `ProxyPass "/"` may respond for
+ * this URL, and admissionctl has to distinguish the two. */
 void admission_text_set_headers(request_rec *r)
 {
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");

@@ -1,4 +1,4 @@
-/* view_text.h - what the administrator and clients wrote, as UTF-8. */
+/* view_text.h - texts of the administrator and of clients, as UTF-8. */
 #ifndef VIEW_TEXT_H
 #define VIEW_TEXT_H
 
@@ -6,12 +6,12 @@
 
 #include <httpd.h>
 
-/** What the administrator typed, as UTF-8: what is not, is read as ISO-8859-1,
- *  as httpd's own pages do. @return @a text itself where it is UTF-8. */
+/** @return a configured text as UTF-8: @a text itself if it is UTF-8, otherwise
+ *  converted from ISO-8859-1, as on httpd's own pages. */
 const char *admission_text_utf8(apr_pool_t *p, const char *text);
 
-/** The same of a text that had room for so many bytes: if it fills them, half a
- *  character at its end is left out. */
+/** As above, for a text from a buffer of @a room bytes: if it fills the buffer,
+ *  a partial character at its end is left out. */
 const char *admission_text_utf8_cut(apr_pool_t *p, const char *text,
                                     apr_size_t room);
 
@@ -21,10 +21,11 @@ bool admission_text_is_utf8(const char *text);
 /** Write a character of ISO-8859-1 as UTF-8. @return where it ends. */
 char *admission_text_put_latin1(char *end, unsigned char c);
 
-/** Set the headers of every answer of the module's own pages. */
+/** Set the headers of every response of the module's own pages. */
 void admission_text_set_headers(request_rec *r);
 
-/** Answer with a status and a sentence as plain text. @return what the handler returns. */
+/** Respond with a status and a sentence as plain text. @return the handler's
+ *  result. */
 int admission_text_answer(request_rec *r, int status, const char *message);
 
 #endif

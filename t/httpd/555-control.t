@@ -83,7 +83,7 @@ sub refuses {
         my $answer = $httpd->get("/control?$query");
         is $answer->{status}, 405, "GET orders nothing: $query";
         is $answer->{headers}{allow}, 'POST', '... and names what does';
-        like $answer->{body}, qr/limit=, queue= and mode= are orders: send them by POST/, '... in a sentence';
+        like $answer->{body}, qr/limit=, queue= and mode= are overrides: send them by POST/, '... in a sentence';
     }
     is $httpd->get("/open?zone=$ZONE&limit=7")->{status}, 404, 'nothing of the kind in admission-status';
     is $httpd->get('/control?size=7')->{status}, 404, '... and no other output';
