@@ -48,6 +48,7 @@ apr_int64_t admission_room_files_open(void);
  *  before the server runs. */
 void admission_room_warn(server_rec *s);
 
+/** Decide whether this server parks requests, and log it (ADM0303). */
 int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                apr_pool_t *ptemp, server_rec *s);
 

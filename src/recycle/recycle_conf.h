@@ -12,6 +12,7 @@ typedef struct recycle_conf_t {
     int together; /* 0: unset */
 } recycle_conf_t;
 
+/** httpd calls this for the directive. @return an error, or NULL. */
 const char *recycle_set(cmd_parms *cmd, void *dir_conf, const char *range,
                         const char *option);
 

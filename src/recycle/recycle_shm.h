@@ -40,6 +40,8 @@ void recycle_take_place(adm_child_t *child, adm_usec_t now);
 /** Count a child that has used up its quota, on an MPM without turns. */
 void recycle_count(adm_segment_t *segment);
 
+/** @return the values of this moment. They are read one by one, without a
+ *  lock. */
 recycle_view_t recycle_view(const adm_segment_t *segment);
 
 #endif

@@ -42,6 +42,7 @@ typedef struct spool_server_conf_t {
     const char *directory; /* NULL: the temporary directory of APR */
 } spool_server_conf_t;
 
+/** httpd calls these for the directives. @return an error, or NULL. */
 const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
                            const char *second);
 
