@@ -470,7 +470,8 @@ int main(int argc, char *argv[])
     keeps = strcmp(argv[3], "keep") == 0;
     manner = strcmp(argv[4], "mixed") == 0 ? &mixed : &equal;
     engine_open(argv[1], argc > 5 ? argv[5] : "");
-    for (n = 0; n < schedules; n++) {
+    /* Without a rule, the first one that exceeds the limit shows what the rule is for. */
+    for (n = 0; n < schedules && !(argc > 5 && exceeded > 0); n++) {
         play(n);
         if (is_exceeded) {
             printf("# schedule %u\n", n);
@@ -478,8 +479,8 @@ int main(int argc, char *argv[])
         exceeded += is_exceeded;
         full += was_full;
     }
-    printf("schedules %u, deaths of the engine %u, exceed %u, full %u\n",
-           schedules, deaths, exceeded, full);
+    printf("schedules %u, deaths of the engine %u, exceed %u, full %u\n", n,
+           deaths, exceeded, full);
     engine_close();
     return 0;
 }
