@@ -46,6 +46,7 @@ static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
     return *text ? text + 2 : "nothing changed";
 }
 
+/* Override the values of a zone, log the change, and respond. */
 static int apply(request_rec *r, const admission_order_t *order)
 {
     const admission_zone_t *zone = admission_fields_find_zone(r->pool,
@@ -82,6 +83,8 @@ static int apply(request_rec *r, const admission_order_t *order)
     return HTTP_SEE_OTHER;
 }
 
+/* Check the sender, read the form and apply it. @return what a handler
+ * returns. */
 ADMISSION_NOT_INLINED static int handle_post(request_rec *r)
 {
     admission_order_t order;

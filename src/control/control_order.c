@@ -13,6 +13,8 @@
 #define FORM_BYTES 65536
 #define FORM_PAIRS 8
 
+/* @return the value as a string; NULL if it cannot be read or contains a
+ * NUL. */
 static const char *value_of(apr_pool_t *p, const ap_form_pair_t *pair)
 {
     apr_off_t length;
@@ -28,7 +30,7 @@ static const char *value_of(apr_pool_t *p, const ap_form_pair_t *pair)
         return NULL;
     }
     value[size] = '\0';
-    return strlen(value) == size ? value : NULL; /* reject an embedded NUL */
+    return strlen(value) == size ? value : NULL;
 }
 
 /* Parse the value of `limit` or `queue`. @return an error message; NULL:

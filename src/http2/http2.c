@@ -60,6 +60,8 @@ static connection_t *find_connection(const conn_rec *c)
     return NULL;
 }
 
+/* Count a stream, and occupy a worker if it is the first one of its connection.
+ * @return ADM_WORKER_NONE: counted; otherwise @a why has the reason. */
 static adm_worker_t enter_locked(const conn_rec *c, const char **why)
 {
     connection_t *connection = find_connection(c);

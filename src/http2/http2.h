@@ -30,6 +30,7 @@ static inline void admission_http2_leave(const request_rec *r,
     }
 }
 
+/** The hook child_init. Runs after the child has been registered. */
 void admission_http2_child_init(apr_pool_t *pchild, server_rec *s);
 
 #endif

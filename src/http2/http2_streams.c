@@ -106,6 +106,7 @@ static int accepted(const admission_zone_t *zone)
     return admission_zones_planned(zone) + zone->queue_length;
 }
 
+/* @return the zone that accepts most requests, running and waiting. */
 static const admission_zone_t *largest_zone(void)
 {
     const apr_array_header_t *zones = admission_zones();

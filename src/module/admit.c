@@ -44,6 +44,8 @@ typedef struct entrant_t {
                                        * it enters; NULL: its own */
 } entrant_t;
 
+/* @return how the request enters: whether it may wait, in which way, and
+ * whether a worker is counted for it. */
 static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
                             admission_request_t *state)
 {
@@ -238,6 +240,8 @@ static inline int enter_if_redirected(request_rec *r,
                                                  : DECLINED;
 }
 
+/* Enter the zone, unless a related request holds a permit of the zone or was
+ * rejected by it. */
 static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
                             adm_child_t *child)
 {

@@ -211,6 +211,7 @@ static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
     return admission_limit_name(p, &limit);
 }
 
+/* Print the settings of the fair queue. */
 static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
 {
     const admission_fair_t *fair = conf->fair;

@@ -10,6 +10,7 @@
  *  requests that have no handler name. */
 bool admission_foreign_may_serve(void);
 
+/** The hook post_config: find these modules. */
 int admission_foreign_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 

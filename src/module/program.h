@@ -12,6 +12,8 @@
 int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 
+/** The hook get_suexec_identity, called before a CGI program is started:
+ *  announce the program to the core. @return NULL. */
 ap_unix_identity_t *admission_program_starts(const request_rec *r);
 
 /** Put the ticket's token into the program's environment, if mod_cgid is about

@@ -6,6 +6,8 @@
 
 #include <httpd.h>
 
+/** Register the filter that releases a permit after the end of a request. Call
+ *  once, when hooks are registered. */
 void admission_release_register_filter(void);
 
 /**

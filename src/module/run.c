@@ -159,6 +159,8 @@ static int drop_connection(request_rec *r, adm_outcome_t outcome)
     return DONE;
 }
 
+/* Run the request, with or without a permit, reject it, or drop its
+ * connection. */
 static int act(request_rec *r, admission_request_t *state,
                const admission_verdict_t *verdict)
 {

@@ -70,6 +70,7 @@ static admission_begin_t classify_brigade(apr_bucket_brigade *bb)
 
 /* ---- the filter ---------------------------------------------------------- */
 
+/* The filter: release the ticket after a 101 response has been passed on. */
 static apr_status_t watch_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     admission_upgrade_t *watched = f->ctx;

@@ -7,6 +7,8 @@
 
 #include "core/adm.h"
 
+/** Register the filter that watches responses. Call once, when hooks are
+ *  registered. */
 void admission_upgrade_register_filter(void);
 
 /** Watch the response that mod_proxy is about to send: release the ticket when

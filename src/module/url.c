@@ -59,6 +59,8 @@ request_rec *admission_url_asked(request_rec *r)
     return r;
 }
 
+/* @return whether the URL of this request_rec has not been changed yet.
+ * Compares pointers, see the top of this file. */
 static bool has_its_url(const request_rec *r)
 {
     return r->uri == r->parsed_uri.path;
@@ -66,6 +68,8 @@ static bool has_its_url(const request_rec *r)
 
 /* ---- sections ------------------------------------------------------------ */
 
+/* @return the <Location> directives of the requested URL merged over @a conf,
+ * the configuration of the redirected request. */
 static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
                                          const admission_dir_conf_t *conf)
 {

@@ -6,12 +6,14 @@
 
 #include "module/conf.h"
 
-/** The directive Action, which mod_actions reads, too. Also in .htaccess. */
+/** Read the directive Action along with mod_actions, also in .htaccess: store
+ *  which script it leads to. @return an error message; NULL: none. */
 const char *admission_actions_note(cmd_parms *cmd, void *dir_conf,
                                    const char *type, const char *script,
                                    const char *option);
 
-/** The directive Script, which mod_actions reads, too. Not in .htaccess. */
+/** Read the directive Script along with mod_actions; not in .htaccess. @return
+ *  an error message; NULL: none. */
 const char *admission_actions_note_script(cmd_parms *cmd, void *dir_conf,
                                           const char *method,
                                           const char *script);

@@ -58,6 +58,7 @@ static bool resolves_to_loopback(apr_pool_t *p, const char *name)
     return address == NULL;
 }
 
+/* resolves_to_loopback() with the cache. */
 static bool is_loopback_host(apr_pool_t *p, const char *name)
 {
     apr_ssize_t length = APR_HASH_KEY_STRING;
@@ -116,6 +117,9 @@ static bool is_own_name(const char *host)
     return false;
 }
 
+/* @return whether the server listens on this port with this address: the
+ * address of a listener; if that is the wildcard, the address of the
+ * connection; or one of the server's names. */
 static bool is_own_address(const char *local_ip, const char *host,
                            apr_port_t port)
 {

@@ -76,6 +76,7 @@ void admission_detour_set_handler(request_rec *r)
     }
 }
 
+/* @return a subrequest for the target, mapped and with its handler, not run. */
 static request_rec *look_up(request_rec *r, const char *uri, const char *args)
 {
     apr_table_t *env = r->subprocess_env;
@@ -239,7 +240,7 @@ void admission_detour_leave_ended(request_rec *r)
     const request_rec *prev;
 
     if (r->main || is_error_page(r)) {
-        return;
+        return; /* no program redirected its client to this URL */
     }
     for (prev = r->prev; prev; prev = prev->prev) {
         admission_request_t *state = admission_visit_request(prev);
