@@ -84,7 +84,7 @@ static ap_filter_rec_t *release_filter;
 
 /* Append the release bucket after the EOR, in a separate brigade: some filters
  * expect the EOR at the end of a brigade. */
-static apr_status_t release_after_request(ap_filter_t *f,
+static apr_status_t append_release_bucket(ap_filter_t *f,
                                           apr_bucket_brigade *bb)
 {
     conn_rec *c = f->c;
@@ -115,7 +115,7 @@ void admission_release_register_filter(void)
 {
     /* Above TLS: the bucket is not data. */
     release_filter = ap_register_output_filter("ADMISSION_RELEASE",
-                                               release_after_request, NULL,
+                                               append_release_bucket, NULL,
                                                AP_FTYPE_CONNECTION);
 }
 

@@ -61,7 +61,7 @@ request_rec *admission_url_asked(request_rec *r)
 
 /* @return whether the URL of this request_rec has not been changed yet.
  * Compares pointers, see the top of this file. */
-static bool has_its_url(const request_rec *r)
+static bool has_first_url(const request_rec *r)
 {
     return r->uri == r->parsed_uri.path;
 }
@@ -73,7 +73,7 @@ static bool has_its_url(const request_rec *r)
 static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
                                          const admission_dir_conf_t *conf)
 {
-    const admission_dir_conf_t *location = has_its_url(asked)
+    const admission_dir_conf_t *location = has_first_url(asked)
                                                ? conf_of(asked)->location
                                                : admission_location_of(asked);
     admission_dir_conf_t *merged;
@@ -90,8 +90,8 @@ const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r)
 {
     request_rec *asked = admission_url_asked(r);
 
-    return asked == r && has_its_url(r) ? conf_of(r)
-                                        : merge(r, asked, conf_of(r));
+    return asked == r && has_first_url(r) ? conf_of(r)
+                                          : merge(r, asked, conf_of(r));
 }
 
 const admission_dir_conf_t *admission_url_conf_of_target(request_rec *r,

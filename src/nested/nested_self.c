@@ -153,8 +153,8 @@ static const char *add_hop(apr_pool_t *p, const tickets_t *tickets)
 
 /* @return whether the sender, or the page that includes it, might run programs
  * with this permit during or after mod_proxy's request. */
-static bool is_still_needed(const request_rec *r,
-                            const admission_visit_t *visit)
+static bool sender_needs_permit(const request_rec *r,
+                                const admission_visit_t *visit)
 {
     bool is_part = false;
 
@@ -193,7 +193,7 @@ static const char *word_of(const request_rec *r, const admission_visit_t *visit)
 
     adm_inherit_name(&visit->ticket, name);
     return apr_pstrcat(r->pool,
-                       is_still_needed(r, visit) ? KIND_STAYS : KIND_MOVES,
+                       sender_needs_permit(r, visit) ? KIND_STAYS : KIND_MOVES,
                        name, NULL);
 }
 
