@@ -1,10 +1,11 @@
-/* adm_account.c - what programs take: for people, and for automatic limits.
- * Called by src/agent, which samples them; by adm_ticket and adm_zone, when one has
- * ended; by auto_shm and adm_view.
+/* adm_account.c - what programs use: CPU time, memory, page faults.
+ * Called by src/agent, which samples them; by adm_ticket and adm_zone, when a
+ * program has ended; by auto_shm and adm_view.
  *
- * Nothing is locked to write a record: the program's word is stored last, and a reader
- * compares it before and after. The agent and the ticket's owner may write at the same
- * time; both write samples of the same program, so each word is right by itself.
+ * Records are written without a lock: the program's word is stored last, and a
+ * reader compares it before and after it copies. The agent and the ticket's
+ * owner may write at the same time. Both write samples of the same program, so
+ * each field is right by itself.
  */
 #include "adm_account.h"
 #include "adm_agent.h"
