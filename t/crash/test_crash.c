@@ -47,8 +47,7 @@ static void play_scene(const scene_t *scene)
         WAIT_FOR(atomic_load(&shared[0]) == 1);
         ck_assert_int_eq(enter(survivor, zone, &awaited), ADM_WAITING);
     }
-    ck_assert_msg(was_killed(end_of(victim)), "%s was not reached",
-                  scene->name);
+    ck_assert_msg(was_killed(end_of(victim)), "%s was not reached", scene->name);
 }
 
 /* What has to be so after any death. Until an orphaned program is given up,
@@ -94,8 +93,7 @@ static void assert_survivor_is_alone(void)
         enum adm_life_state_t state = adm_life_state(
             atomic_load(&adm_child_at(segment, idx)->life));
 
-        ck_assert_int_eq(state,
-                         idx == survivor->idx ? ADM_LIFE_LIVE : ADM_LIFE_FREE);
+        ck_assert_int_eq(state, idx == survivor->idx ? ADM_LIFE_LIVE : ADM_LIFE_FREE);
     }
     ck_assert_uint_eq(atomic_load(&segment->header->workers_held), 0);
 }
@@ -118,8 +116,7 @@ TEST(every_point_has_its_scene)
     for (at = ADM_FAULT_none + 1; at < ADM_FAULT_end; at++) {
         for (n = 0; n < scene_count && (int)scenes[n].point != at; n++) {
         }
-        ck_assert_msg(n < scene_count, "nobody dies at %s",
-                      adm_fault_name((adm_fault_t)at));
+        ck_assert_msg(n < scene_count, "nobody dies at %s", adm_fault_name((adm_fault_t)at));
     }
 }
 
@@ -132,8 +129,7 @@ TESTS(a_second_death_during_the_repair_is_mended, 1, ADM_FAULT_end)
     int n, reached = 0;
 
     for (n = 0; n < scene_count; n++) {
-        uses_flows = is_with_flows || scenes[n].needs_flows
-                     || is_of_flows(second);
+        uses_flows = is_with_flows || scenes[n].needs_flows || is_of_flows(second);
         make_segment(2, 8, 128);
         memset(shared, 0, SHARED_WORDS * sizeof(*shared));
         play_scene(&scenes[n]);
@@ -143,8 +139,8 @@ TESTS(a_second_death_during_the_repair_is_mended, 1, ADM_FAULT_end)
         assert_survivor_is_alone();
         assert_segment_consistent();
     }
-    printf("# a second death at %s: reached in %d of %d scenes\n",
-           adm_fault_name(second), reached, scene_count);
+    printf("# a second death at %s: reached in %d of %d scenes\n", adm_fault_name(second), reached,
+           scene_count);
     ck_assert_int_gt(reached, 0);
 }
 
@@ -153,8 +149,7 @@ TESTS(a_second_death_during_the_repair_is_mended, 1, ADM_FAULT_end)
 TEST(any_number_of_deaths_is_mended)
 {
     const char *given = getenv("SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0)
-                          : (unsigned)adm_now();
+    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : (unsigned)adm_now();
     unsigned row, n, killed = 0;
 
     printf("# SEED=%u\n", seed);

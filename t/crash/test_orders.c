@@ -9,12 +9,9 @@
 bool order_one(adm_child_t *child)
 {
     adm_override_t before, after,
-        wanted = { .limit = 1,
-                   .queue_length = ADM_OVERRIDE_KEEP,
-                   .mode = ADM_MODE_OPEN };
+        wanted = { .limit = 1, .queue_length = ADM_OVERRIDE_KEEP, .mode = ADM_MODE_OPEN };
 
-    return adm_override_set(child, zone, &wanted, adm_now(), &before, &after)
-           == APR_SUCCESS;
+    return adm_override_set(child, zone, &wanted, adm_now(), &before, &after) == APR_SUCCESS;
 }
 
 int override_limit(void *unused)

@@ -23,17 +23,15 @@ static adm_child_t *join_with_share(uint32_t share)
 /* The zone is shared for a while: nothing, then one. */
 bool share(adm_child_t *child)
 {
-    const law_fleet_share_t one = {
-        .share = 1, .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC
-    };
+    const law_fleet_share_t one = { .share = 1,
+                                    .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
     const law_fleet_who_t who = { .count = 1 };
     adm_ticket_t ticket;
     law_fleet_work_t work;
 
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_SHARE, 20);
-    if (adm_fleet_promise(child, zone, 0, false, adm_now(), &work)
-        != APR_SUCCESS) {
+    if (adm_fleet_promise(child, zone, 0, false, adm_now(), &work) != APR_SUCCESS) {
         return false;
     }
     if (enter(child, zone, &ticket) == ADM_WAITING) {
@@ -52,9 +50,8 @@ bool share(adm_child_t *child)
 
 void share_again(adm_child_t *child)
 {
-    const law_fleet_share_t one = {
-        .share = 1, .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC
-    };
+    const law_fleet_share_t one = { .share = 1,
+                                    .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
 
     if (adm_limit_said(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
         adm_fleet_apply(child, zone, &one, adm_now());
@@ -67,17 +64,15 @@ int share_lowered(void *unused)
     law_fleet_work_t work;
 
     arm();
-    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
-         == APR_SUCCESS);
+    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
     return 0;
 }
 
 int share_granted(void *unused)
 {
     adm_child_t *child = join_with_share(0);
-    const law_fleet_share_t share = {
-        .share = 1, .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC
-    };
+    const law_fleet_share_t share = { .share = 1,
+                                      .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
 
     arm();
     NEED(adm_fleet_apply(child, zone, &share, adm_now()) == APR_SUCCESS);
@@ -90,8 +85,7 @@ int share_awaited(void *unused)
     law_fleet_work_t work;
     adm_ticket_t ticket;
 
-    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work)
-         == APR_SUCCESS);
+    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     return 0;
@@ -99,8 +93,7 @@ int share_awaited(void *unused)
 
 int sharers_noted(void *unused)
 {
-    const law_fleet_who_t who = { .count = 1,
-                                  .servers = { { .name = "one" } } };
+    const law_fleet_who_t who = { .count = 1, .servers = { { .name = "one" } } };
     adm_child_t *child = join();
 
     arm();

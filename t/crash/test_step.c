@@ -122,8 +122,7 @@ static int step_pass_on(void)
 /* The queue is closed first: it is counted as rejected. */
 static int step_rejected(void)
 {
-    const adm_override_t none_waits = { ADM_OVERRIDE_KEEP, 0,
-                                        ADM_OVERRIDE_KEEP };
+    const adm_override_t none_waits = { ADM_OVERRIDE_KEEP, 0, ADM_OVERRIDE_KEEP };
     adm_override_t before, after;
 
     victim = join();
@@ -228,8 +227,7 @@ typedef struct scene_t {
 static const scene_t scenes[] = {
     { "enters", step_enter, NULL, .is_held = false },
     { "gets in line", step_enter, NULL, .is_held = true },
-    { "gets in line behind another", step_enter, NULL, .is_held = true,
-      .is_awaited = true },
+    { "gets in line behind another", step_enter, NULL, .is_held = true, .is_awaited = true },
     { "takes a worker", step_enter_with_worker, NULL, .is_held = false },
     { "blocks a worker", step_enter_with_worker, NULL, .is_held = true },
     { "leaves", step_leave, NULL, .is_held = false },
@@ -238,29 +236,22 @@ static const scene_t scenes[] = {
     { "moves on before a line", step_move_on, NULL, .is_followed = true },
     { "leaves without the lock", step_leave_to_others, NULL, .is_held = false },
     { "cancels", step_cancel, NULL, .is_held = true },
-    { "cancels before another", step_cancel, NULL, .is_held = true,
-      .is_followed = true },
-    { "cancels behind another", step_cancel, NULL, .is_held = true,
-      .is_awaited = true },
+    { "cancels before another", step_cancel, NULL, .is_held = true, .is_followed = true },
+    { "cancels behind another", step_cancel, NULL, .is_held = true, .is_awaited = true },
     { "is rejected", step_rejected, NULL, .is_held = true },
-    { "leaves after its program", step_leave_after_program, NULL,
-      .is_held = false },
+    { "leaves after its program", step_leave_after_program, NULL, .is_held = false },
     { "orders", step_order, NULL, .is_held = true },
     { "parks", step_park, NULL, .is_held = true },
     { "passes on", step_pass_on, NULL, .is_followed = true },
     { "registers", step_register, NULL, .is_held = true, .is_awaited = true },
-    { "registers and reaps a runner", step_register, die_waiting,
-      .is_held = false },
-    { "registers and reaps a waiter", step_register, die_waiting,
-      .is_held = true, .is_awaited = true },
-    { "registers and orphans", step_register, die_running_a_program,
-      .is_held = false },
-    { "registers and rebuilds", step_register, die_inside_the_lock,
-      .is_held = true, .is_awaited = true },
-    { "enters and rebuilds", step_enter, die_inside_the_lock,
-      .is_held = false },
-    { "gives up an orphan", step_audit, die_running_a_program,
-      .is_orphaned = true },
+    { "registers and reaps a runner", step_register, die_waiting, .is_held = false },
+    { "registers and reaps a waiter", step_register, die_waiting, .is_held = true,
+      .is_awaited = true },
+    { "registers and orphans", step_register, die_running_a_program, .is_held = false },
+    { "registers and rebuilds", step_register, die_inside_the_lock, .is_held = true,
+      .is_awaited = true },
+    { "enters and rebuilds", step_enter, die_inside_the_lock, .is_held = false },
+    { "gives up an orphan", step_audit, die_running_a_program, .is_orphaned = true },
 };
 #define SCENES (int)(sizeof(scenes) / sizeof(scenes[0]))
 
@@ -298,8 +289,7 @@ static void set_scene(const scene_t *scene)
     has_keys = uses_flows;
     zone = zone_called("stage", 1, 10);
     adm_segment_begin_load(segment);
-    adm_segment_end_load(segment, 1000,
-                         scene->is_orphaned ? ORPHAN_HOLD_USEC : 0);
+    adm_segment_end_load(segment, 1000, scene->is_orphaned ? ORPHAN_HOLD_USEC : 0);
     survivor = join();
     if (scene->is_held) {
         ck_assert_int_eq(enter(survivor, zone, &held), ADM_ADMITTED);
@@ -324,36 +314,30 @@ static void assert_repaired(const scene_t *scene, unsigned change)
         adm_round(survivor, adm_now() + round * ADM_USEC_PER_SEC, true);
     }
     wrong = adm_check(segment);
-    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
-                  wrong);
+    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change, wrong);
     ck_assert_msg(active_in(zone) == (scene->is_held || is_in_line)
                       && queued_in(zone) == (scene->is_held && is_in_line),
-                  "%s: after change %u: %u active, %u in line", scene->name,
-                  change, active_in(zone), queued_in(zone));
+                  "%s: after change %u: %u active, %u in line", scene->name, change,
+                  active_in(zone), queued_in(zone));
     assert_shown_is_possible(survivor, zone, scene->name, change);
     if (scene->is_held) {
         leave(&held);
     }
     if (is_in_line) {
         ck_assert_msg(adm_ticket_is_granted(&awaited),
-                      "%s: after change %u: the first in line got nothing",
-                      scene->name, change);
+                      "%s: after change %u: the first in line got nothing", scene->name, change);
         leave(&awaited);
     }
     ck_assert_msg(enter(survivor, zone, &next) == ADM_ADMITTED,
-                  "%s: after change %u: the next one cannot enter", scene->name,
-                  change);
+                  "%s: after change %u: the next one cannot enter", scene->name, change);
     leave(&next);
     assert_shown_is_possible(survivor, zone, scene->name, change);
     for (idx = 1; idx <= segment->sizes.children; idx++) {
-        children += atomic_load(&adm_child_at(segment, idx)->life) & 0xff ? 1
-                                                                          : 0;
+        children += atomic_load(&adm_child_at(segment, idx)->life) & 0xff ? 1 : 0;
     }
-    ck_assert_msg(children == 1, "%s: after change %u: a record is left",
-                  scene->name, change);
+    ck_assert_msg(children == 1, "%s: after change %u: a record is left", scene->name, change);
     wrong = adm_check(segment);
-    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change,
-                  wrong);
+    ck_assert_msg(!wrong, "%s: after change %u: %s", scene->name, change, wrong);
 }
 
 /* @return its process, stopped before its first step; 0 if it cannot be traced. */

@@ -123,8 +123,7 @@ static void mark_as_kernel_does(adm_lock_t *lock)
     uint32_t word = (uint32_t)lock->mutex.__data.__lock;
 
     if ((word & FUTEX_TID_MASK) == (uint32_t)recorded) {
-        lock->mutex.__data.__lock = (int)((word & FUTEX_WAITERS)
-                                          | FUTEX_OWNER_DIED);
+        lock->mutex.__data.__lock = (int)((word & FUTEX_WAITERS) | FUTEX_OWNER_DIED);
     }
 }
 
@@ -153,8 +152,8 @@ static uint64_t sum_of(const uint64_t *bucket, unsigned count)
     return sum;
 }
 
-void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone,
-                              const char *scene, unsigned change)
+void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone, const char *scene,
+                              unsigned change)
 {
     adm_zone_stats_t stats;
     adm_history_t history;
@@ -162,30 +161,22 @@ void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone,
     const adm_account_t *account = &figures->account;
     int i;
 
-    ck_assert_int_eq(adm_view_zone(looker, zone, adm_now(), &stats, &history),
-                     APR_SUCCESS);
-    ck_assert_msg(sum_of(figures->wait.bucket, ADM_HISTOGRAM_BUCKETS)
-                          <= figures->wait.count
+    ck_assert_int_eq(adm_view_zone(looker, zone, adm_now(), &stats, &history), APR_SUCCESS);
+    ck_assert_msg(sum_of(figures->wait.bucket, ADM_HISTOGRAM_BUCKETS) <= figures->wait.count
                       && sum_of(figures->service.bucket, ADM_HISTOGRAM_BUCKETS)
                              <= figures->service.count
-                      && sum_of(account->peak_kb.bucket, ADM_SPREAD_BUCKETS)
-                             <= account->count
-                      && sum_of(account->faults.bucket, ADM_SPREAD_BUCKETS)
-                             <= account->count,
-                  "%s: after change %u: more in buckets than is counted", scene,
-                  change);
+                      && sum_of(account->peak_kb.bucket, ADM_SPREAD_BUCKETS) <= account->count
+                      && sum_of(account->faults.bucket, ADM_SPREAD_BUCKETS) <= account->count,
+                  "%s: after change %u: more in buckets than is counted", scene, change);
     for (i = 1; i < ADM_HISTORY_SECONDS; i++) {
-        ck_assert_msg(history.rejected[i - 1] <= history.rejected[i]
-                          && history.limit[i - 1] <= 3,
+        ck_assert_msg(history.rejected[i - 1] <= history.rejected[i] && history.limit[i - 1] <= 3,
                       "%s: after change %u: second %d has %ju rejected, limit "
                       "%u",
-                      scene, change, i, (uintmax_t)history.rejected[i - 1],
-                      history.limit[i - 1]);
+                      scene, change, i, (uintmax_t)history.rejected[i - 1], history.limit[i - 1]);
     }
     ck_assert_msg(history.rejected[i - 1] <= adm_figures_rejected(figures)
                       && history.active[i - 1] >= stats.active
                       && history.queued[i - 1] >= stats.queued
                       && history.limit[i - 1] == stats.limit,
-                  "%s: after change %u: the history does not end with now",
-                  scene, change);
+                  "%s: after change %u: the history does not end with now", scene, change);
 }

@@ -37,7 +37,7 @@ void bring_back_change(unsigned change);
 /** What is only shown of a zone need not be complete after a kill, but contradicts
  *  nothing: histograms have no more in their buckets than they count, a history ends
  *  with now, and no number of rejections is below nothing. */
-void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone,
-                              const char *scene, unsigned change);
+void assert_shown_is_possible(adm_child_t *looker, adm_zone_t zone, const char *scene,
+                              unsigned change);
 
 #endif

@@ -32,8 +32,7 @@ static bool belongs_to(const adm_ask_rec_t *ask, uint32_t flow_idx)
     return (flow_idx - 1) / ADM_FLOW_WAYS == set;
 }
 
-static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
-                              flow_sum_t *sum)
+static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx, flow_sum_t *sum)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
@@ -54,8 +53,7 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     }
     if (state == ADM_TICKET_WAITING) {
         sum->waiting[ask->flow_idx - 1]++;
-        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES]
-                                [adm_flow_size_of(ask->cost)];
+        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][adm_flow_size_of(ask->cost)];
         of_size->tickets++;
         of_size->cost += ask->cost;
     }
@@ -66,15 +64,14 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     return NULL;
 }
 
-static const char *add_tickets(const adm_segment_t *segment,
-                               const adm_zone_rec_t *zone, flow_sum_t *sum)
+static const char *add_tickets(const adm_segment_t *segment, const adm_zone_rec_t *zone,
+                               flow_sum_t *sum)
 {
     const char *wrong = NULL;
     uint32_t chunk, n;
 
     for (chunk = 0; chunk < segment->chunks && !wrong; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx)
-            != adm_zone_idx(segment, zone)) {
+        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != adm_zone_idx(segment, zone)) {
             continue;
         }
         for (n = 0; n < ADM_CHUNK_TICKETS && !wrong; n++) {
@@ -84,23 +81,19 @@ static const char *add_tickets(const adm_segment_t *segment,
     return wrong;
 }
 
-static const char *check_flow_queue(const adm_segment_t *segment,
-                                    const adm_flow_table_rec_t *table,
-                                    uint32_t flow_idx, unsigned priority,
-                                    uint32_t *waiting)
+static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow_table_rec_t *table,
+                                    uint32_t flow_idx, unsigned priority, uint32_t *waiting)
 {
-    const adm_flow_queue_rec_t *queue =
-        &table->flows[flow_idx - 1].queues[priority];
+    const adm_flow_queue_rec_t *queue = &table->flows[flow_idx - 1].queues[priority];
     uint32_t idx = queue->head_idx, prev_idx = 0;
     uint64_t last_arrival = 0;
 
     for (; idx; idx = adm_ask_at(segment, idx)->next_idx) {
         const adm_ask_rec_t *ask = adm_ask_at(segment, idx);
 
-        if (!ask || ++*waiting > segment->sizes.tickets
-            || ask->flow_idx != flow_idx || ask->priority != priority
-            || atomic_load(&adm_ticket_at(segment, idx)->state)
-                   != ADM_TICKET_WAITING) {
+        if (!ask || ++*waiting > segment->sizes.tickets || ask->flow_idx != flow_idx
+            || ask->priority != priority
+            || atomic_load(&adm_ticket_at(segment, idx)->state) != ADM_TICKET_WAITING) {
             return "what stands in the queue of a flow does not wait there";
         }
         if (ask->prev_idx != prev_idx) {
@@ -112,13 +105,10 @@ static const char *check_flow_queue(const adm_segment_t *segment,
         last_arrival = ask->arrival;
         prev_idx = idx;
     }
-    return queue->tail_idx == prev_idx
-               ? NULL
-               : "the tail of a flow's queue is not its last";
+    return queue->tail_idx == prev_idx ? NULL : "the tail of a flow's queue is not its last";
 }
 
-static const char *check_flow(const adm_segment_t *segment,
-                              const adm_flow_table_rec_t *table,
+static const char *check_flow(const adm_segment_t *segment, const adm_flow_table_rec_t *table,
                               uint32_t flow_idx, const flow_sum_t *sum)
 {
     const adm_flow_rec_t *flow = &table->flows[flow_idx - 1];
@@ -127,10 +117,8 @@ static const char *check_flow(const adm_segment_t *segment,
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
         bool is_next = flow->queues[priority].head_idx
-                       && adm_flow_is_below_max(segment, flow, priority,
-                                                flow->held);
-        const char *wrong = check_flow_queue(segment, table, flow_idx, priority,
-                                             &waiting);
+                       && adm_flow_is_below_max(segment, flow, priority, flow->held);
+        const char *wrong = check_flow_queue(segment, table, flow_idx, priority, &waiting);
 
         if (wrong) {
             return wrong;
@@ -142,15 +130,13 @@ static const char *check_flow(const adm_segment_t *segment,
     if (flow->held != sum->held[flow_idx - 1]) {
         return "a flow and the permits of its tickets differ";
     }
-    if (flow->waiting != sum->waiting[flow_idx - 1]
-        || flow->waiting != waiting) {
+    if (flow->waiting != sum->waiting[flow_idx - 1] || flow->waiting != waiting) {
         return "a flow and its waiting tickets differ";
     }
     return NULL;
 }
 
-static const char *check_sums(const adm_flow_table_rec_t *table,
-                              const flow_sum_t *sum)
+static const char *check_sums(const adm_flow_table_rec_t *table, const flow_sum_t *sum)
 {
     uint32_t flows = 0, n;
 
@@ -158,18 +144,15 @@ static const char *check_sums(const adm_flow_table_rec_t *table,
         flows += table->flows[n].waiting != 0;
     }
     return table->waiting_flows == flows && table->holding == sum->holding
-                   && memcmp(table->waiting, sum->of_sizes,
-                             sizeof(table->waiting))
-                          == 0
+                   && memcmp(table->waiting, sum->of_sizes, sizeof(table->waiting)) == 0
                ? NULL
                : "a sum over the flows and these differ";
 }
 
 /* ---- rings ---------------------------------------------------------------- */
 
-static const char *check_ring(const adm_flow_table_rec_t *table,
-                              unsigned priority, unsigned kind, unsigned level,
-                              uint32_t *in_rings)
+static const char *check_ring(const adm_flow_table_rec_t *table, unsigned priority, unsigned kind,
+                              unsigned level, uint32_t *in_rings)
 {
     unsigned number = adm_ring_number(priority, kind, level);
     const adm_ring_rec_t *ring = &table->rings[number];
@@ -181,8 +164,7 @@ static const char *check_ring(const adm_flow_table_rec_t *table,
     }
     while (idx) {
         const adm_flow_rec_t *flow = &table->flows[(idx - 1) % ADM_FLOWS];
-        uint32_t held = flow->held < ADM_FLOW_LEVELS - 1 ? flow->held
-                                                         : ADM_FLOW_LEVELS - 1;
+        uint32_t held = flow->held < ADM_FLOW_LEVELS - 1 ? flow->held : ADM_FLOW_LEVELS - 1;
 
         if (flow->rings[priority] != number + 1 || held != level
             || ++*in_rings > ADM_PRIORITIES * ADM_FLOWS) {
@@ -194,8 +176,7 @@ static const char *check_ring(const adm_flow_table_rec_t *table,
         prev_idx = idx;
         idx = flow->queues[priority].next_idx;
     }
-    return ring->last_idx == prev_idx ? NULL
-                                      : "the end of a ring is not its last";
+    return ring->last_idx == prev_idx ? NULL : "the end of a ring is not its last";
 }
 
 static const char *check_rings(const adm_flow_table_rec_t *table)
@@ -220,28 +201,23 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
     return wrong;
 }
 
-static const char *check_turn(const adm_segment_t *segment,
-                              const adm_zone_rec_t *zone)
+static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load(&zone->active);
     bool can_run, is_broken;
-    uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run,
-                                               &is_broken);
+    uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run, &is_broken);
 
     if (is_broken) {
         return "whose turn it is cannot be found";
     }
-    return idx && active < limit
-                   && adm_flow_need(adm_ask_at(segment, idx), limit)
-                          <= limit - active
+    return idx && active < limit && adm_flow_need(adm_ask_at(segment, idx), limit) <= limit - active
                ? "somebody waits beside a free permit"
                : NULL;
 }
 
 /* Of a zone whose queue is in order. */
-static const char *check_flows(const adm_segment_t *segment,
-                               const adm_zone_rec_t *zone)
+static const char *check_flows(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
     const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     flow_sum_t sum = { 0 };
@@ -281,8 +257,7 @@ static bool has_just_begun(const adm_ticket_rec_t *ticket)
     return begun != 0 && begun > ticket->since_usec;
 }
 
-static const char *count_ticket(const adm_segment_t *segment,
-                                uint32_t ticket_idx, census_t *census)
+static const char *count_ticket(const adm_segment_t *segment, uint32_t ticket_idx, census_t *census)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     uint32_t cost = adm_flow_cost(segment, census->zone, ticket_idx);
@@ -309,8 +284,7 @@ static const char *count_ticket(const adm_segment_t *segment,
     default:
         return "a ticket has no known state";
     }
-    if ((state == ADM_TICKET_ORPHANED
-         || (state == ADM_TICKET_ACTIVE && !has_just_begun(ticket)))
+    if ((state == ADM_TICKET_ORPHANED || (state == ADM_TICKET_ACTIVE && !has_just_begun(ticket)))
         && ticket->since_usec < census->since_min) {
         census->since_min = ticket->since_usec;
     }
@@ -328,8 +302,7 @@ static const char *count_ticket(const adm_segment_t *segment,
     return NULL;
 }
 
-static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx,
-                               census_t *census)
+static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx, census_t *census)
 {
     uint32_t chunk, n;
 
@@ -352,8 +325,8 @@ static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx,
     return NULL;
 }
 
-static const char *check_queue(const adm_segment_t *segment,
-                               const adm_zone_rec_t *zone, uint32_t queued)
+static const char *check_queue(const adm_segment_t *segment, const adm_zone_rec_t *zone,
+                               uint32_t queued)
 {
     uint32_t idx = zone->head_idx, prev_idx = 0, length = 0;
     uint64_t last_arrival = 0;
@@ -378,14 +351,12 @@ static const char *check_queue(const adm_segment_t *segment,
     if (length != queued) {
         return "the queue and the waiting tickets differ";
     }
-    return zone->tail_idx == prev_idx ? NULL
-                                      : "the queue's tail is not its last";
+    return zone->tail_idx == prev_idx ? NULL : "the queue's tail is not its last";
 }
 
 /* Those that have begun may still be on it. */
-static const char *check_grants(const adm_segment_t *segment,
-                                const adm_zone_rec_t *zone, uint32_t active,
-                                uint32_t granted)
+static const char *check_grants(const adm_segment_t *segment, const adm_zone_rec_t *zone,
+                                uint32_t active, uint32_t granted)
 {
     uint32_t idx = zone->granted_idx, prev_idx = 0, length = 0, seen = 0;
 
@@ -413,12 +384,11 @@ static const char *check_grants(const adm_segment_t *segment,
     return seen == granted ? NULL : "a grant is not listed";
 }
 
-static const char *check_free(const adm_segment_t *segment,
-                              const adm_zone_rec_t *zone, uint32_t free)
+static const char *check_free(const adm_segment_t *segment, const adm_zone_rec_t *zone,
+                              uint32_t free)
 {
     uint32_t idx = zone->free_idx;
-    uint32_t count = zone->fresh_idx ? zone->fresh_end_idx - zone->fresh_idx
-                                     : 0;
+    uint32_t count = zone->fresh_idx ? zone->fresh_end_idx - zone->fresh_idx : 0;
 
     while (idx && count <= free) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
@@ -446,9 +416,8 @@ static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
     if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) != 0 && began == 0) {
         return "a limit finds itself that nobody asked for";
     }
-    return atomic_load(&rec->of_began) > began
-               ? "the state of a limit is newer than the limit"
-               : NULL;
+    return atomic_load(&rec->of_began) > began ? "the state of a limit is newer than the limit"
+                                               : NULL;
 }
 
 static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
@@ -484,18 +453,15 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
     if (atomic_load(&zone->unguarded_idx) > segment->sizes.children) {
         return "a grant without a guard is of no child";
     }
-    if (!adm_flow_is_used(zone) && census.queued
-        && census.active < adm_limit_effective(zone)) {
+    if (!adm_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone)) {
         return "somebody waits beside a free permit";
     }
     if (adm_limit_said(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
         && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
-        && adm_limit_said(zone, ADM_LIMIT_SHARE)
-               > atomic_load(&zone->share_bound)) {
+        && adm_limit_said(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound)) {
         return "a share is larger than what was promised or granted";
     }
-    if (census.active + census.queued
-        && census.last_arrival >= zone->next_arrival) {
+    if (census.active + census.queued && census.last_arrival >= zone->next_arrival) {
         return "the next arrival would not be the last";
     }
     wrong = check_queue(segment, zone, census.queued);
@@ -522,9 +488,7 @@ static const char *check_child(const adm_segment_t *segment, uint32_t idx)
     if (spool_bytes_of(segment, idx) > INT64_MAX) {
         return "a child keeps less than nothing";
     }
-    return atomic_load(&rec->transfers) > INT32_MAX
-               ? "a child transfers less than nothing"
-               : NULL;
+    return atomic_load(&rec->transfers) > INT32_MAX ? "a child transfers less than nothing" : NULL;
 }
 
 static const char *check_children(const adm_segment_t *segment)

@@ -18,8 +18,7 @@ void agenda_add(agenda_t *agenda, double at, int what, int idx)
     if (agenda->count > AGENDA_MOST) {
         abort();
     }
-    for (; i > 0 && is_before(&event, &agenda->entries[(i - 1) / 2]);
-         i = (i - 1) / 2) {
+    for (; i > 0 && is_before(&event, &agenda->entries[(i - 1) / 2]); i = (i - 1) / 2) {
         agenda->entries[i] = agenda->entries[(i - 1) / 2];
     }
     agenda->entries[i] = event;
@@ -33,8 +32,7 @@ agenda_event_t agenda_take(agenda_t *agenda)
     int i = 0, child;
 
     for (; (child = 2 * i + 1) < agenda->count; i = child) {
-        if (child + 1 < agenda->count
-            && is_before(&entries[child + 1], &entries[child])) {
+        if (child + 1 < agenda->count && is_before(&entries[child + 1], &entries[child])) {
             child++;
         }
         if (is_before(&last, &entries[child])) {

@@ -190,8 +190,7 @@ TEST(the_agent_hands_out_what_a_raised_limit_allows)
     child = join();
     agent = start_agent();
     ck_assert_int_eq(enter(child, zone, &running), ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, zone, WAITS, adm_now(), &waiting),
-                     ADM_WAITING);
+    ck_assert_int_eq(enter_as(child, zone, WAITS, adm_now(), &waiting), ADM_WAITING);
     zone_called("raised", 2, 10);
     WAIT_FOR(adm_ticket_is_granted(&waiting));
     leave(&waiting);
@@ -272,9 +271,7 @@ TEST(a_killed_agent_leaves_nothing)
     leave_a_permit();
     adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(active_in(zone), 0);
-    ck_assert_int_eq(adm_life_state(
-                         atomic_load(&adm_child_at(segment, 1)->life)),
-                     ADM_LIFE_FREE);
+    ck_assert_int_eq(adm_life_state(atomic_load(&adm_child_at(segment, 1)->life)), ADM_LIFE_FREE);
 }
 
 TEST(a_stopped_agent_is_stood_in_for_and_goes_on)

@@ -28,8 +28,7 @@ static void work(engine_t *engine, int64_t now)
     }
 }
 
-static bool take_sync(engine_t *engine, uint32_t zone,
-                      const law_fleet_sync_t *sync)
+static bool take_sync(engine_t *engine, uint32_t zone, const law_fleet_sync_t *sync)
 {
     told = *sync;
     syncs++;
@@ -40,8 +39,7 @@ static void close_it(engine_t *engine)
 {
 }
 
-static void answer(int64_t gen, uint32_t granted, uint32_t target,
-                   bool is_tight)
+static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight)
 {
     const law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
                                       .engine_msec = 5000,
@@ -72,11 +70,11 @@ static void begin(void)
     zone = zone_with(10, 20);
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
     child = join();
-    share = (agent_share_t){ .name = "test",
-                             .handle = zone,
-                             .terms = { .limit = 10,
-                                        .lease_usec = 3 * ADM_USEC_PER_SEC,
-                                        .hold_usec = ADM_USEC_PER_SEC } };
+    share = (agent_share_t){
+        .name = "test",
+        .handle = zone,
+        .terms = { .limit = 10, .lease_usec = 3 * ADM_USEC_PER_SEC, .hold_usec = ADM_USEC_PER_SEC }
+    };
     fleet = (agent_fleet_t){ .provider = &provider,
                              .name = "here",
                              .zones = &share,
@@ -108,8 +106,7 @@ TEST(what_is_due_soon_is_told_soon)
     enter_many(child, zone, &gone, 1, ADM_WAITING);
     adm_ticket_cancel(&gone, ADM_GONE, adm_now());
     leave(&inside[0]);
-    ears.pushed(ears.data, 0,
-                &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
+    ears.pushed(ears.data, 0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
                 adm_clock_of_leases());
     for (n = 2; n < 8; n++) {
         adm_usec_t next = call();

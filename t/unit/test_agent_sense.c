@@ -29,8 +29,7 @@ static void write_file(const char *path, const char *text)
     FILE *file;
 
     *slash = '\0';
-    ck_assert_int_eq(apr_dir_make_recursive(whole, APR_OS_DEFAULT, pool),
-                     APR_SUCCESS);
+    ck_assert_int_eq(apr_dir_make_recursive(whole, APR_OS_DEFAULT, pool), APR_SUCCESS);
     *slash = '/';
     file = fopen(whole, "w");
     ck_assert_ptr_nonnull(file);
@@ -38,8 +37,7 @@ static void write_file(const char *path, const char *text)
     fclose(file);
 }
 
-static void say(const char *path, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void say(const char *path, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void say(const char *path, const char *format, ...)
 {
@@ -62,9 +60,8 @@ static void say_ticks(int user, int nice, int idle)
 
 static void say_memory(int total_mb, int available_mb)
 {
-    say("/proc/meminfo",
-        "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n",
-        total_mb * 1024, available_mb * 1024);
+    say("/proc/meminfo", "MemTotal: %d kB\nMemFree: 1 kB\nMemAvailable: %d kB\n", total_mb * 1024,
+        available_mb * 1024);
 }
 
 static void say_pressure(const char *path, unsigned long some)
@@ -125,8 +122,7 @@ TEST(a_machine_without_groups_is_what_there_is)
     ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
     ck_assert_uint_eq(seen->available_kb, 300 * 1024);
     ck_assert_uint_eq(seen->stall_permille, 200);
-    ck_assert_pstr_eq(agent_sense_missing(&sense),
-                      "CPU time of httpd (a cgroup)");
+    ck_assert_pstr_eq(agent_sense_missing(&sense), "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
@@ -172,8 +168,7 @@ static void make_unified(void)
     make_machine();
     write_file("/proc/self/mountinfo",
                "22 1 0:21 / /proc rw - proc proc rw\n"
-               "30 1 0:26 / " UNIFIED
-               " rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
+               "30 1 0:26 / " UNIFIED " rw shared:4 - cgroup2 cgroup2 rw,nsdelegate\n");
     write_file("/proc/self/cgroup", "0::/system.slice/apache2.service\n");
     write_file(SERVICE "/cgroup.events", "populated 1\n");
     write_file(SERVICE "/memory.max", "max\n");
@@ -201,8 +196,7 @@ TEST(the_tightest_of_all_groups_above_decides)
     make_unified();
     say_mb(SERVICE "/memory.max", 800);
     say_mb(SERVICE "/memory.current", 500);
-    say("/sys/fs/cgroup/system.slice/apache2.service/memory.stat",
-        "inactive_file %d\n", 100 << 20);
+    say("/sys/fs/cgroup/system.slice/apache2.service/memory.stat", "inactive_file %d\n", 100 << 20);
     open_senses();
     seen = look_again();
     ck_assert_uint_eq(seen->total_kb, 800 * 1024);
@@ -275,12 +269,10 @@ TEST(groups_of_version_1_are_read_also_in_a_container)
     write_file("/proc/self/mountinfo",
                "40 1 0:30 /docker/abc /cg/memory rw - cgroup cgroup rw,memory\n"
                "41 1 0:31 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n");
-    write_file("/proc/self/cgroup",
-               "5:cpu,cpuacct:/www\n4:memory:/docker/abc/web\n0::/\n");
+    write_file("/proc/self/cgroup", "5:cpu,cpuacct:/www\n4:memory:/docker/abc/web\n0::/\n");
     say_mb("/cg/memory/web/memory.limit_in_bytes", 500);
     say_mb("/cg/memory/web/memory.usage_in_bytes", 300);
-    say("/cg/memory/web/memory.stat",
-        "inactive_file 1\ntotal_inactive_file %d\n", 50 << 20);
+    say("/cg/memory/web/memory.stat", "inactive_file 1\ntotal_inactive_file %d\n", 50 << 20);
     write_file("/cg/memory/memory.limit_in_bytes", "9223372036854771712\n");
     say_mb("/cg/memory/memory.usage_in_bytes", 400);
     write_file("/cg/cpu/www/cpu.cfs_quota_us", "-1\n");
@@ -309,8 +301,7 @@ TEST(the_top_of_all_groups_is_no_group)
     write_file(UNIFIED "/cpu.stat", "usage_usec 7\n");
     say_pressure(UNIFIED "/memory.pressure", 7);
     open_senses();
-    ck_assert_pstr_eq(agent_sense_missing(&sense),
-                      "CPU time of httpd (a cgroup)");
+    ck_assert_pstr_eq(agent_sense_missing(&sense), "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
@@ -335,18 +326,10 @@ static const char *const garbage[] = {
 TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
 {
     static const char *const files[] = {
-        "/proc/stat",
-        "/proc/meminfo",
-        "/proc/self/status",
-        "/proc/vmstat",
-        "/proc/pressure/memory",
-        "/proc/self/mountinfo",
-        "/proc/self/cgroup",
-        SERVICE "/memory.max",
-        SERVICE "/memory.current",
-        SERVICE "/memory.stat",
-        SERVICE "/cpu.max",
-        SERVICE "/cpu.stat",
+        "/proc/stat",           "/proc/meminfo",         "/proc/self/status",
+        "/proc/vmstat",         "/proc/pressure/memory", "/proc/self/mountinfo",
+        "/proc/self/cgroup",    SERVICE "/memory.max",   SERVICE "/memory.current",
+        SERVICE "/memory.stat", SERVICE "/cpu.max",      SERVICE "/cpu.stat",
     };
     const agent_seen_t *seen;
     size_t n;
@@ -383,18 +366,15 @@ static void say_program(const adm_ticket_rec_t *rec, int mb, int peak_mb)
     long pages = (long)mb * 1024 * 1024 / sysconf(_SC_PAGESIZE);
     uint32_t pid = adm_program_pid(atomic_load(&rec->program));
 
-    say(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n",
-        2 * pages, pages);
+    say(apr_psprintf(pool, "/proc/%u/statm", pid), "%ld %ld 1 1 0 1 0\n", 2 * pages, pages);
     /* Its name may have been chosen to mislead. */
     say(apr_psprintf(pool, "/proc/%u/stat", pid),
-        "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid,
-        pages);
-    say(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n",
-        peak_mb * 1024);
+        "%u (a) Z 1) S 0 0 0 0 0 0 0 0 7 0 2 1 0 0 0 0 1 0 0 0 %ld\n", pid, pages);
+    say(apr_psprintf(pool, "/proc/%u/status", pid), "Name: a\nVmHWM:\t%d kB\n", peak_mb * 1024);
 }
 
-static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone,
-                                       uint32_t pid, adm_ticket_t *ticket)
+static adm_ticket_rec_t *start_program(adm_child_t *child, adm_zone_t zone, uint32_t pid,
+                                       adm_ticket_t *ticket)
 {
     adm_ticket_rec_t *rec;
 
@@ -435,8 +415,7 @@ TEST(programs_are_seen_to_grow_and_to_end)
     ck_assert_uint_eq(account->count, 1);
     ck_assert_uint_eq(account->peak_kb.max, 30 * 1024);
     ck_assert_uint_eq(account->faults.max, 7);
-    ck_assert_uint_eq(account->processor_msec.max,
-                      3000 / (unsigned long)sysconf(_SC_CLK_TCK));
+    ck_assert_uint_eq(account->processor_msec.max, 3000 / (unsigned long)sysconf(_SC_CLK_TCK));
     ck_assert_uint_eq(stats.figures.programs.count, 1);
 
     /* Another one of the same ticket begins with nothing. */
@@ -446,8 +425,7 @@ TEST(programs_are_seen_to_grow_and_to_end)
     agent_programs_look_at_sizes(zone);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 5 * 1024);
     leave(&ticket);
-    ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb,
-                      36 * 1024);
+    ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb, 36 * 1024);
     remove_machine();
 }
 
@@ -470,20 +448,15 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
         ck_assert_int_eq(enter(child, zones[n], &other), ADM_ADMITTED);
         leave(&other);
         if (n % 2) {
-            say_program(start_program(child, zones[n], 4000020 + n,
-                                      &tickets[n]),
-                        10, 15);
-            say_program(start_program(child, zones[n], 4000030 + n,
-                                      &tickets[n - 1]),
-                        10, 15);
+            say_program(start_program(child, zones[n], 4000020 + n, &tickets[n]), 10, 15);
+            say_program(start_program(child, zones[n], 4000030 + n, &tickets[n - 1]), 10, 15);
         }
     }
     for (n = 0; n < 4; n++) {
         ck_assert(agent_programs_look(1));
     }
     for (n = 0; n < 4; n++) {
-        ck_assert_uint_eq(adm_account_size_kb(segment, tickets[n].idx),
-                          10 * 1024);
+        ck_assert_uint_eq(adm_account_size_kb(segment, tickets[n].idx), 10 * 1024);
         leave(&tickets[n]);
     }
     ck_assert(!agent_programs_look(1));

@@ -36,9 +36,8 @@ static uint32_t limit_in(const char *lines, const char *name)
 
 TEST(what_is_written_is_found_again)
 {
-    static const char *const names[] = {
-        "www:/cgi-bin/", "a b  c", " ", "\"q\"", "\xe4\xf6", "zone 0"
-    };
+    static const char *const names[] = { "www:/cgi-bin/", "a b  c",   " ",
+                                         "\"q\"",         "\xe4\xf6", "zone 0" };
     const char *lines = "";
     agent_kept_t kept;
     size_t n;
@@ -46,8 +45,7 @@ TEST(what_is_written_is_found_again)
     char path[] = "/tmp/admission-state-XXXXXX";
 
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
-        lines = apr_pstrcat(pool, lines, line_of(names[n], (uint32_t)n + 1),
-                            NULL);
+        lines = apr_pstrcat(pool, lines, line_of(names[n], (uint32_t)n + 1), NULL);
     }
     fd = mkstemp(path);
     unlink(path);
@@ -72,8 +70,8 @@ TEST(what_is_written_is_found_again)
 
 TEST(the_last_line_of_a_zone_counts_and_others_do_not)
 {
-    const char *lines = apr_pstrcat(pool, line_of("one", 1), line_of("two", 2),
-                                    line_of("one", 3), NULL);
+    const char *lines = apr_pstrcat(pool, line_of("one", 1), line_of("two", 2), line_of("one", 3),
+                                    NULL);
 
     ck_assert_uint_eq(limit_in(lines, "one"), 3);
     ck_assert_uint_eq(limit_in(lines, "two"), 2);
@@ -131,11 +129,9 @@ TEST(of_another_machine_only_what_programs_need_is_taken)
     const int64_t week = 7 * 24 * 3600;
     agent_kept_t kept = some;
 
-    ck_assert(agent_state_is_of_use(&kept, some.at + week, some.memory_kb,
-                                    some.cores));
+    ck_assert(agent_state_is_of_use(&kept, some.at + week, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
-    ck_assert(
-        agent_state_is_of_use(&kept, some.at, 2 * some.memory_kb, some.cores));
+    ck_assert(agent_state_is_of_use(&kept, some.at, 2 * some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, 0);
     ck_assert_uint_eq(kept.need_kb, some.need_kb);
     kept = some;
@@ -144,20 +140,16 @@ TEST(of_another_machine_only_what_programs_need_is_taken)
     /* No program here had so much. */
     kept = some;
     kept.largest_kb = UINT32_MAX;
-    ck_assert(
-        agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
     ck_assert_uint_eq(kept.need_kb, 0);
     ck_assert_uint_eq(kept.largest_kb, 0);
     /* Too old; of a clock that was wrong; of any number. */
     kept = some;
-    ck_assert(!agent_state_is_of_use(&kept, some.at + week + 1, some.memory_kb,
-                                     some.cores));
-    ck_assert(!agent_state_is_of_use(&kept, some.at - 61, some.memory_kb,
-                                     some.cores));
+    ck_assert(!agent_state_is_of_use(&kept, some.at + week + 1, some.memory_kb, some.cores));
+    ck_assert(!agent_state_is_of_use(&kept, some.at - 61, some.memory_kb, some.cores));
     kept.at = INT64_MAX;
-    ck_assert(
-        !agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(!agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
 }
 
 TEST(a_file_that_is_too_large_is_not_read)

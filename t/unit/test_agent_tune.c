@@ -18,8 +18,7 @@ static void add_zone(const char *name, uint32_t min, uint32_t max)
     agent_zone_t *zone = &zones[setup.count++];
 
     *zone = (agent_zone_t){ .name = name, .min = min, .max = max };
-    ck_assert_int_eq(adm_segment_configure_auto(segment, name, min, max, 100,
-                                                &zone->handle),
+    ck_assert_int_eq(adm_segment_configure_auto(segment, name, min, max, 100, &zone->handle),
                      APR_SUCCESS);
 }
 
@@ -38,8 +37,7 @@ static uint32_t limit(void)
 
 static int be_agent(void *unused)
 {
-    const agent_task_t tasks[] = { { &agent_tune_duty, &setup },
-                                   { NULL, NULL } };
+    const agent_task_t tasks[] = { { &agent_tune_duty, &setup }, { NULL, NULL } };
 
     agent_begin(segment);
     return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
@@ -58,8 +56,7 @@ static void join_queue(adm_ticket_t *ticket)
     adm_entry_t entry = { .wait = ADM_WAIT_PARKED, .queue_length = 100 };
 
     memset(ticket, 0, sizeof(*ticket));
-    ck_assert_int_eq(adm_ticket_enter(child, zones[0].handle, &entry, adm_now(),
-                                      ticket),
+    ck_assert_int_eq(adm_ticket_enter(child, zones[0].handle, &entry, adm_now(), ticket),
                      ADM_WAITING);
 }
 

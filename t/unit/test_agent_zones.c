@@ -42,8 +42,7 @@ static void say(const char *path, const char *text)
 static void say_available(int mb)
 {
     say("/proc/meminfo",
-        apr_psprintf(pool, "MemTotal: %d kB\nMemAvailable: %d kB\n",
-                     MEMORY_MB * MB, mb * MB));
+        apr_psprintf(pool, "MemTotal: %d kB\nMemAvailable: %d kB\n", MEMORY_MB * MB, mb * MB));
 }
 
 static void make_machine(void)
@@ -70,12 +69,10 @@ static void start_program(adm_ticket_t *ticket, int mb)
     long pages = mb * 1024L * 1024 / sysconf(_SC_PAGESIZE);
 
     mkdir(apr_pstrcat(pool, root, folder, NULL), 0700);
-    say(apr_pstrcat(pool, folder, "/statm", NULL),
-        apr_psprintf(pool, "1 %ld 1 1 0 1 0\n", pages));
+    say(apr_pstrcat(pool, folder, "/statm", NULL), apr_psprintf(pool, "1 %ld 1 1 0 1 0\n", pages));
     say(apr_pstrcat(pool, folder, "/stat", NULL),
-        apr_psprintf(pool,
-                     "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n",
-                     last_pid, pages));
+        apr_psprintf(pool, "%d (x) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 %ld\n", last_pid,
+                     pages));
     say(apr_pstrcat(pool, folder, "/status", NULL),
         apr_psprintf(pool, "Name: x\nVmHWM: %d kB\n", mb * 1024));
     atomic_store(&rec->programs, 1);
@@ -91,14 +88,12 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (agent_tune_setup_t){ .zones = zones,
-                                  .count = ZONES,
-                                  .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };
-        ck_assert_int_eq(adm_segment_configure_auto(segment, names[n], 1, 20,
-                                                    100, &zones[n].handle),
+        ck_assert_int_eq(adm_segment_configure_auto(segment, names[n], 1, 20, 100,
+                                                    &zones[n].handle),
                          APR_SUCCESS);
         law_tune_remember(&law, need_kb ? 9 : 2, need_kb, need_kb);
         adm_auto_write(segment, zones[n].handle, &law, 0);
@@ -149,8 +144,7 @@ static void start_programs(int n)
     for (i = 0; i < clients[n]; i++) {
         adm_ticket_t *ticket = &tickets[n][i];
 
-        if (adm_ticket_is_granted(ticket)
-            && !atomic_load(&rec_of_ticket(ticket)->programs)) {
+        if (adm_ticket_is_granted(ticket) && !atomic_load(&rec_of_ticket(ticket)->programs)) {
             adm_ticket_begin(ticket, now);
             start_program(ticket, PROGRAM_MB);
         }
@@ -186,8 +180,7 @@ static void end(void)
     for (n = 0; n < ZONES; n++) {
         for (i = 0; i < CLIENTS; i++) {
             if (adm_ticket_is_in_use(&tickets[n][i])
-                && adm_ticket_cancel(&tickets[n][i], ADM_GONE, now)
-                       == ADM_WAITED) {
+                && adm_ticket_cancel(&tickets[n][i], ADM_GONE, now) == ADM_WAITED) {
                 adm_ticket_release(&tickets[n][i], now);
             }
         }

@@ -12,11 +12,8 @@ static void find_20(uint32_t safe)
     law_tune_t state = { .version = LAW_TUNE_VERSION };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "fixed", 30, 10, &fixed),
-                     APR_SUCCESS);
-    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 40, 10,
-                                                &zone),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "fixed", 30, 10, &fixed), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure_auto(segment, "auto", 1, 40, 10, &zone), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();
     begun = adm_now();
@@ -110,14 +107,12 @@ static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
     uses_flows = true;
     make_segment(8, 8, 256);
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 10, &zone),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, "costs", 10, 10, &zone), APR_SUCCESS);
     ck_assert_int_eq(adm_segment_use_flows(segment, zone, true), APR_SUCCESS);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();
     begun = adm_now();
-    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, begun, ticket),
-                     ADM_ADMITTED);
+    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, begun, ticket), ADM_ADMITTED);
 }
 
 TEST(a_program_that_costs_eight_counts_as_eight)
@@ -133,14 +128,12 @@ TEST(a_program_that_costs_eight_counts_as_eight)
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
     atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
     adm_account_note(segment, ticket.idx, atomic_load(&rec->program), &usage);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 8);
     ck_assert_uint_eq(sizes[7], 100);
     ck_assert_uint_eq(work.programs.count, 0);
     leave(&ticket);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(work.programs.count, 8);
     ck_assert_uint_eq(work.programs.peak_kb, 1600);
@@ -156,8 +149,7 @@ TEST(the_time_of_a_request_counts_for_each_of_its_permits)
     enter_with_cost(8, &ticket);
     begun += 2 * ADM_USEC_PER_SEC;
     adm_ticket_release(&ticket, begun);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, NULL, 0, &count),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
     ck_assert_uint_eq(work.served, 1);
     ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(work.service_square_msec2, 256000000);

@@ -73,8 +73,7 @@ TEST(a_full_table_of_children_is_told)
 
     make_segment(1, 2, 64);
     start_children(pids, 2);
-    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
-                     ADM_NO_CHILD);
+    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_NO_CHILD);
     ck_assert_ptr_null(child);
     ck_assert(!adm_child_is_registered_here());
     kill_unnoticed(pids[0]);
@@ -156,8 +155,7 @@ TEST(a_claim_whose_process_is_gone_is_taken_back)
     start_children(&gone, 1);
     kill_unnoticed(gone);
     make_segment(1, 1, 64);
-    atomic_store(&adm_child_at(segment, 1)->life,
-                 adm_life(gone, 0, ADM_LIFE_CLAIMED));
+    atomic_store(&adm_child_at(segment, 1)->life, adm_life(gone, 0, ADM_LIFE_CLAIMED));
     atomic_store(&segment->header->children_used, 1);
     join();
 }
@@ -169,11 +167,9 @@ TEST(a_claim_whose_process_lives_is_respected)
 
     start_children(&pid, 1);
     make_segment(1, 1, 64);
-    atomic_store(&adm_child_at(segment, 1)->life,
-                 adm_life(pid, 0, ADM_LIFE_CLAIMED));
+    atomic_store(&adm_child_at(segment, 1)->life, adm_life(pid, 0, ADM_LIFE_CLAIMED));
     atomic_store(&segment->header->children_used, 1);
-    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
-                     ADM_NO_CHILD);
+    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_NO_CHILD);
     kill_unnoticed(pid);
 }
 
@@ -181,11 +177,9 @@ TEST(a_record_locked_by_a_slow_reaper_is_passed_over)
 {
     adm_child_t *child;
 
-    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive, NEVER),
-                     ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_acquire(&adm_child_at(segment, 1)->alive, NEVER), ADM_LOCKED);
     adm_lock_release(&adm_child_at(segment, 1)->alive);
-    ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive),
-                     ADM_LOCKED);
+    ck_assert_int_eq(adm_lock_hold_for_life(&adm_child_at(segment, 1)->alive), ADM_LOCKED);
     child = join();
     ck_assert_uint_eq(child->idx, 2);
     ck_assert_int_eq(adm_life_state(life_of(1)), ADM_LIFE_FREE);

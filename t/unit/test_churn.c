@@ -45,9 +45,7 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
         return adm_ticket_cancel(ticket, ADM_GONE, adm_now());
     case 1:
         outcome = wait_until(ticket, adm_now() + (adm_usec_t)(dice >> 8) % 200);
-        return outcome == ADM_TIMEOUT
-                   ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now())
-                   : outcome;
+        return outcome == ADM_TIMEOUT ? adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()) : outcome;
     case 2:
         adm_ticket_park(ticket, (dice >> 8) % ADM_PARK_SLOTS);
         while (!adm_ticket_is_granted(ticket)) {
@@ -64,12 +62,10 @@ static adm_outcome_t wait_for_turn(adm_ticket_t *ticket, unsigned dice)
 static int visit(adm_child_t *child, unsigned *dice)
 {
     unsigned n = (unsigned)rand_r(dice) % ZONES;
-    adm_entry_t hurried_or_not[] = { RUNS, PARKS,  PARKS,  PARKS,
-                                     RUNS, BLOCKS, BLOCKS, BLOCKS };
+    adm_entry_t hurried_or_not[] = { RUNS, PARKS, PARKS, PARKS, RUNS, BLOCKS, BLOCKS, BLOCKS };
     adm_entry_t entry = hurried_or_not[(unsigned)rand_r(dice) % 8];
     adm_ticket_t ticket;
-    adm_outcome_t outcome = enter_as(child, zones[n], entry, adm_now(),
-                                     &ticket);
+    adm_outcome_t outcome = enter_as(child, zones[n], entry, adm_now(), &ticket);
 
     if (outcome == ADM_WAITING) {
         outcome = wait_for_turn(&ticket, (unsigned)rand_r(dice));
@@ -114,8 +110,7 @@ static int churn(void *context)
     unsigned n;
 
     for (n = 0; n < THREADS; n++) {
-        visitors[n] = (visitor_t){ child, *(unsigned *)context * 100 + n,
-                                   VISITS };
+        visitors[n] = (visitor_t){ child, *(unsigned *)context * 100 + n, VISITS };
         NEED(!pthread_create(&threads[n], NULL, visit_often, &visitors[n]));
     }
     for (n = 0; n < THREADS; n++) {
@@ -172,14 +167,13 @@ TEST(processes_and_threads_come_and_go_by_the_thousand)
 
 /* For a failure that is too rare to be looked for: who has what lock. The first
  * words of a mutex are its state, with glibc also its count and its owner. */
-static void show_lock(const char *what, unsigned n, uint64_t state,
-                      const adm_lock_t *lock)
+static void show_lock(const char *what, unsigned n, uint64_t state, const adm_lock_t *lock)
 {
     unsigned words[3];
 
     memcpy(words, lock, sizeof(words));
-    printf("# %s %u: %#llx, lock %#x %u %u\n", what, n,
-           (unsigned long long)state, words[0], words[1], words[2]);
+    printf("# %s %u: %#llx, lock %#x %u %u\n", what, n, (unsigned long long)state, words[0],
+           words[1], words[2]);
 }
 
 static bool show_table(void)
@@ -227,8 +221,7 @@ static int churn_until_killed(void *context)
         adm_zone_t zone = zones[(unsigned)rand_r(&dice) % ZONES];
 
         if (enter(child, zone, &ticket) == ADM_WAITING) {
-            while (wait_until(&ticket, adm_now() + ADM_USEC_PER_MSEC)
-                   == ADM_TIMEOUT) {
+            while (wait_until(&ticket, adm_now() + ADM_USEC_PER_MSEC) == ADM_TIMEOUT) {
                 adm_round(child, adm_now(), false);
             }
         }
@@ -255,8 +248,7 @@ TEST(killed_at_any_moment_they_leave_nothing_behind)
         for (n = (unsigned)rand_r(&seed) % 5; n; n--) {
             pause_briefly();
         }
-        ((unsigned)rand_r(&seed) % 2 ? kill_noticed
-                                     : kill_unnoticed)(pids[who]);
+        ((unsigned)rand_r(&seed) % 2 ? kill_noticed : kill_unnoticed)(pids[who]);
         seeds[who] += PROCESSES;
         pids[who] = start(churn_until_killed, &seeds[who]);
     }
@@ -337,8 +329,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
     else if (model->is_out[who]) {
         bool may_run = !model->queued && model->active < model->limit;
 
-        ck_assert_int_eq(enter(child, zone, ticket),
-                         may_run ? ADM_ADMITTED : ADM_WAITING);
+        ck_assert_int_eq(enter(child, zone, ticket), may_run ? ADM_ADMITTED : ADM_WAITING);
         model->is_out[who] = false;
         model->active += may_run;
         if (!may_run) {
@@ -346,8 +337,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
         }
     }
     else if (model_is_in_line(model, who)) {
-        ck_assert_int_eq(adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()),
-                         ADM_TIMEOUT);
+        ck_assert_int_eq(adm_ticket_cancel(ticket, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
         model_leave_line(model, who);
         model->is_out[who] = true;
     }

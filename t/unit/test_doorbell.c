@@ -108,8 +108,7 @@ static void *wait_at_the_bell(void *count)
 {
     atomic_store(shared, 1);
     do {
-        *(uint32_t *)count = adm_doorbell_wait(child, until_it_rings, NULL,
-                                               slots, 10);
+        *(uint32_t *)count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 10);
     } while (*(uint32_t *)count == 0 && atomic_load(&shared[1]) == 0);
     return NULL;
 }
@@ -174,8 +173,7 @@ TEST(no_ring_is_lost_on_the_way_to_sleep)
     child = join();
     ringer = start(ring_on, NULL);
     while (total < RINGS) {
-        uint32_t count = adm_doorbell_wait(child, until_it_rings, NULL, slots,
-                                           7);
+        uint32_t count = adm_doorbell_wait(child, until_it_rings, NULL, slots, 7);
 
         total += count;
         atomic_store(shared, total);
@@ -325,8 +323,7 @@ TESTS(a_parked_ticket_that_ends_is_parked_no_more, 0, 3)
         break;
     default:
         leave(&inside);
-        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, adm_now()),
-                         ADM_WAITED);
+        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, adm_now()), ADM_WAITED);
         break;
     }
     ck_assert_uint_eq(parked(), 0);

@@ -18,8 +18,7 @@ static void begin_with_seconds(uint32_t limit, uint32_t served)
     now = adm_now();
     entry.target_usec = 3 * SECOND;
     for (n = 0; n < served; n++) {
-        ck_assert_int_eq(enter_as(child, zone, entry, now, &ticket),
-                         ADM_ADMITTED);
+        ck_assert_int_eq(enter_as(child, zone, entry, now, &ticket), ADM_ADMITTED);
         adm_ticket_release(&ticket, now += SECOND);
     }
 }
@@ -178,14 +177,12 @@ TEST(a_dry_run_lets_its_queue_grow_and_shrink)
     ck_assert_uint_ge(figures.outcomes[ADM_DRY_FULL], 4);
     ck_assert_uint_le(figures.outcomes[ADM_DRY_FULL], 5);
     ck_assert_uint_eq(figures.queued_max, 5);
-    ck_assert_uint_ge(figures.dry_wait_usec,
-                      3 * figures.outcomes[ADM_DRY_QUEUED] * SECOND);
+    ck_assert_uint_ge(figures.dry_wait_usec, 3 * figures.outcomes[ADM_DRY_QUEUED] * SECOND);
 
     /* When all are served that would have waited, nobody does. */
     now += 6 * SECOND;
     entry.dry_run = true;
-    ck_assert_int_eq(enter_as(child, zone, entry, now, &tickets[0]),
-                     ADM_ADMITTED);
+    ck_assert_int_eq(enter_as(child, zone, entry, now, &tickets[0]), ADM_ADMITTED);
 }
 
 /* Who would have been rejected runs, and has nobody else rejected. */
@@ -226,8 +223,7 @@ TEST(a_low_one_is_late_behind_high_ones)
 
     begin_with_seconds(1, 2);
     for (n = 0; n <= 3; n++) {
-        ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, n),
-                         n ? ADM_WAITING : ADM_ADMITTED);
+        ck_assert_int_eq(come_with_priority(ADM_PRIORITY_HIGH, n), n ? ADM_WAITING : ADM_ADMITTED);
     }
     ck_assert_int_eq(come_with_priority(ADM_PRIORITY_LOW, 4), ADM_LATE);
 }
@@ -260,8 +256,7 @@ TEST(the_time_after_which_to_come_again_counts_permits)
         ck_assert_int_eq(come_as(dear, n), ADM_WAITING);
     }
     ck_assert_int_eq(come_as(dear, LENGTH + 1), ADM_FULL);
-    ck_assert_int_eq(tickets[LENGTH + 1].drain_usec,
-                     (4 * LENGTH + 1) * SECOND / 4);
+    ck_assert_int_eq(tickets[LENGTH + 1].drain_usec, (4 * LENGTH + 1) * SECOND / 4);
 }
 
 TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
@@ -283,38 +278,30 @@ TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
 /* Nobody knows for how long a zone is paused: who comes waits. */
 TEST(nobody_is_late_while_the_zone_is_paused)
 {
-    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
-                                    ADM_MODE_PAUSE };
-    const adm_override_t open = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
-                                  ADM_MODE_OPEN };
+    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_PAUSE };
+    const adm_override_t open = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_OPEN };
     adm_override_t before, after;
     uint32_t n;
 
     begin_with_seconds(1, 2);
-    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before,
-                                      &after),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before, &after), APR_SUCCESS);
     for (n = 0; n < 6; n++) {
         ck_assert_int_eq(come_with(0, n), ADM_WAITING);
     }
-    ck_assert_int_eq(adm_override_set(child, zone, &open, now, &before, &after),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_override_set(child, zone, &open, now, &before, &after), APR_SUCCESS);
     ck_assert_int_eq(come_with(0, n), ADM_LATE);
 }
 
 TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
 {
-    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
-                                    ADM_MODE_PAUSE };
+    const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_PAUSE };
     adm_entry_t entry = entry_of(0);
     adm_override_t before, after;
     uint32_t n;
 
     begin_with_seconds(1, 2);
     entry.dry_run = true;
-    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before,
-                                      &after),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_override_set(child, zone, &paused, now, &before, &after), APR_SUCCESS);
     for (n = 0; n < 6; n++) {
         ck_assert_int_eq(come_late(entry, n), ADM_DRY_QUEUED);
     }

@@ -24,11 +24,9 @@ static void share_zone(adm_fallback_t fallback)
 
 static void apply(uint32_t share, adm_usec_t lasts)
 {
-    law_fleet_share_t told = { .share = share,
-                               .until_usec = adm_clock_of_leases() + lasts };
+    law_fleet_share_t told = { .share = share, .until_usec = adm_clock_of_leases() + lasts };
 
-    ck_assert_int_eq(adm_fleet_apply(child, zone, &told, adm_now()),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_fleet_apply(child, zone, &told, adm_now()), APR_SUCCESS);
 }
 
 /* The lease is over from now on. */
@@ -39,9 +37,7 @@ static void end_lease(void)
 
 static void promise_while(uint32_t keep, bool is_tight)
 {
-    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, is_tight, adm_now(),
-                                       &work),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, is_tight, adm_now(), &work), APR_SUCCESS);
 }
 
 static void promise(uint32_t keep)
@@ -88,8 +84,7 @@ static const struct {
                   { ADM_FALLBACK_REJECT, 0, 0 },
                   { ADM_FALLBACK_OPEN, 5, 0 } };
 
-TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0,
-      sizeof(fallbacks) / sizeof(*fallbacks))
+TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0, sizeof(fallbacks) / sizeof(*fallbacks))
 {
     share_zone(fallbacks[_i].fallback);
     apply(3, HOUR);
@@ -228,9 +223,9 @@ TEST(what_the_engine_said_is_shown)
 
 TEST(who_shares_a_limit_is_shown)
 {
-    law_fleet_who_t who = { .count = 2,
-                            .servers = { { .name = "one", .granted = 3 },
-                                         { .name = "two", .wanted = 7 } } };
+    law_fleet_who_t who = {
+        .count = 2, .servers = { { .name = "one", .granted = 3 }, { .name = "two", .wanted = 7 } }
+    };
     law_fleet_who_t shown;
     adm_usec_t age;
 

@@ -9,41 +9,6 @@
 
 /* ---- places --------------------------------------------------------------- */
 
-TEST(one_key_alone_has_half_of_the_queue)
-{
-    begin(1);
-    come(CRAWLER, 0, 1, ADM_ADMITTED);
-    come(CRAWLER, 1, LENGTH / 2, ADM_WAITING);
-    come(CRAWLER, 30, 1, ADM_SHARE);
-    come(1, 31, 5, ADM_WAITING);
-    come(1, 36, 1, ADM_SHARE);
-    come(2, 37, 1, ADM_WAITING);
-    ck_assert_uint_eq(stats_of(child, zone).figures.outcomes[ADM_SHARE], 2);
-}
-
-TEST(a_full_queue_is_full_for_all)
-{
-    uint32_t n;
-
-    begin(1);
-    come(1, 0, 1, ADM_ADMITTED);
-    for (n = 0; n < LENGTH; n++) {
-        come(n, n + 1, 1, ADM_WAITING);
-    }
-    come(CRAWLER, LENGTH + 1, 1, ADM_FULL);
-}
-
-TEST(who_does_not_wait_is_not_let_past_those_who_do)
-{
-    adm_entry_t hurried = entry_of(2);
-
-    begin(1);
-    come(1, 0, 1, ADM_ADMITTED);
-    come(1, 1, 1, ADM_WAITING);
-    hurried.wait = ADM_WAIT_NEVER;
-    ck_assert_int_eq(come_as(hurried, 2), ADM_FULL);
-}
-
 /* ---- max ------------------------------------------------------------------ */
 
 static adm_entry_t entry_with_max(uint64_t key, uint32_t max)
@@ -52,33 +17,6 @@ static adm_entry_t entry_with_max(uint64_t key, uint32_t max)
 
     entry.key_max = max;
     return entry;
-}
-
-TEST(a_key_at_its_max_waits_beside_free_permits)
-{
-    begin(4);
-    ck_assert_int_eq(come_as(entry_with_max(1, 2), 0), ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_with_max(1, 2), 1), ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_with_max(1, 2), 2), ADM_WAITING);
-    ck_assert_int_eq(come_as(entry_with_max(1, 2), 3), ADM_WAITING);
-    assert_segment_consistent();
-    /* And blocks nobody. */
-    ck_assert_int_eq(come_as(entry_with_max(2, 2), 4), ADM_ADMITTED);
-    leave(&tickets[4]);
-    ck_assert(!is_granted(2));
-    assert_follows(1, 2);
-    ck_assert(!is_granted(3));
-}
-
-TEST(without_a_queue_a_key_at_its_max_has_had_its_share)
-{
-    adm_ticket_t ticket = { 0 };
-    adm_entry_t entry = entry_with_max(1, 1);
-
-    begin(4);
-    ck_assert_int_eq(come_as(entry, 0), ADM_ADMITTED);
-    ck_assert_int_eq(adm_ticket_enter(child, zone, &entry, adm_now(), &ticket),
-                     ADM_SHARE);
 }
 
 TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
@@ -90,8 +28,7 @@ TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
     ck_assert_int_eq(come_as(entry_with_max(1, 1), 0), ADM_ADMITTED);
     ck_assert_int_eq(come_as(entry_with_max(1, 1), 1), ADM_WAITING);
     adm_ticket_park(&tickets[1], 1);
-    ck_assert_int_eq(enter_as(other, zone, entry_with_max(1, 1), adm_now(),
-                              &tickets[2]),
+    ck_assert_int_eq(enter_as(other, zone, entry_with_max(1, 1), adm_now(), &tickets[2]),
                      ADM_WAITING);
     adm_ticket_park(&tickets[2], 2);
     leave(&tickets[0]);
@@ -105,12 +42,10 @@ TEST(a_silent_child_does_not_keep_what_its_own_key_could_use)
 
 static void set_limit(uint32_t limit)
 {
-    const adm_override_t wanted = { limit, ADM_OVERRIDE_KEEP,
-                                    ADM_OVERRIDE_KEEP };
+    const adm_override_t wanted = { limit, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP };
     adm_override_t before, after;
 
-    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before,
-                                      &after),
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before, &after),
                      APR_SUCCESS);
 }
 
@@ -131,8 +66,7 @@ TEST(who_waits_again_asks_for_what_it_asked_for_at_first)
     leave(&tickets[0]);
     ck_assert(is_granted(1));
     ck_assert_uint_eq(active_in(zone), 1);
-    ck_assert_int_eq(enter_as(other, zone, entry_of(2), adm_now(), &tickets[2]),
-                     ADM_WAITING);
+    ck_assert_int_eq(enter_as(other, zone, entry_of(2), adm_now(), &tickets[2]), ADM_WAITING);
     adm_ticket_park(&tickets[2], 2);
     adm_lease_look(other, zone, adm_now() + 2 * ADM_LEASE_USEC);
     ck_assert(!is_granted(1));
@@ -161,8 +95,7 @@ TEST(nine_keys_of_one_set_are_all_served)
         uint32_t next;
 
         leave(&tickets[n]);
-        for (next = 1; next <= ADM_FLOW_WAYS + 1
-                       && !(tickets[next].child && is_granted(next));
+        for (next = 1; next <= ADM_FLOW_WAYS + 1 && !(tickets[next].child && is_granted(next));
              next++) {
         }
         ck_assert_uint_le(next, ADM_FLOW_WAYS + 1);
@@ -197,9 +130,7 @@ TEST(more_permits_than_levels_are_held)
 
     begin(100);
     for (n = 0; n < 100; n++) {
-        ck_assert_int_eq(enter_as(child, zone, entry_of(1), adm_now(),
-                                  &held[n]),
-                         ADM_ADMITTED);
+        ck_assert_int_eq(enter_as(child, zone, entry_of(1), adm_now(), &held[n]), ADM_ADMITTED);
     }
     come(1, 0, 1, ADM_WAITING);
     come(2, 1, 1, ADM_WAITING);
@@ -217,22 +148,6 @@ static void forget_and_derive(void)
     adm_pool_rebuild_locked(segment, rec);
     adm_lock_release(&rec->lock);
     assert_segment_consistent();
-}
-
-TEST(flows_are_derived_from_tickets)
-{
-    begin(3);
-    come(1, 0, 2, ADM_ADMITTED);
-    come(2, 2, 1, ADM_ADMITTED);
-    come(1, 3, 2, ADM_WAITING);
-    come(3, 5, 1, ADM_WAITING);
-    ck_assert_uint_eq(flow_of(0)->held, 2);
-    forget_and_derive();
-    ck_assert_uint_eq(flow_of(0)->held, 2);
-    ck_assert_uint_eq(flow_of(0)->waiting, 2);
-    ck_assert_uint_eq(flow_of(2)->held, 1);
-    assert_follows(2, 5);
-    assert_follows(0, 3);
 }
 
 static void say(bool flows)
@@ -284,8 +199,7 @@ TEST(the_largest_keys_are_shown_first)
     for (n = 0; n < 12; n++) {
         come(10 + n, 10 + n, 1, ADM_WAITING);
     }
-    ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys),
-                      ADM_KEYS_SHOWN);
+    ck_assert_uint_eq(adm_view_keys(child, zone, adm_now(), keys), ADM_KEYS_SHOWN);
     ck_assert_uint_eq(keys[0].held, 1);
     ck_assert_uint_eq(keys[0].waiting, 3);
     ck_assert_str_eq(keys[0].name, "a name of more than thirty-one ");
@@ -318,8 +232,7 @@ static void expect_complaint(const char *complaint)
 
 static size_t resident_pages_of_flows(void)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment,
-                                                       rec_of_zone(zone));
+    const adm_flow_table_rec_t *table = adm_flow_table(segment, rec_of_zone(zone));
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)table->flows + page - 1) / page * page;
     size_t length = ((uintptr_t)table->names - first) / page * page;

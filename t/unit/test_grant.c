@@ -27,8 +27,7 @@ TEST(a_timeout_that_comes_too_late_begins)
     park_in(one, 0);
     park_in(two, 1);
     hand_over();
-    ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, granted_at),
-                     ADM_WAITED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, granted_at), ADM_WAITED);
     look_after(10 * LEASE);
     assert_permit_is_with(0);
     ck_assert_uint_eq(admitted(), 2);

@@ -43,8 +43,7 @@ void assert_permit_is_with(uint32_t expected)
     for (n = 0; n < WAITERS; n++) {
         if (waiting[n].child) {
             ck_assert_msg(adm_ticket_is_granted(&waiting[n]) == (n == expected),
-                          "waiter %u: granted %d", n,
-                          adm_ticket_is_granted(&waiting[n]));
+                          "waiter %u: granted %d", n, adm_ticket_is_granted(&waiting[n]));
         }
     }
     ck_assert_uint_eq(active_in(zone), 1);

@@ -19,8 +19,7 @@ static void enter_at(adm_usec_t now, adm_ticket_t *ticket)
 
 static void look_at(adm_usec_t now)
 {
-    ck_assert_int_eq(adm_view_zone(child, zone, now, &figures, &history),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, now, &figures, &history), APR_SUCCESS);
 }
 
 /* How many were inside, so many seconds before the last look. */
@@ -201,11 +200,9 @@ TEST(a_zone_that_is_no_more_has_no_history)
 {
     make_zone();
     zone.incarnation++;
-    ck_assert_int_eq(adm_view_zone(child, zone, second, &figures, &history),
-                     ADM_ZONE_RETIRED);
+    ck_assert_int_eq(adm_view_zone(child, zone, second, &figures, &history), ADM_ZONE_RETIRED);
     zone.idx = 0;
-    ck_assert_int_eq(adm_view_zone(child, zone, second, &figures, &history),
-                     APR_EINVAL);
+    ck_assert_int_eq(adm_view_zone(child, zone, second, &figures, &history), APR_EINVAL);
 }
 
 /* ---- limits --------------------------------------------------------------- */
@@ -213,13 +210,9 @@ TEST(a_zone_that_is_no_more_has_no_history)
 static void order(adm_usec_t now, uint32_t limit, uint32_t mode)
 {
     adm_override_t before, after;
-    adm_override_t wanted = { .limit = limit,
-                              .queue_length = ADM_OVERRIDE_KEEP,
-                              .mode = mode };
+    adm_override_t wanted = { .limit = limit, .queue_length = ADM_OVERRIDE_KEEP, .mode = mode };
 
-    ck_assert_int_eq(adm_override_set(child, zone, &wanted, now, &before,
-                                      &after),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, now, &before, &after), APR_SUCCESS);
 }
 
 static uint32_t limit_before(unsigned seconds)

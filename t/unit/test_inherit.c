@@ -67,20 +67,16 @@ TEST(a_name_is_good_while_its_ticket_holds_a_permit)
 
 TEST(names_of_nothing_move_nothing)
 {
-    static const char *const names[] = { "",           ".",   "1",
-                                         "0.0",        "x.0", "ffffffff.0",
-                                         "100000001.0" };
+    static const char *const names[] = { "", ".", "1", "0.0", "x.0", "ffffffff.0", "100000001.0" };
     adm_ticket_t heir = { 0 };
     adm_zone_t other = zone_called("other", 1, 10);
     size_t n;
 
     begin();
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
-        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &heir),
-                         ADM_INHERIT_NONE);
+        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &heir), ADM_INHERIT_NONE);
     }
-    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &heir),
-                     ADM_INHERIT_NONE);
+    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &heir), ADM_INHERIT_NONE);
     adm_inherit_name(&waiter, name); /* which has no permit yet */
     ck_assert_int_eq(inherit(&heir), ADM_INHERIT_ENDED);
     ck_assert_uint_eq(heir.held, 0);
@@ -163,8 +159,7 @@ static void note_late(adm_ticket_t *heir)
     begin();
     ck_assert_int_eq(inherit(heir), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(heir->idx, sender.idx);
-    atomic_store(&rec_of_ticket(heir)->bell,
-                 adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
+    atomic_store(&rec_of_ticket(heir)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
     atomic_store(&rec_of_zone(zone)->has_left, 1);
 }
 

@@ -13,9 +13,7 @@ void begin(uint32_t limit)
 
 adm_entry_t entry_of(uint64_t key)
 {
-    return (adm_entry_t){ .wait = ADM_WAIT_PARKED,
-                          .key = key,
-                          .key_name = "somebody" };
+    return (adm_entry_t){ .wait = ADM_WAIT_PARKED, .key = key, .key_name = "somebody" };
 }
 
 adm_outcome_t come_as(adm_entry_t entry, uint32_t n)

@@ -51,6 +51,5 @@ TEST(the_slow_mean_is_the_plain_one_of_the_first_64)
     }
     ck_assert_uint_ge(mean, 65 * SECOND / 2 - 64);
     ck_assert_uint_le(mean, 65 * SECOND / 2);
-    ck_assert_uint_eq(law_wait_slow_mean(64 * SECOND, 1000, 128 * SECOND),
-                      65 * SECOND);
+    ck_assert_uint_eq(law_wait_slow_mean(64 * SECOND, 1000, 128 * SECOND), 65 * SECOND);
 }

@@ -43,9 +43,7 @@ static bool hear(int64_t gen, uint32_t granted, uint32_t target)
 
 static bool hear_push(int64_t gen, uint32_t granted, uint32_t target)
 {
-    law_fleet_push_t push = { .gen = gen,
-                              .granted = granted,
-                              .target = target };
+    law_fleet_push_t push = { .gen = gen, .granted = granted, .target = target };
 
     return law_fleet_hear_push(&fleet, &terms, &push, now, &share);
 }
@@ -206,11 +204,10 @@ TEST(who_got_all_that_it_wanted_asks_for_more)
     begin();
     work.queued = 2;
     tell();
-    ck_assert(law_fleet_hear(&fleet, &terms,
-                             &(law_fleet_reply_t){ .answer = LAW_FLEET_OK,
-                                                   .gen = 7,
-                                                   .is_short = true },
-                             now, &share));
+    ck_assert(
+        law_fleet_hear(&fleet, &terms,
+                       &(law_fleet_reply_t){ .answer = LAW_FLEET_OK, .gen = 7, .is_short = true },
+                       now, &share));
     work.queued = 3;
     ck_assert_int_eq(due(), 200 * MSEC); /* there is no more */
     ck_assert(hear_push(8, 1, 1));
@@ -223,11 +220,9 @@ TEST(who_got_all_that_it_wanted_asks_for_more)
 
 TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
 {
-    law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
-                                .gen = 7,
-                                .granted = 1,
-                                .target = 1,
-                                .is_short = true };
+    law_fleet_reply_t reply = {
+        .answer = LAW_FLEET_OK, .gen = 7, .granted = 1, .target = 1, .is_short = true
+    };
 
     begin();
     tell();
@@ -283,8 +278,7 @@ TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
     tell();
     ck_assert_uint_gt(sync_sent.sequence, before);
     law_fleet_hear(&fleet, &terms,
-                   &(law_fleet_reply_t){ .answer = LAW_FLEET_STALE,
-                                         .sequence = UINT64_C(1) << 60 },
+                   &(law_fleet_reply_t){ .answer = LAW_FLEET_STALE, .sequence = UINT64_C(1) << 60 },
                    now, &share);
     tell();
     ck_assert_uint_gt(sync_sent.sequence, UINT64_C(1) << 60);

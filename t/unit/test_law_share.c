@@ -18,9 +18,7 @@ static const struct {
     { 100, { 33, 33, 34, 1000 }, { 25, 25, 25, 25 } },
     { 0, { 10, 20, 0, 0 }, { 0, 0, 0, 0 } },
     { 3, { 2, 2, 2, 2 }, { 0, 0, 0, 0 } },
-    { UINT64_MAX,
-      { UINT64_MAX, UINT64_MAX, 0, 0 },
-      { UINT64_MAX / 2, UINT64_MAX / 2, 0, 0 } },
+    { UINT64_MAX, { UINT64_MAX, UINT64_MAX, 0, 0 }, { UINT64_MAX / 2, UINT64_MAX / 2, 0, 0 } },
 };
 
 TESTS(who_wants_little_gets_it_and_the_others_share_the_rest, 0,
@@ -34,8 +32,7 @@ TESTS(who_wants_little_gets_it_and_the_others_share_the_rest, 0,
     }
     law_share(shares, MOST, examples[_i].whole);
     for (n = 0; n < MOST; n++) {
-        ck_assert_msg(shares[n].part == examples[_i].parts[n],
-                      "example %d: %d gets %llu", _i, n,
+        ck_assert_msg(shares[n].part == examples[_i].parts[n], "example %d: %d gets %llu", _i, n,
                       (unsigned long long)shares[n].part);
     }
 }

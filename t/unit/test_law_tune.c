@@ -59,9 +59,7 @@ static void run_programs(bench_t *bench, uint32_t count, uint32_t mb)
     for (i = 0; i < count; i++) {
         bench->rss_kb[i] = mb * MB;
     }
-    bench->sample.available_kb = count * mb >= 1024
-                                     ? 0
-                                     : (uint64_t)(1024 - count * mb) * MB;
+    bench->sample.available_kb = count * mb >= 1024 ? 0 : (uint64_t)(1024 - count * mb) * MB;
 }
 
 /* A request of half a second has ended, and its program. */
@@ -165,9 +163,8 @@ static const struct {
     uint32_t used_mb;
     uint32_t stall_permille;
 } cliff[] = {
-    { 715, 0 },     { 720, 0 },     { 850, 0 },    { 1010, 0 },
-    { 1024, 30 },   { 1024, 990 },  { 1024, 990 }, { 1024, 1000 },
-    { 1024, 1000 }, { 1024, 1000 },
+    { 715, 0 },    { 720, 0 },    { 850, 0 },     { 1010, 0 },    { 1024, 30 },
+    { 1024, 990 }, { 1024, 990 }, { 1024, 1000 }, { 1024, 1000 }, { 1024, 1000 },
 };
 
 static void replay_cliff(bench_t *bench, size_t i)
@@ -315,8 +312,7 @@ TEST(an_idle_zone_keeps_what_was_found)
     bench.sample.waited_permille = 0;
     ck_assert_uint_eq(look_for(&bench, 3600), 20);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_IDLE);
-    ck_assert_uint_eq(
-        law_tune_show(&bench.tune, bench.sample.now_usec).since_sec, 3600);
+    ck_assert_uint_eq(law_tune_show(&bench.tune, bench.sample.now_usec).since_sec, 3600);
 }
 
 TEST(crossed_bounds_and_zeros_are_survived)
@@ -406,13 +402,11 @@ TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
         shuffle_sample(&bench, &seed);
         bench.sample.now_usec += 4 * LAW_TUNE_GLANCE_USEC;
         look(&bench);
-        most = bench.sample.cores > 2 * bench.sample.active
-                   ? bench.sample.cores
-                   : 2 * bench.sample.active;
+        most = bench.sample.cores > 2 * bench.sample.active ? bench.sample.cores
+                                                            : 2 * bench.sample.active;
         ck_assert_uint_ge(bench.sample.limit, 2);
         ck_assert_uint_le(bench.sample.limit, most > 2 ? most : 2);
-        if (before > 0 && bench.sample.stall_permille > 100
-            && !bench.tune.brake.is_others) {
+        if (before > 0 && bench.sample.stall_permille > 100 && !bench.tune.brake.is_others) {
             ck_assert_uint_le(bench.sample.limit, before);
         }
         before = bench.sample.limit;

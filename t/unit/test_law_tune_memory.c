@@ -21,10 +21,9 @@ static void begin(void)
 static void end_programs_of(uint32_t count, uint32_t mb)
 {
     const uint32_t kb = mb * MB;
-    const law_tune_sample_t sample = { .ended = 1,
-                                       .peak_kb = kb,
-                                       .peak_square_kb2 = (uint64_t)kb * kb,
-                                       .peak_largest_kb = kb };
+    const law_tune_sample_t sample = {
+        .ended = 1, .peak_kb = kb, .peak_square_kb2 = (uint64_t)kb * kb, .peak_largest_kb = kb
+    };
 
     while (count-- > 0) {
         now += 0.05;

@@ -29,29 +29,25 @@ static bool keeps_window(const scenario_t *scenario, uint64_t seed, int w,
 
     scenario_run_fixed(scenario, seed, window->best, &best);
     best_rate = world_rate(&best, window->from, window->until);
-    MAY(rate >= scenario->part[w] * best_rate, "rate %.2f of %.2f", rate,
-        best_rate);
+    MAY(rate >= scenario->part[w] * best_rate, "rate %.2f of %.2f", rate, best_rate);
     MAY(limit <= scenario->most[w], "mean limit %.1f", limit);
     if (w == 0 && scenario->seconds_to >= 0) {
         after = world_seconds_to(result, best_rate, 0, window->until);
-        MAY(after >= 0 && after <= scenario->seconds_to, "95 %% after %d s",
-            after);
+        MAY(after >= 0 && after <= scenario->seconds_to, "95 %% after %d s", after);
     }
     return true;
 }
 
-static bool keeps_bounds(const scenario_t *scenario, uint64_t seed,
-                         uint32_t off, char *why, size_t size)
+static bool keeps_bounds(const scenario_t *scenario, uint64_t seed, uint32_t off, char *why,
+                         size_t size)
 {
     static world_result_t result;
 
     scenario_run(scenario, seed, off, &result);
     MAY(result.thrash <= scenario->thrash, "%.2f s of thrash", result.thrash);
-    MAY(result.changes <= scenario->changes, "%d changes of the limit",
-        result.changes);
+    MAY(result.changes <= scenario->changes, "%d changes of the limit", result.changes);
     return keeps_window(scenario, seed, 0, &result, why, size)
-           && (!scenario->windows[1].until
-               || keeps_window(scenario, seed, 1, &result, why, size));
+           && (!scenario->windows[1].until || keeps_window(scenario, seed, 1, &result, why, size));
 }
 
 TEST(the_law_keeps_the_bounds_of_each_scenario)
@@ -62,8 +58,8 @@ TEST(the_law_keeps_the_bounds_of_each_scenario)
 
     for (scenario = scenarios; scenario->name; scenario++) {
         for (seed = 1; seed <= SEEDS; seed++) {
-            ck_assert_msg(keeps_bounds(scenario, seed, 0, why, sizeof(why)),
-                          "%s, seed %d: %s", scenario->name, (int)seed, why);
+            ck_assert_msg(keeps_bounds(scenario, seed, 0, why, sizeof(why)), "%s, seed %d: %s",
+                          scenario->name, (int)seed, why);
         }
     }
 }
@@ -89,9 +85,8 @@ TEST(a_law_without_one_of_its_parts_breaks_a_bound)
 
     for (scenario = scenarios; scenario->name; scenario++) {
         missed |= scenario->needs;
-        ck_assert_msg(!scenario->needs || !can_miss(scenario),
-                      "%s goes well without part %#x", scenario->name,
-                      scenario->needs);
+        ck_assert_msg(!scenario->needs || !can_miss(scenario), "%s goes well without part %#x",
+                      scenario->name, scenario->needs);
     }
     ck_assert_uint_eq(missed, LAW_TUNE_NO_PARTS);
 }
@@ -102,8 +97,7 @@ TEST(without_forecast_and_brake_the_server_stands_still)
     const scenario_t *scenario = scenario_called("day-night");
     static world_result_t result;
 
-    scenario_run(scenario, 1, LAW_TUNE_NO_FORECAST | LAW_TUNE_NO_BRAKE,
-                 &result);
+    scenario_run(scenario, 1, LAW_TUNE_NO_FORECAST | LAW_TUNE_NO_BRAKE, &result);
     ck_assert_double_gt(result.thrash, 60);
     ck_assert_double_lt(world_rate(&result, 180, 220), 5);
 }

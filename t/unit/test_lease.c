@@ -57,8 +57,7 @@ TEST(who_comes_later_and_can_run_gets_it_at_once)
     make_children();
     park_in(one, 0);
     hand_over();
-    ck_assert_int_eq(enter_as(two, zone, WAITS, granted_at + LEASE, &later),
-                     ADM_WAITING);
+    ck_assert_int_eq(enter_as(two, zone, WAITS, granted_at + LEASE, &later), ADM_WAITING);
     ck_assert(adm_ticket_is_granted(&later));
     ck_assert(!adm_ticket_is_granted(&waiting[0]));
 }
@@ -326,8 +325,7 @@ static int block_and_leave(void *unused)
     adm_ticket_t ticket;
 
     if (enter_as(child, zone, BLOCKS, adm_now(), &ticket) != ADM_WAITING
-        || wait_until(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC)
-               != ADM_WAITED) {
+        || wait_until(&ticket, adm_now() + 10 * ADM_USEC_PER_SEC) != ADM_WAITED) {
         return 1;
     }
     leave(&ticket);

@@ -118,8 +118,7 @@ TEST(processes_and_threads_exclude_each_other)
     pthread_t thread;
     void *failed;
 
-    ck_assert_int_eq(pthread_create(&thread, NULL, count_up_in_thread, zone),
-                     0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, count_up_in_thread, zone), 0);
     ck_assert_int_eq(count_up(zone), 0);
     pthread_join(thread, &failed);
     ck_assert_ptr_null(failed);

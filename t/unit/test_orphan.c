@@ -145,8 +145,7 @@ static int be_daemon(void *unused)
     for (;;) {
         if (atomic_load(&shared[TO_START]) > started) {
             started++;
-            atomic_store(&shared[STARTED],
-                         (unsigned)start_with_token(token_for_daemon()));
+            atomic_store(&shared[STARTED], (unsigned)start_with_token(token_for_daemon()));
         }
         pause_briefly();
     }

@@ -20,8 +20,7 @@ static adm_override_t say(adm_override_t wanted)
 {
     adm_override_t before, after;
 
-    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before,
-                                      &after),
+    ck_assert_int_eq(adm_override_set(child, zone, &wanted, adm_now(), &before, &after),
                      APR_SUCCESS);
     if (wanted.limit < ADM_OVERRIDE_KEEP) {
         ck_assert_uint_eq(after.limit, wanted.limit);
@@ -58,14 +57,11 @@ static adm_override_t say_mode(adm_mode_t mode)
 
 static adm_outcome_t come(adm_ticket_t *ticket)
 {
-    return enter_as(child, zone,
-                    (adm_entry_t){ .wait = ADM_WAIT_PARKED,
-                                   .queue_length = LENGTH },
+    return enter_as(child, zone, (adm_entry_t){ .wait = ADM_WAIT_PARKED, .queue_length = LENGTH },
                     adm_now(), ticket);
 }
 
-static void come_many(adm_ticket_t *first, unsigned count,
-                      adm_outcome_t expected)
+static void come_many(adm_ticket_t *first, unsigned count, adm_outcome_t expected)
 {
     unsigned i;
 
@@ -184,8 +180,7 @@ TEST(a_zone_that_is_no_more_takes_no_orders)
     gone = zone;
     gone.incarnation++;
     wanted.limit = 4;
-    ck_assert_int_eq(adm_override_set(child, gone, &wanted, adm_now(), &before,
-                                      &after),
+    ck_assert_int_eq(adm_override_set(child, gone, &wanted, adm_now(), &before, &after),
                      ADM_ZONE_RETIRED);
     ck_assert_uint_eq(stats_of(child, zone).limit, 2);
 }

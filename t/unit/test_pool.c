@@ -63,11 +63,9 @@ TEST(a_zone_takes_one_chunk_after_the_other)
     child = join();
     enter_many(child, one, tickets, ADM_CHUNK_TICKETS, ADM_ADMITTED);
     ck_assert_int_eq(enter(child, other, &ticket), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, one, &tickets[ADM_CHUNK_TICKETS]),
-                     ADM_ADMITTED);
+    ck_assert_int_eq(enter(child, one, &tickets[ADM_CHUNK_TICKETS]), ADM_ADMITTED);
     ck_assert_uint_eq((ticket.idx - 1) / ADM_CHUNK_TICKETS, 1);
-    ck_assert_uint_eq((tickets[ADM_CHUNK_TICKETS].idx - 1) / ADM_CHUNK_TICKETS,
-                      2);
+    ck_assert_uint_eq((tickets[ADM_CHUNK_TICKETS].idx - 1) / ADM_CHUNK_TICKETS, 2);
     ck_assert_uint_eq(atomic_load(&segment->header->chunks_used), 3);
 }
 
@@ -122,14 +120,12 @@ static void damage_arrivals(adm_zone_rec_t *rec)
     rec->next_arrival = 0;
 }
 
-static void (*const damages[])(adm_zone_rec_t *) = {
-    damage_counts, damage_ends_of_line, damage_links, damage_free_list,
-    damage_arrivals
-};
+static void (*const damages[])(adm_zone_rec_t *) = { damage_counts, damage_ends_of_line,
+                                                     damage_links, damage_free_list,
+                                                     damage_arrivals };
 
 /* Loop test: each cache torn on its own. */
-TESTS(a_rebuild_derives_all_from_the_tickets, 0,
-      sizeof(damages) / sizeof(damages[0]))
+TESTS(a_rebuild_derives_all_from_the_tickets, 0, sizeof(damages) / sizeof(damages[0]))
 {
     fill_zone();
     damages[_i](rec_of_zone(zone));
@@ -142,8 +138,7 @@ TEST(an_unknown_state_becomes_an_unused_ticket)
     fill_zone();
     atomic_store(&rec_of_ticket(&unused[0])->state, 12345);
     rebuild();
-    ck_assert_uint_eq(atomic_load(&rec_of_ticket(&unused[0])->state),
-                      ADM_TICKET_FREE);
+    ck_assert_uint_eq(atomic_load(&rec_of_ticket(&unused[0])->state), ADM_TICKET_FREE);
     assert_all_in_order();
 }
 

@@ -61,9 +61,7 @@ TEST(the_fork_notes_the_pid_of_an_announced_program)
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     pid = start_program(&ticket);
     ck_assert(adm_program_was_announced(&ticket));
-    WAIT_FOR(
-        (pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program))
-        == pid);
+    WAIT_FOR((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)) == pid);
     end_program();
     ck_assert_int_eq(end_of(pid), 0);
 }
@@ -82,8 +80,7 @@ TEST(a_fork_that_nobody_announced_is_not_noted)
         _exit(0);
     }
     ck_assert_int_eq(end_of(other), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(
-                         atomic_load(&rec_of_ticket(&ticket)->program)),
+    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)),
                      announced);
     end_program();
     ck_assert_int_eq(end_of(announced), 0);
@@ -110,8 +107,7 @@ static bool can_hide_processes(void)
 {
     int own = CLONE_NEWNS | (getuid() == 0 ? 0 : CLONE_NEWUSER);
 
-    return unshare(own) == 0
-           && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+    return unshare(own) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
            && mount("none", "/proc", "tmpfs", 0, NULL) == 0;
 }
 
@@ -122,9 +118,7 @@ static bool can_be_told_without_proc(void)
     int status = 1;
 
     if (pid == 0) {
-        _exit(syscall(SYS_pidfd_open, getpid(), 0) >= 0 && can_hide_processes()
-                  ? 0
-                  : 1);
+        _exit(syscall(SYS_pidfd_open, getpid(), 0) >= 0 && can_hide_processes() ? 0 : 1);
     }
     return waitpid(pid, &status, 0) == pid && status == 0;
 }
@@ -309,9 +303,7 @@ TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
         _exit(0);
     }
     ck_assert_int_eq(end_of(pid), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(
-                         atomic_load(&rec_of_ticket(&ticket)->program)),
-                     0);
+    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)), 0);
 }
 
 TEST(apr_lets_the_token_be_found)

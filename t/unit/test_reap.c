@@ -96,8 +96,7 @@ TEST(deaths_that_nobody_announced_are_found_once_a_second)
     child = join(); /* looks around, and again in a second */
     kill_unnoticed(start_holder(1));
     ck_assert_uint_eq(adm_round(child, now, false), 0);
-    ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false),
-                      1);
+    ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false), 1);
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
@@ -187,8 +186,7 @@ TEST(two_reapers_free_each_ticket_once)
 static void *reap_slowly(void *unused)
 {
     atomic_store(&shared[1], 1);
-    return (void *)(uintptr_t)adm_reap(&(adm_reap_round_t){ .segment = segment,
-                                                            .now = adm_now() },
+    return (void *)(uintptr_t)adm_reap(&(adm_reap_round_t){ .segment = segment, .now = adm_now() },
                                        child);
 }
 
@@ -218,8 +216,7 @@ TEST(a_slow_reaper_takes_nothing_from_the_records_next_owner)
     /* The other reaper and the heir, done by hand under the same lock. */
     adm_zone_end_ticket_locked(segment, rec, 1);
     heir = getpid();
-    atomic_store(&adm_child_at(segment, 2)->life,
-                 adm_life(heir, 1, ADM_LIFE_LIVE));
+    atomic_store(&adm_child_at(segment, 2)->life, adm_life(heir, 1, ADM_LIFE_LIVE));
     ck_assert_uint_eq(adm_pool_take_locked(segment, rec), 1);
     atomic_store(&ticket->state, ADM_TICKET_ACTIVE);
     atomic_store(&rec->active, 1);

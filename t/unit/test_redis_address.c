@@ -53,8 +53,8 @@ TESTS(other_urls_are_refused, 0, (int)(sizeof(bad_urls) / sizeof(*bad_urls)))
     const engine_address_t *address;
     const char *error = parse(bad_urls[_i], &address);
 
-    ck_assert_msg(error && strstr(error, "is not redis://host"), "%s: %s",
-                  bad_urls[_i], error ? error : "accepted");
+    ck_assert_msg(error && strstr(error, "is not redis://host"), "%s: %s", bad_urls[_i],
+                  error ? error : "accepted");
 }
 
 static const struct {
@@ -97,26 +97,17 @@ static const struct {
     const char *option;
     int64_t timeout_usec; /* 0: refused */
 } timeouts[] = {
-    { "timeout=9ms", 0 },
-    { "timeout=10ms", 10000 },
-    { "timeout=5000ms", 5000000 },
-    { "timeout=5001ms", 0 },
-    { "timeout=1s", 1000000 },
-    { "timeout=5s", 5000000 },
-    { "timeout=6s", 0 },
-    { "timeout=0s", 0 },
-    { "timeout=-1s", 0 },
-    { "timeout=s", 0 },
-    { "timeout=500", 0 },
-    { "timeout=1sec", 0 },
+    { "timeout=9ms", 0 },    { "timeout=10ms", 10000 }, { "timeout=5000ms", 5000000 },
+    { "timeout=5001ms", 0 }, { "timeout=1s", 1000000 }, { "timeout=5s", 5000000 },
+    { "timeout=6s", 0 },     { "timeout=0s", 0 },       { "timeout=-1s", 0 },
+    { "timeout=s", 0 },      { "timeout=500", 0 },      { "timeout=1sec", 0 },
     { "timeout=", 0 },
 };
 
 TESTS(a_timeout_has_bounds, 0, (int)(sizeof(timeouts) / sizeof(*timeouts)))
 {
     const engine_address_t *address;
-    const char *value = apr_pstrcat(pool, "unix:/socket ", timeouts[_i].option,
-                                    NULL);
+    const char *value = apr_pstrcat(pool, "unix:/socket ", timeouts[_i].option, NULL);
     const char *error = parse(value, &address);
 
     if (timeouts[_i].timeout_usec) {
@@ -124,7 +115,7 @@ TESTS(a_timeout_has_bounds, 0, (int)(sizeof(timeouts) / sizeof(*timeouts)))
         ck_assert_int_eq(address->timeout_usec, timeouts[_i].timeout_usec);
     }
     else {
-        ck_assert_msg(error && strstr(error, "from 10ms to 5s"), "%s: %s",
-                      timeouts[_i].option, error ? error : "accepted");
+        ck_assert_msg(error && strstr(error, "from 10ms to 5s"), "%s: %s", timeouts[_i].option,
+                      error ? error : "accepted");
     }
 }

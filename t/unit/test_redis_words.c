@@ -11,16 +11,14 @@ TEST(errors_of_one_key_are_known)
         "ERR Error running script: @user_script: 33: -WRONGTYPE Operation",
         "ERR user_script:37: Expected value but found invalid token"
     };
-    static const char *const of_all[] = {
-        "",
-        "ASK 1 10.1.2.3:6379",
-        "CLUSTERDOWN Hash slot not served",
-        "NOSCRIPT No matching",
-        "READONLY You can't write, on @user_script:61.",
-        "OOM command not allowed, on @user_script:61.",
-        "LOADING",
-        "NOAUTH"
-    };
+    static const char *const of_all[] = { "",
+                                          "ASK 1 10.1.2.3:6379",
+                                          "CLUSTERDOWN Hash slot not served",
+                                          "NOSCRIPT No matching",
+                                          "READONLY You can't write, on @user_script:61.",
+                                          "OOM command not allowed, on @user_script:61.",
+                                          "LOADING",
+                                          "NOAUTH" };
     size_t n;
 
     for (n = 0; n < sizeof(of_one) / sizeof(*of_one); n++) {
@@ -72,8 +70,7 @@ static const struct {
     { "*2\r\n$8\r\n10.0.0.7\r\n$0\r\n\r\n", "address in numbers" },
 };
 
-TESTS(a_sentinel_says_where_a_master_is, 0,
-      (int)(sizeof(masters) / sizeof(*masters)))
+TESTS(a_sentinel_says_where_a_master_is, 0, (int)(sizeof(masters) / sizeof(*masters)))
 {
     const char *answer = masters[_i].answer, *why;
     redisReader *reader = redisReaderCreate();
@@ -85,8 +82,7 @@ TESTS(a_sentinel_says_where_a_master_is, 0,
     ck_assert_ptr_nonnull(reply);
     why = redis_words_master(reply, &place);
     if (masters[_i].why) {
-        ck_assert_msg(why && strstr(why, masters[_i].why), "%s: %s", answer,
-                      why ? why : "taken");
+        ck_assert_msg(why && strstr(why, masters[_i].why), "%s: %s", answer, why ? why : "taken");
     }
     else {
         ck_assert_msg(!why, "%s: %s", answer, why);

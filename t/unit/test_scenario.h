@@ -24,7 +24,7 @@ typedef struct scenario_t {
     double thrash;                 /* seconds, at most */
     double most[SCENARIO_WINDOWS]; /* mean limit */
     int changes;                   /* of the limit, at most */
-    int seconds_to; /* 95 % in the first window, at most; -1: no bound */
+    int seconds_to;                /* 95 % in the first window, at most; -1: no bound */
     /* Of the law's parts, the one without which a bound is broken; or 0. */
     law_tune_part_t needs;
 } scenario_t;
@@ -38,11 +38,10 @@ const scenario_t *scenario_called(const char *name);
 int scenario_seconds(const scenario_t *scenario);
 
 /** Run it with the law, parts of it (law_tune_part_t) switched off. */
-void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off,
-                  world_result_t *result);
+void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off, world_result_t *result);
 
 /** Run it with a fixed limit. */
-void scenario_run_fixed(const scenario_t *scenario, uint64_t seed,
-                        uint32_t limit, world_result_t *result);
+void scenario_run_fixed(const scenario_t *scenario, uint64_t seed, uint32_t limit,
+                        world_result_t *result);
 
 #endif

@@ -15,8 +15,7 @@ const scenario_t *scenario_called(const char *name)
 
 int scenario_seconds(const scenario_t *scenario)
 {
-    return scenario->windows[1].until ? scenario->windows[1].until
-                                      : scenario->windows[0].until;
+    return scenario->windows[1].until ? scenario->windows[1].until : scenario->windows[0].until;
 }
 
 typedef struct tuner_t {
@@ -37,20 +36,17 @@ static uint32_t fixed(void *self, const law_tune_sample_t *sample)
     return *(uint32_t *)self;
 }
 
-void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off,
-                  world_result_t *result)
+void scenario_run(const scenario_t *scenario, uint64_t seed, uint32_t off, world_result_t *result)
 {
     tuner_t tuner = { .rules = { 1, 200 } };
 
     law_tune_off = off;
-    world_run(&scenario->world, seed, scenario_seconds(scenario), tuned, &tuner,
-              result);
+    world_run(&scenario->world, seed, scenario_seconds(scenario), tuned, &tuner, result);
     law_tune_off = 0;
 }
 
-void scenario_run_fixed(const scenario_t *scenario, uint64_t seed,
-                        uint32_t limit, world_result_t *result)
+void scenario_run_fixed(const scenario_t *scenario, uint64_t seed, uint32_t limit,
+                        world_result_t *result)
 {
-    world_run(&scenario->world, seed, scenario_seconds(scenario), fixed, &limit,
-              result);
+    world_run(&scenario->world, seed, scenario_seconds(scenario), fixed, &limit, result);
 }

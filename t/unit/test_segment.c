@@ -28,8 +28,7 @@ TESTS(a_size_that_cannot_be_numbered_is_refused, 0, IMPOSSIBLE)
 {
     adm_segment_t *created = NULL;
 
-    ck_assert_int_eq(adm_segment_create(&created, &impossible_sizes[_i], pool),
-                     APR_EINVAL);
+    ck_assert_int_eq(adm_segment_create(&created, &impossible_sizes[_i], pool), APR_EINVAL);
     ck_assert_ptr_null(created);
 }
 
@@ -67,9 +66,7 @@ TEST(unused_room_costs_no_memory)
     make_segment(1000, 16, 1000000);
     pages = adm_segment_bytes(segment) / page;
     ck_assert_uint_lt(pages, sizeof(in_core));
-    ck_assert_int_eq(mincore(segment->base, adm_segment_bytes(segment),
-                             in_core),
-                     0);
+    ck_assert_int_eq(mincore(segment->base, adm_segment_bytes(segment), in_core), 0);
     for (n = 0; n < pages; n++) {
         resident += in_core[n] & 1;
     }
@@ -82,9 +79,7 @@ static size_t pages_of_histories(void)
     unsigned char in_core[64] = { 0 };
     size_t n, resident = 0;
 
-    ck_assert_int_eq(mincore(segment->history_recs, sizeof(in_core) * 4096,
-                             in_core),
-                     0);
+    ck_assert_int_eq(mincore(segment->history_recs, sizeof(in_core) * 4096, in_core), 0);
     for (n = 0; n < sizeof(in_core); n++) {
         resident += in_core[n] & 1;
     }
@@ -141,8 +136,7 @@ TESTS(a_header_of_another_version_is_refused, 0, 5)
 
     is_spoilt = true;
     damage_header(_i);
-    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool),
-                     ADM_BAD_SEGMENT);
+    ck_assert_int_eq(adm_child_register(&child, segment, 1, pool), ADM_BAD_SEGMENT);
     ck_assert_ptr_null(child);
     ck_assert_str_eq(adm_check(segment), "the header is not ours");
 }
@@ -235,8 +229,7 @@ TEST(thousands_of_names_keep_their_places)
             adm_zone_t zone;
 
             snprintf(name, sizeof(name), "www%u.example", n);
-            ck_assert_int_eq(adm_segment_configure(segment, name, 1, 1, &zone),
-                             APR_SUCCESS);
+            ck_assert_int_eq(adm_segment_configure(segment, name, 1, 1, &zone), APR_SUCCESS);
             ck_assert(load == 0 || zone.idx == places[n]);
             places[n] = zone.idx;
         }
@@ -280,10 +273,8 @@ TESTS(a_retired_zone_keeps_its_place_for_two_loads, 0, 4)
     zone_called("old", 1, 1);
     load_without_zones((unsigned)_i);
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(configure("new", &zone),
-                     _i < 2 ? ADM_NO_ZONE : APR_SUCCESS);
-    ck_assert_int_eq(configure("old", &zone),
-                     _i < 2 ? APR_SUCCESS : ADM_NO_ZONE);
+    ck_assert_int_eq(configure("new", &zone), _i < 2 ? ADM_NO_ZONE : APR_SUCCESS);
+    ck_assert_int_eq(configure("old", &zone), _i < 2 ? APR_SUCCESS : ADM_NO_ZONE);
     adm_segment_end_load(segment, 1, 1);
 }
 
@@ -317,8 +308,7 @@ TESTS(a_retired_zone_in_use_keeps_its_place, 0, 2)
 
     make_segment(1, 1, 64);
     old = zone_called("old", _i == 0 ? 1 : 0, 1);
-    ck_assert_int_eq(enter(join(), old, &ticket),
-                     _i == 0 ? ADM_ADMITTED : ADM_WAITING);
+    ck_assert_int_eq(enter(join(), old, &ticket), _i == 0 ? ADM_ADMITTED : ADM_WAITING);
     load_without_zones(5);
     adm_segment_begin_load(segment);
     ck_assert_int_eq(configure("young", &young), ADM_NO_ZONE);
@@ -331,8 +321,7 @@ TESTS(a_retired_zone_in_use_keeps_its_place, 0, 2)
 TEST(retired_places_are_given_to_as_many_new_zones)
 {
     static const char *const names[] = {
-        "a much longer name than that of any zone that had this place before",
-        "old2", "b", "c"
+        "a much longer name than that of any zone that had this place before", "old2", "b", "c"
     };
     adm_zone_t zones[4];
     unsigned n;
@@ -348,9 +337,7 @@ TEST(retired_places_are_given_to_as_many_new_zones)
     ck_assert_int_eq(configure(names[2], &zones[2]), APR_SUCCESS);
     ck_assert_int_eq(configure(names[3], &zones[3]), ADM_NO_ZONE);
     adm_segment_end_load(segment, 1, 1);
-    ck_assert_uint_eq(1U << zones[0].idx | 1U << zones[1].idx
-                          | 1U << zones[2].idx,
-                      14);
+    ck_assert_uint_eq(1U << zones[0].idx | 1U << zones[1].idx | 1U << zones[2].idx, 14);
     for (n = 0; n < 3; n++) {
         adm_zone_t again = zone_called(names[n], 1, 1);
 
@@ -374,8 +361,7 @@ TEST(the_old_handle_of_a_place_says_retired)
     ck_assert_uint_eq(young.idx, old.idx);
     ck_assert_int_eq(enter(child, old, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
-    ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats, NULL),
-                     ADM_ZONE_RETIRED);
+    ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats, NULL), ADM_ZONE_RETIRED);
     ck_assert_int_eq(enter(child, young, &ticket), ADM_ADMITTED);
 }
 
@@ -391,8 +377,7 @@ TEST(figures_begin_anew_with_the_next_zone_of_a_place)
     old = zone_called("old", 1, 1);
     ck_assert_int_eq(enter(child, old, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, old, &waiting), ADM_WAITING);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
-                     ADM_TIMEOUT);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
     leave(&inside);
     adm_zone_count_exempt(child, old);
     load_without_zones(2);

@@ -31,8 +31,7 @@ TEST(a_bucket_counts_durations_below_a_power_of_two)
         adm_durations_t durations = { 0 };
 
         adm_figures_add_duration(&durations, examples[n].duration);
-        ck_assert_msg(durations.bucket[examples[n].bucket] == 1,
-                      "%lld usec are not in bucket %u",
+        ck_assert_msg(durations.bucket[examples[n].bucket] == 1, "%lld usec are not in bucket %u",
                       (long long)examples[n].duration, examples[n].bucket);
     }
 }
@@ -92,11 +91,8 @@ TEST(numbers_beyond_the_last_bucket_are_the_largest)
     adm_figures_t figures = { 0 };
 
     adm_figures_account(&figures, UINT64_MAX, 0, UINT64_MAX);
-    ck_assert_uint_eq(adm_spread_percentile(&figures.account.peak_kb, 95),
-                      UINT64_MAX);
-    ck_assert_uint_eq(adm_spread_percentile(&figures.account.processor_msec,
-                                            95),
-                      0);
+    ck_assert_uint_eq(adm_spread_percentile(&figures.account.peak_kb, 95), UINT64_MAX);
+    ck_assert_uint_eq(adm_spread_percentile(&figures.account.processor_msec, 95), 0);
 }
 
 TEST(a_zones_figures_tell_its_story)
@@ -109,8 +105,7 @@ TEST(a_zones_figures_tell_its_story)
     enter_as(child, zone, WAITS, 2000, &waiting[0]);
     enter_as(child, zone, WAITS, 3000, &waiting[1]);
     enter_as(child, zone, WAITS, 4000, &rejected);
-    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats, NULL),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats, NULL), APR_SUCCESS);
     ck_assert_uint_eq(stats.limit, 1);
     ck_assert_uint_eq(stats.queue_length, 2);
     ck_assert_uint_eq(stats.active, 1);
@@ -133,8 +128,7 @@ TEST(waiting_and_service_are_timed)
     adm_ticket_release(&inside, 8500);
     ck_assert(adm_ticket_begin(&waiting, 9000));
     adm_ticket_release(&waiting, 10000);
-    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats, NULL),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats, NULL), APR_SUCCESS);
     ck_assert_uint_eq(stats.figures.wait.count, 1);
     ck_assert_uint_eq(stats.figures.wait.sum_usec, 7000);
     ck_assert_uint_eq(stats.figures.service.count, 2);
@@ -150,8 +144,7 @@ TEST(an_unknown_zone_has_no_figures)
     adm_zone_t nowhere = { 0, 0 };
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats, NULL),
-                     APR_EINVAL);
+    ck_assert_int_eq(adm_view_zone(join(), nowhere, 0, &stats, NULL), APR_EINVAL);
 }
 
 /* ---- the server ---------------------------------------------------------- */

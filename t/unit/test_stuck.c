@@ -88,10 +88,9 @@ static int register_and_use_another_zone(void *unused)
 
 /* Loop test: wherever inside the lock it is stopped. Each of them hangs if
  * anything waits for the lock without an end. */
-static const adm_fault_t points_inside[] = {
-    ADM_FAULT_enter_locked, ADM_FAULT_enter_filled, ADM_FAULT_enter_stored,
-    ADM_FAULT_leave_stored, ADM_FAULT_leave_unlinked
-};
+static const adm_fault_t points_inside[] = { ADM_FAULT_enter_locked, ADM_FAULT_enter_filled,
+                                             ADM_FAULT_enter_stored, ADM_FAULT_leave_stored,
+                                             ADM_FAULT_leave_unlinked };
 #define POINTS_INSIDE (int)(sizeof(points_inside) / sizeof(points_inside[0]))
 
 TESTS(who_is_stopped_stops_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
@@ -109,10 +108,8 @@ TESTS(who_is_stopped_stops_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
     leave(&inside);
     ck_assert(adm_ticket_is_granted(&waiting));
     leave(&waiting);
-    ck_assert_int_eq(adm_view_zone(child, other_zone, adm_now(), &stats, NULL),
-                     APR_SUCCESS);
-    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL),
-                     ADM_ZONE_BUSY);
+    ck_assert_int_eq(adm_view_zone(child, other_zone, adm_now(), &stats, NULL), APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL), ADM_ZONE_BUSY);
     ck_assert_int_eq(play(register_and_use_another_zone, NULL), 0);
     if (_i % 2) {
         kill_noticed(stopped);
@@ -155,8 +152,7 @@ TEST(an_old_sign_of_a_stuck_zone_means_nothing)
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     seem_stuck_for(2 * ADM_LOCK_LONG_USEC);
     ck_assert(adm_ticket_seems_over(&waiting, adm_now()));
-    ck_assert_int_eq(adm_ticket_outcome(&waiting, NEVER, adm_now()),
-                     ADM_WAITING);
+    ck_assert_int_eq(adm_ticket_outcome(&waiting, NEVER, adm_now()), ADM_WAITING);
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
     seem_stuck_for(-3600 * ADM_USEC_PER_SEC); /* nor does one to come */
     ck_assert(!adm_ticket_seems_over(&waiting, adm_now()));
@@ -211,8 +207,7 @@ TEST(the_next_request_finds_what_was_given_back)
     leave(&inside);
     leave(&waiting);
     kill_unnoticed(stopped);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &next),
-                     ADM_ADMITTED);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &next), ADM_ADMITTED);
     leave(&next);
     assert_all_is_back();
 }
@@ -222,8 +217,7 @@ TEST(who_leaves_the_line_is_counted_later)
     adm_zone_stats_t stats;
 
     get_stuck();
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
-                     ADM_TIMEOUT);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
     ck_assert_uint_eq(waiting.held, 0);
     let_go_on(stopped);
     stats = stats_of(child, zone);
@@ -240,8 +234,7 @@ TEST(who_was_granted_before_keeps_its_permit)
     leave(&inside);
     stopped = start_stopped();
     seem_stuck_for(ADM_LOCK_LONG_USEC);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
-                     ADM_WAITED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()), ADM_WAITED);
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_WAITED);
     let_go_on(stopped);
     leave(&waiting);
@@ -287,8 +280,7 @@ TEST(who_waits_is_told_that_nobody_hands_out)
     get_stuck();
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
     ck_assert_int_eq(waiting.fault, ADM_ZONE_BUSY);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
-                     ADM_UNLIMITED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()), ADM_UNLIMITED);
     leave(&inside);
     let_go_on(stopped);
     assert_all_is_back();
@@ -341,8 +333,7 @@ TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
     ck_assert_int_eq(life_of(idx), ADM_LIFE_DEAD); /* it is not forgotten */
     let_go_on(stopped);
     /* Not only after a whole second. */
-    ck_assert_uint_ge(adm_round(child, adm_now() + ADM_WAIT_SLICE_USEC, false),
-                      1);
+    ck_assert_uint_ge(adm_round(child, adm_now() + ADM_WAIT_SLICE_USEC, false), 1);
     ck_assert_int_eq(life_of(idx), ADM_LIFE_FREE);
     assert_all_is_back();
 }

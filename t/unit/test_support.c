@@ -130,11 +130,8 @@ adm_zone_t zone_called(const char *name, uint32_t limit, uint32_t queue_length)
     adm_zone_t zone = { 0, 0 };
 
     adm_segment_begin_load(segment);
-    ck_assert_int_eq(adm_segment_configure(segment, name, limit, queue_length,
-                                           &zone),
-                     APR_SUCCESS);
-    ck_assert_int_eq(adm_segment_use_flows(segment, zone, uses_flows),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_configure(segment, name, limit, queue_length, &zone), APR_SUCCESS);
+    ck_assert_int_eq(adm_segment_use_flows(segment, zone, uses_flows), APR_SUCCESS);
     end_load(1000000);
     ck_assert_uint_lt(zone.idx, ZONES_AT_MOST);
     queue_lengths[zone.idx] = queue_length;
@@ -187,8 +184,8 @@ adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket)
     return enter_as(child, zone, WAITS, adm_now(), ticket);
 }
 
-adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
-                       adm_usec_t now, adm_ticket_t *ticket)
+adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry, adm_usec_t now,
+                       adm_ticket_t *ticket)
 {
     *ticket = (adm_ticket_t){ 0 };
     entry.queue_length = queue_lengths[zone.idx % ZONES_AT_MOST];
@@ -199,8 +196,8 @@ adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
     return adm_ticket_enter(child, zone, &entry, now, ticket);
 }
 
-void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
-                uint32_t count, adm_outcome_t expected)
+void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets, uint32_t count,
+                adm_outcome_t expected)
 {
     uint32_t i;
 
@@ -213,8 +210,7 @@ adm_outcome_t wait_until(adm_ticket_t *ticket, adm_usec_t until)
 {
     adm_outcome_t outcome;
 
-    while ((outcome = adm_ticket_outcome(ticket, until, adm_now()))
-           == ADM_WAITING) {
+    while ((outcome = adm_ticket_outcome(ticket, until, adm_now())) == ADM_WAITING) {
         adm_ticket_sleep(ticket, until);
     }
     return outcome;
@@ -254,8 +250,7 @@ adm_zone_stats_t stats_of(adm_child_t *child, adm_zone_t zone)
 {
     adm_zone_stats_t stats;
 
-    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL),
-                     APR_SUCCESS);
+    ck_assert_int_eq(adm_view_zone(child, zone, adm_now(), &stats, NULL), APR_SUCCESS);
     return stats;
 }
 
@@ -283,8 +278,7 @@ int end_of(pid_t pid)
     int status;
     pid_t ended;
 
-    while ((ended = waitpid(pid, &status, WNOHANG)) == 0
-           && adm_now() < give_up) {
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && adm_now() < give_up) {
         pause_briefly();
     }
     if (ended == 0) {

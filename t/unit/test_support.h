@@ -39,13 +39,12 @@ adm_usec_t at_once(void *unused);
 adm_usec_t until_it_rings(void *unused);
 
 /** In a story: end it with a failure unless it is so. */
-#define NEED(condition)                                                  \
-    do {                                                                 \
-        if (!(condition)) {                                              \
-            fprintf(stderr, "# %s:%d: not so: %s\n", __FILE__, __LINE__, \
-                    #condition);                                         \
-            return 1;                                                    \
-        }                                                                \
+#define NEED(condition)                                                               \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            fprintf(stderr, "# %s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            return 1;                                                                 \
+        }                                                                             \
     } while (0)
 
 /** Wait for a state; fails the test, if it never comes. */
@@ -106,22 +105,20 @@ adm_outcome_t enter(adm_child_t *child, adm_zone_t zone, adm_ticket_t *ticket);
 
 /* How a request enters: these take a worker while they run. */
 #define RUNS ((adm_entry_t){ .worker = ADM_WORKER_ONE })
-#define PARKS \
-    ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_PARKED })
-#define BLOCKS \
-    ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_BLOCKED })
+#define PARKS ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_PARKED })
+#define BLOCKS ((adm_entry_t){ .worker = ADM_WORKER_ONE, .wait = ADM_WAIT_BLOCKED })
 /* And these take none. */
 #define HURRIES ((adm_entry_t){ .wait = ADM_WAIT_NEVER })
 #define WAITS ((adm_entry_t){ .wait = ADM_WAIT_PARKED })
 #define BLOCKS_ELSEWHERE ((adm_entry_t){ .wait = ADM_WAIT_BLOCKED })
 
 /** Ask for a permit in this way, at this time, with the places of the zone. */
-adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry,
-                       adm_usec_t now, adm_ticket_t *ticket);
+adm_outcome_t enter_as(adm_child_t *child, adm_zone_t zone, adm_entry_t entry, adm_usec_t now,
+                       adm_ticket_t *ticket);
 
 /** Enter @a count times and expect the same answer each time. */
-void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets,
-                uint32_t count, adm_outcome_t expected);
+void enter_many(adm_child_t *child, adm_zone_t zone, adm_ticket_t *tickets, uint32_t count,
+                adm_outcome_t expected);
 
 /** Wait as a request with a worker does. @return ADM_WAITED; or how the wait ends, and
  *  the ticket is to be cancelled, ADM_TIMEOUT at @a until. */

@@ -7,39 +7,6 @@
 
 /* ---- turns ---------------------------------------------------------------- */
 
-TEST(a_visitor_does_not_stand_behind_a_crawler)
-{
-    begin(2);
-    come(CRAWLER, 0, 2, ADM_ADMITTED);
-    come(CRAWLER, 2, 8, ADM_WAITING);
-    come(1, 10, 1, ADM_WAITING);
-    assert_follows(0, 10);
-    assert_follows(1, 2);
-}
-
-TEST(a_permit_goes_to_the_key_that_holds_the_fewest)
-{
-    begin(4);
-    come(1, 0, 2, ADM_ADMITTED);
-    come(2, 2, 1, ADM_ADMITTED);
-    come(3, 3, 1, ADM_ADMITTED);
-    come(1, 4, 2, ADM_WAITING);
-    come(2, 6, 1, ADM_WAITING);
-    assert_follows(3, 6); /* 2 of the first, 1 of the second */
-    assert_follows(2, 4); /* 2 each, but it has none that waits */
-}
-
-TEST(within_a_key_they_are_served_as_they_came)
-{
-    begin(1);
-    come(1, 0, 1, ADM_ADMITTED);
-    come(1, 1, 4, ADM_WAITING);
-    assert_follows(0, 1);
-    assert_follows(1, 2);
-    assert_follows(2, 3);
-    assert_follows(3, 4);
-}
-
 TEST(new_keys_and_others_take_turns)
 {
     begin(1);
@@ -56,28 +23,6 @@ TEST(new_keys_and_others_take_turns)
     assert_follows(5, 7);
     assert_follows(7, 2);
     assert_follows(2, 3);
-}
-
-TEST(one_without_a_key_is_one_of_all_without)
-{
-    begin(1);
-    come(0, 0, 1, ADM_ADMITTED);
-    come(0, 1, LENGTH - 1, ADM_WAITING);
-    come(1, LENGTH, 1, ADM_WAITING);
-    assert_follows(0, LENGTH);
-}
-
-TEST(who_leaves_the_queue_takes_no_turn)
-{
-    begin(1);
-    come(1, 0, 1, ADM_ADMITTED);
-    come(2, 1, 2, ADM_WAITING);
-    come(3, 3, 1, ADM_WAITING);
-    adm_ticket_cancel(&tickets[1], ADM_GONE, adm_now());
-    assert_segment_consistent();
-    adm_ticket_cancel(&tickets[2], ADM_GONE, adm_now());
-    ck_assert_uint_eq(flow_of(3)->waiting, 1);
-    assert_follows(0, 3);
 }
 
 /* ---- priorities ------------------------------------------------------------ */
@@ -99,8 +44,7 @@ static void come_again(const adm_priority_t of[3], uint32_t n)
 }
 
 /* One runs after the other, and comes again. @a served: how often by priority. */
-static void serve(uint32_t turns, const adm_priority_t of[3],
-                  uint32_t served[ADM_PRIORITIES])
+static void serve(uint32_t turns, const adm_priority_t of[3], uint32_t served[ADM_PRIORITIES])
 {
     uint32_t n, turn;
 
@@ -123,8 +67,7 @@ static void serve(uint32_t turns, const adm_priority_t of[3],
 
 TEST(priorities_are_served_as_16_to_4_to_1)
 {
-    const adm_priority_t of[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_NORMAL,
-                                  ADM_PRIORITY_HIGH };
+    const adm_priority_t of[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_NORMAL, ADM_PRIORITY_HIGH };
     uint32_t served[ADM_PRIORITIES] = { 0 };
 
     begin(1);
@@ -137,19 +80,15 @@ TEST(priorities_are_served_as_16_to_4_to_1)
 /* High ones come when low ones have been served for long, and the reverse. */
 TEST(who_did_not_wait_makes_up_for_nothing)
 {
-    const adm_priority_t low[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW,
-                                   ADM_PRIORITY_LOW };
-    const adm_priority_t both[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW,
-                                    ADM_PRIORITY_HIGH };
+    const adm_priority_t low[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW, ADM_PRIORITY_LOW };
+    const adm_priority_t both[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW, ADM_PRIORITY_HIGH };
     uint32_t served[ADM_PRIORITIES] = { 0 };
     uint32_t n;
 
     begin(1);
     serve(50, low, served);
-    ck_assert_int_eq(come_as(entry_with(20, ADM_PRIORITY_HIGH), 20),
-                     ADM_WAITING);
-    ck_assert_int_eq(come_as(entry_with(21, ADM_PRIORITY_HIGH), 21),
-                     ADM_WAITING);
+    ck_assert_int_eq(come_as(entry_with(20, ADM_PRIORITY_HIGH), 20), ADM_WAITING);
+    ck_assert_int_eq(come_as(entry_with(21, ADM_PRIORITY_HIGH), 21), ADM_WAITING);
     assert_follows(RUNS_NOW, 20);
     leave(&tickets[20]);
     ck_assert(!is_granted(21)); /* a low one has its turn */
@@ -188,70 +127,6 @@ static adm_entry_t entry_that_costs(uint64_t key, uint32_t cost)
     return entry;
 }
 
-TEST(a_dear_request_waits_until_all_it_needs_is_free)
-{
-    begin(4);
-    come(1, 0, 2, ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_that_costs(2, 3), 2), ADM_WAITING);
-    come(3, 3, 1, ADM_WAITING); /* nobody passes it */
-    leave(&tickets[0]);
-    ck_assert(is_granted(2));
-    ck_assert_uint_eq(active_in(zone), 4);
-    ck_assert(!is_granted(3));
-    assert_segment_consistent();
-    leave(&tickets[2]);
-    ck_assert(is_granted(3));
-    ck_assert_uint_eq(active_in(zone), 2);
-    ck_assert_uint_eq(flow_of(3)->held, 1);
-}
-
-TEST(who_asks_for_more_than_there_is_runs_alone)
-{
-    begin(4);
-    come(1, 0, 1, ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_that_costs(2, 100), 1), ADM_WAITING);
-    assert_follows(0, 1);
-    ck_assert_uint_eq(active_in(zone), 4);
-    come(3, 2, 1, ADM_WAITING);
-    zone_called("shared", 8, LENGTH);
-    adm_round(child, adm_now(), true);
-    ck_assert(is_granted(2));
-    ck_assert_uint_eq(active_in(zone), 5);
-    leave(&tickets[1]);
-    ck_assert_uint_eq(active_in(zone), 1);
-}
-
-TEST(a_limit_that_was_lowered_is_enough_for_a_dear_request)
-{
-    begin(4);
-    come(1, 0, 4, ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_that_costs(2, 4), 4), ADM_WAITING);
-    zone_called("shared", 2, LENGTH);
-    leave(&tickets[0]);
-    leave(&tickets[1]);
-    leave(&tickets[2]);
-    ck_assert(!is_granted(4));
-    assert_follows(3, 4);
-    ck_assert_uint_eq(active_in(zone), 2);
-}
-
-TEST(a_key_pays_from_its_max)
-{
-    adm_entry_t dear = entry_that_costs(1, 3);
-
-    begin(8);
-    dear.key_max = 4;
-    ck_assert_int_eq(come_as(dear, 0), ADM_ADMITTED);
-    ck_assert_int_eq(come_as(dear, 1), ADM_WAITING);
-    dear.cost = 9;
-    dear.key = 2;
-    ck_assert_int_eq(come_as(dear, 2), ADM_ADMITTED);
-    ck_assert_uint_eq(active_in(zone), 7);
-    ck_assert_uint_eq(flow_of(2)->held, 4);
-    leave(&tickets[2]);
-    assert_follows(0, 1);
-}
-
 TEST(silent_winners_make_room_for_a_dear_request)
 {
     adm_child_t *other;
@@ -265,8 +140,7 @@ TEST(silent_winners_make_room_for_a_dear_request)
     for (n = 2; n < 4; n++) {
         adm_ticket_park(&tickets[n], n);
     }
-    ck_assert_int_eq(enter_as(other, zone, entry_that_costs(4, 2), adm_now(),
-                              &tickets[4]),
+    ck_assert_int_eq(enter_as(other, zone, entry_that_costs(4, 2), adm_now(), &tickets[4]),
                      ADM_WAITING);
     adm_ticket_park(&tickets[4], 4);
     leave(&tickets[0]);
@@ -276,21 +150,6 @@ TEST(silent_winners_make_room_for_a_dear_request)
     ck_assert(is_granted(4));
     ck_assert(!is_granted(2) && !is_granted(3));
     ck_assert_uint_eq(active_in(zone), 2);
-}
-
-TEST(costs_are_derived_from_tickets)
-{
-    begin(8);
-    ck_assert_int_eq(come_as(entry_that_costs(1, 3), 0), ADM_ADMITTED);
-    ck_assert_int_eq(come_as(entry_that_costs(1, 6), 1), ADM_WAITING);
-    ck_assert_int_eq(adm_lock_acquire(&rec_of_zone(zone)->lock, NEVER),
-                     ADM_LOCKED);
-    adm_pool_rebuild_locked(segment, rec_of_zone(zone));
-    adm_lock_release(&rec_of_zone(zone)->lock);
-    ck_assert_uint_eq(active_in(zone), 3);
-    ck_assert_uint_eq(flow_of(0)->held, 3);
-    assert_follows(0, 1);
-    ck_assert_uint_eq(active_in(zone), 6);
 }
 
 TEST(a_dry_run_counts_costs)

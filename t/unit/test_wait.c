@@ -112,8 +112,7 @@ TESTS(whose_client_has_gone_when_it_begins_is_counted_once, 0, 2)
     if (_i == 1) {
         ck_assert_int_eq(enter(child, zone, &inside), ADM_WAITING);
     }
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_GONE, adm_now()),
-                     ADM_GONE);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_GONE, adm_now()), ADM_GONE);
     ck_assert_uint_eq(figures->outcomes[ADM_GONE], _i == 0);
     ck_assert_uint_eq(figures->outcomes[ADM_WAITED], _i == 1);
 }
@@ -146,8 +145,7 @@ TEST(who_lost_its_ticket_is_told_so)
     adm_zone_unlock(segment, rec, adm_now());
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
     ck_assert_int_eq(waiting.fault, ADM_BAD_SEGMENT);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()),
-                     ADM_UNLIMITED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_UNLIMITED, adm_now()), ADM_UNLIMITED);
 }
 
 static void *wait_for_permit(void *until)
@@ -323,8 +321,7 @@ static void block_a_worker(void)
     zone = zone_with(1, 10);
     child = join();
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, zone, BLOCKS, adm_now(), &waiting),
-                     ADM_WAITING);
+    ck_assert_int_eq(enter_as(child, zone, BLOCKS, adm_now(), &waiting), ADM_WAITING);
     ck_assert_uint_eq(blocked(), 1);
 }
 
@@ -349,7 +346,6 @@ TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
 {
     block_a_worker();
     leave(&inside);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()),
-                     ADM_WAITED);
+    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_WAITED);
     ck_assert_uint_eq(blocked(), 0);
 }

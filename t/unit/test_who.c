@@ -15,9 +15,7 @@ static void make_zone(uint32_t limit)
 
 static adm_who_t called(const char *uri)
 {
-    adm_who_t who = { .client = "192.0.2.7",
-                      .method = "GET",
-                      .host = "www.example.org" };
+    adm_who_t who = { .client = "192.0.2.7", .method = "GET", .host = "www.example.org" };
 
     snprintf(who.uri, sizeof(who.uri), "%s", uri);
     return who;
@@ -38,9 +36,7 @@ static uint32_t list(adm_usec_t now)
     uint32_t cursor = 0, count, all = 0;
 
     do {
-        ck_assert_int_eq(adm_who_list(child, zone, now, &cursor, present,
-                                      &count),
-                         APR_SUCCESS);
+        ck_assert_int_eq(adm_who_list(child, zone, now, &cursor, present, &count), APR_SUCCESS);
         all += count;
     } while (count && all < ADM_PRESENT_MAX);
     return all;
@@ -120,8 +116,7 @@ TEST(more_than_a_chunk_of_them_come_in_parts)
         come(&tickets[i], "/many");
     }
     do {
-        ck_assert_int_eq(adm_who_list(child, zone, adm_now(), &cursor, present,
-                                      &count),
+        ck_assert_int_eq(adm_who_list(child, zone, adm_now(), &cursor, present, &count),
                          APR_SUCCESS);
         ck_assert_uint_le(count, ADM_PRESENT_MAX);
         all += count;

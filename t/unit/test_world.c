@@ -56,8 +56,7 @@ static const world_phase_t *phase(const world_t *world)
     const world_phase_t *phases = world->config->phases;
     int i = 0;
 
-    while (i + 1 < WORLD_PHASES && phases[i + 1].from > 0
-           && phases[i + 1].from <= world->now) {
+    while (i + 1 < WORLD_PHASES && phases[i + 1].from > 0 && phases[i + 1].from <= world->now) {
         i++;
     }
     return &phases[i];
@@ -113,9 +112,7 @@ static void look_at_memory(world_t *world)
 
     if (over > 1) {
         speed = fmax(FLOOR, 1 / (1 + CLIFF * (over - 1)));
-        world->slow_speed = world->now < world->slow_until
-                                ? fmin(speed, world->slow_speed)
-                                : speed;
+        world->slow_speed = world->now < world->slow_until ? fmin(speed, world->slow_speed) : speed;
         world->slow_until = world->now + 1;
         world->speed = speed;
         world->result->thrash += HOUSE_SEC;
@@ -140,8 +137,7 @@ static void advance(world_t *world, double until)
         return;
     }
     ours = cores_for_us(world);
-    others = fmin(cores - ours,
-                  phase(world)->neighbour_cores + phase(world)->hogs);
+    others = fmin(cores - ours, phase(world)->neighbour_cores + phase(world)->hogs);
     if (world->working.count > 0) {
         world->given += sec * world->speed * ours / world->working.count;
     }
@@ -149,8 +145,7 @@ static void advance(world_t *world, double until)
     world->own += sec * ours * world->speed / cores;
     world->busy += sec * (ours * world->speed + others) / cores;
     world->stall += sec
-                    * fmax(phase(world)->others_stall,
-                           world->working.count ? 1 - world->speed : 0);
+                    * fmax(phase(world)->others_stall, world->working.count ? 1 - world->speed : 0);
     if (world->now < WORLD_SECONDS) {
         world->result->limit[(int)world->now] += sec * world->limit;
     }
@@ -164,8 +159,7 @@ static void work(world_t *world, int idx, int part)
     program_t *program = &world->programs[idx];
 
     program->part = part;
-    program->work_end = world->given
-                        + program->cpu * (program->backend > 0 ? 0.5 : 1);
+    program->work_end = world->given + program->cpu * (program->backend > 0 ? 0.5 : 1);
     agenda_add(&world->working, program->work_end, ARRIVE, idx);
 }
 
@@ -193,8 +187,7 @@ static const world_kind_t *choose_kind(world_t *world)
     const world_kind_t *kinds = phase(world)->kinds;
     double all = kinds[0].weight + kinds[1].weight;
 
-    return chance_of_one(&world->chance) * all < kinds[0].weight ? &kinds[0]
-                                                                 : &kinds[1];
+    return chance_of_one(&world->chance) * all < kinds[0].weight ? &kinds[0] : &kinds[1];
 }
 
 static void arrive(world_t *world, int client)
@@ -203,8 +196,7 @@ static void arrive(world_t *world, int client)
     program_t *program;
     int idx;
 
-    if (world->queued >= MOST_QUEUED
-        && world->active_count >= (int)world->limit) {
+    if (world->queued >= MOST_QUEUED && world->active_count >= (int)world->limit) {
         if (client >= 0) {
             agenda_add(&world->events, world->now + 1, ARRIVE, client);
         }
@@ -213,10 +205,8 @@ static void arrive(world_t *world, int client)
     idx = world->unused[--world->unused_count];
     program = &world->programs[idx];
     kind = choose_kind(world);
-    program->cpu = fmax(1e-4,
-                        chance_lognormal(&world->chance, kind->cpu, kind->cv));
-    program->backend = chance_lognormal(&world->chance, kind->backend,
-                                        kind->cv);
+    program->cpu = fmax(1e-4, chance_lognormal(&world->chance, kind->cpu, kind->cv));
+    program->backend = chance_lognormal(&world->chance, kind->backend, kind->cv);
     program->mb = kind->mb;
     program->kind = kind == &phase(world)->kinds[1];
     program->client = client;
@@ -241,9 +231,8 @@ static void arrive_open(world_t *world)
 
     if (rate > 0) {
         arrive(world, -1);
-        agenda_add(&world->events,
-                   world->now + chance_exponential(&world->chance, 1 / rate),
-                   OPEN, 0);
+        agenda_add(&world->events, world->now + chance_exponential(&world->chance, 1 / rate), OPEN,
+                   0);
     }
     else {
         agenda_add(&world->events, world->now + 0.5, OPEN, 0);
@@ -259,8 +248,7 @@ static void finish(world_t *world, int idx)
     double kb = program->mb * 1024;
 
     world->active[program->active_at] = world->active[--world->active_count];
-    world->programs[world->active[program->active_at]].active_at =
-        program->active_at;
+    world->programs[world->active[program->active_at]].active_at = program->active_at;
     world->permits--;
     sample->served++;
     sample->service_usec += (uint64_t)(service * 1e6);
@@ -273,9 +261,7 @@ static void finish(world_t *world, int idx)
         world->result->served[(int)world->now]++;
     }
     if (program->client >= 0) {
-        agenda_add(&world->events,
-                   every > 0 ? (floor(world->now / every) + 1) * every
-                             : world->now,
+        agenda_add(&world->events, every > 0 ? (floor(world->now / every) + 1) * every : world->now,
                    ARRIVE, program->client);
     }
     world->unused[world->unused_count++] = idx;
@@ -288,13 +274,12 @@ static void ask_backend(world_t *world, int idx)
 
     world->programs[idx].part = 1;
     if (servers > 0 && world->backend_busy >= servers) {
-        world->backend_queue[(world->backend_first + world->backend_queued++)
-                             % MOST_PROGRAMS] = idx;
+        world->backend_queue[(world->backend_first + world->backend_queued++) % MOST_PROGRAMS] =
+            idx;
         return;
     }
     world->backend_busy++;
-    agenda_add(&world->events, world->now + world->programs[idx].backend,
-               BACKEND, idx);
+    agenda_add(&world->events, world->now + world->programs[idx].backend, BACKEND, idx);
 }
 
 static void backend_has_answered(world_t *world, int idx)
@@ -302,12 +287,9 @@ static void backend_has_answered(world_t *world, int idx)
     int servers = phase(world)->servers;
 
     world->backend_busy--;
-    while (world->backend_queued > 0
-           && (servers == 0 || world->backend_busy < servers)) {
+    while (world->backend_queued > 0 && (servers == 0 || world->backend_busy < servers)) {
         world->backend_queued--;
-        ask_backend(
-            world,
-            world->backend_queue[world->backend_first++ % MOST_PROGRAMS]);
+        ask_backend(world, world->backend_queue[world->backend_first++ % MOST_PROGRAMS]);
     }
     work(world, idx, 2);
 }
@@ -335,8 +317,7 @@ static void fill_sample(world_t *world)
     sample->own_permille = permille(world->own, sec);
     sample->stall_permille = permille(world->stall, sec);
     sample->total_kb = (uint64_t)(world->config->memory * 1024);
-    sample->available_kb =
-        (uint64_t)(1024 * fmax(0, free_mb(world) - all_touched_mb(world)));
+    sample->available_kb = (uint64_t)(1024 * fmax(0, free_mb(world) - all_touched_mb(world)));
     sample->rss_kb = world->rss_kb;
     sample->programs = 0;
     if (world->config->is_blind) {
@@ -346,8 +327,7 @@ static void fill_sample(world_t *world)
     for (i = 0; i < world->active_count && !world->config->is_blind; i++) {
         const program_t *program = &world->programs[world->active[i]];
 
-        world->rss_kb[sample->programs++] =
-            (uint32_t)(1024 * touched_mb(world, program));
+        world->rss_kb[sample->programs++] = (uint32_t)(1024 * touched_mb(world, program));
     }
 }
 
@@ -380,8 +360,7 @@ static double next_end(const world_t *world)
         return INFINITY;
     }
     each = cores_for_us(world) / world->working.count * world->speed;
-    return world->now
-           + fmax(0, world->working.entries[0].at - world->given) / each;
+    return world->now + fmax(0, world->working.entries[0].at - world->given) / each;
 }
 
 static void end_work(world_t *world)
@@ -398,8 +377,8 @@ static void end_work(world_t *world)
     }
 }
 
-static void happen(world_t *world, const agenda_event_t *event,
-                   world_control_t *control, void *self)
+static void happen(world_t *world, const agenda_event_t *event, world_control_t *control,
+                   void *self)
 {
     switch (event->what) {
     case ARRIVE:
@@ -432,16 +411,15 @@ static void begin(world_t *world)
         world->unused_count++;
     }
     for (; world->clients < first->clients; world->clients++) {
-        agenda_add(&world->events, chance_of_one(&world->chance) * 0.2, ARRIVE,
-                   world->clients);
+        agenda_add(&world->events, chance_of_one(&world->chance) * 0.2, ARRIVE, world->clients);
     }
     agenda_add(&world->events, 0.001, OPEN, 0);
     agenda_add(&world->events, HOUSE_SEC, HOUSE, 0);
     agenda_add(&world->events, GLANCE_SEC, GLANCE, 0);
 }
 
-void world_run(const world_config_t *config, uint64_t seed, int seconds,
-               world_control_t *control, void *self, world_result_t *result)
+void world_run(const world_config_t *config, uint64_t seed, int seconds, world_control_t *control,
+               void *self, world_result_t *result)
 {
     world_t *world = calloc(1, sizeof(*world));
     agenda_event_t event;

@@ -35,8 +35,8 @@ typedef struct world_phase_t {
     int servers;        /* of the backend; 0: enough */
     double neighbour_mb;
     double neighbour_cores; /* taken away */
-    double hogs;         /* processes beside ours that want a processor each */
-    double others_stall; /* stalls for memory that are not ours */
+    double hogs;            /* processes beside ours that want a processor each */
+    double others_stall;    /* stalls for memory that are not ours */
 } world_phase_t;
 
 typedef struct world_config_t {
@@ -51,17 +51,17 @@ typedef uint32_t world_control_t(void *self, const law_tune_sample_t *sample);
 
 typedef struct world_result_t {
     double served[WORLD_SECONDS];
-    double limit[WORLD_SECONDS]; /* mean */
-    int changes;                 /* of the limit, from one glance to the next */
+    double limit[WORLD_SECONDS];     /* mean */
+    int changes;                     /* of the limit, from one glance to the next */
     double thrash_in[WORLD_SECONDS]; /* seconds of each */
-    double thrash;       /* seconds in which more was touched than there is */
-    double most_touched; /* over what there is; 1 is full */
+    double thrash;                   /* seconds in which more was touched than there is */
+    double most_touched;             /* over what there is; 1 is full */
     long events;
 } world_result_t;
 
 /** Run a server for so many seconds. */
-void world_run(const world_config_t *config, uint64_t seed, int seconds,
-               world_control_t *control, void *self, world_result_t *result);
+void world_run(const world_config_t *config, uint64_t seed, int seconds, world_control_t *control,
+               void *self, world_result_t *result);
 
 /** @return requests served a second from one second to another. */
 double world_rate(const world_result_t *result, int from, int until);
@@ -74,7 +74,6 @@ double world_thrash(const world_result_t *result, int from, int until);
 
 /** @return seconds from @a from until the next five give 95 % of a rate, less
  *  3 % for the noise of 5 s; -1 if they never do before @a until. */
-int world_seconds_to(const world_result_t *result, double rate, int from,
-                     int until);
+int world_seconds_to(const world_result_t *result, double rate, int from, int until);
 
 #endif

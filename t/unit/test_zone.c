@@ -8,54 +8,6 @@ WITH_FLOWS_TOO;
 
 /* ---- permits ------------------------------------------------------------- */
 
-TEST(a_free_permit_is_given_at_once)
-{
-    adm_zone_t zone = zone_with(1, 1);
-    adm_ticket_t ticket;
-
-    ck_assert_int_eq(enter(join(), zone, &ticket), ADM_ADMITTED);
-    ck_assert(adm_ticket_is_granted(&ticket));
-    ck_assert_uint_eq(active_in(zone), 1);
-}
-
-TEST(as_many_get_permits_as_the_limit_says)
-{
-    static adm_ticket_t inside[200];
-    adm_ticket_t one_more;
-
-    stage(200, 1);
-    enter_many(child, zone, inside, 200, ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &one_more), ADM_WAITING);
-    ck_assert(!adm_ticket_is_granted(&one_more));
-    ck_assert_uint_eq(active_in(zone), 200);
-}
-
-TEST(zones_do_not_share_permits)
-{
-    adm_zone_t one = zone_with(1, 1), other = zone_with(1, 1);
-    adm_child_t *child = join();
-    adm_ticket_t inside[2];
-
-    ck_assert_int_eq(enter(child, one, &inside[0]), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, other, &inside[1]), ADM_ADMITTED);
-    leave(&inside[0]);
-    ck_assert_uint_eq(active_in(one), 0);
-    ck_assert_uint_eq(active_in(other), 1);
-}
-
-TEST(children_share_the_permits_of_a_zone)
-{
-    adm_zone_t zone = zone_with(2, 1);
-    adm_child_t *one = join(), *other = join();
-    adm_ticket_t inside[2], waiting;
-
-    ck_assert_int_eq(enter(one, zone, &inside[0]), ADM_ADMITTED);
-    ck_assert_int_eq(enter(other, zone, &inside[1]), ADM_ADMITTED);
-    ck_assert_int_eq(enter(one, zone, &waiting), ADM_WAITING);
-    leave(&inside[1]);
-    ck_assert(adm_ticket_is_granted(&waiting));
-}
-
 TEST(a_place_that_never_was_a_zone_is_refused)
 {
     adm_zone_t nowhere[] = { { 0, 0 }, { 9, 1 }, { UINT32_MAX, 1 } };
@@ -83,8 +35,7 @@ TEST(a_full_ticket_table_is_told_and_leaks_nothing)
     other = zone_called("other", 1000, 0);
     child = join();
     enter_many(child, one, inside, ADM_CHUNK_TICKETS, ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, other, BLOCKS, adm_now(), &one_more),
-                     ADM_UNLIMITED);
+    ck_assert_int_eq(enter_as(child, other, BLOCKS, adm_now(), &one_more), ADM_UNLIMITED);
     ck_assert_int_eq(one_more.fault, ADM_NO_TICKET);
     leave(&one_more);
     adm_view_server(segment, &stats);
@@ -96,57 +47,6 @@ TEST(a_full_ticket_table_is_told_and_leaks_nothing)
 }
 
 /* ---- the line ------------------------------------------------------------ */
-
-TEST(the_line_is_served_in_order_of_arrival)
-{
-    adm_ticket_t tickets[101];
-    unsigned n;
-
-    stage(1, 100);
-    enter_many(child, zone, tickets, 1, ADM_ADMITTED);
-    enter_many(child, zone, tickets + 1, 100, ADM_WAITING);
-    for (n = 0; n < 100; n++) {
-        ck_assert_uint_eq(tickets[n + 1].queued_ahead, n);
-        leave(&tickets[n]);
-        ck_assert(adm_ticket_is_granted(&tickets[n + 1]));
-        ck_assert_uint_eq(queued_in(zone), 99 - n);
-    }
-}
-
-TEST(a_full_line_turns_the_next_one_away)
-{
-    adm_ticket_t inside, waiting[2], one_more;
-
-    stage(1, 2);
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    enter_many(child, zone, waiting, 2, ADM_WAITING);
-    ck_assert_int_eq(enter(child, zone, &one_more), ADM_FULL);
-    ck_assert_uint_eq(one_more.held, 0);
-    ck_assert_uint_eq(queued_in(zone), 2);
-}
-
-TEST(a_place_that_falls_free_in_line_can_be_taken)
-{
-    adm_ticket_t first, second;
-
-    stage(0, 1);
-    ck_assert_int_eq(enter(child, zone, &first), ADM_WAITING);
-    ck_assert_int_eq(enter(child, zone, &second), ADM_FULL);
-    adm_ticket_cancel(&first, ADM_GONE, adm_now());
-    ck_assert_int_eq(enter(child, zone, &second), ADM_WAITING);
-}
-
-TEST(who_will_not_wait_is_turned_away_beside_an_empty_line)
-{
-    adm_ticket_t inside, hasty;
-
-    stage(1, 10);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &inside),
-                     ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, adm_now(), &hasty),
-                     ADM_FULL);
-    ck_assert_uint_eq(queued_in(zone), 0);
-}
 
 TEST(who_is_turned_away_learns_how_long_the_line_takes)
 {
@@ -186,29 +86,8 @@ TEST(what_ran_before_the_zone_was_idle_does_not_tell)
     enter_as(child, zone, HURRIES, 1000, &gone);
     adm_ticket_cancel(&gone, ADM_GONE, 2000);
     enter_as(child, zone, HURRIES, 50000, &inside);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, 53000, &one_more),
-                     ADM_FULL);
+    ck_assert_int_eq(enter_as(child, zone, HURRIES, 53000, &one_more), ADM_FULL);
     ck_assert_int_eq(one_more.drain_usec, 3000);
-}
-
-static adm_outcome_t enter_with_places(adm_child_t *child, adm_zone_t zone,
-                                       uint32_t queue_length,
-                                       adm_ticket_t *ticket)
-{
-    adm_entry_t entry = { .wait = ADM_WAIT_PARKED,
-                          .queue_length = queue_length };
-
-    return adm_ticket_enter(child, zone, &entry, adm_now(), ticket);
-}
-
-TEST(each_request_brings_the_length_of_line_that_it_accepts)
-{
-    adm_ticket_t patient = { 0 }, choosy = { 0 };
-
-    stage(0, 0);
-    ck_assert_int_eq(enter_with_places(child, zone, 2, &patient), ADM_WAITING);
-    ck_assert_int_eq(enter_with_places(child, zone, 1, &choosy), ADM_FULL);
-    ck_assert_int_eq(enter_with_places(child, zone, 2, &choosy), ADM_WAITING);
 }
 
 /* ---- dry runs, exempt requests ------------------------------------------- */
@@ -218,16 +97,14 @@ static const adm_entry_t dry_run = { .dry_run = true };
 TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
 {
     adm_ticket_t tickets[5];
-    const adm_outcome_t expected[5] = { ADM_ADMITTED, ADM_DRY_QUEUED,
-                                        ADM_DRY_QUEUED, ADM_DRY_FULL,
+    const adm_outcome_t expected[5] = { ADM_ADMITTED, ADM_DRY_QUEUED, ADM_DRY_QUEUED, ADM_DRY_FULL,
                                         ADM_DRY_FULL };
     adm_zone_stats_t stats;
     unsigned n;
 
     stage(1, 2);
     for (n = 0; n < 5; n++) {
-        ck_assert_int_eq(enter_as(child, zone, dry_run, adm_now(), &tickets[n]),
-                         expected[n]);
+        ck_assert_int_eq(enter_as(child, zone, dry_run, adm_now(), &tickets[n]), expected[n]);
         ck_assert(adm_ticket_is_granted(&tickets[n]));
     }
     stats = stats_of(child, zone);
@@ -304,6 +181,5 @@ TEST(cleanups_below_a_critical_section_do_nothing)
     ck_assert_int_eq(fault_below, ADM_INTERRUPTED);
     ck_assert_uint_eq(active_in(zone_below), 1);
     adm_zone_unlock(segment, rec, adm_now());
-    ck_assert_uint_eq(
-        stats_of(child_below, zone_below).figures.outcomes[ADM_EXEMPT], 0);
+    ck_assert_uint_eq(stats_of(child_below, zone_below).figures.outcomes[ADM_EXEMPT], 0);
 }
