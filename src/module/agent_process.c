@@ -1,8 +1,10 @@
-/* agent_process.c - the process that makes the rounds of the server.
+/* agent_process.c - start admission-agent, the background process that reclaims
+ * permits.
  *
- * The parent forks it, as mod_cgid its daemon, and starts it again when it ends;
- * it ends with the configuration. Without it children make the rounds, so nothing
- * here keeps httpd from starting.
+ * The parent forks the agent, as mod_cgid forks its daemon, and restarts it
+ * when it exits. The agent stops when the configuration is unloaded. Without an
+ * agent the children make the rounds, so a failure here does not keep httpd
+ * from starting.
  */
 #include <httpd.h>
 #include <signal.h>
@@ -30,18 +32,18 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Exit code of an agent that will not be able to work the next time either. */
+/* Exit code of an agent that would fail again if it were restarted. */
 #define CANNOT_WORK 254
 
-/* One that ends over and over is not started more often than this. */
+/* Minimum time between two starts. */
 #define PAUSE_USEC APR_USEC_PER_SEC
 
-/* It ends within a millisecond, unless the machine has no time for it, or it is
- * frozen. */
+/* How long to wait for the agent to exit after a signal. Usually a millisecond,
+ * unless the machine is overloaded or the agent is frozen. */
 #define PATIENCE_USEC APR_USEC_PER_SEC
 #define NAP_USEC 1000
 
-/* In the parent, of this configuration. */
+/* State of the parent, for this configuration. */
 static apr_pool_t *pool;
 static server_rec *server;
 static apr_proc_t *process; /* NULL: no agent is wanted */
@@ -67,15 +69,14 @@ static void work(pid_t parent)
     admission_auto_begin(server, tuned);
     /* No exit handlers: they are the parent's. */
     if (ap_run_drop_privileges(pool, server) != OK) {
-        _exit(CANNOT_WORK); /* the log has the reason */
+        _exit(CANNOT_WORK); /* httpd has logged the reason */
     }
     rv = agent_run(segment, parent, tasks, pool);
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, server, ADMLOGNO(0130)
-                     "%s, there is no agent",
-                     rv == ADM_NO_CHILD
-                         ? "the table of children is full"
-                         : "the shared memory is not what this module wrote");
+                     "cannot register admission-agent: %s",
+                     rv == ADM_NO_CHILD ? "the table of children is full"
+                                        : "the shared memory is corrupt");
         _exit(CANNOT_WORK);
     }
     _exit(0);
@@ -83,13 +84,13 @@ static void work(pid_t parent)
 
 /* ---- the parent ----------------------------------------------------------- */
 
-/* Once for a configuration: nothing is lost but time. */
+/* Log once per configuration that there is no agent. Only time is lost. */
 static void warn_of_none(apr_status_t rv)
 {
     if (!has_warned) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, rv, server, ADMLOGNO(0131)
-                     "the agent cannot be started: children look after what "
-                     "dead ones held themselves");
+                     "cannot start admission-agent; children will reclaim the "
+                     "permits of dead children themselves");
     }
     has_warned = true;
 }
@@ -133,7 +134,7 @@ static void start(void)
     is_running = true;
     apr_proc_other_child_register(process, ended, process, NULL, pool);
     ap_log_error(APLOG_MARK, APLOG_DEBUG, 0, server, ADMLOGNO(0132)
-                 "the agent is process %" APR_PID_T_FMT, process->pid);
+                 "admission-agent is process %" APR_PID_T_FMT, process->pid);
 }
 
 static bool is_httpd_ending(void)
@@ -151,7 +152,8 @@ int admission_agent_monitor(apr_pool_t *p, server_rec *s)
     return OK;
 }
 
-/* Its end was noticed. httpd gives its exit code, or the signal that ended it. */
+/* The agent has exited. @param status its exit code, or the signal that killed
+ * it */
 static void note_end(apr_wait_t status)
 {
     adm_segment_t *segment = admission_process_segment();
@@ -167,15 +169,15 @@ static void note_end(apr_wait_t status)
         warn_of_none(APR_SUCCESS);
         return;
     }
-    /* Somebody told it to end, perhaps all of httpd. */
+    /* Exit code 0: it received SIGTERM, perhaps with all of httpd. */
     ap_log_error(APLOG_MARK, status == 0 ? APLOG_INFO : APLOG_WARNING, 0,
                  server, ADMLOGNO(0133)
-                 "the agent has ended (%d), it is started again", (int)status);
+                 "admission-agent ended (%d); restarting it", (int)status);
     admission_agent_monitor(pool, server);
 }
 
-/* @return whether the agent is still there: a child of this process, which a fork
- * that runs the same cleanups is not the parent of. */
+/* @return whether the agent is still running. False in a forked process that
+ * runs the same cleanups, as the agent is not its child. */
 static bool is_there(void)
 {
     return waitpid(process->pid, NULL, WNOHANG) == 0;
@@ -187,14 +189,14 @@ static void ended(int reason, void *data, apr_wait_t status)
     case APR_OC_REASON_DEATH:
     case APR_OC_REASON_LOST:
         apr_proc_other_child_unregister(data);
-        if (is_there()) { /* it was stopped */
+        if (is_there()) { /* SIGSTOP, not an exit */
             apr_proc_other_child_register(process, ended, process, NULL, pool);
             break;
         }
         note_end(status);
         break;
     default:
-        break; /* still there, and ends with the pool */
+        break; /* still running, and stopped by the pool's cleanup */
     }
 }
 
@@ -208,8 +210,8 @@ static bool is_gone_in(adm_usec_t patience)
     return !is_there();
 }
 
-/* With its configuration. APR's way to end a child takes one that somebody has
- * stopped for one that has ended. */
+/* Stop the agent when the configuration is unloaded. APR's own cleanup would
+ * regard an agent stopped by SIGSTOP as exited. */
 static apr_status_t end(void *unused)
 {
     if (is_running && is_there()) {
@@ -227,7 +229,7 @@ static bool is_wanted(void)
 {
     return admission_process_segment()
            && admission_zones()->nelts > 0
-           /* httpd -X is one process. */
+           /* httpd -X runs as one process. */
            && !ap_exists_config_define("DEBUG")
            && !ap_exists_config_define("ONE_PROCESS");
 }

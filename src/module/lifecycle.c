@@ -1,7 +1,6 @@
-/* lifecycle.c - the segment over restarts, children's start and
- * death.
+/* lifecycle.c - the segment across restarts, and the registration of children.
  *
- * The parent makes one segment and keeps it over every restart: only so do the
+ * The parent creates one segment and keeps it across restarts, so that the
  * children of an old and of a new generation share one limit.
  */
 #include <httpd.h>
@@ -34,7 +33,7 @@ static uint32_t at_least(uint64_t wanted, uint32_t least, uint32_t most)
     return wanted < least ? least : wanted > most ? most : (uint32_t)wanted;
 }
 
-/* How many tickets all zones can use at once. */
+/* Number of tickets that all zones together can use. */
 static uint64_t tickets_needed(void)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -45,7 +44,7 @@ static uint64_t tickets_needed(void)
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
 
-        /* A zone takes them in chunks. */
+        /* A zone allocates tickets in chunks. */
         tickets += (uint64_t)zone->limit + (uint64_t)zone->queue_length + 128;
     }
     return tickets;
@@ -63,7 +62,8 @@ static uint64_t flow_tables_needed(void)
     return count;
 }
 
-/* Capacities cannot grow later, and unused room costs nothing. */
+/* Capacities of the segment. Generous, because they cannot grow later, and
+ * unused memory is never allocated. */
 static adm_sizes_t choose_sizes(void)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -74,8 +74,8 @@ static adm_sizes_t choose_sizes(void)
         .flow_tables = at_least(4 * flow_tables_needed(), MIN_FLOW_TABLES,
                                 65536),
         .tickets = at_least(4 * tickets_needed(), MIN_TICKETS, 1 << 24),
-        /* The worker MPM can have more processes than slots while old ones
-         * drain. */
+        /* Twice, because the worker MPM can have more processes than slots
+         * while old ones finish. */
         .children = at_least(2
                                  * (uint64_t)admission_capacity_query(
                                      AP_MPMQ_HARD_LIMIT_DAEMONS, 256),
@@ -86,9 +86,10 @@ static adm_sizes_t choose_sizes(void)
 
 #define VERSION_KEY "mod_admission.version"
 #define SEGMENT_KEY "mod_admission.segment.%u"
-#define VERSION_BEFORE 0x1007f64U /* what 0.1 had, which notes no version */
+#define VERSION_BEFORE 0x1007f64U /* version 0.1, which stores no version */
 
-/* A reload may have put another build of the module into a running server. */
+/* Warn if a reload has loaded a build of the module with another version of the
+ * segment. */
 static void note_version(server_rec *s, uint32_t version)
 {
     const char *key_before = apr_psprintf(s->process->pool, SEGMENT_KEY,
@@ -101,15 +102,15 @@ static void note_version(server_rec *s, uint32_t version)
     }
     if (*retained != version) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0125)
-                     "the module was replaced by one with another layout of "
-                     "shared memory: until the children of before have ended, "
-                     "they and the new ones have each limit once; stop and "
-                     "start httpd to avoid that");
+                     "module replaced by one with another layout of shared "
+                     "memory: old and new children count separately, so up to "
+                     "twice each limit can run until the old children exit; "
+                     "stop and start httpd to avoid this");
     }
     *retained = version;
 }
 
-/* The segment of an earlier configuration of this parent, or a new one. */
+/* Get the segment of this parent's earlier configuration, or create one. */
 static apr_status_t find_segment(server_rec *s, adm_segment_t **segment)
 {
     const char *key = apr_psprintf(s->process->pool, SEGMENT_KEY,
@@ -144,9 +145,9 @@ static void warn_of_small_segment(server_rec *s, adm_segment_t *segment)
 
     if (needed > room) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0110)
-                     "the zones can use %" APR_UINT64_T_FMT " tickets, the "
-                     "shared memory has room for %u: requests beyond that run "
-                     "without a limit until httpd is stopped and started",
+                     "the zones can use %" APR_UINT64_T_FMT " tickets, but the "
+                     "shared memory has only %u: further requests run without "
+                     "a limit until httpd is stopped and started",
                      needed, room);
     }
 }
@@ -166,15 +167,16 @@ static apr_status_t configure_zone(adm_segment_t *segment,
                                        &zone->handle);
 }
 
-/* Once for all zones. Of those that are beyond the maximum the configuration was told. */
+/* Log once for all zones. Not for zones beyond ADMISSION_ZONES_MAX:
+ * check_config has logged these. */
 static void warn_of_full_table(server_rec *s, const admission_zone_t *first,
                                int without)
 {
     if (without > 0 && admission_zones()->nelts <= ADMISSION_ZONES_MAX) {
         ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0102)
-                     "zone %s (%s) and %d more: the zone table is full, their "
-                     "requests run without a limit until httpd is stopped "
-                     "and started",
+                     "zone %s (%s) and %d more: the zone table is full; their "
+                     "requests run without a limit until httpd is stopped and "
+                     "started",
                      first->name, first->place, without - 1);
     }
 }
@@ -207,8 +209,8 @@ static bool configure_zones(server_rec *s, adm_segment_t *segment)
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
                          "zone %s (%s): the shared memory has no room for more "
                          "zones with AdmissionFair, AdmissionPriority or "
-                         "AdmissionCost, its queue is by arrival until httpd "
-                         "is stopped and started",
+                         "AdmissionCost; its queue is in order of arrival "
+                         "until httpd is stopped and started",
                          zone->name, zone->place);
         }
     }
@@ -226,7 +228,7 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 
     admission_process_use(NULL);
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG) {
-        return OK; /* a rehearsal: everything is unloaded again after it */
+        return OK; /* a trial run: httpd unloads everything after it */
     }
     admission_zones_bound(admission_capacity_for_zones(s));
     rv = find_segment(s, &segment);
@@ -235,8 +237,7 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     }
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_CRIT, rv, s, ADMLOGNO(0107)
-                     "shared memory cannot be created, no limit can be "
-                     "enforced");
+                     "cannot create the shared memory; httpd does not start");
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     admission_process_use(segment);
@@ -252,8 +253,8 @@ void admission_lifecycle_child_status(server_rec *s, pid_t pid,
                                       ap_generation_t gen, int slot,
                                       mpm_child_status status)
 {
-    /* httpd says so of a child that somebody stopped (SIGSTOP), too, and forgets
-     * it. Who has ended does not answer any more. */
+    /* httpd also reports a child that was stopped by SIGSTOP as exited, and
+     * forgets it. So check whether the process exists. */
     if (status == MPM_CHILD_EXITED && admission_process_segment()
         && kill(pid, 0) != 0 && errno == ESRCH) {
         adm_child_ended(admission_process_segment(), pid);
@@ -274,8 +275,8 @@ void admission_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     adm_child_t *child = admission_process_own_child();
 
-    /* Who waits must not keep the child from ending; a graceful end waits for
-     * them. */
+    /* End all waits, which would delay the child's exit. A graceful stop waits
+     * for them. */
     if (child && !graceful) {
         adm_child_stop(child);
     }

@@ -1,7 +1,7 @@
-/* zones.c - which zones a configuration has.
+/* zones.c - turn sections into zones.
  *
- * Settled in check_config, when every ServerName is known; also what
- * `configtest` and DUMP_ADMISSION run.
+ * Runs in check_config, when every ServerName is known. check_config also runs
+ * for `configtest` and DUMP_ADMISSION.
  */
 #include <httpd.h>
 #include <apr_hash.h>
@@ -15,7 +15,7 @@
 #include "sections.h"
 #include "zones.h"
 
-/* Of a name that is too long; with the digest, 219 bytes. */
+/* Length that a too long name is cut to; 219 bytes with the digest. */
 #define BEGINNING_LENGTH 200
 #define DIGEST_BYTES 8
 
@@ -47,13 +47,14 @@ static bool makes_zone(const admission_section_t *section)
     return section->said.number > 0 || section->said.is_auto;
 }
 
-/* AdmissionZone without MaxConcurrent: the limit is said elsewhere. */
+/* AdmissionZone without MaxConcurrent: another section sets the limit. */
 static bool joins_zone(const admission_section_t *section)
 {
     return section->said.number == ADMISSION_NO_NUMBER;
 }
 
-/* A regular expression twice in one server is not one place. */
+/* Mark sections of one server with the same regular expression: their common
+ * name does not identify either of them. */
 static void mark_ambiguous(apr_pool_t *p)
 {
     apr_hash_t *seen = apr_hash_make(p);
@@ -81,8 +82,9 @@ static void mark_ambiguous(apr_pool_t *p)
     }
 }
 
-/* A section may be called by a regular expression of any length. What is in URLs,
- * logs and labels is its beginning, no character cut, and a digest of all. */
+/* Shorten a zone's name, which can contain a regular expression of any length,
+ * but is used in URLs, logs and labels. The result has the start of the name,
+ * without a cut UTF-8 character, and a digest of the whole name. */
 static const char *shorten(apr_pool_t *p, const char *name)
 {
     unsigned char digest[APR_SHA1_DIGESTSIZE];
@@ -115,8 +117,8 @@ static const char *name_zone(apr_pool_t *p, const admission_section_t *section)
                                ":", section->name, NULL));
 }
 
-/* What applies in the section as far as the files tell: its own, else
- * the server's. */
+/* The configuration of a section, as far as the configuration files show: its
+ * own directives over the server's. */
 static const admission_dir_conf_t *
 apparent_conf(apr_pool_t *p, const admission_section_t *section)
 {
@@ -135,7 +137,7 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->name = name;
     zone->place = section->place;
     zone->said = section->said;
-    /* Where no maximum is said, until admission_zones_bound(). */
+    /* Without a maximum, until admission_zones_bound() sets it. */
     zone->limit = section->said.number ? section->said.number
                                        : ADMISSION_LIMIT_MAX;
     zone->queue_length = admission_conf_queue_length(conf);
@@ -165,8 +167,8 @@ static void note_place(admission_zone_t *zone, const char *place)
     }
 }
 
-/* A zone has one queue: what one section says of it holds for those that say
- * nothing. */
+/* A zone has one queue: the queue that one section sets applies to sections
+ * that set none. @return false if two sections set different queues. */
 static bool settle_queue(admission_zone_t *zone,
                          const admission_dir_conf_t *own)
 {
@@ -194,11 +196,10 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
 
     if (!name) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
-                                      "MaxConcurrent: '%s' in %s stands in "
-                                      "a section without a name of its "
-                                      "own (<If>, or a regular expression "
-                                      "used twice); AdmissionZone must "
-                                      "give one",
+                                      "MaxConcurrent: '%s' in %s is in a "
+                                      "section without a unique name (<If>, "
+                                      "or a regular expression used twice); "
+                                      "add AdmissionZone",
                                       admission_limit_name(p, &section->said),
                                       section->place));
     }
@@ -211,9 +212,9 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     if (!admission_limit_is_same(&zone->said, &section->said)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
                                       "MaxConcurrent: zone '%s' has %s in "
-                                      "%s and %s in %s; one zone has one "
-                                      "number, and AdmissionZone gives a "
-                                      "section a zone of its own",
+                                      "%s and %s in %s; set the same limit, or "
+                                      "give a section its own zone with "
+                                      "AdmissionZone",
                                       zone->name,
                                       admission_limit_name(p, &zone->said),
                                       zone->place,
@@ -223,10 +224,9 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     if (!settle_queue(zone, section->own)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
-                                      "different queues in %s and %s; one "
-                                      "zone has one queue, and "
-                                      "AdmissionZone gives a section a "
-                                      "zone of its own",
+                                      "different queues in %s and %s; set the "
+                                      "same queue, or give a section its own "
+                                      "zone with AdmissionZone",
                                       zone->name, zone->place, section->place));
     }
     note_place(zone, section->place);
@@ -239,10 +239,10 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
     section->zone = find_zone(section->zone_name);
     if (!section->zone) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0003)
-                                      "AdmissionZone: '%s' in %s is the "
-                                      "name of no zone; MaxConcurrent "
-                                      "must stand beside it, here or in "
-                                      "another section of that name",
+                                      "AdmissionZone: '%s' in %s has no "
+                                      "limit; add MaxConcurrent here or in "
+                                      "another section with this "
+                                      "AdmissionZone",
                                       section->zone_name, section->place));
     }
     return OK;
@@ -284,8 +284,8 @@ static void note_flows(admission_zone_t *zone, const admission_dir_conf_t *conf)
     zone->uses_flows |= says_flows(conf);
 }
 
-/* A section without a zone of its own is for requests of some zone: which ones, is
- * known when they come. Those of the main server are for all servers. */
+/* A section that belongs to no zone applies to requests of any zone on its
+ * server; on the main server, to requests of all servers. */
 static void settle_inner_flows(const admission_flows_note_t *note,
                                const server_rec *main_server)
 {
@@ -303,8 +303,8 @@ static void settle_inner_flows(const admission_flows_note_t *note,
     }
 }
 
-/* Which zones have requests that say key, cost or priority; one too many costs a
- * little time for each of its requests. */
+/* Find the zones whose requests have a key, cost or priority. One zone too many
+ * only costs a little time per request. */
 static void settle_flows(apr_pool_t *p, const server_rec *main_server)
 {
     int i;
@@ -327,11 +327,10 @@ static void settle_flows(apr_pool_t *p, const server_rec *main_server)
     }
 }
 
-/* One line, also at configtest: the start would be too late, and a line for each zone too
- * much. */
+/* One message for all zones, also at configtest. */
 static void warn_of_too_many(server_rec *s)
 {
-    /* The start reads the files twice. */
+    /* httpd reads the configuration twice at start. */
     bool is_rehearsal = ap_state_query(AP_SQ_MAIN_STATE)
                             == AP_SQ_MS_CREATE_PRE_CONFIG
                         && ap_state_query(AP_SQ_RUN_MODE)
@@ -340,13 +339,13 @@ static void warn_of_too_many(server_rec *s)
 
     if (zones->nelts > ADMISSION_ZONES_MAX && !is_rehearsal) {
         first = APR_ARRAY_IDX(zones, ADMISSION_ZONES_MAX, admission_zone_t *);
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, s,
-                     ADMLOGNO(0008)
-                     "MaxConcurrent: %d zones, at most %d are possible: zone "
-                     "%s (%s) and those after it, %d in all, have no limit; "
-                     "AdmissionZone lets sections share a zone",
-                     zones->nelts, ADMISSION_ZONES_MAX, first->name,
-                     first->place, zones->nelts - ADMISSION_ZONES_MAX);
+        ap_log_error(
+            APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, s, ADMLOGNO(0008)
+            "MaxConcurrent: %d zones exceed the maximum of %d: zone %s "
+            "(%s) and all after it, %d in total, have no limit; use "
+            "AdmissionZone to let sections share a zone",
+            zones->nelts, ADMISSION_ZONES_MAX, first->name, first->place,
+            zones->nelts - ADMISSION_ZONES_MAX);
     }
 }
 

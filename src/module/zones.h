@@ -4,26 +4,28 @@
 
 #include "conf.h"
 
-/** The zones of this configuration, in the order of the files; of
+/** @return the zones of this configuration, in the order of the files; of
  *  admission_zone_t *. Complete after admission_zones_settle(). */
 const apr_array_header_t *admission_zones(void);
 
-/** So many zones can have a limit; the requests of all others run without. */
+/** Maximum number of zones with a limit. Requests of all further zones run
+ *  without one. */
 #define ADMISSION_ZONES_MAX 65536
 
-/** Forget the zones of the configuration before. */
+/** Discard the zones of the previous configuration. */
 void admission_zones_begin(apr_pool_t *pconf);
 
-/** Which zones the sections make: the hook check_config. @return OK, or an error
+/** The hook check_config: turn sections into zones. @return OK, or an error
  *  that was logged. */
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s);
 
-/** Limits that find themselves, and of which no maximum is said, go up to @a most. */
+/** Set the maximum of automatic limits that have none. @param most the maximum,
+ *  unless the minimum is higher */
 void admission_zones_bound(int most);
 
-/** @return how many of the zone run at once, as far as that can be said before: the
- *  minimum of a limit that finds itself. */
+/** @return how many requests of the zone can run concurrently. For an automatic
+ *  limit, its minimum, because the limit is not known in advance. */
 int admission_zones_planned(const admission_zone_t *zone);
 
 #endif

@@ -25,12 +25,12 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo, admission => 0,
         conf => qq(LoadModule $name "$before"\n<IfModule $name>\n)
                 . ($ENV{ADMISSION_BEFORE} ? $zone : '') . "</IfModule>\n");
-    my $is_told = sub { scalar grep { /ADM0125: the module was replaced/ } $httpd->error_log };
+    my $is_told = sub { scalar grep { /ADM0125: module replaced/ } $httpd->error_log };
 
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the module of before is at work';
     is $is_told->(), 0, 'and is no news';
 
-    $httpd->expect_in_log(qr/admission:warn.*ADM0125: the module was replaced/);
+    $httpd->expect_in_log(qr/admission:warn.*ADM0125: module replaced/);
     $httpd->configure(qq(LoadModule admission_module "$module"\n$zone));
     $httpd->graceful;
     is $is_told->(), 1, 'another layout is told';

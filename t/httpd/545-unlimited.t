@@ -70,8 +70,8 @@ CONF
     is_deeply [ $httpd->agents ], [], '... and the next one is gone';
     is scalar(lines_of($httpd, 'ADM0130')), 1, '... which says once why';
 
-    $httpd->expect_in_log(qr/ADM0133: the agent has ended \(9\)/,
-                          qr/ADM0130: the shared memory is not what this module wrote, /,
+    $httpd->expect_in_log(qr/ADM0133: admission-agent ended \(9\)/,
+                          qr/ADM0130: cannot register admission-agent: the shared memory is corrupt/,
                           qr/ADM0131/);
     $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);
     is scalar(lines_of($httpd, 'ADM0203')), 1, 'and the error log once';

@@ -19,7 +19,7 @@ $httpd->configure($sections->(65_540));
 ($rv, $output) = $httpd->configtest;
 is $rv, 0, 'more are no error';
 is scalar(() = $output =~ /ADM0008/g), 1, '... but a warning, once';
-like $output, qr{65540 zones, at most 65536 are possible: zone test\.example:/zone/65537 \(.*admission\.conf:\d+\) and those after it, 4 in all, have no limit},
+like $output, qr{65540 zones exceed the maximum of 65536: zone test\.example:/zone/65537 \(.*admission\.conf:\d+\) and all after it, 4 in total, have no limit},
     '... which names the first without a limit';
 
 # The start alone: a page that shows all zones takes minutes.
