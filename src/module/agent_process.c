@@ -183,6 +183,7 @@ static bool is_there(void)
     return waitpid(process->pid, NULL, WNOHANG) == 0;
 }
 
+/* Called by httpd when the agent has exited, and for other reasons. */
 static void ended(int reason, void *data, apr_wait_t status)
 {
     switch (reason) {

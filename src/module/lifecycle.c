@@ -138,6 +138,7 @@ static apr_status_t find_segment(server_rec *s, adm_segment_t **segment)
     return APR_SUCCESS;
 }
 
+/* Warn if a reload has raised the limits beyond the capacity of the segment. */
 static void warn_of_small_segment(server_rec *s, adm_segment_t *segment)
 {
     uint32_t room = adm_segment_sizes(segment).tickets;
