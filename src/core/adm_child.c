@@ -230,7 +230,7 @@ static bool has_died(adm_child_rec_t *rec, uint64_t life)
     return adm_proc_is_gone(adm_life_pid(life));
 }
 
-void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx)
+void adm_child_mark_dead(adm_segment_t *segment, uint32_t own_idx)
 {
     uint32_t used = atomic_load(&segment->header->children_used);
     uint32_t idx;

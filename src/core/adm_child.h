@@ -30,6 +30,6 @@ void adm_child_note_alive(adm_child_t *child);
 void adm_child_mark_namesakes(adm_segment_t *segment, pid_t pid);
 
 /** Mark children that have died without notice, except @a own_idx. */
-void adm_child_mark_the_dead(adm_segment_t *segment, uint32_t own_idx);
+void adm_child_mark_dead(adm_segment_t *segment, uint32_t own_idx);
 
 #endif

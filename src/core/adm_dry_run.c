@@ -44,8 +44,8 @@ static uint64_t demand_locked(adm_zone_rec_t *zone, uint32_t limit,
 
 /* Whether the running requests are those that would run or wait. They are not
  * while some of them would have been rejected. */
-static bool runs_tell(const adm_zone_rec_t *zone, uint64_t service_usec,
-                      adm_usec_t now)
+static bool runs_are_representative(const adm_zone_rec_t *zone,
+                                    uint64_t service_usec, adm_usec_t now)
 {
     return zone->figures.service.count == 0
            || (uint64_t)now - zone->figures.dry_rejected_at > service_usec;
@@ -63,7 +63,7 @@ static bool is_free_locked(adm_zone_rec_t *zone, const adm_entry_t *entry,
     bool is_free = demand + cost <= limit;
 
     *beyond = demand > limit ? (uint32_t)(demand - limit) : 0;
-    if (!runs_tell(zone, service_usec, now)) {
+    if (!runs_are_representative(zone, service_usec, now)) {
         return is_free;
     }
     if (active > limit && active - limit > *beyond) {

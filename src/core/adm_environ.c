@@ -24,17 +24,17 @@
 #include "adm_environ.h"
 
 #define SEARCHED_BYTES 2048 /* fork() and its caller take less than 1,000 */
-#define PLACES (SEARCHED_BYTES / sizeof(char **))
-#define MOST_ENTRIES 10000
+#define SLOTS (SEARCHED_BYTES / sizeof(char **))
+#define MAX_ENTRIES 10000
 #define PAGE_BYTES 4096 /* the smallest page size of all systems */
 
 /* Cache of the pages checked in one search: it meets the same pages
  * repeatedly. */
-#define PAGES_KNOWN 64
+#define PAGES_CACHED 64
 
 typedef struct pages_t {
-    uintptr_t page[PAGES_KNOWN];
-    bool is_readable[PAGES_KNOWN];
+    uintptr_t page[PAGES_CACHED];
+    bool is_readable[PAGES_CACHED];
     unsigned asked;
 } pages_t;
 
@@ -51,10 +51,10 @@ static bool is_page_readable(pages_t *pages, uintptr_t address)
     uintptr_t page = address / PAGE_BYTES * PAGE_BYTES;
     unsigned n;
 
-    for (n = 0; n < PAGES_KNOWN && pages->page[n] != page; n++) {
+    for (n = 0; n < PAGES_CACHED && pages->page[n] != page; n++) {
     }
-    if (n == PAGES_KNOWN) {
-        n = pages->asked++ % PAGES_KNOWN;
+    if (n == PAGES_CACHED) {
+        n = pages->asked++ % PAGES_CACHED;
         pages->page[n] = page;
         pages->is_readable[n] = ask_kernel(page);
     }
@@ -90,25 +90,25 @@ UNCHECKED static bool is_variable(pages_t *pages, const char *text)
     return is_readable(pages, c, 1) && *c == '=';
 }
 
-UNCHECKED static bool begins_so(pages_t *pages, const char *text,
-                                const char *beginning)
+UNCHECKED static bool has_prefix(pages_t *pages, const char *text,
+                                 const char *prefix)
 {
-    while (*beginning && is_readable(pages, text, 1) && *text == *beginning) {
+    while (*prefix && is_readable(pages, text, 1) && *text == *prefix) {
         text++;
-        beginning++;
+        prefix++;
     }
-    return *beginning == '\0';
+    return *prefix == '\0';
 }
 
 /* @return the entry's address, if @a array is an environment that contains it:
  * only variables, and a NULL at the end. */
 UNCHECKED static char **search_array(pages_t *pages, char **array,
-                                     const char *beginning)
+                                     const char *prefix)
 {
     char **found = NULL;
     unsigned n;
 
-    for (n = 0; n < MOST_ENTRIES; n++) {
+    for (n = 0; n < MAX_ENTRIES; n++) {
         if (!is_readable(pages, &array[n], sizeof(*array))) {
             return NULL;
         }
@@ -118,7 +118,7 @@ UNCHECKED static char **search_array(pages_t *pages, char **array,
         if (!is_variable(pages, array[n])) {
             return NULL;
         }
-        if (!found && begins_so(pages, array[n], beginning)) {
+        if (!found && has_prefix(pages, array[n], prefix)) {
             found = &array[n];
         }
     }
@@ -128,53 +128,53 @@ UNCHECKED static char **search_array(pages_t *pages, char **array,
 /* Index, from the frame on, where the environment was found last. Checked
  * first: every program is started in the same way, and so is the
  * self-test's. */
-static atomic_uint last_place;
+static atomic_uint last_slot;
 
-/* @return the entry's address, if @a place points to an environment that
+/* @return the entry's address, if @a slot points to an environment that
  * contains it. An array inside the frames does not count: httpd's is in a
  * pool. */
-UNCHECKED static char **search_place(pages_t *pages, char **volatile *from,
-                                     unsigned place, const char *beginning)
+UNCHECKED static char **search_slot(pages_t *pages, char **volatile *from,
+                                    unsigned slot, const char *prefix)
 {
-    char **array = from[place];
+    char **array = from[slot];
 
     return (uintptr_t)array % sizeof(*array) == 0
                    && (uintptr_t)array >= PAGE_BYTES
                    && ((uintptr_t)array < (uintptr_t)from
-                       || (uintptr_t)array >= (uintptr_t)(from + PLACES))
-               ? search_array(pages, array, beginning)
+                       || (uintptr_t)array >= (uintptr_t)(from + SLOTS))
+               ? search_array(pages, array, prefix)
                : NULL;
 }
 
-UNCHECKED static char **search_frames(const char *beginning)
+UNCHECKED static char **search_frames(const char *prefix)
 {
     char **volatile *from = __builtin_frame_address(0);
-    unsigned place = atomic_load(&last_place);
+    unsigned slot = atomic_load(&last_slot);
     pages_t pages = { 0 };
     char **entry = NULL;
 
-    if (is_readable(&pages, (const void *)&from[place], sizeof(*from))) {
-        entry = search_place(&pages, from, place, beginning);
+    if (is_readable(&pages, (const void *)&from[slot], sizeof(*from))) {
+        entry = search_slot(&pages, from, slot, prefix);
     }
-    for (place = 0;
-         place < PLACES && !entry
-         && is_readable(&pages, (const void *)&from[place], sizeof(*from));
-         place++) {
-        entry = search_place(&pages, from, place, beginning);
+    for (slot = 0;
+         slot < SLOTS && !entry
+         && is_readable(&pages, (const void *)&from[slot], sizeof(*from));
+         slot++) {
+        entry = search_slot(&pages, from, slot, prefix);
         if (entry) {
-            atomic_store(&last_place, place);
+            atomic_store(&last_slot, slot);
         }
     }
     return entry;
 }
 
-__attribute__((noinline)) char **adm_environ_entry(const char *beginning)
+__attribute__((noinline)) char **adm_environ_entry(const char *prefix)
 {
     int before = errno;
     char **entry;
 
     __builtin_unwind_init(); /* saves all registers that callers may use */
-    entry = search_frames(beginning);
+    entry = search_frames(prefix);
     errno = before;
     return entry;
 }

@@ -9,11 +9,11 @@
  * to a program. Only for a pthread_atfork() handler that runs before the fork.
  * Makes inexpensive system calls, takes no lock, allocates nothing.
  *
- * @param beginning  start of the entry; it must be unique in the process, or
+ * @param prefix  start of the entry; it must be unique in the process, or
  *                 another entry might be found
  * @return the entry's address in the environment; NULL: none
  */
-char **adm_environ_entry(const char *beginning);
+char **adm_environ_entry(const char *prefix);
 
 /** Remove an entry from its environment. */
 void adm_environ_remove(char **entry);

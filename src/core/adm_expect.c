@@ -52,7 +52,7 @@ static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
 }
 
 /* @return the permits that @a others take in @a turns turns. */
-static uint64_t permits_beside(class_t others, uint64_t turns)
+static uint64_t permits_in_turns(class_t others, uint64_t turns)
 {
     return turns < others.tickets ? others.permits * turns / others.tickets
                                   : others.permits;
@@ -87,9 +87,9 @@ static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
     }
     for (other = 0; other < ADM_PRIORITIES; other++) {
         if (other != priority) {
-            ahead += permits_beside(class_of(table, other, limit),
-                                    adm_ring_turns_beside(priority, other,
-                                                          turns + 1));
+            ahead += permits_in_turns(class_of(table, other, limit),
+                                      adm_ring_turns_beside(priority, other,
+                                                            turns + 1));
         }
     }
     return ahead;

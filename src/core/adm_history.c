@@ -21,10 +21,10 @@ static adm_second_rec_t *slot_of(adm_history_rec_t *history, uint32_t second)
     return &history->seconds[second % ADM_HISTORY_SECONDS];
 }
 
-static void note_most(uint16_t *most, uint32_t number)
+static void raise_max(uint16_t *max, uint32_t number)
 {
-    if (number > *most) {
-        *most = adm_to_16_bits(number);
+    if (number > *max) {
+        *max = adm_to_16_bits(number);
     }
 }
 
@@ -39,7 +39,7 @@ static adm_history_rec_t *history_of(const adm_segment_t *segment,
 static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
                          uint32_t second)
 {
-    adm_second_rec_t as_before = {
+    adm_second_rec_t unchanged = {
         .active_max = adm_to_16_bits(history->active),
         .queued_max = adm_to_16_bits(history->queued)
     };
@@ -47,7 +47,7 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
     uint32_t i;
 
     for (i = 0; i < since && i < ADM_HISTORY_SECONDS; i++) {
-        *slot_of(history, second - i) = as_before;
+        *slot_of(history, second - i) = unchanged;
     }
 }
 
@@ -140,8 +140,8 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         zone->noted_second = second;
     }
     slot = slot_of(history, zone->noted_second);
-    note_most(&slot->active_max, active);
-    note_most(&slot->queued_max, queued);
+    raise_max(&slot->active_max, active);
+    raise_max(&slot->queued_max, queued);
     history->active = active;
     history->queued = queued;
     /* In this order: a process killed in between does not count them twice. */

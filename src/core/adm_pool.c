@@ -37,10 +37,10 @@ static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     uint32_t chunk = atomic_load(&segment->header->chunks_used);
 
     for (; chunk < segment->chunks; chunk++) {
-        uint32_t nobody = 0;
+        uint32_t unowned = 0;
 
         if (atomic_compare_exchange_strong(&segment->chunk_recs[chunk].zone_idx,
-                                           &nobody, idx)) {
+                                           &unowned, idx)) {
             ADM_FAULT(chunk_claimed);
             note_chunk_used(segment, chunk);
             zone->fresh_idx = chunk_first_ticket(chunk);

@@ -27,7 +27,7 @@ adm_usec_t adm_proc_now(void)
 
 /* Read a file of /proc/PID. @return its length; -1 with errno. */
 static ssize_t read_proc(const char *root, pid_t pid, const char *name,
-                         char *text, size_t room)
+                         char *text, size_t size)
 {
     char path[128];
     size_t length = 0;
@@ -40,9 +40,9 @@ static ssize_t read_proc(const char *root, pid_t pid, const char *name,
         return -1;
     }
     do {
-        got = read(fd, text + length, room - 1 - length);
+        got = read(fd, text + length, size - 1 - length);
         length += got > 0 ? (size_t)got : 0;
-    } while ((got > 0 && length < room - 1) || (got < 0 && errno == EINTR));
+    } while ((got > 0 && length < size - 1) || (got < 0 && errno == EINTR));
     close(fd);
     text[length] = '\0';
     return got < 0 ? -1 : (ssize_t)length;
@@ -60,11 +60,11 @@ static ssize_t read_proc(const char *root, pid_t pid, const char *name,
 /* Read /proc/PID/stat. @return its fields from the state on; NULL if the
  * process is hidden or gone. */
 static const char *read_stat(const char *root, pid_t pid, char *stat,
-                             size_t room)
+                             size_t size)
 {
     const char *name_end;
 
-    if (pid <= 0 || read_proc(root, pid, "stat", stat, room) <= 0) {
+    if (pid <= 0 || read_proc(root, pid, "stat", stat, size) <= 0) {
         return NULL;
     }
     /* "pid (name) S ...": the name can contain any character. */

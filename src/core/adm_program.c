@@ -28,13 +28,13 @@
 /* ---- the token -------------------------------------------------------------- */
 
 /* Start of a token: variable name, `instance` in 16 digits, a dot. */
-#define TOKEN_BEGINNING ADM_TOKEN_VARIABLE "=%016llx."
-#define TOKEN_BEGINNING_LENGTH 64
+#define TOKEN_PREFIX ADM_TOKEN_VARIABLE "=%016llx."
+#define TOKEN_PREFIX_LENGTH 64
 
-static void write_beginning(const adm_segment_t *segment,
-                            char text[TOKEN_BEGINNING_LENGTH])
+static void write_prefix(const adm_segment_t *segment,
+                         char text[TOKEN_PREFIX_LENGTH])
 {
-    snprintf(text, TOKEN_BEGINNING_LENGTH, TOKEN_BEGINNING,
+    snprintf(text, TOKEN_PREFIX_LENGTH, TOKEN_PREFIX,
              (unsigned long long)segment->header->instance);
 }
 
@@ -90,14 +90,14 @@ static enum { NOT_TRYING, TRYING, FOUND } trial;
 /* Read the announcement from the environment of the program to be started, and
  * remove it there. For a process that is not a registered child, before it
  * forks. */
-static void look_for_token(void)
+static void take_token(void)
 {
-    char beginning[TOKEN_BEGINNING_LENGTH];
+    char prefix[TOKEN_PREFIX_LENGTH];
     char **entry;
     uint32_t idx;
 
-    write_beginning(watched, beginning);
-    entry = adm_environ_entry(beginning);
+    write_prefix(watched, prefix);
+    entry = adm_environ_entry(prefix);
     if (!entry) {
         return;
     }
@@ -118,7 +118,7 @@ static void before_fork(void)
     }
     announced.is_by_token = false;
     if (trial == TRYING || (is_descendant && !adm_child_is_registered_here())) {
-        look_for_token();
+        take_token();
     }
     if (trial == TRYING && announced.is_by_token) {
         trial = FOUND;
@@ -219,14 +219,14 @@ apr_status_t adm_program_watch_forks(adm_segment_t *segment)
 
 bool adm_program_try_token(apr_pool_t *pool)
 {
-    char *token = apr_palloc(pool, TOKEN_BEGINNING_LENGTH);
+    char *token = apr_palloc(pool, TOKEN_PREFIX_LENGTH);
     const char **environment = apr_pcalloc(pool, 3 * sizeof(*environment));
     const char *const arguments[] = { "no-program", NULL };
     apr_procattr_t *attributes;
     apr_proc_t process;
     bool is_found;
 
-    write_beginning(watched, token); /* names no ticket */
+    write_prefix(watched, token); /* names no ticket */
     environment[0] = "PATH=/bin";
     environment[1] = token;
     trial = TRYING;

@@ -66,14 +66,14 @@ static uint32_t merge_by_arrival(adm_segment_t *segment, uint32_t a, uint32_t b)
     uint32_t *link = &first;
 
     while (a && b) {
-        uint32_t *least = adm_ticket_at(segment, a)->arrival
-                                  <= adm_ticket_at(segment, b)->arrival
-                              ? &a
-                              : &b;
+        uint32_t *earliest = adm_ticket_at(segment, a)->arrival
+                                     <= adm_ticket_at(segment, b)->arrival
+                                 ? &a
+                                 : &b;
 
-        *link = *least;
-        link = &adm_ticket_at(segment, *least)->next_idx;
-        *least = *link;
+        *link = *earliest;
+        link = &adm_ticket_at(segment, *earliest)->next_idx;
+        *earliest = *link;
     }
     *link = a ? a : b;
     return first;

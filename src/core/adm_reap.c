@@ -136,7 +136,7 @@ uint32_t adm_reap(adm_reap_round_t *round, const adm_child_t *self)
     uint32_t used = adm_children_used(segment);
     uint32_t idx, count = 0;
 
-    adm_child_mark_the_dead(segment, self ? self->idx : 0);
+    adm_child_mark_dead(segment, self ? self->idx : 0);
     for (idx = 1; idx <= used; idx++) {
         uint64_t life = atomic_load(&adm_child_at(segment, idx)->life);
 

@@ -123,7 +123,7 @@ static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
 }
 
 /* Only corrupt shared memory makes a waiting ticket FREE or ORPHANED. */
-static bool is_taken_away(const adm_ticket_rec_t *rec)
+static bool is_overwritten(const adm_ticket_rec_t *rec)
 {
     unsigned state = atomic_load(&rec->state);
 
@@ -174,7 +174,7 @@ static bool is_stuck(adm_ticket_t *ticket, adm_usec_t now)
 
 bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    return adm_ticket_is_granted(ticket) || is_taken_away(rec_of(ticket))
+    return adm_ticket_is_granted(ticket) || is_overwritten(rec_of(ticket))
            || seems_stuck(ticket, now) || is_cut_off(ticket);
 }
 
@@ -190,7 +190,7 @@ adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
     if (adm_ticket_begin(ticket, now)) {
         return ADM_WAITED;
     }
-    if (is_taken_away(rec_of(ticket))) {
+    if (is_overwritten(rec_of(ticket))) {
         ticket->fault = ADM_BAD_SEGMENT;
         return ADM_UNLIMITED;
     }
@@ -380,7 +380,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
 
 /* Reject a ticket that cannot block. If it was granted a permit in the
  * meantime, it runs on its thread. */
-static adm_outcome_t turn_away(adm_ticket_t *ticket, adm_usec_t now)
+static adm_outcome_t reject_blocked(adm_ticket_t *ticket, adm_usec_t now)
 {
     if (adm_ticket_cancel(ticket, ADM_PARKING, now) == ADM_WAITED) {
         adm_worker_force(ticket);
@@ -393,13 +393,13 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 {
     if (ticket->uses_worker && !ticket->has_worker) {
         if (!adm_worker_take(ticket->child, false)) {
-            return turn_away(ticket, now);
+            return reject_blocked(ticket, now);
         }
         ticket->has_worker = true;
     }
-    adm_worker_look_for_room(ticket);
+    adm_worker_check_room(ticket);
     if (adm_worker_begin_blocking(ticket) != ADM_WAITING) {
-        return turn_away(ticket, now);
+        return reject_blocked(ticket, now);
     }
     adm_worker_settle(ticket);
     return ADM_WAITING;
@@ -407,7 +407,7 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
 
 /* Record what the program used. Called before the lock is taken: makes a system
  * call. */
-static void note_what_it_took(const adm_ticket_t *ticket)
+static void record_usage(const adm_ticket_t *ticket)
 {
     const adm_ticket_rec_t *rec = rec_of(ticket);
     uint64_t program = atomic_load(&rec->program);
@@ -437,7 +437,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     if (is_abandoned) {
         atomic_fetch_or(&rec_of(ticket)->programs, ADM_PROGRAMS_ABANDONED);
     }
-    note_what_it_took(ticket);
+    record_usage(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
         bool is_granted = begin(rec_of(ticket), now);

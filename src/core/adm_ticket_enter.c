@@ -180,7 +180,7 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     ticket->is_settled = false;
     ticket->finds_no_room = false;
     if (entry->wait == ADM_WAIT_BLOCKED) {
-        adm_worker_look_for_room(ticket);
+        adm_worker_check_room(ticket);
     }
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (rec) {

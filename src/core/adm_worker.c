@@ -114,7 +114,7 @@ bool adm_worker_has_room(const adm_child_t *child)
 
 /* ---- the worker of a ticket ----------------------------------------------- */
 
-void adm_worker_look_for_room(adm_ticket_t *ticket)
+void adm_worker_check_room(adm_ticket_t *ticket)
 {
     if (ticket->uses_worker
         && !has_connections(ticket->child,

@@ -17,7 +17,7 @@ void adm_worker_return(adm_child_t *child);
 
 /** Note in the ticket whether connections are left for it to block. Call before
  *  the zone is locked: may check all children. */
-void adm_worker_look_for_room(adm_ticket_t *ticket);
+void adm_worker_check_room(adm_ticket_t *ticket);
 
 /** Count the ticket's thread as blocked. @return ADM_WAITING; ADM_PARKING or
  *  ADM_RESERVE if too many connections or workers of this child are in use,

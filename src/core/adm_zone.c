@@ -78,8 +78,7 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-static void adm_zone_end_all_left_locked(adm_segment_t *segment,
-                                         adm_zone_rec_t *zone)
+static void end_all_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     uint32_t zone_idx = adm_zone_idx(segment, zone);
     uint32_t chunk = 0, first, n;
@@ -99,7 +98,7 @@ static void adm_zone_end_all_left_locked(adm_segment_t *segment,
 static void end_left_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     if (atomic_load_explicit(&zone->has_left, memory_order_relaxed)) {
-        adm_zone_end_all_left_locked(segment, zone);
+        end_all_left_locked(segment, zone);
     }
 }
 
