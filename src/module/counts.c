@@ -84,7 +84,7 @@ static bool is_cheap_by_name(const request_rec *r)
 static bool is_cheap(const request_rec *r)
 {
     if (admission_counts_file(r) || strcmp(r->handler, DIR_MAGIC_TYPE) == 0) {
-        return !admission_foreign_may_serve() || is_existing_file(r);
+        return !admission_foreign_may_serve(r) || is_existing_file(r);
     }
     return is_cheap_by_name(r);
 }

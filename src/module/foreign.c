@@ -17,7 +17,11 @@
 
 APLOG_USE_MODULE(admission);
 
-static bool may_serve;
+static bool may_serve, may_serve_post;
+
+/* Subversion's module. It starts a commit with a POST request that has no handler
+ * name; all its other requests have one. */
+#define SERVES_POST "mod_dav_svn.c"
 
 /* @return whether a module's handler hook requires a handler name, or serves
  * only files of this machine. By the module's source file name, as httpd
@@ -37,7 +41,7 @@ static bool needs_name(const char *file)
         "mod_cgi.c",
         "mod_cgid.c",
         "mod_dav.c",
-        "mod_dav_svn.c",
+        SERVES_POST,
         "mod_dialup.c",
         "mod_fcgid.c",
         "mod_file_cache.c",
@@ -96,9 +100,9 @@ static const char *foreign_modules(apr_pool_t *p)
     return names;
 }
 
-bool admission_foreign_may_serve(void)
+bool admission_foreign_may_serve(const request_rec *r)
 {
-    return may_serve;
+    return may_serve || (may_serve_post && r->method_number == M_POST);
 }
 
 int admission_foreign_post_config(apr_pool_t *pconf, apr_pool_t *plog,
@@ -108,6 +112,7 @@ int admission_foreign_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     (void)s;
     may_serve = foreign_modules(ptemp) != NULL;
+    may_serve_post = ap_find_linked_module(SERVES_POST) != NULL;
     return OK;
 }
 

@@ -6,9 +6,9 @@
 
 #include <httpd.h>
 
-/** @return whether such a module is loaded. If not, httpd itself serves all
- *  requests that have no handler name. */
-bool admission_foreign_may_serve(void);
+/** @return whether a module is loaded that might serve this request, which has no
+ *  handler name. If not, httpd itself serves it. */
+bool admission_foreign_may_serve(const request_rec *r);
 
 /** The hook post_config: find these modules. */
 int admission_foreign_post_config(apr_pool_t *pconf, apr_pool_t *plog,

@@ -5,6 +5,7 @@ use AdmissionTest;
 use Admission::Program qw(build_module);
 
 my $load = 'LoadModule nameless_module ' . build_module('mod_nameless') . "\n";
+my $load_svn = 'LoadModule dav_svn_module ' . build_module('mod_dav_svn');
 my $warning = qr/ADM0153: zone z \(\S+admission\.conf:\d+\): mod_nameless\.c might serve /;
 
 sub site {
@@ -109,5 +110,12 @@ for_each_combo(sub {
     $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*\n//r);
     $httpd->start;
     answers_of($httpd, 'httpd alone', 0, @free, @own, [ GET => '/app/x', 404 ], [ GET => '/app/', 200 ]);
+    $httpd->stop;
+
+    # Subversion's module, of which only POST requests have no name.
+    $httpd->configure(conf_in($httpd) =~ s/^LoadModule.*/$load_svn/r);
+    $httpd->start;
+    answers_of($httpd, 'Subversion', 1, [ POST => '/svn/r/!svn/me' ], [ POST => '/none/no-such-file', 404 ]);
+    answers_of($httpd, 'next to Subversion', 0, @free, [ POST => '/static.txt' ], grep { $_->[0] ne 'POST' } @own);
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');
