@@ -14,8 +14,7 @@ CONF
 
     like $httpd->get('/cgi-bin/heavy?id=first')->{body}, qr/^heavy first$/m,
         'a heavy request is answered';
-    is $httpd->get('/static.txt')->{body}, "static\n",
-        'a static request is answered';
+    is $httpd->get('/static.txt')->{body}, "static\n", 'a static request is answered';
 
     my $status = $httpd->status;
     is $status->{AdmissionZones}, 1, 'one section is one zone';

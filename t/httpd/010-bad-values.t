@@ -188,10 +188,8 @@ for my $section (q(If "true"), q(If "%{REQUEST_URI} =~ m#^/x#")) {
 }
 my $regex = "<LocationMatch ^/x>\nMaxConcurrent 4\n%s</LocationMatch>\n";
 accepted(sprintf($regex, ''), 'a regex used once');
-refused(sprintf($regex, '') x 2, 'a regex used twice without AdmissionZone',
-        qr/AdmissionZone/);
-accepted(sprintf($regex, "AdmissionZone x\n") x 2,
-         'a regex used twice with AdmissionZone');
+refused(sprintf($regex, '') x 2, 'a regex used twice without AdmissionZone', qr/AdmissionZone/);
+accepted(sprintf($regex, "AdmissionZone x\n") x 2, 'a regex used twice with AdmissionZone');
 
 my $shared = "<Location /%s>\nMaxConcurrent %d\nAdmissionZone pool\n"
            . "AdmissionQueue %s\n</Location>\n";
@@ -228,7 +226,6 @@ for (['4', '9'], ['4', 'off'], ['off', '4'], ['4', 'auto 1'], ['auto 2 8', 'auto
             qr/MaxConcurrent: '$second' differs from '$first' in \S+admission\.conf:2;/);
     refused($two, '... and outside of any', qr/'$second' differs from '$first'/);
 }
-accepted("<Location /x>\nMaxConcurrent 4\nMaxConcurrent 4\n</Location>\n",
-         'the same number twice');
+accepted("<Location /x>\nMaxConcurrent 4\nMaxConcurrent 4\n</Location>\n", 'the same number twice');
 accepted("MaxConcurrent 4\n<Location /x>\nMaxConcurrent 9\n</Location>\n",
          'another number in a section inside');

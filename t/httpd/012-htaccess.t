@@ -26,12 +26,10 @@ $httpd->start;
 for my $kind (sort keys %override) {
     mkdir "$httpd->{dir}/docs/$kind";
     $httpd->put("$kind/page.txt", "page\n");
-    is $httpd->get("/$kind/page.txt")->{status}, 200,
-        "$kind: the page is there without .htaccess";
+    is $httpd->get("/$kind/page.txt")->{status}, 200, "$kind: the page is there without .htaccess";
     for my $line (@lines) {
         $httpd->put("$kind/.htaccess", "$line\n");
-        is $httpd->get("/$kind/page.txt")->{status}, 500,
-            "$kind: '$line' in .htaccess is refused";
+        is $httpd->get("/$kind/page.txt")->{status}, 500, "$kind: '$line' in .htaccess is refused";
     }
 }
 $httpd->stop;

@@ -33,8 +33,7 @@ my %test_of = (
 sub complaints {
     my ($conf, @modules) = @_;
     # Enough workers for each of them: none is to be warned of.
-    my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules,
-                                          workers => 4000);
+    my $httpd = AdmissionTest::Httpd->new(combo => $combo, modules => \@modules, workers => 4000);
 
     # Defined by what includes quickstart.conf. That of the fleet says nothing without.
     mkdir "$httpd->{dir}/docs/htdocs";

@@ -45,8 +45,7 @@ AdmissionQueue 7 timeout=9s
 </VirtualHost>
 CONF
 
-$httpd->expect_rejections($_, 'full')
-    for 'test.example:/cgi-bin/inner/', 'pool';
+$httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool';
 
 is_deeply [ sort keys %{ $httpd->status->{zone} } ],
     [ 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
@@ -59,8 +58,7 @@ my $hold = $httpd->ask('/cgi-bin/inner/x?until=inner');
 $httpd->zone_becomes('/cgi-bin/inner/',
                      'a request of the inner section counts there',
                      Active => 1, Limit => 1, QueueLength => 0);
-$httpd->zone_becomes('/cgi-bin/', 'and not in the outer one', Active => 0,
-                     Limit => 5);
+$httpd->zone_becomes('/cgi-bin/', 'and not in the outer one', Active => 0, Limit => 5);
 is status_of('/cgi-bin/x'), 200, 'the outer zone still has room';
 is status_of('/cgi-bin/inner/x'), 429,
     'the inner zone is full, and rejects as the outer section says';
@@ -75,19 +73,15 @@ is $hold->answer->{status}, 200, 'the one in the inner zone ends well';
 
 $hold = $httpd->ask('/cgi-bin/shared-a/x?until=shared');
 $httpd->zone_becomes('pool', 'one runs in the shared zone', Active => 1);
-is status_of('/cgi-bin/shared-b/x'), 429,
-    'another section of that name is full';
-is status_of('/cgi-bin/shared-c/x'), 200,
-    'that URL of this host is in another zone';
+is status_of('/cgi-bin/shared-b/x'), 429, 'another section of that name is full';
+is status_of('/cgi-bin/shared-c/x'), 200, 'that URL of this host is in another zone';
 my $other = $httpd->connect->send("GET /cgi-bin/shared-c/x HTTP/1.1\r\n"
     . "Host: other.example\r\nConnection: close\r\n\r\n");
-is $other->answer->{status}, 429,
-    'a section of that name in another host is full';
+is $other->answer->{status}, 429, 'a section of that name in another host is full';
 $other = $httpd->connect->send("GET /cgi-bin/x HTTP/1.1\r\n"
     . "Host: other.example\r\nConnection: close\r\n\r\n");
 is $other->answer->{status}, 200, 'the other host has a zone of its own';
-$httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it',
-                     Admitted => 1, Limit => 3);
+$httpd->zone_becomes('other.example:/cgi-bin/', 'which has counted it', Admitted => 1, Limit => 3);
 $httpd->open_gate('shared');
 is $hold->answer->{status}, 200, 'the one in the shared zone ends well';
 

@@ -1,7 +1,6 @@
 # Settings that cannot work are warned about at start; the server comes up.
 
 use AdmissionTest;
-use Admission::Config;
 
 for_each_combo(sub {
     my ($combo) = @_;
@@ -88,7 +87,6 @@ for_each_combo(sub {
         like $warnings[0], $warning, '... that tells it' if $warning;
     }
 }, 'prefork+cgi', 'event+cgid');
-
 
 # The directive that comes last counts: what "off" has ended is not warned of.
 for_each_combo(sub {

@@ -2,7 +2,6 @@
 # warns at start.
 
 use AdmissionTest;
-use Admission::Config;
 
 my $zone = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue 10\n</Location>\n";
 
@@ -36,8 +35,7 @@ sub notices {
 for_each_combo(sub {
     my ($combo) = @_;
 
-    plan skip_all => 'mod_http2 is not installed'
-        if !Admission::Config::is_installed('http2');
+    needs_modules('http2');
     # Of 16 threads of mod_http2 the reserve takes 4.
     my @fits = (conf => "H2MaxWorkers 16\n$zone");
     my @short = (conf => "H2MaxWorkers 15\n$zone");
@@ -46,8 +44,7 @@ for_each_combo(sub {
     warns('a queue that does not', $combo,
           [ qr/admission:warn.*ADM0115: zone test\.example:\/cgi-bin\/ .*\b12\b.*\b11\b.*H2MaxWorkers/ ],
           http2 => 1, @short);
-    warns('mod_http2 without its protocol', $combo, [],
-          modules => ['http2'], conf => $short[1]);
+    warns('mod_http2 without its protocol', $combo, [], modules => ['http2'], conf => $short[1]);
 
     # Ten workers a child: mod_http2 would have 15 threads.
     my $long = "<Location /cgi-bin/>\nMaxConcurrent 2\nAdmissionQueue %d\n</Location>\n";

@@ -19,22 +19,18 @@ CONF
         my $watch = $httpd->watch;
         all_permits_are_used($httpd, "hold-$plain_or_tls");
         my $start = time;
-        my $statuses = $plain_or_tls eq 'plain'
-            ? plain_statuses($httpd) : curl_statuses($httpd);
+        my $statuses = $plain_or_tls eq 'plain' ? plain_statuses($httpd) : curl_statuses($httpd);
         my $factor = (time - $start) / ($clients * $ms / 1000 / $limit);
 
-        is $watch->most, $limit,
-            "$plain_or_tls: $limit programs ran at once, never more";
+        is $watch->most, $limit, "$plain_or_tls: $limit programs ran at once, never more";
         is_deeply $statuses, { 200 => $clients },
             "$plain_or_tls: all $clients clients got their answer";
-        note sprintf '%s: %.2f times requests x service / limit',
-                     $plain_or_tls, $factor;
+        note sprintf '%s: %.2f times requests x service / limit', $plain_or_tls, $factor;
     }
 
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back, each counted once',
                          Active => 0, Queued => 0, Admitted => 2 * ($limit + $clients));
-    cmp_ok $httpd->zone('/cgi-bin/')->{AdmittedAfterWait}, '>=', $clients,
-        'most of them waited';
+    cmp_ok $httpd->zone('/cgi-bin/')->{AdmittedAfterWait}, '>=', $clients, 'most of them waited';
     $httpd->stop;
 });
 

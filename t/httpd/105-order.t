@@ -17,14 +17,12 @@ CONF
     wait_for { 1 == $httpd->record } 'the first runs';
     for my $n (1 .. $waiters) {
         push @clients, $httpd->ask("/cgi-bin/heavy?id=$n&ms=5");
-        $httpd->zone_becomes('/cgi-bin/', "number $n stands in line",
-                             Queued => $n, Active => 1);
+        $httpd->zone_becomes('/cgi-bin/', "number $n stands in line", Queued => $n, Active => 1);
     }
     is_deeply [ $httpd->record ], ['start 0'], 'nobody has overtaken';
 
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@clients)), { 200 => 1 + $waiters },
-        'all are answered';
+    is_deeply statuses(answers(@clients)), { 200 => 1 + $waiters }, 'all are answered';
     is_in_order($httpd, '/cgi-bin/', [ $httpd->record ],
         [ map { ("start $_", "end $_") } 0 .. $waiters ],
         'one after the other, in order of arrival');

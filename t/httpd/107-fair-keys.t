@@ -2,11 +2,10 @@
 # texts; and how it is merged.
 
 use AdmissionTest;
-use Admission::Config;
 use JSON::PP;
 
 my ($combo) = combos() or plan skip_all => 'no combination';
-plan skip_all => 'mod_remoteip is not installed' if !Admission::Config::is_installed('remoteip');
+needs_modules('remoteip');
 
 my $httpd = start_httpd(combo => $combo, workers => 60, modules => ['remoteip'], conf => <<'CONF');
 <Location /admission>

@@ -39,8 +39,7 @@ CONF
     $httpd->put("$_/page.txt", "page\n") for qw(all list);
     $httpd->put('index.html', "index\n");
     $httpd->put_heavy('all/hold.cgi');
-    $httpd->expect_rejections("test.example:$_", 'full')
-        for qw(/ /all/ /cgi-bin/prefix/);
+    $httpd->expect_rejections("test.example:$_", 'full') for qw(/ /all/ /cgi-bin/prefix/);
     $httpd->start;
     my $status_of = sub { $httpd->get(@_)->{status} };
 
@@ -54,13 +53,11 @@ CONF
                          Admitted => 1, RejectedFull => 1);
 
     push @hold, $httpd->ask('/all/hold.cgi?until=go');
-    $httpd->zone_becomes('/all/', 'a program counts in a zone of all',
-                         Active => 1);
+    $httpd->zone_becomes('/all/', 'a program counts in a zone of all', Active => 1);
     is $status_of->('/all/page.txt'), 503, 'a static page counts there too';
 
     push @hold, $httpd->ask('/cgi-bin/prefix/heavy?until=go');
-    $httpd->zone_becomes('/cgi-bin/prefix/', 'cgi-* matches cgi-script',
-                         Active => 1);
+    $httpd->zone_becomes('/cgi-bin/prefix/', 'cgi-* matches cgi-script', Active => 1);
     is $status_of->('/cgi-bin/prefix/heavy'), 503, 'so the next is rejected';
 
     push @hold, $httpd->ask('/cgi-bin/other/heavy?until=go');
@@ -73,8 +70,7 @@ CONF
                          Admitted => 1);
 
     is $status_of->('/by-name/'), 200, 'a handler that is not dynamic';
-    $httpd->zone_becomes('/by-name/', 'counts where it is named',
-                         Admitted => 1);
+    $httpd->zone_becomes('/by-name/', 'counts where it is named', Admitted => 1);
 
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold)), { 200 => scalar @hold }, 'all end well';

@@ -4,9 +4,7 @@
 use AdmissionTest;
 use Admission::Config;
 
-for (qw(include filter negotiation)) {
-    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
-}
+needs_modules(qw(include filter negotiation));
 
 my $deflate = Admission::Config::is_installed('deflate')
     ? "AddOutputFilterByType DEFLATE text/html\n" : '';

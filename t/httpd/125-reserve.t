@@ -54,8 +54,7 @@ CONF
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_with_parking($combo, 'Off');
-    is $httpd->status->{AdmissionReserve}, $reserve,
-        'a quarter of the workers is reserved';
+    is $httpd->status->{AdmissionReserve}, $reserve, 'a quarter of the workers is reserved';
 
     my $watch = $httpd->watch;
     my @heavy = map { $httpd->ask("/cgi-bin/heavy?id=$_&until=go") }

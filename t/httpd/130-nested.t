@@ -70,9 +70,7 @@ CONF
 
     my $at_rest = sub {
         my ($when) = @_;
-        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0,
-                             Queued => 0)
-            for qw(a b);
+        $httpd->zone_becomes($_, "$when, zone $_ is at rest", Active => 0, Queued => 0) for qw(a b);
     };
 
     for my $url (sort keys %nested) {
@@ -91,12 +89,9 @@ CONF
     like $httpd->get('/pages/other.shtml')->{body}, qr/heavy other/,
         'a page of zone a that includes from zone b does not wait for a';
     my $rejected = $httpd->get('/cgi-bin/a/x');
-    is $rejected->{status}, 503,
-        'an ErrorDocument in the full zone does not wait';
-    unlike $rejected->{body}, qr/heavy error/,
-        'nor does it run beyond the limit';
-    $httpd->zone_becomes('a', 'each rejected client counts once', Active => 1,
-                         RejectedFull => 1);
+    is $rejected->{status}, 503, 'an ErrorDocument in the full zone does not wait';
+    unlike $rejected->{body}, qr/heavy error/, 'nor does it run beyond the limit';
+    $httpd->zone_becomes('a', 'each rejected client counts once', Active => 1, RejectedFull => 1);
 
     $httpd->zone_becomes('b', 'zone b is at rest', Active => 0, Queued => 0);
     $httpd->open_gate('go');

@@ -66,8 +66,7 @@ for_each_combo(sub {
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $many = 75;
-    my $httpd = start_httpd(combo => $combo, workers => 150,
-                            conf => stock_conf() . $two_zones);
+    my $httpd = start_httpd(combo => $combo, workers => 150, conf => stock_conf() . $two_zones);
 
     is_deeply statuses(answers(map { cross($httpd, $_) } 1 .. $many)), { 200 => 2 * $many },
         'on the sizes of distributions everybody is served, too';

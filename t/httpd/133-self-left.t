@@ -2,14 +2,11 @@
 # leaves as well, keeps the permit. Its programs ignore that nobody reads them.
 
 use AdmissionTest;
-use Admission::Config;
 use Admission::Crowd;
 use AdmissionTest::Storm;
 use Time::HiRes qw(sleep);
 
-for (qw(proxy proxy_http include)) {
-    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
-}
+needs_modules(qw(proxy proxy_http include));
 
 my $limit = 2;
 

@@ -6,9 +6,7 @@ use AdmissionTest;
 use Admission::Config;
 use AdmissionTest::Relay;
 
-for (qw(proxy proxy_http)) {
-    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
-}
+needs_modules(qw(proxy proxy_http));
 
 my ($limit, $clients) = (2, 8);
 

@@ -3,11 +3,8 @@
 # of its own, also where the record of the permit belongs to another request by then.
 
 use AdmissionTest;
-use Admission::Config;
 
-for (qw(proxy proxy_http)) {
-    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
-}
+needs_modules(qw(proxy proxy_http));
 
 for_each_combo(sub {
     my ($combo) = @_;

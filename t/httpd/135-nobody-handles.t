@@ -2,9 +2,8 @@
 # what httpd makes of it.
 
 use AdmissionTest;
-use Admission::Config;
 
-plan skip_all => 'mod_lua is not installed' if !Admission::Config::is_installed('lua');
+needs_modules('lua');
 
 # httpd's own handler, the last of all, takes everything but OPTIONS of a client
 # that does not say its version.

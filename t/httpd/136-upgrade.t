@@ -57,8 +57,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(slotmem_shm proxy proxy_http proxy_wstunnel proxy_balancer lbmethod_byrequests);
 
-    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
-        for @modules;
+    needs_modules(@modules);
     plan skip_all => 'mod_proxy_http tunnels since httpd 2.4.47'
         if Admission::Config::version() < 47;
     my ($backend, $port) = start_backend(\&serve);

@@ -2,7 +2,6 @@
 # that need not wait. The others are answered from mod_cache.
 
 use AdmissionTest;
-use Admission::Config;
 
 my ($limit, $clients) = (1, 12);
 
@@ -50,8 +49,7 @@ sub runs { my ($httpd) = @_; return scalar grep { /^start (?:first|other)/ } $ht
 for_each_combo(sub {
     my ($combo) = @_;
 
-    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
-        for qw(cache cache_disk);
+    needs_modules(qw(cache cache_disk));
     for my $lock ('', "CacheLock On\nCacheLockPath cache/locks\n") {
         my $httpd = start_caching($combo, $lock);
         my @answers = ask_for_one_page($httpd);

@@ -2,12 +2,9 @@
 # this machine no more than the permit that is held for it.
 
 use AdmissionTest;
-use Admission::Config;
 use AdmissionTest::Relay;
 
-for (qw(proxy proxy_http)) {
-    plan skip_all => "mod_$_ is not installed" if !Admission::Config::is_installed($_);
-}
+needs_modules(qw(proxy proxy_http));
 
 my ($limit, $forgers) = (2, 50);
 
@@ -102,8 +99,7 @@ CONF
         $httpd->ask("/cgi-bin/x?id=forger$_&ms=10",
                     headers => ['Admission-Ticket: ' . forged($ticket, $_)])
     } 1 .. $forgers;
-    $httpd->zone_becomes('all', "$forgers forgers wait", Active => $limit,
-                         Queued => 1 + $forgers);
+    $httpd->zone_becomes('all', "$forgers forgers wait", Active => $limit, Queued => 1 + $forgers);
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold, $stale, @line)), { 200 => $limit + 1 + $forgers },
         '... until they are served';

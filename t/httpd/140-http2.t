@@ -4,8 +4,7 @@ use AdmissionTest;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;
-plan skip_all => 'mod_http2 is not installed'
-    if !Admission::Config::is_installed('http2');
+needs_modules('http2');
 plan skip_all => 'curl has no HTTP/2' if `curl -V` !~ /HTTP2/;
 
 my @combos = qw(worker+cgid event+cgid event+cgi);
@@ -46,10 +45,8 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'its client dies: it leaves the line',
                          Queued => 0, Gone => 1);
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => $limit },
-        'the others end well';
-    is scalar(grep { $_ eq 'start left' } $httpd->record), 0,
-        'its program never started';
+    is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the others end well';
+    is scalar(grep { $_ eq 'start left' } $httpd->record), 0, 'its program never started';
     $httpd->stop;
 }, @combos);
 
@@ -71,16 +68,14 @@ CONF
 
     my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $h2load = start_program(qw(h2load -n 20 -c 5 -m 4),
-                               $httpd->tls_url('/cgi-bin/heavy'));
+    my $h2load = start_program(qw(h2load -n 20 -c 5 -m 4), $httpd->tls_url('/cgi-bin/heavy'));
     # Not all of them at once: mod_http2 holds some back itself.
     my $zone;
     wait_for {
         $zone = $httpd->zone('/cgi-bin/');
         $zone->{Queued} >= 6 && $zone->{RejectedReserve} > 0;
     } 'of 20 streams some wait, others are rejected';
-    cmp_ok $zone->{Queued}, '<=', 2 * 6,
-        'each of two children leaves a quarter of its threads';
+    cmp_ok $zone->{Queued}, '<=', 2 * 6, 'each of two children leaves a quarter of its threads';
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
     $httpd->zone_becomes('/cgi-bin/',

@@ -3,13 +3,11 @@
 # and to those who were parked, and give theirs back.
 
 use AdmissionTest;
-use Admission::Config;
 use AdmissionTest::Parking;
 
 plan skip_all => 'h2load is not installed (package nghttp2-client)'
     if system('h2load --version >/dev/null 2>&1') != 0;
-plan skip_all => 'mod_http2 is not installed'
-    if !Admission::Config::is_installed('http2');
+needs_modules('http2');
 
 my $zone = '/cgi-bin/';
 
@@ -36,8 +34,7 @@ CONF
             "$connections connections of $streams streams: all are answered";
     }
     cmp_ok $watch->most, '<=', 4, 'never more than the limit at once';
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
-                         Admitted => 504);
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Admitted => 504);
     server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
                    AdmissionBlocked => 0);
     $httpd->stop;

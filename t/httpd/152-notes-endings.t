@@ -38,8 +38,7 @@ for_each_combo(sub {
     wait_for { $httpd->zone($zone)->{OldestWaitMs} >= 20 } 'one waits for a while';
     $leaves->leave;
     my $gone = $httpd->logged('leaves');
-    is_deeply [ @$gone{qw(code zone status queued)} ], [ 499, $name, 'gone', 0 ],
-        'the client left';
+    is_deeply [ @$gone{qw(code zone status queued)} ], [ 499, $name, 'gone', 0 ], 'the client left';
     cmp_ok $gone->{wait}, '>=', 20, '... after its wait';
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the one that ran ends well';
@@ -64,8 +63,7 @@ CONF
         wait_for { loads($httpd) > $before && !$httpd->accepts(@old) } 'it is reloaded', 30;
     }
     wait_for { $httpd->status->{AdmissionZones} == 2 && $httpd->runs_programs } 'it serves', 30;
-    is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place'
-        for 1, 2;
+    is $httpd->get("/cgi-bin/last/x?id=last$_")->{status}, 200, 'a zone without a place' for 1, 2;
     is_deeply $httpd->logged('last1'),
         { code => 200, zone => "${name}last/", status => 'unlimited', wait => 0, queued => 0 },
         '... lets its requests through';

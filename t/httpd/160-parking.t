@@ -51,8 +51,7 @@ CONF
     is $watch->most, $limit, 'the limit was kept';
     $httpd->zone_becomes($zone, 'each of them waited once', Active => 0, Queued => 0,
                          Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0,
-                   AdmissionBlocked => 0);
+    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->access_log_becomes('the access log has so many', qr/ status=queued wait=\d+ /, $waiters);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi', 'event+cgid+completion');

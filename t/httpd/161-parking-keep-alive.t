@@ -42,10 +42,8 @@ CONF
     my ($running) = ask_line($httpd, 'old', 0, $zone);
     my %old = map { $_ => $httpd->connect } qw(closed kept);
     $old{closed}->send("GET /cgi-bin/heavy?id=closed HTTP/1.0\r\n\r\n");
-    $old{kept}->send("GET /cgi-bin/heavy?id=kept HTTP/1.0\r\n"
-                     . "Connection: keep-alive\r\n\r\n");
-    server_becomes($httpd, 'HTTP/1.0: two are parked', AdmissionParked => 2,
-                   AdmissionBlocked => 0);
+    $old{kept}->send("GET /cgi-bin/heavy?id=kept HTTP/1.0\r\n" . "Connection: keep-alive\r\n\r\n");
+    server_becomes($httpd, 'HTTP/1.0: two are parked', AdmissionParked => 2, AdmissionBlocked => 0);
     $httpd->open_gate('old');
     is $running->answer->{status}, 200, 'the first ends well';
     like $old{closed}->answer->{body}, qr/^heavy closed$/m, 'HTTP/1.0 is answered';

@@ -41,8 +41,7 @@ CONF
     is_deeply [ names(@rest) ], [ qw(get static post 200 <!DOCTYPE last) ],
         'what came behind it is answered in order, with and without body';
     like $rest[2]{body}, qr/^body 5000$/m, 'the body of a pipelined POST arrives';
-    is $mixed->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
-        'the connection is kept';
+    is $mixed->ask('/static.txt', keep => 1)->answer->{body}, "static\n", 'the connection is kept';
 
     # A request that comes in two halves, of which the second is late.
     ($hold) = ask_line($httpd, 'half', 0, $zone);

@@ -53,8 +53,7 @@ CONF
     $httpd->start;
     if (grep { $_ eq 'proxy_http' } @optional) {
         # It is its own backend, whose port is known only now.
-        $httpd->configure("${conf}ProxyPass /all/proxied "
-                          . $httpd->url('/static.txt') . "\n");
+        $httpd->configure("${conf}ProxyPass /all/proxied " . $httpd->url('/static.txt') . "\n");
         $httpd->graceful;
     }
 

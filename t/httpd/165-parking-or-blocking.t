@@ -9,8 +9,7 @@ my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1,
-                                  http2 => $has_http2);
+    my $httpd = new_parking_httpd(combo => $combo, threads => 40, tls => 1, http2 => $has_http2);
     my $docs = "$httpd->{dir}/docs";
     my $conf = parking_conf(threads => 40) . <<"CONF";
 AddOutputFilter INCLUDES .shtml
@@ -60,8 +59,7 @@ CONF
                        AdmissionParked => scalar @parks);
         push @line, $curl;
     }
-    $httpd->zone_becomes($zone, 'all stand in one line', Active => 1,
-                         Queued => $blocked + @parks);
+    $httpd->zone_becomes($zone, 'all stand in one line', Active => 1, Queued => $blocked + @parks);
     $httpd->open_gate('mixed');
     is $hold->answer->{status}, 200, 'the first ends well';
     if ($has_http2) {

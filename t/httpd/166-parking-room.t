@@ -3,7 +3,6 @@
 # rejected; and all of it at start is worth a warning.
 
 use AdmissionTest;
-use Admission::Config;
 use AdmissionTest::Parking;
 
 my ($threads, $factor, $reserve) = (12, 10, 3);

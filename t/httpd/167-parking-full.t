@@ -32,8 +32,7 @@ CONF
     my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$_") } 1 .. $clients;
     $httpd->zone_becomes($zone, 'as many wait as may, the others are rejected', Active => 1,
                          Queued => $waiting, RejectedParking => $clients - $waiting);
-    server_becomes($httpd, 'they are parked', AdmissionParked => $waiting,
-                   AdmissionBlocked => 0);
+    server_becomes($httpd, 'they are parked', AdmissionParked => $waiting, AdmissionBlocked => 0);
 
     # Browsers keep their connections, here for longer than anybody waits below.
     is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),

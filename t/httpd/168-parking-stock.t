@@ -83,8 +83,7 @@ sub tell_story {
     wait_for { $httpd->status->{ParentServerMPMGeneration} > $generation }
         'a reload in the middle of the burst';
     wait_for { $httpd->runs_programs } 'the new generation starts programs';
-    zone_has($httpd, '... takes nobody a place', $limit, $queue, $rejected)
-        or $httpd->show_log;
+    zone_has($httpd, '... takes nobody a place', $limit, $queue, $rejected) or $httpd->show_log;
     is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
         { 200 => $others }, 'files are served beside';
     ends_well($httpd, 'reload', $rejected, @clients);

@@ -3,7 +3,6 @@
 # that wait for nothing would find nobody.
 
 use AdmissionTest;
-use Admission::Config;
 use AdmissionTest::Parking;
 
 my ($threads, $factor, $logs, $keeping, $waiting) = (25, 40, 450, 200, 200);

@@ -56,8 +56,7 @@ sub make_queue {
     my @clients = map {
         my ($name, $pid) = @$_;
         my @parked = ask_child($httpd, $pid, sub {
-            $httpd->zone_becomes($zone, "number $_[0] is parked, $name",
-                                 Queued => $before + $_[0]);
+            $httpd->zone_becomes($zone, "number $_[0] is parked, $name", Queued => $before + $_[0]);
         }, map { "?id=$gate-$name-$_" } 1 .. $PARKED);
         $before += @parked;
         @parked;
@@ -94,8 +93,7 @@ CONF
     is_deeply order_of($httpd, 'full-\w+-'), [ map { "full-second-$_" } 1 .. $PARKED ],
         'in their order';
     cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '>=', 1, 'a grant was passed on';
-    cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '<=', $PARKED,
-        '... and not back and forth';
+    cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '<=', $PARKED, '... and not back and forth';
     $httpd->open_gate('long');
     is_deeply statuses(answers(@clients, @long)), { 200 => 1 + 2 * $PARKED + $THREADS },
         'when its workers are idle again all are answered';

@@ -56,8 +56,7 @@ sub many_http2_connections {
                  '@{[ $httpd->url('/cgi-bin/heavy?ms=20') ]}' 2>&1`),
         qr/status codes: $room 2xx, 0 3xx, 0 4xx, 0 5xx/,
         "HTTP/2, $room connections with a stream each: all are served";
-    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
-                         Admitted => $room);
+    $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Admitted => $room);
     server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
                    AdmissionBlocked => 0);
     $httpd->stop;

@@ -35,8 +35,7 @@ sub serve {
 for_each_combo(sub {
     my ($combo) = @_;
     my @modules = qw(proxy proxy_http);
-    Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
-        for @modules;
+    needs_modules(@modules);
     my $gates = File::Temp->newdir('admission-XXXXXX', TMPDIR => 1);
     mkdir "$gates/heavy";
     my ($backend, $port) = start_backend(sub { serve($_[0], "$gates") });

@@ -85,8 +85,7 @@ for_each_combo(sub {
             "$path: a filter that refuses data: its error reaches the handler";
     }
     $httpd->expect_in_log(qr/ADM0213: AdmissionSpool/);
-    unread_is_told($httpd, '/limited/unread', $_)
-        for '--http1.1', $has_streams ? '--http2' : ();
+    unread_is_told($httpd, '/limited/unread', $_) for '--http1.1', $has_streams ? '--http2' : ();
     $httpd->zone_becomes('z', 'the permits are back', Active => 0,
                          Admitted => $has_streams ? 5 : 3);
     $httpd->stop;

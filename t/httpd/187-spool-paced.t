@@ -23,7 +23,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my @proxy = grep { Admission::Config::is_installed($_) } qw(proxy proxy_http);
     my ($backend, $port) = start_backend(\&serve);
-    plan skip_all => 'mod_ratelimit is not installed' if !Admission::Config::is_installed('ratelimit');
+    needs_modules('ratelimit');
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
     my $httpd = start_httpd(combo => $combo, workers => 20, tls => 1, http2 => $has_streams,
                             modules => ['ratelimit', @proxy], conf => <<"CONF");

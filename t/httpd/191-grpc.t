@@ -6,8 +6,7 @@ use AdmissionTest::Backend;
 use IO::Select;
 use IO::Socket::INET;
 
-Admission::Config::is_installed($_) or plan skip_all => "mod_$_ is not installed"
-    for qw(http2 proxy proxy_http2);
+needs_modules(qw(http2 proxy proxy_http2));
 
 # ---- as much of HTTP/2 as both sides need --------------------------------------------
 #

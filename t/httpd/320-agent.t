@@ -3,7 +3,6 @@
 # with its configuration.
 
 use AdmissionTest;
-use Admission::Config;
 
 # Inodes of the sockets that this process has open and that listen.
 sub listening {

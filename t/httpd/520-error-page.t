@@ -3,11 +3,10 @@
 
 use FindBin;
 use AdmissionTest;
-use Admission::Config;
 use Project;
 
 my $examples = "$FindBin::Bin/../../conf/examples";
-plan skip_all => 'mod_include is not installed' if !Admission::Config::is_installed('include');
+needs_modules('include');
 
 # What the page says, in its order: [ text, value ].
 sub items {

@@ -81,7 +81,6 @@ sub is_readable {
         $browser->value('innerWidth'), "$how: nothing sticks out";
 }
 
-
 # What a screen reader would miss: fields and charts without a name, cells without
 # headers, identifiers twice.
 my $NAMELESS = <<'SCRIPT';

@@ -7,14 +7,9 @@ use AdmissionTest;
 use AdmissionTest::Outputs;
 use Admission::Redis;
 
-use Cwd ();
-use File::Basename 'dirname';
 use JSON::PP ();
 
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
-
-plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
+my $module = engine_or_skip('redis');
 
 my $PROGRAM = "$FindBin::Bin/../../src/control/admissionctl";
 my $SECRET = 'do-not-show-this-0815';

@@ -4,13 +4,9 @@
 use AdmissionTest;
 use AdmissionTest::FakeRedis;
 
-use Cwd ();
-use File::Basename 'dirname';
 use Time::HiRes qw(sleep time);
 
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
-
-plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+my $module = engine_or_skip();
 
 my $fake = AdmissionTest::FakeRedis->start;
 my ($ok, $array, $bulk) = map { AdmissionTest::FakeRedis->can($_) } qw(granted array bulk);

@@ -4,13 +4,7 @@
 use AdmissionTest;
 use Admission::Redis;
 
-use Cwd ();
-use File::Basename 'dirname';
-
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
-
-plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
-plan skip_all => 'no Redis: install redis-tools' if !Admission::Redis->program;
+my $module = engine_or_skip('redis');
 
 my $redis = Admission::Redis->start;
 

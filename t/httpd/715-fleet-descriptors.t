@@ -5,14 +5,10 @@
 use AdmissionTest;
 use AdmissionTest::Descriptors;
 
-use Cwd ();
 use Errno ();
 use Fcntl qw(O_NONBLOCK O_WRONLY);
-use File::Basename 'dirname';
 
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
-
-plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+my $module = engine_or_skip();
 
 sub conf {
     my ($httpd) = @_;

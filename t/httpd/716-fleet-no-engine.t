@@ -3,12 +3,7 @@
 
 use AdmissionTest;
 
-use Cwd ();
-use File::Basename 'dirname';
-
-my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
-
-plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+my $module = engine_or_skip();
 
 for_each_combo(sub {
     my ($combo) = @_;

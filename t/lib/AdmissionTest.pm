@@ -11,16 +11,20 @@ package AdmissionTest;
 use strict;
 use warnings;
 
+use Cwd ();
 use Exporter;
+use File::Basename 'dirname';
 use Test::More;
 use Test2::API ();
 use Time::HiRes ();
 
 use Admission;
+use Admission::Config;
+use Admission::Redis;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (@Admission::EXPORT, qw(for_each_combo in_two_seconds is_in_order wait_for));
+our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip for_each_combo in_two_seconds is_in_order needs_modules wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
@@ -46,13 +50,27 @@ sub for_each_combo {
     }
     for my $combo (@combos) {
         subtest $combo->{name} => sub {
-            for my $module ("mpm_$combo->{mpm}", $combo->{cgi}) {
-                plan skip_all => "mod_$module is not installed"
-                    if !Admission::Config::is_installed($module);
-            }
+            needs_modules("mpm_$combo->{mpm}", $combo->{cgi});
             $story->($combo);
         };
     }
+}
+
+# Skips the rest where one of these modules of httpd is missing.
+sub needs_modules {
+    my (@names) = @_;
+    for (grep { !Admission::Config::is_installed($_) } @names) { plan skip_all => "mod_$_ is not installed" }
+}
+
+# The path of mod_admission_redis. Skips the file where there is none; or no Redis, of one
+# that says 'redis'.
+sub engine_or_skip {
+    my ($redis) = @_;
+    my $module = dirname(Cwd::abs_path($ENV{ADMISSION_MODULE})) . '/mod_admission_redis.so';
+
+    plan skip_all => 'no mod_admission_redis: it was built without hiredis' if !-e $module;
+    plan skip_all => 'no Redis: install redis-tools' if $redis && !Admission::Redis->program;
+    return $module;
 }
 
 # wait_for { condition } 'what is waited for', seconds: an assertion that the
