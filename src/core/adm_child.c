@@ -57,6 +57,8 @@ static void clear_parts(adm_segment_t *segment, uint32_t idx)
 #undef CLEAR
 }
 
+/* Claim a record, if it is free. @return false if another process was
+ * faster. */
 static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
                   uint32_t generation)
 {
@@ -177,6 +179,7 @@ void adm_child_note_alive(adm_child_t *child)
 
 /* ---- death ---------------------------------------------------------------- */
 
+/* Mark a child dead, unless another process has done so. */
 static bool mark_dead(adm_segment_t *segment, adm_child_rec_t *rec,
                       uint64_t life)
 {

@@ -1,5 +1,11 @@
 /* adm_dry_run.c - what would happen to a request if the limit applied.
  * Called by adm_ticket_enter, under the zone's lock.
+ *
+ * In a dry run every request runs, so the zone's `active` does not show what
+ * the limit would do. dry_work_usec models that: each request that the limit
+ * would not have rejected adds its cost times the mean service time, and the
+ * limit's permits work it off as time passes. Divided by the service time, it
+ * is the number of permits that would be held or waited for.
  */
 #include "adm_dry_run.h"
 #include "adm_expect.h"

@@ -38,6 +38,7 @@ static adm_usec_t lease_until_locked(const adm_zone_rec_t *zone, adm_usec_t now)
            + ADM_LEASE_USEC * (1 + (adm_usec_t)row);
 }
 
+/* Grant a permit to a waiting ticket, and add the ticket to @a wakes. */
 static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                 uint32_t idx, adm_usec_t now,
                                 adm_wakes_t *wakes)
@@ -159,6 +160,7 @@ uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
                : 0;
 }
 
+/* Whether as many permits are free as the ticket needs. */
 static bool has_permits_for(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {

@@ -102,6 +102,7 @@ void adm_history_note_limit_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                         * next one repeats it all */
 }
 
+/* Whether the limit has changed since it was last recorded. */
 static bool has_other_limit(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone)
 {

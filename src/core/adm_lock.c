@@ -73,6 +73,7 @@ static int lock_until(pthread_mutex_t *mutex, adm_usec_t until)
 #endif
 }
 
+/* Leave `inside` set only if the lock was taken. */
 static adm_lock_result_t begin_section(int rv)
 {
     adm_lock_result_t result = lock_result(rv);

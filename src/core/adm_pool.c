@@ -141,6 +141,7 @@ static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     }
 }
 
+/* Add a ticket to the new counts, lists and queue, by its state. */
 static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
                            uint32_t idx, recount_t *counts)
 {

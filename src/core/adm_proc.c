@@ -94,7 +94,7 @@ static adm_usec_t time_of(unsigned long long ticks)
                : 0;
 }
 
-static adm_usec_t processor_in(const char *fields)
+static adm_usec_t cpu_in(const char *fields)
 {
     return time_of(field_in(fields, FIELD_OF_UTIME)
                    + field_in(fields, FIELD_OF_STIME));
@@ -173,7 +173,7 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
     if (!fields || is_another(fields, seen)) {
         return false;
     }
-    *processor = processor_in(fields);
+    *processor = cpu_in(fields);
     *rss = rss_in(fields);
     return true;
 }
@@ -255,7 +255,7 @@ bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
         return false;
     }
     usage->size_kb = rss_in(fields) / 1024;
-    usage->processor_usec = (uint64_t)processor_in(fields);
+    usage->processor_usec = (uint64_t)cpu_in(fields);
     usage->faults = field_in(fields, FIELD_OF_MAJFLT);
     usage->peak_kb = peak_of(root, pid);
     return usage->peak_kb > 0;

@@ -109,6 +109,8 @@ static void take_token(void)
     adm_environ_remove(entry);
 }
 
+/* Before any process forks: find the ticket whose program the fork starts, if
+ * there is one. */
 static void before_fork(void)
 {
     /* This first access may allocate `announced`, which the new process could

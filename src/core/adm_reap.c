@@ -50,6 +50,8 @@ void adm_reap_visit_zones(adm_reap_round_t *round,
 
 /* ---- dead children -------------------------------------------------------- */
 
+/* End a ticket of a dead child. If it started a program, the ticket becomes an
+ * orphan. */
 static void reap_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                uint32_t ticket_idx, adm_usec_t now)
 {
@@ -97,6 +99,7 @@ static uint32_t reap_chunk(adm_reap_round_t *round, uint32_t chunk,
     return count;
 }
 
+/* Free a dead child's record, and the workers that it held. */
 static void free_record(adm_segment_t *segment, adm_child_rec_t *rec,
                         uint64_t life)
 {

@@ -89,6 +89,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
  * zone. */
 #define WAITERS_A_SLICE 64
 
+/* @return the length of the queue, including this ticket. */
 static unsigned queued_with(const adm_ticket_t *ticket)
 {
     const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
@@ -313,6 +314,8 @@ static bool note_left(const adm_ticket_t *ticket, uint32_t how)
     return true;
 }
 
+/* Leave without the zone's lock, which is out of reach: the next owner of the
+ * lock ends the ticket. */
 static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;

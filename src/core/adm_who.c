@@ -65,6 +65,7 @@ static bool copy_who(const adm_who_rec_t *rec, uint64_t arrival, adm_who_t *who)
     return atomic_load(&rec->mark) == mark_of(arrival);
 }
 
+/* @return when the request started, or since when it waits. */
 static adm_usec_t since_of(const adm_ticket_rec_t *ticket, bool runs)
 {
     adm_usec_t begun = runs && atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
@@ -164,6 +165,7 @@ void adm_who_sent(const adm_ticket_t *ticket, uint32_t by)
     }
 }
 
+/* Whether a virtual host other than @a by has sent the ticket's request. */
 static bool was_sent(const adm_ticket_rec_t *ticket, uint64_t sent, uint32_t by)
 {
     return sent >> 32 == (ticket->arrival & UINT32_MAX) && (uint32_t)sent != 0

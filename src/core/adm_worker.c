@@ -70,8 +70,8 @@ void adm_worker_accept_no_more(adm_child_t *child)
     atomic_store(&child->accepts_no_more, true);
 }
 
-/* Only settled workers: requests of a burst may be about to be parked or
- * rejected. */
+/* @return the connections that a child's requests take. Only settled workers
+ * count: requests of a burst may be about to be parked or rejected. */
 static uint64_t connections_of(const adm_child_t *child,
                                const adm_child_rec_t *rec)
 {
@@ -81,7 +81,8 @@ static uint64_t connections_of(const adm_child_t *child,
            + atomic_load(&rec->transfers);
 }
 
-/* Children of older generations accept no more connections. */
+/* @return the connections that all requests of this generation take. Older
+ * children accept no more connections. */
 static uint64_t connections_of_generation(const adm_child_t *child)
 {
     const adm_segment_t *segment = child->segment;
