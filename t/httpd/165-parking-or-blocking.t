@@ -72,7 +72,7 @@ CONF
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
     server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
 
-    $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 need 51 workers/);
+    $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 needs 51 workers/);
     $httpd->configure("AdmissionParking Off\n$conf");
     $httpd->graceful;
     @line = ask_line($httpd, 'off', 5, $zone);

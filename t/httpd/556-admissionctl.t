@@ -38,8 +38,8 @@ sub refuses {
         'sweep cgi 4'             => [ 2, qr/'4' is no range/ ],
         'limit nobody 4'          => [ 1, qr/No zone has 'nobody' in its name/ ],
         'limit test.example 4'    => [ 1, qr/part of the names of several zones: .*cgi-bin.*other/ ],
-        'limit cgi 0'             => [ 1, qr/limit: '0' is no number.*mode=pause/ ],
-        'queue cgi many'          => [ 1, qr/queue: 'many' is no number/ ],
+        'limit cgi 0'             => [ 1, qr/limit: '0' is not a number.*mode=pause/ ],
+        'queue cgi many'          => [ 1, qr/queue: 'many' is not a number/ ],
         '-u http://127.0.0.1:1/ show' => [ 1, qr/connect/i ],
         "-u $url-not show"        => [ 1, qr/status 404.*SetHandler admission-control/ ],
     );

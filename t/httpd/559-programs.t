@@ -40,7 +40,7 @@ CONF
     cmp_ok abs($zone->{ProgramRoom} - $free * 1024 / $zone->{ProgramMemoryP95KB}), '<=',
         1 + 0.2 * $zone->{ProgramRoom}, 'and for how many such programs that is room';
     like $httpd->get("/admission?zone=$ZONE")->{body},
-        qr/Programs took \d+ MB of memory on average, .*: room for \d+ such programs/,
+        qr/Programs used \d+ MB of memory on average, .*: \d+ more such programs fit into /,
         'the page says so in a sentence';
 
     # One that ends at once is known as soon as its child has waited for it.
