@@ -9,7 +9,9 @@
 #define PARTS_H
 
 /* With records in the segment. */
-#define ADM_PARTS_WITH_RECORDS(part) part(recycle, RECYCLE) part(spool, SPOOL)
+#define ADM_PARTS_WITH_RECORDS(part)                           \
+    part(auto, AUTO) part(fleet, FLEET) part(recycle, RECYCLE) \
+        part(spool, SPOOL)
 
 #define ADMISSION_PARTS(part) ADM_PARTS_WITH_RECORDS(part) part(nice, NICE)
 

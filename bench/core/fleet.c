@@ -41,8 +41,8 @@
 #include <hiredis/hiredis.h>
 
 #include "core/adm.h"
-#include "fleet/fleet_engine.h"
 #include "agent/agent.h"
+#include "fleet/fleet_engine.h"
 #include "fleet/fleet_duty.h"
 #include "fleet/redis_address.h"
 #include "fleet/redis_link.h"
@@ -272,7 +272,9 @@ static void start_agent(const server_t *server)
                                             .lease_usec = LEASE_USEC,
                                             .hold_usec = HOLD_USEC },
                                  .longest_usec = HOLD_USEC };
+    adm_fleet_self_t self;
     agent_fleet_t fleet = { .provider = &provider,
+                            .self = &self,
                             .name = apr_psprintf(server->pool, "server%u",
                                                  server->number),
                             .zones = &zone,
@@ -283,6 +285,7 @@ static void start_agent(const server_t *server)
                                    { NULL, NULL } };
     pid_t parent = getpid();
 
+    adm_fleet_begin_self(&self);
     need(redis_address_parse(server->pool,
                              apr_psprintf(server->pool, "redis://127.0.0.1:%d",
                                           asked.port),

@@ -1,17 +1,19 @@
-/* auto.c - limits that find themselves: what the agent is told of
- * them, and what it says.
+/* auto.c - automatic limits, as a capability: the setup of the agent, its messages, and
+ * outputs.
  */
 #include <errno.h>
-#include <unistd.h>
 
 #include <httpd.h>
+#include <apr_strings.h>
 #include <http_config.h>
 #include <http_log.h>
 
-#include "agent/agent.h"
-
+#include "module/part.h"
+#include "module/process.h"
 #include "module/zones.h"
-#include "auto.h"
+#include "auto_duty.h"
+#include "view/view_fields.h"
+#include "view/view_page_words.h"
 #include "module/private_file.h"
 
 APLOG_USE_MODULE(admission);
@@ -58,11 +60,11 @@ static void tell_missing(void *data, const char *words)
                  words);
 }
 
-agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
+static void *setup(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_zone_t));
-    agent_tune_setup_t *setup = apr_pcalloc(p, sizeof(*setup));
+    agent_tune_setup_t *tuned = apr_pcalloc(p, sizeof(*tuned));
     int i;
 
     for (i = 0; i < zones->nelts; i++) {
@@ -73,13 +75,13 @@ agent_tune_setup_t *admission_auto_setup(apr_pool_t *p, server_rec *s)
             APR_ARRAY_PUSH(found, agent_zone_t) = describe(zone);
         }
     }
-    setup->zones = (agent_zone_t *)found->elts;
-    setup->count = (uint32_t)found->nelts;
-    setup->state_fd = -1;
-    setup->tell = tell;
-    setup->tell_missing = tell_missing;
-    setup->data = s;
-    return setup;
+    tuned->zones = (agent_zone_t *)found->elts;
+    tuned->count = (uint32_t)found->nelts;
+    tuned->state_fd = -1;
+    tuned->tell = tell;
+    tuned->tell_missing = tell_missing;
+    tuned->data = s;
+    return tuned;
 }
 
 /* ---- what is kept over stop and start ---------------------------------------- */
@@ -89,13 +91,14 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
     const admission_server_conf_t *conf =
         ap_get_module_config(s->module_config, &admission_module);
 
-    return conf->state_file ? conf->state_file
-                            : ap_runtime_dir_relative(p, "admission.state");
+    return conf->tune.state_file
+               ? conf->tune.state_file
+               : ap_runtime_dir_relative(p, "admission.state");
 }
 
-void admission_auto_open(apr_pool_t *p, server_rec *s,
-                         agent_tune_setup_t *setup)
+static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 {
+    agent_tune_setup_t *setup = data;
     const char *path = setup->count > 0 ? state_file(p, s) : "";
 
     if (*path) {
@@ -108,27 +111,83 @@ void admission_auto_open(apr_pool_t *p, server_rec *s,
             "lost when httpd stops",
             path);
     }
+    return &setup->state_fd;
 }
 
-void admission_auto_close(agent_tune_setup_t *setup)
+/* ---- outputs ---------------------------------------------------------------------- */
+
+/* All zeros where no limit is measured. */
+static adm_auto_t found(const admission_view_t *view)
 {
-    if (setup->state_fd >= 0) {
-        close(setup->state_fd);
+    adm_auto_t shown = { .is_known = false };
+
+    if (view->zone->said.is_auto) {
+        adm_auto_view(admission_process_segment(), view->zone->handle,
+                      adm_now(), &shown);
     }
-    setup->state_fd = -1;
+    return shown;
 }
 
-void admission_auto_begin(server_rec *s, const agent_tune_setup_t *setup)
+static const char *reason_word(apr_int64_t reason)
 {
-    apr_status_t rv;
+    return adm_auto_reason(&(adm_auto_t){ .reason = (uint32_t)reason });
+}
 
-    if (setup->count == 0) {
-        return;
-    }
-    rv = agent_lock_memory();
-    if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_DEBUG, rv, s, ADMLOGNO(0137)
-                     "the agent's memory cannot be locked: it may be late when "
-                     "the system swaps");
+/* row(name, reason, kind, of, help, value of "view") */
+/* clang-format off */
+#define ZONE_FIELDS(row) \
+    row(LimitReason, NULL, WORD(reason_word), AUTO, \
+        "Why auto has set this limit.", \
+        found(view).reason) \
+    row(LimitSinceS, NULL, GAUGE_SEC, AUTO, \
+        "Seconds since auto last changed the limit.", \
+        found(view).since_sec) \
+    row(LimitMemory, NULL, GAUGE, AUTO, \
+        "Programs that fit into memory.", \
+        found(view).memory_cap) \
+    row(LimitTrial, NULL, GAUGE, AUTO, \
+        "Limit that is being tried; 0: none.", \
+        found(view).trial) \
+    row(LimitBrakes, NULL, COUNTER, AUTO, \
+        "Times that the limit was lowered because memory ran out.", \
+        found(view).brakes) \
+    row(ProgramMB, NULL, GAUGE_MB, AUTO, \
+        "Memory that the next program is expected to need; 0, not known.", \
+        found(view).program_mb) \
+    row(ProgramLargestMB, NULL, GAUGE_MB, AUTO, \
+        "Memory of the largest recent program.", \
+        found(view).largest_mb) \
+    row(MemoryBudgetMB, NULL, GAUGE_MB, AUTO, \
+        "Memory that all programs of the zone may need together.", \
+        found(view).budget_mb) \
+    row(ProcessorsBusy, NULL, GAUGE_PERCENT, AUTO, \
+        "Percentage of CPU time in use, of all processes.", \
+        found(view).busy_permille / 10)
+/* clang-format on */
+
+ZONE_FIELDS(ADMISSION_ZONE_VALUE)
+
+static const admission_field_t zone_fields[] = { ZONE_FIELDS(
+    ADMISSION_ZONE_ROW){ .name = NULL } };
+
+/* Why the limit is what it is. */
+static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+{
+    char sentence[ADM_AUTO_SENTENCE];
+    adm_auto_t shown;
+
+    if (view && view->zone->said.is_auto) {
+        shown = found(view);
+        adm_auto_sentence(&shown, view->stats.limit, sentence);
+        admission_page_words_write(
+            r, "",
+            apr_psprintf(p, "Automatic limit %u (%s): %s.", view->stats.limit,
+                         adm_auto_reason(&shown), sentence));
     }
 }
+
+const admission_part_t admission_part_auto = {
+    .agent = { .duty = &agent_tune_duty, .setup = setup, .open = open_state },
+    .zone_fields = zone_fields,
+    .say = say
+};

@@ -1,9 +1,9 @@
-/* auto_conf.c - what MaxConcurrent says: a number, auto, or off. */
+/* auto_conf.c - MaxConcurrent auto, and the directive AdmissionStateFile. */
 #include <httpd.h>
 #include <apr_strings.h>
+#include <http_config.h>
 
 #include "module/conf.h"
-#include "auto_conf.h"
 #include "module/parse.h"
 
 static const char *parse_bound(apr_pool_t *p, const char *name, const char *arg,
@@ -18,8 +18,8 @@ static const char *parse_bound(apr_pool_t *p, const char *name, const char *arg,
                : NULL;
 }
 
-static const char *parse_auto(apr_pool_t *p, const char *min, const char *max,
-                              admission_limit_t *limit)
+const char *auto_conf_parse(apr_pool_t *p, const char *min, const char *max,
+                            admission_limit_t *limit)
 {
     const char *error = NULL;
 
@@ -40,45 +40,23 @@ static const char *parse_auto(apr_pool_t *p, const char *min, const char *max,
     return error;
 }
 
-const char *admission_limit_parse(apr_pool_t *p, const char *arg,
-                                  const char *min, const char *max,
-                                  admission_limit_t *limit)
+const char *auto_conf_set_state_file(cmd_parms *cmd, void *dir_conf,
+                                     const char *arg)
 {
-    if (strcasecmp(arg, "auto") == 0) {
-        return parse_auto(p, min, max, limit);
-    }
-    *limit = (admission_limit_t){
-        .number = strcasecmp(arg, "off") == 0
-                      ? 0
-                      : admission_parse_number(arg, 1, ADMISSION_LIMIT_MAX)
-    };
-    if (limit->number < 0) {
-        return apr_psprintf(p,
-                            "MaxConcurrent: '%s' is not a number from 1 to %d, "
-                            "'auto' or 'off'",
-                            arg, ADMISSION_LIMIT_MAX);
-    }
-    return min ? apr_psprintf(p,
-                              "MaxConcurrent: '%s' follows '%s', behind which "
-                              "nothing is allowed; a minimum and a maximum are "
-                              "for auto",
-                              min, arg)
-               : NULL;
-}
+    admission_server_conf_t *conf =
+        ap_get_module_config(cmd->server->module_config, &admission_module);
+    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
 
-const char *admission_limit_name(apr_pool_t *p, const admission_limit_t *limit)
-{
-    if (!limit->is_auto) {
-        return limit->number ? apr_itoa(p, limit->number) : "off";
+    if (error) {
+        return error;
     }
-    return limit->number
-               ? apr_psprintf(p, "auto %d %d", limit->min, limit->number)
-               : apr_psprintf(p, "auto %d", limit->min);
-}
-
-bool admission_limit_is_same(const admission_limit_t *a,
-                             const admission_limit_t *b)
-{
-    return a->number == b->number && a->is_auto == b->is_auto
-           && a->min == b->min;
+    conf->tune.state_file = strcasecmp(arg, "off") == 0
+                                ? ""
+                                : ap_server_root_relative(cmd->pool, arg);
+    return *arg && conf->tune.state_file
+               ? NULL
+               : apr_psprintf(cmd->pool,
+                              "AdmissionStateFile: '%s' is not a file path or "
+                              "'off'",
+                              arg);
 }

@@ -1,32 +1,30 @@
-/* auto_conf.h - what MaxConcurrent says: a number, auto, or off. */
-#ifndef MOD_ADMISSION_LIMIT_H
-#define MOD_ADMISSION_LIMIT_H
+/* auto_conf.h - MaxConcurrent auto, and the directive AdmissionStateFile.
+ * Included by the configuration record and the list of directives.
+ */
+#ifndef AUTO_CONF_H
+#define AUTO_CONF_H
 
-#include <stdbool.h>
+#include <http_config.h>
 
-#include <apr_pools.h>
+#include "module/limit.h"
 
-/** What MaxConcurrent says. */
-typedef struct admission_limit_t {
-    int number; /* 0: off; ADMISSION_NO_NUMBER: nothing. Where it finds itself:
-                  * the maximum, 0: as many as the workers allow */
-    bool is_auto; /* it finds itself */
-    int min;      /* the minimum then, else 0 */
-} admission_limit_t;
+/** In the configuration of the main server. */
+typedef struct auto_conf_t {
+    const char *state_file; /* NULL: unset; "": off */
+} auto_conf_t;
 
-#define ADMISSION_NO_NUMBER (-1)
+/** Read the arguments of MaxConcurrent auto; each may be NULL. @return what is wrong with
+ *  them; NULL: nothing. */
+const char *auto_conf_parse(apr_pool_t *p, const char *min, const char *max,
+                            admission_limit_t *limit);
 
-/** Read the arguments of MaxConcurrent; @a min and @a max may be NULL. @return what
- *  is wrong with them; NULL: nothing. */
-const char *admission_limit_parse(apr_pool_t *p, const char *arg,
-                                  const char *min, const char *max,
-                                  admission_limit_t *limit);
+const char *auto_conf_set_state_file(cmd_parms *cmd, void *dir_conf,
+                                     const char *arg);
 
-/** @return the arguments as they could be written. */
-const char *admission_limit_name(apr_pool_t *p, const admission_limit_t *limit);
-
-/** @return whether both say the same. */
-bool admission_limit_is_same(const admission_limit_t *a,
-                             const admission_limit_t *b);
+#define AUTO_DIRECTIVES                                                   \
+    AP_INIT_TAKE1("AdmissionStateFile", auto_conf_set_state_file, NULL,   \
+                  RSRC_CONF,                                              \
+                  "file that preserves automatic limits across stop and " \
+                  "start, or 'off'")
 
 #endif

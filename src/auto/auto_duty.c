@@ -288,7 +288,7 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
                 : law_tune(&tuned->law, &rules, &sample);
     tuned->looked_at = now;
     adm_auto_write(self->segment, tuned->zone->handle, &tuned->law,
-                   law_tune_safe(&tuned->law, &rules));
+                   law_tune_safe(&tuned->law, &rules), now);
     if (limit != sample.limit || tuned->is_due) {
         tuned->is_due = !adm_auto_set(self, tuned->zone->handle, limit, now);
     }
@@ -405,7 +405,6 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
             tell(self, &all.zones[n], now);
         }
     }
-    adm_auto_note_look(self->segment, now);
     if (slowly) {
         all.next_tick = now + TICK_USEC;
     }
@@ -430,7 +429,8 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     if (now >= all.next_keep) {
         keep(now);
     }
-    is_busy = is_busy || !adm_auto_doze(self->segment, all.handles, all.count);
+    is_busy = is_busy
+              || !adm_auto_doze(self->segment, all.handles, all.count, now);
     all.is_dozing = !is_busy;
     all.next_glance = now + (is_busy ? GLANCE_USEC : IDLE_USEC);
     return all.next_glance;

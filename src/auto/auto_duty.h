@@ -5,6 +5,7 @@
 #define AGENT_TUNE_H
 
 #include "agent/agent_duty.h"
+#include "auto_view.h"
 
 /** A zone whose limit finds itself. */
 typedef struct agent_zone_t {

@@ -1,5 +1,5 @@
 /* auto_shm.c - limits that find themselves: what the agent measures, and sets.
- * Called by src/agent, adm_ticket, adm_round and adm_view.
+ * Called by auto_duty and auto.
  *
  * The law is in src/law, what it is told in src/agent; here is what they share
  * with the requests.
@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "core/adm_account.h"
-#include "core/adm_agent.h"
 #include "auto_shm.h"
 #include "core/adm_fault.h"
 #include "core/adm_figures.h"
@@ -18,15 +17,7 @@
 #include "core/adm_zone.h"
 #include "law_tune.h"
 
-/* As long as an agent may be silent. */
-#define SILENT_USEC (3 * ADM_USEC_PER_SEC)
-
-static adm_auto_rec_t *rec_at(const adm_segment_t *segment, adm_zone_t zone)
-{
-    return zone.idx - 1 < segment->sizes.zones
-               ? &segment->auto_recs[zone.idx - 1]
-               : NULL;
-}
+const adm_part_t adm_part_auto = { .of_zone = sizeof(auto_rec_t) };
 
 /* ---- what is measured ----------------------------------------------------------- */
 
@@ -99,7 +90,8 @@ bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
 bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
                    law_tune_t *state)
 {
-    const adm_auto_rec_t *rec = rec_at(segment, zone);
+    const auto_rec_t *rec = auto_rec_at(segment, zone);
+    const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
     unsigned before, began;
 
     if (!rec) {
@@ -109,13 +101,14 @@ bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
     adm_words_load(rec->state, state, sizeof(*state));
     began = atomic_load(&rec->of_began);
     return before % 2 == 0 && before == atomic_load(&rec->sequence)
-           && began != 0 && began == atomic_load(&rec->began);
+           && began != 0 && began == atomic_load(&of_zone->measured_began);
 }
 
 void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
-                    const law_tune_t *state, uint32_t safe)
+                    const law_tune_t *state, uint32_t safe, adm_usec_t now)
 {
-    adm_auto_rec_t *rec = rec_at(segment, zone);
+    auto_rec_t *rec = auto_rec_at(segment, zone);
+    adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
 
     if (!rec) {
         return;
@@ -123,9 +116,9 @@ void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
     atomic_fetch_or(&rec->sequence, 1);
     ADM_FAULT(auto_begun);
     adm_words_store(rec->state, state, sizeof(*state));
-    atomic_store(&rec->of_began, atomic_load(&rec->began));
-    atomic_store(&rec->safe, safe);
+    atomic_store(&rec->of_began, atomic_load(&of_zone->measured_began));
     atomic_fetch_add(&rec->sequence, 1);
+    adm_limit_renew_term(of_zone, safe, now);
     ADM_FAULT(auto_written);
 }
 
@@ -164,74 +157,40 @@ bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
     return rec != NULL;
 }
 
-static bool is_silent(const adm_header_rec_t *header, adm_usec_t now)
-{
-    adm_usec_t tuned_at = atomic_load(&header->tuned_at);
-
-    return tuned_at != 0
-           && (tuned_at < now - SILENT_USEC || tuned_at > now + SILENT_USEC);
-}
-
-void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now)
-{
-    adm_header_rec_t *header = segment->header;
-    uint32_t used = adm_zones_used(segment);
-    uint32_t idx;
-
-    if (!is_silent(header, now)
-        || !adm_due(&header->next_fall_back, now, ADM_USEC_PER_SEC)) {
-        return;
-    }
-    for (idx = 1; idx <= used; idx++) {
-        adm_zone_rec_t *zone = adm_zone_at(segment, idx);
-        uint32_t safe = atomic_load(&segment->auto_recs[idx - 1].safe);
-        unsigned limit = atomic_load(&zone->limits[ADM_LIMIT_AUTO]);
-
-        /* Compare and swap: an agent that goes on is right. */
-        if (limit != 0 && safe != 0 && limit - 1 > safe) {
-            atomic_compare_exchange_strong(&zone->limits[ADM_LIMIT_AUTO],
-                                           &limit, safe + 1);
-        }
-    }
-}
-
 /* ---- the agent's sleep ------------------------------------------------------------ */
 
-void adm_auto_note_look(adm_segment_t *segment, adm_usec_t now)
+static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
 {
-    atomic_store(&segment->header->tuned_at, now);
+    apr_status_t rv;
+    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
+                                            ADM_LOCK_BRIEF_USEC, &rv);
+    bool is_idle = rec && !adm_auto_is_busy(segment, zone);
+
+    if (is_idle) {
+        adm_zone_watch_locked(rec, ADM_WATCH_ENTER, ADM_WATCH_ENTER);
+    }
+    if (rec) {
+        adm_zone_unlock(segment, rec, now);
+    }
+    return is_idle;
 }
 
 bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
-                   uint32_t count)
+                   uint32_t count, adm_usec_t now)
 {
     uint32_t n;
 
-    /* First the word, then what decides: who enters does it the other way. */
-    atomic_store(&segment->header->agent_dozes, 1);
     for (n = 0; n < count; n++) {
         if (adm_auto_is_busy(segment, zones[n])) {
-            atomic_store(&segment->header->agent_dozes, 0);
+            return false;
+        }
+    }
+    for (n = 0; n < count; n++) {
+        if (!watch(segment, zones[n], now)) {
             return false;
         }
     }
     return true;
-}
-
-void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone)
-{
-    atomic_uint *dozes = &segment->header->agent_dozes;
-
-    if (atomic_load_explicit(&zone->limits[ADM_LIMIT_AUTO],
-                             memory_order_relaxed)
-        == 0) {
-        return;
-    }
-    atomic_thread_fence(memory_order_seq_cst);
-    if (atomic_load_explicit(dozes, memory_order_relaxed)
-        && atomic_exchange(dozes, 0)) {
-        adm_agent_wake(segment);
-    }
 }
 
 /* ---- what is shown ---------------------------------------------------------------- */
@@ -242,6 +201,7 @@ void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone)
 void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
                    adm_usec_t now, adm_auto_t *shown)
 {
+    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
     law_tune_t state;
     uint64_t at = now > 0 ? (uint64_t)now : 0;
     int tries = TRIES;
@@ -254,8 +214,9 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
         return;
     }
     *shown = law_tune_show(&state, at);
-    if (is_silent(segment->header, now)
-        && !atomic_load(&segment->header->agent_dozes)) {
+    /* While nothing runs the agent may be silent for longer. */
+    if (adm_limit_is_past_term(rec, now)
+        && !(atomic_load(&rec->watch) & ADM_WATCH_ENTER)) {
         shown->reason = LAW_TUNE_SILENT;
     }
 }

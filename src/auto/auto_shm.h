@@ -1,13 +1,32 @@
 /* auto_shm.h - limits that find themselves: what the agent measures, and sets.
- * Called by src/agent; adm_ticket and adm_round call what is said so below.
- *
- * What is shown is in adm.h.
+ * Called by auto_duty and auto.
  */
 #ifndef ADM_AUTO_H
 #define ADM_AUTO_H
 
 #include "core/adm_layout.h"
 #include "core/adm_limit.h"
+#include "auto_view.h"
+#include "law_tune_state.h"
+
+/** A zone whose limit finds itself. `state` may be any bytes: a process that reads it
+ *  checks it. Written by the agent alone; atomic. */
+typedef struct auto_rec_t {
+    atomic_uint sequence; /* odd while it writes what follows, else even */
+    atomic_uint of_began; /* the zone's `measured_began` that the state is of */
+    atomic_uint state[sizeof(law_tune_t) / sizeof(unsigned)]; /* law_tune_t */
+} __attribute__((aligned(ADM_CACHE_LINE))) auto_rec_t;
+
+_Static_assert(sizeof(law_tune_t) % sizeof(unsigned) == 0,
+               "the state of a limit is copied by words");
+
+/** @return the record of a zone; NULL for a number that cannot be. */
+static inline auto_rec_t *auto_rec_at(const adm_segment_t *segment,
+                                      adm_zone_t zone)
+{
+    return adm_part_zone_at(segment, ADM_PART_AUTO, sizeof(auto_rec_t),
+                            zone.idx);
+}
 
 /** What a zone has done, from its beginning: differences tell what it does. */
 typedef struct adm_auto_work_t {
@@ -46,9 +65,10 @@ bool adm_auto_is_wanted(const adm_segment_t *segment, adm_zone_t zone);
 bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
                    law_tune_t *state);
 
-/** Keep the state, and how many surely fit; 0: not known. Takes no lock. */
+/** Store the state, and how many surely fit; 0: not known. Without another look the limit
+ *  falls to that in three seconds. Takes no lock. */
 void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
-                    const law_tune_t *state, uint32_t safe);
+                    const law_tune_t *state, uint32_t safe, adm_usec_t now);
 
 /** @return what is said of the limit; ADM_LIMIT_NONE: nothing. */
 uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone);
@@ -58,20 +78,9 @@ uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone);
 bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
                   adm_usec_t now);
 
-/** The agent has looked at all of these limits. */
-void adm_auto_note_look(adm_segment_t *segment, adm_usec_t now);
-
 /** The agent sleeps until it is woken by the first request of a zone that is not
- *  busy. @return false: one has come just now. */
+ *  busy. Waits briefly for each zone. @return false: one is busy, or locked. */
 bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
-                   uint32_t count);
-
-/** By adm_ticket: a request has entered this zone. One load where the limit does
- *  not find itself. */
-void adm_auto_wake(adm_segment_t *segment, const adm_zone_rec_t *zone);
-
-/** By adm_round: the agent has been silent. Limits that find themselves fall to
- *  what surely fits into memory. No lock. */
-void adm_auto_fall_back(adm_segment_t *segment, adm_usec_t now);
+                   uint32_t count, adm_usec_t now);
 
 #endif

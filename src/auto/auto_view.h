@@ -1,5 +1,5 @@
 /* auto_view.h - limits that find themselves: what is shown of them.
- * Included by adm.h, which is what others include.
+ * Included by auto.c and the duty.
  */
 #ifndef ADM_PUBLIC_AUTO_H
 #define ADM_PUBLIC_AUTO_H

@@ -20,8 +20,6 @@
 
 #include "adm/base.h"
 #include "adm/segment.h"
-#include "auto/auto_view.h"
-#include "fleet/fleet_view.h"
 #include "adm/child.h"
 #include "adm/round.h"
 #include "adm/worker.h"

@@ -23,7 +23,7 @@
     point(override_limit) point(override_stored) point(auto_begun) \
     point(auto_written) point(auto_set) point(spool_taken) \
     point(fleet_lowered) point(fleet_promised) point(fleet_set) \
-    point(fleet_leased) point(fleet_unwatched) point(engine_who) point(ask_filled) \
+    point(fleet_leased) point(watch_set) point(watch_taken) point(engine_who) point(ask_filled) \
     point(flow_linked) point(flow_unlinked) point(flows_forgotten) \
     point(setup_applied) point(who_sent)
 /* clang-format on */

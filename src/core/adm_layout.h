@@ -1,7 +1,7 @@
 /* adm_layout.h - private: every struct in the segment.
  * Included by every file of the core that knows the segment.
  *
- *   [ header | zones | histories | autos | fleets | children | doorbells | chunks | tickets
+ *   [ header | zones | histories | children | doorbells | chunks | tickets
  *     | who | asks | flow tables | capabilities ]
  *
  * Read docs/dev/shared-memory.md first: drawing, states, invariants, lock rules.
@@ -73,12 +73,10 @@ typedef struct adm_header_rec_t {
     atomic_uint
         agent_calls; /* the word it sleeps on: counted up, by anybody, to
                               * wake it */
-    atomic_uint agent_dozes;     /* 1: it sleeps while no zone with a limit that
-                              * finds itself runs anything; 0 by who wakes it */
-    _Atomic adm_usec_t tuned_at; /* the same: when it last looked at those */
     atomic_uint agent_polls; /* 1: it waits for its pipe, too. By the agent */
-    _Atomic adm_usec_t next_fall_back; /* of those limits, while it does not */
-    adm_engine_rec_t engine;
+    _Atomic adm_usec_t
+        next_fall_back; /* of limits that were measured, while there
+                                        * is no agent */
     _Atomic uint64_t
         available_kb; /* memory without swapping, when it last looked.
                                     * By the agent; 0: not known */
@@ -107,6 +105,11 @@ enum adm_limit_source_t {
     ADM_LIMIT_SOURCES
 };
 
+/* What the agent wants to be woken for in a zone. */
+#define ADM_WATCH_ENTER 1U /* a request runs or waits */
+#define ADM_WATCH_QUEUE 2U /* a request waits */
+#define ADM_WATCH_BACK 4U  /* fewer permits are out than share_bound */
+
 /* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
  * so that they can be read without it. Statistics start anew with each
  * incarnation. */
@@ -126,10 +129,21 @@ typedef struct adm_zone_rec_t {
      * the parent without it. */
     _Atomic adm_usec_t share_until; /* on adm_clock_of_leases() */
     atomic_uint share_fallback;     /* adm_fallback_t. By the parent alone */
+    atomic_uint share_had_lease;    /* 1: there was one since the zone joined */
     atomic_uint share_bound; /* no more permits are out: what was promised
                                      * last, or granted since */
-    atomic_uint share_watch; /* ADM_WATCH_*: what the agent wants to be
-                                     * woken for; whoever does stores 0 */
+
+    /* Zone lock. */
+    atomic_uint watch; /* ADM_WATCH_*: what the agent wants to be woken for; the
+                        * process that wakes it stores 0 */
+
+    /* The term of ADM_LIMIT_AUTO, whose values are measured. By the agent, without
+     * the lock, the term last; 0 by the parent when the zone becomes automatic. */
+    atomic_uint
+        measured_safe; /* after the term at most; 0: the same as before */
+    _Atomic adm_usec_t measured_until;
+    atomic_uint
+        measured_began; /* how often that source became automatic. By the parent */
 
     /* Written by the parent without the lock, `setup` last. */
     atomic_uint incarnation;
@@ -376,8 +390,6 @@ struct adm_segment_t {
     /* A zone each. */
     adm_zone_rec_t *zone_recs;
     adm_history_rec_t *history_recs;
-    adm_auto_rec_t *auto_recs;
-    adm_fleet_rec_t *fleet_recs;
     adm_child_rec_t *child_recs;
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;
@@ -387,10 +399,10 @@ struct adm_segment_t {
     adm_flow_table_rec_t *flow_table_recs;
     struct {
         void *of_server;
+        char *of_zone;
         char *of_child;
     } parts[ADM_PARTS]; /* records of capabilities: adm_part.h */
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
-    adm_fleet_self_t fleet;
     /* The parent's register of zones. */
     apr_array_header_t *names; /* of adm_zone_name_t *, by place */
     apr_hash_t *places;        /* name -> its adm_zone_name_t */
@@ -433,6 +445,16 @@ static inline adm_child_rec_t *adm_child_at(const adm_segment_t *segment,
 {
     return idx - 1 < segment->sizes.children ? &segment->child_recs[idx - 1]
                                              : NULL;
+}
+
+/** @return a capability's record of a zone; NULL as above. */
+static inline void *adm_part_zone_at(const adm_segment_t *segment,
+                                     adm_part_number_t number, size_t size,
+                                     uint32_t idx)
+{
+    return idx - 1 < segment->sizes.zones
+               ? segment->parts[number].of_zone + (idx - 1) * size
+               : NULL;
 }
 
 /** @return a capability's record of a child; NULL as above. */
@@ -480,14 +502,6 @@ adm_flow_table_at(const adm_segment_t *segment, uint32_t idx)
 {
     return idx - 1 < segment->sizes.flow_tables
                ? &segment->flow_table_recs[idx - 1]
-               : NULL;
-}
-
-static inline adm_fleet_rec_t *adm_fleet_at(const adm_segment_t *segment,
-                                            uint32_t zone_idx)
-{
-    return zone_idx - 1 < segment->sizes.zones
-               ? &segment->fleet_recs[zone_idx - 1]
                : NULL;
 }
 

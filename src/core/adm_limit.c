@@ -16,13 +16,15 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
     atomic_store(&zone->limits[source], limit + 1); /* none becomes 0 */
 }
 
+/* How long a server that starts waits for its first share. */
+#define FIRST_LEASE_USEC (3 * ADM_USEC_PER_SEC)
+
 void adm_limit_begin_share(adm_zone_rec_t *zone)
 {
     /* A lease of nothing, until the agent has spoken with the engine. */
     atomic_store(&zone->share_bound, UINT32_MAX);
-    atomic_store(&zone->share_watch, 0);
-    atomic_store(&zone->share_until,
-                 adm_clock_of_leases() + ADM_FLEET_FIRST_USEC);
+    atomic_store(&zone->share_had_lease, 0);
+    atomic_store(&zone->share_until, adm_clock_of_leases() + FIRST_LEASE_USEC);
     adm_limit_set(zone, ADM_LIMIT_SHARE, 0);
 }
 
@@ -33,6 +35,7 @@ void adm_limit_forget(adm_zone_rec_t *zone)
     for (source = 0; source < ADM_LIMIT_SOURCES; source++) {
         atomic_store(&zone->limits[source], 0);
     }
+    adm_limit_forget_term(zone);
     atomic_store(&zone->live_queue_length, 0);
     atomic_store(&zone->mode, ADM_MODE_OPEN);
     atomic_store(&zone->has_other_limits, 0);
@@ -75,6 +78,42 @@ bool adm_limit_is_live(const adm_zone_rec_t *zone)
            || adm_limit_mode(zone) != ADM_MODE_OPEN;
 }
 
+/* As long as an agent may be silent. */
+#define TERM_USEC (3 * ADM_USEC_PER_SEC)
+
+void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now)
+{
+    atomic_store(&zone->measured_safe, safe);
+    atomic_store(&zone->measured_until, now + TERM_USEC);
+}
+
+void adm_limit_forget_term(adm_zone_rec_t *zone)
+{
+    atomic_store(&zone->measured_until, 0);
+    atomic_store(&zone->measured_safe, 0);
+}
+
+bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now)
+{
+    adm_usec_t until = atomic_load(&zone->measured_until);
+
+    /* The clock may have been read before the term was renewed. */
+    return until != 0 && (until < now || until > now + 2 * TERM_USEC);
+}
+
+void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now)
+{
+    uint32_t safe = atomic_load(&zone->measured_safe);
+    unsigned limit = atomic_load(&zone->limits[ADM_LIMIT_AUTO]);
+
+    /* Compare and swap: an agent that goes on is right. */
+    if (limit != 0 && safe != 0 && limit - 1 > safe
+        && adm_limit_is_past_term(zone, now)) {
+        atomic_compare_exchange_strong(&zone->limits[ADM_LIMIT_AUTO], &limit,
+                                       safe + 1);
+    }
+}
+
 bool adm_limit_has_lease(const adm_zone_rec_t *zone)
 {
     return adm_clock_of_leases() < atomic_load(&zone->share_until);
@@ -103,6 +142,11 @@ bool adm_limit_is_cut_off(const adm_zone_rec_t *zone)
 {
     return atomic_load(&zone->has_other_limits) && share_of(zone) == 0
            && !adm_limit_has_lease(zone);
+}
+
+bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone)
+{
+    return adm_limit_is_cut_off(zone) && !atomic_load(&zone->share_had_lease);
 }
 
 uint32_t adm_limit_least(const adm_zone_rec_t *zone)

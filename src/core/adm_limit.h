@@ -22,6 +22,19 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
 uint32_t adm_limit_said(const adm_zone_rec_t *zone,
                         enum adm_limit_source_t source);
 
+/** What was measured of the zone applies for another term of three seconds, and after
+ *  it at most @a safe; 0: nothing is known of that. The agent. */
+void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now);
+
+/** Nothing was measured yet. The parent. */
+void adm_limit_forget_term(adm_zone_rec_t *zone);
+
+/** @return whether there was a term, and it is over, or cannot be one. */
+bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now);
+
+/** The agent is not at work: lower what was measured if its term is over. Any child. */
+void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now);
+
 /** The zone has a share of a limit over servers: nothing yet. The parent. */
 void adm_limit_begin_share(adm_zone_rec_t *zone);
 
@@ -58,6 +71,9 @@ bool adm_limit_has_lease(const adm_zone_rec_t *zone);
 /** @return whether the zone has no share because its lease is over: who comes is
  *  rejected. */
 bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
+
+/** @return whether, in addition, there was no lease since the zone joined. */
+bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone);
 
 /* Loads in sequence with `queued`: see adm_zone_begin_ticket_locked(). */
 

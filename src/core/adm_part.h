@@ -24,6 +24,7 @@ typedef enum adm_part_number_t {
  *  own. */
 typedef struct adm_part_t {
     size_t of_server; /* bytes of the server's record; 0: none */
+    size_t of_zone;   /* bytes of each zone's record */
     size_t
         of_child; /* bytes of each child's record, zeros when a child starts */
 } adm_part_t;

@@ -161,13 +161,12 @@ static void inherit_no_pipes(void)
 #endif
 }
 
-/* Let the program inherit a single descriptor, which is read-only: while the
- * program lives, no other server takes over this server's shares. */
-static void inherit_sign_of_life(void)
+/* The only descriptor that programs inherit; 0: none. */
+static int left_open;
+
+void adm_program_leave_open(int fd)
 {
-    if (watched->fleet.fd > 0) {
-        fcntl(watched->fleet.fd, F_SETFD, 0);
-    }
+    left_open = fd;
 }
 
 /* Called between fork and exec: only async-signal-safe functions. */
@@ -183,7 +182,9 @@ static void become_program(void)
     ADM_FAULT(program_noted);
     announced.rec = NULL;
     inherit_no_pipes();
-    inherit_sign_of_life();
+    if (left_open > 0) {
+        fcntl(left_open, F_SETFD, 0);
+    }
     if (announced.nice > 0) {
         /* Fails if httpd's own nice value is higher: the program inherits
          * that. */

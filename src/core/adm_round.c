@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "adm_agent.h"
-#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_layout.h"
+#include "adm_limit.h"
 #include "adm_lock.h"
 #include "adm_reap.h"
 #include "adm_segment.h"
@@ -70,6 +70,19 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     return count;
 }
 
+static void fall_back(adm_segment_t *segment, adm_usec_t now)
+{
+    uint32_t used = adm_zones_used(segment);
+    uint32_t idx;
+
+    if (!adm_due(&segment->header->next_fall_back, now, ADM_USEC_PER_SEC)) {
+        return;
+    }
+    for (idx = 1; idx <= used; idx++) {
+        adm_limit_fall_back(adm_zone_at(segment, idx), now);
+    }
+}
+
 /* In place of the agent; none while it is at work. */
 static uint32_t round_without_agent(adm_child_t *child, adm_usec_t now,
                                     bool is_to_show)
@@ -77,7 +90,7 @@ static uint32_t round_without_agent(adm_child_t *child, adm_usec_t now,
     if (adm_agent_is_at_work(child->segment, now)) {
         return 0;
     }
-    adm_auto_fall_back(child->segment, now);
+    fall_back(child->segment, now);
     return adm_round(child, now,
                      is_to_show
                          && adm_due(&child->segment->header->next_shown_round,

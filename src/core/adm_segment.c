@@ -50,14 +50,17 @@ typedef struct run_t {
     size_t size;
 } run_t;
 
-#define CORE_RUNS 12
-#define RUNS (CORE_RUNS + 2 * ADM_PARTS)
+#define CORE_RUNS 10
+#define PART_RUNS 3
+#define RUNS (CORE_RUNS + PART_RUNS * ADM_PARTS)
 
 static void list_part(adm_segment_t *segment, adm_part_number_t number,
-                      const adm_part_t *part, run_t runs[2])
+                      const adm_part_t *part, run_t runs[PART_RUNS])
 {
     runs[0] = (run_t){ &segment->parts[number].of_server, 1, part->of_server };
-    runs[1] = (run_t){ &segment->parts[number].of_child,
+    runs[1] = (run_t){ &segment->parts[number].of_zone, segment->sizes.zones,
+                       part->of_zone };
+    runs[2] = (run_t){ &segment->parts[number].of_child,
                        segment->sizes.children, part->of_child };
 }
 
@@ -72,8 +75,6 @@ static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
     const run_t core[CORE_RUNS] = { RUN(header, 1),
                                     RUN(zone_recs, sizes->zones),
                                     RUN(history_recs, sizes->zones),
-                                    RUN(auto_recs, sizes->zones),
-                                    RUN(fleet_recs, sizes->zones),
                                     RUN(child_recs, sizes->children),
                                     RUN(doorbell_recs, sizes->children),
                                     RUN(chunk_recs, segment->chunks),
@@ -84,7 +85,7 @@ static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
 #undef RUN
 #define PART(name, NAME)                                  \
     list_part(segment, ADM_PART_##NAME, &adm_part_##name, \
-              runs + CORE_RUNS + 2 * ADM_PART_##NAME);
+              runs + CORE_RUNS + PART_RUNS * ADM_PART_##NAME);
     memcpy(runs, core, sizeof(core));
     ADM_PARTS_WITH_RECORDS(PART)
 #undef PART
@@ -172,7 +173,6 @@ static void write_header(adm_segment_t *segment)
     header->chunks = segment->chunks;
     adm_segment_random(&header->instance, sizeof(header->instance));
     adm_segment_random(segment->secret, sizeof(segment->secret));
-    adm_segment_random(segment->fleet.id, sizeof(segment->fleet.id));
 }
 
 static bool is_size(uint32_t size, uint32_t max)
@@ -471,7 +471,8 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
     if (!entry->is_auto) {
         /* Before it holds: a number of before, or the least. */
         adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
-        atomic_fetch_add(&segment->auto_recs[entry->place].began, 1);
+        adm_limit_forget_term(rec);
+        atomic_fetch_add(&rec->measured_began, 1);
     }
     adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
     note_numbers(rec, entry, max, queue_length);

@@ -11,7 +11,6 @@
 #include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
-#include "fleet/fleet_shm.h"
 #include "fair/fair_flow.h"
 #include "adm_hand_over.h"
 #include "adm_layout.h"
@@ -142,16 +141,14 @@ static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 }
 
 /* Whether the ticket waits for a share of a limit across servers that this
- * server cannot get: the coordinator has never replied, and the first lease has
- * expired. */
+ * server cannot get: there was never a lease of one, and the time for the first
+ * is over. */
 static bool is_cut_off(const adm_ticket_t *ticket)
 {
-    const adm_segment_t *segment = ticket->child->segment;
-    adm_zone_t zone = { .idx = ticket->zone_idx };
-    const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
+    const adm_zone_rec_t *rec = adm_zone_at(ticket->child->segment,
+                                            ticket->zone_idx);
 
-    return rec && adm_limit_is_cut_off(rec)
-           && !adm_fleet_was_answered(segment, zone)
+    return rec && adm_limit_has_no_lease_yet(rec)
            && atomic_load(&rec_of(ticket)->state) == ADM_TICKET_WAITING;
 }
 

@@ -1,7 +1,6 @@
 /* adm_ticket_enter.c - one request asks for a permit.
  * Called by the module.
  */
-#include "auto/auto_shm.h"
 #include "adm_child.h"
 #include "adm_dry_run.h"
 #include "adm_expect.h"
@@ -190,7 +189,6 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
                       : not_counted(ticket, ADM_ZONE_RETIRED);
         adm_zone_unlock(segment, rec, now);
         ADM_FAULT(enter_unlocked);
-        adm_auto_wake(segment, rec);
     }
     else {
         outcome = not_counted(ticket, rv);

@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "adm_account.h"
-#include "auto/auto_shm.h"
-#include "fleet/fleet_engine.h"
-#include "fleet/fleet_shm.h"
 #include "fair/fair_flow.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
@@ -45,11 +42,6 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     }
     adm_zone_unlock(segment, rec, now);
     stats->available_kb = adm_account_available(segment, now);
-    stats->is_auto = adm_auto_is_wanted(segment, zone);
-    adm_fleet_view(segment, zone, &stats->fleet);
-    if (stats->is_auto) {
-        adm_auto_view(segment, zone, now, &stats->found);
-    }
     if (history) {
         adm_history_copy_out(&remembered, now, history);
     }
@@ -115,7 +107,6 @@ void adm_view_server(adm_segment_t *segment, adm_server_stats_t *stats)
         .has_agent = adm_agent_is_at_work(segment, adm_now()),
         .available_kb = adm_account_available(segment, adm_now())
     };
-    adm_engine_view(segment, &stats->engine);
     while ((rec = adm_child_next(segment, &idx))) {
         stats->workers_held += atomic_load(&rec->workers_held);
         stats->blocked += atomic_load(&rec->blocked);

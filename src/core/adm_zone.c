@@ -160,18 +160,28 @@ static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
  * happened. It is woken only once. */
 static bool is_watched_locked(adm_zone_rec_t *zone)
 {
-    unsigned watch = atomic_load_explicit(&zone->share_watch,
-                                          memory_order_relaxed);
+    unsigned watch = atomic_load_explicit(&zone->watch, memory_order_relaxed);
+    unsigned active, queued;
 
-    if (watch == 0
-        || !((watch & ADM_WATCH_QUEUE && atomic_load(&zone->queued) > 0)
-             || (watch & ADM_WATCH_BACK
-                 && atomic_load(&zone->active)
-                        < atomic_load(&zone->share_bound)))) {
+    if (watch == 0) {
         return false;
     }
-    atomic_store(&zone->share_watch, 0);
+    active = atomic_load(&zone->active);
+    queued = atomic_load(&zone->queued);
+    if (!(watch & ADM_WATCH_ENTER && (active > 0 || queued > 0))
+        && !(watch & ADM_WATCH_QUEUE && queued > 0)
+        && !(watch & ADM_WATCH_BACK
+             && active < atomic_load(&zone->share_bound))) {
+        return false;
+    }
+    atomic_store(&zone->watch, 0);
     return true;
+}
+
+void adm_zone_watch_locked(adm_zone_rec_t *zone, unsigned which, unsigned watch)
+{
+    atomic_store(&zone->watch, (atomic_load(&zone->watch) & ~which) | watch);
+    ADM_FAULT(watch_set);
 }
 
 void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
@@ -192,7 +202,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
         is_watched = is_watched_locked(zone);
         adm_lock_release(&zone->lock);
         if (is_watched) {
-            ADM_FAULT(fleet_unwatched);
+            ADM_FAULT(watch_taken);
             adm_agent_wake(segment);
         }
         if (wakes.count) {

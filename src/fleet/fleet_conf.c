@@ -5,6 +5,7 @@
 #include <http_config.h>
 
 #include "fleet_conf.h"
+#include "module/conf.h"
 #include "module/parse.h"
 
 #define LEASE_LEAST (3 * ADM_USEC_PER_SEC)
@@ -15,9 +16,12 @@ static const char *const fallbacks[] = { [ADM_FALLBACK_KEEP] = "keep",
                                          [ADM_FALLBACK_REJECT] = "reject",
                                          [ADM_FALLBACK_OPEN] = "open" };
 
-static admission_server_conf_t *conf_of(server_rec *s)
+static fleet_conf_t *conf_of(server_rec *s)
 {
-    return ap_get_module_config(s->module_config, &admission_module);
+    admission_server_conf_t *conf = ap_get_module_config(s->module_config,
+                                                         &admission_module);
+
+    return &conf->fleet;
 }
 
 /* The scheme of the URL names the provider. */
@@ -86,7 +90,7 @@ static bool shows_secret(const char *word)
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
                                        char *const argv[])
 {
-    admission_server_conf_t *conf = conf_of(cmd->server);
+    fleet_conf_t *conf = conf_of(cmd->server);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
     char **options;
     int n;
@@ -136,7 +140,7 @@ static bool parse_fallback(const char *word, adm_fallback_t *fallback)
     return false;
 }
 
-static bool parse_term(const char *option, admission_server_conf_t *conf)
+static bool parse_term(const char *option, fleet_conf_t *conf)
 {
     if (strncasecmp(option, "lease=", 6) == 0) {
         return admission_parse_time(option + 6, LEASE_LEAST, &conf->lease);
@@ -155,7 +159,7 @@ static bool parse_term(const char *option, admission_server_conf_t *conf)
 const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
                                       char *const argv[])
 {
-    admission_server_conf_t *conf = conf_of(cmd->server);
+    fleet_conf_t *conf = conf_of(cmd->server);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
     int n;
 
@@ -178,7 +182,7 @@ const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
 
 admission_fleet_t admission_fleet(server_rec *s)
 {
-    const admission_server_conf_t *conf = conf_of(s);
+    const fleet_conf_t *conf = conf_of(s);
 
     return (admission_fleet_t){ .provider = conf->engine,
                                 .address = conf->engine_address,

@@ -5,9 +5,17 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "core/adm.h"
 #include "engine.h"
 
-#include "module/conf.h"
+/** In the configuration of the main server. */
+typedef struct fleet_conf_t {
+    const engine_provider_t *engine; /* NULL: none */
+    const engine_address_t *engine_address;
+    adm_usec_t lease;        /* 0: unset */
+    adm_usec_t hold;         /* 0: auto */
+    adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
+} fleet_conf_t;
 
 /** httpd's functions for these directives. */
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
@@ -15,6 +23,17 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
 
 const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
                                       char *const argv[]);
+
+#define FLEET_DIRECTIVES                                                     \
+    AP_INIT_TAKE_ARGV(                                                       \
+        "AdmissionEngine", admission_fleet_set_engine, NULL, RSRC_CONF,      \
+        "URL of the server that distributes shared limits, hosts, "          \
+        "and options such as password-file=path and "                        \
+        "timeout=time"),                                                     \
+        AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL, \
+                          RSRC_CONF,                                         \
+                          "lease=time, hold=time|auto and "                  \
+                          "fallback=keep|reject|open")
 
 /** What holds of all zones that are shared. */
 typedef struct admission_fleet_t {

@@ -284,9 +284,8 @@ static void open_engine(void)
         law_fleet_begin(&all.zones[n].law, now);
         all.zones[n].is_joined = false;
     }
-    adm_fleet_id(all.self->segment, all.engine_setup.self.id);
-    apr_cpystrn(all.engine_setup.self.predecessor,
-                adm_fleet_predecessor(all.self->segment),
+    adm_fleet_id(all.self->segment, all.setup->self, all.engine_setup.self.id);
+    apr_cpystrn(all.engine_setup.self.predecessor, all.setup->self->predecessor,
                 LAW_FLEET_ID_LENGTH + 1);
     all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
 }
@@ -301,7 +300,7 @@ static void take_another_name(adm_usec_t now)
     all.rename_at = now + RENAME_USEC;
     all.setup->provider->close(all.engine);
     apr_pool_clear(all.pool);
-    adm_fleet_renew_id(all.self->segment, all.setup->id_fd);
+    adm_fleet_renew_id(all.self->segment, all.setup->self, all.setup->id_fd);
     open_engine();
 }
 

@@ -6,6 +6,7 @@
 
 #include "agent/agent_duty.h"
 #include "engine.h"
+#include "fleet_view.h"
 
 /** A zone that has a share of a fleet limit. */
 typedef struct agent_share_t {
@@ -41,6 +42,7 @@ typedef struct agent_fleet_news_t {
 typedef struct agent_fleet_t {
     const engine_provider_t *provider;
     const engine_address_t *address;
+    const adm_fleet_self_t *self;
     const char *name; /* of this server, for people */
     const agent_share_t *zones;
     uint32_t count;

@@ -1,23 +1,23 @@
 /* fleet_engine.c - what is known of the engine of limits over servers, to be shown.
- * Called by src/agent and adm_view, and by the module to show it.
+ * Called by fleet_duty, and by fleet to show it.
  */
 #include "core/adm_clock.h"
 #include "fleet_engine.h"
 #include "core/adm_fault.h"
-#include "core/adm_layout.h"
+#include "fleet_shm.h"
 #include "core/adm_words.h"
 
 /* ---- the connection --------------------------------------------------------- */
 
 void adm_engine_begin(adm_child_t *self, bool is_wanted)
 {
-    atomic_store(&self->segment->header->engine.state,
+    atomic_store(&fleet_engine_rec_of(self->segment)->state,
                  is_wanted ? ADM_ENGINE_LOST : ADM_ENGINE_OFF);
 }
 
 void adm_engine_count(adm_child_t *self, adm_engine_event_t event)
 {
-    adm_engine_rec_t *rec = &self->segment->header->engine;
+    fleet_engine_rec_t *rec = fleet_engine_rec_of(self->segment);
 
     atomic_fetch_add(&rec->counts[event], 1);
     if (event == ADM_ENGINE_CONNECT) {
@@ -30,7 +30,7 @@ void adm_engine_count(adm_child_t *self, adm_engine_event_t event)
 
 void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec)
 {
-    adm_engine_rec_t *rec = &self->segment->header->engine;
+    fleet_engine_rec_t *rec = fleet_engine_rec_of(self->segment);
     uint64_t took = took_usec > 0 ? (uint64_t)took_usec : 0;
 
     adm_engine_count(self, ADM_ENGINE_SYNC);
@@ -49,7 +49,7 @@ const char *adm_engine_state_name(adm_engine_state_t state)
 
 void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 {
-    adm_engine_rec_t *rec = &segment->header->engine;
+    fleet_engine_rec_t *rec = fleet_engine_rec_of(segment);
     uint64_t syncs;
     int event;
 
@@ -69,7 +69,7 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_who_t *who)
 {
-    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
+    fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
     if (!rec) {
         return;
@@ -84,7 +84,7 @@ void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
 bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
                     law_fleet_who_t *who, adm_usec_t *age_usec)
 {
-    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
+    const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     unsigned before;
     adm_usec_t at;
     uint32_t n;

@@ -1,12 +1,12 @@
 /* fleet_engine.h - what is known of the engine of limits over servers, to be shown.
- * Called by src/agent; adm_engine_view() and adm_engine_who() are in adm.h.
+ * Called by fleet_duty; what is shown is in fleet_view.h.
  *
  * Nothing is decided by it. No function takes a lock.
  */
 #ifndef FLEET_ENGINE_H
 #define FLEET_ENGINE_H
 
-#include "core/adm.h"
+#include "fleet_view.h"
 
 /** An agent begins: is an engine wanted? */
 void adm_engine_begin(adm_child_t *self, bool is_wanted);

@@ -23,10 +23,12 @@
 #include <unistd.h>
 
 #include <httpd.h>
+#include <apr_strings.h>
 #include <http_config.h>
 #include <http_log.h>
 
 #include "fleet_predecessor.h"
+#include "module/conf.h"
 #include "module/private_file.h"
 
 APLOG_USE_MODULE(admission);
@@ -35,6 +37,7 @@ APLOG_USE_MODULE(admission);
 #define FIFO_NAME "admission.fleet.alive"
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 #define ROOM 160
+#define SELF_KEY "mod_admission.fleet.%u"
 
 /* ---- the FIFO ------------------------------------------------------------- */
 
@@ -116,12 +119,12 @@ static void read_id(int file, const struct stat *fifo,
 }
 
 static bool write_id(int file, const struct stat *fifo,
-                     const adm_segment_t *segment)
+                     const adm_segment_t *segment, const adm_fleet_self_t *self)
 {
     char id[ADM_FLEET_ID_ROOM], of_fifo[ROOM], text[ADM_FLEET_ID_ROOM + ROOM];
     int length;
 
-    adm_fleet_id(segment, id);
+    adm_fleet_id(segment, self, id);
     describe_fifo(fifo, of_fifo);
     length = snprintf(text, sizeof(text), "%s%s", id, of_fifo);
     return pwrite(file, text, (size_t)length, 0) == length
@@ -133,14 +136,14 @@ static bool write_id(int file, const struct stat *fifo,
 /* Read whom this server follows, and leave its own id for the next one.
  * @return the descriptor of this server's FIFO; -1: errno has the reason. */
 static int take_over(int file, const char *fifo_path, server_rec *s,
-                     const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
+                     const adm_segment_t *segment, adm_fleet_self_t *self)
 {
     struct stat before, own;
     predecessor_t predecessor = look_at_fifo(fifo_path, &before);
     int fifo;
 
     if (predecessor == ENDED) {
-        read_id(file, &before, id);
+        read_id(file, &before, self->predecessor);
     }
     if (predecessor == ALIVE) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0150)
@@ -149,24 +152,37 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
                      "lease and hold are over");
     }
     fifo = make_fifo(fifo_path, &own);
-    return fifo >= 0 && write_id(file, &own, segment) ? fifo : -1;
+    return fifo >= 0 && write_id(file, &own, segment, self) ? fifo : -1;
+}
+
+/* Kept across restarts, as long as the segment is. */
+adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p)
+{
+    const char *key = apr_psprintf(p, SELF_KEY, adm_segment_version());
+    adm_fleet_self_t *self = ap_retained_data_get(key);
+
+    if (!self) {
+        self = ap_retained_data_create(key, sizeof(*self));
+        adm_fleet_begin_self(self);
+    }
+    return self;
 }
 
 void admission_predecessor_find(apr_pool_t *p, server_rec *s,
                                 adm_segment_t *segment)
 {
     const char *path = ap_runtime_dir_relative(p, FILE_NAME);
-    char id[ADM_FLEET_ID_ROOM] = "";
+    adm_fleet_self_t *self = admission_predecessor_self(p);
     int file, fifo = -1;
 
-    if (adm_fleet_has_followed(segment)) {
+    if (self->fd != 0) {
         return;
     }
     file = admission_private_file_open(path);
     /* Two servers that start together must not both follow the same one. */
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0) {
         fifo = take_over(file, ap_runtime_dir_relative(p, FIFO_NAME), s,
-                         segment, id);
+                         segment, self);
     }
     if (fifo < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0149)
@@ -178,7 +194,10 @@ void admission_predecessor_find(apr_pool_t *p, server_rec *s,
     if (file >= 0) {
         close(file);
     }
-    adm_fleet_follow(segment, fifo, fifo >= 0 ? id : "");
+    if (fifo < 0) {
+        *self->predecessor = '\0';
+    }
+    self->fd = fifo;
 }
 
 int admission_predecessor_open(apr_pool_t *p)

@@ -2,7 +2,12 @@
 #ifndef FLEET_PREDECESSOR_H
 #define FLEET_PREDECESSOR_H
 
-#include "module/conf.h"
+#include <httpd.h>
+
+#include "fleet_view.h"
+
+/** @return who this server is for the engine, in this process and those that it forks. */
+adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p);
 
 /** Find out whether all of the server that ran here before have ended, and whose name it
  *  had for the engine; leave this one's name for the next. The parent, at each load; what

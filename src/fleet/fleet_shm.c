@@ -14,6 +14,9 @@
 #include "core/adm_zone.h"
 #include "core/adm_number.h"
 
+const adm_part_t adm_part_fleet = { .of_server = sizeof(fleet_engine_rec_t),
+                                    .of_zone = sizeof(fleet_rec_t) };
+
 _Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
                "an id is what the engine is told");
 
@@ -27,7 +30,7 @@ static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
     if (is_tight || atomic_load(&zone->active) > share) {
         watch |= ADM_WATCH_BACK;
     }
-    atomic_store(&zone->share_watch, watch);
+    adm_zone_watch_locked(zone, ADM_WATCH_QUEUE | ADM_WATCH_BACK, watch);
 }
 
 /* What of the share still holds, if that is less than the word says. */
@@ -97,6 +100,7 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
             ADM_FAULT(fleet_set);
         }
         atomic_store(&rec->share_until, share->until_usec);
+        atomic_store(&rec->share_had_lease, 1);
         ADM_FAULT(fleet_leased);
         watch_locked(rec, false);
     }
@@ -111,13 +115,20 @@ bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
     return rec && !adm_limit_has_lease(rec);
 }
 
-void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
+void adm_fleet_begin_self(adm_fleet_self_t *self)
+{
+    *self = (adm_fleet_self_t){ .fd = 0 };
+    adm_segment_random(self->id, sizeof(self->id));
+}
+
+void adm_fleet_id(const adm_segment_t *segment, const adm_fleet_self_t *self,
+                  char id[ADM_FLEET_ID_ROOM])
 {
     unsigned char bytes[ADM_SECRET_LENGTH];
-    uint64_t salt = atomic_load(&segment->header->engine.salt);
+    uint64_t salt = atomic_load(&fleet_engine_rec_of(segment)->salt);
     size_t n;
 
-    memcpy(bytes, segment->fleet.id, sizeof(bytes));
+    memcpy(bytes, self->id, sizeof(bytes));
     for (n = 0; n < sizeof(salt); n++) {
         bytes[n] ^= (unsigned char)(salt >> 8 * n);
     }
@@ -126,46 +137,24 @@ void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM])
     }
 }
 
-bool adm_fleet_has_followed(const adm_segment_t *segment)
-{
-    return segment->fleet.fd != 0;
-}
-
-void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor)
-{
-    segment->fleet.fd = fd;
-    snprintf(segment->fleet.predecessor, ADM_FLEET_ID_ROOM, "%s", predecessor);
-}
-
-const char *adm_fleet_predecessor(const adm_segment_t *segment)
-{
-    return segment->fleet.predecessor;
-}
-
-void adm_fleet_renew_id(adm_segment_t *segment, int id_fd)
+void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
+                        int id_fd)
 {
     uint64_t salt;
 
-    if (segment->fleet.fd > 0 && ftruncate(id_fd, 0) != 0) {
+    if (self->fd > 0 && ftruncate(id_fd, 0) != 0) {
         return; /* the next server would follow the other one */
     }
     adm_segment_random(&salt, sizeof(salt));
-    atomic_store(&segment->header->engine.salt, salt);
+    atomic_store(&fleet_engine_rec_of(segment)->salt, salt);
 }
 
 /* ---- what is shown ---------------------------------------------------------- */
 
-bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone)
-{
-    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
-
-    return rec && atomic_load(&rec->limit) != 0;
-}
-
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply)
 {
-    adm_fleet_rec_t *rec = adm_fleet_at(self->segment, zone.idx);
+    fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
     if (!rec || reply->answer != LAW_FLEET_OK) {
         return;
@@ -198,7 +187,7 @@ static adm_usec_t left(adm_usec_t until, adm_usec_t now)
 void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
                     adm_fleet_t *shown)
 {
-    const adm_fleet_rec_t *rec = adm_fleet_at(segment, zone.idx);
+    const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
     adm_usec_t now = adm_clock_of_leases();
 

@@ -1,5 +1,5 @@
 /* fleet_shm.h - this server's share of a limit over many.
- * Called by src/agent; adm_fleet_view() is in adm.h.
+ * Called by fleet_duty and fleet; what is shown is in fleet_view.h.
  *
  * docs/dev/fleet.md has the rules. Only these functions touch the share of a zone, but for
  * its beginning and end (adm_segment_share()).
@@ -7,8 +7,46 @@
 #ifndef FLEET_SHM_H
 #define FLEET_SHM_H
 
-#include "core/adm.h"
-#include "law_fleet.h"
+#include "core/adm_layout.h"
+#include "fleet_view.h"
+
+/** What the engine last said of a zone, to be shown. By the agent alone; nothing is
+ *  decided by it. `who` may be any bytes: a process that shows it ends the names. */
+typedef struct fleet_rec_t {
+    atomic_uint limit, granted, servers, reserved, wanted;
+    _Atomic adm_usec_t learns_until; /* on adm_clock_of_leases() */
+    _Atomic adm_usec_t who_at;       /* of `who`, on the same; 0: none yet */
+    atomic_uint who_sequence;        /* odd while it is written, else even */
+    atomic_uint
+        who[sizeof(law_fleet_who_t) / sizeof(unsigned)]; /* law_fleet_who_t */
+} __attribute__((aligned(ADM_CACHE_LINE))) fleet_rec_t;
+
+_Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
+               "those who share a limit are copied by words");
+
+/** What happened between this server and the engine, to be shown. By the agent alone;
+ *  atomic. */
+typedef struct fleet_engine_rec_t {
+    atomic_uint state; /* adm_engine_state_t */
+    _Atomic uint64_t counts[ADM_ENGINE_EVENTS];
+    _Atomic uint64_t round_trip_usec; /* sum of ADM_ENGINE_SYNC */
+    _Atomic uint64_t round_trip_max_usec;
+    _Atomic uint64_t salt; /* of the id, once another server had that */
+} fleet_engine_rec_t;
+
+/** @return the record of a zone; NULL for a number that cannot be. */
+static inline fleet_rec_t *fleet_rec_at(const adm_segment_t *segment,
+                                        adm_zone_t zone)
+{
+    return adm_part_zone_at(segment, ADM_PART_FLEET, sizeof(fleet_rec_t),
+                            zone.idx);
+}
+
+static inline fleet_engine_rec_t *
+fleet_engine_rec_of(const adm_segment_t *segment)
+{
+    return segment->parts[ADM_PART_FLEET].of_server;
+}
 
 /**
  * Promise (R1): lower the share to what is kept of it or runs, and say what is promised.
@@ -38,17 +76,12 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply);
 
-/** @return whom this server follows, as adm_fleet_follow() has it. */
-const char *adm_fleet_predecessor(const adm_segment_t *segment);
-
 /** From now on this server, with all its agents to come, has another id. No server
  *  follows the one that it had, which may belong to another server.
  *
  * @param id_fd  the file that has this server's id, open for writing; -1: there is none */
-void adm_fleet_renew_id(adm_segment_t *segment, int id_fd);
-
-/** @return whether the engine has ever answered for the zone. */
-bool adm_fleet_was_answered(const adm_segment_t *segment, adm_zone_t zone);
+void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
+                        int id_fd);
 
 /** @return whether the zone's lease is over. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);

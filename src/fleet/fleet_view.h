@@ -1,22 +1,11 @@
 /* fleet_view.h - one limit over many servers: what is shown of it.
- * Included by adm.h, which is what others include.
+ * Included by fleet.c and the headers of fleet.
  */
 #ifndef FLEET_VIEW_H
 #define FLEET_VIEW_H
 
-#include "core/adm/base.h"
+#include "core/adm.h"
 #include "law_fleet.h"
-
-/** What holds of a zone's share when its lease is over. */
-typedef enum adm_fallback_t {
-    ADM_FALLBACK_NONE,   /* the limit is not shared */
-    ADM_FALLBACK_KEEP,   /* the share as it was */
-    ADM_FALLBACK_REJECT, /* nothing */
-    ADM_FALLBACK_OPEN    /* the zone's other limits alone */
-} adm_fallback_t;
-
-/** How long a server that begins waits for its first share. */
-#define ADM_FLEET_FIRST_USEC (3 * ADM_USEC_PER_SEC)
 
 typedef enum adm_fleet_state_t {
     ADM_FLEET_OFF,      /* the limit is not shared */
@@ -43,18 +32,24 @@ typedef struct adm_fleet_t {
 
 #define ADM_FLEET_ID_ROOM (LAW_FLEET_ID_LENGTH + 1)
 
-/** This server's name for the engine: random, that of the segment. */
-void adm_fleet_id(const adm_segment_t *segment, char id[ADM_FLEET_ID_ROOM]);
+/** Who this server is for the engine. In private memory of the parent, which all
+ *  processes of the server inherit. */
+typedef struct adm_fleet_self_t {
+    unsigned char id[ADM_SECRET_LENGTH];
+    char predecessor
+        [ADM_FLEET_ID_ROOM]; /* the id of the server that ran here before, of
+                                          * which no process is left, nor a program;
+                                          * "": none */
+    int fd; /* by which the next server sees whether a process of this one lives: open for
+             * reading, inherited by programs. -1: there is none; 0: not opened yet */
+} adm_fleet_self_t;
 
-/** @return whether adm_fleet_follow() was called, by the parent. */
-bool adm_fleet_has_followed(const adm_segment_t *segment);
+/** A server begins: with a random id. */
+void adm_fleet_begin_self(adm_fleet_self_t *self);
 
-/** Note whom this server follows: the id of one of which no process is left, nor a
- *  program; "": nobody. The parent, once.
- *
- * @param fd  by which the next server sees whether a process of this one lives: open for
- *            reading, inherited by programs. -1: there is none */
-void adm_fleet_follow(adm_segment_t *segment, int fd, const char *predecessor);
+/** This server's name for the engine. */
+void adm_fleet_id(const adm_segment_t *segment, const adm_fleet_self_t *self,
+                  char id[ADM_FLEET_ID_ROOM]);
 
 /** What there is of the connection with the engine. */
 typedef enum adm_engine_state_t {

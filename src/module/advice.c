@@ -250,7 +250,7 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
             apr_file_printf(out, " target %" APR_TIME_T_FMT "ms",
                             apr_time_as_msec(zone->queue_target));
         }
-        if (zone->is_fleet) {
+        if (zone->is_shared) {
             apr_file_printf(out, " fleet");
         }
         dump_order(out, zone->apparent);

@@ -24,11 +24,9 @@
 #include "conf.h"
 #include "zones.h"
 #include "agent_process.h"
-#include "auto/auto.h"
 #include "capacity.h"
-#include "fleet/fleet_predecessor.h"
+#include "part.h"
 #include "process.h"
-#include "fleet/fleet_shares.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -46,27 +44,67 @@ APLOG_USE_MODULE(admission);
 /* State of the parent, for this configuration. */
 static apr_pool_t *pool;
 static server_rec *server;
-static apr_proc_t *process; /* NULL: no agent is wanted */
-static agent_tune_setup_t *tuned;
-static agent_fleet_t *fleet; /* NULL: no zone is shared */
+static apr_proc_t *process;                      /* NULL: no agent is wanted */
+static void *setups[ADMISSION_PARTS_NUMBER + 1]; /* of duties */
 static adm_usec_t started_at;
 static bool is_running;
 static bool has_warned;
 
 /* ---- the agent ------------------------------------------------------------ */
 
+static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2])
+{
+    int part;
+
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        const admission_part_agent_t *agent = &admission_parts[part]->agent;
+
+        if (agent->duty) {
+            *tasks++ = (agent_task_t){ agent->duty, setups[part] };
+        }
+    }
+    *tasks++ = (agent_task_t){ &agent_account_duty, NULL };
+    *tasks = (agent_task_t){ NULL, NULL };
+}
+
+static bool has_measured_limit(void)
+{
+    const apr_array_header_t *zones = admission_zones();
+    int i;
+
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        if (zone->said.is_auto && zone->handle.idx != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The process that lowers a limit when memory is short must not wait for memory. */
+static void lock_memory(void)
+{
+    apr_status_t rv = has_measured_limit() ? agent_lock_memory() : APR_SUCCESS;
+
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_DEBUG, rv, server, ADMLOGNO(0137)
+                     "the agent's memory cannot be locked: it may be late when "
+                     "the system swaps");
+    }
+}
+
 static void work(pid_t parent)
 {
-    const agent_task_t tasks[] = { { &agent_tune_duty, tuned },
-                                   { &agent_account_duty, NULL },
-                                   { &agent_fleet_duty, fleet },
-                                   { NULL, NULL } };
+    agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2];
     adm_segment_t *segment = admission_process_segment();
     apr_status_t rv;
 
     agent_begin(segment);
     ap_close_listeners();
-    admission_auto_begin(server, tuned);
+    lock_memory();
+    list_tasks(tasks);
     /* No exit handlers: they are the parent's. */
     if (ap_run_drop_privileges(pool, server) != OK) {
         _exit(CANNOT_WORK); /* httpd has logged the reason */
@@ -98,35 +136,44 @@ static void warn_of_none(apr_status_t rv)
 static void ended(int reason, void *data, apr_wait_t status);
 
 /* Files that only the agent writes: no other process has them. */
-static void open_files(void)
+static void open_files(int *files[ADMISSION_PARTS_NUMBER + 1])
 {
-    admission_auto_open(pool, server, tuned);
-    if (fleet) {
-        fleet->id_fd = admission_predecessor_open(pool);
+    int part;
+
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        const admission_part_agent_t *agent = &admission_parts[part]->agent;
+
+        files[part] = agent->open && setups[part]
+                          ? agent->open(pool, server, setups[part])
+                          : NULL;
     }
 }
 
-static void close_files(void)
+static void close_files(int *files[ADMISSION_PARTS_NUMBER + 1])
 {
-    admission_auto_close(tuned);
-    if (fleet && fleet->id_fd >= 0) {
-        close(fleet->id_fd);
-        fleet->id_fd = -1;
+    int part;
+
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        if (files[part] && *files[part] >= 0) {
+            close(*files[part]);
+            *files[part] = -1;
+        }
     }
 }
 
 static void start(void)
 {
+    int *files[ADMISSION_PARTS_NUMBER + 1];
     pid_t parent = getpid();
     apr_status_t rv;
 
     started_at = adm_now();
-    open_files();
+    open_files(files);
     rv = apr_proc_fork(process, pool);
     if (rv == APR_INCHILD) {
         work(parent);
     }
-    close_files();
+    close_files(files);
     if (rv != APR_INPARENT) {
         warn_of_none(rv);
         return;
@@ -238,6 +285,8 @@ static bool is_wanted(void)
 int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                                 apr_pool_t *ptemp, server_rec *s)
 {
+    int part;
+
     pool = pconf;
     server = s;
     process = NULL;
@@ -245,8 +294,11 @@ int admission_agent_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     has_warned = false;
     if (is_wanted()) {
         process = apr_pcalloc(pconf, sizeof(*process));
-        tuned = admission_auto_setup(pconf, s);
-        fleet = admission_shares_setup(pconf, s);
+        for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+            setups[part] = admission_parts[part]->agent.setup
+                               ? admission_parts[part]->agent.setup(pconf, s)
+                               : NULL;
+        }
         apr_pool_cleanup_register(pconf, NULL, end, apr_pool_cleanup_null);
         start();
     }

@@ -10,6 +10,8 @@
 #include "core/adm.h"
 
 #include "auto/auto_conf.h"
+#include "fleet/fleet_conf.h"
+#include "limit.h"
 #include "nice/nice_conf.h"
 #include "recycle/recycle_conf.h"
 #include "spool/spool_conf.h"
@@ -59,7 +61,7 @@ typedef struct admission_zone_t {
      * configuration files show. For warnings and the list of zones. */
     const struct admission_dir_conf_t *apparent;
     bool uses_flows;   /* some requests have a key, cost or priority */
-    bool is_fleet;     /* the limit is shared by a group of servers */
+    bool is_shared;    /* the limit is shared by a group of servers */
     adm_zone_t handle; /* idx 0: no limit, the zone table was full */
 } admission_zone_t;
 
@@ -69,7 +71,7 @@ typedef struct admission_section_t {
     admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
     const char *zone_name;  /* set by AdmissionZone; NULL: named after the
                              * section */
-    bool is_fleet;          /* AdmissionZone has the option "fleet" */
+    bool is_shared;         /* AdmissionZone has the option "fleet" */
     const char *place;      /* file:line of MaxConcurrent, otherwise of
                              * AdmissionZone */
     const char *name;       /* the section in the zone's name; NULL: no usable
@@ -150,13 +152,9 @@ typedef struct admission_server_conf_t {
     const char *reserve_place; /* file:line; NULL: unset */
     int parking;               /* -1: unset */
     recycle_conf_t recycle;
-    const char *state_file; /* NULL: unset; "": off */
+    auto_conf_t tune;
     spool_server_conf_t spool;
-    const struct engine_provider_t *engine; /* NULL: none */
-    const struct engine_address_t *engine_address;
-    adm_usec_t lease;        /* 0: unset */
-    adm_usec_t hold;         /* 0: auto */
-    adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
+    fleet_conf_t fleet;
 } admission_server_conf_t;
 
 /** Create and merge configurations. Called by httpd. */

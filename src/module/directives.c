@@ -34,7 +34,9 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     admission_section_t *section;
 
     if (!error) {
-        error = admission_limit_parse(cmd->pool, arg, min, max, &said);
+        error = strcasecmp(arg, "auto") == 0
+                    ? auto_conf_parse(cmd->pool, min, max, &said)
+                    : admission_limit_parse(cmd->pool, arg, min, &said);
     }
     if (error) {
         return error;
@@ -155,7 +157,7 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
             option);
     }
     admission_sections_note(cmd, dir_conf)->zone_name = arg;
-    admission_sections_note(cmd, dir_conf)->is_fleet = option != NULL;
+    admission_sections_note(cmd, dir_conf)->is_shared = option != NULL;
     return NULL;
 }
 
@@ -314,27 +316,6 @@ static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
     return error ? error : parse_flag(cmd, arg, &conf->parking);
 }
 
-static const char *set_state_file(cmd_parms *cmd, void *dir_conf,
-                                  const char *arg)
-{
-    admission_server_conf_t *conf =
-        ap_get_module_config(cmd->server->module_config, &admission_module);
-    const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-
-    if (error) {
-        return error;
-    }
-    conf->state_file = strcasecmp(arg, "off") == 0
-                           ? ""
-                           : ap_server_root_relative(cmd->pool, arg);
-    return *arg && conf->state_file
-               ? NULL
-               : apr_psprintf(cmd->pool,
-                              "AdmissionStateFile: '%s' is not a file path or "
-                              "'off'",
-                              arg);
-}
-
 /* httpd passes a directive only to modules that declare it. As a side effect,
  * mod_info lists these two for this module as well. */
 #define ACTION_OF_MOD_ACTIONS "Action"
@@ -381,18 +362,8 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE1(
         "AdmissionParking", set_parking, NULL, RSRC_CONF,
         "On or Off; On: wait without a worker if the MPM supports it"),
-    AP_INIT_TAKE1("AdmissionStateFile", set_state_file, NULL, RSRC_CONF,
-                  "file that preserves automatic limits across stop and start, "
-                  "or 'off'"),
-    AP_INIT_TAKE_ARGV(
-        "AdmissionEngine", admission_fleet_set_engine, NULL, RSRC_CONF,
-        "URL of the server that distributes shared limits, hosts, "
-        "and options such as password-file=path and "
-        "timeout=time"),
-    AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL,
-                      RSRC_CONF,
-                      "lease=time, hold=time|auto and "
-                      "fallback=keep|reject|open"),
+    AUTO_DIRECTIVES,
+    FLEET_DIRECTIVES,
     /* Directives of mod_actions, which it reads as well. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO,

@@ -12,11 +12,9 @@
 #include <http_log.h>
 #include <http_main.h>
 
-#include "fleet/fleet_conf.h"
 #include "zones.h"
 #include "capacity.h"
 #include "lifecycle.h"
-#include "fleet/fleet_predecessor.h"
 #include "process.h"
 
 APLOG_USE_MODULE(admission);
@@ -182,12 +180,10 @@ static void warn_of_full_table(server_rec *s, const admission_zone_t *first,
     }
 }
 
-/* @return whether any has a share of a limit over servers. */
-static bool configure_zones(server_rec *s, adm_segment_t *segment)
+static void configure_zones(server_rec *s, adm_segment_t *segment)
 {
     const apr_array_header_t *zones = admission_zones();
     const admission_zone_t *first = NULL;
-    bool has_shares = false;
     int i, without = 0;
 
     adm_segment_begin_load(segment);
@@ -201,10 +197,6 @@ static bool configure_zones(server_rec *s, adm_segment_t *segment)
             }
             continue;
         }
-        has_shares |= zone->is_fleet;
-        adm_segment_share(segment, zone->handle,
-                          zone->is_fleet ? admission_fleet(s).fallback
-                                         : ADM_FALLBACK_NONE);
         if (adm_segment_use_flows(segment, zone->handle, zone->uses_flows)
             != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
@@ -218,7 +210,6 @@ static bool configure_zones(server_rec *s, adm_segment_t *segment)
     warn_of_full_table(s, first, without);
     adm_segment_end_load(segment, (uint32_t)admission_capacity_for_zones(s),
                          s->timeout);
-    return has_shares;
 }
 
 int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
@@ -242,10 +233,7 @@ int admission_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     admission_process_use(segment);
-    if (configure_zones(s, segment)) {
-        /* mod_cgid's daemon, which forks soon, has to inherit what it opens. */
-        admission_predecessor_find(ptemp, s, segment);
-    }
+    configure_zones(s, segment);
     warn_of_small_segment(s, segment);
     return OK;
 }

@@ -18,9 +18,23 @@
 
 #include "core/adm_part.h"
 
+struct agent_duty_t;
 struct admission_dir_conf_t;
 struct admission_field_t;
+struct admission_view_t;
 struct admission_visit_t;
+struct admission_zone_t;
+
+/** What the agent does for a capability. */
+typedef struct admission_part_agent_t {
+    const struct agent_duty_t *duty; /* NULL: nothing */
+    /** In the parent, at each load. @return what the duty begins with, in @a p. */
+    void *(*setup)(apr_pool_t *p, server_rec *s);
+    /** In the parent, before each fork of an agent: open the file that only the agent
+     *  writes. NULL: there is none.
+     *  @return the descriptor in @a setup, which is closed after the fork; -1: none. */
+    int *(*open)(apr_pool_t *p, server_rec *s, void *setup);
+} admission_part_agent_t;
 
 /** One capability. Its constant is named admission_part_NAME. */
 typedef struct admission_part_t {
@@ -50,8 +64,18 @@ typedef struct admission_part_t {
      *  @return what the handler hook returns: OK or SUSPENDED. */
     int (*rest)(request_rec *r, void *begun);
 
-    const struct admission_field_t
-        *server_fields; /* a row without a name ends them */
+    admission_part_agent_t agent;
+
+    /* Outputs. Of fields a row without a name ends the list. NULL: none. */
+
+    const struct admission_field_t *zone_fields;
+    const struct admission_field_t *server_fields;
+    /** Write what people have to know of a zone on its page; @a view NULL: of the server. */
+    void (*say)(request_rec *r, apr_pool_t *p,
+                const struct admission_view_t *view);
+    /** Write more members of a zone in JSON, each with a comma in front. */
+    void (*write_json)(request_rec *r, apr_pool_t *p,
+                       const struct admission_zone_t *zone);
 } admission_part_t;
 
 #define ADMISSION_PART_DECLARE(name, NAME) \

@@ -11,7 +11,6 @@
 #include <http_core.h>
 #include <http_log.h>
 
-#include "fleet/fleet_conf.h"
 #include "sections.h"
 #include "zones.h"
 
@@ -249,7 +248,7 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
 }
 
 /* A zone is shared if any of its sections says so. */
-static int settle_fleet(apr_pool_t *p, server_rec *s)
+static void settle_shares(void)
 {
     int i;
 
@@ -257,20 +256,10 @@ static int settle_fleet(apr_pool_t *p, server_rec *s)
         const admission_section_t *section =
             APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
 
-        if (!section->is_fleet || !section->zone) {
-            continue;
-        }
-        section->zone->is_fleet = true;
-        if (!admission_fleet(s).provider) {
-            return refuse(s, apr_psprintf(p, ADMLOGNO(0007)
-                                          "AdmissionZone: '%s fleet' in %s has "
-                                          "a limit over all servers of an "
-                                          "engine; AdmissionEngine must say "
-                                          "which",
-                                          section->zone_name, section->place));
+        if (section->is_shared && section->zone) {
+            section->zone->is_shared = true;
         }
     }
-    return OK;
 }
 
 static bool says_flows(const admission_dir_conf_t *conf)
@@ -372,10 +361,11 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
         }
     }
     settle_flows(ptemp, s);
+    settle_shares();
     if (rv == OK) {
         warn_of_too_many(s);
     }
-    return rv == OK ? settle_fleet(pconf, s) : rv;
+    return rv;
 }
 
 void admission_zones_bound(int most)

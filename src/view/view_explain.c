@@ -366,7 +366,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
         origin = apr_psprintf(e->p, "%s, changed by an order; %s", origin,
                               adm_mode_name(stats.mode));
     }
-    else if (stats.is_auto) {
+    else if (zone->said.is_auto) {
         origin = apr_pstrcat(e->p, origin, ", found by auto", NULL);
     }
     add_fact(e, "limit", "limit", apr_itoa(e->p, (int)stats.limit));

@@ -1,6 +1,7 @@
 /* view_fields.c - all facts that the module shows about a zone, once each. */
 #include <http_protocol.h>
 
+#include "module/part.h"
 #include "module/zones.h"
 #include "module/process.h"
 #include "view_fields.h"
@@ -30,6 +31,16 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
     return kb > 0 ? (apr_int64_t)(view->stats.available_kb / kb) : 0;
 }
 
+static const char *mode_word(apr_int64_t mode)
+{
+    return adm_mode_name((adm_mode_t)mode);
+}
+
+static const char *limit_word(apr_int64_t is_auto)
+{
+    return is_auto ? "auto" : "fixed";
+}
+
 /* row(name, reason, kind, of, help, value of "view") */
 /* clang-format off */
 #define ZONE_FIELDS(row) \
@@ -43,7 +54,7 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Limit that an override sets; 0 if there is none.", \
         view->stats.limit_ordered == ADM_OVERRIDE_NONE \
             ? 0 : view->stats.limit_ordered) \
-    row(Mode, NULL, MODE, ANY, \
+    row(Mode, NULL, WORD(mode_word), ANY, \
         "What happens to new requests: open, pause or drain.", \
         view->stats.mode) \
     row(Overridden, NULL, GAUGE, ANY, \
@@ -131,42 +142,15 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         "Estimated mean wait of these requests.", \
         OUTCOME(DRY_QUEUED) == 0 ? 0 \
             : MSEC(view->stats.figures.dry_wait_usec / OUTCOME(DRY_QUEUED))) \
-    row(LimitMode, NULL, KIND, ANY, \
+    row(LimitMode, NULL, WORD(limit_word), ANY, \
         "Whether the limit is fixed or set by auto.", \
         view->zone->said.is_auto) \
-    row(LimitReason, NULL, REASON, AUTO, \
-        "Why auto has set this limit.", \
-        view->stats.found.reason) \
     row(LimitMin, NULL, GAUGE, AUTO, \
         "Minimum of the limit.", \
         view->zone->said.is_auto ? view->zone->said.min : view->zone->limit) \
     row(LimitMax, NULL, GAUGE, AUTO, \
         "Maximum of the limit.", \
         view->zone->limit) \
-    row(LimitSinceS, NULL, GAUGE_SEC, AUTO, \
-        "Seconds since auto last changed the limit.", \
-        view->stats.found.since_sec) \
-    row(LimitMemory, NULL, GAUGE, AUTO, \
-        "Programs that fit into memory.", \
-        view->stats.found.memory_cap) \
-    row(LimitTrial, NULL, GAUGE, AUTO, \
-        "Limit that is being tried; 0: none.", \
-        view->stats.found.trial) \
-    row(LimitBrakes, NULL, COUNTER, AUTO, \
-        "Times that the limit was lowered because memory ran out.", \
-        view->stats.found.brakes) \
-    row(ProgramMB, NULL, GAUGE_MB, AUTO, \
-        "Memory that the next program is expected to need; 0, not known.", \
-        view->stats.found.program_mb) \
-    row(ProgramLargestMB, NULL, GAUGE_MB, AUTO, \
-        "Memory of the largest recent program.", \
-        view->stats.found.largest_mb) \
-    row(MemoryBudgetMB, NULL, GAUGE_MB, AUTO, \
-        "Memory that all programs of the zone may need together.", \
-        view->stats.found.budget_mb) \
-    row(ProcessorsBusy, NULL, GAUGE_PERCENT, AUTO, \
-        "Percentage of CPU time in use, of all processes.", \
-        view->stats.found.busy_permille / 10) \
     row(ProgramsEnded, NULL, COUNTER, ANY, \
         "Programs that have exited and were measured.", \
         ACCOUNT.count) \
@@ -199,51 +183,35 @@ static apr_int64_t programs_that_fit(const admission_view_t *view)
         ACCOUNT.faults.max) \
     row(ProgramRoom, NULL, GAUGE, PROGRAMS, \
         "Programs of the 95th percentile's size that fit into free memory.", \
-        programs_that_fit(view)) \
-    row(FleetState, NULL, FLEET, ANY, \
-        "State of this server's share of a limit for several servers.", \
-        view->stats.fleet.state) \
-    row(FleetLimit, NULL, GAUGE, FLEET, \
-        "Limit across all servers: the lowest that a server states.", \
-        view->stats.fleet.limit) \
-    row(FleetShare, NULL, GAUGE, FLEET, \
-        "Part of it that this server may use.", \
-        view->stats.fleet.share) \
-    row(FleetGranted, NULL, GAUGE, FLEET, \
-        "Share plus permits that this server has yet to return.", \
-        view->stats.fleet.granted) \
-    row(FleetServers, NULL, GAUGE, FLEET, \
-        "Servers that share the limit.", \
-        view->stats.fleet.servers) \
-    row(FleetReserved, NULL, GAUGE, FLEET, \
-        "Permits granted to all servers together.", \
-        view->stats.fleet.reserved) \
-    row(FleetWanted, NULL, GAUGE, FLEET, \
-        "Permits that all servers together can use.", \
-        view->stats.fleet.wanted) \
-    row(FleetLeaseMs, NULL, GAUGE_MSEC, FLEET, \
-        "Remaining lease of this server's share.", \
-        MSEC(view->stats.fleet.lease_usec)) \
-    row(FleetLearningMs, NULL, GAUGE_MSEC, FLEET, \
-        "Remaining recovery period of the coordinator.", \
-        MSEC(view->stats.fleet.learning_usec))
+        programs_that_fit(view))
 /* clang-format on */
 
-#define VALUE(name, reason, kind, of, help, value)               \
-    static apr_int64_t zone_##name(const admission_view_t *view) \
-    {                                                            \
-        return (apr_int64_t)(value);                             \
+ZONE_FIELDS(ADMISSION_ZONE_VALUE)
+
+static const admission_field_t own_fields[] = { ZONE_FIELDS(
+    ADMISSION_ZONE_ROW) };
+
+#define OWN_COUNT ((int)(sizeof(own_fields) / sizeof(*own_fields)))
+
+const admission_field_t *admission_fields_of_zone(int n)
+{
+    int part;
+
+    if (n < OWN_COUNT) {
+        return &own_fields[n];
     }
-ZONE_FIELDS(VALUE)
+    n -= OWN_COUNT;
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        const admission_field_t *field = admission_parts[part]->zone_fields;
 
-#define ROW(name, reason, kind, of, help, value)                      \
-    { #name,       reason, help, ADMISSION_##kind, ADMISSION_OF_##of, \
-      zone_##name, NULL },
-
-const admission_field_t admission_zone_fields[] = { ZONE_FIELDS(ROW) };
-
-const int admission_zone_fields_count = sizeof(admission_zone_fields)
-                                        / sizeof(*admission_zone_fields);
+        for (; field && field->name; field++) {
+            if (n-- == 0) {
+                return field;
+            }
+        }
+    }
+    return NULL;
+}
 
 const admission_unit_t *admission_fields_unit(admission_kind_t kind)
 {
@@ -275,7 +243,7 @@ bool admission_fields_tells(const admission_field_t *field,
     case ADMISSION_OF_PROGRAMS:
         return ACCOUNT.count > 0;
     case ADMISSION_OF_FLEET:
-        return view->zone->is_fleet;
+        return view->zone->is_shared;
     default:
         return true;
     }
@@ -284,22 +252,7 @@ bool admission_fields_tells(const admission_field_t *field,
 const char *admission_fields_word(const admission_field_t *field,
                                   apr_int64_t value)
 {
-    const adm_auto_t found = { .reason = (uint32_t)value };
-
-    switch (field->kind) {
-    case ADMISSION_MODE:
-        return adm_mode_name((adm_mode_t)value);
-    case ADMISSION_KIND:
-        return value ? "auto" : "fixed";
-    case ADMISSION_ENGINE:
-        return adm_engine_state_name((adm_engine_state_t)value);
-    case ADMISSION_FLEET:
-        return adm_fleet_state_name((adm_fleet_state_t)value);
-    case ADMISSION_REASON:
-        return adm_auto_reason(&found);
-    default:
-        return NULL;
-    }
+    return field->word ? field->word(value) : NULL;
 }
 
 void admission_fields_write(request_rec *r, const admission_field_t *field,

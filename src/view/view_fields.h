@@ -19,12 +19,8 @@ typedef enum admission_kind_t {
     ADMISSION_GAUGE_MB, /* memory in MiB */
     ADMISSION_GAUGE_PERCENT,
     ADMISSION_COUNTER, /* only grows while the server runs */
-    /* Words for readers, numbers in formats that allow only numbers. */
-    ADMISSION_MODE,
-    ADMISSION_KIND,
-    ADMISSION_FLEET,
-    ADMISSION_ENGINE,
-    ADMISSION_REASON
+    ADMISSION_WORDS    /* words for readers, numbers in formats that allow only
+                     * numbers */
 } admission_kind_t;
 
 /** Zones for which a field has information; for others it is zero, or the
@@ -60,30 +56,52 @@ typedef struct admission_field_t {
         reason; /* "full": the metric is "rejected", with this label; or NULL */
     const char *help;
     admission_kind_t kind;
+    const char *(*word)(apr_int64_t value); /* of ADMISSION_WORDS */
     admission_of_t of;
     apr_int64_t (*of_zone)(const admission_view_t *view);
     apr_int64_t (*of_server)(const adm_server_stats_t *server);
 } admission_field_t;
 
-extern const admission_field_t admission_zone_fields[];
-
-extern const int admission_zone_fields_count;
+/** @return field number @a n of a zone, of the trunk or of a capability; NULL: there are no
+ *  more. */
+const admission_field_t *admission_fields_of_zone(int n);
 
 /** @return field number @a n of the server, of the trunk or of a capability;
  *  NULL: there are no more. */
 const admission_field_t *admission_fields_of_server(int n);
 
-/* A list of fields of the server is a macro of rows, row(name, reason, kind,
- * of, help, value of "server"), which is expanded twice. */
+/* A list of fields is a macro of rows, row(name, reason, kind, of, help, value), which is
+ * expanded twice. The value is an expression of "view", or of "server". */
+#define ADMISSION_ZONE_VALUE(name, reason, kind, of, help, value) \
+    static apr_int64_t zone_##name(const admission_view_t *view)  \
+    {                                                             \
+        return (apr_int64_t)(value);                              \
+    }
+
+#define ADMISSION_ZONE_ROW(name, reason, a_kind, an_of, help, value) \
+    { #name,                                                         \
+      reason,                                                        \
+      help,                                                          \
+      .kind = ADMISSION_##a_kind,                                    \
+      .of = ADMISSION_OF_##an_of,                                    \
+      .of_zone = zone_##name },
+
+/** The kind of a field whose values have words. */
+#define ADMISSION_WORD(function) ADMISSION_WORDS, .word = function
+
 #define ADMISSION_SERVER_VALUE(name, reason, kind, of, help, value)    \
     static apr_int64_t server_##name(const adm_server_stats_t *server) \
     {                                                                  \
         return (apr_int64_t)(value);                                   \
     }
 
-#define ADMISSION_SERVER_ROW(name, reason, kind, of, help, value)     \
-    { #name, reason,       help, ADMISSION_##kind, ADMISSION_OF_##of, \
-      NULL,  server_##name },
+#define ADMISSION_SERVER_ROW(name, reason, a_kind, an_of, help, value) \
+    { #name,                                                           \
+      reason,                                                          \
+      help,                                                            \
+      .kind = ADMISSION_##a_kind,                                      \
+      .of = ADMISSION_OF_##an_of,                                      \
+      .of_server = server_##name },
 
 /** @return the unit of a kind; a unit without a name if the kind has none. */
 const admission_unit_t *admission_fields_unit(admission_kind_t kind);

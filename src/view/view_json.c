@@ -6,6 +6,7 @@
 #include <apr_lib.h>
 #include <http_protocol.h>
 
+#include "module/part.h"
 #include "module/process.h"
 #include "view_fields.h"
 #include "view_json.h"
@@ -183,34 +184,16 @@ static void write_keys(request_rec *r, apr_pool_t *p,
     ap_rputs("]", r);
 }
 
-/* Write the servers that share the limit, with names, as the engine
- * reported. */
-static void write_sharers(request_rec *r, apr_pool_t *p,
-                          const admission_zone_t *zone)
+static void write_parts(request_rec *r, apr_pool_t *p,
+                        const admission_zone_t *zone)
 {
-    law_fleet_who_t who;
-    adm_usec_t age;
-    uint32_t i;
+    int part;
 
-    if (!zone->is_fleet
-        || !adm_engine_who(admission_process_segment(), zone->handle, &who,
-                           &age)) {
-        return;
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        if (admission_parts[part]->write_json) {
+            admission_parts[part]->write_json(r, p, zone);
+        }
     }
-    ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",
-               (apr_int64_t)(age / ADM_USEC_PER_MSEC));
-    for (i = 0; i < who.count; i++) {
-        const law_fleet_server_t *server = &who.servers[i];
-
-        ap_rputs(i ? ",{\"server\":" : "{\"server\":", r);
-        admission_json_string(r, admission_text_utf8(p, server->name));
-        ap_rprintf(r,
-                   ",\"granted\":%u,\"share\":%u,\"wanted\":%u,"
-                   "\"silentMs\":%u}",
-                   server->granted, server->target, server->wanted,
-                   server->silent_msec);
-    }
-    ap_rputs("]}", r);
 }
 
 static void write_zone(request_rec *r, apr_pool_t *p,
@@ -218,6 +201,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
 {
     admission_view_t view;
     adm_history_t history = { 0 };
+    const admission_field_t *field;
     int i;
 
     admission_fields_look_at(zone, &view,
@@ -228,15 +212,14 @@ static void write_zone(request_rec *r, apr_pool_t *p,
         ap_rputs(",\"busy\":true}", r);
         return;
     }
-    for (i = 0; i < admission_zone_fields_count; i++) {
+    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
         ap_rputs(",", r);
-        write_field(r, &admission_zone_fields[i],
-                    admission_zone_fields[i].of_zone(&view));
+        write_field(r, field, field->of_zone(&view));
     }
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
     write_keys(r, p, zone);
-    write_sharers(r, p, zone);
+    write_parts(r, p, zone);
     if (with == ADMISSION_WITH_HISTORY) {
         write_history(r, &history);
     }

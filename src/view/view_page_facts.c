@@ -90,12 +90,11 @@ static void write_group(request_rec *r, apr_pool_t *p,
                         const admission_view_t *view, admission_of_t of,
                         const char *title)
 {
+    const admission_field_t *field;
     bool is_begun = false;
     int i;
 
-    for (i = 0; i < admission_zone_fields_count; i++) {
-        const admission_field_t *field = &admission_zone_fields[i];
-
+    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
         if (field->of != of || !is_shown(field, view)) {
             continue;
         }
@@ -126,6 +125,7 @@ void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
 
 void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
 {
+    const admission_field_t *field;
     int i;
 
     if (adm_figures_rejected(&view->stats.figures) == 0) {
@@ -135,9 +135,7 @@ void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
              "started</caption>\n<tr><th scope=\"col\">Reason</th>"
              "<th scope=\"col\">Requests</th></tr>\n",
              r);
-    for (i = 0; i < admission_zone_fields_count; i++) {
-        const admission_field_t *field = &admission_zone_fields[i];
-
+    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
         if (field->reason && field->of_zone(view) > 0) {
             ap_rprintf(r,
                        "<tr><th scope=\"row\">%s</th><td>%" APR_INT64_T_FMT
@@ -159,12 +157,7 @@ void admission_page_facts_trouble(request_rec *r,
             "See the error log.</p>\n",
             r);
     }
-    if (server->engine.state == ADM_ENGINE_LOST) {
-        ap_rputs("<p class=\"say bad\">Not connected to the fleet engine. This "
-                 "server keeps its shares until their leases expire; then the "
-                 "fallback of AdmissionFleet applies. See the error log.</p>\n",
-                 r);
-    }
+    admission_page_words_of_parts(r, r->pool, NULL);
     if (server->unlimited) {
         ap_rprintf(r,
                    "<p class=\"say bad\">%" APR_UINT64_T_FMT

@@ -3,6 +3,7 @@
 #include <apr_strings.h>
 #include <http_protocol.h>
 
+#include "module/part.h"
 #include "view_page_words.h"
 
 static bool was_used(const adm_zone_stats_t *stats)
@@ -120,7 +121,8 @@ static const char *count_of(apr_pool_t *p, apr_uint64_t number,
                         number == 1 ? singular : plural);
 }
 
-static void put(request_rec *r, const char *kind, const char *text)
+void admission_page_words_write(request_rec *r, const char *kind,
+                                const char *text)
 {
     ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
 }
@@ -135,7 +137,8 @@ static void write_dry_run(request_rec *r, apr_pool_t *p,
     apr_uint64_t late = figures->outcomes[ADM_DRY_LATE];
     apr_uint64_t admitted = figures->outcomes[ADM_ADMITTED];
 
-    put(r, "ok",
+    admission_page_words_write(
+        r, "ok",
         apr_psprintf(
             p,
             "Dry run: no request waits. With limit %u and queue %u, of "
@@ -160,17 +163,20 @@ static void write_mode(request_rec *r, apr_pool_t *p,
         write_dry_run(r, p, stats);
     }
     if (stats->mode == ADM_MODE_PAUSE) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             "Paused by an administrator: requests wait until the mode is set to "
             "open.");
     }
     else if (stats->mode == ADM_MODE_DRAIN) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             "Draining, set by an administrator: new requests are rejected until "
             "the mode is set to open.");
     }
     if (stats->orphans > 0) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             apr_psprintf(p,
                          "%s held by programs whose child process has died, "
                          "until the programs exit.",
@@ -178,7 +184,8 @@ static void write_mode(request_rec *r, apr_pool_t *p,
                                   "permits are")));
     }
     if (stats->is_overridden) {
-        put(r, "",
+        admission_page_words_write(
+            r, "",
             apr_psprintf(
                 p,
                 "An administrator has overridden the configuration (limit %d, "
@@ -197,7 +204,8 @@ static void write_traffic(request_rec *r, apr_pool_t *p,
     apr_uint64_t rejected = admission_page_words_rejected(history, 60);
 
     if (full > 0) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             apr_psprintf(
                 p,
                 "The queue has been full for %d s; %s rejected. The requests "
@@ -208,7 +216,8 @@ static void write_traffic(request_rec *r, apr_pool_t *p,
                          "request was", "requests were")));
     }
     else if (rejected > 0) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             apr_psprintf(p,
                          "%s rejected in the last minute. The reasons are "
                          "below.",
@@ -216,7 +225,8 @@ static void write_traffic(request_rec *r, apr_pool_t *p,
                                   "requests were")));
     }
     else if (stats->queued > 0) {
-        put(r, "",
+        admission_page_words_write(
+            r, "",
             apr_psprintf(
                 p,
                 "%s waiting, the oldest for %s. None were rejected in "
@@ -225,56 +235,11 @@ static void write_traffic(request_rec *r, apr_pool_t *p,
                 admission_page_words_time(p, stats->oldest_wait_usec)));
     }
     else if (!was_used(stats)) {
-        put(r, "", "Not used since httpd started.");
+        admission_page_words_write(r, "", "Not used since httpd started.");
     }
     else {
-        put(r, "ok", "No requests are waiting.");
+        admission_page_words_write(r, "ok", "No requests are waiting.");
     }
-}
-
-/* Write why an automatic limit has its present value. */
-static void write_reason(request_rec *r, apr_pool_t *p,
-                         const admission_view_t *view)
-{
-    char sentence[ADM_AUTO_SENTENCE];
-
-    if (view->stats.is_auto) {
-        adm_auto_sentence(&view->stats.found, view->stats.limit, sentence);
-        put(r, "",
-            apr_psprintf(p, "Automatic limit %u (%s): %s.", view->stats.limit,
-                         adm_auto_reason(&view->stats.found), sentence));
-    }
-}
-
-/* Write this server's share of a limit for several servers. */
-static void write_share(request_rec *r, apr_pool_t *p,
-                        const admission_view_t *view)
-{
-    const adm_fleet_t *fleet = &view->stats.fleet;
-
-    if (fleet->state == ADM_FLEET_OFF) {
-        return;
-    }
-    if (fleet->state == ADM_FLEET_FALLBACK) {
-        put(r, "bad",
-            "Limit for several servers: the lease of this server's share has "
-            "expired, so the fallback of AdmissionFleet applies. See the error "
-            "log.");
-        return;
-    }
-    put(r, "",
-        apr_psprintf(p,
-                     "Limit for %u servers: %u. This server may use %u of them "
-                     "for %s; all servers together hold %u and need %u.%s",
-                     fleet->servers, fleet->limit, fleet->share,
-                     admission_page_words_time(p, fleet->lease_usec),
-                     fleet->reserved, fleet->wanted,
-                     fleet->state == ADM_FLEET_LEARNING ? apr_psprintf(
-                         p,
-                         " The engine is recovering: for %s it grants only "
-                         "permits that servers already hold.",
-                         admission_page_words_time(p, fleet->learning_usec))
-                                                        : ""));
 }
 
 /* Write the memory of programs that have exited, and how many more fit into
@@ -303,7 +268,19 @@ static void write_memory(request_rec *r, apr_pool_t *p,
             " more such programs fit into the %s of free memory",
             text, available / most, admission_page_words_size(p, available));
     }
-    put(r, "", apr_pstrcat(p, text, ".", NULL));
+    admission_page_words_write(r, "", apr_pstrcat(p, text, ".", NULL));
+}
+
+void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
+                                   const admission_view_t *view)
+{
+    int part;
+
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        if (admission_parts[part]->say) {
+            admission_parts[part]->say(r, p, view);
+        }
+    }
 }
 
 void admission_page_words_say(request_rec *r, apr_pool_t *p,
@@ -311,14 +288,14 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
                               const adm_history_t *history)
 {
     if (view->is_busy) {
-        put(r, "bad",
+        admission_page_words_write(
+            r, "bad",
             "Locked by a stopped process. Requests wait up to 1 s for the lock "
             "and then run without a limit. See the error log.");
         return;
     }
     write_mode(r, p, view);
     write_traffic(r, p, view, history);
-    write_reason(r, p, view);
-    write_share(r, p, view);
+    admission_page_words_of_parts(r, p, view);
     write_memory(r, p, view);
 }

@@ -40,6 +40,15 @@ const char *admission_page_words_percentile(apr_pool_t *p,
 apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
                                            int seconds);
 
+/** Write a sentence of @a kind, "bad", "ok" or "". */
+void admission_page_words_write(request_rec *r, const char *kind,
+                                const char *text);
+
+/** Write the sentences of capabilities about a zone; about the server if @a view
+ *  is NULL. */
+void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
+                                   const admission_view_t *view);
+
 /** Write the problems of a zone and their remedies; or that there are none. */
 void admission_page_words_say(request_rec *r, apr_pool_t *p,
                               const admission_view_t *view,

@@ -184,11 +184,11 @@ static void write_zone_field(admission_pieces_t *out,
 
 static void write_zone_fields(admission_pieces_t *out, const table_t *table)
 {
+    const admission_field_t *field;
     const char *last = "";
     int i;
 
-    for (i = 0; i < admission_zone_fields_count; i++) {
-        const admission_field_t *field = &admission_zone_fields[i];
+    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
         const char *name = metric_name(out->r->pool, field);
 
         /* Expects the fields of one metric in a row. */

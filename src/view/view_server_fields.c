@@ -47,34 +47,7 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
         server->has_agent) \
     row(MemoryAvailableMB, NULL, GAUGE_MB, ANY, \
         "Memory that programs may take without swapping; 0, not known.", \
-        server->available_kb / 1024) \
-    row(EngineState, NULL, ENGINE, FLEET, \
-        "State of the connection to the coordinator (Redis).", \
-        server->engine.state) \
-    row(EngineConnects, NULL, COUNTER, FLEET, \
-        "Connections to the coordinator.", \
-        server->engine.counts[ADM_ENGINE_CONNECT]) \
-    row(EngineErrors, NULL, COUNTER, FLEET, \
-        "Connections to the coordinator that ended or failed.", \
-        server->engine.counts[ADM_ENGINE_ERROR]) \
-    row(EngineSyncs, NULL, COUNTER, FLEET, \
-        "Replies of the coordinator.", \
-        server->engine.counts[ADM_ENGINE_SYNC]) \
-    row(EnginePushes, NULL, COUNTER, FLEET, \
-        "Messages of the coordinator that were not replies.", \
-        server->engine.counts[ADM_ENGINE_PUSH]) \
-    row(EngineLate, NULL, COUNTER, FLEET, \
-        "Replies that report a late sync or a clock jump.", \
-        server->engine.counts[ADM_ENGINE_LATE]) \
-    row(EngineStale, NULL, COUNTER, FLEET, \
-        "Replies that refuse a sync older than the last one.", \
-        server->engine.counts[ADM_ENGINE_STALE]) \
-    row(EngineRoundTripMeanUs, NULL, GAUGE_USEC, FLEET, \
-        "Mean round trip to the coordinator.", \
-        server->engine.mean_usec) \
-    row(EngineRoundTripMaxUs, NULL, GAUGE_USEC, FLEET, \
-        "Longest round trip to the coordinator.", \
-        server->engine.max_usec)
+        server->available_kb / 1024)
 /* clang-format on */
 
 SERVER_FIELDS(ADMISSION_SERVER_VALUE)

@@ -35,11 +35,6 @@ static const apr_array_header_t *selected_zones(request_rec *r)
     return admission_fields_zones(r->pool, NULL);
 }
 
-static int fields_of(const admission_view_t *view)
-{
-    return view->is_busy ? 0 : admission_zone_fields_count;
-}
-
 static void print_lines(request_rec *r, const adm_server_stats_t *server)
 {
     const apr_array_header_t *zones = selected_zones(r);
@@ -56,9 +51,8 @@ static void print_lines(request_rec *r, const adm_server_stats_t *server)
         admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
                                  &view, NULL);
         ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
-        for (i = 0; i < fields_of(&view); i++) {
-            const admission_field_t *field = &admission_zone_fields[i];
-
+        for (i = 0; !view.is_busy && (field = admission_fields_of_zone(i));
+             i++) {
             ap_rprintf(r, "Admission[%d]%s: ", n, field->name);
             admission_fields_write(r, field, field->of_zone(&view));
             ap_rputs("\n", r);

@@ -29,7 +29,8 @@ my %TELLS = (ANY      => sub { 1 },
              FLEET    => sub { ($_[0]{FleetState} // $_[0]{EngineState}) ne 'off' });
 
 # The fields of a 'zone' or of the 'server', in their order, each { name, json, metric,
-# reason, help, kind, of }. A reason may be undefined.
+# reason, help, kind, of }. A reason may be undefined. The kind of a field with words is the
+# function that has them.
 sub fields_of {
     my ($what) = @_;
 
@@ -47,7 +48,7 @@ sub fields_in {
 
 sub field {
     my ($row) = @_;
-    my ($name, $reason, $kind, $of, $help) = $row =~ /^(\w+), (\w+|"\w+"), (\w+), (\w+), "((?:\\.|[^"\\])*)"/
+    my ($name, $reason, $kind, $of, $help) = $row =~ /^(\w+), (\w+|"\w+"), (?|(\w+)|WORD\((\w+)\)), (\w+), "((?:\\.|[^"\\])*)"/
         or die "no row: $row\n";
 
     return { name => $name, json => lcfirst $name, kind => $kind, of => $of, help => $help,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "adm_check.h"
+#include "auto/auto_shm.h"
 #include "spool/spool_shm.h"
 #include "fair/fair_flow.h"
 #include "core/adm_layout.h"
@@ -407,8 +408,8 @@ static const char *check_free(const adm_segment_t *segment, const adm_zone_rec_t
 static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
-    const adm_auto_rec_t *rec = &segment->auto_recs[zone_idx - 1];
-    unsigned began = atomic_load(&rec->began);
+    const auto_rec_t *rec = auto_rec_at(segment, (adm_zone_t){ .idx = zone_idx });
+    unsigned began = atomic_load(&zone->measured_began);
 
     if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1) {
         return "a limit that finds itself is 0";

@@ -65,6 +65,7 @@ static void begin(void)
         .open = open_it, .work = work, .sync = take_sync, .close = close_it
     };
     static agent_share_t share;
+    static adm_fleet_self_t self;
     static agent_fleet_t fleet;
 
     zone = zone_with(10, 20);
@@ -75,7 +76,9 @@ static void begin(void)
         .handle = zone,
         .terms = { .limit = 10, .lease_usec = 3 * ADM_USEC_PER_SEC, .hold_usec = ADM_USEC_PER_SEC }
     };
+    adm_fleet_begin_self(&self);
     fleet = (agent_fleet_t){ .provider = &provider,
+                             .self = &self,
                              .name = "here",
                              .zones = &share,
                              .count = 1,

@@ -96,7 +96,7 @@ static void begin(uint32_t need_kb)
                                                     &zones[n].handle),
                          APR_SUCCESS);
         law_tune_remember(&law, need_kb ? 9 : 2, need_kb, need_kb);
-        adm_auto_write(segment, zones[n].handle, &law, 0);
+        adm_auto_write(segment, zones[n].handle, &law, 0, adm_now());
         clients[n] = 0;
     }
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);

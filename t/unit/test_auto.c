@@ -17,9 +17,8 @@ static void find_20(uint32_t safe)
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();
     begun = adm_now();
-    adm_auto_write(segment, zone, &state, safe);
+    adm_auto_write(segment, zone, &state, safe, begun);
     ck_assert(adm_auto_set(child, zone, 20, begun));
-    adm_auto_note_look(segment, begun);
     atomic_store(&segment->header->agent_beat, begun);
 }
 
@@ -54,7 +53,7 @@ TEST(silence_is_shown_as_the_reason)
     find_20(4);
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC), "none");
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
-    ck_assert(adm_auto_doze(segment, &zone, 1));
+    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
     ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
 }
 
@@ -73,7 +72,7 @@ TEST(an_agent_that_goes_on_is_right)
     find_20(4);
     ck_assert_uint_eq(limit_after(later), 4);
     ck_assert(adm_auto_set(child, zone, 18, begun + later));
-    adm_auto_note_look(segment, begun + later);
+    adm_limit_renew_term(rec_of_zone(zone), 4, begun + later);
     atomic_store(&segment->header->agent_beat, begun + later);
     ck_assert_uint_eq(limit_after(later + 2 * ADM_USEC_PER_SEC), 18);
 }
@@ -95,7 +94,7 @@ TESTS(a_look_that_cannot_have_been_is_none, 0, 2)
 {
     find_20(4);
     adm_agent_gone(segment);
-    adm_auto_note_look(segment, _i ? INT64_MAX : INT64_MIN);
+    atomic_store(&rec_of_zone(zone)->measured_until, _i ? INT64_MAX : INT64_MIN);
     ck_assert_uint_eq(limit_after(ADM_USEC_PER_SEC), 4);
 }
 

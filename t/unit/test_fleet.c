@@ -242,7 +242,7 @@ TEST(who_shares_a_limit_is_shown)
     ck_assert_int_ge(age, 0);
 
     /* Being written, or by a child that was taken over. */
-    segment->fleet_recs[zone.idx - 1].who_sequence++;
+    fleet_rec_at(segment, zone)->who_sequence++;
     ck_assert(!adm_engine_who(segment, zone, &shown, &age));
     who.count = LAW_FLEET_SERVERS + 1;
     adm_engine_note_who(child, zone, &who);
@@ -251,35 +251,39 @@ TEST(who_shares_a_limit_is_shown)
 
 TEST(a_server_can_take_another_name)
 {
+    adm_fleet_self_t self;
     char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
 
     share_zone(ADM_FALLBACK_KEEP);
-    adm_fleet_id(segment, before);
+    adm_fleet_begin_self(&self);
+    adm_fleet_id(segment, &self, before);
     ck_assert_uint_eq(strlen(before), ADM_FLEET_ID_ROOM - 1);
-    adm_fleet_id(segment, after);
+    adm_fleet_id(segment, &self, after);
     ck_assert_str_eq(before, after);
-    adm_fleet_renew_id(segment, -1);
-    adm_fleet_id(segment, after);
+    adm_fleet_renew_id(segment, &self, -1);
+    adm_fleet_id(segment, &self, after);
     ck_assert_uint_eq(strlen(after), ADM_FLEET_ID_ROOM - 1);
     ck_assert_str_ne(before, after);
 }
 
 TEST(a_name_that_was_given_up_has_no_successor)
 {
+    adm_fleet_self_t self;
     char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
     FILE *file = tmpfile();
 
     share_zone(ADM_FALLBACK_KEEP);
-    adm_fleet_id(segment, before);
-    adm_fleet_follow(segment, fileno(stdin) + 1, "");
+    adm_fleet_begin_self(&self);
+    adm_fleet_id(segment, &self, before);
+    self.fd = fileno(stdin) + 1;
     fputs(before, file);
     fflush(file);
-    adm_fleet_renew_id(segment, -1);
-    adm_fleet_id(segment, after);
+    adm_fleet_renew_id(segment, &self, -1);
+    adm_fleet_id(segment, &self, after);
     ck_assert_str_eq(before, after); /* it stays in the file */
-    adm_fleet_renew_id(segment, fileno(file));
+    adm_fleet_renew_id(segment, &self, fileno(file));
     ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
-    adm_fleet_id(segment, after);
+    adm_fleet_id(segment, &self, after);
     ck_assert_str_ne(before, after);
     fclose(file);
 }

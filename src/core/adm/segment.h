@@ -5,7 +5,14 @@
 #define ADM_PUBLIC_SEGMENT_H
 
 #include "base.h"
-#include "fleet/fleet_view.h"
+
+/** What applies to a zone whose share of a limit across servers has no lease. */
+typedef enum adm_fallback_t {
+    ADM_FALLBACK_NONE,   /* the limit is not shared */
+    ADM_FALLBACK_KEEP,   /* the share as it was */
+    ADM_FALLBACK_REJECT, /* nothing */
+    ADM_FALLBACK_OPEN    /* the zone's other limits alone */
+} adm_fallback_t;
 
 /** Capacity of a segment. Fixed for its life; unused room costs no memory. */
 typedef struct adm_sizes_t {
@@ -84,10 +91,10 @@ apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
                                    bool uses_flows);
 
 /**
- * Say whether a zone that was just configured has a share of a limit over many
+ * Say whether a zone that this load has configured has a share of a limit over many
  * servers. At first that is 0; the agent sets it.
  *
- * The parent, between begin_load and end_load. Takes no lock.
+ * The parent, before it forks. Takes no lock.
  */
 void adm_segment_share(adm_segment_t *segment, adm_zone_t zone,
                        adm_fallback_t fallback);

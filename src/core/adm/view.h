@@ -4,9 +4,7 @@
 #ifndef ADM_PUBLIC_VIEW_H
 #define ADM_PUBLIC_VIEW_H
 
-#include "auto/auto_view.h"
 #include "base.h"
-#include "fleet/fleet_view.h"
 #include "override.h"
 #include "ticket.h"
 #include "core/adm_figures.h"
@@ -29,9 +27,6 @@ typedef struct adm_zone_stats_t {
     adm_usec_t oldest_wait_usec;
     adm_figures_t figures;
     uint64_t available_kb; /* memory of the machine; 0: not known */
-    bool is_auto;          /* the limit finds itself */
-    adm_auto_t found;      /* what is known of it then */
-    adm_fleet_t fleet;     /* of a share of a limit over servers */
 } adm_zone_stats_t;
 
 /** The last ten minutes, the newest second last. */
@@ -86,7 +81,6 @@ typedef struct adm_server_stats_t {
     uint64_t tickets_ignored; /* requests with a forged or stale one */
     bool has_agent;           /* that is at work */
     uint64_t available_kb;    /* memory without swapping; 0: not known */
-    adm_engine_t engine;      /* of limits over servers */
 } adm_server_stats_t;
 
 /** Sum up the living children. */

@@ -35,12 +35,12 @@ sub read_outputs {
 }
 
 # What metrics have numbers for.
-my %WORDS = (MODE   => [qw(open pause drain)],
-             KIND   => [qw(fixed auto)],
-             REASON => [qw(none start memory processors throughput idle new brake bounds
+my %WORDS = (mode_word   => [qw(open pause drain)],
+             limit_word  => [qw(fixed auto)],
+             reason_word => [qw(none start memory processors throughput idle new brake bounds
                            estimate)],
-             FLEET  => [qw(off leased learning fallback)],
-             ENGINE => [qw(off connected lost)]);
+             fleet_word  => [qw(off leased learning fallback)],
+             engine_word => [qw(off connected lost)]);
 
 # So many of a field are one of its metric.
 my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,

@@ -1,0 +1,439 @@
+/* fleet.c - limits across servers, as a capability: the setup of the agent, its messages,
+ * hooks, and outputs.
+ */
+#include <httpd.h>
+#include <ap_listen.h>
+#include <apr_strings.h>
+#include <http_config.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "module/part.h"
+#include "module/process.h"
+#include "module/sections.h"
+#include "module/zones.h"
+#include "fleet_conf.h"
+#include "fleet_duty.h"
+#include "fleet_predecessor.h"
+#include "view/view_fields.h"
+#include "view/view_json.h"
+#include "view/view_page_words.h"
+#include "view/view_text.h"
+
+APLOG_USE_MODULE(admission);
+
+/* Part of the host's name, in front of a port. */
+#define NAME_LENGTH (LAW_FLEET_NAME - 7)
+
+static server_rec *server;
+static admission_fleet_t terms;
+
+/* Tell of the connection. */
+static void tell_of_engine(const agent_fleet_news_t *news)
+{
+    const char *address = terms.provider->shown(terms.address);
+
+    if (news->event == AGENT_FLEET_CONNECTED) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, server, ADMLOGNO(0140)
+                     "connected with the engine %s%s", address,
+                     news->number ? ", which was restarted and learns who has "
+                                    "what"
+                                  : "");
+        return;
+    }
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
+                 "no connection with the engine %s: %s; shares hold as "
+                 "long as their leases, then fallback=%s does",
+                 address, news->why,
+                 admission_fleet_fallback_name(terms.fallback));
+}
+
+/* Tell of disagreements between servers. */
+static void tell_of_servers(const agent_fleet_news_t *news)
+{
+    const char *zone = news->zone;
+
+    switch (news->event) {
+    case AGENT_FLEET_DOUBLED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0144)
+                     "zone %s: the engine knows a later word of this server: "
+                     "does another one have its memory, as a clone? This one "
+                     "takes another id",
+                     zone);
+        break;
+    case AGENT_FLEET_LATE:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0146)
+                     "zone %s: what this server said came late to the engine, "
+                     "or a clock has jumped: the engine believed nothing, and "
+                     "lets no lease end",
+                     zone);
+        break;
+    case AGENT_FLEET_LESS:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0147)
+                     "zone %s: MaxConcurrent is %u here and %u on another "
+                     "server; the least counts",
+                     zone, news->limit, news->number);
+        break;
+    default:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0148)
+                     "zone %s: servers have %u of %u permits until requests "
+                     "end",
+                     zone, news->number, news->limit);
+        break;
+    }
+}
+
+static void tell(void *data, const agent_fleet_news_t *news)
+{
+    switch (news->event) {
+    case AGENT_FLEET_CONNECTED:
+    case AGENT_FLEET_LOST:
+        tell_of_engine(news);
+        break;
+    case AGENT_FLEET_REFUSED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0152)
+                     "zone %s: the engine %s refuses it: %s; its share holds "
+                     "as long as its lease, then fallback=%s does",
+                     news->zone, terms.provider->shown(terms.address),
+                     news->why, admission_fleet_fallback_name(terms.fallback));
+        break;
+    case AGENT_FLEET_LAPSED:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0142)
+                     "zone %s: the lease of this server's share is over, "
+                     "fallback=%s holds",
+                     news->zone, admission_fleet_fallback_name(terms.fallback));
+        break;
+    case AGENT_FLEET_LEASED:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0143)
+                     "zone %s: this server has a share again", news->zone);
+        break;
+    default:
+        tell_of_servers(news);
+        break;
+    }
+}
+
+/* @return a name of this server for people: its host, and a port where it has several. */
+static const char *name_of_server(apr_pool_t *p)
+{
+    char host[APRMAXHOSTLEN + 1];
+    const ap_listen_rec *listener = ap_listeners;
+    int port = listener && listener->bind_addr ? listener->bind_addr->port : 0;
+
+    if (apr_gethostname(host, sizeof(host), p) != APR_SUCCESS) {
+        return "unknown";
+    }
+    return port ? apr_psprintf(p, "%.*s:%d", NAME_LENGTH, host, port)
+                : apr_pstrdup(p, host);
+}
+
+static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
+{
+    return (agent_share_t){ .name = zone->name,
+                            .handle = zone->handle,
+                            .terms = { .limit = (uint32_t)zone->limit,
+                                       .lease_usec = terms.lease,
+                                       .hold_usec = terms.hold },
+                            .longest_usec = s->timeout };
+}
+
+static void *setup(apr_pool_t *p, server_rec *s)
+{
+    const apr_array_header_t *zones = admission_zones();
+    apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_share_t));
+    agent_fleet_t *fleet = apr_pcalloc(p, sizeof(*fleet));
+    apr_status_t rv;
+    int i;
+
+    server = s;
+    terms = admission_fleet(s);
+    for (i = 0; i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        if (zone->is_shared && zone->handle.idx != 0) {
+            APR_ARRAY_PUSH(found, agent_share_t) = describe(zone, s);
+        }
+    }
+    if (found->nelts == 0) {
+        return NULL;
+    }
+    rv = adm_agent_open_pipe(admission_process_segment());
+    if (rv != APR_SUCCESS) {
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
+                     "there is no pipe for the agent: limits over servers have "
+                     "no engine, fallback=%s holds",
+                     admission_fleet_fallback_name(terms.fallback));
+        return NULL;
+    }
+    fleet->provider = terms.provider;
+    fleet->address = terms.address;
+    fleet->self = admission_predecessor_self(p);
+    fleet->name = name_of_server(p);
+    fleet->zones = (agent_share_t *)found->elts;
+    fleet->count = (uint32_t)found->nelts;
+    fleet->id_fd = -1;
+    fleet->tell = tell;
+    return fleet;
+}
+
+/* The file of this server's id. */
+static int *open_id(apr_pool_t *p, server_rec *s, void *data)
+{
+    agent_fleet_t *fleet = data;
+
+    fleet->id_fd = admission_predecessor_open(p);
+    return &fleet->id_fd;
+}
+
+/* ---- configuration ---------------------------------------------------------- */
+
+static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                        server_rec *s)
+{
+    int i;
+
+    for (i = 0; i < admission_sections_all()->nelts; i++) {
+        const admission_section_t *section =
+            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
+
+        if (section->is_shared && section->zone
+            && !admission_fleet(s).provider) {
+            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
+                         ADMLOGNO(0007)
+                         "AdmissionZone: '%s fleet' in %s has a limit over all "
+                         "servers of an engine; AdmissionEngine must name it",
+                         section->zone_name, section->place);
+            return HTTP_INTERNAL_SERVER_ERROR;
+        }
+    }
+    return OK;
+}
+
+static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
+                       server_rec *s)
+{
+    adm_segment_t *segment = admission_process_segment();
+    const apr_array_header_t *zones = admission_zones();
+    bool has_shares = false;
+    int i;
+
+    for (i = 0; segment && i < zones->nelts; i++) {
+        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
+                                                     admission_zone_t *);
+
+        if (zone->handle.idx != 0) {
+            has_shares |= zone->is_shared;
+            adm_segment_share(segment, zone->handle,
+                              zone->is_shared ? admission_fleet(s).fallback
+                                              : ADM_FALLBACK_NONE);
+        }
+    }
+    if (has_shares) {
+        /* mod_cgid's daemon, which forks soon, has to inherit what it opens. */
+        admission_predecessor_find(ptemp, s, segment);
+        /* While a program lives no server takes over what this one has. */
+        adm_program_leave_open(admission_predecessor_self(ptemp)->fd);
+    }
+    return OK;
+}
+
+static void register_hooks(apr_pool_t *p)
+{
+    /* The zones are settled, and then configured, before that. */
+    ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE + 1);
+    ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
+}
+
+/* ---- outputs ---------------------------------------------------------------- */
+
+static adm_fleet_t share(const admission_view_t *view)
+{
+    adm_fleet_t shown = { .state = ADM_FLEET_OFF };
+
+    if (view->zone->is_shared) {
+        adm_fleet_view(admission_process_segment(), view->zone->handle, &shown);
+    }
+    return shown;
+}
+
+static adm_engine_t engine(void)
+{
+    adm_engine_t shown;
+
+    adm_engine_view(admission_process_segment(), &shown);
+    return shown;
+}
+
+static const char *fleet_word(apr_int64_t state)
+{
+    return adm_fleet_state_name((adm_fleet_state_t)state);
+}
+
+static const char *engine_word(apr_int64_t state)
+{
+    return adm_engine_state_name((adm_engine_state_t)state);
+}
+
+/* row(name, reason, kind, of, help, value) */
+/* clang-format off */
+#define ZONE_FIELDS(row) \
+    row(FleetState, NULL, WORD(fleet_word), ANY, \
+        "State of this server's share of a limit for several servers.", \
+        share(view).state) \
+    row(FleetLimit, NULL, GAUGE, FLEET, \
+        "Limit across all servers: the lowest that a server states.", \
+        share(view).limit) \
+    row(FleetShare, NULL, GAUGE, FLEET, \
+        "Part of it that this server may use.", \
+        share(view).share) \
+    row(FleetGranted, NULL, GAUGE, FLEET, \
+        "Share plus permits that this server has yet to return.", \
+        share(view).granted) \
+    row(FleetServers, NULL, GAUGE, FLEET, \
+        "Servers that share the limit.", \
+        share(view).servers) \
+    row(FleetReserved, NULL, GAUGE, FLEET, \
+        "Permits granted to all servers together.", \
+        share(view).reserved) \
+    row(FleetWanted, NULL, GAUGE, FLEET, \
+        "Permits that all servers together can use.", \
+        share(view).wanted) \
+    row(FleetLeaseMs, NULL, GAUGE_MSEC, FLEET, \
+        "Remaining lease of this server's share.", \
+        share(view).lease_usec / ADM_USEC_PER_MSEC) \
+    row(FleetLearningMs, NULL, GAUGE_MSEC, FLEET, \
+        "Remaining recovery period of the coordinator.", \
+        share(view).learning_usec / ADM_USEC_PER_MSEC)
+
+#define SERVER_FIELDS(row) \
+    row(EngineState, NULL, WORD(engine_word), FLEET, \
+        "State of the connection to the coordinator (Redis).", \
+        engine().state) \
+    row(EngineConnects, NULL, COUNTER, FLEET, \
+        "Connections to the coordinator.", \
+        engine().counts[ADM_ENGINE_CONNECT]) \
+    row(EngineErrors, NULL, COUNTER, FLEET, \
+        "Connections to the coordinator that ended or failed.", \
+        engine().counts[ADM_ENGINE_ERROR]) \
+    row(EngineSyncs, NULL, COUNTER, FLEET, \
+        "Replies of the coordinator.", \
+        engine().counts[ADM_ENGINE_SYNC]) \
+    row(EnginePushes, NULL, COUNTER, FLEET, \
+        "Messages of the coordinator that were not replies.", \
+        engine().counts[ADM_ENGINE_PUSH]) \
+    row(EngineLate, NULL, COUNTER, FLEET, \
+        "Replies that report a late sync or a clock jump.", \
+        engine().counts[ADM_ENGINE_LATE]) \
+    row(EngineStale, NULL, COUNTER, FLEET, \
+        "Replies that refuse a sync older than the last one.", \
+        engine().counts[ADM_ENGINE_STALE]) \
+    row(EngineRoundTripMeanUs, NULL, GAUGE_USEC, FLEET, \
+        "Mean round trip to the coordinator.", \
+        engine().mean_usec) \
+    row(EngineRoundTripMaxUs, NULL, GAUGE_USEC, FLEET, \
+        "Longest round trip to the coordinator.", \
+        engine().max_usec)
+/* clang-format on */
+
+ZONE_FIELDS(ADMISSION_ZONE_VALUE)
+
+SERVER_FIELDS(ADMISSION_SERVER_VALUE)
+
+static const admission_field_t zone_fields[] = { ZONE_FIELDS(
+    ADMISSION_ZONE_ROW){ .name = NULL } };
+
+static const admission_field_t server_fields[] = { SERVER_FIELDS(
+    ADMISSION_SERVER_ROW){ .name = NULL } };
+
+static void say_server(request_rec *r)
+{
+    if (engine().state == ADM_ENGINE_LOST) {
+        admission_page_words_write(
+            r, "bad",
+            "Not connected to the fleet engine. This server keeps its shares until "
+            "their leases expire; then the fallback of AdmissionFleet applies. See "
+            "the error log.");
+    }
+}
+
+/* This server's share of a limit for several servers. */
+static void say_zone(request_rec *r, apr_pool_t *p,
+                     const admission_view_t *view)
+{
+    adm_fleet_t fleet = share(view);
+
+    if (fleet.state == ADM_FLEET_OFF) {
+        return;
+    }
+    if (fleet.state == ADM_FLEET_FALLBACK) {
+        admission_page_words_write(
+            r, "bad",
+            "Limit for several servers: the lease of this server's share has "
+            "expired, so the fallback of AdmissionFleet applies. See the error "
+            "log.");
+        return;
+    }
+    admission_page_words_write(
+        r, "",
+        apr_psprintf(p,
+                     "Limit for %u servers: %u. This server may use %u of them "
+                     "for %s; all servers together hold %u and need %u.%s",
+                     fleet.servers, fleet.limit, fleet.share,
+                     admission_page_words_time(p, fleet.lease_usec),
+                     fleet.reserved, fleet.wanted,
+                     fleet.state == ADM_FLEET_LEARNING ? apr_psprintf(
+                         p,
+                         " The engine is recovering: for %s it grants only "
+                         "permits that servers already hold.",
+                         admission_page_words_time(p, fleet.learning_usec))
+                                                       : ""));
+}
+
+static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+{
+    if (view) {
+        say_zone(r, p, view);
+    }
+    else {
+        say_server(r);
+    }
+}
+
+/* The servers that share the limit, as the engine said: their names, too. */
+static void write_json(request_rec *r, apr_pool_t *p,
+                       const admission_zone_t *zone)
+{
+    law_fleet_who_t who;
+    adm_usec_t age;
+    uint32_t i;
+
+    if (!zone->is_shared
+        || !adm_engine_who(admission_process_segment(), zone->handle, &who,
+                           &age)) {
+        return;
+    }
+    ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",
+               (apr_int64_t)(age / ADM_USEC_PER_MSEC));
+    for (i = 0; i < who.count; i++) {
+        const law_fleet_server_t *server = &who.servers[i];
+
+        ap_rputs(i ? ",{\"server\":" : "{\"server\":", r);
+        admission_json_string(r, admission_text_utf8(p, server->name));
+        ap_rprintf(r,
+                   ",\"granted\":%u,\"share\":%u,\"wanted\":%u,"
+                   "\"silentMs\":%u}",
+                   server->granted, server->target, server->wanted,
+                   server->silent_msec);
+    }
+    ap_rputs("]}", r);
+}
+
+const admission_part_t admission_part_fleet = {
+    .register_hooks = register_hooks,
+    .agent = { .duty = &agent_fleet_duty, .setup = setup, .open = open_id },
+    .zone_fields = zone_fields,
+    .server_fields = server_fields,
+    .say = say,
+    .write_json = write_json
+};
