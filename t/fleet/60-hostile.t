@@ -88,7 +88,7 @@ sub is_no_engine {
         $_->becomes("engine $port") for @{ $fleet->{wires} };
         wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... no lease', 20;
         my $zone = $fleet->{httpds}[0]->get('/cgi-bin/heavy');
-        is $zone->{status}, 503, '... who comes is rejected';
+        is $zone->{status}, 503, '... a new request is rejected';
         wait_for { 3 == grep { $fleet->{httpds}[$_]->status->{AdmissionEngineErrors} > $errors[$_] + 3 } 0 .. 2 }
             '... which is tried again', 20;
         for my $n (0 .. 2) {

@@ -72,7 +72,7 @@ for_each_combo(sub {
     is scalar @{ $redis->asked(qw(PUBSUB CHANNELS adm:*)) }, 3, 'all are connected';
     unlike $redis->asked(qw(CLIENT LIST TYPE pubsub)), qr/laddr=127.0.0.1:$redis->{port} /, '... by TLS';
 
-    for ([ 'nobody vouches for it', "rediss://127.0.0.1:$foreign->{tls} $ca",
+    for ([ 'an untrusted certificate is rejected', "rediss://127.0.0.1:$foreign->{tls} $ca",
            qr/certificate is not accepted: (?:unable to get local issuer|self.signed)/ ],
          [ 'the system does not', "rediss://127.0.0.1:$redis->{tls}", qr/certificate is not accepted: / ],
          [ 'it has another name', "rediss://127.0.0.1:$named->{tls} $ca", qr/certificate is not accepted: IP address mismatch/ ],

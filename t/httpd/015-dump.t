@@ -99,5 +99,5 @@ my $unnamed = AdmissionTest::Httpd->new(combo => $combo,
                                         conf => join '', map { sprintf $host, $_ } 1 .. 4);
 ($status, $output) = $unnamed->configtest('-D', 'DUMP_ADMISSION');
 my ($shared) = grep { /:\/shared limit/ } split /\n/, $output;
-like $shared, qr/conf:3, also \S+conf:8 and 2 more\)$/, 'a zone of four hosts says so'
+like $shared, qr/conf:3, also \S+conf:8 and 2 more\)$/, 'a zone of four hosts shows that'
     or diag $output;

@@ -156,7 +156,7 @@ my %cookbook = (
             my $answer = $httpd->get('/api/heavy', headers => ['X-Api-Key: a']);
             is $answer->{status}, 429, 'half of the queue is left to others';
             is $answer->{headers}{'content-type'}, 'application/json', '... which JSON tells';
-            is $answer->{body}, '{"error":"busy"}', '... and says why';
+            is $answer->{body}, '{"error":"busy"}', '... and gives the reason';
             hold($httpd, 1, '/api/report', 'X-Api-Key: b');
             becomes($httpd, '/api', 8, 2, 'a report of another key counts as four');
             $httpd->open_gate('go');

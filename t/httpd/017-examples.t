@@ -163,7 +163,7 @@ cmp_ok scalar @$_, '>', 2, 'there are directives' for $of_sections, $of_server;
 my $number = 0;
 is complaints(join '', map { "<Location /" . $number++ . ">\n$_\n</Location>\n" }
                        map { /^MaxConcurrent/ ? $_ : "MaxConcurrent 4\n$_" } @$of_sections),
-    'status 0', 'those of sections load';
+    'status 0', 'the directives of sections load';
 # Its module may not be built; 701-fleet-config.t has it.
 @$of_server = grep { !/^AdmissionEngine/ } @$of_server;
-is complaints(join '', map { "$_\n" } @$of_server), 'status 0', 'those of the server load';
+is complaints(join '', map { "$_\n" } @$of_server), 'status 0', 'the directives of the server load';

@@ -29,12 +29,12 @@ for my $load ('all three are busy', 'one alone is busy', 'Redis killed, data los
 
     cmp_ok $web1, '>', 0, "$load: web1 serves";
     cmp_ok sum0($web2, $web3), $load =~ /alone/ ? '==' : '>', 0, '... and the others, if they are busy';
-    cmp_ok $most, '<=', 4, '... never more than four programs at once';
+    cmp_ok $most, '<=', 4, '... never more than four concurrent programs';
     is $failures, 0, '... and nothing fails';
     push @most, $most;
 }
 # How soon a share moves is the machine's matter, and 705's.
-is max(@most), 4, 'four run at once';
+is max(@most), 4, 'four run concurrently';
 is_deeply [ glob "$temp/*" ], [], 'nothing is left behind';
 
 my $pid = start_program(@demo, '--seconds', 60);

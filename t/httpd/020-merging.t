@@ -50,7 +50,7 @@ $httpd->expect_rejections($_, 'full') for 'test.example:/cgi-bin/inner/', 'pool'
 is_deeply [ sort keys %{ $httpd->status->{zone} } ],
     [ 'other.example:/cgi-bin/', 'pool', 'test.example:/cgi-bin/',
       'test.example:/cgi-bin/inner/' ],
-    'one zone for each section that says MaxConcurrent, one for each name';
+    'one zone per section with MaxConcurrent, one per name';
 
 sub status_of { return $httpd->get(@_)->{status} }
 
@@ -61,7 +61,7 @@ $httpd->zone_becomes('/cgi-bin/inner/',
 $httpd->zone_becomes('/cgi-bin/', 'and not in the outer one', Active => 0, Limit => 5);
 is status_of('/cgi-bin/x'), 200, 'the outer zone still has room';
 is status_of('/cgi-bin/inner/x'), 429,
-    'the inner zone is full, and rejects as the outer section says';
+    'the inner zone is full, and rejects as the outer section specifies';
 is status_of('/cgi-bin/inner/other-status/x'), 507,
     'a section without MaxConcurrent is in the zone around it, with its own '
     . 'AdmissionReject';

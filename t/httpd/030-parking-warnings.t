@@ -70,7 +70,7 @@ for_each_parking_combo(sub {
 
     $httpd = new_httpd(combo => $combo, workers => 150, conf => stock_conf()
         . "AdmissionParking Off\n" . zone_with('a', 4))->start;
-    is scalar(grep { /ADM0306/ } said_by($httpd)), 0, 'none is chosen for those who block';
+    is scalar(grep { /ADM0306/ } said_by($httpd)), 0, 'no factor is chosen for blocking requests';
     $httpd->stop;
 
     $httpd = $start->("AdmissionParking Off\n" . zone_with('a', 4))->start;

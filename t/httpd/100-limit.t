@@ -47,7 +47,7 @@ sub all_permits_are_used {
     my $seen = -s $looks;
     wait_for { -s $looks >= $seen + 2 } '... and the observer has looked';
     $httpd->open_gate($gate);
-    is_deeply statuses(answers(@hold)), { 200 => $limit }, '... and come back';
+    is_deeply statuses(answers(@hold)), { 200 => $limit }, '... and get their response';
 }
 
 sub plain_statuses {

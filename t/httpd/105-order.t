@@ -19,7 +19,7 @@ CONF
         push @clients, $httpd->ask("/cgi-bin/heavy?id=$n&ms=5");
         $httpd->zone_becomes('/cgi-bin/', "number $n stands in line", Queued => $n, Active => 1);
     }
-    is_deeply [ $httpd->record ], ['start 0'], 'nobody has overtaken';
+    is_deeply [ $httpd->record ], ['start 0'], 'no request has overtaken';
 
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => 1 + $waiters }, 'all are answered';

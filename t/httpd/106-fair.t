@@ -52,7 +52,7 @@ sub nobody_fills_the_queue {
     push @clients, $httpd->ask('/cgi-bin/small/heavy', key('visitor'));
     $httpd->zone_becomes('/cgi-bin/small/', 'others find a place', Queued => 3, RejectedShare => 1);
     $httpd->open_gate('share');
-    is_deeply statuses(answers(@clients)), { 200 => 4 }, 'who stood there was served';
+    is_deeply statuses(answers(@clients)), { 200 => 4 }, 'requests in the queue were served';
 }
 
 sub no_key_holds_more_than_its_max {

@@ -101,10 +101,10 @@ is_deeply keys_for('all', @clients),
     { '192.0.2.1' => 2, '192.0.2.77' => 1, '2001:db8:0:1::/64' => 2, '2001:db8:0:2::/64' => 1 },
     'an address of IPv4, 64 bits of IPv6';
 is_deeply keys_for('networks', @clients), { '192.0.2.0/24' => 3, '2001:db8::/56' => 3 },
-    'as many bits as were said';
-is_deeply keys_for('users', [], []), { '' => 2 }, 'nobody is one user';
+    'as many bits as configured';
+is_deeply keys_for('users', [], []), { '' => 2 }, 'requests without a user are one user';
 is_deeply keys_for('inner', map { ["X-Key: $_"] } qw(a b a none)), { a => 2, b => 1 },
-    'an <If> says which requests have which key, and which have none';
+    'an <If> selects which requests have which key, and which have none';
 is_deeply keys_for('inner', [ qq(X-Key: "\\\xe9\t<b>) ], [ 'X-Key: ' . 'x' x 60 ]),
     { qq("\\\x{e9}\t<b>) => 1, 'x' x 31 => 1 }, 'any text is shown, a long one in part';
 is_deeply keys_for('hosts', qw(two.example www.two.example test.example whoever.example)),
@@ -118,9 +118,9 @@ sub is_told_once {
 }
 $httpd->expect_in_log(qr/ADM0209: /, qr/ADM0210: .*AdmissionPriority expression failed/);
 is_deeply keys_for('failing', [], ['X-Key: a'], ['X-Key: b']), { '' => 3 }, 'a key that fails is that of all without';
-is_told_once('0209', '... which the log says once');
+is_told_once('0209', '... which is logged once');
 is_deeply keys_for('failing-rules', [], []), { '' => 4 }, 'a rule that fails is not true, the next one counts';
-is_told_once('0210', '... which the log says once');
+is_told_once('0210', '... which is logged once');
 
 my ($status, $dump) = $httpd->configtest('-D', 'DUMP_ADMISSION');
 like $dump, qr{/cgi-bin/networks/ .* fair client/24/56\b}, 'the key is printed';

@@ -40,21 +40,21 @@ CONF
         @told = @waiting = ();
         push @{ $_->has_begun ? \@told : \@waiting }, $_ for @clients;
         @told == 19 - $places;
-    } 'those have their answer while the others wait';
+    } 'these requests have their response while the others wait';
     my @rejected = map { $_->answer } @told;
     is scalar(grep { $_->{headers}{'retry-after'} =~ /^[1-6]$/ } @rejected), 19 - $places,
         '... and are told to come again soon, not when the queue is empty';
     $httpd->open_gate('late');
     is_deeply statuses(@rejected, answers(@waiting)), { 200 => 1 + $places, 503 => 19 - $places },
-        'who waited is served';
+        'the waiting request is served';
 
     $places = $places{"${zone}dry/"};
     my @dry = map { $httpd->ask('/cgi-bin/dry/heavy?until=dry') } 1 .. 6;
-    $httpd->zone_becomes('/cgi-bin/dry/', 'a dry run rejects nobody', Active => 6);
+    $httpd->zone_becomes('/cgi-bin/dry/', 'a dry run rejects no request', Active => 6);
     $httpd->open_gate('dry');
     is_deeply statuses(answers(@dry)), { 200 => 6 }, '... but counts';
     my $seen = $httpd->zone('/cgi-bin/dry/');
-    is_deeply [ @$seen{qw(DryQueued RejectedLate)} ], [ $places, 5 - $places ], 'who would have waited or been late';
+    is_deeply [ @$seen{qw(DryQueued RejectedLate)} ], [ $places, 5 - $places ], 'requests that would have waited or been late';
     cmp_ok $seen->{DryWaitMeanMs}, '>=', 1000, '... and for how long';
     $httpd->stop;
 });

@@ -25,8 +25,8 @@ CONF
     $httpd->expect_in_log(qr/ADM0204/, qr/Evaluation of expression .* failed/);
     is_deeply statuses(map { $httpd->get('/cgi-bin/broken/heavy') } 1 .. 5), { 200 => 5 },
         'where the expression fails';
-    $httpd->zone_becomes('/cgi-bin/broken/', '... nobody is exempt', Exempt => 0, Admitted => 5);
-    is scalar(grep { /ADM0204/ } $httpd->error_log), 1, '... and the error log says so once';
+    $httpd->zone_becomes('/cgi-bin/broken/', '... no request is exempt', Exempt => 0, Admitted => 5);
+    is scalar(grep { /ADM0204/ } $httpd->error_log), 1, '... and the error log reports it once';
     $httpd->expect_rejections('test.example:/cgi-bin/', 'full');
 
     my @hold = $httpd->ask('/cgi-bin/heavy?id=a&until=go');
@@ -35,7 +35,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'and one waits', Queued => 1);
     is $httpd->get('/cgi-bin/heavy?id=c',
                    headers => ['X-Urgent: yes'])->{status}, 200,
-        'an exempt request runs at once';
+        'an exempt request runs immediately';
     is $httpd->get('/cgi-bin/heavy?id=d',
                    headers => ['X-Urgent: no'])->{status}, 503,
         'one for which the expression is false does not';
@@ -58,9 +58,9 @@ CONF
         keys %log == 8;
     } 'the access log has them all';
     my ($zone, $dry) = map { "test.example:$_" } '/cgi-bin/', '/cgi-bin/dry/';
-    is_deeply $log{c}, [ $zone, 'exempt' ], 'it says who was exempt';
-    is_deeply $log{dry1}, [ $dry, 'admitted' ], 'who would have been admitted';
-    is_deeply $log{dry2}, [ $dry, 'dry-queued' ], 'who would have waited';
+    is_deeply $log{c}, [ $zone, 'exempt' ], 'it names the exempt request';
+    is_deeply $log{dry1}, [ $dry, 'admitted' ], 'a request that would have been admitted';
+    is_deeply $log{dry2}, [ $dry, 'dry-queued' ], 'a request that would have waited';
     is $log{$_}[1] =~ /^dry-(?:full|queued)$/, 1,
         "$_ would have waited or been rejected"
         for qw(dry3 dry4);

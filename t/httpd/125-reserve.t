@@ -13,7 +13,7 @@ sub static_passes {
         'a hundred static requests pass, one after the other';
     my @at_once = map { $httpd->ask('/static.txt') } 1 .. $reserve;
     is_deeply statuses(answers(@at_once)), { 200 => $reserve },
-        'and as many at once as workers are reserved';
+        'and as many concurrently as workers are reserved';
 }
 
 # Of the heavy requests so many are in, the others rejected for this reason.
@@ -34,7 +34,7 @@ sub sorted_out {
     $httpd->open_gate('go');
     my @answers = answers(@heavy);
     is_deeply statuses(@answers), { 200 => $in, 503 => $out },
-        'who was in is answered, the others got 503';
+        'admitted requests get their response, the others 503';
     is_deeply [ grep { ($_->{headers}{'retry-after'} // '') !~ /^\d+$/ }
                 grep { $_->{status} == 503 } @answers ], [],
         'each of them with a whole number in Retry-After';

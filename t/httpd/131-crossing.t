@@ -51,7 +51,7 @@ for_each_combo(sub {
     my $watch = $httpd->watch;
     my @clients = map { cross($httpd, $_) } 1 .. $pairs;
     is_deeply statuses(answers(@clients)), { 200 => 2 * $pairs },
-        'crossing two zones both ways, everybody is served';
+        'crossing two zones both ways, every request is served';
     cmp_ok $watch->most, '<=', 2, 'no more programs than the two limits allow';
     for my $zone (qw(a b)) {
         cmp_ok most_of($zone, $httpd->record), '<=', 1, "... one of zone $zone";
@@ -69,7 +69,7 @@ for_each_parking_combo(sub {
     my $httpd = start_httpd(combo => $combo, workers => 150, conf => stock_conf() . $two_zones);
 
     is_deeply statuses(answers(map { cross($httpd, $_) } 1 .. $many)), { 200 => 2 * $many },
-        'on the sizes of distributions everybody is served, too';
+        'with the defaults of distributions every request is served, too';
     for my $zone (qw(a b)) {
         $httpd->zone_becomes($zone, "zone $zone rejected nobody", Active => 0, Queued => 0,
                              Admitted => 2 * $many, RejectedReserve => 0);

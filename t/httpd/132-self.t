@@ -131,7 +131,7 @@ CONF
     $httpd->zone_becomes('all', 'the zone is full', Active => $limit);
     push @hold, $httpd->ask('/cgi-bin/x?id=forged',
                             headers => [ "${forged}0123456789abcdef.1.1/" . '0' x 16 ]);
-    $httpd->zone_becomes('all', 'a forged token waits like anybody', Active => $limit, Queued => 1);
+    $httpd->zone_becomes('all', 'a request with a forged token waits like any other', Active => $limit, Queued => 1);
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold)), { 200 => $limit + 1 }, 'all are served';
     kill KILL => $pid;

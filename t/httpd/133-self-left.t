@@ -45,7 +45,7 @@ CONF
     cmp_ok $seen->{left}, '>', 40, "clients left: $seen->{left}";
     wait_for { !$httpd->live_programs_now } 'all programs end', 60;
     cmp_ok $watch->most, '<=', $limit, "there were never more than $limit programs";
-    $httpd->zone_becomes('all', 'nobody is counted who is not there', Active => 0, Queued => 0);
+    $httpd->zone_becomes('all', 'no request is counted that does not exist', Active => 0, Queued => 0);
 
     like $httpd->get('/page.html')->{body}, qr/heavy/, 'a part of a page takes a free permit';
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');

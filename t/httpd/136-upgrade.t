@@ -49,7 +49,7 @@ sub tunnel_is_free {
     $tunnel->send('hello');
     hears($tunnel, qr/heard hello/, 'and the tunnel is alive');
     my $second = $httpd->ask($path, @upgrade);
-    hears($second, qr/^HTTP\/1\.1 101 /, 'a second one beside it');
+    hears($second, qr/^HTTP\/1\.1 101 /, 'a second one at the same time');
     $_->leave for $tunnel, $second;
 }
 
@@ -99,7 +99,7 @@ CONF
     $both->leave;
 
     my $cheat = $httpd->ask('/cheat.cgi', @upgrade);
-    $httpd->zone_becomes('/', 'a program that says 101 goes on', Active => 1);
+    $httpd->zone_becomes('/', 'a program that responds with 101 continues', Active => 1);
     hears($cheat, qr/^HTTP\/1\.1 101 /, 'when that has been sent, too');
     is $httpd->zone('/')->{Active}, 1, 'and keeps its permit';
     $httpd->open_gate('go');

@@ -53,12 +53,12 @@ for_each_combo(sub {
     for my $lock ('', "CacheLock On\nCacheLockPath cache/locks\n") {
         my $httpd = start_caching($combo, $lock);
         my @answers = ask_for_one_page($httpd);
-        is runs($httpd), $limit, 'the program ran as often as the limit says'
+        is runs($httpd), $limit, 'the program ran as often as the limit'
             . ($lock ? ', also with CacheLock' : '');
         is scalar(grep { length $_->{body} } @answers), $clients, 'all got a page';
         is scalar(grep { defined $_->{headers}{age} } @answers), $clients - $limit,
-            'those that waited got one with an age';
-        is $httpd->logged('other3')->{status}, 'queued', 'the access log says that it waited';
+            'waiting requests got one with an age';
+        is $httpd->logged('other3')->{status}, 'queued', 'the access log shows that it waited';
         $httpd->stop;
     }
 

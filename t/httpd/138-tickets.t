@@ -69,7 +69,7 @@ CONF
     my ($ticket) = @sent;
     like $ticket, qr{^hops=1/\w{16} m[0-9a-f.]+/\w{16}$}, '... that is ours';
     unlike $ticket, qr/\w{17}/, '... and has none of what only the server knows';
-    is $ignored->(), 1, 'what the client said was counted';
+    is $ignored->(), 1, 'the client\'s ticket was counted';
     $relay->forget;
     is $httpd->get('/free/unlimited/x', headers => ['Admission-Ticket: claimed',
                                                     'admission-ticket: again'])->{status},

@@ -42,7 +42,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'a stream waits', Queued => 1);
     kill KILL => $curl;
     waitpid $curl, 0;
-    $httpd->zone_becomes('/cgi-bin/', 'its client dies: it leaves the line',
+    $httpd->zone_becomes('/cgi-bin/', 'its client dies: it leaves the queue',
                          Queued => 0, Gone => 1);
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold)), { 200 => $limit }, 'the others end well';
@@ -79,7 +79,7 @@ CONF
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
     $httpd->zone_becomes('/cgi-bin/',
-                         'those that waited run, the zone is at rest',
+                         'waiting requests run, and the zone becomes idle',
                          Active => 0, Queued => 0, RejectedTimeout => 0);
     waitpid $h2load, 0;
     $httpd->stop;

@@ -22,7 +22,7 @@ sub streams_fill_the_queue {
 CONF
     $httpd->start;
     is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set; using 145 instead of mod_http2's default of 37/ }
-              $httpd->error_log), 1, 'mod_http2 gets threads for those who wait';
+              $httpd->error_log), 1, 'mod_http2 gets threads for waiting streams';
 
     my $url = $httpd->url('/cgi-bin/heavy?ms=20');
     my $watch = $httpd->watch;
@@ -33,7 +33,7 @@ CONF
             qr/status codes: $requests 2xx, 0 3xx, 0 4xx, 0 5xx/,
             "$connections connections of $streams streams: all are answered";
     }
-    cmp_ok $watch->most, '<=', 4, 'never more than the limit at once';
+    cmp_ok $watch->most, '<=', 4, 'never more concurrent programs than the limit';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Admitted => 504);
     server_becomes($httpd, '... and occupies no worker', AdmissionRunning => 0,
                    AdmissionBlocked => 0);
@@ -65,12 +65,12 @@ CONF
                    AdmissionRunning => 1 + $wait, AdmissionBlocked => $wait,
                    AdmissionParked => 1);
     is_deeply statuses(map { $httpd->get('/static.txt') } 1 .. 20), { 200 => 20 },
-        'files are served beside';
+        'static files are served meanwhile';
     is $httpd->zone($zone)->{Queued}, 1 + $wait, '... while all of them wait';
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $parked)), { 200 => 2 },
-        'who was parked finds a worker when its turn has come';
+        'a parked request finds a worker in its turn';
     $httpd->zone_becomes($zone, 'so do all others', Active => 0, Queued => 0,
                          RejectedTimeout => 0, Admitted => 2 + $wait);
     server_becomes($httpd, '... and no worker stays occupied', AdmissionRunning => 0,

@@ -59,7 +59,7 @@ CONF
     # Exempt itself, but not what it leads to.
     $waiting->('/cgi-bin/zone/x?id=exempt&loc=/cgi-bin/zone/y', 3);
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@hold)), { 200 => 5 }, 'those in line are answered';
+    is_deeply statuses(answers(@hold)), { 200 => 5 }, 'waiting requests get their response';
     my $queued = 0;
     for my $id (qw(patient detour exempt)) {
         my $is = $httpd->logged($id);

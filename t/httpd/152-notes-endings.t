@@ -91,7 +91,7 @@ for_each_combo(sub {
     for my $n (0 .. 2) {
         my $is = $httpd->logged("waiter$n");
         is_deeply [ @$is{qw(code zone status queued)} ], [ 503, $name, 'stopped', $n ],
-            'who waited when httpd stopped';
+            'a request that waited when httpd stopped';
     }
     answers(@line);
     is_deeply [ grep { /waiter/ } $httpd->record ], [], 'no program was started for them';

@@ -27,14 +27,14 @@ CONF
         $httpd->zone_becomes($zone, 'five more wait', Queued => $n) if $n % 5 == 0;
     }
 
-    server_becomes($httpd, 'all of them are parked, nobody blocks',
+    server_becomes($httpd, 'all of them are parked, none blocks',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
     # The worker that showed the last status may not be idle yet.
-    server_becomes($httpd, 'busy: those that run, and the one that shows the status',
+    server_becomes($httpd, 'busy: the running requests, and the one that shows the status',
                    BusyWorkers => $limit + 1);
     my $status = $httpd->status;
     is $status->{AdmissionReserveFree}, $threads - $status->{AdmissionReserve} - $limit,
-        'who is parked takes nothing of what zones may occupy';
+        'a parked request takes no worker of those that zones may occupy';
 
     # Not on kept connections: event closes them while all workers are busy.
     for my $round (1 .. 25) {
@@ -42,16 +42,16 @@ CONF
         my @wrong = grep { $_->{body} ne "static\n" } answers(@static);
         ok !@wrong, 'static files, on every thread that is left' if $round == 25 || @wrong;
     }
-    server_becomes($httpd, 'those in line are still parked',
+    server_becomes($httpd, 'waiting requests are still parked',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
 
     $httpd->open_gate('go');
     is_deeply statuses(answers(@hold, @line)), { 200 => $limit + $waiters },
-        'everybody is answered in the end';
+        'every request gets a response in the end';
     is $watch->most, $limit, 'the limit was kept';
     $httpd->zone_becomes($zone, 'each of them waited once', Active => 0, Queued => 0,
                          Admitted => $limit + $waiters, AdmittedAfterWait => $waiters);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0, AdmissionBlocked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->access_log_becomes('the access log has so many', qr/ status=queued wait=\d+ /, $waiters);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi', 'event+cgid+completion');

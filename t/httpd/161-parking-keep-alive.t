@@ -69,6 +69,6 @@ CONF
         'each waits twice and gets a file over its one connection';
 
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -76,15 +76,15 @@ CONF
     $late{sized}->send('4567');
     $late{chunks}->send("cd\r\n");
     wait_for { $httpd->zone($zone)->{OldestWaitMs} > 1500 }
-        'they wait longer than mod_reqtimeout lets anybody send';
+        'they wait longer than mod_reqtimeout permits a client to send';
     server_becomes($httpd, 'more of a body does not wake them',
                    AdmissionParked => $waiters, AdmissionBlocked => 0);
-    ok !$late{announced}->has_begun, 'nobody is asked for a body before there is a permit';
+    ok !$late{announced}->has_begun, 'no client is asked for a body before there is a permit';
     $httpd->open_gate('bodies');
     is $hold->answer->{status}, 200, 'the first ends well';
 
     is_deeply [ length_of(answers(@whole, $chunked)) ], [ 0, 1, 10_000, 300_000, 7 ],
-        'bodies sent at once arrive';
+        'bodies sent together with the headers arrive';
     my %rest = (sized => '890', chunks => "0\r\n\r\n", announced => 'abcdef');
     for my $name (qw(sized chunks announced)) {
         wait_for { grep { $_ eq "start $name" } $httpd->record } "then one runs ($name)";
@@ -115,6 +115,6 @@ CONF
     is $hold->answer->{status}, 200, 'the first ends well';
 
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 });

@@ -123,6 +123,6 @@ CONF
     is $old->ask('/static.txt')->answer->{body}, "static\n", '... its connection';
 
     $httpd->zone_becomes('all', 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 });

@@ -70,7 +70,7 @@ CONF
     is_deeply statuses(@answers), { 200 => @line - 1, 404 => 1 }, '... as they should be';
     $_->leave for @line;
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
 
     $httpd->expect_in_log(qr/admission:warn.*AdmissionQueue 50 needs 51 workers/);
     $httpd->configure("AdmissionParking Off\n$conf");
@@ -81,12 +81,12 @@ CONF
     $httpd->configure("AdmissionParking On\n$conf");
     $httpd->graceful;
     push @line, map { $httpd->ask("/cgi-bin/heavy?id=on$_") } 1 .. 5;
-    server_becomes($httpd, 'On again: new ones park in the line where old ones block',
+    server_becomes($httpd, 'On again: new requests park in the queue in which old ones block',
                    AdmissionParked => 5, AdmissionBlocked => 5);
     $httpd->open_gate('off');
     is_deeply statuses(answers(@line)), { 200 => 11 }, 'all are answered';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
     $_->leave for @line, $hold; # httpd 2.4.37 waits for it
     wait_for { $httpd->children == 1 } 'the old children end';
     $httpd->stop;

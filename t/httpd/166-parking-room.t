@@ -70,9 +70,9 @@ CONF
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @parked, @blocked)),
-        { 200 => 1 + $room + $blocking }, 'all in line are answered';
+        { 200 => 1 + $room + $blocking }, 'all waiting requests get their response';
     is_deeply [ grep { /rejected/ } $httpd->record ], [], 'no program ran for the other';
-    server_becomes($httpd, 'nobody is left', AdmissionParked => 0, AdmissionBlocked => 0);
+    server_becomes($httpd, 'no request remains', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
 });

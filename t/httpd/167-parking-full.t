@@ -40,7 +40,7 @@ CONF
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @clients)),
-        { 200 => 1 + $waiting, 503 => $clients - $waiting }, 'everybody has an answer';
+        { 200 => 1 + $waiting, 503 => $clients - $waiting }, 'every client has a response';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
 });

@@ -71,21 +71,21 @@ sub tell_story {
 
     $httpd->expect_rejections("test.example:$zone", 'full');
     @clients = burst($httpd, 150, 'full');
-    zone_has($httpd, '150 at once: the rest is rejected as full', $limit, $queue, $rejected);
+    zone_has($httpd, '150 concurrently: the rest is rejected as full', $limit, $queue, $rejected);
     ends_well($httpd, 'full', $rejected, @clients);
 
     my $generation = $httpd->status->{ParentServerMPMGeneration};
     @clients = burst($httpd, 75, 'reload');
     # mod_cgid's daemon ends with its generation, and what it was just asked for.
-    wait_for { $limit == $httpd->live_programs_now } 'those who run have begun';
+    wait_for { $limit == $httpd->live_programs_now } 'the permitted programs run';
     kill USR1 => $httpd->{pid};
     push @clients, burst($httpd, 75, 'reload');
     wait_for { $httpd->status->{ParentServerMPMGeneration} > $generation }
         'a reload in the middle of the burst';
     wait_for { $httpd->runs_programs } 'the new generation starts programs';
-    zone_has($httpd, '... takes nobody a place', $limit, $queue, $rejected) or $httpd->show_log;
+    zone_has($httpd, '... costs no request its slot', $limit, $queue, $rejected) or $httpd->show_log;
     is_deeply statuses(answers(map { $httpd->ask('/static.txt', keep => 1) } 1 .. $others)),
-        { 200 => $others }, 'files are served beside';
+        { 200 => $others }, 'static files are served meanwhile';
     ends_well($httpd, 'reload', $rejected, @clients);
     $httpd->stop;
 }

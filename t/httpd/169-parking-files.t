@@ -43,7 +43,7 @@ CONF
 
     $httpd->open_gate('go');
     my $statuses = statuses(answers(@clients));
-    is $statuses->{200} + $statuses->{503}, $waiting, 'everybody has an answer'
+    is $statuses->{200} + $statuses->{503}, $waiting, 'every client has a response'
         or diag join ', ', %$statuses;
     is_deeply [ $httpd->children ], [ $child ], 'the child has not ended';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);

@@ -106,13 +106,13 @@ CONF
     $took = seconds_until_start($httpd, 'stopped', 'stopped-second-1');
     note sprintf 'beside a stopped child: %.0f ms', 1000 * $took;
     cmp_ok $took, '<', $SECONDS, "... within $SECONDS seconds";
-    wait_for { start_of($httpd, "stopped-second-$PARKED") } '... and so do those behind it';
+    wait_for { start_of($httpd, "stopped-second-$PARKED") } '... and so do the requests behind it';
     kill CONT => $one;
     is_deeply statuses(answers(@clients)), { 200 => 1 + 2 * $PARKED },
         'when it goes on all are answered';
     is_deeply order_of($httpd, 'stopped-first-'),
         [ map { "stopped-first-$_" } 1 .. $PARKED ], '... in their order';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 });

@@ -71,7 +71,7 @@ CONF
     $httpd->zone_becomes($_, "zone $_ is full", Active => 1) for qw(a b);
     like $httpd->get('/to-a?id=exempt')->{body}, qr/heavy exempt/, 'exempt is the target';
     my $elsewhere = $httpd->ask('/to-middle?id=waits');
-    $httpd->zone_becomes('b', 'who was led elsewhere waits there', Queued => 1);
+    $httpd->zone_becomes('b', 'a request redirected elsewhere waits there', Queued => 1);
     $httpd->zone_becomes('middle', '... with nothing in hand', %at_rest);
 
     my $late = $httpd->ask('/to-a?id=late');

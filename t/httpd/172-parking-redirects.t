@@ -103,6 +103,6 @@ CONF
                                    qr/id=$zone-\d.* zone=$zone status=queued /, $parked);
     }
     is $watch->most, $limit, 'the limit was kept';
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 }, 'event+cgid', 'event+cgi');

@@ -39,7 +39,7 @@ sub few_files {
     cmp_ok $status->{AdmissionParked}, '>', 0, '... some parked';
     cmp_ok $status->{AdmissionBlocked}, '>', 2 * 25 - 4, '... and more hold a worker than'
         . ' the children at start have';
-    is $httpd->get('/static.txt')->{status}, 200, 'a file is served beside';
+    is $httpd->get('/static.txt')->{status}, 200, 'a static file is served meanwhile';
     $httpd->open_gate('files');
     is_deeply statuses(answers(@clients)), { 200 => $room }, 'all are served';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
@@ -107,14 +107,14 @@ CONF
                    AdmissionBlocked => $threads);
 
     $httpd->open_gate('quick');
-    is $parked->answer->{status}, 200, 'who was parked gets its permit and a worker';
+    is $parked->answer->{status}, 200, 'a parked request gets its permit and a worker';
     my $after = $httpd->zone('/cgi-bin/slow/');
     cmp_ok $after->{RejectedReserve}, '>=', 1, '... that another one gives up';
     cmp_ok $after->{Queued}, '>=', $threads - 2, '... while the rest waits on';
     $httpd->open_gate('slow');
     my $rejected = $after->{RejectedReserve};
     is_deeply statuses(answers(@run, @blocked)),
-        { 200 => 2, 404 => $threads }, 'everybody has an answer';
+        { 200 => 2, 404 => $threads }, 'every client has a response';
     is scalar(grep { $_ eq 'start slow' } $httpd->record), $threads - $rejected,
         '... of the program, but for that one';
     $httpd->zone_becomes("/cgi-bin/$_/", 'the zone is at rest', Active => 0, Queued => 0)

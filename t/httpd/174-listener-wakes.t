@@ -40,6 +40,6 @@ CONF
 
     $httpd->zone_becomes($zone, 'the others have left', Queued => $stay, Gone => $leave);
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@stay)), { 200 => 1 + $stay }, 'those who stayed are answered';
+    is_deeply statuses(answers(@stay)), { 200 => 1 + $stay }, 'clients that stayed get their response';
     $httpd->stop;
 }, 'event+cgid', 'event+cgid+completion');

@@ -40,7 +40,7 @@ sub worker_is_counted {
     connect $socket, pack_sockaddr_in($httpd->{port}, INADDR_LOOPBACK) or die "connect: $!\n";
     syswrite $socket, "GET /cgi-bin/heavy?bulk=80000 HTTP/1.1\r\nHost: test.example\r\n\r\n";
     wait_for { my $s = $httpd->status; $s->{AdmissionRunning} == 1 && !zone_of($s)->{Active} }
-        'who reads not even the end of a short answer holds a worker, which is counted';
+        'a client that does not read the end of a short response holds a worker, which is counted';
     close $socket;
     wait_for { !$httpd->status->{AdmissionRunning} } '... until it leaves';
     return;

@@ -33,7 +33,7 @@ CONF
         (stopped_reader($httpd, "plain$_", $httpd->url('/cgi-bin/heavy')),
          stopped_reader($httpd, "tls$_", $httpd->tls_url('/cgi-bin/heavy')))
     } 1 .. $readers / 2;
-    $httpd->zone_becomes('/cgi-bin/', 'no permit is held by those who do not read', Active => 0);
+    $httpd->zone_becomes('/cgi-bin/', 'clients that do not read hold no permit', Active => 0);
     server_becomes($httpd, 'nor a worker', AdmissionTransfers => $readers, AdmissionRunning => 0);
     cmp_ok $httpd->status->{AdmissionSpooled}, '>', 0, 'their answers are kept';
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'other requests run';

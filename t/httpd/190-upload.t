@@ -78,7 +78,7 @@ CONF
                      . "GET /static.txt?$id HTTP/1.1\r\nHost: test.example\r\n\r\n");
     }
     is_deeply [ map { $_->{status} } map { $eager->answer } 1 .. 4 ], [ (200) x 4 ],
-        'a body announced and sent at once: the requests behind it are answered';
+        'a body announced and sent immediately: the requests behind it get responses';
     my $too_long = $httpd->connect->send(
         "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
         . "Connection: close\r\n\r\n" . 'x' x 2000);
@@ -86,7 +86,7 @@ CONF
     $too_long = $httpd->connect->send(
         "POST /cgi-bin/small HTTP/1.1\r\nHost: test.example\r\nContent-Length: 2000\r\n"
         . "Expect: 100-continue\r\nConnection: close\r\n\r\n");
-    wait_for { $too_long->has_begun } 'who announces too long a body gets an answer';
+    wait_for { $too_long->has_begun } 'a client that announces too long a body gets a response';
     like $too_long->{buffer}, qr{^HTTP/1\.1 413 }, '... and is not asked for it';
 
     my $hold = $httpd->ask('/cgi-bin/none?until=none');
@@ -94,7 +94,7 @@ CONF
     my $rejected = $httpd->connect->send(
         "POST /cgi-bin/none HTTP/1.1\r\nHost: test.example\r\n"
         . "Expect: 100-continue\r\nContent-Length: 6\r\n\r\n");
-    like $rejected->answer->{status}, qr/^503$/, 'who would be rejected is not asked for a body';
+    like $rejected->answer->{status}, qr/^503$/, 'a request that would be rejected is not asked for a body';
     $httpd->open_gate('none');
     is $hold->answer->{status}, 200, 'the other one ends well';
 

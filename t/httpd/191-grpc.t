@@ -102,7 +102,7 @@ ProxyPass /other/ h2c://127.0.0.1:$port/
 </Location>
 CONF
     my $client = begins($httpd, '/grpc/x');
-    wait_for { had($client) eq 'abcd' } 'a first piece has come back';
+    wait_for { had($client) eq 'abcd' } 'a first piece has returned';
     my $next = begins($httpd, '/grpc/y');
     says($client, 0, 'efgh');
     wait_for { had($client) eq 'abcdefgh' } '... and a second one';
@@ -117,7 +117,7 @@ CONF
     $client = begins($httpd, '/other/x');
     wait_for { $httpd->status->{AdmissionSpooled} > 0 } 'elsewhere a body is read first';
     is $httpd->get('/other/y')->{status}, 200, '... and others run meanwhile';
-    is had($client), '', '... while nothing comes back';
+    is had($client), '', '... while nothing is returned';
     says($client, $END, '');
     wait_for { had($client) eq 'abcd end' } '... before its end';
     $httpd->zone_becomes($_, "$_ is at rest", Active => 0, Queued => 0) for '/grpc/', '/other/';

@@ -44,7 +44,7 @@ for_each_combo(sub {
     $httpd->allow_in_log(qr/cgid:error.*End of script output before headers/)
         if Admission::Config::version() < 60;
 
-    $httpd->zone_becomes($ZONE, 'it begins at the minimum', Limit => 1, LimitMode => 'auto',
+    $httpd->zone_becomes($ZONE, 'it starts at the minimum', Limit => 1, LimitMode => 'auto',
                          LimitMin => 1, LimitMax => 6);
     my $busy = keep_busy($httpd, 20);
     # Programs that sleep: every one more serves more.
@@ -62,13 +62,13 @@ for_each_combo(sub {
     wait_for { $httpd->status->{AdmissionAgent} == 0 } 'the agent is stopped';
     is limit($httpd), $before, '... and the limit holds, as all surely fit';
     kill KILL => agent_of($httpd);
-    wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one begins', 40;
+    wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one starts', 40;
     cmp_ok limit($httpd), '>=', 2, '... and goes on from there';
     $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(9\)/);
 
     $httpd->configure(conf(3));
     $httpd->graceful;
-    $httpd->zone_becomes($ZONE, 'a number holds at once', Limit => 3, LimitMode => 'fixed',
+    $httpd->zone_becomes($ZONE, 'a number applies immediately', Limit => 3, LimitMode => 'fixed',
                          LimitReason => 'none');
     my $lines = () = $httpd->error_log;
     $httpd->configure(conf('auto 1 4'));
@@ -76,13 +76,13 @@ for_each_combo(sub {
     # It may have left that number before anybody looks.
     wait_for { limit($httpd) >= 3
                || grep { /ADM0135: .*limit 3 -> / } splice @{ [ $httpd->error_log ] }, $lines }
-        'auto begins with the number of before';
+        'auto starts with the number configured before';
 
     end_busy($busy);
-    $httpd->zone_becomes($ZONE, 'nobody waits any more', Active => 0, Queued => 0);
+    $httpd->zone_becomes($ZONE, 'no request waits any more', Active => 0, Queued => 0);
     wait_for { $httpd->zone($ZONE)->{LimitReason} eq 'idle' } 'so nothing is learnt', 20;
     ok scalar(grep { /ADM0135: zone \S+: limit 1 -> \d+ \(\w+\): \w/ } $httpd->error_log),
-        'the log says what was found';
+        'the log reports the limit that was found';
     $httpd->stop;
 }, 'prefork+cgi', 'worker+cgid', 'event+cgid');
 
@@ -98,6 +98,6 @@ for_each_combo(sub {
                && $zone->{Limit} <= 14 } 'a dry run: as many as run, and a quarter', 30;
     end_busy($busy);
     # Its programs have ended as well: a stop would cut them off.
-    $httpd->zone_becomes($ZONE, 'nobody is served any more', Active => 0, Queued => 0);
+    $httpd->zone_becomes($ZONE, 'no request is served any more', Active => 0, Queued => 0);
     $httpd->stop;
 }, 'event+cgid');

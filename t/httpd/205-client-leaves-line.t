@@ -49,17 +49,17 @@ CONF
                   sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
     my $last = $httpd->ask('/cgi-bin/heavy?id=last');
-    $httpd->zone_becomes('/cgi-bin/', 'another stands in line behind',
+    $httpd->zone_becomes('/cgi-bin/', 'another request waits behind it',
                          Queued => 2);
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $first, $last)), { 200 => 3 },
-        'those who stayed are answered';
+        'clients that stayed get their response';
     is_in_order $httpd, '/cgi-bin/', [ $httpd->record ],
         [ map { ("start $_", "end $_") } qw(hold first last) ],
-        'in their order; no program ran for those who left';
+        'in order of arrival; no program ran for clients that left';
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0,
                          Queued => 0, Admitted => 3);
     wait_for { $gone == grep { /id=gone\b.* status=gone / } $httpd->access_log }
-        'the access log says gone';
+        'the access log has gone';
     $httpd->stop;
 });

@@ -52,7 +52,7 @@ CONF
             "... with AdmissionParking $parking";
 
         $_->half_close for values %client;
-        $httpd->zone_becomes('/cgi-bin/', 'those who said what becomes of the connection leave',
+        $httpd->zone_becomes('/cgi-bin/', 'clients that announced the end of the connection leave',
                              Queued => 1 + keys %stays, Gone => scalar keys %leaves);
         $reset->half_close;
         $reset->abort;
@@ -60,11 +60,11 @@ CONF
                              Queued => scalar keys %stays, Gone => 1 + keys %leaves);
         my $before = switches($httpd);
         sleep 0.5;
-        cmp_ok switches($httpd) - $before, '<', 2000, 'nobody looks at the others all the time';
+        cmp_ok switches($httpd) - $before, '<', 2000, 'other connections are not polled continuously';
 
         $httpd->open_gate('go');
         is_deeply statuses(answers($hold, @client{ keys %stays })), { 200 => 1 + keys %stays },
-            'who only knows how to close is answered';
+            'a client that only closes its side gets its response';
         $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
                              Admitted => 1 + keys %stays);
         $httpd->stop;

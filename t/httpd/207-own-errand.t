@@ -98,7 +98,7 @@ CONF
         is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
             [ 0 .. $#order ], 'one program at a time';
         is_deeply [ sort map { /^start (\S+)/ } $httpd->record ],
-            [ sort qw(hold later tls), keys %stays ], '... for those that kept their slots';
+            [ sort qw(hold later tls), keys %stays ], '... for the requests that kept their slots';
         is $order[-1], 'later', '... in the order of the queue';
         $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
                              Admitted => 3 + keys %stays, Gone => 1 + keys %leaves);

@@ -23,7 +23,7 @@ CONF
     $polite->abort;
     my $left_at = time;
     $httpd->zone_becomes('/cgi-bin/',
-                         'its client leaves: its permit comes back',
+                         'its client disconnects: its permit is released',
                          Active => 0, Admitted => 1);
     cmp_ok time - $left_at, '<', 2, '... before httpd has to kill it';
 
@@ -42,7 +42,7 @@ CONF
         'the others run when the programs are gone';
     is $watch->most, $limit, "there were never more than $limit programs";
     # The permits of two are enough for the others: httpd may just kill the third.
-    wait_for { !$httpd->live_programs_now } 'none of them lives on';
+    wait_for { !$httpd->live_programs_now } 'none of them survives';
     $httpd->zone_becomes('/cgi-bin/', 'all permits are back', Active => 0,
                          Queued => 0, Gone => 0, Admitted => 1 + 3 * $limit);
     $httpd->stop;

@@ -55,7 +55,7 @@ CONF
         ok scalar(grep { $_ == $status } @statuses), "its client gets @statuses"
             or diag $status;
         is_deeply statuses(answers(@next)), { 200 => 3 }, 'the next ones run';
-        is $watch->most, 1, 'there were never two programs at once';
+        is $watch->most, 1, 'there were never two concurrent programs';
         $httpd->zone_becomes('/cgi-bin/', 'the permit is back', Active => 0,
                              Queued => 0);
     }

@@ -58,7 +58,7 @@ CONF
     my $announced = $post->("Expect: 100-continue\r\nContent-Length: 3", '');
     my $chunked   = $post->('Transfer-Encoding: chunked',
                             "4\r\nabcd\r\n0\r\n\r\n");
-    $httpd->zone_becomes('/cgi-bin/', 'those whose bodies have come wait',
+    $httpd->zone_becomes('/cgi-bin/', 'requests with complete bodies wait',
                          Queued => 2);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';

@@ -51,7 +51,7 @@ CONF
             $took = time - $since;
             last if $took < $at_once;
         }
-        cmp_ok $took, '<', $at_once, '... at once';
+        cmp_ok $took, '<', $at_once, '... immediately';
         server_becomes($httpd, '... and is parked no more', AdmissionParked => 3,
                        AdmissionBlocked => 0);
     };
@@ -77,14 +77,14 @@ CONF
     @many = @many[ map { 2 * $_ + 1 } 0 .. 49 ];
 
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@stay, @many)), { 200 => 54 }, 'those who stayed are answered';
+    is_deeply statuses(answers(@stay, @many)), { 200 => 54 }, 'clients that stayed get their response';
     is_in_order $httpd, $zone, [ map { /^start (\S+)/ } $httpd->record ],
         [ 'go-runs', (map { "go-$_" } 1 .. 3), ('many') x 50 ],
-        'in their order; no program ran for those who left';
+        'in order of arrival; no program ran for clients that left';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0,
                          Admitted => 54, Gone => $gone);
     wait_for { $gone == grep { /^499 .* status=gone / } $httpd->access_log }
-        'the access log says gone';
+        'the access log has gone';
     wait_for { descriptors($child) <= $files_at_rest } 'no descriptor is left open'
         or diag descriptors($child) . " are open, were $files_at_rest";
     $httpd->stop;

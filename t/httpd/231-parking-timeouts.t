@@ -89,7 +89,7 @@ CONF
     server_becomes($httpd, 'the patient are still parked', AdmissionParked => 10,
                    AdmissionBlocked => 0);
     $httpd->open_gate($_) for qw(go granted);
-    is_deeply statuses(answers($hold, $patient)), { 200 => 2 }, 'those before them end well';
+    is_deeply statuses(answers($hold, $patient)), { 200 => 2 }, 'earlier requests end well';
     @answers = answers(@granted);
     is_deeply statuses(@answers), { 200 => 10 }, 'they are answered';
     # The one that found no worker within half of Timeout is told that its connection ends.
@@ -102,10 +102,10 @@ CONF
     is_deeply [ grep { $_->{status} && $_->{body} ne "static\n" } @next ], [],
         '... and serve the next request';
     cmp_ok scalar(@next), '>', scalar(@cut), '... some of them at least';
-    cmp_ok scalar(@cut), '<=', $cut_by_event, '... all but those that event closed itself';
+    cmp_ok scalar(@cut), '<=', $cut_by_event, '... all except those that event closed itself';
     is_deeply [ grep { / (?:late|no)/ } $httpd->record ], [],
-        'no program ran for anybody who was rejected';
-    $httpd->access_log_becomes('the access log tells who gave up after how long',
+        'no program ran for rejected requests';
+    $httpd->access_log_becomes('the access log shows which requests gave up, and when',
                                qr/^503 .*id=late .*status=timeout wait=(?:[5-9]|\d\d)\d{3} /, 21);
     $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0);
     $httpd->stop;
@@ -143,8 +143,8 @@ CONF
         $client;
     } qw(test impatient other);
     is_deeply statuses(answers(@clients)), { 503 => 3 },
-        'each waits as long as the line lets it, and is rejected';
-    $httpd->zone_becomes('/cgi-bin/', 'nobody was taken for gone', Gone => 0,
+        'each waits as long as its timeout, and is rejected';
+    $httpd->zone_becomes('/cgi-bin/', 'no client was taken for disconnected', Gone => 0,
                          RejectedTimeout => 3);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
@@ -175,7 +175,7 @@ CONF
     my @busy = map { $httpd->ask('/cgi-bin/free?id=busy&ms=2500') } 2 .. $threads;
     is_deeply statuses(answers(@clients)), { 503 => 20 }, 'each of them is rejected';
     is_deeply statuses(answers(@busy)), { 200 => $threads - 1 }, 'all workers were busy';
-    $httpd->zone_becomes('/cgi-bin/', 'nobody is left', Queued => 0, Gone => 0);
+    $httpd->zone_becomes('/cgi-bin/', 'no request remains', Queued => 0, Gone => 0);
     server_becomes($httpd, '... parked', AdmissionParked => 0, AdmissionBlocked => 0);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';

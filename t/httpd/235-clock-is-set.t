@@ -87,7 +87,7 @@ CONF
             $reader->read_on;
             ok $reader->has_read_all, '... the answer as well';
         }
-        $httpd->zone_becomes($zone, '... nobody was rejected', RejectedReserve => 0,
+        $httpd->zone_becomes($zone, '... no request was rejected', RejectedReserve => 0,
                              RejectedTimeout => 0, RejectedParking => 0, Gone => 0, Active => 0);
     }
     $httpd->stop;

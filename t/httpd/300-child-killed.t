@@ -42,7 +42,7 @@ CONF
         wait_for {
             my $is = $httpd->zone($zone);
             $is->{Active} == 2 || $is->{Queued} == 0;
-        } 'those that are left run';
+        } 'the remaining requests run';
         $in_time->($killed_at);
         $httpd->open_gate('one');
         my $statuses = statuses(answers(@clients));
@@ -57,7 +57,7 @@ CONF
     wait_for { $httpd->status }
         'all children are killed, httpd starts new ones';
     my $new_at = time;
-    $httpd->zone_becomes($zone, 'nobody waits', Queued => 0);
+    $httpd->zone_becomes($zone, 'no request waits', Queued => 0);
     $in_time->($new_at);
     is_deeply statuses(answers(@clients)), { 0 => 5 },
         'their clients were cut off';
@@ -67,7 +67,7 @@ CONF
     $httpd->open_gate('all');
     my $opened_at = time;
     is_deeply statuses(answers(@next)), { 200 => 4 }, 'the next requests run';
-    $httpd->zone_becomes($zone, 'nothing is left of the dead', Active => 0,
+    $httpd->zone_becomes($zone, 'nothing remains of dead children', Active => 0,
                          Queued => 0);
     $in_time->($opened_at);
     is $watch->most, 2, 'there were never more than two programs';

@@ -119,12 +119,12 @@ sub comes_back_at_the_end {
     my ($httpd) = @_;
     my $beside = $httpd->ask("${zone}heavy?early=1&ms=60000");
 
-    wait_for { $beside->has_begun } 'a program runs beside';
+    wait_for { $beside->has_begun } 'a program runs at the same time';
     my @answers = map { $httpd->get("${zone}heavy?ms=5") } 1 .. 20;
     is_deeply statuses(@answers), { 200 => 20 }, '20 others run one after the other';
     # A program that needs more than a moment to end after its output: on a busy machine.
     cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', 10,
-        'most permits come back with the answer';
+        'most permits are released with the response';
     is scalar(grep { $_->{body} =~ /ADMISSION_TICKET/ } @answers), 0,
         'no program saw its token';
     return $beside;
@@ -143,7 +143,7 @@ sub outlives_its_child {
     kill KILL => $httpd->children;
     $httpd->zone_becomes($zone, 'its child dies, it keeps its permit', Orphans => 1);
     my @next = map { $httpd->ask("${zone}heavy?ms=50") } 1 .. 2;
-    is_deeply statuses(answers(@next)), { 200 => 2 }, 'others run beside it';
+    is_deeply statuses(answers(@next)), { 200 => 2 }, 'other requests run concurrently';
     is $httpd->zone($zone)->{Active}, 1, 'it has the permit still';
     kill KILL => $program;
     wait_for { has_ended($program) } 'the program ends';

@@ -29,7 +29,7 @@ CONF
     $httpd->open_gate('go');
     is_deeply statuses(answers(@runs)), { 200 => 2 }, 'the first two end';
     wait_for { $tries->() >= 4 } 'the next two try more than once';
-    $httpd->zone_becomes($zone, '... and nobody else', Active => 2, Queued => $waiters - 2);
+    $httpd->zone_becomes($zone, '... and no other request', Active => 2, Queued => $waiters - 2);
     chmod 0600, $socket or die "$socket: $!\n";
     is_deeply statuses(answers(@waits)), { 200 => $waiters },
         'when the daemon can be reached all are served';

@@ -67,18 +67,18 @@ CONF
     survives_a_kill($httpd, 'with the agent');
 
     kill KILL => $agent;
-    $agent = one_agent($httpd, $agent, 'it is killed: another one begins');
+    $agent = one_agent($httpd, $agent, 'it is killed: another one starts');
     survives_a_kill($httpd, 'with the next one');
 
     kill STOP => $agent;
     survives_a_kill($httpd, 'while it is stopped');
     wait_for { $httpd->get('/page')->{body} =~ /The agent is not running/ }
-        'the page says that it is not at work';
-    is $httpd->status->{AdmissionAgent}, 0, 'the status says that it is not at work';
+        'the page shows that the agent is not running';
+    is $httpd->status->{AdmissionAgent}, 0, 'the status shows that the agent is not running';
     kill CONT => $agent;
     survives_a_kill($httpd, 'when it goes on');
     is_deeply [ $httpd->agents ], [$agent], 'it is still the same';
-    is $httpd->status->{AdmissionAgent}, 1, 'the status says that it is at work';
+    is $httpd->status->{AdmissionAgent}, 1, 'the status shows that the agent is running';
 
     kill STOP => $agent;
     $httpd->graceful;

@@ -44,9 +44,9 @@ CONF
 
     my $killed_at = time;
     kill KILL => $dies;
-    $httpd->zone_becomes($zone, 'a child is killed: its requests have left the line',
+    $httpd->zone_becomes($zone, 'a child is killed: its requests have left the queue',
                          Active => 1, Queued => 20, Reclaimed => 20);
-    server_becomes($httpd, '... those of the other are parked', AdmissionParked => 20,
+    server_becomes($httpd, '... requests of the other are parked', AdmissionParked => 20,
                    AdmissionBlocked => 0);
     cmp_ok time - $killed_at, '<', $TWO_SECONDS, "... within $TWO_SECONDS seconds";
     is_deeply statuses(answers(@lost)), { 0 => 20 }, 'its clients were cut off';
@@ -59,11 +59,11 @@ CONF
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @first, @last, @new)), { 200 => 31 },
-        'everybody else is answered';
+        'every other request gets a response';
     my @order = map { /^start (\D+)/ } $httpd->record;
     is_in_order($httpd, $zone, \@order,
                 [ 'go-runs', ('first') x 10, ('last') x 10, ('new') x 10 ],
-                'in the order of arrival; no program ran for the dead');
+                'in the order of arrival; no program ran for requests of dead children');
     is $watch->most, 1, 'one at a time';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0, Gone => 0);
 
@@ -80,6 +80,6 @@ CONF
     is_deeply statuses(answers(@line)), { 200 => 20 },
         'when it has ended the parked requests run';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0);
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;
 });

@@ -33,7 +33,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'its child is stopped', Active => 1, Queued => 1);
     $httpd->open_gate('first');
     wait_for { !$httpd->live_programs_now } 'its program ends';
-    is $late->answer->{status}, 503, 'nobody takes the permit';
+    is $late->answer->{status}, 503, 'no request takes the permit';
     $httpd->zone_becomes('/cgi-bin/', '... which is the child\'s', Active => 1, Queued => 0);
 
     kill CONT => $stays;

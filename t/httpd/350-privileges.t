@@ -64,7 +64,7 @@ for_each_combo(sub {
                           qr/admission:error.*ADM0203: .*can become another user/);
     start_as($httpd);
     runs_at_once($httpd, 6, 'children with CAP_SETUID know no limit');
-    is $httpd->logged('all1')->{status}, 'unlimited', 'the access log says so';
+    is $httpd->logged('all1')->{status}, 'unlimited', 'the access log reports it';
     is scalar(lines_of($httpd, 'ADM0116')), 1, 'and the error log once, not once a child';
     $httpd->stop;
 

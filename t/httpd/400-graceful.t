@@ -37,7 +37,7 @@ for_each_combo(sub {
         'a higher limit lets one more run';
     if (!$client{$third}->has_begun) {
         cmp_ok $httpd->zone($zone)->{GrantsPassedOn}, '>', 0,
-            '... not the first in line only if its permit was passed on';
+            '... not the first in the queue only if its permit was passed on';
         ($third, $next) = ($next, $third);
     }
     # Who asks mod_cgid's new daemon for a program before it can be reached may be
@@ -52,18 +52,18 @@ for_each_combo(sub {
 
     $httpd->configure(zone_of(1));
     $httpd->graceful;
-    $httpd->zone_becomes($zone, 'a lower limit ends nobody', Limit => 1,
+    $httpd->zone_becomes($zone, 'a lower limit ends no request', Limit => 1,
                          Active => 3, Queued => 1);
     $httpd->open_gate('old1');
     is $client{old1}->answer->{status}, 200, 'the first ends';
-    $httpd->zone_becomes($zone, 'nobody takes its place', Active => 2,
+    $httpd->zone_becomes($zone, 'no request takes its slot', Active => 2,
                          Queued => 1);
     $httpd->open_gate('old2');
     is $client{old2}->answer->{status}, 200, 'the second ends';
-    $httpd->zone_becomes($zone, 'nobody takes its place either', Active => 1,
+    $httpd->zone_becomes($zone, 'no request takes its slot either', Active => 1,
                          Queued => 1);
     is_deeply [ grep { /$next/ } $httpd->record ], [],
-        'the one in line has not started';
+        'the waiting request has not started';
     $httpd->open_gate('last');
     is_deeply statuses(answers(@client{$third, $next})), { 200 => 2 },
         'the last one of the old line and the new one end well';
@@ -85,7 +85,7 @@ for_each_combo(sub {
     $httpd->configure(zone_of(1));
     $httpd->graceful;
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3)),
-        { 200 => 3 }, 'the zone comes back';
+        { 200 => 3 }, 'the zone is restored';
     $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0,
                          Queued => 0);
     $httpd->stop;

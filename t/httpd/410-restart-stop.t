@@ -25,7 +25,7 @@ CONF
     $httpd->open_gate_soon('restarted');
     $httpd->restart;
     $httpd->zone_becomes('/cgi-bin/',
-                         'after a restart nobody runs and nobody waits',
+                         'after a restart no request runs or waits',
                          Active => 0, Queued => 0);
     is scalar(answers(@cut_off)), 6, 'all clients have been let go';
     is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'the next request runs';
@@ -35,5 +35,5 @@ CONF
     $httpd->stop;
     answers(@cut_off);
     is_deeply [ grep { /waiter/ } $httpd->record ], [],
-        'no program was started for those who waited';
+        'no program was started for waiting requests';
 });

@@ -25,7 +25,7 @@ for_each_parking_combo(sub {
 
     my @old = ask_line($httpd, 'graceful', $waiters, $zone, keep => 1);
     $httpd->graceful;
-    $httpd->zone_becomes($zone, 'graceful: the line is as it was', Active => 1,
+    $httpd->zone_becomes($zone, 'graceful: the queue is unchanged', Active => 1,
                          Queued => $waiters, Gone => 0);
     server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
     is $httpd->get('/static.txt')->{status}, 200, 'the new child answers';
@@ -50,21 +50,21 @@ for_each_parking_combo(sub {
     $httpd->configure(zone_of(3));
     $httpd->graceful;
     is_deeply statuses(answers(@old[ 1 .. $waiters ])), { 200 => $waiters },
-        'a raised limit lets those run who are parked in the old child';
+        'a raised limit lets requests run that are parked in the old child';
     $httpd->open_gate('raised');
-    is $old[0]->answer->{status}, 200, '... beside the first';
+    is $old[0]->answer->{status}, 200, '... in addition to the first';
     $httpd->configure(zone_of(1));
     $httpd->graceful;
 
     @old = ask_line($httpd, 'stop', $waiters, $zone);
     $httpd->{memory} = '';
     kill WINCH => $httpd->{pid};
-    wait_for { !eval { $httpd->connect } } 'graceful-stop: nobody is let in';
+    wait_for { !eval { $httpd->connect } } 'graceful-stop: no request is admitted';
     $_->abort for splice @old, 51, 10;
     $httpd->open_gate('stop');
     is_deeply statuses(answers(@old)), { 200 => $waiters - 9 },
-        'those who are in are answered';
+        'admitted requests get their response';
     is scalar(grep { /^start stop-\d/ } $httpd->record), $waiters - 10,
-        '... no program ran for those who left';
+        '... no program ran for clients that left';
     $httpd->finish;
 }, 'event+cgid', 'event+cgi');

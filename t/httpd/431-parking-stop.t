@@ -35,9 +35,9 @@ CONF
     my @cut_off = $fill->('restart');
     $httpd->open_gate_soon('restart');
     $httpd->restart;
-    server_becomes($httpd, 'after a restart nobody is parked', AdmissionParked => 0,
+    server_becomes($httpd, 'after a restart no request is parked', AdmissionParked => 0,
                    AdmissionBlocked => 0);
-    $httpd->zone_becomes($zone, '... nobody runs and nobody waits', Active => 0, Queued => 0);
+    $httpd->zone_becomes($zone, '... no request runs or waits', Active => 0, Queued => 0);
     $let_go->(@cut_off);
     is $httpd->get('/cgi-bin/heavy?id=next')->{status}, 200, 'the next request runs';
 
@@ -46,5 +46,5 @@ CONF
     $httpd->stop;
     $let_go->(@cut_off);
     is_deeply [ grep { /^start waiter/ } $httpd->record ], [],
-        'no program was started for those who waited';
+        'no program was started for waiting requests';
 }, 'event+cgid', 'event+cgi');

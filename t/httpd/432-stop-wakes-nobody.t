@@ -34,5 +34,5 @@ CONF
     is_deeply [ grep { $_->{status} == -1 } answers(@clients) ], [],
         'all clients have been let go';
     is_deeply [ grep { /^start/ } $httpd->record ], ['start stop-runs'],
-        'no program was started for those who waited';
+        'no program was started for waiting requests';
 }, 'event+cgid', 'event+cgi', 'event+cgi+completion');

@@ -32,7 +32,7 @@ CONF
     unlink "$httpd->{dir}/heavy/yawn";
     is_deeply statuses(answers(@many)), { 503 => $many }, 'each is answered';
     $httpd->open_gate('go');
-    is_deeply statuses(answers($holder)), { 200 => 1 }, '... and who ran';
+    is_deeply statuses(answers($holder)), { 200 => 1 }, '... and the request that ran';
     wait_for { !grep { $_ == $second } $httpd->children } 'the child ends';
     $httpd->expect_rejections("test.example:$zone", 'long');
     $httpd->stop;

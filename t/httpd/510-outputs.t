@@ -62,13 +62,13 @@ CONF
     is_deeply \@lacking, [], 'JSON has every fact of ?auto';
     is_deeply [ @$facts{qw(limit active queued queueLength)} ], [ 1, 1, 2, 3 ],
         'with the same values';
-    ok !exists $facts->{history}, 'no history that nobody asked for';
+    ok !exists $facts->{history}, 'no history without a request for it';
     my $name = 'a+%22quoted%22%20%3Cb%3Ename%3C/b%3E';
     my ($with_history) = @{ json_of($httpd, "history=$name") };
     is scalar @{ $with_history->{history}{$_} }, 600, "ten minutes of history: $_"
         for qw(active queued);
     is $with_history->{history}{queued}[-1], 2, 'up to now';
-    is $with_history->{queued}, 2, 'beside the other facts';
+    is $with_history->{queued}, 2, 'in addition to the other facts';
 
     my $metrics = $httpd->get('/admission?prometheus');
     like $metrics->{headers}{'content-type'}, qr{text/plain; version=0\.0\.4}, 'Prometheus';
@@ -85,7 +85,7 @@ CONF
     like $page->{body}, qr{<td class="state s\d">waiting</td><td>1 / 1.*?</td><td>2 / 3},
         'it says where requests wait';
     like $page->{body}, qr{never-used</a></th><td class="state s\d">never used<},
-        'and which zone nobody has come to';
+        'and which zone no request has entered';
     $page->{one} = $httpd->get("/admission?zone=$name")->{body};
     like $page->{one}, qr/2 requests are waiting, the oldest for [\d.]+ m?s\. None were rejected/,
         'the page of a zone says it in a sentence';
@@ -110,12 +110,12 @@ CONF
     is_deeply [ $httpd->get("/admission?zone=$used")->{body} =~ /<h2>(.*?)<\/h2>/g ],
         [ $used, 'Workers and children' ], 'the page of one zone';
     like $httpd->get("/admission?zone=$used")->{body}, qr/Not used since httpd started/,
-        '... which says that nobody has come';
+        '... which reports that no request has entered';
     like $httpd->get('/server-status')->{body},
         qr{<a href="/admission\?zone=test.example%3a%2fnever-used">\Q$used\E</a>}i,
         'server-status leads there';
     is_deeply [ $httpd->get('/admission?filter=VER%2dus')->{body} =~ m{\?zone=[^"]*">(.*?)</a>}g ],
-        [ $used ], 'the page of those with a text in the name';
+        [ $used ], 'the page of zones with a text in the name';
     is_deeply [ map { scalar @{ $_->{history}{active} } } @{ json_of($httpd, "history=$used") } ],
         [ 600 ], 'a zone that was never used has a history';
     refuses($httpd, @$_)

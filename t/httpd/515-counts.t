@@ -56,7 +56,7 @@ sub durations_are_counted {
     is sum0(@{ $zone->{$kind}{below2PowNMs} }), $number, '... in buckets';
     is $count, $number, "Prometheus: $kind is counted";
     is_deeply \@buckets, [ map { $sum += $_ } @{ $zone->{$kind}{below2PowNMs} } ],
-        '... in buckets of which each has those before it';
+        '... in cumulative buckets';
 }
 
 for_each_combo(sub {
@@ -83,7 +83,7 @@ CONF
     $httpd->expect_rejections($ZONE, $_) for qw(full long);
     $httpd->expect_rejections($WIDE, 'reserve');
     my $is_empty = sub {
-        $httpd->zone_becomes($ZONE, 'nobody runs or waits', Active => 0, Queued => 0);
+        $httpd->zone_becomes($ZONE, 'no request runs or waits', Active => 0, Queued => 0);
     };
 
     # All at once: how many find what is up to chance, and counted.
@@ -117,7 +117,7 @@ CONF
         'two find the rest reserved';
     $httpd->open_gate('end');
     is_deeply statuses(answers(@wide)), { 200 => 10 }, 'the ten end well';
-    $httpd->zone_becomes($WIDE, 'nobody runs', Active => 0);
+    $httpd->zone_becomes($WIDE, 'no request runs', Active => 0);
 
     all_say($httpd, $ZONE, Active => 0, Queued => 0, QueuedMax => 3,
             Admitted => $ran + 3, AdmittedAfterWait => $waited + 1, Exempt => 4,

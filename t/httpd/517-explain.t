@@ -152,7 +152,7 @@ for_each_combo(sub {
     is $httpd->get('/admission?method=GET')->{status}, 400, 'no URL is refused';
     my $text = $httpd->get('/admission?explain=/search');
     like $text->{headers}{'content-type'}, qr{^text/plain}, 'without json it is text';
-    like $text->{body}, qr/^zone +search$/m, '... a line for each fact';
+    like $text->{body}, qr/^zone +search$/m, '... one line per fact';
     unlike $httpd->get('/admission?explain=/x%250Azone%2520forged')->{body}, qr/^zone forged/m,
         '... of which a URL makes no other';
     is_deeply [ $httpd->record ], \@record, 'no program ran';

@@ -42,9 +42,9 @@ CONF
 
     my $page = $httpd->get('/cgi-bin/heavy');
     my $retry = $page->{headers}{'retry-after'};
-    is $page->{status}, 503, 'the line is full';
+    is $page->{status}, 503, 'the queue is full';
     like $page->{headers}{'content-type'}, qr{^text/html}, 'the answer is a page';
-    like $retry, qr/^\d+$/, 'and says when to come back';
+    like $retry, qr/^\d+$/, 'and tells when to retry';
     is_deeply items($page), [ [ 'Zone', $zone ], [ 'Waiting when your request arrived', 20 ],
                               [ 'Seconds until this page tries again', $retry ] ],
         'the page has the numbers';
@@ -54,14 +54,14 @@ CONF
     unlike $page->{body}, qr/\(none\)|\[an error occurred|<!--#/, 'every directive of it works';
 
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@line)), { 200 => 24 }, 'those in line are answered';
+    is_deeply statuses(answers(@line)), { 200 => 24 }, 'waiting requests get their response';
 
     my $hold = $httpd->ask('/cgi-bin/late/heavy?until=end');
     $httpd->zone_becomes('late <&>', 'one runs', Active => 1);
     $page = $httpd->get('/cgi-bin/late/heavy');
-    like $page->{body}, qr/waited in the queue/, 'who waits too long is told so';
+    like $page->{body}, qr/waited in the queue/, 'a request that waits too long gets that reason';
     is items($page)->[0][1], 'late &lt;&amp;&gt;', 'names are escaped';
-    is items($page)->[1][1], 0, 'nobody waited when it came';
+    is items($page)->[1][1], 0, 'no request waited when it arrived';
     my $silent = $httpd->ask('/cgi-bin/silent/heavy?until=end');
     $httpd->zone_becomes('/cgi-bin/silent/', 'one runs', Active => 1);
     is_deeply [ map { $_->[0] } @{ items($httpd->get('/cgi-bin/silent/heavy')) } ],

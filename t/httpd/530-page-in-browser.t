@@ -191,7 +191,7 @@ CONF
     is $browser->value($FACTS)->{'Workers and children'}{Zones}, 2, 'and facts of the server';
     my $who = '[...document.querySelectorAll(".who tbody tr")].map(e => e.textContent)';
     like join("\n", @{ $browser->value($who) }),
-        qr{^running.*GET /cgi-bin/heavy\?until=go.*\nrunning.*\nwaiting}, 'and who runs and waits';
+        qr{^running.*GET /cgi-bin/heavy\?until=go.*\nrunning.*\nwaiting}, 'and the running and waiting requests';
 
     # A page that was loaded again would not have this any more.
     $browser->value('window.isTheSame = true');
@@ -221,7 +221,7 @@ CONF
     wait_for {
         $browser->value('document.querySelector("svg.chart polyline.queued").outerHTML')
             =~ / 599,0\.0 "/
-    } 'the chart has the line full now', 15;
+    } 'the chart shows the queue as full now', 15;
     is_deeply $browser->value('[...document.querySelectorAll("svg.chart polyline")].map(e => getComputedStyle(e).fill)'),
         [ ('none') x 3 ], '... in lines, not areas';
     like $browser->value('document.querySelector(".x").textContent'), qr/^(?:\d\d:\d\d){6}$/,

@@ -37,7 +37,7 @@ sub ask_full_zone {
         unlink "$httpd->{dir}/heavy/go$left";
     }
     is $rejected, $flood, "$flood of $zone are rejected";
-    is $held, POSIX::ceil($flood / $part), '... and nobody else';
+    is $held, POSIX::ceil($flood / $part), '... and no other request';
     return 1 + int((time - $began) / 60);
 }
 

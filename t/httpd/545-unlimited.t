@@ -55,7 +55,7 @@ CONF
     wait_for { lines_of($httpd, 'ADM0108') } 'new ones start without a limit', 20;
 
     my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 3;
-    wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run at once', 20;
+    wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run concurrently', 20;
     $httpd->open_gate('go');
     is_deeply statuses(answers(@asked)), { 200 => 3 }, 'all end well';
     is $httpd->logged("all$_")->{status}, 'unlimited', "the access log says so of number $_"
@@ -63,7 +63,7 @@ CONF
 
     my $page = $httpd->get('/page');
     is $page->{status}, 503, 'the page has no figures';
-    like $page->{body}, qr/its requests run without a limit/, '... and says why';
+    like $page->{body}, qr/its requests run without a limit/, '... and gives the reason';
 
     kill KILL => $httpd->agents;
     wait_for { lines_of($httpd, 'ADM0131') } 'the agent is killed: there is none any more', 20;

@@ -127,7 +127,7 @@ for_each_combo(sub {
                         =~ m{<a href="\?zone=[^"]*">test\.example:(/\S+)</a>}g ] };
     like $httpd->get('/admission')->{body}, qr/940 more are not shown/, 'it says what it leaves out';
     is_deeply $shown->('?filter=/ZONE/77'), [ map { "/zone/$_" } 77, 770 .. 779 ],
-        '... and on demand those with a text in the name';
+        '... and on demand the zones with a text in the name';
     my ($link) = $httpd->get('/admission?filter=/zone/777')->{body} =~ m{<a href="(\?zone=[^"]*)">};
     like $httpd->get("/admission$link")->{body}, qr{<h2>test\.example:/zone/777</h2>.*Admitted</dt><dd>1<}s,
         '... with a link to everything of each';

@@ -157,17 +157,17 @@ for_each_combo(sub {
     my ($back) = answers($form);
     is $back->{status}, 303, 'a form of our own page is obeyed';
     like $back->{headers}{location} // '', qr{\Q$here\E$}, '... and leads back to it';
-    is_deeply statuses(answers(@paused)), { 200 => 3 }, 'who waited is served';
+    is_deeply statuses(answers(@paused)), { 200 => 3 }, 'the waiting request is served';
 
     # Drain: who waits is served, who comes is rejected.
     my @last = map { $httpd->ask('/cgi-bin/heavy?until=last') } 1 .. 3;
     $httpd->zone_becomes('/cgi-bin/', 'one waits', Active => 2, Queued => 1);
     obeyed($httpd, 'mode=drain');
     my $rejected = $httpd->get('/cgi-bin/heavy');
-    is $rejected->{status}, 503, 'who comes is rejected';
+    is $rejected->{status}, 503, 'a new request is rejected';
     like $rejected->{headers}{'retry-after'} // '', qr/^3[0-9]$/, '... for half a minute';
     $httpd->open_gate('last');
-    is_deeply statuses(answers(@last)), { 200 => 3 }, 'who was there is served';
+    is_deeply statuses(answers(@last)), { 200 => 3 }, 'earlier requests are served';
 
     # An order outlives a reload, but not an edit of the number.
     obeyed($httpd, 'limit=5&queue=7&mode=open');

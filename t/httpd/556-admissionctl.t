@@ -217,9 +217,9 @@ sub speaks_tls {
                 '{"version":2,"server":{},"zones":[]}';
         });
         my @there = ('-u', "https://localhost:$port/");
-        like ctl(1, @there, 'show'), qr/certificate verify failed/, 'nobody vouches for it';
+        like ctl(1, @there, 'show'), qr/certificate verify failed/, 'an untrusted certificate is rejected';
         like ctl(0, @there, '--cacert', "$trusted", 'show'), qr/^ZONE/, '... but the file';
-        like ctl(0, @there, '-k', 'show'), qr/^ZONE/, '... or nobody is asked';
+        like ctl(0, @there, '-k', 'show'), qr/^ZONE/, '... or the option that skips the check';
         like ctl(1, '-u', "https://127.0.0.1:$port/", '--cacert', "$trusted", 'show'),
             qr/hostname verification failed/, 'another name';
         kill TERM => $backend;
@@ -332,7 +332,7 @@ sub sweeps {
     $httpd->zone_becomes('/cgi-bin/', 'one more has begun', Limit => 1);
     ctl(0, qw(-q limit cgi 7));
     waitpid $pid, 0;
-    is $? >> 8, 1, 'it ends when somebody else changes the limit';
+    is $? >> 8, 1, 'it ends when another user changes the limit';
     is $httpd->zone('/cgi-bin/')->{LimitOrdered}, 7, '... whose order holds';
     ctl(0, qw(-q limit cgi 3));
     kill TERM => @load;
@@ -398,7 +398,7 @@ CONF
     push @held, $httpd->ask('/cgi-bin/heavy?until=go&n=3');
     $httpd->zone_becomes('/cgi-bin/', 'one waits', Active => 2, Queued => 1);
     my $shown = ctl(0, 'show');
-    like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show has who runs and waits';
+    like $shown, qr{^\Q$ZONE\E +waits +2/2 +1/4 }m, 'show lists running and waiting requests';
     like $shown, qr{^test\.example:/other/ +idle +0/7 }m, '... of every zone';
     unlike $shown, qr/EXEMPT/, '... and nothing of exemptions, of which there was none';
     is $httpd->get('/cgi-bin/heavy?ms=1')->{status}, 200, 'an exempt request';
@@ -409,7 +409,7 @@ CONF
     ok !-e 'pwned', '... and runs nothing that a name says';
     is_deeply [ ctl(0, qw(who cgi)) =~ /^  (\w+ ).*&(n=\d)/mg ],
         [ 'running ', 'n=1', 'running ', 'n=2', 'waiting ', 'n=3' ],
-        'who has those first that run, and the oldest of them';
+        'who lists running requests first, the oldest of them first';
     like ctl(0, qw(show cgi)), qr/^limit +2$/m, 'show of a zone has its fields';
     my $facts = JSON::PP::decode_json(ctl(0, qw(--json show cgi)));
     is_deeply [ map { $_->{queued} } @{ $facts->{zones} } ], [1], '--json is JSON';

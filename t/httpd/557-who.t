@@ -26,7 +26,7 @@ for_each_combo(sub {
 </Location>
 CONF
     my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n$conf");
-    is_deeply [ who($httpd) ], [], 'nobody at first';
+    is_deeply [ who($httpd) ], [], 'no request at first';
 
     my $long = 'x' x 100;
     my @asked = map { $httpd->ask("/cgi-bin/heavy?until=go&n=$_") } 1 .. 2;
@@ -36,7 +36,7 @@ CONF
     $httpd->zone_becomes('/cgi-bin/', 'and some wait', Active => 2, Queued => 5);
 
     wait_for { $httpd->live_programs_now == 2 && 2 == grep { $_->{pid} } who($httpd) }
-        'the programs of those that run are known';
+        'the programs of running requests are known';
     my @all = who($httpd);
     my @running = grep { $_->{state} eq 'running' } @all;
     my @waiting = grep { $_->{state} eq 'waiting' } @all;
@@ -58,12 +58,12 @@ CONF
         'the pids of the programs';
     is_deeply [ grep { $_->{rssKb} < 100 || $_->{cpuMs} < 0 } @programs ], [],
         'what they use';
-    is_deeply [ grep { $_->{pid} } @waiting ], [], 'who waits has none';
-    is $httpd->get("/admission?who=$ZONE")->{status}, 400, 'the page has no who';
+    is_deeply [ grep { $_->{pid} } @waiting ], [], 'a waiting request has none';
+    is $httpd->get("/admission?who=$ZONE")->{status}, 400, 'who= is for JSON, not for the page';
     is $httpd->get('/admission?json&who=nobody')->{status}, 404, 'no such zone';
     $httpd->open_gate('go');
     is_deeply statuses(answers(@asked)), { 200 => 7 }, 'all are served';
-    is_deeply [ who($httpd) ], [], 'nobody at last';
+    is_deeply [ who($httpd) ], [], 'no request at last';
 
     $httpd->configure("ExtendedStatus Off\n$conf");
     $httpd->restart;

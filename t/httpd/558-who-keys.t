@@ -48,7 +48,7 @@ CONF
     like $page, qr{<th scope="row">&lt;b&gt;&amp;</th><td>2</td><td>0</td>}, 'a key and its permits';
     like $page, qr{<th scope="row">first</th><td>0</td><td>1</td>}, 'a key that waits';
     like $page, qr{<td class="text">&lt;b&gt;&amp;</td><td class="text">2 permits</td>},
-        'who takes two permits';
+        'a request with two permits';
     like $page, qr{<td class="text">first</td><td class="text">high</td>}, 'who comes first';
     unlike $page, qr{<b>&}, 'a key is never markup';
 

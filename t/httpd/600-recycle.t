@@ -95,7 +95,7 @@ for_each_combo(sub {
         wait_for { look($outsider); recycled($httpd) == $outsider->{gone} }
             'the status counts as many as have ended';
         my $status = $httpd->status;
-        cmp_ok $status->{AdmissionChildrenAway}, '<=', $together, '... and who is away';
+        cmp_ok $status->{AdmissionChildrenAway}, '<=', $together, '... and the number of absent children is bounded';
         my $longest = $status->{AdmissionChildrenAwayMaxMs};
         cmp_ok $longest, '>=', int(1000 * $outsider->{longest}) - 1,
             '... and the longest absence, which is not shorter than the one seen'
@@ -120,10 +120,10 @@ CONF
     my $before = recycled($httpd);
     is_deeply statuses(map { answers(map { $httpd->ask('/') } 1 .. 8) } 1 .. 5), { 200 => 40 },
         'every child has served its number';
-    is recycled($httpd), $before, '... and stays while somebody waits';
+    is recycled($httpd), $before, '... and stays while a request waits';
     $httpd->open_gate('go');
-    is_deeply statuses(answers(@line)), { 200 => 2 }, 'those in line get their answers';
-    is ask_until_recycled($httpd, $before + 2), 0, 'nobody waits any more: children end';
+    is_deeply statuses(answers(@line)), { 200 => 2 }, 'waiting requests get their responses';
+    is ask_until_recycled($httpd, $before + 2), 0, 'no request waits any more: children exit';
     $httpd->stop;
 }, 'prefork+cgi');
 
@@ -173,7 +173,7 @@ for_each_combo(sub {
     my $before = join ' ', sort $httpd->children;
 
     answers(map { $httpd->ask('/') } 1 .. 8) for 1 .. 10;
-    is recycled($httpd), 0, 'without the directive nobody ends';
+    is recycled($httpd), 0, 'without the directive no child exits';
     is join(' ', sort $httpd->children), $before, '... and the children are the same';
     $httpd->stop;
 }, 'prefork+cgi');

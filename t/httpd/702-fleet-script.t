@@ -60,7 +60,7 @@ sync('f', 0, 1);
 is_deeply [ asked_back() ], [ 'a' .. 'e' ], 'one has nothing: it, and four more, are asked for one';
 is servers()->{f}[$GRANTED], 0, '... and it has nothing yet';
 sync('c', 1, 4);
-is servers()->{f}[$GRANTED], 1, 'the first that comes back is its own';
+is servers()->{f}[$GRANTED], 1, 'the first returned permit is its own';
 my @left = asked_back();
 cmp_ok scalar @left, '<=', 1, '... and no more is asked for than is needed';
 sync($_, 1, 4) for @left;
@@ -78,7 +78,7 @@ sync('a', 0, 0);
 sync('a', 0, 1);
 is servers()->{a}[$GRANTED], 1, 'others were short just now: nothing is granted ahead';
 is servers()->{a}[$TIGHT], 1, '... and what falls idle is to be given back';
-wait_for { sync('a', 1, 1); servers()->{a}[$TIGHT] == 0 } '... until nobody was for a while';
+wait_for { sync('a', 1, 1); servers()->{a}[$TIGHT] == 0 } '... until no request was for a while';
 cmp_ok servers()->{a}[$GRANTED], '>', 1, 'then a little is granted ahead';
 
 # Somebody published a later generation in the engine's name.
@@ -121,7 +121,7 @@ is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... and to all';
 $redis->asked('DEL', 'adm:{test}');
 is answer('a', @short, span => 60_000 + $HOLD)->[$LEARNING], 60_000 + $HOLD, 'an engine without data learns for as long as it is told';
 sync('b', 0, 0, lease => 60_000, leaves => 1);
-is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... also once nobody has such a lease';
+is answer('a', @short)->[$SPAN], 60_000 + $HOLD, '... also once no server has such a lease';
 
 # Nothing is lost, and who had a longer lease has left.
 my $learnt = JSON::PP::decode_json($redis->asked('HGET', 'adm:{test}', '#'));

@@ -88,7 +88,7 @@ for_each_combo(sub {
     is sum('Active'), 4, '... and no more run';
     $servers[0]->open_gate("one$_") for 1, 2;
     wait_for { $servers[1]->zone('db')->{Active} + $servers[2]->zone('db')->{Active} == 2 }
-        'others get what comes back', 30;
+        'other servers get returned permits', 30;
     $servers[0]->open_gate($_) for qw(one3 one4 other);
     is_deeply statuses(answers(@one, @others)), { 200 => 6 }, 'all are served';
     is most_at_once(), 4, 'never more than four programs ran';

@@ -59,9 +59,9 @@ for_each_combo(sub {
     $httpd->zone_becomes('db', 'a request runs', Active => 1);
 
     kill STOP => $redis->{pid};
-    state_is($httpd, 'fallback', 'Redis answers nobody: the lease ends');
+    state_is($httpd, 'fallback', 'Redis does not reply: the lease ends');
     my $rejected = $httpd->get('/cgi-bin/heavy');
-    is $rejected->{status}, 503, '... who comes is rejected';
+    is $rejected->{status}, 503, '... a new request is rejected';
     cmp_ok $httpd->zone('db')->{RejectedFleet}, '>', 0, '... with the reason fleet';
     is $httpd->get('/cgi-bin/local/heavy')->{status}, 200, '... other zones do not notice';
     is $httpd->status->{AdmissionAgent}, 1, '... nor the agent';
@@ -82,7 +82,7 @@ for_each_combo(sub {
     kill CONT => @agents;
     wait_for { $httpd->zone('db')->{FleetState} eq 'leased' } 'it goes on: leased again', 20;
     $httpd->open_gate('hold');
-    is $hold->answer->{status}, 200, 'who ran is served';
-    is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and who comes';
+    is $hold->answer->{status}, 200, 'the running request is served';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, '... and a new request';
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');

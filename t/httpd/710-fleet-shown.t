@@ -77,7 +77,7 @@ sub names_sharers {
     my ($zone) = @{ JSON::PP::decode_json(ctl($httpd, qw(--json fleet db)))->{zones} };
     my @names = map { $_->{server} } @{ $zone->{sharers}{servers} };
 
-    like $names[0], qr/:$httpd->{port}\z/, 'this server is the first of those that share';
+    like $names[0], qr/:$httpd->{port}\z/, 'this server is the first in the list of sharers';
     is scalar(grep { my $port = $_->{port}; grep { /:$port\z/ } @names } @servers), 2, '... which are both';
     is_deeply [ map { $_->{granted} } @{ $zone->{sharers}{servers} } ], [ 3, 0 ], '... with what they have';
 
@@ -126,7 +126,7 @@ for_each_combo(sub {
     is_deeply statuses(answers(@held)), { 200 => 3 }, 'all are served';
 
     kill STOP => $redis->{pid};
-    wait_for { $first->status->{AdmissionEngineState} eq 'lost' } 'Redis answers nobody: lost';
+    wait_for { $first->status->{AdmissionEngineState} eq 'lost' } 'Redis does not reply: lost';
     like $first->get('/admission')->{body}, qr/Not connected to the fleet engine/, '... says the page';
     like ctl($first, 'fleet'), qr/^engine lost/, '... and admissionctl';
     like $first->get('/admission?prometheus')->{body}, qr/^admission_engine_state 2$/m, '... and Prometheus';

@@ -72,7 +72,7 @@ sub is_told {
     $httpd->graceful;
     wait_for { my @now = $httpd->agents; $next = $now[0] if @now == 1 && $now[0] != $agent } "$what: a reload";
     my $told = sub { @lines = grep { /\[pid $next:.*(?:$TOLD)/ } split /\n/, $httpd->slurp('error.log') };
-    wait_for { $told->() } '... there is a line';
+    wait_for { $told->() } '... there is a queue';
     like $lines[0], $pattern, '... that says it';
     if ($what eq $bad[0][0]) {
         my $errors = $httpd->status->{AdmissionEngineErrors};

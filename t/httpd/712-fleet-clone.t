@@ -48,7 +48,7 @@ CONF
     wait_for { my $zone = $httpd->zone('db'); $zone->{FleetServers} == 2 && $zone->{FleetReserved} >= 4 }
         '... and the engine counts what both have';
     push @held, $httpd->ask('/cgi-bin/heavy?until=go');
-    $httpd->zone_becomes('db', '... so nobody else begins', Active => 2, Queued => 1);
+    $httpd->zone_becomes('db', '... so no other request starts', Active => 2, Queued => 1);
     is $httpd->status->{AdmissionEngineStale}, 1, '... heard once';
 
     my ($agent) = $httpd->agents;

@@ -78,7 +78,7 @@ for_each_combo(sub {
     kill KILL => grep { !$is_program{$_} } $httpd->processes;
     wait_for { !grep { !$is_program{$_} } $httpd->processes } '... and all but the programs';
     $httpd->start;
-    wait_for { $httpd->zone('db')->{FleetServers} == 2 } 'another server begins beside them';
+    wait_for { $httpd->zone('db')->{FleetServers} == 2 } 'another server starts alongside';
     push @held, $httpd->ask('/cgi-bin/heavy');
     $httpd->zone_becomes('db', '... and has nothing', Active => 0, Queued => 1, FleetReserved => 2);
     like $httpd->slurp('error.log'), qr/ADM0150/, '... says the log';

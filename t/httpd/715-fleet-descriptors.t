@@ -95,7 +95,7 @@ for_each_combo(sub {
     wait_for { ($pid) = map { /\.(\d+)\z/ } glob "$kept.*" } 'a program stays';
     kill_httpd($httpd, $pid);
     $httpd->start;
-    is notices($httpd), 1, 'a server that begins beside it is told of it';
+    is notices($httpd), 1, 'a server that starts alongside is informed';
     isnt $httpd->slurp('run/admission.fleet'), $id, '... and has an id of its own';
     kill_httpd($httpd, $pid);
     # Of a killed process with several threads, the last one closes the files.

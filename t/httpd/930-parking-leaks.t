@@ -85,7 +85,7 @@ CONF
 
     # The programs, those who waited once, and the rest of the pipelines.
     is_deeply \%answered, { 200 => ($warm + $rounds) * (1 + $line - 20 + 20) },
-        'everybody was answered';
+        'every request got a response';
     is $left, ($warm + $rounds) * 20, '... or had left';
     $httpd->zone_becomes($zone, '... and is counted so', Active => 0, Queued => 0,
                          Gone => $left, Admitted => $answered{200});

@@ -119,14 +119,14 @@ CONF
         sleep 0.005;
     }
     note "$answers answers, $rejected of them rejections; $left clients left";
-    is scalar(@clients), 0, 'nobody hangs';
+    is scalar(@clients), 0, 'no request hangs';
     is_deeply \@wrong, [], 'each got what it asked for, or a rejection';
     cmp_ok $answers - $rejected, '>', 20, 'many were answered';
     cmp_ok $left, '>', 20, '... and many left';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     cmp_ok $rejected, '<=', $httpd->zone($zone)->{RejectedTimeout},
-        'who was rejected had waited too long';
-    server_becomes($httpd, 'nobody is left parked', AdmissionParked => 0,
+        'the rejected request had waited too long';
+    server_becomes($httpd, 'no request remains parked', AdmissionParked => 0,
                    AdmissionBlocked => 0);
     cmp_ok $watch->most, '<=', $limit, 'the limit was kept';
     wait_for { $httpd->children <= 2 } 'old children are gone';

@@ -73,7 +73,7 @@ TEST(a_request_makes_a_round_only_if_no_permit_is_free)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-TEST(children_make_rounds_at_once_when_there_is_no_agent)
+TEST(children_make_rounds_immediately_without_an_agent)
 {
     zone = zone_with(1, 10);
     child = join();
@@ -98,7 +98,7 @@ TEST(a_beat_that_cannot_be_is_none)
     ck_assert(!adm_agent_is_at_work(segment, now));
 }
 
-TEST(a_new_child_leaves_the_dead_to_the_agent)
+TEST(a_new_child_leaves_dead_children_to_the_agent)
 {
     zone = zone_with(1, 10);
     leave_a_permit();
@@ -163,7 +163,7 @@ static pid_t start_agent(void)
     return agent;
 }
 
-TEST(the_agent_takes_back_what_the_dead_held)
+TEST(the_agent_reclaims_permits_of_dead_children)
 {
     pid_t agent, victim;
 
@@ -228,7 +228,7 @@ TEST(the_agent_looks_for_the_programs_of_orphans)
 static const int told[] = { SIGTERM, SIGHUP, SIGINT };
 #define TOLD (int)(sizeof(told) / sizeof(told[0]))
 
-TESTS(an_agent_that_is_told_to_end_says_that_it_is_gone, 0, TOLD)
+TESTS(an_agent_that_is_told_to_end_reports_its_end, 0, TOLD)
 {
     pid_t agent = start_agent();
 

@@ -96,7 +96,7 @@ static adm_usec_t call(void)
 }
 
 /* The engine does not hear that less is promised, and is told again and again. */
-TEST(what_is_due_soon_is_told_soon)
+TEST(soon_due_work_shortens_the_sleep)
 {
     adm_ticket_t inside[2], gone;
     unsigned n, waited = 0;
@@ -136,7 +136,7 @@ static void begin_tight(adm_ticket_t *inside, unsigned count)
     call();
 }
 
-TEST(what_falls_idle_while_others_are_short_is_given_back_at_once)
+TEST(permits_idle_while_others_are_short_are_returned_immediately)
 {
     adm_ticket_t inside[2];
 
@@ -175,7 +175,7 @@ TEST(nothing_is_given_back_to_an_engine_that_is_away)
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
 }
 
-TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
+TEST(permits_idle_while_a_reply_is_awaited_are_returned_then)
 {
     adm_ticket_t inside[3];
 
@@ -188,7 +188,7 @@ TEST(what_falls_idle_while_an_answer_is_awaited_is_given_back_then)
     WAIT_FOR((call(), told.has == 1));
 }
 
-TEST(an_agent_that_ends_says_so_if_no_answer_is_awaited)
+TEST(an_agent_that_ends_reports_it_if_no_reply_is_awaited)
 {
     adm_ticket_t inside[2];
     unsigned before;

@@ -124,7 +124,7 @@ TEST(hostile_text_is_survived)
     ck_assert_uint_eq(limit_in(text, "zone"), 0);
 }
 
-TEST(of_another_machine_only_what_programs_need_is_taken)
+TEST(on_another_machine_only_sizes_of_programs_are_restored)
 {
     const int64_t week = 7 * 24 * 3600;
     agent_kept_t kept = some;

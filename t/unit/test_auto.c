@@ -90,7 +90,7 @@ TEST(a_limit_of_whose_programs_nothing_is_known_holds)
 }
 
 /* A child that was taken over can write it: the limit only falls for it. */
-TESTS(a_look_that_cannot_have_been_is_none, 0, 2)
+TESTS(an_impossible_time_of_a_sample_is_ignored, 0, 2)
 {
     find_20(4);
     adm_agent_gone(segment);

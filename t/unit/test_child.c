@@ -66,7 +66,7 @@ TEST(children_get_records_of_their_own)
     }
 }
 
-TEST(a_full_table_of_children_is_told)
+TEST(a_full_table_of_children_is_reported)
 {
     pid_t pids[2];
     adm_child_t *child = NULL;
@@ -218,7 +218,7 @@ static int start_and_bury(void *unused)
     return 0;
 }
 
-TEST(many_that_register_and_die_at_once_leave_the_table_free)
+TEST(many_that_register_and_die_together_leave_the_table_free)
 {
     pid_t starters[STARTERS];
     unsigned n;

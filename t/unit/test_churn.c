@@ -349,7 +349,7 @@ static void model_step(model_t *model, adm_child_t *child, adm_zone_t zone)
     model_hand_over(model);
 }
 
-TEST(a_random_story_ends_as_the_model_says)
+TEST(a_random_sequence_ends_as_in_the_model)
 {
     static model_t model;
     adm_zone_t zone = zone_called("random", 3, TICKETS);

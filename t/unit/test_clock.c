@@ -29,7 +29,7 @@ TEST(a_clock_that_was_read_earlier_does_not_make_it_due)
     ck_assert(!adm_due(&next, 5 * hour - hour / 2, hour));
 }
 
-TEST(a_time_that_nobody_can_have_meant_is_due)
+TEST(an_impossible_time_is_due)
 {
     _Atomic adm_usec_t next = INT64_MAX;
 

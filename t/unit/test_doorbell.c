@@ -61,7 +61,7 @@ TEST(every_slot_can_ring)
 }
 
 /* Loop test: room for this many at once. */
-TESTS(slots_that_find_no_room_are_told_the_next_time, 1, 9)
+TESTS(slots_that_find_no_room_are_reported_the_next_time, 1, 9)
 {
     const uint32_t ringing[] = { 0, 1, 63, 64, 65, 4095, 4096, 16383 };
     uint32_t told = 0, n;

@@ -34,7 +34,7 @@ static adm_outcome_t come_with(uint64_t key, uint32_t n)
     return come_late(entry_of(key), n);
 }
 
-TEST(who_would_wait_for_longer_than_the_target_is_rejected)
+TEST(a_request_that_would_wait_beyond_the_target_is_rejected)
 {
     uint32_t n;
 
@@ -71,7 +71,7 @@ TEST(one_that_takes_long_does_not_close_an_empty_queue)
     ck_assert_int_eq(come_with(0, 2), ADM_LATE);
 }
 
-TEST(one_among_many_that_takes_long_turns_nobody_away)
+TEST(one_long_request_among_many_causes_no_rejection)
 {
     begin_with_seconds(1, 63);
     ck_assert_int_eq(come_with(0, 0), ADM_ADMITTED);
@@ -125,7 +125,7 @@ TEST(costs_count_as_they_are)
     ck_assert_int_eq(come_late(dear, 4), ADM_LATE);
 }
 
-TEST(a_dry_run_counts_who_would_have_waited_and_been_late)
+TEST(a_dry_run_counts_requests_that_would_wait_or_be_late)
 {
     adm_entry_t entry = entry_of(0);
     adm_zone_stats_t stats;
@@ -244,7 +244,7 @@ TEST(one_that_runs_alone_counts_as_the_limit)
     ck_assert_int_eq(tickets[5].drain_usec, SECOND / 2);
 }
 
-TEST(the_time_after_which_to_come_again_counts_permits)
+TEST(the_retry_time_depends_on_permits)
 {
     adm_entry_t dear = entry_of(0);
     uint32_t n;
@@ -276,7 +276,7 @@ TEST(a_dry_run_counts_the_requests_of_its_queue_not_their_permits)
 }
 
 /* Nobody knows for how long a zone is paused: who comes waits. */
-TEST(nobody_is_late_while_the_zone_is_paused)
+TEST(no_request_is_late_while_the_zone_is_paused)
 {
     const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_PAUSE };
     const adm_override_t open = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_OPEN };
@@ -292,7 +292,7 @@ TEST(nobody_is_late_while_the_zone_is_paused)
     ck_assert_int_eq(come_with(0, n), ADM_LATE);
 }
 
-TEST(a_dry_run_has_nobody_late_while_the_zone_is_paused)
+TEST(a_dry_run_counts_no_late_request_while_the_zone_is_paused)
 {
     const adm_override_t paused = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_MODE_PAUSE };
     adm_entry_t entry = entry_of(0);

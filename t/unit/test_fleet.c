@@ -98,7 +98,7 @@ TESTS(a_lease_ends_by_itself_and_the_fallback_holds, 0, sizeof(fallbacks) / size
     ck_assert_uint_eq(limit(), fallbacks[_i].share);
 }
 
-TEST(who_comes_after_the_lease_is_rejected)
+TEST(a_request_after_the_lease_is_rejected)
 {
     adm_ticket_t tickets[2];
 
@@ -192,7 +192,7 @@ TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
     ck_assert_uint_eq(limit(), 2);
 }
 
-TEST(what_the_engine_said_is_shown)
+TEST(the_engines_report_is_shown)
 {
     law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
                                 .granted = 3,
@@ -221,7 +221,7 @@ TEST(what_the_engine_said_is_shown)
     ck_assert(adm_fleet_has_lapsed(segment, zone));
 }
 
-TEST(who_shares_a_limit_is_shown)
+TEST(sharers_of_a_limit_are_shown)
 {
     law_fleet_who_t who = {
         .count = 2, .servers = { { .name = "one", .granted = 3 }, { .name = "two", .wanted = 7 } }

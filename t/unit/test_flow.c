@@ -51,7 +51,7 @@ static void set_limit(uint32_t limit)
 
 /* A limit that falls lets a dear one run alone; it gives its permit back before it
  * begins, and the limit rises again. */
-TEST(who_waits_again_asks_for_what_it_asked_for_at_first)
+TEST(a_request_that_waits_again_has_its_original_cost)
 {
     adm_entry_t dear = entry_of(1);
     adm_child_t *other;
@@ -156,7 +156,7 @@ static void say(bool flows)
     zone_called("shared", 1, LENGTH);
 }
 
-TEST(a_zone_begins_and_ends_to_use_flows_with_requests_in_it)
+TEST(a_zone_with_requests_starts_and_stops_using_flows)
 {
     begin(1);
     say(false);
@@ -247,7 +247,7 @@ static size_t resident_pages_of_flows(void)
     return resident;
 }
 
-TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
+TEST(viewing_a_zone_without_requests_touches_no_flow)
 {
     adm_key_stats_t keys[ADM_KEYS_SHOWN];
     size_t before;
@@ -260,7 +260,7 @@ TEST(who_looks_at_a_zone_without_requests_touches_no_flow)
     ck_assert_uint_eq(resident_pages_of_flows(), before);
 }
 
-TEST(what_is_wrong_with_flows_is_seen)
+TEST(faults_in_flows_are_detected)
 {
     adm_flow_table_rec_t *table;
     adm_flow_rec_t *flow;
@@ -291,7 +291,7 @@ TEST(what_is_wrong_with_flows_is_seen)
     expect_complaint("the ask of a ticket is that of another one");
 }
 
-TEST(a_torn_table_is_mended)
+TEST(a_corrupt_table_is_repaired)
 {
     adm_flow_table_rec_t *table;
     unsigned ring;

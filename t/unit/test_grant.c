@@ -8,7 +8,7 @@ WITH_FLOWS_TOO;
 
 /* ---- the end of a grant that has not begun -------------------------------- */
 
-TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
+TEST(a_request_that_leaves_with_an_unused_permit_was_not_admitted)
 {
     make_children();
     park_in(one, 0);
@@ -21,7 +21,7 @@ TEST(who_leaves_with_a_permit_that_it_has_not_used_was_not_admitted)
     ck_assert_uint_eq(admitted(), 1);
 }
 
-TEST(a_timeout_that_comes_too_late_begins)
+TEST(a_timeout_after_the_grant_starts_the_request)
 {
     make_children();
     park_in(one, 0);
@@ -33,7 +33,7 @@ TEST(a_timeout_that_comes_too_late_begins)
     ck_assert_uint_eq(admitted(), 2);
 }
 
-TEST(a_wait_ends_when_the_winner_begins)
+TEST(a_wait_ends_when_the_winner_starts)
 {
     adm_zone_stats_t stats;
     adm_usec_t since;
@@ -54,7 +54,7 @@ TEST(a_wait_ends_when_the_winner_begins)
     ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
 }
 
-TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
+TEST(a_rebuild_derives_granted_and_started_tickets)
 {
     adm_zone_rec_t *rec;
 
@@ -74,7 +74,7 @@ TEST(a_rebuild_knows_what_was_granted_and_what_has_begun)
     ck_assert_uint_eq(stats_of(one, zone).figures.outcomes[ADM_WAITED], 1);
 }
 
-TEST(a_list_of_grants_that_somebody_wrote_into_is_made_again)
+TEST(a_corrupt_list_of_grants_is_rebuilt)
 {
     make_children();
     park_in(one, 0);
@@ -108,7 +108,7 @@ static void begin_if_it_came_straight_back(uint64_t passed_on_before)
     }
 }
 
-TEST(of_the_winner_and_who_passes_on_one_wins)
+TEST(either_the_winner_starts_or_the_permit_is_passed_on)
 {
     pthread_t winner;
     uint64_t before;

@@ -41,7 +41,7 @@ TEST(a_zone_without_visitors_has_an_empty_history)
     }
 }
 
-TEST(a_second_remembers_the_most_at_once)
+TEST(a_second_stores_its_peak)
 {
     adm_ticket_t tickets[3];
 
@@ -115,7 +115,7 @@ TESTS(a_change_ten_minutes_later_does_not_change_the_past, -2, 3)
     ck_assert_uint_eq(active_before(500), 2);
 }
 
-TEST(the_line_and_the_rejected_are_remembered)
+TEST(the_history_has_the_queue_and_the_rejections)
 {
     adm_ticket_t inside, waiting, rejected;
 
@@ -196,7 +196,7 @@ TEST(a_clock_that_has_just_begun_has_a_past)
     ck_assert_uint_eq(active_before(3), 0);
 }
 
-TEST(a_zone_that_is_no_more_has_no_history)
+TEST(a_removed_zone_has_no_history)
 {
     make_zone();
     zone.incarnation++;
@@ -220,7 +220,7 @@ static uint32_t limit_before(unsigned seconds)
     return history.limit[ADM_HISTORY_SECONDS - 1 - seconds];
 }
 
-TEST(a_limit_that_nobody_changed_has_always_been)
+TEST(a_limit_without_changes_fills_the_whole_history)
 {
     make_zone();
     look_at(1000 * second);
@@ -247,7 +247,7 @@ TEST(ordered_limits_are_remembered_and_pause_is_none)
     ck_assert_uint_eq(limit_before(ADM_HISTORY_SECONDS - 1), 7);
 }
 
-TEST(a_configured_limit_changes_at_the_load_not_at_the_look)
+TEST(a_configured_limit_changes_at_the_load_not_at_the_sample)
 {
     adm_usec_t begin;
 

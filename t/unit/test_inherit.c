@@ -137,7 +137,7 @@ TEST(whose_permit_has_moved_holds_none_and_has_no_program)
     ck_assert(!adm_ticket_holds(&heir));
 }
 
-TEST(whose_permit_has_moved_leaves_nothing_to_whoever_locks_next)
+TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 {
     adm_ticket_t heir = { 0 };
     adm_zone_rec_t *rec;

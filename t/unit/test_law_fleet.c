@@ -64,7 +64,7 @@ TEST(the_promise_is_the_greater_of_share_and_permits_out)
     ck_assert_uint_eq(sync_sent.want, 40);
 }
 
-TEST(a_lease_begins_when_the_sync_was_sent)
+TEST(a_lease_starts_when_the_sync_was_sent)
 {
     begin();
     tell();
@@ -178,7 +178,7 @@ TEST(syncs_that_change_nothing_become_rare)
     ck_assert_int_eq(due(), 200 * MSEC);
 }
 
-TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
+TEST(news_is_sent_soon_after_syncs_without_effect)
 {
     unsigned n;
 
@@ -199,7 +199,7 @@ TEST(what_is_new_is_told_soon_after_all_that_changed_nothing)
     ck_assert_int_le(due(), 2 * MSEC);
 }
 
-TEST(who_got_all_that_it_wanted_asks_for_more)
+TEST(a_server_that_got_all_it_wanted_requests_more)
 {
     begin();
     work.queued = 2;
@@ -218,7 +218,7 @@ TEST(who_got_all_that_it_wanted_asks_for_more)
     ck_assert_int_le(due(), 2 * MSEC);
 }
 
-TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
+TEST(a_reply_overtaken_by_a_push_does_not_exclude_more_permits)
 {
     law_fleet_reply_t reply = {
         .answer = LAW_FLEET_OK, .gen = 7, .granted = 1, .target = 1, .is_short = true
@@ -241,7 +241,7 @@ TEST(an_answer_that_a_push_overtook_does_not_say_that_there_is_no_more)
     ck_assert_int_eq(due(), 200 * MSEC);
 }
 
-TEST(what_stands_idle_is_given_back_after_a_second)
+TEST(idle_permits_are_returned_after_a_second)
 {
     begin();
     work.share = 4;
@@ -255,7 +255,7 @@ TEST(what_stands_idle_is_given_back_after_a_second)
 }
 
 /* R16 */
-TEST(the_longest_lease_and_hold_are_said_again)
+TEST(the_longest_lease_and_hold_are_repeated)
 {
     begin();
     tell();
@@ -267,7 +267,7 @@ TEST(the_longest_lease_and_hold_are_said_again)
     ck_assert_int_eq(sync_sent.span_msec, SPAN_MSEC);
 }
 
-TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
+TEST(a_new_agent_continues_the_sequence_of_its_server)
 {
     uint64_t before;
 
@@ -284,7 +284,7 @@ TEST(whoever_speaks_for_a_server_goes_on_with_its_sequence)
     ck_assert_uint_gt(sync_sent.sequence, UINT64_C(1) << 60);
 }
 
-TEST(a_sync_that_could_not_be_sent_is_due_at_once)
+TEST(a_sync_that_could_not_be_sent_is_due_immediately)
 {
     begin();
     tell();

@@ -21,7 +21,7 @@ static const struct {
     { UINT64_MAX, { UINT64_MAX, UINT64_MAX, 0, 0 }, { UINT64_MAX / 2, UINT64_MAX / 2, 0, 0 } },
 };
 
-TESTS(who_wants_little_gets_it_and_the_others_share_the_rest, 0,
+TESTS(small_demands_are_met_and_the_others_share_the_rest, 0,
       (int)(sizeof(examples) / sizeof(examples[0])))
 {
     law_share_t shares[MOST] = { { 0 } };

@@ -104,7 +104,7 @@ TEST(a_zone_without_programs_does_not_wait_for_their_size)
     ck_assert_uint_eq(look_for(&bench, 0.5), 2);
 }
 
-TEST(memory_has_room_for_as_many_as_their_peaks_say)
+TEST(memory_has_room_for_as_many_as_their_peaks_allow)
 {
     bench_t bench;
 
@@ -216,7 +216,7 @@ TEST(a_forecast_keeps_away_from_the_cliff)
     }
 }
 
-TEST(the_limit_comes_back_after_a_brake)
+TEST(the_limit_returns_after_a_back_off)
 {
     bench_t bench;
 

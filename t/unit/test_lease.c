@@ -36,7 +36,7 @@ TEST(a_permit_that_is_used_stays)
     assert_permit_is_with(1);
 }
 
-TEST(a_permit_that_nobody_else_can_use_stays)
+TEST(a_permit_that_no_other_waiter_can_use_stays)
 {
     make_children();
     park_in(one, 0);
@@ -50,7 +50,7 @@ TEST(a_permit_that_nobody_else_can_use_stays)
     ck_assert(adm_ticket_begin(&waiting[0], adm_now()));
 }
 
-TEST(who_comes_later_and_can_run_gets_it_at_once)
+TEST(a_later_request_that_can_run_gets_it_immediately)
 {
     adm_ticket_t later;
 
@@ -118,7 +118,7 @@ TEST(beyond_a_lowered_limit_nothing_is_handed_on)
 
 /* ---- order --------------------------------------------------------------- */
 
-TEST(who_lost_a_permit_keeps_its_place)
+TEST(a_request_that_lost_its_permit_keeps_its_position)
 {
     make_children();
     park_in(one, 0);
@@ -188,7 +188,7 @@ TEST(a_child_that_is_full_is_passed_over)
     ck_assert_uint_eq(passed_on(), 0);
 }
 
-TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
+TEST(a_full_child_passes_its_permit_on_immediately)
 {
     make_children();
     park_in(one, 0);
@@ -200,7 +200,7 @@ TEST(a_child_that_says_it_is_full_gives_its_permit_away_at_once)
     ck_assert_uint_eq(passed_on(), 1);
 }
 
-TEST(who_blocks_in_a_full_child_can_run)
+TEST(a_blocked_request_of_a_full_child_can_run)
 {
     make_children();
     park_in(one, 0);
@@ -252,7 +252,7 @@ static uint32_t rung(adm_child_t *child)
     return count ? slots[0] : UINT32_MAX;
 }
 
-TEST(another_childs_dispatcher_is_told_of_a_grant)
+TEST(another_childs_dispatcher_is_rung_for_a_grant)
 {
     make_children();
     park_in(one, 0);
@@ -263,7 +263,7 @@ TEST(another_childs_dispatcher_is_told_of_a_grant)
     ck_assert_uint_eq(rung(two), 2);
 }
 
-TEST(it_is_told_once_in_the_time_of_a_lease)
+TEST(a_guard_is_rung_once_per_lease)
 {
     make_children();
     park_in(one, 0);
@@ -277,7 +277,7 @@ TEST(it_is_told_once_in_the_time_of_a_lease)
     ck_assert_uint_eq(rung(two), UINT32_MAX);
 }
 
-TEST(who_is_told_looks_until_somebody_else_would_be)
+TEST(a_guard_checks_until_another_would_be_rung)
 {
     adm_usec_t until;
 
@@ -296,7 +296,7 @@ TEST(who_is_told_looks_until_somebody_else_would_be)
     ck_assert_int_eq(adm_lease_look(two, zone, until), 0);
 }
 
-TEST(who_parks_beside_a_grant_looks_after_it)
+TEST(a_request_that_parks_during_a_grant_becomes_its_guard)
 {
     make_children();
     park_in(one, 0);
@@ -332,7 +332,7 @@ static int block_and_leave(void *unused)
     return 0;
 }
 
-TEST(who_blocks_sees_for_itself)
+TEST(a_blocked_waiter_checks_leases_itself)
 {
     pid_t other;
 

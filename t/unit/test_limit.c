@@ -19,7 +19,7 @@ static void assert_limit(uint32_t expected)
     ck_assert_uint_eq(stats_of(child, zone).limit, expected);
 }
 
-TEST(what_is_configured_holds_where_nothing_else_is_said)
+TEST(the_configured_limit_applies_without_an_override)
 {
     make_zone(5);
     assert_limit(5);
@@ -39,7 +39,7 @@ TEST(where_only_the_configuration_has_spoken_one_load_tells)
     assert_limit(2);
 }
 
-TEST(the_least_holds_whoever_says_it)
+TEST(the_lowest_source_applies)
 {
     make_zone(5);
     say(ADM_LIMIT_AUTO, 8);

@@ -51,7 +51,7 @@ TEST(a_free_lock_is_taken_and_given_back)
     release_and_check(lock);
 }
 
-TEST(a_second_acquire_of_the_same_thread_is_told_busy)
+TEST(a_second_acquire_of_the_same_thread_returns_busy)
 {
     adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *other = lock_of_a_zone();
@@ -71,7 +71,7 @@ static void acquire_in_handler(int signal_number)
     result_below = (sig_atomic_t)adm_lock_acquire(interrupted_lock, NEVER);
 }
 
-TEST(a_signal_handler_on_top_of_a_critical_section_is_told_busy)
+TEST(a_signal_handler_inside_a_critical_section_gets_busy)
 {
     interrupted_lock = lock_of_a_zone();
     signal(SIGUSR1, acquire_in_handler);
@@ -127,7 +127,7 @@ TEST(processes_and_threads_exclude_each_other)
     ck_assert_uint_eq(*counter_in(zone), 4 * ROUNDS);
 }
 
-TEST(the_next_owner_is_told_that_the_last_one_died)
+TEST(the_next_owner_learns_that_the_last_one_died)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -157,7 +157,7 @@ static int hold_until_killed(void *lock)
     return stay();
 }
 
-TEST(who_is_blocked_when_the_owner_dies_is_told)
+TEST(a_process_blocked_when_the_owner_dies_is_notified)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start(hold_until_killed, lock);
@@ -171,7 +171,7 @@ TEST(who_is_blocked_when_the_owner_dies_is_told)
     ck_assert_int_eq((intptr_t)result, ADM_LOCKED_OWNER_DIED);
 }
 
-TEST(an_owner_killed_during_repair_is_told_again)
+TEST(an_owner_killed_during_repair_is_reported_again)
 {
     adm_lock_t *lock = lock_of_a_zone();
     int n;
@@ -215,7 +215,7 @@ static pid_t start_life(adm_lock_t *lock)
     return pid;
 }
 
-TEST(who_lives_is_not_dead)
+TEST(a_living_process_is_not_dead)
 {
     adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start_life(lock);
@@ -225,7 +225,7 @@ TEST(who_lives_is_not_dead)
     kill_unnoticed(owner);
 }
 
-TEST(who_was_killed_is_dead_however_often_one_asks)
+TEST(a_killed_process_is_dead_in_every_check)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -246,7 +246,7 @@ TEST(death_is_seen_before_the_process_is_reaped)
     ck_assert_int_eq(end_of(owner), -SIGKILL);
 }
 
-TEST(the_lock_of_a_dead_one_serves_the_next_life)
+TEST(the_lock_of_a_dead_child_is_reused)
 {
     adm_lock_t *lock = lock_of_a_zone();
 
@@ -255,7 +255,7 @@ TEST(the_lock_of_a_dead_one_serves_the_next_life)
     ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCKED);
 }
 
-TEST(a_critical_section_is_no_place_to_ask_for_deaths)
+TEST(deaths_are_not_checked_in_a_critical_section)
 {
     adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *life = lock_of_a_zone();

@@ -100,7 +100,7 @@ TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
     WAIT_FOR(!is_cat(program));
 }
 
-TEST(a_ticket_in_line_is_never_orphaned)
+TEST(a_waiting_ticket_is_never_orphaned)
 {
     adm_ticket_t inside;
     pid_t victim;
@@ -389,7 +389,7 @@ TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
     kill_unnoticed(daemon);
 }
 
-TEST(a_program_that_nobody_sees_keeps_the_permit_for_ten_seconds)
+TEST(a_program_without_a_pid_keeps_the_permit_for_ten_seconds)
 {
     adm_start_t how = ADM_START_UNSEEN;
     adm_usec_t before = adm_now();

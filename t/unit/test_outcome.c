@@ -14,7 +14,7 @@ TEST(each_outcome_has_a_name_of_its_own)
     ck_assert_str_eq(adm_outcome_name(ADM_WAITED), "queued");
 }
 
-TEST(what_is_refused_has_a_reason_for_the_log)
+TEST(a_rejection_has_a_reason_for_the_log)
 {
     adm_outcome_t outcome;
 

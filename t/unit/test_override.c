@@ -71,7 +71,7 @@ static void come_many(adm_ticket_t *first, unsigned count, adm_outcome_t expecte
     }
 }
 
-TEST(a_raised_limit_is_handed_out_at_once)
+TEST(a_raised_limit_is_handed_out_immediately)
 {
     adm_override_t before;
 
@@ -102,7 +102,7 @@ TEST(a_limit_below_what_runs_takes_nothing_away)
     ck_assert(adm_ticket_is_granted(&tickets[3]));
 }
 
-TEST(the_queue_is_as_long_as_was_said_last)
+TEST(the_queue_has_the_length_set_last)
 {
     make_zone(1);
     come_many(tickets, 1, ADM_ADMITTED);
@@ -129,7 +129,7 @@ TEST(a_paused_zone_gives_no_permit_until_it_is_open)
     ck_assert(!adm_ticket_is_granted(&tickets[2]));
 }
 
-TEST(a_drained_zone_serves_who_waits_and_rejects_who_comes)
+TEST(a_drained_zone_serves_waiting_and_rejects_new_requests)
 {
     make_zone(1);
     come_many(tickets, 1, ADM_ADMITTED);
@@ -146,7 +146,7 @@ TEST(a_drained_zone_serves_who_waits_and_rejects_who_comes)
     come_many(tickets + 2, 1, ADM_ADMITTED);
 }
 
-TEST(an_edited_number_ends_what_was_said_and_no_other_load_does)
+TEST(an_edited_number_ends_an_override_and_no_other_load_does)
 {
     make_zone(2);
     say_limit(4);
@@ -171,7 +171,7 @@ TEST(the_configured_limit_can_be_had_again)
     ck_assert(!stats_of(child, zone).is_overridden);
 }
 
-TEST(a_zone_that_is_no_more_takes_no_orders)
+TEST(a_removed_zone_accepts_no_overrides)
 {
     adm_override_t before, after, wanted = keeps;
     adm_zone_t gone;

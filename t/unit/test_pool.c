@@ -142,7 +142,7 @@ TEST(an_unknown_state_becomes_an_unused_ticket)
     assert_all_in_order();
 }
 
-TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
+TEST(a_long_queue_over_many_chunks_is_sorted_by_arrival)
 {
     enum { LENGTH = 1000 };
     static adm_ticket_t line[LENGTH];
@@ -181,7 +181,7 @@ TEST(a_long_line_over_many_chunks_is_sorted_by_arrival)
 
 /* ---- somebody wrote into the segment: no endless loop, no crash ---------- */
 
-TEST(a_line_whose_first_does_not_wait_is_rebuilt)
+TEST(a_queue_whose_first_does_not_wait_is_rebuilt)
 {
     fill_zone();
     rec_of_zone(zone)->head_idx = unused[0].idx;
@@ -190,7 +190,7 @@ TEST(a_line_whose_first_does_not_wait_is_rebuilt)
     ck_assert_uint_eq(active_in(zone), 3);
 }
 
-TEST(a_line_that_leads_in_a_circle_is_rebuilt)
+TEST(a_cyclic_queue_is_rebuilt)
 {
     fill_zone();
     rec_of_ticket(&waiting[0])->next_idx = waiting[0].idx;
@@ -200,7 +200,7 @@ TEST(a_line_that_leads_in_a_circle_is_rebuilt)
     ck_assert(adm_ticket_is_granted(&waiting[1]));
 }
 
-TEST(a_line_that_leads_out_of_the_segment_is_rebuilt)
+TEST(a_queue_that_leads_out_of_the_segment_is_rebuilt)
 {
     fill_zone();
     rec_of_zone(zone)->head_idx = 4000000000;

@@ -66,7 +66,7 @@ TEST(the_fork_notes_the_pid_of_an_announced_program)
     ck_assert_int_eq(end_of(pid), 0);
 }
 
-TEST(a_fork_that_nobody_announced_is_not_noted)
+TEST(an_unannounced_fork_is_not_noted)
 {
     adm_ticket_t ticket;
     pid_t announced, other;
@@ -179,7 +179,7 @@ static void *has_ended_in_thread(void *ticket)
     return (void *)(intptr_t)adm_program_has_ended(ticket);
 }
 
-TEST(another_thread_may_ask_whether_the_program_lives)
+TEST(another_thread_may_check_whether_the_program_runs)
 {
     adm_ticket_t ticket;
     pthread_t thread;

@@ -37,7 +37,7 @@ static pid_t start_holder(unsigned wanted)
     return pid;
 }
 
-TEST(permits_of_a_killed_child_come_back)
+TEST(permits_of_a_killed_child_are_released)
 {
     zone = zone_with(HELD, 0);
     child = join();
@@ -49,7 +49,7 @@ TEST(permits_of_a_killed_child_come_back)
     ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
 }
 
-TEST(places_in_line_of_a_killed_child_close_up)
+TEST(queue_slots_of_a_killed_child_close_up)
 {
     adm_ticket_t first, last;
     pid_t pid;
@@ -64,7 +64,7 @@ TEST(places_in_line_of_a_killed_child_close_up)
     ck_assert_uint_eq(queued_in(zone), 2);
 }
 
-TEST(permits_of_a_killed_child_go_to_the_line)
+TEST(permits_of_a_killed_child_go_to_the_queue)
 {
     adm_ticket_t waiting;
     pid_t pid;
@@ -78,7 +78,7 @@ TEST(permits_of_a_killed_child_go_to_the_line)
     ck_assert(adm_ticket_is_granted(&waiting));
 }
 
-TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
+TEST(a_request_without_a_permit_checks_for_dead_children_first)
 {
     adm_ticket_t ticket;
 
@@ -88,7 +88,7 @@ TEST(a_request_that_finds_no_permit_looks_for_the_dead_first)
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
 }
 
-TEST(deaths_that_nobody_announced_are_found_once_a_second)
+TEST(unannounced_deaths_are_found_once_per_second)
 {
     adm_usec_t now = adm_now();
 
@@ -100,7 +100,7 @@ TEST(deaths_that_nobody_announced_are_found_once_a_second)
     ck_assert_uint_eq(active_in(zone), 0);
 }
 
-TEST(a_new_child_takes_back_what_the_dead_left)
+TEST(a_new_child_reclaims_the_permits_of_dead_ones)
 {
     zone = zone_with(1, 10);
     kill_unnoticed(start_holder(1));
@@ -109,7 +109,7 @@ TEST(a_new_child_takes_back_what_the_dead_left)
     ck_assert_uint_eq(child->idx, 1);
 }
 
-TEST(the_living_keep_what_they_have)
+TEST(living_children_keep_their_permits)
 {
     pid_t victim, other;
     adm_ticket_t own;
@@ -254,7 +254,7 @@ static void *audit_in_thread(void *count)
     return NULL;
 }
 
-TEST(threads_of_a_child_may_audit_at_once)
+TEST(threads_of_a_child_may_audit_concurrently)
 {
     pthread_t threads[4];
     uint32_t counts[4] = { 0 };

@@ -50,7 +50,7 @@ TESTS(quotas_that_follow_each_other_are_spread_evenly, 0, 50)
 
 /* ---- turns --------------------------------------------------------------- */
 
-TEST(no_more_than_so_many_are_away_together)
+TEST(no_more_than_the_maximum_are_away_together)
 {
     adm_child_t *children[3] = { join(), join(), join() };
 
@@ -111,7 +111,7 @@ TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
     ck_assert_uint_eq(away(), 1);
 }
 
-TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
+TEST(a_child_that_was_killed_with_its_turn_blocks_no_child)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
@@ -123,7 +123,7 @@ TEST(a_child_that_was_killed_with_its_turn_blocks_nobody)
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
 }
 
-TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
+TEST(a_child_that_does_not_end_with_its_turn_blocks_no_child)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *stuck = join(), *child = join();
@@ -133,7 +133,7 @@ TEST(a_child_that_does_not_end_with_its_turn_blocks_nobody)
     ck_assert(recycle_take_turn(child, 1, now + 6 * second));
 }
 
-TEST(a_turn_that_nobody_took_the_place_of_expires)
+TEST(a_turn_without_a_successor_expires)
 {
     adm_usec_t now = 100 * second;
     adm_child_t *child = join();
@@ -145,7 +145,7 @@ TEST(a_turn_that_nobody_took_the_place_of_expires)
 }
 
 /* prefork starts them one a second at worst. */
-TEST(of_many_that_are_away_nobody_is_given_up_too_early)
+TEST(of_many_that_are_away_none_is_given_up_too_early)
 {
     enum { MANY = 8 };
     adm_usec_t now = 100 * second;
@@ -211,7 +211,7 @@ static int try_for_a_turn(void *unused)
     return 0;
 }
 
-TEST(of_many_that_ask_at_once_so_many_may_end)
+TEST(concurrent_children_take_no_more_turns_than_the_maximum)
 {
     pid_t pids[CHILDREN];
     unsigned n;

@@ -20,7 +20,7 @@ TEST(the_cap_is_reached_and_not_exceeded)
     assert_workers(2);
 }
 
-TEST(a_worker_comes_back_with_the_permit)
+TEST(a_worker_is_released_with_the_permit)
 {
     adm_ticket_t ticket;
 
@@ -31,7 +31,7 @@ TEST(a_worker_comes_back_with_the_permit)
     ck_assert_int_eq(ask(RUNS, &ticket), ADM_ADMITTED);
 }
 
-TEST(who_is_turned_away_takes_no_worker)
+TEST(a_rejected_request_takes_no_worker)
 {
     adm_ticket_t ticket, other;
 
@@ -41,7 +41,7 @@ TEST(who_is_turned_away_takes_no_worker)
     assert_workers(1);
 }
 
-TEST(who_waits_without_a_worker_takes_none)
+TEST(a_parked_request_takes_no_worker)
 {
     adm_ticket_t ticket, other;
 
@@ -52,7 +52,7 @@ TEST(who_waits_without_a_worker_takes_none)
     ck_assert_uint_eq(queued_in(zone), 1);
 }
 
-TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
+TEST(a_blocked_request_releases_its_worker_when_it_leaves)
 {
     adm_ticket_t ticket;
 
@@ -63,7 +63,7 @@ TEST(who_blocks_one_gives_it_back_on_leaving_the_line)
     assert_workers(0);
 }
 
-TEST(who_blocks_one_keeps_it_for_the_run)
+TEST(a_blocked_request_keeps_its_worker_for_the_run)
 {
     adm_ticket_t inside, waiting;
 
@@ -77,7 +77,7 @@ TEST(who_blocks_one_keeps_it_for_the_run)
     assert_workers(0);
 }
 
-TEST(who_was_parked_takes_a_worker_to_run)
+TEST(a_parked_request_takes_a_worker_to_run)
 {
     adm_ticket_t inside, waiting;
 
@@ -93,7 +93,7 @@ TEST(who_was_parked_takes_a_worker_to_run)
     assert_workers(0);
 }
 
-TEST(who_cannot_be_parked_blocks_a_worker)
+TEST(a_request_that_cannot_park_blocks_a_worker)
 {
     adm_ticket_t ticket;
 
@@ -107,7 +107,7 @@ TEST(who_cannot_be_parked_blocks_a_worker)
     ck_assert_uint_eq(blocked(), 0);
 }
 
-TEST(who_can_neither_be_parked_nor_block_is_turned_away)
+TEST(a_request_that_can_neither_park_nor_block_is_rejected)
 {
     adm_ticket_t ticket;
 
@@ -198,7 +198,7 @@ TESTS(the_workers_of_a_killed_child_are_free_again, 0, 2)
 }
 
 /* What a kill between the two counters leaves. */
-TEST(a_common_count_that_is_too_high_costs_nobody_a_worker)
+TEST(a_common_count_that_is_too_high_costs_no_worker)
 {
     adm_ticket_t tickets[2], one_more;
 
@@ -232,7 +232,7 @@ static int take_and_return(void *unused)
     return 0;
 }
 
-TEST(processes_that_take_workers_at_once_keep_to_the_cap)
+TEST(processes_that_take_workers_concurrently_keep_to_the_cap)
 {
     pid_t runners[RUNNERS];
     unsigned n;
@@ -265,7 +265,7 @@ static int hand_over_and_die(void *unused)
 
 /* However long it takes until whoever hands over is done, its worker is counted
  * no more: or many short requests in a row would seem to need many workers. */
-TEST(a_worker_comes_back_before_its_permit_is_handed_over)
+TEST(a_worker_is_released_before_its_permit_is_handed_over)
 {
     adm_ticket_t waiting;
     pid_t other;

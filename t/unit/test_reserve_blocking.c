@@ -28,7 +28,7 @@ TEST(a_child_blocks_no_more_threads_than_it_may)
 }
 
 /* It accepts no connections then, and other children do. */
-TEST(a_child_blocks_all_threads_while_nobody_lacks_one)
+TEST(a_child_blocks_all_threads_while_no_request_lacks_one)
 {
     adm_ticket_t first, second;
 
@@ -91,7 +91,7 @@ TEST(a_worker_that_just_asks_stands_for_no_connections)
     assert_workers(0);
 }
 
-TEST(a_child_that_accepts_no_more_keeps_no_room)
+TEST(a_child_that_accepts_no_connections_reserves_no_slots)
 {
     adm_ticket_t first, second;
 
@@ -120,7 +120,7 @@ TEST(nor_a_worker)
     assert_workers(2);
 }
 
-TEST(who_cannot_be_parked_does_not_block_the_last_thread)
+TEST(a_request_that_cannot_park_does_not_block_the_last_thread)
 {
     adm_ticket_t first, second;
 
@@ -134,7 +134,7 @@ TEST(who_cannot_be_parked_does_not_block_the_last_thread)
     assert_workers(1);
 }
 
-TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
+TEST(a_blocked_thread_of_another_pool_takes_no_worker)
 {
     adm_ticket_t elsewhere, here;
 
@@ -151,7 +151,7 @@ TEST(who_blocks_a_thread_of_another_pool_takes_nobodys_place)
     ck_assert_uint_eq(workers_blocked(), 0);
 }
 
-TEST(who_is_granted_before_it_is_turned_away_runs)
+TEST(a_request_granted_before_its_rejection_runs)
 {
     adm_ticket_t first, second, inside;
 
@@ -171,7 +171,7 @@ TEST(who_is_granted_before_it_is_turned_away_runs)
 }
 
 /* A server that accepts 3 connections fewer for each busy worker, and has 10. */
-TEST(who_blocks_leaves_the_server_its_connections)
+TEST(blocked_requests_leave_the_server_its_connections)
 {
     adm_ticket_t parked[4], blocked_ones[2], one_more;
     int i;

@@ -177,7 +177,7 @@ TEST(a_zone_is_found_again_by_its_name)
     ck_assert_uint_eq(after.incarnation, before.incarnation);
 }
 
-TEST(a_zone_found_again_keeps_who_is_inside)
+TEST(a_zone_found_again_keeps_its_requests)
 {
     adm_zone_t zone = zone_called("one", 1, 1);
     adm_ticket_t inside, next;
@@ -202,7 +202,7 @@ TEST(the_name_is_copied)
     ck_assert_uint_ne(zone_called("two", 1, 1).idx, before.idx);
 }
 
-TEST(new_numbers_hold_at_once_for_everybody)
+TEST(new_numbers_apply_immediately_to_all)
 {
     adm_zone_t zone = zone_called("one", 1, 0);
     adm_child_t *child = join();
@@ -251,7 +251,7 @@ static apr_status_t configure(const char *name, adm_zone_t *zone)
     return adm_segment_configure(segment, name, 1, 1, zone);
 }
 
-TEST(a_full_zone_table_is_told)
+TEST(a_full_zone_table_is_reported)
 {
     adm_zone_t zone;
 
@@ -346,7 +346,7 @@ TEST(retired_places_are_given_to_as_many_new_zones)
     }
 }
 
-TEST(the_old_handle_of_a_place_says_retired)
+TEST(the_old_handle_of_a_slot_returns_retired)
 {
     adm_zone_t old, young;
     adm_ticket_t ticket;
@@ -365,7 +365,7 @@ TEST(the_old_handle_of_a_place_says_retired)
     ck_assert_int_eq(enter(child, young, &ticket), ADM_ADMITTED);
 }
 
-TEST(figures_begin_anew_with_the_next_zone_of_a_place)
+TEST(figures_restart_with_the_next_zone_of_a_slot)
 {
     adm_zone_t old, young;
     adm_ticket_t inside, waiting;

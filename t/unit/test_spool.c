@@ -21,7 +21,7 @@ static uint32_t transfers(void)
 
 /* ---- bytes ---------------------------------------------------------------- */
 
-TEST(no_more_is_kept_than_the_limit_says)
+TEST(no_more_is_buffered_than_the_limit)
 {
     make_zone(1, 10);
     ck_assert(spool_take(child, 60, 100));
@@ -46,7 +46,7 @@ static int keep_and_stay(void *unused)
     return stay();
 }
 
-TEST(what_a_killed_child_kept_counts_no_longer)
+TEST(bytes_of_a_killed_child_count_no_longer)
 {
     pid_t pid;
 
@@ -75,7 +75,7 @@ static int die_asking(void *unused)
     return 1;
 }
 
-TEST(who_is_killed_while_it_asks_has_asked_for_nothing)
+TEST(a_child_killed_during_its_request_has_taken_nothing)
 {
     make_zone(1, 10);
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
@@ -113,7 +113,7 @@ TEST(giving_back_more_than_was_taken_is_found)
     ck_assert(spool_take(child, 1, 100));
 }
 
-TEST(it_is_told_once_in_a_while)
+TEST(it_is_logged_once_in_a_while)
 {
     adm_usec_t now = adm_now();
 
@@ -145,7 +145,7 @@ TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
 
 /* ---- the worker ----------------------------------------------------------- */
 
-TEST(a_permit_comes_back_before_its_worker)
+TEST(a_permit_is_released_before_its_worker)
 {
     adm_ticket_t first, second;
 

@@ -95,7 +95,7 @@ TEST(numbers_beyond_the_last_bucket_are_the_largest)
     ck_assert_uint_eq(adm_spread_percentile(&figures.account.processor_msec, 95), 0);
 }
 
-TEST(a_zones_figures_tell_its_story)
+TEST(a_zones_figures_match_its_requests)
 {
     adm_ticket_t inside, waiting[2], rejected;
     adm_zone_stats_t stats;

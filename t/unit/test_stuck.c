@@ -93,7 +93,7 @@ static const adm_fault_t points_inside[] = { ADM_FAULT_enter_locked, ADM_FAULT_e
                                              ADM_FAULT_leave_unlinked };
 #define POINTS_INSIDE (int)(sizeof(points_inside) / sizeof(points_inside[0]))
 
-TESTS(who_is_stopped_stops_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
+TESTS(a_stopped_owner_delays_no_other_zone_and_no_new_child, 0, POINTS_INSIDE)
 {
     adm_ticket_t inside, waiting;
     adm_zone_stats_t stats;
@@ -176,7 +176,7 @@ static void get_stuck(void)
     seem_stuck_for(ADM_LOCK_LONG_USEC);
 }
 
-TEST(who_goes_on_hands_out_what_was_given_back_meanwhile)
+TEST(a_resumed_owner_hands_out_permits_released_meanwhile)
 {
     get_stuck();
     leave(&inside);
@@ -199,7 +199,7 @@ TEST(a_round_hands_out_what_was_given_back_before_the_death)
     assert_all_is_back();
 }
 
-TEST(the_next_request_finds_what_was_given_back)
+TEST(the_next_request_finds_the_released_permit)
 {
     adm_ticket_t next;
 
@@ -212,7 +212,7 @@ TEST(the_next_request_finds_what_was_given_back)
     assert_all_is_back();
 }
 
-TEST(who_leaves_the_line_is_counted_later)
+TEST(a_request_that_leaves_a_stuck_zone_is_counted_later)
 {
     adm_zone_stats_t stats;
 
@@ -226,7 +226,7 @@ TEST(who_leaves_the_line_is_counted_later)
     assert_all_is_back();
 }
 
-TEST(who_was_granted_before_keeps_its_permit)
+TEST(an_earlier_grant_keeps_its_permit)
 {
     set_scene(1);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
@@ -257,7 +257,7 @@ TEST(a_note_in_a_stuck_zone_wakes_the_agent)
     assert_all_is_back();
 }
 
-TEST(a_program_that_lives_on_keeps_the_permit)
+TEST(a_program_that_still_runs_keeps_the_permit)
 {
     int round;
 
@@ -275,7 +275,7 @@ TEST(a_program_that_lives_on_keeps_the_permit)
     assert_all_is_back();
 }
 
-TEST(who_waits_is_told_that_nobody_hands_out)
+TEST(a_waiter_learns_that_no_process_hands_out)
 {
     get_stuck();
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_UNLIMITED);
@@ -317,7 +317,7 @@ static int hold_in_both_zones(void *idx)
     return stay();
 }
 
-TEST(what_the_dead_held_in_a_stuck_zone_is_taken_back_later)
+TEST(permits_of_dead_children_in_a_stuck_zone_are_reclaimed_later)
 {
     uint32_t idx;
     pid_t holder;

@@ -78,7 +78,7 @@ TEST(priorities_are_served_as_16_to_4_to_1)
 }
 
 /* High ones come when low ones have been served for long, and the reverse. */
-TEST(who_did_not_wait_makes_up_for_nothing)
+TEST(a_priority_that_did_not_wait_gets_no_credit)
 {
     const adm_priority_t low[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW, ADM_PRIORITY_LOW };
     const adm_priority_t both[] = { ADM_PRIORITY_LOW, ADM_PRIORITY_LOW, ADM_PRIORITY_HIGH };

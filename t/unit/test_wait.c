@@ -17,14 +17,14 @@ TEST(the_clock_goes_forward)
     ck_assert_int_gt(before, 0);
 }
 
-TEST(a_word_that_changed_already_lets_nobody_sleep)
+TEST(a_word_that_has_changed_prevents_the_sleep)
 {
     atomic_store(shared, 1);
     adm_wait_sleep(shared, 0, NEVER);
     ck_assert_uint_eq(atomic_load(shared), 1);
 }
 
-TEST(a_time_that_is_over_lets_nobody_sleep)
+TEST(a_past_deadline_prevents_the_sleep)
 {
     adm_wait_sleep(shared, 0, adm_now());
     adm_wait_sleep(shared, 0, 0);
@@ -65,7 +65,7 @@ TEST(a_wake_up_reaches_another_process)
     ck_assert_int_eq(end_of(sleeper), 0);
 }
 
-TEST(a_wake_up_reaches_all_who_sleep)
+TEST(a_wake_up_reaches_all_sleepers)
 {
     pthread_t threads[4];
     unsigned n;
@@ -101,7 +101,7 @@ TEST(a_permit_granted_before_the_wait_is_found)
 }
 
 /* Loop test: 1, somebody has counted it as admitted in between. */
-TESTS(whose_client_has_gone_when_it_begins_is_counted_once, 0, 2)
+TESTS(a_client_that_disconnects_at_the_start_is_counted_once, 0, 2)
 {
     const adm_figures_t *figures;
 
@@ -134,7 +134,7 @@ TEST(a_child_that_stops_waits_no_longer)
     ck_assert_int_eq(wait_until(&waiting, NEVER), ADM_STOPPED);
 }
 
-TEST(who_lost_its_ticket_is_told_so)
+TEST(a_waiter_whose_ticket_is_gone_runs_unlimited)
 {
     adm_zone_rec_t *rec;
     apr_status_t rv;
@@ -267,7 +267,7 @@ static int pass_permit(void *unused)
     return 0;
 }
 
-TEST(hand_overs_wake_up_who_sleeps)
+TEST(hand_overs_wake_up_sleepers)
 {
     pid_t one, other;
 
@@ -325,7 +325,7 @@ static void block_a_worker(void)
     ck_assert_uint_eq(blocked(), 1);
 }
 
-TEST(who_waits_in_a_worker_is_blocked_until_granted)
+TEST(a_request_waiting_in_a_worker_is_blocked_until_granted)
 {
     block_a_worker();
     leave(&inside);
@@ -335,14 +335,14 @@ TEST(who_waits_in_a_worker_is_blocked_until_granted)
     ck_assert_uint_eq(blocked(), 0);
 }
 
-TEST(who_leaves_the_line_is_blocked_no_more)
+TEST(a_request_that_leaves_the_queue_is_no_longer_blocked)
 {
     block_a_worker();
     adm_ticket_cancel(&waiting, ADM_GONE, adm_now());
     ck_assert_uint_eq(blocked(), 0);
 }
 
-TEST(who_is_granted_at_the_timeout_is_blocked_no_more)
+TEST(a_request_granted_at_the_timeout_is_no_longer_blocked)
 {
     block_a_worker();
     leave(&inside);

@@ -54,7 +54,7 @@ static const adm_present_t *find(const char *uri, uint32_t count)
     return NULL;
 }
 
-TEST(who_runs_and_who_waits_is_seen)
+TEST(running_and_waiting_requests_are_listed)
 {
     adm_ticket_t first, second;
     const adm_present_t *one;
@@ -167,7 +167,7 @@ TEST(a_process_uses_memory_and_time)
 }
 
 /* Of the two virtual hosts 1 and 2. */
-TEST(who_waits_for_a_program_of_this_machine_is_known)
+TEST(a_request_waiting_for_a_local_program_is_known)
 {
     adm_ticket_t first, second, waiter;
 

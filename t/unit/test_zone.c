@@ -23,7 +23,7 @@ TEST(a_place_that_never_was_a_zone_is_refused)
     }
 }
 
-TEST(a_full_ticket_table_is_told_and_leaks_nothing)
+TEST(a_full_ticket_table_is_reported_and_leaks_nothing)
 {
     adm_zone_t one = zone_with(1000, 0), other = zone_with(1000, 0);
     adm_child_t *child;
@@ -48,7 +48,7 @@ TEST(a_full_ticket_table_is_told_and_leaks_nothing)
 
 /* ---- the line ------------------------------------------------------------ */
 
-TEST(who_is_turned_away_learns_how_long_the_line_takes)
+TEST(a_rejected_request_gets_the_expected_wait)
 {
     adm_ticket_t inside[2], waiting, one_more;
 
@@ -94,7 +94,7 @@ TEST(what_ran_before_the_zone_was_idle_does_not_tell)
 
 static const adm_entry_t dry_run = { .dry_run = true };
 
-TEST(a_dry_run_lets_everybody_in_and_says_what_it_would_have_done)
+TEST(a_dry_run_admits_all_and_counts_what_it_would_have_done)
 {
     adm_ticket_t tickets[5];
     const adm_outcome_t expected[5] = { ADM_ADMITTED, ADM_DRY_QUEUED, ADM_DRY_QUEUED, ADM_DRY_FULL,
