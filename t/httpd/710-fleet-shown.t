@@ -83,7 +83,7 @@ sub names_sharers {
 
     my $said = ctl($httpd, 'fleet');
     like $said, qr/^engine connected, \d+ syncs, \d+ pushes, \d+ errors, round trip mean \d/m, 'admissionctl fleet';
-    like $said, qr/^db: leased, limit 4 over 2 servers, 3 granted, 3 wanted; here 3 for \d.* s, 3 run, 0 wait$/m,
+    like $said, qr/^db: leased, limit 4 across 2 servers, 3 granted, 3 wanted; here 3 for \d.* s, 3 running, 0 waiting$/m,
         '... has the zone';
     like $said, qr/^  \S+:$httpd->{port} +3 +3 +3 +\d.* ago  \(this one\)$/m, '... this server';
     like $said, qr/^  \S+:$servers[1]{port} +0 +0 +0 +\d.* ago$/m, '... and the other one';
