@@ -260,26 +260,6 @@ void agent_group_open(agent_group_t *group, const char *root)
     agent_group_refresh(group);
 }
 
-void agent_group_close(agent_group_t *group)
-{
-    unsigned n;
-
-    for (n = 0; n < group->memories; n++) {
-        agent_file_close(&group->memory[n].limits[0]);
-        agent_file_close(&group->memory[n].limits[1]);
-        agent_file_close(&group->memory[n].usage);
-        agent_file_close(&group->memory[n].stat);
-    }
-    for (n = 0; n < group->quotas_count; n++) {
-        agent_file_close(&group->quotas[n].max);
-        agent_file_close(&group->quotas[n].quota);
-        agent_file_close(&group->quotas[n].period);
-    }
-    agent_file_close(&group->cpu_usec);
-    agent_file_close(&group->cpu_nsec);
-    agent_file_close(&group->pressure);
-}
-
 /* ---- memory ------------------------------------------------------------------------- */
 
 static uint64_t limit_kb(const agent_file_t *file)

@@ -46,8 +46,6 @@ typedef struct agent_group_t {
  *  except in tests */
 void agent_group_open(agent_group_t *group, const char *root);
 
-void agent_group_close(agent_group_t *group);
-
 /** Read what changes slowly: limits, and reclaimable cache. */
 void agent_group_refresh(agent_group_t *group);
 

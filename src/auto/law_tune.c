@@ -394,8 +394,3 @@ uint64_t law_tune_need_kb(const law_tune_t *tune)
                : (uint64_t)law_tune_clamp(law_tune_memory_need(&tune->memory),
                                           0, LAW_TUNE_HUGE);
 }
-
-uint64_t law_tune_budget_kb(const law_tune_t *tune)
-{
-    return (uint64_t)law_tune_clamp(tune->budget_kb, 0, LAW_TUNE_HUGE);
-}

@@ -43,9 +43,6 @@ uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules);
 /** @return KiB that the next program is expected to need; 0: unknown. */
 uint64_t law_tune_need_kb(const law_tune_t *tune);
 
-/** @return KiB that all programs may need together; 0: unknown. */
-uint64_t law_tune_budget_kb(const law_tune_t *tune);
-
 /** Begin with what was found before a restart, instead of at the minimum.
  *  Each may be 0 for unknown; without a limit the zone begins as a new one. */
 void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
