@@ -1,12 +1,15 @@
 /* adm_layout.h - private: every struct in the segment.
- * Included by every file of the core that knows the segment.
+ * Included by every file of the core that uses the segment.
  *
  *   [ header | zones | histories | children | doorbells | chunks | tickets
  *     | who | asks | flow tables | capabilities ]
  *
- * Read docs/dev/shared-memory.md first: drawing, states, invariants, lock rules.
- * Links are 1-based numbers, 0 is none. "Zone lock" below is the `lock` of the
- * zone that owns the record. Fields marked atomic may be read without it.
+ * Read docs/dev/shared-memory.md first: layout, states, invariants, lock rules.
+ * Links are 1-based numbers; 0 is none.
+ *
+ * "Written by" names all writers of the fields that follow, and the lock they
+ * hold: the zone lock is the `lock` of the zone that owns the record. A field
+ * of an atomic type can be read without a lock.
  */
 #ifndef ADM_LAYOUT_H
 #define ADM_LAYOUT_H
@@ -21,180 +24,194 @@
 #include "adm_lock.h"
 #include "adm_part.h"
 
-/* Also to be changed with adm_segment_t and what that points to: a new build of
- * the module finds the old one's after a reload. History: 1 first layout;
- * 2 stuck_since, has_left and busy_since_usec of a zone, ADM_BELL_LEFT, settled
- * workers; a second of a zone's history takes 8 bytes, pages share their rounds;
- * next_log for logged_at; limits by their source; figures in one struct, which
- * counts by outcome; ADM_TICKET_GRANTED, leases; programs known by pid; shared
- * workers; the agent's beat and calls; mode and live queue of a zone; who has a
- * ticket; programs that are all that a permit is used for; limits that find
- * themselves, what programs took; asks, flow tables and the setup of a zone; what is
- * spooled; what programs take, for people, and how much memory is available; the
- * limits of the last ten minutes; shares over servers, their engine; what tickets ask;
- * what kinds of programs cost;
- * 3 only a pid beside the arrival of a program; costs are configured, never
- * learnt; who waits for a program of this machine, tickets that were ignored; the
- * size of programs now; records for each capability. */
+/* Increment this with every change of a struct in the segment, of
+ * adm_segment_t, or of what that points to: after a reload, a new build of the
+ * module finds the old one's segment. */
 #define ADM_LAYOUT_VERSION 3
 
 #define ADM_MAGIC UINT64_C(0x6e6f697373696d64) /* "dmission" */
-#define ADM_CHUNK_TICKETS 64 /* tickets change zones in chunks of this many */
+#define ADM_CHUNK_TICKETS 64 /* size of a chunk, which belongs to one zone */
 
-/* Largest capacities: all places have to be numbered in 32 bits. */
+/* Largest capacities: all slots must have 32-bit numbers. */
 #define ADM_MAX_ZONES 65536
 #define ADM_MAX_CHILDREN 1048576
 #define ADM_MAX_CHUNKS 1048576
 #define ADM_MAX_FLOW_TABLES 65536
 
 typedef struct adm_header_rec_t {
-    /* Written by the parent before the first fork. */
+    /* Written by the parent before the first fork; no lock. */
     uint64_t magic;
     uint32_t layout_version;
     uint32_t zones;
     uint32_t children;
     uint32_t chunks;
-    uint64_t instance; /* random, secret: tokens begin with it */
+    uint64_t instance; /* random and secret: tokens start with it */
 
-    /* Written by the parent at each configuration load; atomic. */
+    /* Written by the parent at each configuration load; no lock. */
     atomic_uint worker_cap;
-    atomic_uint zones_used; /* places 1..zones_used were configured once */
-    atomic_uint loads;      /* how many; children look again when it moves */
+    atomic_uint zones_used; /* zones 1..zones_used have been configured */
+    atomic_uint loads;      /* number of loads; a new one causes a round */
     _Atomic adm_usec_t orphan_hold_usec;
 
-    /* Written by the parent and by children; atomic. */
-    atomic_uint deaths; /* announced deaths; reapers look again when it moves */
-    atomic_uint children_used; /* places 1..children_used were claimed once */
+    /* Written by the parent and by children; no lock. */
+    atomic_uint deaths;        /* number of deaths; a new one causes a round */
+    atomic_uint children_used; /* records 1..children_used have been claimed */
 
-    /* The agent; atomic. */
-    _Atomic adm_usec_t
-        agent_beat; /* when it was last at work; 0: there is none.
-                                    * Written by the agent; 0 by the parent too */
-    atomic_uint
-        agent_calls; /* the word it sleeps on: counted up, by anybody, to
-                              * wake it */
-    atomic_uint agent_polls; /* 1: it waits for its pipe, too. By the agent */
-    _Atomic adm_usec_t
-        next_fall_back; /* of limits that were measured, while there
-                                        * is no agent */
-    _Atomic uint64_t
-        available_kb; /* memory without swapping, when it last looked.
-                                    * By the agent; 0: not known */
+    /* Written by the agent, and as noted; no lock. */
 
-    /* Written by children; atomic. */
-    atomic_uint workers_held; /* sum of the children's, or more: a kill
-                               * between the two leaves this one higher */
-    atomic_uint chunks_used;  /* chunks 1..chunks_used were claimed once */
+    /* Time of the last heartbeat; 0: there is no agent. The parent stores 0,
+     * too. */
+    _Atomic adm_usec_t agent_beat;
+    /* Futex word that the agent sleeps on. Any process increments it to wake
+     * the agent. */
+    atomic_uint agent_calls;
+    atomic_uint agent_polls; /* 1: the agent waits for its pipe, too */
+    /* Next check of measured limits by children, which write this, while there
+     * is no agent. */
+    _Atomic adm_usec_t next_fall_back;
+    /* Memory that is available without swapping, at the last sample; 0:
+     * unknown. */
+    _Atomic uint64_t available_kb;
+
+    /* Written by children; no lock. */
+
+    /* Sum of the children's workers_held, or more: a process killed between the
+     * two stores leaves this one too high. */
+    atomic_uint workers_held;
+    atomic_uint chunks_used; /* chunks 1..chunks_used have been claimed */
     _Atomic uint64_t unlimited;
     _Atomic uint64_t tickets_ignored;
-    _Atomic adm_usec_t next_orphan_round; /* one process at a time looks */
-    _Atomic adm_usec_t next_shown_round;  /* one of those that show figures */
+    _Atomic adm_usec_t next_orphan_round; /* next check of orphans, by one
+                                           * process */
+    _Atomic adm_usec_t next_shown_round;  /* next forced round, by one
+                                           * process */
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 } adm_header_rec_t;
 
-/* Who says how many requests of a zone may run at once, each in a word of its
- * own: 0 says nothing, else the limit and one. adm_limit_least() knows which
- * holds. */
+/* Sources of a zone's limit. Each has a word: 0 if it sets none, otherwise the
+ * limit + 1. adm_limit_least() returns the limit in force. */
 enum adm_limit_source_t {
-    ADM_LIMIT_CONFIGURED, /* MaxConcurrent. Written by the parent */
-    ADM_LIMIT_LIVE,       /* an administrator, while the server runs: zone lock;
-                           * 0 by the parent, when its number is edited */
-    ADM_LIMIT_AUTO,       /* what was measured */
-    ADM_LIMIT_SHARE,      /* this server's part of a limit of many: the agent,
-                           * zone lock; the parent when that begins or ends */
+    /* MaxConcurrent. Written by the parent; no lock. */
+    ADM_LIMIT_CONFIGURED,
+    /* An administrator's override. Written under the zone lock; the parent
+     * stores 0 without it, when the configured number has changed. */
+    ADM_LIMIT_LIVE,
+    /* An automatic limit. Written by the agent; by children while there is no
+     * agent; by the parent when the limit becomes or ceases to be automatic. No
+     * lock. */
+    ADM_LIMIT_AUTO,
+    /* This server's share of a limit across servers. Written by the agent under
+     * the zone lock; by the parent without it, when sharing starts or ends. */
+    ADM_LIMIT_SHARE,
     ADM_LIMIT_SOURCES
 };
 
-/* What the agent wants to be woken for in a zone. */
+/* What the agent can be woken for in a zone. */
 #define ADM_WATCH_ENTER 1U /* a request runs or waits */
 #define ADM_WATCH_QUEUE 2U /* a request waits */
 #define ADM_WATCH_BACK 4U  /* fewer permits are out than share_bound */
 
-/* Written by whoever holds the zone lock; atomic ones by a plain atomic store,
- * so that they can be read without it. Statistics start anew with each
+/* Written under the zone lock, unless noted; atomic fields by a plain atomic
+ * store, because they are read without it. Statistics start at 0 with each
  * incarnation. */
 typedef struct adm_zone_rec_t {
     adm_lock_t lock;
 
-    /* Written without the lock, each by its one source; cleared by the parent
-     * with a new incarnation. */
+    /* Written by each source, as in adm_limit_source_t; the parent clears them
+     * for a new incarnation. */
     atomic_uint limits[ADM_LIMIT_SOURCES];
-    atomic_uint has_other_limits; /* whether any but the configured one, or one
-                                   * of the next two, was ever said */
-    /* As ADM_LIMIT_LIVE. */
-    atomic_uint live_queue_length; /* 0: none, else the length and one */
+    /* Whether any other source has ever set a limit, or live_queue_length or
+     * mode was ever set. */
+    atomic_uint has_other_limits;
+    /* Written as ADM_LIMIT_LIVE is. */
+    atomic_uint live_queue_length; /* the override + 1; 0: none */
     atomic_uint mode;              /* adm_mode_t */
 
-    /* The lease of ADM_LIMIT_SHARE. Zone lock, by the agent; at its beginning by
-     * the parent without it. */
+    /* The lease of ADM_LIMIT_SHARE. Written by the agent under the zone lock;
+     * by the parent without it, when sharing starts. */
     _Atomic adm_usec_t share_until; /* on adm_clock_of_leases() */
-    atomic_uint share_fallback;     /* adm_fallback_t. By the parent alone */
-    atomic_uint share_had_lease;    /* 1: there was one since the zone joined */
-    atomic_uint share_bound; /* no more permits are out: what was promised
-                                     * last, or granted since */
+    atomic_uint share_fallback;     /* adm_fallback_t. Written by the parent
+                                     * only */
+    atomic_uint share_had_lease;    /* 1: there has been a lease since sharing
+                                     * started */
+    /* Upper bound of permits in use: the last commitment to the coordinator, or
+     * what was granted since. */
+    atomic_uint share_bound;
 
-    /* Zone lock. */
-    atomic_uint watch; /* ADM_WATCH_*: what the agent wants to be woken for; the
-                        * process that wakes it stores 0 */
+    /* Written under the zone lock. */
 
-    /* The term of ADM_LIMIT_AUTO, whose values are measured. By the agent, without
-     * the lock, the term last; 0 by the parent when the zone becomes automatic. */
-    atomic_uint
-        measured_safe; /* after the term at most; 0: the same as before */
+    /* ADM_WATCH_*: what the agent is woken for. The process that wakes it
+     * stores 0. */
+    atomic_uint watch;
+
+    /* The term of ADM_LIMIT_AUTO: without renewal, a measured limit expires.
+     * Written by the agent, measured_until last; the parent stores 0 when the
+     * limit becomes automatic. No lock. */
+    atomic_uint measured_safe; /* maximum after the term; 0: unchanged */
     _Atomic adm_usec_t measured_until;
-    atomic_uint
-        measured_began; /* how often that source became automatic. By the parent */
+    /* How often the limit became automatic. Written by the parent. */
+    atomic_uint measured_began;
 
-    /* Written by the parent without the lock, `setup` last. */
+    /* Written by the parent, `setup` last; no lock. */
     atomic_uint incarnation;
-    atomic_uint table_idx; /* the flow table that is in use; 0: none */
-    atomic_uint setup;     /* counted up when one of these has changed */
-    /* For the history: the limit that held before the last load that changed it,
-     * and one, and in which second that was, stored last; 0: none did. */
+    atomic_uint table_idx; /* flow table in use; 0: none */
+    atomic_uint setup;     /* incremented when one of these has changed */
+    /* For the history: the limit (+ 1) before the last load that changed it,
+     * and the second of that load, stored last; 0: none. Written by the parent;
+     * no lock. */
     atomic_uint limit_before;
     atomic_uint limit_changed_second;
 
-    /* Written by children without the lock; atomic. */
-    _Atomic adm_usec_t
-        stuck_since;      /* somebody waited for the lock in vain, from
-                                 * then on; whoever gets it stores 0 */
-    atomic_uint has_left; /* 1: tickets may be ADM_BELL_LEFT; whoever has the
-                           * lock stores 0, then ends them */
+    /* Written by children; no lock. */
+
+    /* Since when the lock has been out of reach. The next owner of the lock
+     * stores 0. */
+    _Atomic adm_usec_t stuck_since;
+    /* 1: requests may have left tickets (ADM_BELL_LEFT). The next owner of the
+     * lock stores 0, then ends these. */
+    atomic_uint has_left;
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
 
-    /* Zone lock. */
-    uint32_t applied_setup;       /* that the next two are of */
-    uint32_t applied_incarnation; /* that the statistics belong to */
-    uint32_t applied_table_idx;   /* that the flows are in */
-    atomic_uint active;           /* permits of tickets GRANTED, ACTIVE or
-                                   * ORPHANED: one each, but for costs */
-    atomic_uint queued;           /* tickets WAITING */
-    atomic_uint orphans;          /* tickets ORPHANED */
-    uint32_t head_idx;            /* first in the queue */
-    uint32_t tail_idx;            /* last in the queue */
-    uint32_t granted_idx;         /* the grants, linked as the queue is */
-    uint32_t free_idx;            /* unused tickets, linked by next_idx */
-    uint32_t fresh_idx;           /* next ticket never used of the newest
-                                   * chunk; 0 none */
-    uint32_t fresh_end_idx;       /* the one after the last of these */
-    atomic_uint queue_length;     /* that the last request came with; the parent
-                               * sets it at each load, without the lock */
-    uint32_t noted_second;        /* the last one in the zone's history */
-    uint32_t limit_noted_second;  /* the same of its limits; 0: they have not
-                                   * changed */
+    /* Written under the zone lock. */
+    uint32_t applied_setup;       /* `setup` of the next two */
+    uint32_t applied_incarnation; /* incarnation of the statistics */
+    uint32_t applied_table_idx;   /* flow table that has the flows */
+    /* Permits of GRANTED, ACTIVE and ORPHANED tickets: one each, unless they
+     * cost more. */
+    atomic_uint active;
+    atomic_uint queued;   /* WAITING tickets */
+    atomic_uint orphans;  /* ORPHANED tickets */
+    uint32_t head_idx;    /* first in the queue */
+    uint32_t tail_idx;    /* last in the queue */
+    uint32_t granted_idx; /* grants, newest first */
+    uint32_t free_idx;    /* free list, linked by next_idx */
+    /* Never-used tickets of the newest chunk: the next one, 0 if none, and the
+     * end. */
+    uint32_t fresh_idx;
+    uint32_t fresh_end_idx;
+    /* Queue length of the last request's section. The parent stores it at each
+     * load, without the lock. */
+    atomic_uint queue_length;
+    uint32_t noted_second;       /* last second in the history */
+    uint32_t limit_noted_second; /* the same for limits; 0: never changed */
     uint64_t next_arrival;
-    adm_usec_t busy_since_usec; /* `active` is above 0 since; no request that
-                              * holds a permit began before */
-    _Atomic adm_usec_t lease_until; /* end of the first lease; 0: no grants. May
-                                     * be that of one that has begun since */
-    _Atomic adm_usec_t guarded_until; /* until then no other guard is rung */
-    uint32_t passed_in_row;           /* permits, since a winner began */
-    atomic_uint unguarded_idx; /* the child of a grant for which there was no
-                                * guard; 0: none. Who becomes it stores 0,
-                                * without the lock */
-    adm_usec_t queued_since;   /* somebody waits since; 0: nobody does */
-    uint64_t peak_kb; /* largest of the programs that ended since the agent took
-                       * this number, and stored 0 */
+    /* Since when `active` has been above 0: no request that holds a permit
+     * started before. */
+    adm_usec_t busy_since_usec;
+    /* End of the first lease, whose ticket may have started since; 0: no
+     * grants. */
+    _Atomic adm_usec_t lease_until;
+    _Atomic adm_usec_t guarded_until; /* until then no other guard is
+                                       * appointed */
+    /* Permits passed on since a granted request last started. */
+    uint32_t passed_in_row;
+    /* Child of a grant that has no guard; 0: none. A child that becomes its
+     * guard stores 0, without the lock. */
+    atomic_uint unguarded_idx;
+    adm_usec_t queued_since; /* since when a request waits; 0: none waits */
+    /* Memory per permit of the largest program that ended since the agent last
+     * read this, and stored 0. */
+    uint64_t peak_kb;
     adm_figures_t figures;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_zone_rec_t;
 
@@ -208,48 +225,51 @@ enum adm_ticket_state_t {
 
 /* Written under the zone lock unless noted. */
 typedef struct adm_ticket_rec_t {
-    atomic_uint state;  /* the truth, and the word its waiter sleeps on */
-    uint32_t child_idx; /* who holds it or waits */
-    uint64_t arrival;   /* place in the order of arrival of its zone */
-    adm_usec_t
-        since_usec; /* in the queue since; once a permit is used, and that is
-                            * settled: runs since */
+    atomic_uint state;  /* authoritative; futex word of a blocked ticket */
+    uint32_t child_idx; /* the owner; 0 if ORPHANED */
+    uint64_t arrival;   /* number in the zone's order of arrival */
+    /* Start of the wait; once a start is settled, that start. */
+    adm_usec_t since_usec;
     union {
-        /* GRANTED: the end of its lease. */
+        /* GRANTED: end of the lease. */
         adm_usec_t lease_until_usec;
-        /* ACTIVE, ORPHANED: by adm_proc_now(), `program` was there then.
-         * Written by itself, before that. */
+        /* ACTIVE, ORPHANED: a moment, by adm_proc_now(), at which `program`
+         * existed. Written by the program, before `program`; no lock. */
         _Atomic adm_usec_t program_seen;
     };
     union {
-        /* GRANTED, ACTIVE: when it began, if it did. Without the lock, by the
-         * owning child. */
+        /* GRANTED, ACTIVE: when the request started; 0: it has not. Written by
+         * the owner; no lock. */
         _Atomic adm_usec_t begun_usec;
-        /* ORPHANED: is given up then. */
+        /* ORPHANED: end of the grace period. */
         adm_usec_t held_until_usec;
     };
-    uint32_t prev_idx;    /* in the queue, or among the grants */
-    uint32_t next_idx;    /* in the queue, among the grants, in the free list */
-    atomic_uint bell;     /* slot + 1 of a parked ticket; 0: a thread sleeps;
-                           * from ADM_BELL_LEFT on: who has left it. By the owning
-                           * child without the lock, in the end compare and swap */
-    atomic_uint programs; /* ADM_PROGRAMS_*: whether any was announced. By the
-                           * owning child, no lock */
-    _Atomic uint64_t program; /* adm_program_word() of the last one. Compare and
-                               * swap without lock: by the program itself between
-                               * fork and exec; closed by its owner or a reaper */
+    uint32_t prev_idx; /* in the queue or the list of grants */
+    uint32_t next_idx; /* in the queue, the grants or the free list */
+    /* Slot + 1 of a parked ticket; 0: a thread sleeps; from ADM_BELL_LEFT on:
+     * how the request left. Written by the owner, the last one by compare and
+     * swap; no lock. */
+    atomic_uint bell;
+    /* ADM_PROGRAMS_*: programs that were announced. Written by the owner; no
+     * lock. */
+    atomic_uint programs;
+    /* adm_program_word() of the last program. Written by compare and swap, no
+     * lock: by the program itself between fork and exec; by the owner or a
+     * reaper to close it. */
+    _Atomic uint64_t program;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_ticket_rec_t;
 
 _Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE,
                "a ticket is one cache line");
 
-/* What a ticket's `programs` says. */
+/* Bits of a ticket's `programs`. */
 #define ADM_PROGRAMS_ONE 1U
-#define ADM_PROGRAMS_UNSEEN 2U    /* and others, or one that notes no pid */
-#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED by its owner, which lived */
+#define ADM_PROGRAMS_UNSEEN 2U    /* others, too, or one without known PID */
+#define ADM_PROGRAMS_ABANDONED 4U /* ORPHANED by its owner, which was alive */
 
-/* The low bits of the ticket's arrival, so that a late writer hits only its own
- * ticket, and a pid; 0: not known, ADM_PROGRAM_CLOSED: too late to start one. */
+/* A ticket's `program`: the low bits of the ticket's arrival, so that a late
+ * writer changes only its own ticket, and a PID. 0: unknown.
+ * ADM_PROGRAM_CLOSED: no program can start any more. */
 #define ADM_PROGRAM_CLOSED UINT32_MAX
 
 static inline uint64_t adm_program_word(uint64_t arrival, uint32_t pid)
@@ -262,7 +282,7 @@ static inline uint32_t adm_program_pid(uint64_t program)
     return (uint32_t)program;
 }
 
-/** @return the ticket's program while it runs and its pid is known; else 0. */
+/** @return the ticket's `program` if its PID is known; otherwise 0. */
 static inline uint64_t adm_program_known(const adm_ticket_rec_t *ticket)
 {
     uint64_t program = atomic_load(&ticket->program);
@@ -274,7 +294,7 @@ static inline uint64_t adm_program_known(const adm_ticket_rec_t *ticket)
                : 0;
 }
 
-/* A child's life: pid, sequence number and state in one word. */
+/* A child's life: PID, sequence number and state in one word. */
 enum adm_life_state_t {
     ADM_LIFE_FREE = 0,
     ADM_LIFE_CLAIMED = 1,
@@ -304,10 +324,10 @@ static inline pid_t adm_life_pid(uint64_t life)
     return (pid_t)(life >> 32);
 }
 
-/* In `bell`: the request left and could not lock the zone. A slot is never so
- * large. The low bits are an adm_outcome_t or one of these, how it left; between
- * them are the low bits of its arrival, so that a late writer means only its own
- * ticket. */
+/* A note in `bell`, larger than any slot: the request left but could not lock
+ * the zone. The low bits are how it left, an adm_outcome_t or ADM_LEFT_*. The
+ * bits between are the low bits of the ticket's arrival, so that a late writer
+ * affects only its own ticket. */
 #define ADM_BELL_LEFT UINT32_C(0x80000000)
 #define ADM_BELL_HOW UINT32_C(0x1ff)
 
@@ -321,60 +341,63 @@ static inline uint32_t adm_bell_left(uint64_t arrival, uint32_t how)
            | how;
 }
 
-/* Whether its own request has left it. Does not look at the state. */
+/* Whether the ticket's own request has left. Does not check the state. */
 static inline bool adm_ticket_was_left(const adm_ticket_rec_t *ticket)
 {
     return (atomic_load(&ticket->bell) & ~ADM_BELL_HOW)
            == adm_bell_left(ticket->arrival, 0);
 }
 
-/* Whether a dispatcher looks after it, and no thread sleeps. */
+/* Whether the ticket is parked: a dispatcher watches it, no thread sleeps. */
 static inline bool adm_bell_is_parked(uint32_t bell)
 {
     return bell != 0 && !(bell & ADM_BELL_LEFT);
 }
 
-/* Whether a child can begin what it is granted: a hint. */
+/* Whether a child can run the tickets it was granted: a hint. */
 enum adm_room_t {
-    ADM_ROOM_IDLE = 0,  /* nothing is known against it */
+    ADM_ROOM_IDLE = 0,  /* it can, as far as is known */
     ADM_ROOM_FULL = 1,  /* no worker is idle */
-    ADM_ROOM_SILENT = 2 /* a lease of it has run out */
+    ADM_ROOM_SILENT = 2 /* one of its leases has expired */
 };
 
 typedef struct adm_child_rec_t {
-    _Atomic uint64_t life; /* compare and swap, by anybody */
+    _Atomic uint64_t life; /* written by any process, by compare and swap */
     adm_lock_t alive;      /* held by the child's main thread while it lives */
 
-    /* Written by the child alone; atomic. */
+    /* Written by the child; no lock. */
     atomic_uint generation;
-    atomic_uint workers_asked; /* held or just being asked for */
+    atomic_uint workers_asked; /* workers held, or just being asked for */
     atomic_uint workers_held;
     atomic_uint blocked;
-    atomic_uint workers_blocked; /* those of them that hold a worker */
-    atomic_uint workers_settled; /* of workers_held: run or block, do not just
-                                  * ask */
+    atomic_uint workers_blocked; /* of these, with a worker */
+    atomic_uint workers_settled; /* of workers_held: run or block */
     atomic_uint workers_shared;  /* of workers_settled: adm_worker_occupy() */
     atomic_uint parked;
     atomic_uint transfers; /* adm_worker_begin_transfer() */
 
-    /* Written by the child, and by whoever passes on a grant of it; atomic. */
+    /* Written by the child, and by a process that passes on one of its grants;
+     * no lock. */
     atomic_uint room;
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_child_rec_t;
 
 #define ADM_BELL_WORDS (ADM_PARK_SLOTS / 64)
 #define ADM_BELL_SUMMARIES (ADM_BELL_WORDS / 64)
 
-/* Bits are set by whoever grants, cleared by the child; all atomic. */
+/* Bits are set by a process that grants, cleared by the child; no lock. */
 typedef struct adm_doorbell_rec_t {
-    atomic_uint rings; /* the word its dispatcher sleeps on */
-    _Atomic uint64_t summary[ADM_BELL_SUMMARIES]; /* a bit a word of slots */
-    _Atomic uint64_t slots[ADM_BELL_WORDS];       /* a bit a parked ticket */
+    atomic_uint rings; /* the dispatcher's futex word */
+    _Atomic uint64_t summary[ADM_BELL_SUMMARIES]; /* one bit per word of
+                                                   * slots */
+    _Atomic uint64_t slots[ADM_BELL_WORDS];       /* one bit per parked
+                                                   * ticket */
 } __attribute__((aligned(ADM_CACHE_LINE))) adm_doorbell_rec_t;
 
-/* Which zone has a chunk of tickets. */
+/* The zone that owns a chunk of tickets. */
 typedef struct adm_chunk_rec_t {
-    atomic_uint zone_idx; /* 0: free. Claimed by compare and swap under the
-                           * claiming zone's lock, never given back */
+    /* 0: free. Written by compare and swap under the claiming zone's lock;
+     * never freed. */
+    atomic_uint zone_idx;
 } adm_chunk_rec_t;
 
 /* ---- handles: private memory of each process ----------------------------- */
@@ -387,15 +410,15 @@ struct adm_segment_t {
     uint32_t chunks;
 
     adm_header_rec_t *header;
-    /* A zone each. */
+    /* One per zone. */
     adm_zone_rec_t *zone_recs;
     adm_history_rec_t *history_recs;
     adm_child_rec_t *child_recs;
     adm_doorbell_rec_t *doorbell_recs;
     adm_chunk_rec_t *chunk_recs;
     adm_ticket_rec_t *ticket_recs;
-    adm_who_rec_t *who_recs; /* a ticket each */
-    adm_ask_rec_t *ask_recs; /* a ticket each */
+    adm_who_rec_t *who_recs; /* one per ticket */
+    adm_ask_rec_t *ask_recs; /* one per ticket */
     adm_flow_table_rec_t *flow_table_recs;
     struct {
         void *of_server;
@@ -403,14 +426,14 @@ struct adm_segment_t {
         char *of_child;
     } parts[ADM_PARTS]; /* records of capabilities: adm_part.h */
     unsigned char secret[ADM_SECRET_LENGTH]; /* for the hash of keys */
-    /* The parent's register of zones. */
-    apr_array_header_t *names; /* of adm_zone_name_t *, by place */
+    /* The parent's table of zones. */
+    apr_array_header_t *names; /* of adm_zone_name_t *, by slot */
     apr_hash_t *places;        /* name -> its adm_zone_name_t */
-    uint32_t reuse_from;       /* before it, no place is retired in this load */
+    uint32_t reuse_from;       /* no slot before it is retired in this load */
     uint32_t load;             /* number of this configuration load */
-    uint32_t flow_tables_used; /* that belong to a place */
+    uint32_t flow_tables_used; /* flow tables that belong to a slot */
 
-    int agent_pipe[2]; /* wakes an agent that polls; 0: there is none */
+    int agent_pipe[2]; /* wakes the agent while it polls; 0: none */
 };
 
 struct adm_child_t {
@@ -420,19 +443,19 @@ struct adm_child_t {
     uint32_t idx;
     pid_t pid;
     atomic_bool is_stopping;
-    uint32_t blocked_max;        /* of rec->workers_blocked and _shared */
+    uint32_t blocked_max;        /* limits rec->workers_blocked and _shared */
     atomic_uint workers_lacking; /* adm_worker_lack() */
     atomic_bool accepts_no_more; /* adm_worker_accept_no_more() */
     uint32_t connection_budget;  /* adm_worker_limit_connections() */
     uint32_t server_budget;
     uint32_t connections_per_worker;
-    /* What the last audit saw. */
+    /* State at this process's last round. */
     atomic_uint deaths_seen;
     atomic_uint loads_seen;
     _Atomic adm_usec_t next_round;
 };
 
-/* ---- access by number: NULL for numbers that cannot be -------------------- */
+/* ---- access by number; NULL if there is none ----------------------------- */
 
 static inline adm_zone_rec_t *adm_zone_at(const adm_segment_t *segment,
                                           uint32_t idx)
@@ -505,20 +528,20 @@ adm_flow_table_at(const adm_segment_t *segment, uint32_t idx)
                : NULL;
 }
 
-/** How long the first in the queue waits. Zone lock. */
+/** @return how long the first in the queue has waited. Needs the zone lock. */
 static inline adm_usec_t adm_oldest_wait_locked(const adm_segment_t *segment,
                                                 const adm_zone_rec_t *zone,
                                                 adm_usec_t now)
 {
     const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
 
-    /* A request may have come after the clock was read. */
+    /* The request may have arrived after the clock was read. */
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 
-/* ---- walks: the numbers in the header are bounded by what there is --------- */
+/* ---- iteration, bounded by the segment's sizes --------------------------- */
 
-/** Zones 1..n were configured once. */
+/** @return n: zones 1..n have been configured. */
 static inline uint32_t adm_zones_used(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->zones_used);
@@ -526,7 +549,7 @@ static inline uint32_t adm_zones_used(const adm_segment_t *segment)
     return used < segment->sizes.zones ? used : segment->sizes.zones;
 }
 
-/** Children 1..n were claimed once. */
+/** @return n: children 1..n have been claimed. */
 static inline uint32_t adm_children_used(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->children_used);
@@ -534,7 +557,7 @@ static inline uint32_t adm_children_used(const adm_segment_t *segment)
     return used < segment->sizes.children ? used : segment->sizes.children;
 }
 
-/** Chunks 0..n-1 were claimed once. */
+/** @return n: chunks 0..n-1 have been claimed. */
 static inline uint32_t adm_chunks_used(const adm_segment_t *segment)
 {
     uint32_t used = atomic_load(&segment->header->chunks_used);
@@ -542,8 +565,8 @@ static inline uint32_t adm_chunks_used(const adm_segment_t *segment)
     return used < segment->chunks ? used : segment->chunks;
 }
 
-/** @return the first living child behind @a idx with its number there, or NULL. Begin
- *  with 0. */
+/** @return the first living child after number *@a idx, which becomes its
+ *  number; NULL: none. Start with 0. */
 static inline adm_child_rec_t *adm_child_next(const adm_segment_t *segment,
                                               uint32_t *idx)
 {
@@ -559,8 +582,8 @@ static inline adm_child_rec_t *adm_child_next(const adm_segment_t *segment,
     return NULL;
 }
 
-/** @return the first ticket of the zone's first chunk from @a chunk on, which is then
- *  the next one to look at; 0: there is none below @a end. */
+/** @return the first ticket of the zone's next chunk, from *@a chunk on and
+ *  below @a end; 0: none. *@a chunk becomes the chunk to continue with. */
 static inline uint32_t adm_chunk_next(const adm_segment_t *segment,
                                       uint32_t zone_idx, uint32_t *chunk,
                                       uint32_t end)
@@ -575,17 +598,17 @@ static inline uint32_t adm_chunk_next(const adm_segment_t *segment,
     return 0;
 }
 
-/** Add to a count that is written under the zone's lock alone. */
+/** Add to a count that is only written under the zone lock. */
 static inline void adm_count_locked(atomic_uint *count, int difference)
 {
-    /* Only the lock's owner writes: a load and a store, no locked operation. */
+    /* A load and a store are enough: only the lock's owner writes. */
     unsigned value = atomic_load_explicit(count, memory_order_relaxed);
 
     atomic_store_explicit(count, value + (unsigned)difference,
                           memory_order_relaxed);
 }
 
-/** Number of a zone from its record. */
+/** @return the number of a zone. */
 static inline uint32_t adm_zone_idx(const adm_segment_t *segment,
                                     const adm_zone_rec_t *zone)
 {

@@ -25,8 +25,7 @@ typedef enum adm_part_number_t {
 typedef struct adm_part_t {
     size_t of_server; /* bytes of the server's record; 0: none */
     size_t of_zone;   /* bytes of each zone's record */
-    size_t
-        of_child; /* bytes of each child's record, zeros when a child starts */
+    size_t of_child;  /* bytes per child; zeroed when it starts */
 } adm_part_t;
 
 #define ADM_PART_DECLARE(name, NAME) extern const adm_part_t adm_part_##name;
