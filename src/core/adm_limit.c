@@ -1,4 +1,4 @@
-/* adm_limit.c - how many may run in a zone.
+/* adm_limit.c - a zone's limit, which has several sources.
  * Called by adm_zone and adm_ticket, and by the parent to configure.
  */
 #include "adm_clock.h"
@@ -13,15 +13,16 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
     if (source != ADM_LIMIT_CONFIGURED && limit != ADM_LIMIT_NONE) {
         atomic_store(&zone->has_other_limits, 1);
     }
-    atomic_store(&zone->limits[source], limit + 1); /* none becomes 0 */
+    atomic_store(&zone->limits[source], limit + 1); /* ADM_LIMIT_NONE becomes
+                                                     * 0 */
 }
 
-/* How long a server that starts waits for its first share. */
+/* Time that a new server waits for its first share. */
 #define FIRST_LEASE_USEC (3 * ADM_USEC_PER_SEC)
 
 void adm_limit_begin_share(adm_zone_rec_t *zone)
 {
-    /* A lease of nothing, until the agent has spoken with the engine. */
+    /* A share of 0, until the agent has reached the coordinator. */
     atomic_store(&zone->share_bound, UINT32_MAX);
     atomic_store(&zone->share_had_lease, 0);
     atomic_store(&zone->share_until, adm_clock_of_leases() + FIRST_LEASE_USEC);
@@ -78,7 +79,7 @@ bool adm_limit_is_live(const adm_zone_rec_t *zone)
            || adm_limit_mode(zone) != ADM_MODE_OPEN;
 }
 
-/* As long as an agent may be silent. */
+/* An agent that is silent for longer is not at work. */
 #define TERM_USEC (3 * ADM_USEC_PER_SEC)
 
 void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now)
@@ -97,7 +98,7 @@ bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t until = atomic_load(&zone->measured_until);
 
-    /* The clock may have been read before the term was renewed. */
+    /* @a now may have been read before the term was renewed. */
     return until != 0 && (until < now || until > now + 2 * TERM_USEC);
 }
 
@@ -106,7 +107,8 @@ void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now)
     uint32_t safe = atomic_load(&zone->measured_safe);
     unsigned limit = atomic_load(&zone->limits[ADM_LIMIT_AUTO]);
 
-    /* Compare and swap: an agent that goes on is right. */
+    /* Compare and swap, so that a value from an agent that continues is not
+     * lost. */
     if (limit != 0 && safe != 0 && limit - 1 > safe
         && adm_limit_is_past_term(zone, now)) {
         atomic_compare_exchange_strong(&zone->limits[ADM_LIMIT_AUTO], &limit,
@@ -119,8 +121,8 @@ bool adm_limit_has_lease(const adm_zone_rec_t *zone)
     return adm_clock_of_leases() < atomic_load(&zone->share_until);
 }
 
-/* The lease is looked at here, so that nobody goes on with one that is over, whoever
- * is dead or stopped. */
+/* The lease is checked here, so that every process stops using an expired
+ * share, even if the agent is dead or stopped. */
 static uint32_t share_of(const adm_zone_rec_t *zone)
 {
     uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
@@ -168,8 +170,6 @@ uint32_t adm_limit_least_own(const adm_zone_rec_t *zone)
     return own;
 }
 
-/* What requests took lately. While none has ended: at least what the oldest has
- * taken so far. */
 uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     if (zone->figures.service.count) {
@@ -180,7 +180,6 @@ uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now)
                : 0;
 }
 
-/* How long a queue of this length takes. */
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
                                 adm_usec_t now)
 {

@@ -1,84 +1,87 @@
-/* adm_limit.h - how many may run in a zone.
+/* adm_limit.h - a zone's limit, which has several sources.
  * Called by adm_zone and adm_ticket, and by the parent to configure.
  *
- * Atomic words: no lock is needed, and none of this blocks.
+ * All words are atomic: no function locks or blocks.
  */
 #ifndef ADM_LIMIT_H
 #define ADM_LIMIT_H
 
 #include "adm_layout.h"
 
-/** What a source says that says nothing: the word 0, less one. */
+/** Value of a source that sets no limit. It is stored as 0: a word is the limit
+ *  + 1. */
 #define ADM_LIMIT_NONE UINT32_MAX
 
-/**
- * Set what one source says. Only the process that may speak for that source. A
- * raised limit is handed out by the next unlock of the zone.
- */
+/** Set the limit of one source. Only for the writers of this source. The next
+ *  unlock of the zone grants the permits of a raised limit. */
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
                    uint32_t limit);
 
-/** @return what a source says; ADM_LIMIT_NONE, the largest number: nothing. */
+/** @return the limit of one source; ADM_LIMIT_NONE, the largest number, if it
+ *  sets none. */
 uint32_t adm_limit_said(const adm_zone_rec_t *zone,
                         enum adm_limit_source_t source);
 
-/** What was measured of the zone applies for another term of three seconds, and after
- *  it at most @a safe; 0: nothing is known of that. The agent. */
+/** Renew the term of a measured limit: three seconds from @a now. After it, the
+ *  limit is at most @a safe; 0: unchanged. Only for the agent. */
 void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now);
 
-/** Nothing was measured yet. The parent. */
+/** Cancel the term: nothing has been measured yet. Only for the parent. */
 void adm_limit_forget_term(adm_zone_rec_t *zone);
 
-/** @return whether there was a term, and it is over, or cannot be one. */
+/** @return whether there was a term, and it is over or cannot be right. */
 bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now);
 
-/** The agent is not at work: lower what was measured if its term is over. Any child. */
+/** Lower a measured limit to its safe value, if its term is over. For any
+ *  child, while the agent is not at work. */
 void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now);
 
-/** The zone has a share of a limit over servers: nothing yet. The parent. */
+/** Start to share a limit across servers; the share is 0. Only for the
+ *  parent. */
 void adm_limit_begin_share(adm_zone_rec_t *zone);
 
-/** No source says anything: the place gets another zone. The parent. */
+/** Clear all sources: the slot gets another zone. Only for the parent. */
 void adm_limit_forget(adm_zone_rec_t *zone);
 
-/** What an administrator said while the server ran holds no longer. The parent. */
+/** Clear the administrator's overrides. Only for the parent. */
 void adm_limit_forget_live(adm_zone_rec_t *zone);
 
-/** @return what happens to those who come; an unknown one of a torn segment is
- *  open. */
+/** @return what happens to new requests; ADM_MODE_OPEN if the mode is
+ *  corrupt. */
 adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone);
 
-/** @return what the administrator says: while the server runs, or else in its
- *  configuration. */
+/** @return the administrator's limit: the override, otherwise the configured
+ *  one. */
 uint32_t adm_limit_ordered(const adm_zone_rec_t *zone);
 
-/** @return whether anything that an administrator said while the server ran holds
- *  instead of what is configured. */
+/** @return whether any override applies. */
 bool adm_limit_is_live(const adm_zone_rec_t *zone);
 
-/** @return what holds of what the sources say: what an administrator says while
- *  the server runs instead of what is configured or was measured, then the least.
- *  0 while the zone is paused. */
+/** @return the limit in force: the lowest of all sources, where an override
+ *  replaces the configured and the measured limit. 0 while the zone is
+ *  paused. */
 uint32_t adm_limit_least(const adm_zone_rec_t *zone);
 
-/** @return the least of those that are this server's own: all but its share of a limit
- *  over many. 0 while the zone is paused. */
+/** @return the limit in force, without the share of a limit across servers. 0
+ *  while the zone is paused. */
 uint32_t adm_limit_least_own(const adm_zone_rec_t *zone);
 
-/** @return whether the lease of the zone's share still holds. Reads the clock. */
+/** @return whether the lease of the zone's share is valid. Reads the clock. */
 bool adm_limit_has_lease(const adm_zone_rec_t *zone);
 
-/** @return whether the zone has no share because its lease is over: who comes is
- *  rejected. */
+/** @return whether the zone has no share because its lease has expired: new
+ *  requests are rejected. */
 bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
 
-/** @return whether, in addition, there was no lease since the zone joined. */
+/** @return whether, in addition, there has been no lease since sharing
+ *  started. */
 bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone);
 
-/* Loads in sequence with `queued`: see adm_zone_begin_ticket_locked(). */
+/* The loads below are sequentially consistent with `queued`:
+ * adm_zone_begin_ticket_locked(). */
 
-/** @return how many requests of the zone may run: the same, and one load where
- *  only the configuration has spoken. */
+/** @return the limit in force, as adm_limit_least(). Fast if only the
+ *  configuration sets one. */
 static inline uint32_t adm_limit_effective(const adm_zone_rec_t *zone)
 {
     if (atomic_load(&zone->has_other_limits)) {
@@ -87,8 +90,8 @@ static inline uint32_t adm_limit_effective(const adm_zone_rec_t *zone)
     return atomic_load(&zone->limits[ADM_LIMIT_CONFIGURED]) - 1;
 }
 
-/** @return how many may wait in the zone, for a request of whose section this
- *  length is said. */
+/** @return the queue length in force: an override, otherwise @a said, the
+ *  length in the request's section. */
 static inline uint32_t adm_limit_queue_length(const adm_zone_rec_t *zone,
                                               uint32_t said)
 {
@@ -99,27 +102,27 @@ static inline uint32_t adm_limit_queue_length(const adm_zone_rec_t *zone,
     return live ? live - 1 : said;
 }
 
-/** @return whether who comes now is rejected. */
+/** @return whether new requests are rejected, because the zone is drained. */
 static inline bool adm_limit_is_draining(const adm_zone_rec_t *zone)
 {
     return atomic_load(&zone->has_other_limits)
            && atomic_load(&zone->mode) == ADM_MODE_DRAIN;
 }
 
-/** @return whether fewer run in the zone than may. Exact under the zone's lock,
- *  without it a guess. */
+/** @return whether a permit is free. Exact under the zone's lock, otherwise a
+ *  hint. */
 static inline bool adm_limit_has_free_permit(const adm_zone_rec_t *zone)
 {
     return atomic_load_explicit(&zone->active, memory_order_relaxed)
            < adm_limit_effective(zone);
 }
 
-/** @return what requests of the zone took lately, in microseconds. Under the zone's
- *  lock. */
+/** @return the mean of recent service times, in microseconds. Until a first
+ *  request has ended: how long the oldest has run. Needs the zone's lock. */
 uint64_t adm_limit_service_time(const adm_zone_rec_t *zone, adm_usec_t now);
 
-/** @return an estimate: how long until a request behind @a queued others would
- *  run, by what requests took lately. Under the zone's lock. */
+/** @return the estimated time until a request behind @a queued others runs, in
+ *  microseconds, from recent service times. Needs the zone's lock. */
 adm_usec_t adm_limit_drain_time(const adm_zone_rec_t *zone, uint32_t queued,
                                 adm_usec_t now);
 

@@ -161,7 +161,7 @@ static void inherit_no_pipes(void)
 #endif
 }
 
-/* The only descriptor that programs inherit; 0: none. */
+/* The only descriptor that programs inherit, which is read-only; 0: none. */
 static int left_open;
 
 void adm_program_leave_open(int fd)

@@ -1,6 +1,6 @@
-/* adm_round.c - what has to be looked at now and then.
- * Called by the agent; while that is not at work, by adm_ticket before it joins a
- * queue, and by the module.
+/* adm_round.c - periodic rounds: reap, free orphans, hand out, fall back.
+ * Called by the agent; while it is not at work, by adm_ticket before a ticket
+ * joins a queue, and by the module.
  */
 #include <unistd.h>
 
@@ -29,8 +29,9 @@ static bool has_orphans(const adm_segment_t *segment)
     return false;
 }
 
-/* Whether unlocking the zone may do something. What a dead owner left wrong does
- * not matter: `queued` is too low only by its own ticket, which will be reaped. */
+/* Whether unlocking the zone may do something. Counts that a dead owner left
+ * wrong do not matter: `queued` is too low only by the owner's own ticket,
+ * which will be reaped. */
 static bool has_work(const adm_zone_rec_t *zone)
 {
     return atomic_load(&zone->queued) || atomic_load(&zone->has_left);
@@ -56,7 +57,8 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     atomic_store(&child->loads_seen, loads);
     count = adm_reap(&round, child);
     if (has_orphans(segment)) {
-        /* Makes system calls for each: one process at a time is enough. */
+        /* Makes system calls for each orphan: one process at a time is
+         * enough. */
         if (adm_due(&segment->header->next_orphan_round, now,
                     ORPHAN_INTERVAL_USEC)) {
             adm_reap_orphans(&round);
@@ -70,6 +72,7 @@ uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force)
     return count;
 }
 
+/* Lower measured limits whose term is over. */
 static void fall_back(adm_segment_t *segment, adm_usec_t now)
 {
     uint32_t used = adm_zones_used(segment);
@@ -83,7 +86,7 @@ static void fall_back(adm_segment_t *segment, adm_usec_t now)
     }
 }
 
-/* In place of the agent; none while it is at work. */
+/* Make a round instead of the agent; none while the agent is at work. */
 static uint32_t round_without_agent(adm_child_t *child, adm_usec_t now,
                                     bool is_to_show)
 {
@@ -131,7 +134,7 @@ apr_status_t adm_child_register(adm_child_t **registered,
         child = adm_child_claim(segment, pid, generation, pool);
     }
     if (!child) {
-        /* The dead may have what records there are. */
+        /* Dead children may occupy all records. */
         adm_reap(&(adm_reap_round_t){ .segment = segment, .now = adm_now() },
                  NULL);
         child = adm_child_claim(segment, pid, generation, pool);

@@ -1,9 +1,9 @@
-/* adm_segment.c - make the segment and configure its zones.
- * Called by the root parent.
+/* adm_segment.c - create the segment and configure its zones.
+ * Called by the parent, which is root.
  *
- * It takes no lock and believes nothing that it reads from the segment: names,
- * numbers and sizes are in its private memory, and a value read from the
- * segment decides at most whether a retired zone's place is used again.
+ * The parent takes no lock and trusts nothing that it reads from the segment.
+ * Names, numbers and sizes are in its private memory; a value from the segment
+ * decides at most whether a retired zone's slot is reused.
  */
 #include <string.h>
 #include <sys/random.h>
@@ -19,23 +19,24 @@
 #include "adm_memory.h"
 #include "adm_segment.h"
 
-/* Retired zones keep their place for this many loads, so that old children do
- * not find another zone in it. */
+/* Number of loads for which a retired zone keeps its slot, so that old children
+ * do not find another zone there. */
 #define LOADS_BEFORE_REUSE 2
 
+/* What the parent remembers about a slot of the zone table. */
 typedef struct adm_zone_name_t {
     char *name;
-    size_t room; /* of the name: a place can change its zone */
+    size_t room; /* allocated for the name */
     uint32_t place;
     uint32_t incarnation;
-    uint32_t last_load; /* that configured it */
-    uint32_t limit;     /* that was configured; 0: none yet */
+    uint32_t last_load; /* last load that configured it */
+    uint32_t limit;     /* configured limit; 0: none yet */
     uint32_t queue_length;
-    bool is_auto;       /* it was, to find itself */
-    bool is_shared;     /* it was, with other servers */
-    uint32_t setup;     /* how often the parent changed it */
-    uint32_t table_idx; /* the flow table of this place, for good; 0: none */
-    bool uses_flows;    /* whether that is in use */
+    bool is_auto;       /* its limit is automatic */
+    bool is_shared;     /* its limit is shared with other servers */
+    uint32_t setup;     /* number of changes by the parent */
+    uint32_t table_idx; /* flow table of this slot, for good; 0: none */
+    bool uses_flows;    /* the flow table is in use */
 } adm_zone_name_t;
 
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
@@ -43,7 +44,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2,
 
 /* ---- records -------------------------------------------------------------- */
 
-/* Consecutive records of one type, and the pointer of the handle to the first. */
+/* Consecutive records of one type, and the handle's pointer to the first. */
 typedef struct run_t {
     void *pointer; /* to a pointer of any type */
     uint64_t count;
@@ -64,7 +65,7 @@ static void list_part(adm_segment_t *segment, adm_part_number_t number,
                        segment->sizes.children, part->of_child };
 }
 
-/* All that the segment consists of, in this order. */
+/* List everything that the segment consists of, in this order. */
 static void list_runs(adm_segment_t *segment, run_t runs[RUNS])
 {
 #define RUN(of, number)                            \
@@ -104,8 +105,8 @@ uint32_t adm_segment_version(void)
     return ADM_LAYOUT_VERSION << 24 | (uint32_t)sum;
 }
 
-/* Each run begins on a page of its own, so that unused records at the end of one cost
- * nothing. */
+/* Each run starts on a page of its own, so that unused records at its end cost
+ * no memory. */
 static uint64_t pages_of(const run_t *run)
 {
     const uint64_t page = 4096;
@@ -126,7 +127,7 @@ static apr_status_t create_memory(adm_segment_t *segment)
         bytes += pages_of(&runs[i]);
     }
     if (bytes > SIZE_MAX) {
-        return APR_ENOMEM; /* 32 bits */
+        return APR_ENOMEM; /* on a 32-bit system */
     }
     segment->bytes = (size_t)bytes;
     rv = adm_memory_create(&segment->base, segment->bytes);
@@ -290,11 +291,11 @@ static bool is_empty(const adm_segment_t *segment, const adm_zone_name_t *entry)
     return atomic_load(&zone->active) == 0 && atomic_load(&zone->queued) == 0;
 }
 
-/* A place never used before. */
+/* Add a slot that was never used. */
 static apr_status_t add_place(adm_segment_t *segment, adm_zone_name_t **entry)
 {
     uint32_t place = (uint32_t)segment->names->nelts;
-    /* Only now, so that places never used never cost a page. */
+    /* Only now, so that unused slots cost no page. */
     apr_status_t rv = adm_lock_init(&segment->zone_recs[place].lock);
 
     if (rv == APR_SUCCESS) {
@@ -305,8 +306,8 @@ static apr_status_t add_place(adm_segment_t *segment, adm_zone_name_t **entry)
     return rv;
 }
 
-/* The place of a zone that is no more. What is not retired at the beginning of
- * the table is not looked at again in this load. */
+/* Find the slot of a retired zone. Slots in use at the start of the table are
+ * not checked again in this load. */
 static adm_zone_name_t *find_reusable(adm_segment_t *segment)
 {
     uint32_t place;
@@ -324,7 +325,7 @@ static adm_zone_name_t *find_reusable(adm_segment_t *segment)
     return NULL;
 }
 
-/* Whoever locks the zone next sees that it has changed. */
+/* The next process that locks the zone applies the change. */
 static void publish(adm_segment_t *segment, adm_zone_name_t *entry)
 {
     adm_zone_rec_t *zone = &segment->zone_recs[entry->place];
@@ -334,8 +335,8 @@ static void publish(adm_segment_t *segment, adm_zone_name_t *entry)
     atomic_store(&zone->setup, ++entry->setup);
 }
 
-/* The memory of the process lives as long as the process: a longer name needs
- * new room, of a size that few steps reach. */
+/* Give a slot to another zone. Memory of the pool is never freed, so a longer
+ * name gets a buffer with some reserve. */
 static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
                          const char *name)
 {
@@ -360,7 +361,7 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     publish(segment, entry);
 }
 
-/* The place of this name, else a new or retired one. */
+/* Find the slot of this name, otherwise a new or retired one. */
 static apr_status_t find_place(adm_segment_t *segment, const char *name,
                                adm_zone_name_t **entry)
 {
@@ -385,7 +386,7 @@ static apr_status_t find_place(adm_segment_t *segment, const char *name,
     return rv;
 }
 
-/* The place of the zone, with all but its limit. */
+/* Find the zone's slot and configure everything except its limit. */
 static apr_status_t configure(adm_segment_t *segment, const char *name,
                               uint32_t queue_length, adm_zone_name_t **entry,
                               adm_zone_t *zone)
@@ -404,7 +405,7 @@ static apr_status_t configure(adm_segment_t *segment, const char *name,
     return APR_SUCCESS;
 }
 
-/* For the history: what held until now, where this load changes it. */
+/* Record for the history the limit before this load, if it has changed. */
 static void note_change(adm_zone_rec_t *rec, uint32_t before)
 {
     if (before != ADM_LIMIT_NONE && before != adm_limit_effective(rec)) {
@@ -414,7 +415,7 @@ static void note_change(adm_zone_rec_t *rec, uint32_t before)
     }
 }
 
-/* An edited number wins over what an administrator said meanwhile. */
+/* A changed configuration clears the administrator's overrides. */
 static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
                          uint32_t limit, uint32_t queue_length)
 {
@@ -469,7 +470,8 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
     rec = &segment->zone_recs[entry->place];
     before = adm_limit_effective(rec);
     if (!entry->is_auto) {
-        /* Before it holds: a number of before, or the least. */
+        /* Set before the limit becomes automatic: the previous limit, within
+         * its bounds. */
         adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
         adm_limit_forget_term(rec);
         atomic_fetch_add(&rec->measured_began, 1);
@@ -486,8 +488,8 @@ apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,
 {
     adm_zone_name_t *entry = name_at(segment, zone.idx - 1);
 
-    /* A table stays with its place: else somebody who is still in one zone could
-     * write into the flows of another. */
+    /* A flow table stays with its slot. Otherwise a process that is still in
+     * one zone could write into the flows of another. */
     if (uses_flows && !entry->table_idx) {
         if (segment->flow_tables_used >= segment->sizes.flow_tables) {
             return ADM_NO_FLOWS;

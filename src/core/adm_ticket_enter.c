@@ -1,4 +1,4 @@
-/* adm_ticket_enter.c - one request asks for a permit.
+/* adm_ticket_enter.c - a request enters a zone.
  * Called by the module.
  */
 #include "adm_child.h"
@@ -12,7 +12,7 @@
 #include "adm_worker.h"
 #include "adm_zone.h"
 
-/* Nobody knows when an administrator opens a zone again. */
+/* Retry time while an administrator drains a zone, whose end is unknown. */
 #define DRAIN_USEC (30 * ADM_USEC_PER_SEC)
 
 static bool has_ticket(adm_outcome_t outcome)
@@ -20,7 +20,8 @@ static bool has_ticket(adm_outcome_t outcome)
     return outcome == ADM_WAITING || adm_outcome_action(outcome) == ADM_RUN;
 }
 
-/* It has been decided, for now: a waiting ticket is counted at its end. */
+/* Count the outcome, and estimate when to retry a rejected request. A waiting
+ * ticket is counted at the end of its wait. */
 static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
                                     adm_outcome_t outcome, adm_usec_t now)
 {
@@ -44,7 +45,8 @@ static adm_outcome_t outcome_without_worker(const adm_entry_t *entry)
     return entry->worker == ADM_WORKER_NO_ROOM ? ADM_PARKING : ADM_RESERVE;
 }
 
-/* Whether there is a permit for it, else a place in the queue. */
+/* @return ADM_ADMITTED if a permit is free, ADM_WAITING if a queue slot is;
+ * otherwise why not. */
 static adm_outcome_t place_locked(adm_segment_t *segment,
                                   const adm_zone_rec_t *zone,
                                   const adm_entry_t *entry, uint32_t queued)
@@ -60,6 +62,7 @@ static adm_outcome_t place_locked(adm_segment_t *segment,
                : ADM_FULL;
 }
 
+/* Decide about a request, outside of dry runs. */
 static adm_outcome_t outcome_locked(adm_segment_t *segment,
                                     adm_zone_rec_t *zone,
                                     const adm_entry_t *entry, adm_usec_t now,
@@ -98,6 +101,7 @@ static adm_outcome_t outcome_locked(adm_segment_t *segment,
                       : outcome_without_worker(entry);
 }
 
+/* Decide about a request, and make its ticket if it gets one. */
 static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
                                   const adm_entry_t *entry, adm_usec_t now,
                                   adm_ticket_t *ticket)
@@ -132,7 +136,7 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return decided_locked(zone, ticket, outcome, now);
 }
 
-/* What the child counts of its own tickets, once it is known how it went. */
+/* Update the child's counts, once the outcome is known. */
 static void note_entered(adm_ticket_t *ticket, const adm_entry_t *entry,
                          adm_outcome_t outcome)
 {
@@ -169,7 +173,7 @@ adm_outcome_t adm_ticket_enter(adm_child_t *child, adm_zone_t zone,
     apr_status_t rv;
 
     if (rec && !adm_limit_has_free_permit(rec)) {
-        adm_round_help(child, now); /* the dead may hold what is missing */
+        adm_round_help(child, now); /* dead children may hold permits */
     }
     ticket->child = child;
     ticket->zone_idx = zone.idx;

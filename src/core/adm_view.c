@@ -1,4 +1,4 @@
-/* adm_view.c - consistent copies of what the segment says.
+/* adm_view.c - consistent copies of what administrators see.
  * Called by the module.
  */
 #include <string.h>
@@ -48,7 +48,8 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     return APR_SUCCESS;
 }
 
-/* Into the list, if it is larger than the last of these. */
+/* Insert a key into the sorted list, if it is larger than the last one
+ * there. */
 static void insert_key(adm_key_stats_t keys[ADM_KEYS_SHOWN], uint32_t *count,
                        const adm_flow_rec_t *flow, const char *name)
 {
@@ -81,7 +82,7 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     bool has_keys = table && (table->holding || table->waiting_flows);
     uint32_t count = 0, n;
 
-    /* Even to read a page of shared memory takes one. */
+    /* Even reading a page of shared memory would allocate it. */
     for (n = 0; has_keys && n < ADM_FLOWS; n++) {
         const adm_flow_rec_t *flow = &table->flows[n];
 

@@ -60,8 +60,8 @@ static inline adm_zone_rec_t *adm_zone_lock(adm_segment_t *segment,
     return adm_zone_lock_for(segment, zone_idx, ADM_LOCK_LONG_USEC, rv);
 }
 
-/** Have the agent woken for @a watch in this zone, of @a which it may have asked for
- *  before: ADM_WATCH_*. The agent, with the zone's lock. */
+/** Wake the agent for @a watch in this zone, and no longer for the rest of
+ *  @a which: ADM_WATCH_*. Only for the agent. */
 void adm_zone_watch_locked(adm_zone_rec_t *zone, unsigned which,
                            unsigned watch);
 

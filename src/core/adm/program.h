@@ -63,8 +63,9 @@ bool adm_program_has_ended(const adm_ticket_t *ticket);
  *  Makes system calls. */
 bool adm_program_outlives_request(const adm_ticket_t *ticket);
 
-/** Let the programs of all later processes inherit this descriptor, which tells others that
- *  they live; 0 or less: none. The parent, at each load. */
+/** Let programs of this process and of later ones inherit @a fd, by which other
+ *  servers detect that they live; 0 or less: none. Only for the parent, at each
+ *  load. */
 void adm_program_leave_open(int fd);
 
 #endif
