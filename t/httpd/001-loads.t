@@ -6,11 +6,7 @@ for_each_combo(sub {
     my ($combo) = @_;
 
     # The default line of 100 needs workers to wait in.
-    my $httpd = start_httpd(combo => $combo, workers => 160, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 4
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 160, conf => location('/cgi-bin/', 'MaxConcurrent 4'));
 
     like $httpd->get('/cgi-bin/heavy?id=first')->{body}, qr/^heavy first$/m,
         'a heavy request is answered';

@@ -10,12 +10,7 @@ for_each_combo(sub {
                            $httpd->unexpected_lines };
 
     is $unexpected->(), '', 'nothing';
-    $httpd->configure(<<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 1000
-</Location>
-CONF
+    $httpd->configure(location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1000'));
     $httpd->graceful;
     is $unexpected->(), '0105', 'a warning';
     $httpd->expect_in_log(qr/ADM0105: /);

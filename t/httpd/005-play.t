@@ -9,13 +9,8 @@ use IPC::Open3 ();
 
 my $scratch = Admission::File::directory('admission-XXXXXX');
 my $conf = "$scratch/play.conf";
-Admission::File::spill($conf, <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionReject 429
-</Location>
-CONF
+Admission::File::spill($conf,
+    location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionReject 429'));
 
 # Waits for the last line that it prints. @return its pid, its input, and what it printed
 sub playing {

@@ -28,12 +28,8 @@ CONF
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1'));
     my @lines = grep { /admission:warn.*mod_cgi\b/ } $httpd->error_log;
     my $is_threaded = $combo->{mpm} ne 'prefork';
     is scalar @lines, $combo->{cgi} eq 'cgi' && $is_threaded ? 1 : 0,

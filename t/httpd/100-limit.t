@@ -8,12 +8,7 @@ my ($clients, $limit, $ms) = (60, 4, 50);
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, workers => 100, tls => 1,
-                            conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue $clients
-</Location>
-CONF
+                            conf => location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $clients"));
 
     for my $plain_or_tls (qw(plain TLS)) {
         my $watch = $httpd->watch;

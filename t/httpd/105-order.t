@@ -6,12 +6,8 @@ my $waiters = 8;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue $waiters
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', "AdmissionQueue $waiters"));
 
     my @clients = $httpd->ask('/cgi-bin/heavy?id=0&until=go');
     wait_for { 1 == $httpd->record } 'the first runs';

@@ -7,17 +7,9 @@ my $zone = '/cgi-bin/';
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 60, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 20 target=3s
-</Location>
-<Location /cgi-bin/dry/>
-    MaxConcurrent 1
-    AdmissionQueue 20 target=3s
-    AdmissionDryRun On
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 60, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=3s')
+        . location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=3s', 'AdmissionDryRun On'));
 
     # A program of a second teaches the zones what a request takes; on a busy machine
     # somewhat more.

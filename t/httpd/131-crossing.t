@@ -21,16 +21,9 @@ sub most_of {
     return $most;
 }
 
-my $two_zones = <<'CONF';
-<Location /cgi-bin/a/>
-    MaxConcurrent 1
-    AdmissionZone a
-</Location>
-<Location /cgi-bin/b/>
-    MaxConcurrent 1
-    AdmissionZone b
-</Location>
-CONF
+my $two_zones =
+    location('/cgi-bin/a/', 'MaxConcurrent 1', 'AdmissionZone a')
+    . location('/cgi-bin/b/', 'MaxConcurrent 1', 'AdmissionZone b');
 
 # Two clients that cross each other.
 sub cross {

@@ -15,11 +15,7 @@ my $zone = '/cgi-bin/';
 sub streams_fill_the_queue {
     my ($combo) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 150, http2 => 1,
-                          conf => stock_conf() . <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 4
-</Location>
-CONF
+                          conf => stock_conf() . location('/cgi-bin/', 'MaxConcurrent 4'));
     $httpd->start;
     is scalar(grep { /admission:notice.*ADM0126: H2MaxWorkers is not set; using 145 instead of mod_http2's default of 37/ }
               $httpd->error_log), 1, 'mod_http2 gets threads for waiting streams';
@@ -44,12 +40,8 @@ CONF
 sub connections_leave_workers {
     my ($combo) = @_;
     my $httpd = new_parking_httpd(combo => $combo, threads => 25, http2 => 1,
-                                  conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100 timeout=60s
-</Location>
-CONF
+                                  conf =>
+                                      location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100 timeout=60s'));
     $httpd->expect_rejections("test.example:$zone", 'HTTP/2 connection.*MaxRequestWorkers');
     $httpd->start;
 

@@ -10,12 +10,8 @@ my $has_http2 = Admission::Config::is_installed('http2') && `curl -V` =~ /HTTP2/
 for_each_combo(sub {
     my ($combo) = @_;
     my $http2 = $has_http2 && $combo->{mpm} ne 'prefork';
-    my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 2
-</Location>
-CONF
+    my $httpd = AdmissionTest::Stock->new(combo => $combo, tls => 1, http2 => $http2, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 2'));
     my $zone = 'test.example:/cgi-bin/';
     $httpd->allow_in_log(qr/admission:warn.*mod_cgi\b/);
     $httpd->expect_rejections('/cgi-bin/', 'full');

@@ -43,12 +43,7 @@ for_each_combo(sub {
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the one that ran ends well';
 
-    my $last = $first . <<'CONF';
-<Location /cgi-bin/last/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $last = $first . location('/cgi-bin/last/', 'MaxConcurrent 1', 'AdmissionQueue 0');
     $httpd->expect_in_log(qr/ADM0110: /, qr/ADM0102: .*the zone table is full/,
                           qr/ADM0203: .*no record in the shared memory/);
     # prefork's children serve before it says so. A configuration must not be replaced

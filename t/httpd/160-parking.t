@@ -9,12 +9,8 @@ my ($threads, $limit, $waiters) = (6, 2, 60);
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, threads => $threads,
-                                    conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue $waiters
-</Location>
-CONF
+                                    conf =>
+                                        location('/cgi-bin/', "MaxConcurrent $limit", "AdmissionQueue $waiters"));
     my $zone = '/cgi-bin/';
     my $watch = $httpd->watch;
 

@@ -11,12 +11,8 @@ sub names { map { $_->{body} =~ /^(?:heavy )?(\S+)/ ? $1 : $_->{status} } @_ }
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 50
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 50'));
     my $heavy = sub {
         my ($client, $name, @options) = @_;
         return $client->ask("/cgi-bin/heavy?id=$name", keep => 1, @options);

@@ -15,12 +15,8 @@ for_each_parking_combo(sub {
     my $httpd = new_parking_httpd(
         combo => $combo, threads => $threads, factor => $factor,
         conf => "KeepAliveTimeout 60\n"
-            . join('', map { "CustomLog log$_ common\n" } 1 .. $logs) . <<"CONF");
-<Location $zone>
-    MaxConcurrent 1
-    AdmissionQueue 300
-</Location>
-CONF
+            . join('', map { "CustomLog log$_ common\n" } 1 .. $logs) .
+                location("$zone", 'MaxConcurrent 1', 'AdmissionQueue 300'));
     $httpd->expect_in_log(qr/admission:warn.*ADM0302: .*limit of open files/)
           ->expect_rejections("test.example:$zone", 'limit of open files')->start;
     my ($child) = $httpd->children;

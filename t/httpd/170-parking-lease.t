@@ -67,15 +67,9 @@ sub make_queue {
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, children => 2, threads => $THREADS,
-                                    conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100
-</Location>
-<Location /cgi-bin/heavy/uncounted>
-    MaxConcurrent off
-</Location>
-CONF
+                                    conf =>
+                                        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100')
+                                        . location('/cgi-bin/heavy/uncounted', 'MaxConcurrent off'));
     my $watch = $httpd->watch;
     wait_for { $httpd->children == 2 } 'two children serve';
     my ($one, $two) = $httpd->children;

@@ -17,11 +17,7 @@ my $room = 4 + 100;
 sub start_stock_httpd {
     my ($combo, @expected) = @_;
     my $httpd = new_httpd(combo => $combo, workers => 150, http2 => $has_http2,
-                          conf => stock_conf() . <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 4
-</Location>
-CONF
+                          conf => stock_conf() . location('/cgi-bin/', 'MaxConcurrent 4'));
     $httpd->expect_in_log(@expected) if @expected;
     return $httpd->start;
 }

@@ -31,12 +31,8 @@ sub over_tls {
 for_each_combo(sub {
     my ($combo) = @_;
     my $has_streams = $combo->{mpm} ne 'prefork' && can_read_http2();
-    my $httpd = start_httpd(combo => $combo, tls => 1, http2 => $has_streams, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, tls => 1, http2 => $has_streams, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10'));
     Admission::File::spill("$httpd->{dir}/cgi/heavy", $program);
     $httpd->allow_in_log(qr/\[cgid?:error\]/);
 

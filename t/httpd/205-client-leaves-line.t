@@ -5,12 +5,8 @@ use Time::HiRes qw(time);
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, tls => 1, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, tls => 1, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
 
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);

@@ -9,12 +9,8 @@ my $limit = 3;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 10'));
     $httpd->expect_in_log(qr/cgid:error.*sending SIGKILL/)
         if $combo->{cgi} eq 'cgid';
 

@@ -5,12 +5,8 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 10 timeout=5s
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10 timeout=5s'));
     my $admitted = 0;
     my $at_rest = sub {
         my ($after, $requests) = @_;

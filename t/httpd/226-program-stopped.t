@@ -6,12 +6,8 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
     my $watch = $httpd->watch;
 
     # It has answered, and ignores that httpd tells it to end.

@@ -10,13 +10,8 @@ my $at_once = 0.5;    # seconds; whoever blocks needs 0.25 on an idle machine
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionSpool request=off
-    AdmissionQueue 150 timeout=300s
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, tls => 1, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionSpool request=off', 'AdmissionQueue 150 timeout=300s'));
     my ($child) = $httpd->children;
     my $files_at_rest = descriptors($child);
     my @stay = ask_line($httpd, 'go', 0, $zone);

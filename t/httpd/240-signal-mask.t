@@ -14,12 +14,8 @@ sub blocked_signals {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/counted>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/counted', 'MaxConcurrent 1', 'AdmissionQueue 0'));
 
     # Nothing but a SIGTERM ends it: it goes on when nobody reads any more.
     my $client = $httpd->ask('/cgi-bin/counted?ignore=pipe&stream=1&until=never');

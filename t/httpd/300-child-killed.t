@@ -9,12 +9,8 @@ my $TWO_SECONDS = 2;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10'));
     my $zone = '/cgi-bin/';
     my $watch = $httpd->watch;
     my $in_time = sub {

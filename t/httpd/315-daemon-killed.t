@@ -8,12 +8,8 @@ my ($limit, $rounds, $most_rounds) = (8, 2, 8);
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 80, conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 20
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 80, conf =>
+        location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 20'));
     my $zone = '/cgi-bin/';
     my $watch = $httpd->watch;
     my $left = 0;

@@ -7,12 +7,8 @@ my $waiters = 15;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<"CONF");
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 20
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 20'));
     my $zone = '/cgi-bin/';
     my $socket = "$httpd->{dir}/run/cgid.sock.$httpd->{pid}";
     my $tries = sub { scalar grep { /AH01257/ } $httpd->error_log };

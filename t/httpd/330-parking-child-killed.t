@@ -11,12 +11,8 @@ my $TWO_SECONDS = 2;
 for_each_parking_combo(sub {
     my ($combo) = @_;
     my $httpd = start_parking_httpd(combo => $combo, children => 2,
-                                    replaces_killed => 1, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100
-</Location>
-CONF
+                                    replaces_killed => 1, conf =>
+                                        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     my $watch = $httpd->watch;
     wait_for { $httpd->children == 2 } 'two children serve';
     my ($keeps, $dies) = $httpd->children;

@@ -6,12 +6,7 @@ use AdmissionTest::Parking;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $conf = <<'CONF';
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 3 timeout=4s
-</Location>
-CONF
+    my $conf = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 3 timeout=4s');
     my $httpd = $combo->{mpm} eq 'event'
         ? start_parking_httpd(combo => $combo, children => 2, conf => $conf)
         : start_httpd(combo => $combo, workers => 8, conf => $conf);

@@ -11,12 +11,7 @@ use File::Basename 'dirname';
 my $module = Admission::Config::admission_module();
 my $before = $ENV{ADMISSION_BEFORE} // dirname($module) . '/mod_before.so';
 my $name = $ENV{ADMISSION_BEFORE} ? 'admission_module' : 'before_module';
-my $zone = <<'CONF';
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+my $zone = location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5');
 
 plan skip_all => "$before is not there" if !-e $before;
 

@@ -5,12 +5,8 @@ use AdmissionTest;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
     my $fill = sub {
         my ($name) = @_;
         my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&until=$name");

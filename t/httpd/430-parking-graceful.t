@@ -8,12 +8,7 @@ my ($zone, $waiters) = ('/cgi-bin/', 100);
 
 sub zone_of {
     my ($limit) = @_;
-    return parking_conf() . <<"CONF";
-<Location /cgi-bin/>
-    MaxConcurrent $limit
-    AdmissionQueue 200 timeout=300s
-</Location>
-CONF
+    return parking_conf() . location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 200 timeout=300s');
 }
 
 for_each_parking_combo(sub {

@@ -9,12 +9,8 @@ my ($zone, $waiters) = ('/cgi-bin/', 100);
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_parking_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 200
-</Location>
-CONF
+    my $httpd = start_parking_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 200'));
     # The worker of the one that runs ends no earlier than its program.
     my $fill = sub {
         my ($name) = @_;

@@ -10,12 +10,8 @@ my ($zone, $waiters) = ('/cgi-bin/', 40);
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100'));
     local $ENV{HTTPD} = napping_httpd($httpd);
     $httpd->start;
     my @clients = ask_line($httpd, 'stop', $waiters, $zone);

@@ -13,12 +13,8 @@ sub threads_of { return scalar(() = glob "/proc/$_[0]/task/*") }
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 10
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10'));
     # What holds the permit is not counted by this child.
     my ($holder, $second) = start_beside_holder($httpd, $zone);
 

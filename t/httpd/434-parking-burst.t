@@ -14,12 +14,8 @@ my $many    = 3 * $threads;
 
 for_each_parking_combo(sub {
     my ($combo) = @_;
-    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 100 timeout=5s
-</Location>
-CONF
+    my $httpd = new_parking_httpd(combo => $combo, threads => $threads, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 100 timeout=5s'));
     # All workers are idle when many give up.
     my ($holder, $second) = start_beside_holder($httpd, $zone);
 

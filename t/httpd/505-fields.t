@@ -50,24 +50,11 @@ sub all_agree {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_alone(combo => $combo, workers => 40, conf => <<'CONF');
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 1 timeout=7s
-</Location>
-<Location /found/>
-    MaxConcurrent auto
-    AdmissionQueue 5
-</Location>
-<Location /dry/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-    AdmissionDryRun On
-</Location>
-CONF
+    my $httpd = start_alone(combo => $combo, workers => 40, conf =>
+        location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 1 timeout=7s')
+        . location('/found/', 'MaxConcurrent auto', 'AdmissionQueue 5')
+        . location('/dry/', 'MaxConcurrent 1', 'AdmissionQueue 5', 'AdmissionDryRun On'));
     $httpd->expect_rejections($ZONE, 'full');
 
     # So that not all numbers are zero.

@@ -24,24 +24,11 @@ sub mode {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, workers => 40, conf => <<'CONF');
-<Location /control>
-    SetHandler admission-control
-</Location>
-<Location /cgi-bin/full/>
-    MaxConcurrent 1
-    AdmissionQueue 1
-</Location>
-<Location /cgi-bin/late/>
-    MaxConcurrent 1
-    AdmissionQueue 20 target=300ms
-</Location>
-<Location /cgi-bin/dry/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-    AdmissionDryRun On
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, workers => 40, conf =>
+        location('/control', 'SetHandler admission-control')
+        . location('/cgi-bin/full/', 'MaxConcurrent 1', 'AdmissionQueue 1')
+        . location('/cgi-bin/late/', 'MaxConcurrent 1', 'AdmissionQueue 20 target=300ms')
+        . location('/cgi-bin/dry/', 'MaxConcurrent 1', 'AdmissionQueue 0', 'AdmissionDryRun On'));
     is ready($httpd), "200 ready\n", 'an idle server is ready';
 
     my @clients = $httpd->ask('/cgi-bin/full/heavy?until=full');

@@ -290,11 +290,8 @@ CONF
 # A thousand zones: the page comes at once, works, and opens any of them.
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => join '', <<'CONF',
-<Location /admission>
-    SetHandler admission-status
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf => join '',
+        location('/admission', 'SetHandler admission-status'),
         map { "<Location /zone/$_>\nMaxConcurrent 1\nAdmissionQueue 0\n</Location>\n" } 1 .. 1000);
     my $browser = AdmissionTest::Browser->start(width => 360, height => 900);
     $browser->visit($httpd->url('/admission'));

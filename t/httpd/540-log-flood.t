@@ -43,12 +43,8 @@ sub ask_full_zone {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => join '', map { <<"CONF" } @zones);
-<Location $_>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf => join '', map {
+        location("$_", 'MaxConcurrent 1', 'AdmissionQueue 0') } @zones);
     $httpd->expect_rejections("test.example:$_", 'full') for @zones;
     my $log_before = $httpd->error_log;
     my %minutes = map { $_ => ask_full_zone($httpd, $_) } @zones;

@@ -25,15 +25,9 @@ sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_lo
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /page>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 0
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/page', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 0'));
     is $httpd->get('/cgi-bin/heavy?id=before')->{status}, 200, 'a request';
     is $httpd->logged('before')->{status}, 'admitted', 'has a permit';
 

@@ -16,15 +16,9 @@ sub uris { return sort map { $_->{uri} } @_ }
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $conf = <<'CONF';
-<Location /admission>
-    SetHandler admission-status
-</Location>
-<Location /cgi-bin/>
-    MaxConcurrent 2
-    AdmissionQueue 10
-</Location>
-CONF
+    my $conf =
+        location('/admission', 'SetHandler admission-status')
+        . location('/cgi-bin/', 'MaxConcurrent 2', 'AdmissionQueue 10');
     my $httpd = start_httpd(combo => $combo, conf => "ExtendedStatus On\n$conf");
     is_deeply [ who($httpd) ], [], 'no request at first';
 

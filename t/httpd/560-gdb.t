@@ -8,12 +8,8 @@ plan skip_all => 'only root may look into another process' if $> != 0;
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $httpd = start_httpd(combo => $combo, conf => <<'CONF');
-<Location /cgi-bin/>
-    MaxConcurrent 1
-    AdmissionQueue 5
-</Location>
-CONF
+    my $httpd = start_httpd(combo => $combo, conf =>
+        location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 5'));
     my $hold = $httpd->ask('/cgi-bin/heavy?id=hold&until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
     my $waits = $httpd->ask('/cgi-bin/heavy?id=waits');

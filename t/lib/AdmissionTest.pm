@@ -24,7 +24,7 @@ use Admission::Redis;
 use AdmissionTest::Httpd;
 
 our @ISA    = ('Exporter');
-our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip for_each_combo in_two_seconds is_in_order needs_modules wait_for));
+our @EXPORT = (@Admission::EXPORT, qw(engine_or_skip for_each_combo in_two_seconds is_in_order location needs_modules wait_for));
 
 $Admission::HTTPD = 'AdmissionTest::Httpd';
 
@@ -54,6 +54,12 @@ sub for_each_combo {
             $story->($combo);
         };
     }
+}
+
+# Configuration: location('/cgi-bin/', 'MaxConcurrent 1', 'AdmissionQueue 10').
+sub location {
+    my ($path, @lines) = @_;
+    return join '', "<Location $path>\n", (map { "    $_\n" } @lines), "</Location>\n";
 }
 
 # Skips the rest where one of these modules of httpd is missing.
