@@ -239,8 +239,9 @@ bool admission_include_may_exec(request_rec *r)
     return 0;
 }
 
-bool admission_foreign_may_serve(void)
+bool admission_foreign_may_serve(const request_rec *r)
 {
+    (void)r;
     return false;
 }
 
