@@ -44,8 +44,8 @@ APLOG_USE_MODULE(admission);
 /* State of the parent, for this configuration. */
 static apr_pool_t *pool;
 static server_rec *server;
-static apr_proc_t *process;                      /* NULL: no agent is wanted */
-static void *setups[ADMISSION_PARTS_NUMBER + 1]; /* of duties */
+static apr_proc_t *process;                      /* NULL: no agent needed */
+static void *setups[ADMISSION_PARTS_NUMBER + 1]; /* arguments of the duties */
 static adm_usec_t started_at;
 static bool is_running;
 static bool has_warned;
@@ -83,7 +83,8 @@ static bool has_measured_limit(void)
     return false;
 }
 
-/* The process that lowers a limit when memory is short must not wait for memory. */
+/* Lock the agent's memory if a limit is automatic: the agent lowers it when
+ * memory is short, and must not wait for memory itself. */
 static void lock_memory(void)
 {
     apr_status_t rv = has_measured_limit() ? agent_lock_memory() : APR_SUCCESS;
@@ -105,7 +106,7 @@ static void work(pid_t parent)
     ap_close_listeners();
     lock_memory();
     list_tasks(tasks);
-    /* No exit handlers: they are the parent's. */
+    /* _exit(), because the exit handlers are the parent's. */
     if (ap_run_drop_privileges(pool, server) != OK) {
         _exit(CANNOT_WORK); /* httpd has logged the reason */
     }
@@ -135,7 +136,8 @@ static void warn_of_none(apr_status_t rv)
 
 static void ended(int reason, void *data, apr_wait_t status);
 
-/* Files that only the agent writes: no other process has them. */
+/* Open the files that only the agent writes. The parent closes them after the
+ * fork, so that no other process inherits them. */
 static void open_files(int *files[ADMISSION_PARTS_NUMBER + 1])
 {
     int part;

@@ -1,4 +1,4 @@
-/* limit.c - what MaxConcurrent says: a number, auto, or off. */
+/* limit.c - the argument of MaxConcurrent: a number, auto, or off. */
 #include <httpd.h>
 #include <apr_strings.h>
 
@@ -21,9 +21,8 @@ const char *admission_limit_parse(apr_pool_t *p, const char *arg,
                             arg, ADMISSION_LIMIT_MAX);
     }
     return min ? apr_psprintf(p,
-                              "MaxConcurrent: '%s' follows '%s', behind which "
-                              "nothing is allowed; a minimum and a maximum are "
-                              "for auto",
+                              "MaxConcurrent: unexpected argument '%s' after "
+                              "'%s'; a minimum and a maximum are for auto",
                               min, arg)
                : NULL;
 }

@@ -1,5 +1,6 @@
-/* part.h - the interface between a capability and the module. Included by the
- * file of each capability that defines its admission_part_t, and by files that
+/* part.h - the interface between a capability and the module.
+ *
+ * Included by each file that defines an admission_part_t, and by files that
  * iterate over all of them.
  *
  * A capability is a folder of src and a row of parts.h; adm_part.h describes
@@ -25,14 +26,15 @@ struct admission_view_t;
 struct admission_visit_t;
 struct admission_zone_t;
 
-/** What the agent does for a capability. */
+/** A capability's duty in the agent. */
 typedef struct admission_part_agent_t {
-    const struct agent_duty_t *duty; /* NULL: nothing */
-    /** In the parent, at each load. @return what the duty begins with, in @a p. */
+    const struct agent_duty_t *duty; /* NULL: no duty */
+    /** Called in the parent at each configuration load. @return the duty's
+     *  argument, allocated from @a p; NULL: none. */
     void *(*setup)(apr_pool_t *p, server_rec *s);
-    /** In the parent, before each fork of an agent: open the file that only the agent
-     *  writes. NULL: there is none.
-     *  @return the descriptor in @a setup, which is closed after the fork; -1: none. */
+    /** Called in the parent before each fork of an agent: open the file that
+     *  only the agent writes. NULL: no file. @return pointer to the descriptor
+     *  in @a setup, which is closed after the fork; -1: not open. */
     int *(*open)(apr_pool_t *p, server_rec *s, void *setup);
 } admission_part_agent_t;
 
@@ -66,14 +68,15 @@ typedef struct admission_part_t {
 
     admission_part_agent_t agent;
 
-    /* Outputs. Of fields a row without a name ends the list. NULL: none. */
+    /* Outputs. A list of fields ends with a row without a name. NULL: none. */
 
     const struct admission_field_t *zone_fields;
     const struct admission_field_t *server_fields;
-    /** Write what people have to know of a zone on its page; @a view NULL: of the server. */
+    /** Write sentences about a zone to its page; if @a view is NULL, about the
+     *  server. */
     void (*say)(request_rec *r, apr_pool_t *p,
                 const struct admission_view_t *view);
-    /** Write more members of a zone in JSON, each with a comma in front. */
+    /** Write additional members of a zone's JSON object, each after a comma. */
     void (*write_json)(request_rec *r, apr_pool_t *p,
                        const struct admission_zone_t *zone);
 } admission_part_t;

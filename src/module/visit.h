@@ -33,8 +33,8 @@ typedef struct admission_request_t {
     const admission_zone_t *zone; /* zone that the request entered; NULL: it
                                    * runs on a related request's permit */
     admission_visit_t *visit; /* its own or a related request's; NULL: none */
-    bool leads_on;            /* entered the zone on behalf of its
-                                   * redirect's target */
+    bool leads_on;            /* entered the zone on behalf of its redirect's
+                               * target */
     const struct admission_verdict_t *ahead; /* decision that the target has not
                                               * taken over yet; NULL: none */
     bool was_rejected;

@@ -247,7 +247,8 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
     return OK;
 }
 
-/* A zone is shared if any of its sections says so. */
+/* A zone is shared by a group of servers if any of its sections sets
+ * "fleet". */
 static void settle_shares(void)
 {
     int i;

@@ -124,7 +124,7 @@ refused(in_place("AdmissionQueue $$_[0]"), "AdmissionQueue $$_[0], told why", $$
 refused(in_place("MaxConcurrent $$_[0]"), "MaxConcurrent $$_[0], told why", $$_[1]) for (
     [ 'auto 5 4', qr/the minimum '5' is above the maximum '4'; .*auto \[min \[max\]\]/ ],
     [ 'auto 0',   qr/'0' is not a minimum for auto, a number from 1 to 65535/ ],
-    [ '4 8',      qr/'8' follows '4', behind which nothing is allowed; .* are for auto/ ],
+    [ '4 8',      qr/unexpected argument '8' after '4'; .* are for auto/ ],
     [ 'auto 1 2 3', qr/MaxConcurrent takes/ ],
 );
 
