@@ -73,7 +73,8 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
                || is_page_readable(pages, last));
 }
 
-/* The memory searched belongs to other code and may already be freed. */
+/* For AddressSanitizer: the memory searched belongs to other code, and may be
+ * freed already. */
 #define UNCHECKED __attribute__((noinline, no_sanitize("address")))
 
 /* @return whether the text starts with "NAME=", in the characters that httpd

@@ -209,8 +209,8 @@ void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until)
                    end_of_slice(ticket, adm_now(), until));
 }
 
-/* Whether this child becomes the guard of a grant that has none
- * (adm_hand_over.c). The grant must belong to a different child. */
+/* Whether this child becomes the guard of another child's grant that has none:
+ * its dispatcher then checks when the lease expires (adm_hand_over.c). */
 static bool becomes_guard(const adm_child_t *child, adm_zone_rec_t *zone)
 {
     unsigned unguarded = atomic_load(&zone->unguarded_idx);
@@ -230,7 +230,7 @@ void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
     atomic_fetch_add(&child->rec->parked, 1);
     atomic_store(&rec_of(ticket)->bell, slot + 1);
     /* A process that granted a permit, or searched for a guard, before it could
-     * see the bell did not ring it. */
+     * see the bell did not ring it: this one does. */
     if (adm_ticket_is_granted(ticket) || becomes_guard(child, zone)) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);
     }

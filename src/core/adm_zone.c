@@ -157,7 +157,7 @@ static void note_queue_locked(adm_zone_rec_t *zone, adm_usec_t now)
 }
 
 /* @return whether the agent must be woken, because what it watches for has
- * happened. It is woken only once. */
+ * happened. Clears `watch`, so that it is woken once. */
 static bool is_watched_locked(adm_zone_rec_t *zone)
 {
     unsigned watch = atomic_load_explicit(&zone->watch, memory_order_relaxed);
