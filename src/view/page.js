@@ -25,7 +25,7 @@ function morphAttributes(old, now) {
         if (!now.hasAttribute(name) && !isKept(name, old))
             old.removeAttribute(name);
 }
-/* What has focus, is open or typed into stays the same element. */
+/* Keep elements that have the focus, are open or have been typed into. */
 function morph(old, now) {
     if (old.nodeName !== now.nodeName) return old.replaceWith(now);
     if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -39,7 +39,7 @@ function morph(old, now) {
 }
 const kindOf = (node) =>
     `${node.nodeName} ${node.id || ''} ${(node.classList || [])[0]}`;
-/* Each becomes the next one of its kind; what has none is new. */
+/* Update each element from the next one of its kind; insert the others. */
 function morphChildren(old, now) {
     const olds = [...old.childNodes];
     for (const fresh of [...now.childNodes]) {
@@ -55,7 +55,8 @@ function morphChildren(old, now) {
     }
     olds.forEach((node) => node.remove());
 }
-/* Rows do not move under the hand of one who points at them. */
+/* Do not reorder rows while the pointer or the focus is in the table, or a row is
+ * open. */
 function morphRows(old, now) {
     const rows = new Map();
     const still =
@@ -79,16 +80,16 @@ function morphRows(old, now) {
         old.append(...order);
     for (const row of order) showRate(row);
 }
-/* Requests a second over the last five. */
+/* Requests per second, over the last five seconds. */
 function showRate(row) {
     const cell = one('.rate', row);
     if (!cell) return;
     const count = Number(cell.previousSibling.data);
     const at = performance.now();
-    const looks = (seen.get(nameOf(row)) || []).filter((l) => at - l.at < 5500);
-    seen.set(nameOf(row), [...looks, { count, at }]);
-    if (looks.length === 0) return;
-    const rate = (1000 * (count - looks[0].count)) / (at - looks[0].at);
+    const past = (seen.get(nameOf(row)) || []).filter((l) => at - l.at < 5500);
+    seen.set(nameOf(row), [...past, { count, at }]);
+    if (past.length === 0) return;
+    const rate = (1000 * (count - past[0].count)) / (at - past[0].at);
     if (rate > 0) cell.textContent = rate.toFixed(1) + '/s';
 }
 function close(name) {
