@@ -55,8 +55,8 @@ function morphChildren(old, now) {
     }
     olds.forEach((node) => node.remove());
 }
-/* Do not reorder rows while the pointer or the focus is in the table, or a row is
- * open. */
+/* Do not reorder rows while the pointer or the focus is in the table, or a row
+ * is open. */
 function morphRows(old, now) {
     const rows = new Map();
     const still =
