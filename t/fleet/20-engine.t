@@ -47,7 +47,7 @@ for_each_combo(sub {
     $fleet->load(6);
     $fleet->goes_on('stopped for longer than the lease: there is a load');
     kill STOP => $redis->{pid};
-    wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... nobody has a lease', 20;
+    wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... no server has a lease', 20;
     sleep 4;
     kill CONT => $redis->{pid};
     $fleet->goes_on('... and when it goes on so does the load', 30);
@@ -70,7 +70,7 @@ for_each_combo(sub {
     $fleet->goes_on('a key of another type: there is a load');
     $redis->command('DEL', 'adm:{db}');
     $redis->command('SET', 'adm:{db}', 'something else');
-    wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... nobody has a lease', 20;
+    wait_for { 3 == grep { ($_->{FleetState} // '') eq 'fallback' } $fleet->zones } '... no server has a lease', 20;
     cmp_ok $fleet->lines(0, qr/ADM0152: .*WRONGTYPE/), '<=', 2, '... one line a minute';
     $redis->command('DEL', 'adm:{db}');
     $fleet->goes_on('... until it is gone', 30);

@@ -115,7 +115,7 @@ for_each_combo(sub {
     $fleet->is_leased;
     is_no_engine($fleet, 'nginx', nginx(), qr/ADM0141: .*Protocol error/);
     is_no_engine($fleet, 'memcached', memcached(), qr/ADM0141: .*Protocol error/);
-    is_no_engine($fleet, 'a port where nobody listens', free_port(), qr/ADM0141: .*(?:refused|closed|reset)/i);
+    is_no_engine($fleet, 'a port without a listener', free_port(), qr/ADM0141: .*(?:refused|closed|reset)/i);
     is_no_engine($fleet, 'an httpd', $fleet->{httpds}[2]{port}, qr/ADM0141: .*(?:Protocol error|closed|reset)/);
     is_no_engine($fleet, 'a Sentinel', redis_as("sentinel monitor m 127.0.0.1 $redis->{port} 1", '--sentinel'),
                  qr/ADM0141: .*it is a Sentinel/);

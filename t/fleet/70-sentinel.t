@@ -98,7 +98,7 @@ for_each_combo(sub {
     my ($array, $bulk) = map { AdmissionTest::FakeRedis->can($_) } qw(array bulk);
     my $nobody = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)->sockport;
     for ([ 'an unknown master', "$good-of-others", qr/no Sentinel knows the master 'db-of-others'; 127\S+: it knows no master/ ],
-         [ 'nobody listens', of($nobody, $nobody) . ' sentinel=db', qr/; 127.0.0.1:$nobody: Connection refused/ ],
+         [ 'no listener', of($nobody, $nobody) . ' sentinel=db', qr/; 127.0.0.1:$nobody: Connection refused/ ],
          [ 'a master as a Sentinel', of($redis[1]) . ' sentinel=db', qr/127\S+: ERR unknown command/ ],
          [ 'a Sentinel as an engine', of($sentinels[0]), qr/it is a Sentinel, and sentinel=name is not said/ ]) {
         $fleet->is_told(1, @$_);

@@ -81,7 +81,7 @@ for_each_combo(sub {
          [ 'it wants a certificate', "rediss://127.0.0.1:$strict->{tls} $ca", qr/TLS: .*alert.*certificate/ ],
          [ 'it speaks no TLS', "rediss://127.0.0.1:$redis->{port} $ca", qr/TLS: |closed|reset|cannot be connected in time/ ],
          [ 'it speaks nothing else', "redis://127.0.0.1:$redis->{tls}", qr/closed|reset|Protocol error/i ],
-         [ 'nobody listens', "rediss://127.0.0.1:1 $ca", qr/Connection refused/ ]) {
+         [ 'no listener', "rediss://127.0.0.1:1 $ca", qr/Connection refused/ ]) {
         $fleet->is_told(1, @$_);
     }
     for ([ 'the name that is said', "rediss://127.0.0.1:$named->{tls} $ca tls-name=redis.example" ],

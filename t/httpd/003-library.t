@@ -28,5 +28,5 @@ unlike $said, qr/^(?:on$|(?:not )?ok )/m, '... and is the end, no test';
 
 ($status, $said) = outside('kill KILL => $$');
 my ($pid, $dir) = split ' ', $said;
-wait_for { !kill 0 => $pid } 'httpd ends with who was killed';
+wait_for { !kill 0 => $pid } 'httpd ends with the killed test';
 wait_for { !-e $dir } '... and so does its directory';
