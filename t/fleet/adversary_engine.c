@@ -131,20 +131,23 @@ void engine_execute(message_t *message, int64_t at)
     law_fleet_self_t self = { .name = "server" };
     char run_text[16];
     law_fleet_who_t who;
-    redisReply *reply;
+    redisReply *clock, *reply;
 
     if (message->run != run) {
         return; /* its connection ended with that run */
     }
     snprintf(run_text, sizeof(run_text), "r%d", run);
-    command("SET clock %lld", (long long)at);
+    /* Sent together: on a busy machine each way there and back is a wait. */
+    redisAppendCommand(engine, "SET clock %lld", (long long)at);
     snprintf(self.id, sizeof(self.id), "%s", message->id);
     snprintf(self.predecessor, sizeof(self.predecessor), "%s",
              message->predecessor);
     if (redis_words_sync(engine, sha, KEY, run_text, &self, &message->sync) != 0
+        || redisGetReply(engine, (void **)&clock) != REDIS_OK
         || redisGetReply(engine, (void **)&reply) != REDIS_OK) {
         die("the engine is gone");
     }
+    freeReplyObject(must(clock));
     if (!redis_words_reply(must(reply), &message->reply, &who)) {
         die("an answer is not understood");
     }
