@@ -1,8 +1,13 @@
 /* program.c - announce programs that requests start to the core. */
+#include <stdatomic.h>
+
 #include <httpd.h>
+#include <ap_mpm.h>
 #include <http_config.h>
 #include <http_log.h>
+#include <scoreboard.h>
 
+#include "capacity.h"
 #include "program.h"
 #include "visit.h"
 #include "process.h"
@@ -32,6 +37,36 @@ int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     }
     return OK;
 }
+
+/* ---- mod_fcgid ------------------------------------------------------------ */
+
+static bool is_outdated_child(void)
+{
+    return ap_scoreboard_image->global->running_generation
+           != admission_capacity_query(AP_MPMQ_GENERATION, 0);
+}
+
+/* A reload ends mod_fcgid's process manager. In a child of the configuration before,
+ * mod_fcgid waits forever for a response from it, and would hold the permit forever. */
+bool admission_program_has_lost_manager(request_rec *r)
+{
+    static _Atomic bool is_logged;
+
+    if (strcmp(r->handler, "fcgid-script") != 0 || !is_outdated_child()) {
+        return false;
+    }
+    if (!atomic_exchange(&is_logged, true)) {
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0216)
+                      "request rejected: the reload has ended mod_fcgid's "
+                      "process manager, which this child would ask for a "
+                      "program; not logged for further requests of this "
+                      "child");
+    }
+    apr_table_setn(r->err_headers_out, "Retry-After", "1");
+    return true;
+}
+
+/* ---- mod_cgid ------------------------------------------------------------- */
 
 static bool is_cgi(const char *handler)
 {

@@ -28,4 +28,9 @@ void admission_program_remove_token(request_rec *r);
 bool admission_program_has_no_daemon(const request_rec *r,
                                      const adm_ticket_t *ticket, int rv);
 
+/** @return whether the handler is mod_fcgid's, and its process manager has ended
+ *  with a reload: the handler must not run, because it would never return. Logs
+ *  that, and sets Retry-After. */
+bool admission_program_has_lost_manager(request_rec *r);
+
 #endif

@@ -37,6 +37,9 @@ static int run_handlers_behind(request_rec *r)
     ap_LINK_handler_t *hook = (ap_LINK_handler_t *)hooks->elts;
     int i, rv = DECLINED;
 
+    if (admission_program_has_lost_manager(r)) {
+        return HTTP_SERVICE_UNAVAILABLE;
+    }
     for (i = 0; i < hooks->nelts && hook[i].pFunc != own_hook; i++) {
     }
     for (i++; i < hooks->nelts && rv == DECLINED; i++) {
