@@ -21,6 +21,7 @@ AC_DEFUN([ADM_LIBRARIES], [
                 [AC_MSG_ERROR([--with-hiredis: the library hiredis 0.14 or later is not found])])
              adm_have_hiredis="no (library hiredis not found)"])
     ])
+    AS_IF([test "$with_fleet" = no], [adm_have_hiredis="no (--without-fleet)"])
     AM_CONDITIONAL([HAVE_HIREDIS], [test "$adm_have_hiredis" = yes])
 
     dnl TLS to the engine: hiredis 1.0 and later may have it. Names of certificates

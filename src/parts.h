@@ -3,16 +3,41 @@
  *
  * part(name, NAME): its folder, and the number of its records in the segment, which are in
  * this order. A row that is added, removed or moved makes another layout, and
- * adm_segment_version() reports it.
+ * adm_segment_version() reports it. ./configure --without-NAME leaves one out.
  */
 #ifndef PARTS_H
 #define PARTS_H
 
-/* With records in the segment. */
-#define ADM_PARTS_WITH_RECORDS(part)                           \
-    part(auto, AUTO) part(fleet, FLEET) part(recycle, RECYCLE) \
-        part(spool, SPOOL)
+#ifdef ADMISSION_WITHOUT_AUTO
+#define PARTS_AUTO(part)
+#else
+#define PARTS_AUTO(part) part(auto, AUTO)
+#endif
+#ifdef ADMISSION_WITHOUT_FLEET
+#define PARTS_FLEET(part)
+#else
+#define PARTS_FLEET(part) part(fleet, FLEET)
+#endif
+#ifdef ADMISSION_WITHOUT_RECYCLE
+#define PARTS_RECYCLE(part)
+#else
+#define PARTS_RECYCLE(part) part(recycle, RECYCLE)
+#endif
+#ifdef ADMISSION_WITHOUT_SPOOL
+#define PARTS_SPOOL(part)
+#else
+#define PARTS_SPOOL(part) part(spool, SPOOL)
+#endif
+#ifdef ADMISSION_WITHOUT_NICE
+#define PARTS_NICE(part)
+#else
+#define PARTS_NICE(part) part(nice, NICE)
+#endif
 
-#define ADMISSION_PARTS(part) ADM_PARTS_WITH_RECORDS(part) part(nice, NICE)
+/* With records in the segment. */
+#define ADM_PARTS_WITH_RECORDS(part) \
+    PARTS_AUTO(part) PARTS_FLEET(part) PARTS_RECYCLE(part) PARTS_SPOOL(part)
+
+#define ADMISSION_PARTS(part) ADM_PARTS_WITH_RECORDS(part) PARTS_NICE(part)
 
 #endif

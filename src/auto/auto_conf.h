@@ -6,12 +6,26 @@
 
 #include <http_config.h>
 
+#include "module/parse.h"
 #include "module/limit.h"
 
 /** In the configuration of the main server. */
 typedef struct auto_conf_t {
     const char *state_file; /* NULL: unset; "": off */
 } auto_conf_t;
+
+#ifdef ADMISSION_WITHOUT_AUTO
+
+static inline const char *auto_conf_parse(apr_pool_t *p, const char *min,
+                                          const char *max,
+                                          admission_limit_t *limit)
+{
+    return "MaxConcurrent: 'auto': this build has no auto";
+}
+
+#define AUTO_DIRECTIVES ADMISSION_NOT_BUILT("AdmissionStateFile", "auto")
+
+#else
 
 /** Read the arguments of MaxConcurrent auto; each may be NULL. @return what is wrong with
  *  them; NULL: nothing. */
@@ -26,5 +40,7 @@ const char *auto_conf_set_state_file(cmd_parms *cmd, void *dir_conf,
                   RSRC_CONF,                                              \
                   "file that preserves automatic limits across stop and " \
                   "start, or 'off'")
+
+#endif
 
 #endif

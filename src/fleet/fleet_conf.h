@@ -5,6 +5,7 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "module/parse.h"
 #include "core/adm.h"
 #include "engine.h"
 
@@ -17,6 +18,15 @@ typedef struct fleet_conf_t {
     adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
 } fleet_conf_t;
 
+#ifdef ADMISSION_WITHOUT_FLEET
+
+#define FLEET_IS_BUILT 0
+#define FLEET_DIRECTIVES                             \
+    ADMISSION_NOT_BUILT("AdmissionEngine", "fleet"), \
+        ADMISSION_NOT_BUILT("AdmissionFleet", "fleet")
+
+#else
+
 /** httpd's functions for these directives. */
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
                                        char *const argv[]);
@@ -24,6 +34,7 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
 const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
                                       char *const argv[]);
 
+#define FLEET_IS_BUILT 1
 #define FLEET_DIRECTIVES                                                     \
     AP_INIT_TAKE_ARGV(                                                       \
         "AdmissionEngine", admission_fleet_set_engine, NULL, RSRC_CONF,      \
@@ -49,5 +60,7 @@ admission_fleet_t admission_fleet(server_rec *s);
 
 /** @return the word for a fallback. */
 const char *admission_fleet_fallback_name(adm_fallback_t fallback);
+
+#endif
 
 #endif

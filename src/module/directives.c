@@ -156,6 +156,9 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
             "only 'fleet' is allowed",
             option);
     }
+    if (option && !FLEET_IS_BUILT) {
+        return "AdmissionZone: 'fleet': this build has no fleet";
+    }
     admission_sections_note(cmd, dir_conf)->zone_name = arg;
     admission_sections_note(cmd, dir_conf)->is_shared = option != NULL;
     return NULL;

@@ -100,3 +100,9 @@ bool admission_parse_is_media_type(const char *name)
            && strncasecmp(name, "application/x-httpd-", 20) != 0
            && strcasecmp(name, "text/x-server-parsed-html") != 0;
 }
+
+const char *admission_parse_not_built(cmd_parms *cmd, void *dir_conf,
+                                      const char *args)
+{
+    return apr_psprintf(cmd->pool, "%s: %s", cmd->cmd->name, cmd->cmd->errmsg);
+}

@@ -3,6 +3,7 @@
 #define MODULE_PARSE_H
 
 #include <httpd.h>
+#include <http_config.h>
 
 #include "core/adm.h"
 
@@ -32,5 +33,15 @@ bool admission_parse_range(apr_pool_t *p, const char *text, int most, int *min,
 /** @return whether the name is a media type, such as text/html, which httpd
  *  serves as a static file. */
 bool admission_parse_is_media_type(const char *name);
+
+/** Reject a directive of a capability that this build lacks. @return its help text, which
+ *  names the capability, as an error. */
+const char *admission_parse_not_built(cmd_parms *cmd, void *dir_conf,
+                                      const char *args);
+
+/** A row of the list of directives for it. */
+#define ADMISSION_NOT_BUILT(directive, part)                     \
+    AP_INIT_RAW_ARGS(directive, admission_parse_not_built, NULL, \
+                     RSRC_CONF | ACCESS_CONF, "this build has no " part)
 
 #endif

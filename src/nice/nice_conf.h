@@ -6,6 +6,8 @@
 
 #include <http_config.h>
 
+#include "module/parse.h"
+
 /** Unset in a section. */
 #define NICE_CONF_UNSET (-1)
 
@@ -17,8 +19,16 @@ static inline int nice_conf_number(int number)
 
 const char *nice_conf_set(cmd_parms *cmd, void *dir_conf, const char *number);
 
+#ifdef ADMISSION_WITHOUT_NICE
+
+#define NICE_DIRECTIVES ADMISSION_NOT_BUILT("AdmissionNice", "nice")
+
+#else
+
 #define NICE_DIRECTIVES                                               \
     AP_INIT_TAKE1("AdmissionNice", nice_conf_set, NULL, ZONE_CONTEXT, \
                   "a number, 0 to 19: the nice value of programs")
+
+#endif
 
 #endif

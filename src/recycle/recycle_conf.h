@@ -6,6 +6,8 @@
 
 #include <http_config.h>
 
+#include "module/parse.h"
+
 /** For the main server. */
 typedef struct recycle_conf_t {
     int min, max; /* range of the quotas, in connections; 0: off */
@@ -16,9 +18,17 @@ typedef struct recycle_conf_t {
 const char *recycle_set(cmd_parms *cmd, void *dir_conf, const char *range,
                         const char *option);
 
+#ifdef ADMISSION_WITHOUT_RECYCLE
+
+#define RECYCLE_DIRECTIVES ADMISSION_NOT_BUILT("AdmissionRecycle", "recycle")
+
+#else
+
 #define RECYCLE_DIRECTIVES                                           \
     AP_INIT_TAKE12("AdmissionRecycle", recycle_set, NULL, RSRC_CONF, \
                    "min[-max] connections for each child, and "      \
                    "together=number; or 'off'")
+
+#endif
 
 #endif

@@ -7,6 +7,8 @@
 
 #include <http_config.h>
 
+#include "module/parse.h"
+
 /** Per section. Bytes buffered of a body or a response; 0: off; -1: unset. */
 typedef struct spool_conf_t {
     apr_off_t request, response;
@@ -49,6 +51,14 @@ const char *spool_conf_set(cmd_parms *cmd, void *dir_conf, const char *first,
 const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
                                  const char *size, const char *directory);
 
+#ifdef ADMISSION_WITHOUT_SPOOL
+
+#define SPOOL_DIRECTIVES                            \
+    ADMISSION_NOT_BUILT("AdmissionSpool", "spool"), \
+        ADMISSION_NOT_BUILT("AdmissionSpoolLimit", "spool")
+
+#else
+
 #define SPOOL_DIRECTIVES                                                        \
     AP_INIT_TAKE12("AdmissionSpool", spool_conf_set, NULL, ZONE_CONTEXT,        \
                    "request=size|off and response=size|off: bytes to buffer "   \
@@ -57,5 +67,7 @@ const char *spool_conf_set_limit(cmd_parms *cmd, void *dir_conf,
             "AdmissionSpoolLimit", spool_conf_set_limit, NULL, RSRC_CONF,       \
             "bytes to buffer for all slow clients together, and the directory " \
             "of the files")
+
+#endif
 
 #endif

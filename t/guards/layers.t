@@ -10,7 +10,7 @@ use Project;
 
 my @sources = files(qr/\.[ch]\z/, 'src');
 # What is compiled without httpd's include directory.
-my ($core) = slurp('src/sources.am') =~ /^CORE_SOURCES = (.*?[^\\])\n/ms;
+my $core = join '', slurp('src/sources.am') =~ /^CORE_SOURCES \+?= (.*?[^\\])\n/gms;
 my @core = $core =~ m{(src/\S+\.[ch])}g;
 my @glue = grep { m{^src/(?:module|park|http2|nested|control|view)/} } @sources;
 
