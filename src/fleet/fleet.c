@@ -25,7 +25,7 @@ APLOG_USE_MODULE(admission);
 /* Part of the host's name, in front of a port. */
 #define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
-static server_rec *server;
+static server_rec *logger; /* the main server, in whose log it tells */
 static admission_fleet_t terms;
 
 /* Tell of the connection. */
@@ -34,14 +34,14 @@ static void tell_of_engine(const agent_fleet_news_t *news)
     const char *address = terms.provider->shown(terms.address);
 
     if (news->event == AGENT_FLEET_CONNECTED) {
-        ap_log_error(APLOG_MARK, APLOG_INFO, 0, server, ADMLOGNO(0140)
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, logger, ADMLOGNO(0140)
                      "connected with the engine %s%s", address,
                      news->number ? ", which was restarted and learns who has "
                                     "what"
                                   : "");
         return;
     }
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0141)
+    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
                  "no connection with the engine %s: %s; shares hold as "
                  "long as their leases, then fallback=%s does",
                  address, news->why,
@@ -55,27 +55,27 @@ static void tell_of_servers(const agent_fleet_news_t *news)
 
     switch (news->event) {
     case AGENT_FLEET_DOUBLED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0144)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
                      "zone %s: the engine knows a later word of this server: "
                      "does another one have its memory, as a clone? This one "
                      "takes another id",
                      zone);
         break;
     case AGENT_FLEET_LATE:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0146)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
                      "zone %s: what this server said came late to the engine, "
                      "or a clock has jumped: the engine believed nothing, and "
                      "lets no lease end",
                      zone);
         break;
     case AGENT_FLEET_LESS:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0147)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
                      "zone %s: MaxConcurrent is %u here and %u on another "
                      "server; the least counts",
                      zone, news->limit, news->number);
         break;
     default:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0148)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0148)
                      "zone %s: servers have %u of %u permits until requests "
                      "end",
                      zone, news->number, news->limit);
@@ -91,20 +91,20 @@ static void tell(void *data, const agent_fleet_news_t *news)
         tell_of_engine(news);
         break;
     case AGENT_FLEET_REFUSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0152)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
                      "zone %s: the engine %s refuses it: %s; its share holds "
                      "as long as its lease, then fallback=%s does",
                      news->zone, terms.provider->shown(terms.address),
                      news->why, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LAPSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, server, ADMLOGNO(0142)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
                      "zone %s: the lease of this server's share is over, "
                      "fallback=%s holds",
                      news->zone, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, server, ADMLOGNO(0143)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0143)
                      "zone %s: this server has a share again", news->zone);
         break;
     default:
@@ -145,7 +145,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     apr_status_t rv;
     int i;
 
-    server = s;
+    logger = s;
     terms = admission_fleet(s);
     for (i = 0; i < zones->nelts; i++) {
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
