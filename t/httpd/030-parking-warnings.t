@@ -8,8 +8,7 @@ my ($threads, $children, $factor, $reserve, $limit) = (10, 2, 6, 5, 2);
 # A worker stands for 1 + $factor connections: those of the reserve and those that
 # run cannot be used; nor those of one idle worker a child, at which event begins
 # to accept again.
-my $fits = ($threads * $children - $reserve - $limit) * (1 + $factor)
-    - $children * $factor;
+my $fits = ($threads * $children - $reserve - $limit) * (1 + $factor) - $children * $factor;
 
 sub zone_with { return "<Location /$_[0]>\nMaxConcurrent 2\nAdmissionQueue $_[1]\n</Location>\n" }
 

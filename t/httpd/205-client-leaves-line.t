@@ -45,8 +45,7 @@ for_each_combo(sub {
                   sub { kill KILL => $_[0]; waitpid $_[0], 0 });
 
     my $last = $httpd->ask('/cgi-bin/heavy?id=last');
-    $httpd->zone_becomes('/cgi-bin/', 'another request waits behind it',
-                         Queued => 2);
+    $httpd->zone_becomes('/cgi-bin/', 'another request waits behind it', Queued => 2);
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, $first, $last)), { 200 => 3 },
         'clients that stayed get their response';

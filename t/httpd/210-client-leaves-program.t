@@ -11,8 +11,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf =>
         location('/cgi-bin/', "MaxConcurrent $limit", 'AdmissionQueue 10'));
-    $httpd->expect_in_log(qr/cgid:error.*sending SIGKILL/)
-        if $combo->{cgi} eq 'cgid';
+    $httpd->expect_in_log(qr/cgid:error.*sending SIGKILL/) if $combo->{cgi} eq 'cgid';
 
     my $polite = $httpd->ask('/cgi-bin/heavy?id=polite&stream=1&until=never');
     wait_for { $polite->has_begun } 'a program streams';
@@ -30,8 +29,7 @@ for_each_combo(sub {
         'stubborn programs stream';
     my @waiting = map { $httpd->ask("/cgi-bin/heavy?id=next$_&ms=50") }
                       1 .. 2 * $limit;
-    $httpd->zone_becomes('/cgi-bin/', 'others wait', Active => $limit,
-                         Queued => 2 * $limit);
+    $httpd->zone_becomes('/cgi-bin/', 'others wait', Active => $limit, Queued => 2 * $limit);
 
     $_->abort for @leaving;
     is_deeply statuses(answers(@waiting)), { 200 => 2 * $limit },

@@ -52,12 +52,10 @@ CONF
         my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$n&ms=20") } 1 .. 3;
 
         my $status = $first->answer->{status};
-        ok scalar(grep { $_ == $status } @statuses), "its client gets @statuses"
-            or diag $status;
+        ok scalar(grep { $_ == $status } @statuses), "its client gets @statuses" or diag $status;
         is_deeply statuses(answers(@next)), { 200 => 3 }, 'the next ones run';
         is $watch->most, 1, 'there were never two concurrent programs';
-        $httpd->zone_becomes('/cgi-bin/', 'the permit is back', Active => 0,
-                             Queued => 0);
+        $httpd->zone_becomes('/cgi-bin/', 'the permit is back', Active => 0, Queued => 0);
     }
     $httpd->stop;
 });

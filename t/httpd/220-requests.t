@@ -17,13 +17,11 @@ for_each_combo(sub {
 
     my @pipelines = map { $httpd->connect } 1, 2;
     for my $n (1 .. 4) {
-        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1)
-            for 0, 1;
+        $pipelines[$_]->ask("/cgi-bin/heavy?id=p$_-$n&ms=5", keep => 1) for 0, 1;
     }
     for my $n (1 .. 4) {
         is_deeply [ map { $_->{body} =~ /^heavy (\S+)/ } answers(@pipelines) ],
-            [ "p0-$n", "p1-$n" ],
-                "pipelined request $n is answered in its turn";
+            [ "p0-$n", "p1-$n" ], "pipelined request $n is answered in its turn";
     }
     is $pipelines[0]->ask('/static.txt', keep => 1)->answer->{body}, "static\n",
         'the connection is kept alive';
@@ -31,19 +29,16 @@ for_each_combo(sub {
     $_->leave for @pipelines;
 
     my $head = $httpd->get('/cgi-bin/heavy', method => 'HEAD');
-    is "$head->{status} $head->{body}", '200 ',
-        'HEAD is answered without a body';
+    is "$head->{status} $head->{body}", '200 ', 'HEAD is answered without a body';
     like $httpd->get('/cgi-bin/heavy',
                      headers => ['Range: bytes=0-4'])->{status},
         qr/^20[06]$/, 'Range is answered';
-    is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200,
-        'OPTIONS';
+    is $httpd->get('/cgi-bin/heavy', method => 'OPTIONS')->{status}, 200, 'OPTIONS';
     $at_rest->('HEAD, Range and OPTIONS', 3);
 
     my $hold = $httpd->ask('/cgi-bin/heavy?until=go');
     $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1);
-    my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST',
-                             body => 'x' x 300_000);
+    my $posted = $httpd->ask('/cgi-bin/heavy', method => 'POST', body => 'x' x 300_000);
     my $post = sub {
         my ($header, $body) = @_;
         return $httpd->connect->send(
@@ -52,10 +47,8 @@ for_each_combo(sub {
     };
     my $slow      = $post->('Content-Length: 10', '12345');
     my $announced = $post->("Expect: 100-continue\r\nContent-Length: 3", '');
-    my $chunked   = $post->('Transfer-Encoding: chunked',
-                            "4\r\nabcd\r\n0\r\n\r\n");
-    $httpd->zone_becomes('/cgi-bin/', 'requests with complete bodies wait',
-                         Queued => 2);
+    my $chunked   = $post->('Transfer-Encoding: chunked', "4\r\nabcd\r\n0\r\n\r\n");
+    $httpd->zone_becomes('/cgi-bin/', 'requests with complete bodies wait', Queued => 2);
     $httpd->open_gate('go');
     is $hold->answer->{status}, 200, 'the first ends well';
     $slow->send('67890');

@@ -44,8 +44,7 @@ for_each_combo(sub {
         my $statuses = statuses(answers(@clients));
         is(($statuses->{200} // 0) + $statuses->{0}, 5,
            'each client is answered, or was with the killed child');
-        $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0,
-                             Queued => 0);
+        $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     }
 
     my @clients = $fill->('all');
@@ -55,16 +54,14 @@ for_each_combo(sub {
     my $new_at = time;
     $httpd->zone_becomes($zone, 'no request waits', Queued => 0);
     $in_time->($new_at);
-    is_deeply statuses(answers(@clients)), { 0 => 5 },
-        'their clients were cut off';
+    is_deeply statuses(answers(@clients)), { 0 => 5 }, 'their clients were cut off';
 
     # What runs now must leave room for the two programs left behind.
     my @next = map { $httpd->ask("/cgi-bin/heavy?id=next$_&ms=20") } 1 .. 4;
     $httpd->open_gate('all');
     my $opened_at = time;
     is_deeply statuses(answers(@next)), { 200 => 4 }, 'the next requests run';
-    $httpd->zone_becomes($zone, 'nothing remains of dead children', Active => 0,
-                         Queued => 0);
+    $httpd->zone_becomes($zone, 'nothing remains of dead children', Active => 0, Queued => 0);
     $in_time->($opened_at);
     is $watch->most, 2, 'there were never more than two programs';
     $httpd->stop;

@@ -71,8 +71,7 @@ LogLevel admission:trace1
     AdmissionNice 7
 </Location>
 CONF
-    my $httpd = new_httpd(combo => $combo, workers => 60,
-                          modules => $is_suexec ? ['suexec'] : []);
+    my $httpd = new_httpd(combo => $combo, workers => 60, modules => $is_suexec ? ['suexec'] : []);
     my $users = "$httpd->{dir}/cgi";
 
     if ($is_suexec) {
@@ -105,8 +104,7 @@ CONF
     $httpd->put('../httpd', wrapper($is_suexec, $is_hidden));
     chmod 0755, "$httpd->{dir}/httpd";
     local $ENV{HTTPD} = "$httpd->{dir}/httpd";
-    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)
-        ->start;
+    return $httpd->allow_in_log(qr/\[cgid?:(?:error|warn)\]/, qr/AH00052: /, qr/ADM014[12]/)->start;
 }
 
 sub owner_of {
@@ -126,8 +124,7 @@ sub comes_back_at_the_end {
     # A program that needs more than a moment to end after its output: on a busy machine.
     cmp_ok scalar(grep { /the permit is kept/ } $httpd->error_log), '<', 10,
         'most permits are released with the response';
-    is scalar(grep { $_->{body} =~ /ADMISSION_TICKET/ } @answers), 0,
-        'no program saw its token';
+    is scalar(grep { $_->{body} =~ /ADMISSION_TICKET/ } @answers), 0, 'no program saw its token';
     return $beside;
 }
 
@@ -186,8 +183,7 @@ for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0
 
         plan skip_all => "$what: needs root, a mount of its own and Linux 5.8"
             if !$is_mount_private;
-        plan skip_all => "$what: needs suexec, set-uid root"
-            if $is_suexec && !$has_suexec;
+        plan skip_all => "$what: needs suexec, set-uid root" if $is_suexec && !$has_suexec;
         my $httpd = start_hidden($combo, $is_suexec, $is_hidden);
         my $beside = comes_back_at_the_end($httpd);
         my ($program) = $httpd->live_programs_now;

@@ -30,8 +30,7 @@ sub survives_a_kill {
     $httpd->zone_becomes('/cgi-bin/', "$what: one runs", Active => 1);
     wait_for { 1 == $httpd->live_programs_now } '... with its program';
     kill KILL => $httpd->children, $httpd->live_programs_now;
-    $httpd->zone_becomes('/cgi-bin/', '... it is killed, and its permit is free',
-                         Active => 0);
+    $httpd->zone_becomes('/cgi-bin/', '... it is killed, and its permit is free', Active => 0);
     answers($hold);
 }
 

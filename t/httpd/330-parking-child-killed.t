@@ -24,8 +24,7 @@ for_each_parking_combo(sub {
         halt($httpd, $stopped);
         my @clients = map { $httpd->ask("/cgi-bin/heavy?id=$name$_") } 1 .. $number;
         $in_line += $number;
-        $httpd->zone_becomes($zone, "$number are parked in a child ($name)",
-                             Queued => $in_line);
+        $httpd->zone_becomes($zone, "$number are parked in a child ($name)", Queued => $in_line);
         kill CONT => $stopped;
         return @clients;
     };
@@ -73,8 +72,7 @@ for_each_parking_combo(sub {
     is $hold->answer->{status}, 0, 'the child that runs the program is killed';
     $httpd->zone_becomes($zone, 'its program holds the permit', Active => 1, Queued => 20);
     $httpd->open_gate('orphan');
-    is_deeply statuses(answers(@line)), { 200 => 20 },
-        'when it has ended the parked requests run';
+    is_deeply statuses(answers(@line)), { 200 => 20 }, 'when it has ended the parked requests run';
     $httpd->zone_becomes($zone, 'the zone is at rest', Active => 0, Queued => 0);
     server_becomes($httpd, 'no request remains parked', AdmissionParked => 0);
     $httpd->stop;

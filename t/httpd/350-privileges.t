@@ -86,8 +86,7 @@ sub mpm_itk {
 
 for_each_combo(sub {
     my ($combo) = @_;
-    my $file = mpm_itk()
-        or plan skip_all => 'no mpm-itk: see docs/dev/hacking.md';
+    my $file = mpm_itk() or plan skip_all => 'no mpm-itk: see docs/dev/hacking.md';
     plan skip_all => 'mpm-itk needs root' if $> != 0;
 
     my $httpd = new_httpd(combo => $combo, conf => <<"CONF" . $zone);

@@ -4,8 +4,7 @@ use AdmissionTest;
 
 sub zone_of {
     my ($limit) = @_;
-    return "<Location /cgi-bin/>\nMaxConcurrent $limit\nAdmissionQueue 8\n"
-           . "</Location>\n";
+    return "<Location /cgi-bin/>\nMaxConcurrent $limit\nAdmissionQueue 8\n" . "</Location>\n";
 }
 
 for_each_combo(sub {
@@ -26,8 +25,7 @@ for_each_combo(sub {
                          Queued => 1, Admitted => 2, QueuedMax => 1,
                          Limit => 2);
     $client{new1} = $ask->('new1', 'last');
-    $httpd->zone_becomes($zone, 'a new request waits for the old ones',
-                         Active => 2, Queued => 2);
+    $httpd->zone_becomes($zone, 'a new request waits for the old ones', Active => 2, Queued => 2);
     is $watch->most, 2, 'old and new together kept the limit';
 
     $httpd->configure(zone_of(3));
@@ -56,19 +54,15 @@ for_each_combo(sub {
                          Active => 3, Queued => 1);
     $httpd->open_gate('old1');
     is $client{old1}->answer->{status}, 200, 'the first ends';
-    $httpd->zone_becomes($zone, 'no request takes its slot', Active => 2,
-                         Queued => 1);
+    $httpd->zone_becomes($zone, 'no request takes its slot', Active => 2, Queued => 1);
     $httpd->open_gate('old2');
     is $client{old2}->answer->{status}, 200, 'the second ends';
-    $httpd->zone_becomes($zone, 'no request takes its slot either', Active => 1,
-                         Queued => 1);
-    is_deeply [ grep { /$next/ } $httpd->record ], [],
-        'the waiting request has not started';
+    $httpd->zone_becomes($zone, 'no request takes its slot either', Active => 1, Queued => 1);
+    is_deeply [ grep { /$next/ } $httpd->record ], [], 'the waiting request has not started';
     $httpd->open_gate('last');
     is_deeply statuses(answers(@client{$third, $next})), { 200 => 2 },
         'the last one of the old line and the new one end well';
-    $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0,
-                         Admitted => $admitted);
+    $httpd->zone_becomes($zone, 'all is counted', Active => 0, Queued => 0, Admitted => $admitted);
     like join(', ', $httpd->record), qr/end $third, start $next/,
         'the new one started after the last of the old line had ended';
 
@@ -76,8 +70,7 @@ for_each_combo(sub {
     my $hold = $ask->('hold', 'removed');
     wait_for { $hold->has_begun } 'one runs while its zone is removed';
     $httpd->graceful;
-    is $httpd->get('/cgi-bin/heavy')->{status}, 200,
-        'without the zone there is no limit';
+    is $httpd->get('/cgi-bin/heavy')->{status}, 200, 'without the zone there is no limit';
     $httpd->open_gate('removed');
     is $hold->answer->{status}, 200, 'the one in the removed zone ends well';
     wait_for { $httpd->status->{AdmissionZones} == 0 } 'then the zone is gone';
@@ -86,7 +79,6 @@ for_each_combo(sub {
     $httpd->graceful;
     is_deeply statuses(answers(map { $httpd->ask('/cgi-bin/heavy') } 1 .. 3)),
         { 200 => 3 }, 'the zone is restored';
-    $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0,
-                         Queued => 0);
+    $httpd->zone_becomes($zone, 'and works', Limit => 1, Active => 0, Queued => 0);
     $httpd->stop;
 });

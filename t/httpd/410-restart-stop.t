@@ -11,8 +11,7 @@ for_each_combo(sub {
         my ($name) = @_;
         my @clients = $httpd->ask("/cgi-bin/heavy?id=$name&early=1&until=$name");
         wait_for { $clients[0]->has_begun } 'one runs';
-        push @clients,
-            map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
+        push @clients, map { $httpd->ask("/cgi-bin/heavy?id=waiter&ms=60000") } 1 .. 5;
         $httpd->zone_becomes('/cgi-bin/', 'five wait', Queued => 5);
         return @clients;
     };

@@ -25,10 +25,8 @@ for_each_parking_combo(sub {
     server_becomes($httpd, '... parked', AdmissionParked => $waiters, AdmissionBlocked => 0);
     is $httpd->get('/static.txt')->{status}, 200, 'the new child answers';
     my @new = map { $httpd->ask("/cgi-bin/heavy?id=new") } 1 .. 20;
-    $httpd->zone_becomes($zone, 'new requests stand in the same line',
-                         Queued => $waiters + 20);
-    server_becomes($httpd, '... parked', AdmissionParked => $waiters + 20,
-                   AdmissionBlocked => 0);
+    $httpd->zone_becomes($zone, 'new requests stand in the same line', Queued => $waiters + 20);
+    server_becomes($httpd, '... parked', AdmissionParked => $waiters + 20, AdmissionBlocked => 0);
     $_->leave for splice @old, 51, 10;
     $httpd->zone_becomes($zone, 'parked clients of the old child leave',
                          Queued => $waiters + 10, Gone => 10);

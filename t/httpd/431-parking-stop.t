@@ -24,8 +24,7 @@ for_each_parking_combo(sub {
         return @clients;
     };
     my $let_go = sub {
-        is_deeply [ grep { $_->{status} == -1 } answers(@_) ], [],
-            'all clients have been let go';
+        is_deeply [ grep { $_->{status} == -1 } answers(@_) ], [], 'all clients have been let go';
     };
 
     my @cut_off = $fill->('restart');

@@ -27,8 +27,7 @@ for_each_parking_combo(sub {
     $httpd->open_gate_soon('stop');
     # A child that is slow to stop is logged, which fails the test.
     $httpd->stop;
-    is_deeply [ grep { $_->{status} == -1 } answers(@clients) ], [],
-        'all clients have been let go';
+    is_deeply [ grep { $_->{status} == -1 } answers(@clients) ], [], 'all clients have been let go';
     is_deeply [ grep { /^start/ } $httpd->record ], ['start stop-runs'],
         'no program was started for waiting requests';
 }, 'event+cgid', 'event+cgi', 'event+cgi+completion');

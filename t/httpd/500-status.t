@@ -48,8 +48,7 @@ CONF
         'a zone that is not there shows none';
 
     my $hold = $httpd->ask('/cgi-bin/heavy?ms=100&until=go');
-    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1,
-                         OldestWaitMs => 0);
+    $httpd->zone_becomes('/cgi-bin/', 'one runs', Active => 1, OldestWaitMs => 0);
     my $waiter = $httpd->ask('/cgi-bin/heavy?ms=100');
     wait_for { $httpd->zone('/cgi-bin/')->{OldestWaitMs} >= 50 }
         'OldestWaitMs grows while one waits';
@@ -64,8 +63,7 @@ CONF
                          OldestWaitMs => 0);
     my $zone = $httpd->zone('/cgi-bin/');
     cmp_ok $zone->{WaitMaxMs}, '>=', 50, 'the longest wait';
-    cmp_ok $zone->{WaitMeanMs}, '<=', $zone->{WaitMaxMs},
-        'the mean is not above it';
+    cmp_ok $zone->{WaitMeanMs}, '<=', $zone->{WaitMaxMs}, 'the mean is not above it';
     cmp_ok $zone->{ServiceMeanMs}, '>=', 100, 'the mean service time';
 
     for my $query ('', '?notable') {

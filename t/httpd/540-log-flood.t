@@ -57,8 +57,7 @@ for_each_combo(sub {
         like $lines[-1] // '', qr/ total rejections: full [1-9]/, '... with how many';
         is $httpd->zone($zone)->{RejectedFull}, $flood, '... and the status counts all';
     }
-    is_deeply [ grep { !/ADM0202/ && / \[admission:/ } @new ], [],
-        'nothing else is said of them';
+    is_deeply [ grep { !/ADM0202/ && / \[admission:/ } @new ], [], 'nothing else is said of them';
     note scalar(grep { /ADM0202/ } @new), " lines for $flood rejections each, in minutes: ",
         join ', ', map { "$_ $minutes{$_}" } @zones;
 

@@ -50,8 +50,7 @@ for_each_combo(sub {
     my @programs = grep { $_->{pid} } @running;
     is_deeply [ sort map { $_->{pid} } @programs ], [ sort $httpd->live_programs_now ],
         'the pids of the programs';
-    is_deeply [ grep { $_->{rssKb} < 100 || $_->{cpuMs} < 0 } @programs ], [],
-        'what they use';
+    is_deeply [ grep { $_->{rssKb} < 100 || $_->{cpuMs} < 0 } @programs ], [], 'what they use';
     is_deeply [ grep { $_->{pid} } @waiting ], [], 'a waiting request has none';
     is $httpd->get("/admission?who=$ZONE")->{status}, 400, 'who= is for JSON, not for the page';
     is $httpd->get('/admission?json&who=nobody')->{status}, 404, 'no such zone';

@@ -57,8 +57,7 @@ CONF
     $page = page($httpd, $DRY);
     like $page, qr/With limit 1 and queue 1, of 3 requests 1 would have waited, \S+ m?s on average, /,
         'how many would have waited';
-    like $page, qr/and 1 would have been rejected: full 1, late 0/,
-        '... or been rejected';
+    like $page, qr/and 1 would have been rejected: full 1, late 0/, '... or been rejected';
     unlike $page, qr/Keys with the most/, 'it has no keys';
     $httpd->open_gate('go');
     is_deeply statuses(answers(@clients)), { 200 => 6 }, 'all are served';

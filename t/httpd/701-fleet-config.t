@@ -86,8 +86,7 @@ SKIP: {
     $httpd->put('password', "secret\n");
     chmod 0600, map { "$httpd->{dir}/docs/$_" } qw(empty password);
     chmod 0644, "$httpd->{dir}/docs/open";
-    refused("${load}AdmissionEngine $_\n", $_, qr/AdmissionEngine: /, $bad{$_})
-        for sort keys %bad;
+    refused("${load}AdmissionEngine $_\n", $_, qr/AdmissionEngine: /, $bad{$_}) for sort keys %bad;
 
     for (qw(redis://:hunter2@127.0.0.1:x http://me:hunter2@127.0.0.1 redis://127.0.0.1/?password=hunter2),
          map { "redis://127.0.0.1 $_" } qw(me:hunter2@127.0.0.1 password=hunter2 PASSWORD=hunter2)) {
