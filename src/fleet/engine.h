@@ -1,9 +1,9 @@
-/* engine.h - what shares a limit out over many servers, as a provider of httpd.
- * Included by src/agent and src/httpd, and by each module that is an engine.
+/* engine.h - provider interface of an engine, which distributes limits across
+ * servers. Included by fleet, and by each module that is an engine.
  *
- * An engine is opened in the agent, which has one thread and one poll loop: nothing
- * here blocks for longer than a system call. One sync of a zone is on its way at a
- * time. docs/dev/fleet.md says what an engine has to do.
+ * The agent runs an engine. It has one thread and one poll loop, so no function
+ * may block for longer than a system call. At most one sync per zone is on its
+ * way. docs/dev/fleet.md has the rules for engines.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -14,73 +14,75 @@
 
 #include "law_fleet.h"
 
-/** Group and version of such providers; the name is the scheme of the URL. */
+/** Group and version of these providers. The scheme of the URL is the name. */
 #define ENGINE_PROVIDER_GROUP "admission-engine"
 #define ENGINE_PROVIDER_VERSION "1"
 
-/** What a URL and its options say, known to the engine alone. */
+/** A parsed URL with its options; only the engine reads it. */
 typedef struct engine_address_t engine_address_t;
 
 /** An open engine. */
 typedef struct engine_t engine_t;
 
-/** What an engine says, always from within work(). */
+/** Callbacks of an engine. It calls them only from within work(). */
 typedef struct engine_ears_t {
     void *data;
-    /** There is a connection for a zone; nothing that was sent before is answered any
-     *  more. @a engine_msec is the engine's time, @a now when it was. */
+    /** A zone can sync now. Earlier syncs get no reply any more.
+     *  @param is_new_run   the engine is another one, or was restarted (R8)
+     *  @param engine_msec  the engine's time, received at @a now */
     void (*joined)(void *data, uint32_t zone, bool is_new_run,
                    int64_t engine_msec, int64_t now);
-    /** There is none for this zone. */
+    /** A zone cannot sync any more. */
     void (*parted)(void *data, uint32_t zone);
-    /** A connection was made, for zones that have just joined: @a is_other_run if what
-     *  they knew was of another one. */
+    /** Connected; the zones have joined before. @a is_other_run: the previous
+     *  connection was to another run of the engine. */
     void (*connected)(void *data, bool is_other_run);
-    /** One is lost, of zones that have just parted; @a why, for the log. Told again for
-     *  each attempt that fails. */
+    /** Connection lost; the zones have parted before. Called again for each
+     *  failed attempt to connect. @a why: for the log. */
     void (*lost)(void *data, const char *why);
-    /** A zone has parted alone: the engine does not take its syncs, and the connection
-     *  goes on. @a why, for the log. Told again for each attempt. */
+    /** The engine rejects the syncs of one zone, which has parted; the connection
+     *  remains. Called again for each rejected sync. @a why: for the log. */
     void (*refused)(void *data, uint32_t zone, const char *why);
-    /** The answer to a zone's sync. */
+    /** Reply to a zone's sync. */
     void (*replied)(void *data, uint32_t zone, const law_fleet_reply_t *reply,
                     const law_fleet_who_t *who, int64_t now);
-    /** Something unasked, of the run that the connection is to. */
+    /** Push: a message of the connected run that is not a reply. */
     void (*pushed)(void *data, uint32_t zone, const law_fleet_push_t *push,
                    int64_t now);
 } engine_ears_t;
 
-/** What an engine is opened with; stays as it is. */
+/** Argument of open(). Must not change or move while the engine is open. */
 typedef struct engine_setup_t {
     const engine_address_t *address;
     law_fleet_self_t self;
-    const char *const *zones; /* their names */
+    const char *const *zones; /* names; the index is the zone's number here */
     uint32_t count;
     engine_ears_t ears;
 } engine_setup_t;
 
-/** Descriptors that an engine waits for, at most. */
+/** Maximum number of descriptors that wait_for() returns. */
 #define ENGINE_DESCRIPTORS 2
 
 typedef struct engine_provider_t {
-    /** Read what AdmissionEngine says: the URL, then options. In the parent, also for
-     *  configtest; looks names up. @return an error without the directive's name, or
-     *  NULL. */
+    /** Parse the arguments of AdmissionEngine: the URL, then @a count options.
+     *  Called in the parent, also for configtest; may block for DNS.
+     *  @return an error without the directive's name, or NULL. */
     const char *(*parse)(apr_pool_t *p, const char *url, char *const options[],
                          int count, const engine_address_t **address);
-    /** @return the address as it may be shown: without any secret. */
+    /** @return the address for the log, without secrets. */
     const char *(*shown)(const engine_address_t *address);
-    /** In the agent. Connects in the first work(). */
+    /** Called in the agent. The first work() connects. */
     engine_t *(*open)(apr_pool_t *p, const engine_setup_t *setup);
-    /** What to wait for. @return how many descriptors; @a wake_at is when work() has
-     *  to be called at the latest. */
+    /** Fill @a descriptors for poll().
+     *  @param wake_at  set to the latest time for the next work()
+     *  @return the number of descriptors, at most ENGINE_DESCRIPTORS. */
     unsigned (*wait_for)(engine_t *engine, struct pollfd *descriptors,
                          int64_t *wake_at);
-    /** Read, write, connect, give up. After each wait. */
+    /** Connect, read, write and check timeouts. Called after each wait. */
     void (*work)(engine_t *engine, int64_t now);
-    /** Send a zone's sync. @return whether there is a connection for it. */
+    /** Send a zone's sync. @return false if it cannot be sent. */
     bool (*sync)(engine_t *engine, uint32_t zone, const law_fleet_sync_t *sync);
-    /** Send what is left, briefly, and close. */
+    /** Write the queued syncs as far as that does not block, and close. */
     void (*close)(engine_t *engine);
 } engine_provider_t;
 

@@ -1,5 +1,5 @@
-/* fleet.c - limits across servers, as a capability: the setup of the agent, its messages,
- * hooks, and outputs.
+/* fleet.c - limits across servers, as a capability: setup of the agent's duty, its
+ * messages, hooks and outputs.
  */
 #include <httpd.h>
 #include <ap_listen.h>
@@ -22,62 +22,61 @@
 
 APLOG_USE_MODULE(admission);
 
-/* Part of the host's name, in front of a port. */
+/* Leaves room for ":" and a port. */
 #define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
-static server_rec *logger; /* the main server, in whose log it tells */
+static server_rec *logger; /* the main server, for its log */
 static admission_fleet_t terms;
 
-/* Tell of the connection. */
 static void tell_of_engine(const agent_fleet_news_t *news)
 {
     const char *address = terms.provider->shown(terms.address);
 
     if (news->event == AGENT_FLEET_CONNECTED) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, logger, ADMLOGNO(0140)
-                     "connected with the engine %s%s", address,
-                     news->number ? ", which was restarted and learns who has "
-                                    "what"
+                     "connected to the engine %s%s", address,
+                     news->number ? ", which was restarted and recovers the "
+                                    "shares from the servers"
                                   : "");
         return;
     }
-    ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
-                 "no connection with the engine %s: %s; shares hold as "
-                 "long as their leases, then fallback=%s does",
-                 address, news->why,
-                 admission_fleet_fallback_name(terms.fallback));
+    ap_log_error(
+        APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
+        "no connection to the engine %s: %s; shares remain valid until "
+        "their leases expire, then fallback=%s applies",
+        address, news->why, admission_fleet_fallback_name(terms.fallback));
 }
 
-/* Tell of disagreements between servers. */
 static void tell_of_servers(const agent_fleet_news_t *news)
 {
     const char *zone = news->zone;
 
     switch (news->event) {
     case AGENT_FLEET_DOUBLED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
-                     "zone %s: the engine knows a later word of this server: "
-                     "does another one have its memory, as a clone? This one "
-                     "takes another id",
-                     zone);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
+            "zone %s: another server, such as a clone of this machine, "
+            "uses this server's id; this server takes another id",
+            zone);
         break;
     case AGENT_FLEET_LATE:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
-                     "zone %s: what this server said came late to the engine, "
-                     "or a clock has jumped: the engine believed nothing, and "
-                     "lets no lease end",
-                     zone);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
+            "zone %s: a report of this server reached the engine late, "
+            "or a clock has jumped; the engine ignored the report and "
+            "extended all leases",
+            zone);
         break;
     case AGENT_FLEET_LESS:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
                      "zone %s: MaxConcurrent is %u here and %u on another "
-                     "server; the least counts",
+                     "server; the lowest value applies",
                      zone, news->limit, news->number);
         break;
     default:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0148)
-                     "zone %s: servers have %u of %u permits until requests "
-                     "end",
+                     "zone %s: servers hold %u permits, the limit is %u; no "
+                     "more are granted until enough requests have finished",
                      zone, news->number, news->limit);
         break;
     }
@@ -92,15 +91,15 @@ static void tell(void *data, const agent_fleet_news_t *news)
         break;
     case AGENT_FLEET_REFUSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
-                     "zone %s: the engine %s refuses it: %s; its share holds "
-                     "as long as its lease, then fallback=%s does",
+                     "zone %s: the engine %s rejects it: %s; its share remains "
+                     "valid until its lease expires, then fallback=%s applies",
                      news->zone, terms.provider->shown(terms.address),
                      news->why, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
-                     "zone %s: the lease of this server's share is over, "
-                     "fallback=%s holds",
+                     "zone %s: the lease of this server's share has expired; "
+                     "fallback=%s applies",
                      news->zone, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
@@ -113,7 +112,8 @@ static void tell(void *data, const agent_fleet_news_t *news)
     }
 }
 
-/* @return a name of this server for people: its host, and a port where it has several. */
+/* @return the name that administrators see: the host, and the port because one
+ * host can run several httpds. */
 static const char *name_of_server(apr_pool_t *p)
 {
     char host[APRMAXHOSTLEN + 1];
@@ -161,8 +161,8 @@ static void *setup(apr_pool_t *p, server_rec *s)
     rv = adm_agent_open_pipe(admission_process_segment());
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-                     "there is no pipe for the agent: limits over servers have "
-                     "no engine, fallback=%s holds",
+                     "cannot open the agent's pipe; shares are not leased, "
+                     "fallback=%s applies",
                      admission_fleet_fallback_name(terms.fallback));
         return NULL;
     }
@@ -177,7 +177,6 @@ static void *setup(apr_pool_t *p, server_rec *s)
     return fleet;
 }
 
-/* The file of this server's id. */
 static int *open_id(apr_pool_t *p, server_rec *s, void *data)
 {
     agent_fleet_t *fleet = data;
@@ -199,11 +198,11 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
         if (section->is_shared && section->zone
             && !admission_fleet(s).provider) {
-            ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
-                         ADMLOGNO(0007)
-                         "AdmissionZone: '%s fleet' in %s has a limit over all "
-                         "servers of an engine; AdmissionEngine must name it",
-                         section->zone_name, section->place);
+            ap_log_error(
+                APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0007)
+                "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
+                "which names the engine that distributes the limit",
+                section->zone_name, section->place);
             return HTTP_INTERNAL_SERVER_ERROR;
         }
     }
@@ -230,9 +229,9 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
         }
     }
     if (has_shares) {
-        /* mod_cgid's daemon, which forks soon, has to inherit what it opens. */
+        /* Before mod_cgid forks its daemon, which must inherit the FIFO. */
         admission_predecessor_find(ptemp, s, segment);
-        /* While a program lives no server takes over what this one has. */
+        /* A running program keeps the next server from taking over the share. */
         adm_program_leave_open(admission_predecessor_self(ptemp)->fd);
     }
     return OK;
@@ -240,7 +239,7 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
 static void register_hooks(apr_pool_t *p)
 {
-    /* The zones are settled, and then configured, before that. */
+    /* After the module's own hooks, which settle and configure the zones. */
     ap_hook_check_config(check_config, NULL, NULL, APR_HOOK_MIDDLE + 1);
     ap_hook_post_config(post_config, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
 }
@@ -357,7 +356,6 @@ static void say_server(request_rec *r)
     }
 }
 
-/* This server's share of a limit for several servers. */
 static void say_zone(request_rec *r, apr_pool_t *p,
                      const admission_view_t *view)
 {
@@ -400,7 +398,7 @@ static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
     }
 }
 
-/* The servers that share the limit, as the engine said: their names, too. */
+/* Write the servers that share the limit, from the engine's last list. */
 static void write_json(request_rec *r, apr_pool_t *p,
                        const admission_zone_t *zone)
 {

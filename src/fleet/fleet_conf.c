@@ -1,4 +1,4 @@
-/* fleet_conf.c - AdmissionEngine and AdmissionFleet: limits over servers. */
+/* fleet_conf.c - AdmissionEngine and AdmissionFleet: limits across servers. */
 #include <httpd.h>
 #include <ap_provider.h>
 #include <apr_strings.h>
@@ -36,7 +36,7 @@ static const engine_provider_t *find_provider(apr_pool_t *p, const char *url)
                  : NULL;
 }
 
-/* A path below the ServerRoot, if it says so. */
+/* @return the path, relative to ServerRoot unless it is absolute. */
 static const char *resolve(apr_pool_t *p, const char *path)
 {
     const char *whole = *path ? ap_server_root_relative(p, path) : NULL;
@@ -78,7 +78,7 @@ static char *resolve_option(apr_pool_t *p, char *option)
     return option;
 }
 
-/* Errors repeat what is wrong, and go to the log. */
+/* Checked before the parser: its errors quote their argument, and are logged. */
 static bool shows_secret(const char *word)
 {
     bool is_place = strstr(word, "://") || !strchr(word, '=');
@@ -104,18 +104,18 @@ const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
     }
     for (n = 0; n < argc; n++) {
         if (shows_secret(argv[n])) {
-            return "AdmissionEngine: a URL, a host or an option with a user or a "
-                   "password would show them; user=name and password-file=path "
-                   "say them";
+            return "AdmissionEngine: the log would show a user or a password in "
+                   "a URL, a host or an option; use user=name and "
+                   "password-file=path";
         }
     }
     conf->engine = find_provider(cmd->pool, argv[0]);
     if (!conf->engine) {
         return apr_psprintf(cmd->pool,
                             "AdmissionEngine: '%s' is not redis://host[:port]"
-                            "[/database], rediss:// nor unix:/path, or the "
-                            "module mod_admission_redis, which knows these, is "
-                            "not loaded",
+                            "[/database], rediss:// or unix:/path, or the "
+                            "module mod_admission_redis, which provides these, "
+                            "is not loaded",
                             argv[0]);
     }
     options = apr_pcalloc(cmd->pool, (apr_size_t)argc * sizeof(*options));
@@ -172,7 +172,7 @@ const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
             error = apr_psprintf(
                 cmd->pool,
                 "AdmissionFleet: '%s' is not lease=time with a time from 3s to "
-                "24h, hold=auto, hold=time with one from 1s to 24h, nor "
+                "24h, hold=time with a time from 1s to 24h, hold=auto, "
                 "fallback=keep, fallback=reject or fallback=open",
                 argv[n]);
         }

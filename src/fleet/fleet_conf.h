@@ -1,4 +1,4 @@
-/* fleet_conf.h - AdmissionEngine and AdmissionFleet: limits over servers. */
+/* fleet_conf.h - AdmissionEngine and AdmissionFleet: limits across servers. */
 #ifndef FLEET_CONF_H
 #define FLEET_CONF_H
 
@@ -9,7 +9,7 @@
 #include "core/adm.h"
 #include "engine.h"
 
-/** In the configuration of the main server. */
+/** Part of the main server's configuration. */
 typedef struct fleet_conf_t {
     const engine_provider_t *engine; /* NULL: none */
     const engine_address_t *engine_address;
@@ -27,7 +27,7 @@ typedef struct fleet_conf_t {
 
 #else
 
-/** httpd's functions for these directives. */
+/** Handlers of the directives, for httpd. */
 const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
                                        char *const argv[]);
 
@@ -46,19 +46,19 @@ const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
                           "lease=time, hold=time|auto and "                  \
                           "fallback=keep|reject|open")
 
-/** What holds of all zones that are shared. */
+/** Terms of all shared zones. */
 typedef struct admission_fleet_t {
-    const engine_provider_t *provider; /* NULL: there is no engine */
+    const engine_provider_t *provider; /* NULL: no AdmissionEngine */
     const engine_address_t *address;
     adm_usec_t lease;
-    adm_usec_t hold; /* 0: by what requests take */
+    adm_usec_t hold; /* grace period after a lease; 0: from service times */
     adm_fallback_t fallback;
 } admission_fleet_t;
 
-/** @return what the configuration says, with defaults. */
+/** @return the configured terms, or the defaults. */
 admission_fleet_t admission_fleet(server_rec *s);
 
-/** @return the word for a fallback. */
+/** @return the value of `fallback=`; not for ADM_FALLBACK_NONE. */
 const char *admission_fleet_fallback_name(adm_fallback_t fallback);
 
 #endif

@@ -1,8 +1,11 @@
-/* fleet_duty.c - the duty of the agent that leases shares of limits over servers.
+/* fleet_duty.c - the agent's duty that leases shares of limits across servers.
  * Called by agent.
  *
- * It never waits for the engine: what comes is heard when it is there. The leases end
- * by themselves, whatever happens here.
+ * The duty never blocks on the engine; replies arrive as callbacks of work(). If
+ * the duty stops, the leases expire by themselves.
+ *
+ * Two clocks: `leases` and law_fleet times use adm_clock_of_leases(), which also
+ * counts while the system sleeps; the agent's own times use adm_now().
  */
 #include <poll.h>
 #include <string.h>
@@ -19,17 +22,17 @@
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 #define HOLD_LEAST_USEC (2 * ADM_USEC_PER_SEC)
 #define WHO_USEC ADM_USEC_PER_SEC
-#define RENAME_USEC ADM_USEC_PER_SEC /* between two names, at least */
+#define RENAME_USEC ADM_USEC_PER_SEC /* minimum between two changes of the id */
 #define LONG_USEC (3600 * ADM_USEC_PER_SEC)
 
 typedef struct shared_t {
     const agent_share_t *zone;
     law_fleet_t law;
-    law_fleet_work_t work;   /* of the last promise */
-    law_fleet_terms_t terms; /* with what the hold is just now */
+    law_fleet_work_t work;   /* as of the last promise */
+    law_fleet_terms_t terms; /* hold_usec is the current value */
     bool has_lapsed;
-    bool is_joined;    /* there is a connection for it */
-    adm_usec_t who_at; /* when the engine last told who shares the limit */
+    bool is_joined;    /* the engine accepts syncs of the zone */
+    adm_usec_t who_at; /* last list of the servers that share the limit */
 } shared_t;
 
 static struct {
@@ -38,22 +41,22 @@ static struct {
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
-    apr_pool_t *pool;        /* of the engine */
-    bool has_told_connected; /* and not of a loss since */
-    bool is_doubled;         /* another one speaks in this server's name ... */
-    adm_usec_t rename_at;    /* ... which is another one from then on */
+    apr_pool_t *pool;        /* of the engine; cleared when the id changes */
+    bool has_told_connected; /* and no loss was logged since */
+    bool is_doubled;         /* another server uses this server's id */
+    adm_usec_t rename_at;    /* earliest time to take another id */
     _Atomic adm_usec_t
-        next[AGENT_FLEET_EVENTS]; /* when that may be told again */
+        next[AGENT_FLEET_EVENTS]; /* earliest time to log the event again */
 } all;
 
-/* ---- what is said of it ----------------------------------------------------- */
+/* ---- log -------------------------------------------------------------------- */
 
 static void tell(const agent_fleet_news_t *news)
 {
     all.setup->tell(all.setup->data, news);
 }
 
-/* @return whether it was told. */
+/* @return whether it was logged. */
 static bool tell_rarely(const agent_fleet_news_t *news)
 {
     if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
@@ -63,7 +66,7 @@ static bool tell_rarely(const agent_fleet_news_t *news)
     return true;
 }
 
-/* ---- what the engine says ------------------------------------------------------ */
+/* ---- callbacks of the engine --------------------------------------------------- */
 
 static void joined(void *data, uint32_t zone, bool is_new_run,
                    int64_t engine_msec, int64_t now)
@@ -112,7 +115,7 @@ static void refused(void *data, uint32_t zone, const char *why)
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
 {
-    /* If that cannot be, the next promise says so. */
+    /* On failure the share is unchanged, and the next sync reports that. */
     adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
 }
 
@@ -136,7 +139,7 @@ static void look_at_limits(const shared_t *shared,
     }
 }
 
-/* How the engine answered, to be shown. */
+/* Update the statistics and log what the reply reveals. */
 static void count(shared_t *shared, const law_fleet_reply_t *reply,
                   const law_fleet_who_t *who, int64_t now)
 {
@@ -189,7 +192,7 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
     }
 }
 
-/* ---- what it is told --------------------------------------------------------------- */
+/* ---- syncs -------------------------------------------------------------------------- */
 
 static void note_lease(shared_t *shared)
 {
@@ -204,7 +207,7 @@ static void note_lease(shared_t *shared)
     shared->has_lapsed = has_lapsed;
 }
 
-/* Where it is not said: twice what the longest request took. */
+/* Unless hold= is configured, the grace period is twice the longest service time. */
 static void choose_hold(shared_t *shared)
 {
     adm_usec_t hold = 2 * shared->work.longest_usec;
@@ -218,15 +221,15 @@ static void choose_hold(shared_t *shared)
     shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
 }
 
-/* One sync of a zone is on its way at a time. */
 static bool can_tell(const shared_t *shared)
 {
     return shared->is_joined && shared->law.sent_at == 0;
 }
 
-/* What is not kept is given back at once, if the engine can be told: what it does not hear
- * of nobody else gets, and while it is away nobody gives it again. Until then a permit that
- * falls idle is no reason to wake. */
+/* Promise the current share; return idle permits only if a sync can follow now.
+ * Without the sync no other server would get them, and this server would have lost
+ * them until the engine replies again. For the same reason an idle permit wakes the
+ * agent only then. */
 static apr_status_t promise(shared_t *shared, adm_usec_t now)
 {
     bool tells = can_tell(shared), is_tight = tells && shared->law.is_tight;
@@ -243,7 +246,8 @@ static apr_status_t promise(shared_t *shared, adm_usec_t now)
     return rv;
 }
 
-/* @return when to look again, on the clock of leases. */
+/* Check a zone, and send its sync if it is due.
+ * @return when to check again, on the clock of leases. */
 static adm_usec_t look(uint32_t n, adm_usec_t now)
 {
     shared_t *shared = &all.zones[n];
@@ -290,10 +294,9 @@ static void open_engine(void)
     all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
 }
 
-/* Two that speak in one name would both use what is granted to it: this one takes
- * another, and what it promises there is counted beside what the other one has. An
- * engine that says so of every name is asked rarely, and nothing is said in a name that
- * is doubled. */
+/* Take another id. Two servers with one id would both use its grant; with another
+ * id, this server's promise is counted in addition. RENAME_USEC limits the rate if
+ * the engine rejects every id. A server with a doubled id sends nothing. */
 static void take_another_name(adm_usec_t now)
 {
     all.is_doubled = false;
@@ -341,7 +344,7 @@ static unsigned wait_for(struct pollfd *descriptors, adm_usec_t *until)
     return count;
 }
 
-/* ---- begin and end --------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------- */
 
 static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
                   apr_pool_t *pool)

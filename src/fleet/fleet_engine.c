@@ -1,5 +1,5 @@
-/* fleet_engine.c - what is known of the engine of limits over servers, to be shown.
- * Called by fleet_duty, and by fleet to show it.
+/* fleet_engine.c - statistics of the engine and the servers that share a limit.
+ * Written by fleet_duty, shown by fleet.
  */
 #include "core/adm_clock.h"
 #include "fleet_engine.h"
@@ -64,7 +64,7 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
     shown->max_usec = (adm_usec_t)atomic_load(&rec->round_trip_max_usec);
 }
 
-/* ---- who shares a limit -------------------------------------------------------- */
+/* ---- the servers that share a limit -------------------------------------------- */
 
 void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_who_t *who)

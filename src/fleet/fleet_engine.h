@@ -1,23 +1,23 @@
-/* fleet_engine.h - what is known of the engine of limits over servers, to be shown.
- * Called by fleet_duty; what is shown is in fleet_view.h.
+/* fleet_engine.h - statistics of the engine and the servers that share a limit.
+ * Called by the agent's fleet_duty alone; fleet_view.h has the readers.
  *
- * Nothing is decided by it. No function takes a lock.
+ * For the outputs only: no decision depends on them. No function takes a lock.
  */
 #ifndef FLEET_ENGINE_H
 #define FLEET_ENGINE_H
 
 #include "fleet_view.h"
 
-/** An agent begins: is an engine wanted? */
+/** Reset the state of the connection. @a is_wanted: the agent needs an engine. */
 void adm_engine_begin(adm_child_t *self, bool is_wanted);
 
-/** Count it. The agent alone. */
+/** Count an event, and set the state that follows from it. */
 void adm_engine_count(adm_child_t *self, adm_engine_event_t event);
 
-/** Count an answer to a sync, which took so long. The agent alone. */
+/** Count a reply, and its round trip of @a took_usec. */
 void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec);
 
-/** Note who shares the limit of a zone. The agent alone. */
+/** Store the list of the servers that share a zone's limit. */
 void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_who_t *who);
 

@@ -1,16 +1,17 @@
-/* fleet_predecessor.c - whose share of a limit over servers this one takes over.
+/* fleet_predecessor.c - takes over the share of the server that ran here before.
  *
- * Two files in the runtime directory:
+ * Without this, the permits of a restarted server would be blocked until its old
+ * lease and grace period have expired. Two files in the runtime directory:
  *
- *   admission.fleet        the server's id, and which FIFO belongs to it
- *   admission.fleet.alive  a FIFO, which every process of the server has open for reading.
- *                          Programs inherit it, because they may outlive httpd.
+ *   admission.fleet        the server's id, and the FIFO that belongs to it
+ *   admission.fleet.alive  a FIFO that every process of the server has open for reading.
+ *                          Programs inherit it, because they can outlive httpd.
  *
- * A FIFO without a reader cannot be opened for writing: then no process uses what the id
- * was granted. A program cannot change that except by closing its own descriptor. A file
- * lock would be shared by all who inherit it, and any of them could release it.
+ * Opening a FIFO for writing fails if it has no reader: then no process uses the
+ * grant of the id. A program can only close its own descriptor. A file lock would be
+ * shared by all processes that inherit it, and any of them could release it.
  *
- * Each server makes a FIFO of its own, so that a program that never ends delays one
+ * Each server creates its own FIFO, so a program that never exits delays one
  * successor, not all of them.
  */
 #include <errno.h>
@@ -47,7 +48,7 @@ static bool is_private_fifo(const struct stat *is)
            && is->st_uid == geteuid();
 }
 
-/* The server that has made the FIFO, with its programs. */
+/* State of the server that created the FIFO, including its programs. */
 typedef enum { NO_PREDECESSOR, ALIVE, ENDED } predecessor_t;
 
 static predecessor_t look_at_fifo(const char *path, struct stat *is)
@@ -67,7 +68,7 @@ static predecessor_t look_at_fifo(const char *path, struct stat *is)
     return ALIVE;
 }
 
-/* @return a descriptor for reading; -1: errno has the reason. */
+/* @return a descriptor for reading, or -1 and errno. */
 static int make_fifo(const char *path, struct stat *is)
 {
     int fd = -1;
@@ -86,8 +87,8 @@ static int make_fifo(const char *path, struct stat *is)
 
 /* ---- the file ------------------------------------------------------------- */
 
-/* The FIFO, on this machine since it was booted: a copy that came with a disk image has
- * the id of a server that runs elsewhere. */
+/* Identify the FIFO by boot id and inode: a copy of the files from a disk image must
+ * not match, because its id belongs to a server that runs elsewhere. */
 static void describe_fifo(const struct stat *is, char text[ROOM])
 {
     char boot[64] = "-";
@@ -103,7 +104,8 @@ static void describe_fifo(const struct stat *is, char text[ROOM])
     snprintf(text, ROOM, " %s %ju\n", boot, (uintmax_t)is->st_ino);
 }
 
-/* The id of the server that has made this FIFO, or "". */
+/* Read the id of the server that created @a fifo; leave @a id unchanged if the file
+ * has none. */
 static void read_id(int file, const struct stat *fifo,
                     char id[ADM_FLEET_ID_ROOM])
 {
@@ -133,8 +135,8 @@ static bool write_id(int file, const struct stat *fifo,
 
 /* ---- the parent ----------------------------------------------------------- */
 
-/* Read whom this server follows, and leave its own id for the next one.
- * @return the descriptor of this server's FIFO; -1: errno has the reason. */
+/* Read the predecessor's id, and store this server's id for its successor.
+ * @return the descriptor of this server's FIFO, or -1 and errno. */
 static int take_over(int file, const char *fifo_path, server_rec *s,
                      const adm_segment_t *segment, adm_fleet_self_t *self)
 {
@@ -147,15 +149,14 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
     }
     if (predecessor == ALIVE) {
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0150)
-                     "processes or programs of a server before this one live: "
-                     "what it had of limits over servers is free when its "
-                     "lease and hold are over");
+                     "processes or programs of the previous httpd are still "
+                     "running; its share of limits across servers is free "
+                     "after its lease and grace period");
     }
     fifo = make_fifo(fifo_path, &own);
     return fifo >= 0 && write_id(file, &own, segment, self) ? fifo : -1;
 }
 
-/* Kept across restarts, as long as the segment is. */
 adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p)
 {
     const char *key = apr_psprintf(p, SELF_KEY, adm_segment_version());
@@ -179,16 +180,16 @@ void admission_predecessor_find(apr_pool_t *p, server_rec *s,
         return;
     }
     file = admission_private_file_open(path);
-    /* Two servers that start together must not both follow the same one. */
+    /* Two servers that start together must not both take over one share. */
     if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0) {
         fifo = take_over(file, ap_runtime_dir_relative(p, FIFO_NAME), s,
                          segment, self);
     }
     if (fifo < 0) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0149)
-                     "%s cannot be used: what this server has of limits over "
-                     "servers comes back to it after a restart only when its "
-                     "lease and hold are over",
+                     "%s cannot be used; after a restart, this server gets its "
+                     "share of limits across servers only after lease and "
+                     "grace period",
                      path);
     }
     if (file >= 0) {

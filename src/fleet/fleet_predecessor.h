@@ -1,4 +1,5 @@
-/* fleet_predecessor.h - whose share of a limit over servers this one takes over. */
+/* fleet_predecessor.h - takes over the share of the server that ran here before.
+ * Called by fleet. */
 #ifndef FLEET_PREDECESSOR_H
 #define FLEET_PREDECESSOR_H
 
@@ -6,19 +7,20 @@
 
 #include "fleet_view.h"
 
-/** @return who this server is for the engine, in this process and those that it forks. */
+/** @return this server's identity. One object per parent, retained across restarts
+ *  as long as the segment. */
 adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p);
 
-/** Find out whether all of the server that ran here before have ended, and whose name it
- *  had for the engine; leave this one's name for the next. The parent, at each load; what
- *  is found stays. */
+/** Read the predecessor's id if all its processes and programs have ended, and store
+ *  this server's id for its successor. Called in the parent at each load; only the
+ *  first call acts. Logs failures; never blocks. */
 void admission_predecessor_find(apr_pool_t *p, server_rec *s,
                                 adm_segment_t *segment);
 
-/** Open the file that has this server's name, for the agent alone: no other process may
- *  write it, and the agent runs as another user than the parent.
+/** Open the file with this server's id for the agent, which runs as another user and
+ *  could not open it. No other process may get the descriptor.
  *
- * @return the descriptor; -1: errno has the reason. */
+ * @return the descriptor, or -1 and errno. */
 int admission_predecessor_open(apr_pool_t *p);
 
 #endif

@@ -1,5 +1,5 @@
-/* fleet_shm.c - this server's share of a limit over many.
- * Called by src/agent, and by the module to show it.
+/* fleet_shm.c - this server's share of a limit across servers, in shared memory.
+ * Called by fleet_duty and fleet.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +18,10 @@ const adm_part_t adm_part_fleet = { .of_server = sizeof(fleet_engine_rec_t),
                                     .of_zone = sizeof(fleet_rec_t) };
 
 _Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
-               "an id is what the engine is told");
+               "an id is a secret in hexadecimal digits");
 
-/* Somebody who waits is news only where nobody did; a permit that comes back, while
- * more are out than the share, or others are short of them. */
+/* Choose the events that wake the agent: a request that waits, if none did; and a
+ * released permit, while more are out than the share or other servers are short. */
 static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
 {
     uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
@@ -33,7 +33,7 @@ static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
     adm_zone_watch_locked(zone, ADM_WATCH_QUEUE | ADM_WATCH_BACK, watch);
 }
 
-/* What of the share still holds, if that is less than the word says. */
+/* @return the share; 0 once its lease has expired, unless fallback=keep. */
 static uint32_t share_that_holds(const adm_zone_rec_t *zone)
 {
     uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
@@ -90,7 +90,7 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
     if (!rec) {
         return rv;
     }
-    /* Whoever was stopped for so long has nothing to say any more. */
+    /* An agent that was stopped in between can have a grant that has expired. */
     if (adm_clock_of_leases() < share->until_usec) {
         if (share->share != LAW_FLEET_AS_BEFORE) {
             atomic_store(&rec->share_bound,
@@ -104,7 +104,7 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
         ADM_FAULT(fleet_leased);
         watch_locked(rec, false);
     }
-    adm_zone_unlock(segment, rec, now); /* hands out */
+    adm_zone_unlock(segment, rec, now); /* grants the new permits */
     return APR_SUCCESS;
 }
 
@@ -143,13 +143,13 @@ void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
     uint64_t salt;
 
     if (self->fd > 0 && ftruncate(id_fd, 0) != 0) {
-        return; /* the next server would follow the other one */
+        return; /* the successor would take over the other server's share */
     }
     adm_segment_random(&salt, sizeof(salt));
     atomic_store(&fleet_engine_rec_of(segment)->salt, salt);
 }
 
-/* ---- what is shown ---------------------------------------------------------- */
+/* ---- outputs ---------------------------------------------------------------- */
 
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply)

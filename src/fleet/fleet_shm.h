@@ -1,8 +1,8 @@
-/* fleet_shm.h - this server's share of a limit over many.
- * Called by fleet_duty and fleet; what is shown is in fleet_view.h.
+/* fleet_shm.h - this server's share of a limit across servers, in shared memory.
+ * Called by the agent's fleet_duty; fleet_view.h has the readers.
  *
- * docs/dev/fleet.md has the rules. Only these functions touch the share of a zone, but for
- * its beginning and end (adm_segment_share()).
+ * docs/dev/fleet.md has the rules. Only these functions change the share of a zone,
+ * except adm_segment_share(), which turns sharing on and off.
  */
 #ifndef FLEET_SHM_H
 #define FLEET_SHM_H
@@ -10,31 +10,31 @@
 #include "core/adm_layout.h"
 #include "fleet_view.h"
 
-/** What the engine last said of a zone, to be shown. By the agent alone; nothing is
- *  decided by it. `who` may be any bytes: a process that shows it ends the names. */
+/** The engine's last reply for a zone, for the outputs only. Written by the agent
+ *  alone; atomic. `who` can be any bytes: its reader terminates the names. */
 typedef struct fleet_rec_t {
     atomic_uint limit, granted, servers, reserved, wanted;
     _Atomic adm_usec_t learns_until; /* on adm_clock_of_leases() */
-    _Atomic adm_usec_t who_at;       /* of `who`, on the same; 0: none yet */
-    atomic_uint who_sequence;        /* odd while it is written, else even */
+    _Atomic adm_usec_t who_at;       /* time of `who`, same clock; 0: none */
+    atomic_uint who_sequence;        /* odd while `who` is written */
     atomic_uint
         who[sizeof(law_fleet_who_t) / sizeof(unsigned)]; /* law_fleet_who_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) fleet_rec_t;
 
 _Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
-               "those who share a limit are copied by words");
+               "the list of servers is copied by words");
 
-/** What happened between this server and the engine, to be shown. By the agent alone;
- *  atomic. */
+/** Statistics of the connection to the engine, and the salt of the server's id.
+ *  Written by the agent alone; atomic. */
 typedef struct fleet_engine_rec_t {
     atomic_uint state; /* adm_engine_state_t */
     _Atomic uint64_t counts[ADM_ENGINE_EVENTS];
-    _Atomic uint64_t round_trip_usec; /* sum of ADM_ENGINE_SYNC */
+    _Atomic uint64_t round_trip_usec; /* sum over ADM_ENGINE_SYNC replies */
     _Atomic uint64_t round_trip_max_usec;
-    _Atomic uint64_t salt; /* of the id, once another server had that */
+    _Atomic uint64_t salt; /* changes the id after another server used it */
 } fleet_engine_rec_t;
 
-/** @return the record of a zone; NULL for a number that cannot be. */
+/** @return the record of a zone; NULL if the zone's number is out of range. */
 static inline fleet_rec_t *fleet_rec_at(const adm_segment_t *segment,
                                         adm_zone_t zone)
 {
@@ -49,41 +49,43 @@ fleet_engine_rec_of(const adm_segment_t *segment)
 }
 
 /**
- * Promise (R1): lower the share to what is kept of it or runs, and say what is promised.
- * A share whose lease is over is 0 from then on, unless the fallback keeps it. From now
- * on the agent is woken for what changes that. Waits briefly for the zone's lock.
+ * Promise (R1): lower the share to @a keep or to the permits out, whichever is
+ * higher, and report the result. An expired share becomes 0, unless the fallback is
+ * `keep`. Also sets which events wake the agent. Waits up to ADM_LOCK_BRIEF_USEC for
+ * the zone's lock.
  *
- * @param keep  how much of the share is kept at most, if not more runs
- * @param is_tight  others are short: a permit that falls idle is news
- * @param work  what the promise is of: filled
- * @return APR_SUCCESS, or as adm_view_zone(): then nothing was changed.
+ * @param keep  permits to keep; LAW_FLEET_AS_BEFORE: all
+ * @param is_tight  other servers are short, so a released permit wakes the agent
+ * @param work  filled: the zone's state that the promise is based on
+ * @return APR_SUCCESS, or an error of adm_view_zone() with nothing changed.
  */
 apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
                                uint32_t keep, bool is_tight, adm_usec_t now,
                                law_fleet_work_t *work);
 
 /**
- * What the engine said holds from now on, unless its lease is over meanwhile; waiters
- * start. Waits briefly for the zone's lock.
+ * Apply a share of the engine, unless its lease has expired, and grant permits to
+ * waiting requests. Waits up to ADM_LOCK_BRIEF_USEC for the zone's lock.
  *
- * @return APR_SUCCESS, or as adm_view_zone(): then nothing was changed, and what is
- *         promised next says so.
+ * @return APR_SUCCESS, or an error of adm_view_zone() with nothing changed; the next
+ *         promise then tells the engine.
  */
 apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
                              const law_fleet_share_t *share, adm_usec_t now);
 
-/** Note what the engine said, to be shown. */
+/** Store a reply for the outputs. */
 void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                     const law_fleet_reply_t *reply);
 
-/** From now on this server, with all its agents to come, has another id. No server
- *  follows the one that it had, which may belong to another server.
+/** Change the server's id, for this and all later agents, and erase the old id from
+ *  its file: it might belong to another server, so no successor may use it. Changes
+ *  nothing if the file cannot be truncated.
  *
- * @param id_fd  the file that has this server's id, open for writing; -1: there is none */
+ * @param id_fd  file with this server's id, open for writing; -1: none */
 void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
                         int id_fd);
 
-/** @return whether the zone's lease is over. */
+/** @return whether the zone's lease has expired. */
 bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
 
 #endif

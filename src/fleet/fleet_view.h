@@ -1,4 +1,4 @@
-/* fleet_view.h - one limit over many servers: what is shown of it.
+/* fleet_view.h - limits across servers: what the outputs show.
  * Included by fleet.c and the headers of fleet.
  */
 #ifndef FLEET_VIEW_H
@@ -9,88 +9,88 @@
 
 typedef enum adm_fleet_state_t {
     ADM_FLEET_OFF,      /* the limit is not shared */
-    ADM_FLEET_LEASED,   /* the share holds */
-    ADM_FLEET_LEARNING, /* the same, and the engine learns who has what */
-    ADM_FLEET_FALLBACK  /* the lease is over */
+    ADM_FLEET_LEASED,   /* the share is valid */
+    ADM_FLEET_LEARNING, /* valid; the engine recovers from a restart */
+    ADM_FLEET_FALLBACK  /* the lease has expired */
 } adm_fleet_state_t;
 
-/** @return its word. */
+/** @return the state's name in the outputs. */
 const char *adm_fleet_state_name(adm_fleet_state_t state);
 
-/** What the engine last said, and of the lease. */
+/** The engine's last reply, and the lease. */
 typedef struct adm_fleet_t {
     adm_fleet_state_t state;
-    uint32_t limit;   /* the least that any server states; 0: not known */
-    uint32_t share;   /* of this server */
-    uint32_t granted; /* the same and what it still has to give back */
+    uint32_t limit;   /* lowest of all servers; 0: unknown */
+    uint32_t share;   /* permits that this server may use */
+    uint32_t granted; /* share plus permits yet to be returned */
     uint32_t servers;
-    uint32_t reserved;        /* of all servers */
+    uint32_t reserved;        /* granted to all servers */
     uint32_t wanted;          /* by all servers */
-    adm_usec_t lease_usec;    /* that is left */
-    adm_usec_t learning_usec; /* that is left */
+    adm_usec_t lease_usec;    /* remaining */
+    adm_usec_t learning_usec; /* remaining */
 } adm_fleet_t;
 
 #define ADM_FLEET_ID_ROOM (LAW_FLEET_ID_LENGTH + 1)
 
-/** Who this server is for the engine. In private memory of the parent, which all
- *  processes of the server inherit. */
+/** Identity of this server for the engine. Private memory of the parent, inherited by
+ *  all processes of the server. */
 typedef struct adm_fleet_self_t {
     unsigned char id[ADM_SECRET_LENGTH];
-    char predecessor
-        [ADM_FLEET_ID_ROOM]; /* the id of the server that ran here before, of
-                                          * which no process is left, nor a program;
-                                          * "": none */
-    int fd; /* by which the next server sees whether a process of this one lives: open for
-             * reading, inherited by programs. -1: there is none; 0: not opened yet */
+    char predecessor[ADM_FLEET_ID_ROOM]; /* id of the server that ran here
+                                          * before and has ended with all its
+                                          * programs; "": none */
+    int fd; /* FIFO of fleet_predecessor.c, open for reading and inherited by
+             * programs; -1: none; 0: not opened yet */
 } adm_fleet_self_t;
 
-/** A server begins: with a random id. */
+/** Initialize an identity with a random id. */
 void adm_fleet_begin_self(adm_fleet_self_t *self);
 
-/** This server's name for the engine. */
+/** Write this server's id for the engine: hexadecimal digits. */
 void adm_fleet_id(const adm_segment_t *segment, const adm_fleet_self_t *self,
                   char id[ADM_FLEET_ID_ROOM]);
 
-/** What there is of the connection with the engine. */
+/** State of the connection to the engine. */
 typedef enum adm_engine_state_t {
-    ADM_ENGINE_OFF,       /* none is wanted */
-    ADM_ENGINE_CONNECTED, /* there is one */
-    ADM_ENGINE_LOST       /* there is none */
+    ADM_ENGINE_OFF, /* no zone is shared */
+    ADM_ENGINE_CONNECTED,
+    ADM_ENGINE_LOST
 } adm_engine_state_t;
 
-/** What is counted of it. */
+/** Counted events. */
 typedef enum adm_engine_event_t {
-    ADM_ENGINE_CONNECT, /* there is a connection now */
-    ADM_ENGINE_ERROR,   /* there is none now: it ended, or an attempt failed */
-    ADM_ENGINE_SYNC,    /* a sync was answered */
-    ADM_ENGINE_PUSH,    /* the engine was heard unasked */
-    ADM_ENGINE_LATE,  /* of the syncs: it came late, or the clock has jumped */
-    ADM_ENGINE_STALE, /* of the syncs: a later one was there before */
+    ADM_ENGINE_CONNECT, /* connected */
+    ADM_ENGINE_ERROR,   /* connection lost, or attempt failed */
+    ADM_ENGINE_SYNC,    /* reply received */
+    ADM_ENGINE_PUSH,    /* message received that is not a reply */
+    ADM_ENGINE_LATE,    /* reply: the sync was late, or a clock has jumped */
+    ADM_ENGINE_STALE,   /* reply: the engine has seen a later sync */
     ADM_ENGINE_EVENTS
 } adm_engine_event_t;
 
-/** @return its word. */
+/** @return the state's name in the outputs. */
 const char *adm_engine_state_name(adm_engine_state_t state);
 
-/** What happened between the agents of this server and the engine. */
+/** Statistics of the connection, summed over all agents of this server. */
 typedef struct adm_engine_t {
     adm_engine_state_t state;
     uint64_t counts[ADM_ENGINE_EVENTS];
-    adm_usec_t mean_usec; /* from a sync to its answer */
+    adm_usec_t mean_usec; /* round trip of a sync */
     adm_usec_t max_usec;
 } adm_engine_t;
 
-/** Copy it. No lock; nothing of it is believed. */
+/** Copy the statistics. No lock; the values can be anything. */
 void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown);
 
-/** Copy who shares a zone's limit, this server first. No lock.
+/** Copy the list of the servers that share a zone's limit, this server first. No
+ *  lock.
  *
- * @param age_usec  how long ago the engine said that
- * @return whether it is known and not being written */
+ * @param age_usec  set to the age of the list
+ * @return false if there is no list, or it is being written. */
 bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
                     law_fleet_who_t *who, adm_usec_t *age_usec);
 
-/** Copy it. No lock; nothing of it is believed. */
+/** Copy a zone's share. No lock; the values can be anything. */
 void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
                     adm_fleet_t *shown);
 

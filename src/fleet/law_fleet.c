@@ -1,22 +1,20 @@
-/* law_fleet.c - a server's part of a limit that an engine shares out.
- * Called by src/agent.
- */
+/* law_fleet.c - the server's side of the protocol that shares a limit. */
 #include "law_fleet.h"
 
 #define MSEC INT64_C(1000)
 
-/* While somebody waits the engine hears of it so often. */
+/* Between two syncs while a request waits. */
 #define PACE_USEC (200 * MSEC)
 
-/* Between two syncs: doubled by each that says the same and changes nothing, up to the
- * pace. */
+/* Minimum between two syncs. Each sync with the same content that changes nothing
+ * doubles it, up to the pace, so that no disagreement becomes a storm. */
 #define GAP_USEC (MSEC / 4)
 #define FUTILE_MOST 10
 
-/* R13: no record's generation runs so far ahead of the engine's time. */
+/* R13: no valid generation is this far ahead of the engine's time. */
 #define AHEAD_MSEC (INT64_C(24) * 3600 * 1000)
 
-/* What stands idle for so long is given back. */
+/* A server that is idle for this long returns its share. */
 #define IDLE_USEC (1000 * MSEC)
 
 static int64_t greater(int64_t a, int64_t b)
@@ -56,10 +54,10 @@ void law_fleet_connected(law_fleet_t *fleet, bool is_new_run,
 void law_fleet_lost(law_fleet_t *fleet)
 {
     fleet->sent_at = 0;
-    fleet->synced_at = 0; /* so that the next one is due at once */
+    fleet->synced_at = 0; /* the next sync is due immediately */
 }
 
-/* ---- what is told --------------------------------------------------------- */
+/* ---- syncs ---------------------------------------------------------------- */
 
 uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
                         int64_t now)
@@ -103,7 +101,7 @@ static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
     return wait < PACE_USEC ? wait : PACE_USEC;
 }
 
-/* Whether the engine should know at once what has changed. */
+/* @return whether the engine must learn of a change without delay. */
 static bool has_news(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
     bool is_full = work->active >= work->share;
@@ -120,8 +118,7 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     int64_t due = fleet->synced_at + terms->lease_usec / 3;
 
     if (fleet->sent_at != 0) {
-        return now
-               + terms->lease_usec; /* whoever sends has a shorter timeout */
+        return now + terms->lease_usec; /* the engine's timeout is shorter */
     }
     if (work->queued || fleet->told_queued) {
         due = fleet->synced_at + PACE_USEC;
@@ -163,10 +160,10 @@ void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     fleet->synced_at = now;
 }
 
-/* ---- what is heard -------------------------------------------------------- */
+/* ---- replies and pushes --------------------------------------------------- */
 
-/* R6: from the moment of sending, and by a tenth shorter than the engine's, for
- * clocks that go at different speeds. */
+/* R6: a tenth shorter than at the engine, for clocks that run at different
+ * speeds. */
 static int64_t lease_from(const law_fleet_terms_t *terms, int64_t sent_at)
 {
     return sent_at + terms->lease_usec / 10 * 9;
@@ -199,13 +196,13 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     if (reply->answer == LAW_FLEET_STALE && reply->sequence > fleet->sequence) {
         fleet->sequence = reply->sequence;
     }
-    /* A reply that took as long as its lease says nothing any more. */
+    /* A reply that took as long as its lease has expired. */
     if (reply->answer != LAW_FLEET_OK || now >= lease_from(terms, sent_at)) {
         return false;
     }
     fleet->has_heard = true;
     fleet->span_msec = reply->span_msec;
-    /* Unless a push of later said that there is enough. */
+    /* A later push can have granted all that the sync asked for. */
     fleet->is_short = reply->is_short
                       && (reply->gen >= fleet->gen
                           || fleet->granted < fleet->told_want);
@@ -220,7 +217,8 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     return true;
 }
 
-/* Else whoever may publish could make all that the engine says look old. */
+/* R13: a forged push with a huge generation would make all later replies look
+ * old. */
 static bool is_credible(const law_fleet_t *fleet, int64_t gen, int64_t now)
 {
     int64_t engine_msec = fleet->engine_msec + (now - fleet->engine_at) / MSEC;
@@ -232,7 +230,7 @@ bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
                          const law_fleet_push_t *push, int64_t now,
                          law_fleet_share_t *share)
 {
-    /* R9, R3: and nothing for whoever has no lease. */
+    /* R9, R3. A push does not extend a lease. */
     if (!fleet->has_heard || push->gen <= fleet->gen || now >= fleet->until
         || !is_credible(fleet, push->gen, now)) {
         return false;

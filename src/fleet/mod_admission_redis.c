@@ -1,5 +1,5 @@
-/* mod_admission_redis.c - Redis or Valkey as the engine of a fleet.
- * Used by httpd, which loads it beside mod_admission; registers a provider.
+/* mod_admission_redis.c - Redis or Valkey as an engine: registers the provider.
+ * A module of its own, so that mod_admission does not depend on hiredis.
  */
 #include <httpd.h>
 #include <ap_provider.h>
@@ -21,7 +21,8 @@ static const engine_provider_t provider = { .parse = redis_address_parse,
                                             .sync = redis_link_sync,
                                             .close = redis_link_close };
 
-/* A child runs code of others, such as that of mod_php; the agent is no such child. */
+/* Erase the passwords in children, which run other modules' code, such as mod_php.
+ * The agent, which needs the passwords, does not run this hook. */
 static void forget(apr_pool_t *pchild, server_rec *s)
 {
     redis_login_forget();

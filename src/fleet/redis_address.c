@@ -1,6 +1,4 @@
-/* redis_address.c - where Redis is, as AdmissionEngine says it.
- * Called by mod_admission_redis.
- */
+/* redis_address.c - the arguments of AdmissionEngine for Redis. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +17,7 @@ static const char *bad_url(apr_pool_t *p, const char *url)
 {
     return apr_psprintf(p,
                         "'%s' is not redis://host[:port][/database], "
-                        "rediss:// for TLS, nor unix:/path/of/socket",
+                        "rediss:// for TLS, or unix:/path/of/socket",
                         url);
 }
 
@@ -43,7 +41,8 @@ static bool read_timeout(const char *text, int64_t *timeout_usec)
     return *timeout_usec >= 10000 && *timeout_usec <= 5000000;
 }
 
-/* In the parent, so that the agent waits for no name server. */
+/* Look up a host and add it. Done in the parent, because the agent must not
+ * block for DNS. @return an error, or NULL. */
 static const char *look_up(apr_pool_t *p, const char *name, int port,
                            engine_address_t *to)
 {
@@ -52,7 +51,7 @@ static const char *look_up(apr_pool_t *p, const char *name, int port,
     char *number;
 
     if (to->count == REDIS_ADDRESS_PLACES) {
-        return apr_psprintf(p, "'%s' is one host too many: %d are possible",
+        return apr_psprintf(p, "'%s' is one host too many: the maximum is %d",
                             name, REDIS_ADDRESS_PLACES);
     }
     if (apr_sockaddr_info_get(&found, name, APR_UNSPEC, (apr_port_t)port, 0, p)
@@ -67,7 +66,7 @@ static const char *look_up(apr_pool_t *p, const char *name, int port,
     return NULL;
 }
 
-/* One more host: "host[:port]". */
+/* Read another host: "host[:port]". */
 static const char *read_host(apr_pool_t *p, const char *option,
                              engine_address_t *to)
 {
@@ -77,8 +76,9 @@ static const char *read_host(apr_pool_t *p, const char *option,
     if (to->path
         || apr_parse_addr_port(&host, &scope, &port, option, p) != APR_SUCCESS
         || !host || scope) {
-        return apr_psprintf(p, "'%s' is not host[:port]%s", option,
-                            to->path ? ", which unix: has not" : "");
+        return apr_psprintf(p, "'%s' is not %s", option,
+                            to->path ? "an option of unix:, which has no hosts"
+                                     : "host[:port]");
     }
     return look_up(p, host, port, to);
 }
@@ -146,8 +146,8 @@ static const char *read_url(apr_pool_t *p, const char *url,
         return bad_url(p, url);
     }
     if (uri.user || uri.password) {
-        return "a URL with a user or a password would show them; user=name "
-               "and password-file=path say them";
+        return "the log would show a user or a password in the URL; use "
+               "user=name and password-file=path";
     }
     if (uri.path && strcmp(uri.path, "/") != 0) {
         const char *c = uri.path + 1;
@@ -166,7 +166,7 @@ static const char *read_url(apr_pool_t *p, const char *url,
                : look_up(p, uri.hostname, (int)port, to);
 }
 
-/* What fits together, when all has been read. */
+/* Check that the options fit together, and set defaults. */
 static const char *finish(apr_pool_t *p, const char *url, const char *tls,
                           engine_address_t *to)
 {
@@ -183,7 +183,7 @@ static const char *finish(apr_pool_t *p, const char *url, const char *tls,
         return "sentinel-password-file= needs sentinel=";
     }
     if (to->sentinel && to->path) {
-        return "sentinel= needs hosts, which unix: has not";
+        return "sentinel= needs hosts, and unix: has none";
     }
     if (to->count > 1 && !to->sentinel) {
         return "several hosts are Sentinels and need sentinel=name; Redis "

@@ -1,5 +1,5 @@
-/* redis_address.h - where Redis is, as AdmissionEngine says it.
- * Called by mod_admission_redis and all that connects.
+/* redis_address.h - the arguments of AdmissionEngine for Redis.
+ * Parsed for mod_admission_redis, read by the files that connect.
  */
 #ifndef REDIS_ADDRESS_H
 #define REDIS_ADDRESS_H
@@ -9,31 +9,30 @@
 #include "redis_place.h"
 #include "redis_tls.h"
 
-/** Hosts that AdmissionEngine may name. */
+/** Maximum number of hosts. */
 #define REDIS_ADDRESS_PLACES 16
 
 struct engine_address_t {
-    const char *shown;                          /* without any secret */
-    redis_place_t places[REDIS_ADDRESS_PLACES]; /* several: of Sentinels */
+    const char *shown;                          /* for the log */
+    redis_place_t places[REDIS_ADDRESS_PLACES]; /* the Redis, or Sentinels */
     int count;
-    const char
-        *sentinel;    /* what Sentinels call the master; NULL: none is asked */
-    const char *path; /* instead of places; NULL: none */
-    const char *database; /* NULL: the first */
-    redis_login_t login;  /* of Redis */
+    const char *sentinel; /* the master's name; NULL: without Sentinels */
+    const char *path;     /* UNIX socket instead of places; or NULL */
+    const char *database; /* digits; NULL: the default */
+    redis_login_t login;  /* for Redis */
     redis_login_t sentinel_login;
-    const redis_tls_t *tls; /* NULL: none */
-    const char *tls_name;   /* of all certificates; NULL: each of its host's */
-    bool has_any_name;      /* or of any */
-    int64_t timeout_usec;
+    const redis_tls_t *tls; /* NULL: no TLS */
+    const char *tls_name;   /* in every certificate; NULL: the host's name */
+    bool has_any_name;      /* tls-name=off: names are not checked */
+    int64_t timeout_usec;   /* of connecting, and of a reply */
 };
 
-/** As engine_provider_t has it. */
+/** parse() of engine_provider_t. */
 const char *redis_address_parse(apr_pool_t *p, const char *url,
                                 char *const options[], int count,
                                 const engine_address_t **address);
 
-/** @return what the certificate of @a place has to be of; NULL: of anything. */
+/** @return the name that the certificate of @a place must have; NULL: any. */
 const char *redis_address_name(const engine_address_t *address,
                                const redis_place_t *place);
 

@@ -1,5 +1,5 @@
-/* redis_link.c - Redis as an engine: entered, asked with syncs, heard with pushes.
- * Called by mod_admission_redis.
+/* redis_link.c - an engine that is a Redis: connects, logs in, sends syncs, receives
+ * pushes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #define PAUSE_MOST_USEC INT64_C(1000000)
 #define PAUSE_ZONE_USEC INT64_C(200000)
 
-/* Between two proofs that pushes still come. */
+/* Between two checks that pushes still arrive. */
 #define ECHO_USEC INT64_C(2000000)
 
 #define RUN 64
 #define SHA 48
 #define WHY_ROOM 400
 
-/* Whose answer comes next, in this order. */
+/* The reply that is expected next, in this order. */
 typedef enum step_t {
     STEP_AUTH,
     STEP_SELECT,
@@ -36,7 +36,7 @@ typedef enum step_t {
 
 typedef struct zone_t {
     const char *key;
-    int64_t next_try; /* of one that is refused; 0: it does not pause */
+    int64_t next_try; /* end of the pause after a rejected sync; 0: none */
 } zone_t;
 
 struct engine_t {
@@ -44,25 +44,26 @@ struct engine_t {
     const engine_address_t *address;
     zone_t *zones;
     redis_sentinel_t sentinel;
-    redis_place_t place; /* port 0: not known yet */
+    redis_place_t place; /* of Redis; port 0: not known yet */
     redis_socket_t commands;
     redis_socket_t pushes;
     step_t step;
     bool is_subscribed;
     char run[RUN];
-    char last_run[RUN]; /* that zones were with; empty: none yet */
+    char last_run[RUN]; /* of the previous connection; "": none yet */
     char sha[SHA];
-    int64_t engine_msec; /* its time ... */
-    int64_t engine_at;   /* ... and when it said so */
-    uint32_t *asked;     /* zones whose answers come, in order: a ring */
+    int64_t engine_msec; /* the engine's time ... */
+    int64_t engine_at;   /* ... and when it was received */
+    uint32_t
+        *asked; /* ring of zones: Redis replies in the order of the syncs */
     uint32_t first, count;
-    int64_t deadline; /* of the next answer; 0: none is awaited */
-    int64_t echo_at;  /* when pushes were known to come */
-    int64_t echo_by;  /* deadline of the next proof; 0: none is awaited */
-    int64_t next_try; /* to connect */
+    int64_t deadline; /* of the next reply; 0: none is expected */
+    int64_t echo_at;  /* last check that pushes arrive */
+    int64_t echo_by;  /* deadline of the running check; 0: none */
+    int64_t next_try; /* time to connect */
     int64_t pause;
-    int64_t now; /* of this work() */
-    unsigned chance;
+    int64_t now;     /* of this work() */
+    unsigned chance; /* random state, for the pauses */
 };
 
 static bool is_connected(const engine_t *engine)
@@ -76,7 +77,7 @@ static bool is_ready(const engine_t *engine)
            && engine->is_subscribed;
 }
 
-/* ---- lost ---------------------------------------------------------------------- */
+/* ---- disconnect ---------------------------------------------------------------- */
 
 static void hang_up(engine_t *engine)
 {
@@ -87,7 +88,8 @@ static void hang_up(engine_t *engine)
     engine->echo_at = engine->echo_by = 0;
 }
 
-/* A master that a Sentinel named is named in the reason, too. */
+/* Add the address of a master that a Sentinel has named: it is not in the
+ * configuration. */
 static const char *describe(const engine_t *engine, const char *why,
                             char text[WHY_ROOM])
 {
@@ -99,7 +101,8 @@ static const char *describe(const engine_t *engine, const char *why,
     return text;
 }
 
-/* End the connections; they begin again after a pause that grows. */
+/* Close both connections, and reconnect after a pause that grows. Half of the pause is
+ * random, so that the servers do not all reconnect at the same moment. */
 static void give_up(engine_t *engine, const char *why)
 {
     const engine_ears_t *told = &engine->setup->ears;
@@ -120,9 +123,10 @@ static void give_up(engine_t *engine, const char *why)
     told->lost(told->data, describe(engine, why, text));
 }
 
-/* ---- entered ------------------------------------------------------------------- */
+/* ---- connect ------------------------------------------------------------------- */
 
-/* @return why the connections cannot begin; NULL: they have begun. */
+/* Start both connections, and queue the commands of all steps.
+ * @return an error, or NULL. */
 static const char *dial(engine_t *engine)
 {
     const engine_address_t *address = engine->address;
@@ -163,7 +167,7 @@ static void connect_to_place(engine_t *engine)
     const char *error = dial(engine);
 
     if (error) {
-        /* Its reason lives as long as its socket. */
+        /* Copied, because closing the socket frees it. */
         snprintf(why, sizeof(why), "%s", error);
         give_up(engine, why);
     }
@@ -212,7 +216,7 @@ static bool read_time(const redisReply *reply, int64_t *msec)
     return seconds > 0 && seconds < INT64_MAX / 1000000000;
 }
 
-/* Both connections can be used, as soon as that is so. */
+/* Join all zones once both connections are ready. */
 static void look_whether_ready(engine_t *engine)
 {
     const engine_ears_t *told = &engine->setup->ears;
@@ -231,7 +235,7 @@ static void look_whether_ready(engine_t *engine)
     memcpy(engine->last_run, engine->run, RUN);
 }
 
-/* @return why this engine is of no use; NULL: go on. */
+/* Take the reply to a step. @return an error that ends the connections, or NULL. */
 static const char *take_step(engine_t *engine, const redisReply *reply)
 {
     if (reply->type == REDIS_REPLY_ERROR) {
@@ -250,13 +254,13 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
     case STEP_SCRIPT:
         engine->step++;
         if (reply->type != REDIS_REPLY_STRING || reply->len >= SHA) {
-            return "it takes no script";
+            return "it does not accept the script";
         }
         snprintf(engine->sha, SHA, "%s", reply->str);
         return NULL;
     case STEP_TIME:
         if (!read_time(reply, &engine->engine_msec)) {
-            return "it does not know the time";
+            return "it sent an invalid time";
         }
         engine->engine_at = engine->now;
         engine->step = STEP_READY;
@@ -268,7 +272,7 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
     }
 }
 
-/* ---- what comes ---------------------------------------------------------------- */
+/* ---- replies and pushes -------------------------------------------------------- */
 
 static uint32_t next_asked(engine_t *engine)
 {
@@ -282,7 +286,7 @@ static uint32_t next_asked(engine_t *engine)
     return zone;
 }
 
-/* The connection goes on, for other zones. */
+/* Pause one zone; the connection remains for the others. */
 static void refuse(engine_t *engine, uint32_t n, const char *why)
 {
     const engine_ears_t *told = &engine->setup->ears;
@@ -307,7 +311,7 @@ static const char *take_answer(engine_t *engine, const redisReply *reply)
         return NULL;
     }
     if (engine->count == 0 || !redis_words_reply(reply, &answer, &who)) {
-        return "it answers something else";
+        return "it sent an unexpected reply";
     }
     engine->engine_msec = answer.engine_msec;
     engine->engine_at = engine->now;
@@ -355,7 +359,7 @@ static const char *take_push(void *data, const redisReply *reply)
     }
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3
         || reply->element[0]->type != REDIS_REPLY_STRING) {
-        return "it pushes something else";
+        return "it sent an unexpected push";
     }
     if (strcmp(reply->element[0]->str, "subscribe") == 0) {
         if (!engine->is_subscribed) {
@@ -372,9 +376,10 @@ static const char *take_push(void *data, const redisReply *reply)
     return NULL;
 }
 
-/* ---- begin and end ------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------ */
 
-/* A zone's key: its name in braces, which end the key in what is pushed. */
+/* @return the zone's key. A push starts with the key, which ends at the brace, so the
+ * name must contain no braces or spaces. */
 static const char *key_of(apr_pool_t *p, const char *zone)
 {
     char *name = apr_pstrdup(p, zone);
@@ -420,8 +425,8 @@ void redis_link_close(engine_t *engine)
 
 /* ---- the loop ------------------------------------------------------------------ */
 
-/* A connection that only listens never hears that it is lost. A second SUBSCRIBE is
- * confirmed, and needs no other right. */
+/* Check that pushes arrive: a connection that only receives does not notice that it is
+ * lost. A repeated SUBSCRIBE is confirmed, and needs no other permission. */
 static void ask_for_echo(engine_t *engine)
 {
     redisContext *context = engine->pushes.context;
@@ -451,7 +456,7 @@ static void read_and_write(engine_t *engine)
                                  : "it cannot be connected in time";
     }
     if (!error && engine->echo_by && engine->now >= engine->echo_by) {
-        error = "it does not push any more";
+        error = "its pushes do not arrive any more";
     }
     if (!error) {
         ask_for_echo(engine);
@@ -463,7 +468,7 @@ static void read_and_write(engine_t *engine)
     give_up(engine, why);
 }
 
-/* Zones that were refused are tried again. */
+/* Let zones sync again after their pause. */
 static void join_again(engine_t *engine)
 {
     const engine_ears_t *told = &engine->setup->ears;
@@ -545,7 +550,7 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
     if (!engine->deadline) {
         engine->deadline = engine->now + engine->address->timeout_usec;
     }
-    /* What is not written now is written when it can be; an error is seen there, too. */
+    /* work() writes the rest, and detects errors. */
     redisBufferWrite(context, &is_done);
     return true;
 }

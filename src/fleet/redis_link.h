@@ -1,9 +1,10 @@
-/* redis_link.h - Redis as an engine: entered, asked with syncs, heard with pushes.
- * Called by mod_admission_redis.
+/* redis_link.h - an engine that is a Redis: connects, logs in, sends syncs, receives
+ * pushes. Called by mod_admission_redis.
  *
- * Two connections: one for syncs, one for pushes. They never block; whatever takes longer
- * than the timeout, is garbage or too large ends both, and they begin again after a pause.
- * The functions are as engine_provider_t has them.
+ * Two connections, because a connection that subscribes to pushes takes no other
+ * commands. The functions never block. A timeout, an invalid or an oversized reply
+ * closes both connections; the engine reconnects after a pause that grows to 1 s. The
+ * contracts of the functions are in engine_provider_t.
  */
 #ifndef REDIS_LINK_H
 #define REDIS_LINK_H

@@ -1,6 +1,4 @@
-/* redis_login.c - who one is to Redis, or to a Sentinel.
- * Called by redis_address, and by redis_link and redis_sentinel to enter.
- */
+/* redis_login.c - login to Redis or to a Sentinel. */
 #include <string.h>
 
 #include <apr_file_io.h>
@@ -10,7 +8,7 @@
 
 #define LONGEST_PASSWORD 512
 
-/* Of this configuration. */
+/* List of the configuration's passwords, to overwrite them. */
 typedef struct secret_t {
     char *text;
     struct secret_t *next;
@@ -53,7 +51,7 @@ void redis_login_forget(void)
     }
 }
 
-/* One line, of a file that nobody else may read. */
+/* Read the file's first line. Rejects a file that all users can read. */
 static const char *read_password(apr_pool_t *p, const char *option,
                                  const char *path, const char **password)
 {
@@ -68,8 +66,8 @@ static const char *read_password(apr_pool_t *p, const char *option,
         if (rv == APR_SUCCESS && (info.protection & APR_WREAD)) {
             apr_file_close(file);
             return apr_psprintf(p,
-                                "%s may be read by everybody; it must be "
-                                "readable by its owner alone",
+                                "%s is readable by all users; only its owner "
+                                "may have access",
                                 option);
         }
         rv = apr_file_read_full(file, text, length, &length);
@@ -93,7 +91,7 @@ static const char *read_password(apr_pool_t *p, const char *option,
                               option, LONGEST_PASSWORD);
 }
 
-/* @return what is behind "name="; NULL: it is another one, or nothing. */
+/* @return the value; NULL if it is empty, or the option has another name. */
 static const char *value_of(const char *option, const char *name)
 {
     size_t length = strlen(name);

@@ -1,5 +1,5 @@
-/* redis_login.h - who one is to Redis, or to a Sentinel.
- * Called by redis_address, and by redis_link and redis_sentinel to enter.
+/* redis_login.h - login to Redis or to a Sentinel.
+ * Options are read by redis_address; redis_link and redis_sentinel log in.
  */
 #ifndef REDIS_LOGIN_H
 #define REDIS_LOGIN_H
@@ -10,21 +10,23 @@
 #include <hiredis/hiredis.h>
 
 typedef struct redis_login_t {
-    const char *user;     /* NULL: none, as of Redis 5 */
-    const char *password; /* NULL: nobody asks */
+    const char *user;     /* NULL: AUTH without a user, as in Redis 5 */
+    const char *password; /* NULL: no login */
 } redis_login_t;
 
-/** Read an option that says a user or the file of a password: @a user_is and @a file_is
- *  are how these begin, up to their "=".
- *  @return whether it is one of them; then @a error is what is wrong, or NULL. */
+/** Read an option with a user, or with the path of a password file, which is read.
+ *  @param user_is, file_is  names of these options, with "="
+ *  @param error  set to an error, or to NULL
+ *  @return whether @a option is one of them. */
 bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
                       const char *file_is, redis_login_t *login,
                       const char **error);
 
-/** In a process that never asks: overwrite all passwords. */
+/** Overwrite all passwords in this process. They cannot be used after that. */
 void redis_login_forget(void);
 
-/** Ask to enter, first of all. @return whether an answer comes to that. */
+/** Queue AUTH; must be the first command of a connection.
+ *  @return whether a reply to it will come. */
 bool redis_login_ask(redisContext *context, const redis_login_t *login);
 
 #endif

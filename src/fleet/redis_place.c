@@ -1,4 +1,4 @@
-/* redis_place.c - a host and a port, in numbers.
+/* redis_place.c - numeric address and port of a Redis or a Sentinel.
  * Called by redis_words.
  */
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 static bool is_address(const char *text)
 {
-    struct in6_addr ignored; /* has room for either */
+    struct in6_addr ignored; /* large enough for both families */
 
     return strlen(text) < REDIS_PLACE_HOST
            && (inet_pton(AF_INET, text, &ignored) == 1

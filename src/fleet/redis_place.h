@@ -1,22 +1,22 @@
-/* redis_place.h - a host and a port, in numbers.
- * Included by all of the engine that connects or is told where to.
+/* redis_place.h - numeric address and port of a Redis or a Sentinel.
  */
 #ifndef REDIS_PLACE_H
 #define REDIS_PLACE_H
 
 #include <stdbool.h>
 
-#define REDIS_PLACE_HOST 46  /* an IPv6 address and its end */
-#define REDIS_PLACE_NAME 256 /* a name of DNS and its end */
+#define REDIS_PLACE_HOST 46  /* size of an IPv6 address with its NUL */
+#define REDIS_PLACE_NAME 256 /* size of a DNS name with its NUL */
 
 typedef struct redis_place_t {
-    char host[REDIS_PLACE_HOST]; /* an address in numbers */
+    char host[REDIS_PLACE_HOST]; /* numeric address */
     int port;
-    char name[REDIS_PLACE_NAME]; /* of its certificate */
+    char name[REDIS_PLACE_NAME]; /* expected in the certificate */
 } redis_place_t;
 
-/** What somebody says is a place. It may be any text: names are not looked up.
- *  @return whether @a host is an address in numbers, and @a port one from 1 to 65535. */
+/** Read a place from a Sentinel's reply, which can contain any text. Never blocks:
+ *  names are not looked up.
+ *  @return false unless @a host is a numeric address and @a port is 1 to 65535. */
 bool redis_place_read(const char *host, const char *port, redis_place_t *place);
 
 #endif

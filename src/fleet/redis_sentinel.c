@@ -1,6 +1,4 @@
-/* redis_sentinel.c - asks Sentinels where the master is.
- * Called by redis_link.
- */
+/* redis_sentinel.c - asks Sentinels for the address of the master. */
 #include <stdio.h>
 
 #include "redis_sentinel.h"
@@ -36,7 +34,8 @@ static const char *take(void *data, const redisReply *reply)
     return redis_words_master(reply, &sentinel->master);
 }
 
-/* The reason of one that has answered says more than that another one has not. */
+/* Store the first error, or the first that is from a reply: it tells more than a
+ * failed connection. */
 static void note_refusal(redis_sentinel_t *sentinel,
                          const engine_address_t *address, const char *why)
 {
@@ -44,14 +43,14 @@ static void note_refusal(redis_sentinel_t *sentinel,
 
     if (sentinel->refusals == 0 || !sentinel->has_reason) {
         snprintf(sentinel->why, sizeof(sentinel->why),
-                 "no Sentinel knows the master '%.60s'; %s:%d: %s",
+                 "no Sentinel reports the master '%.60s'; %s:%d: %s",
                  address->sentinel, place->host, place->port, why);
         sentinel->has_reason = sentinel->has_answered;
     }
     sentinel->refusals++;
 }
 
-/* @return whether the one that is asked is done; @a error is why in vain. */
+/* @return whether the current Sentinel is done; @a error: why it failed, or NULL. */
 static bool is_done(redis_sentinel_t *sentinel, const engine_address_t *address,
                     int64_t now, char room[REDIS_SOCKET_WHY],
                     const char **error)

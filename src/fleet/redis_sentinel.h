@@ -1,38 +1,40 @@
-/* redis_sentinel.h - asks Sentinels where the master is.
+/* redis_sentinel.h - asks Sentinels for the address of the master.
  * Called by redis_link.
  *
- * One after the other, until one knows. It never blocks.
+ * Asks one after the other until one reports a master. Never blocks.
  */
 #ifndef REDIS_SENTINEL_H
 #define REDIS_SENTINEL_H
 
 #include "redis_socket.h"
 
-/** Once zeroed. */
+/** Initialized with zeros. */
 typedef struct redis_sentinel_t {
-    redis_socket_t socket; /* to the one that is asked */
-    int next;              /* of the places, who is asked next */
-    int refusals;          /* since it was asked first */
-    int64_t deadline;      /* of the answer */
-    redis_place_t master;
-    bool is_entering; /* the answer to its login comes first */
+    redis_socket_t socket; /* to the current Sentinel */
+    int next;              /* its index in the places */
+    int refusals;          /* failures in this round */
+    int64_t deadline;      /* of the reply */
+    redis_place_t master;  /* valid after REDIS_SENTINEL_KNOWS */
+    bool is_entering;      /* the next reply is to AUTH */
     bool has_answered;
-    char why[REDIS_SOCKET_WHY + 160]; /* nobody knows, as one of them says it */
-    bool has_reason;                  /* that is an answer */
+    char why[REDIS_SOCKET_WHY + 160]; /* error of one Sentinel */
+    bool has_reason;                  /* `why` is from a reply */
 } redis_sentinel_t;
 
 typedef enum redis_sentinel_state_t {
-    REDIS_SENTINEL_ASKS,  /* wait, then call again */
-    REDIS_SENTINEL_KNOWS, /* the master is known */
-    REDIS_SENTINEL_FAILS  /* none knows: why */
+    REDIS_SENTINEL_ASKS,  /* in progress: wait, then call again */
+    REDIS_SENTINEL_KNOWS, /* master is set */
+    REDIS_SENTINEL_FAILS  /* all Sentinels failed: why is set */
 } redis_sentinel_state_t;
 
-/** Go on asking; after an outcome it begins anew, with another Sentinel. */
+/** Start or continue to ask. After a result, the next call starts again, with the
+ *  next Sentinel. */
 redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
                                           const engine_address_t *address,
                                           int64_t now);
 
-/** What to wait for, while it asks: a descriptor, and until when. @return how many. */
+/** Fill @a descriptor for poll(), and lower @a wake_at to the deadline.
+ *  @return the number of descriptors: 0 or 1. */
 unsigned redis_sentinel_wait_for(const redis_sentinel_t *sentinel,
                                  struct pollfd *descriptor, int64_t *wake_at);
 

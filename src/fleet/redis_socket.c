@@ -1,31 +1,29 @@
-/* redis_socket.c - one connection, to a Redis or to a Sentinel.
- * Called by redis_link and redis_sentinel.
- */
+/* redis_socket.c - one connection to a Redis or a Sentinel. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "redis_socket.h"
 
-/* No answer is nearly so long. */
+/* Bytes; far more than any valid reply. */
 #define LONGEST_ANSWER (64 * 1024)
 
-/* No answer has nearly so many parts; more would be allocated at once, for whoever
- * says that they come. */
+/* Elements of an array; far more than any valid reply has. hiredis allocates the whole
+ * array when it reads the count, so the count must be checked first. */
 #define MOST_PARTS 256
 
-/* hiredis counts parts in another type since 1.0. */
+/* Type of the count in hiredis. */
 #if HIREDIS_MAJOR >= 1
 typedef size_t parts_t;
 #else
 typedef int parts_t;
 #endif
 
-/* What a part takes at least, with its pointer. */
+/* Minimum bytes of an element, with its pointer. */
 #define LEAST_PART 64
 
-/* What hiredis makes of answers, but for those that are too large. One that is not
- * complete yet is made of what has come, so each part of it counts. */
+/* hiredis' functions, wrapped to fail for oversized replies. hiredis allocates each
+ * part as it arrives, so the parts of an incomplete reply are added up. */
 static redisReplyObjectFunctions bounded;
 static void *(*make_array)(const redisReadTask *task, parts_t count);
 static void *(*make_string)(const redisReadTask *task, char *text,
@@ -55,7 +53,7 @@ static void *make_small_string(const redisReadTask *task, char *text,
 
 static void bound_answers(redis_socket_t *socket, redisReader *reader)
 {
-    reader->maxbuf = 0; /* what is empty is freed */
+    reader->maxbuf = 0; /* free the buffer when it is empty */
     if (!make_array) {
         bounded = *reader->fn;
         make_array = bounded.createArray;
@@ -118,7 +116,8 @@ struct pollfd redis_socket_wait_for(const redis_socket_t *socket)
                             .events = events_of(socket) };
 }
 
-/* An answer may say why, and is freed. */
+/* Pass all complete replies to @a take. Its error is copied to @a why, because it can
+ * be part of the reply. */
 static const char *take_all(redis_socket_t *socket, redis_socket_take_t *take,
                             void *data, char why[REDIS_SOCKET_WHY])
 {
@@ -139,7 +138,7 @@ static const char *take_all(redis_socket_t *socket, redis_socket_take_t *take,
     if (!error
         && (socket->taken > LONGEST_ANSWER
             || reader->len - reader->pos > LONGEST_ANSWER)) {
-        return "its answer is too large";
+        return "its reply is too large";
     }
     return !error && reader->err ? reader->errstr : error;
 }
@@ -155,7 +154,7 @@ const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
     if (poll(&now, 1, 0) <= 0) {
         return NULL;
     }
-    /* What it said before it went says more than that it has gone. */
+    /* Read first: the last reply tells more than an error of the connection. */
     if (now.revents & ~POLLOUT) {
         if (redisBufferRead(context) != REDIS_OK) {
             return redis_tls_why(socket->session, context->errstr, why,
@@ -163,7 +162,7 @@ const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
         }
         error = take_all(socket, take, data, why);
     }
-    /* Either goes on with a greeting. */
+    /* During a TLS handshake, either call continues it. */
     if (!error && now.revents & POLLOUT
         && redisBufferWrite(context, &is_done) != REDIS_OK) {
         error = redis_tls_why(socket->session, context->errstr, why,

@@ -1,6 +1,4 @@
-/* redis_tls.c - TLS to the engine, where it was built with hiredis_ssl.
- * Called by redis_address and redis_socket.
- */
+/* redis_tls.c - TLS to the engine, if built with hiredis_ssl. */
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,7 +28,8 @@ static apr_status_t forget(void *data)
     return APR_SUCCESS;
 }
 
-/* The first one where the system refused something, else the last. */
+/* @return the first error if the system reported it, such as a missing file; otherwise
+ * the last, which is OpenSSL's most specific. */
 static const char *reason(void)
 {
     unsigned long first = ERR_peek_error();
@@ -38,7 +37,7 @@ static const char *reason(void)
                            ? strerror(ERR_GET_REASON(first))
                            : ERR_reason_error_string(ERR_peek_last_error());
 
-    return text ? text : "no reason is known";
+    return text ? text : "unknown error";
 }
 
 static const char *unusable(apr_pool_t *p, const char *what, const char *path)
@@ -47,7 +46,7 @@ static const char *unusable(apr_pool_t *p, const char *what, const char *path)
                         reason());
 }
 
-/* @return whether @a files are one or three, which are then in @a paths. */
+/* Split the list into @a paths. @return false unless it has one or three files. */
 static bool split(apr_pool_t *p, const char *files, char *paths[3])
 {
     char *rest, *path = apr_strtok(apr_pstrdup(p, files), ",", &rest);
@@ -66,8 +65,7 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
     if (!paths[0]) {
         return SSL_CTX_set_default_verify_paths(context) == 1
                    ? NULL
-                   : "rediss: the system has no authorities; tls=ca-file says "
-                     "them";
+                   : "rediss: the system has no authorities; set tls=ca-file";
     }
     if (SSL_CTX_load_verify_locations(context, paths[0], NULL) != 1) {
         return unusable(p, "ca-file", paths[0]);
@@ -84,7 +82,7 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
                : unusable(p, "key", paths[2]);
 }
 
-/* Nobody is asked for the word of a key: a reload has no terminal. */
+/* Fail for an encrypted key: a reload has no terminal to ask for its passphrase. */
 static int know_no_word(char *word, int room, int is_to_write, void *data)
 {
     (void)word;
@@ -121,7 +119,7 @@ const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
 
 /* ---- connections -------------------------------------------------------------- */
 
-/* A certificate says names and addresses in different places. */
+/* A certificate has different fields for names and for addresses. */
 static bool expect_name(SSL *session, const char *name)
 {
     unsigned char ignored[16];
@@ -143,10 +141,10 @@ const char *redis_tls_begin(const redis_tls_t *tls, redisContext *context,
 
     ERR_clear_error();
     if (!begun || (name && !expect_name(begun, name))) {
-        error = "TLS cannot begin";
+        error = "TLS cannot start";
     }
     else if (redisInitiateSSL(context, begun) != REDIS_OK) {
-        /* It may be through with the greeting already. */
+        /* The handshake starts in this call, so its errors are possible. */
         error = redis_tls_why(begun, context->errstr, context->errstr,
                               sizeof(context->errstr));
     }
@@ -180,7 +178,7 @@ const char *redis_tls_why(const redis_tls_session_t *session,
         snprintf(text, room, "TLS: %s", reason());
         otherwise = text;
     }
-    /* What is left there would be taken for an error of another connection. */
+    /* OpenSSL's queue is per thread: the next connection would report the rest. */
     ERR_clear_error();
     return otherwise;
 }
@@ -193,9 +191,9 @@ const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
     (void)files;
     *tls = NULL;
     return apr_psprintf(p,
-                        "'%s': TLS is not supported, for want of hiredis_ssl; "
-                        "a tunnel to the engine on this host is: stunnel and "
-                        "redis://127.0.0.1:port, or unix:",
+                        "'%s': TLS is not supported, because the build had no "
+                        "hiredis_ssl; use a tunnel on this host, such as "
+                        "stunnel, with redis://127.0.0.1:port or unix:",
                         asked);
 }
 

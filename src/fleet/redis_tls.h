@@ -1,8 +1,7 @@
-/* redis_tls.h - TLS to the engine, where it was built with hiredis_ssl.
+/* redis_tls.h - TLS to the engine, if built with hiredis_ssl.
  * Called by redis_address and redis_socket.
  *
- * Who cannot prove to be the one that was meant is no engine: there is no connection
- * without a certificate that is trusted, nor one of another name.
+ * A connection needs a trusted certificate with the expected name.
  */
 #ifndef REDIS_TLS_H
 #define REDIS_TLS_H
@@ -12,32 +11,33 @@
 #include <apr_pools.h>
 #include <hiredis/hiredis.h>
 
-/** Whom to trust, and the certificate to show. */
+/** Trusted authorities, and the client certificate. */
 typedef struct redis_tls_t redis_tls_t;
 
-/** One connection. It ends with that of hiredis. */
+/** TLS of one connection. Freed with hiredis' context. */
 typedef struct ssl_st redis_tls_session_t;
 
-/** Read the files, in the parent.
+/** Read the files, in the parent. @a tls is freed with @a p.
  *
- * @param asked  the word of the configuration that asks for TLS
+ * @param asked  argument of the directive that asks for TLS, for errors
  * @param files  "ca-file" or "ca-file,certificate,key"; NULL: the system's authorities
- * @return an error; NULL: they are read */
+ * @return an error, or NULL */
 const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
                            const redis_tls_t **tls);
 
-/** Begin TLS on a connection that is being made.
+/** Start TLS on a connection, which can still be in progress.
  *
- * @param name  what the certificate has to be of: a name or an address; NULL: any
- * @return why not; NULL: @a session has begun */
+ * @param name  host name or address that the certificate must have; NULL: any
+ * @param session  set on success
+ * @return an error, or NULL */
 const char *redis_tls_begin(const redis_tls_t *tls, redisContext *context,
                             const char *name, redis_tls_session_t **session);
 
-/** @return what of poll() it waits for while it greets; 0: it has greeted. */
+/** @return the events for poll() during the handshake; 0 after it, or without TLS. */
 short redis_tls_events(const redis_tls_session_t *session);
 
-/** @return why a connection has failed, which says itself @a otherwise. Written to
- *  @a text if it is TLS that knows it. */
+/** @return why a connection failed: @a text, filled with the reason if it is TLS;
+ *  else @a otherwise. Clears OpenSSL's errors. */
 const char *redis_tls_why(const redis_tls_session_t *session,
                           const char *otherwise, char *text, size_t room);
 

@@ -1,6 +1,4 @@
-/* redis_words.c - what is said to Redis, and what it says.
- * Called by redis_link and redis_sentinel, and by tests.
- */
+/* redis_words.c - the commands sent to Redis, and the replies parsed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +11,7 @@ const char redis_words_script[] =
 #include "fleet/share_lua.inc"
     ;
 
-/* ---- what is said --------------------------------------------------------- */
+/* ---- commands ------------------------------------------------------------- */
 
 #define NUMBERS 13
 #define NUMBER_ROOM 24
@@ -50,7 +48,7 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
                                                                            : -1;
 }
 
-/* ---- what is heard -------------------------------------------------------- */
+/* ---- replies -------------------------------------------------------------- */
 
 const char *redis_words_run(const redisReply *from, char *run, size_t room)
 {
@@ -64,11 +62,11 @@ const char *redis_words_run(const redisReply *from, char *run, size_t room)
         length = strspn(at, "0123456789abcdef");
     }
     if (length < 8 || length >= room) {
-        return "it is no Redis";
+        return "it is not Redis or Valkey";
     }
     /* redis_mode of Redis, and server_mode of Valkey. */
     if (strstr(text, "_mode:sentinel")) {
-        return "it is a Sentinel, and sentinel=name is not said";
+        return "it is a Sentinel, and sentinel=name is not set";
     }
     if (strstr(text, "_mode:cluster")) {
         return "it is a node of a Cluster, which is not supported: use one Redis, "
@@ -91,20 +89,19 @@ const char *redis_words_master(const redisReply *from, redis_place_t *place)
         return from->str;
     }
     if (from->type == REDIS_REPLY_NIL) {
-        return "it knows no master of that name";
+        return "it has no master with this name";
     }
     if (from->type != REDIS_REPLY_ARRAY || from->elements != 2
         || from->element[0]->type != REDIS_REPLY_STRING
         || from->element[1]->type != REDIS_REPLY_STRING) {
-        return "it answers something else";
+        return "it sent an unexpected reply";
     }
     return redis_place_read(from->element[0]->str, from->element[1]->str, place)
                ? NULL
-               : "where the master is, it does not say as an address in numbers "
-                 "and a port";
+               : "it does not report the master as a numeric address and a port";
 }
 
-/* The numbers of an answer behind its word. */
+/* Indexes of the numbers that follow the first word of a reply. */
 enum {
     TIME,
     GEN,
@@ -121,10 +118,10 @@ enum {
     OK_NUMBERS
 };
 
-/* What is told of one server, behind all that. */
+/* Fields of each server in the list that follows the numbers. */
 enum { WHO_NAME, WHO_GRANTED, WHO_TARGET, WHO_WANTED, WHO_SILENT, WHO_WORDS };
 
-/* Permits are counted in 16 bits, and those of a fleet in sums of these. */
+/* Far above any sum of permits, and safe to convert to uint32_t. */
 static bool is_count(int64_t number)
 {
     return number >= 0 && number <= INT32_MAX;
@@ -162,7 +159,7 @@ static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
     return true;
 }
 
-/* Anybody may have written the name: it is shown as letters, and cut. */
+/* Replace unprintable characters, and truncate: any program can write the name. */
 static void copy_name(const redisReply *from, char name[LAW_FLEET_NAME])
 {
     size_t n;

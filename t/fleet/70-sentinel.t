@@ -92,15 +92,15 @@ for_each_combo(sub {
     $redis[1]->command(qw(CLIENT KILL TYPE pubsub));
     is_with(1, 'one Sentinel of three is enough');
     $fleet->is_told(1, 'no Sentinel answers', of(@sentinels[0, 1]) . ' sentinel=db',
-                    qr/no Sentinel knows the master 'db'; 127\S+: it does not answer in time/);
+                    qr/no Sentinel reports the master 'db'; 127\S+: it does not answer in time/);
     kill CONT => $_->{pid} for @sentinels[0, 1];
 
     my ($array, $bulk) = map { AdmissionTest::FakeRedis->can($_) } qw(array bulk);
     my $nobody = IO::Socket::INET->new(LocalAddr => '127.0.0.1', Listen => 1)->sockport;
-    for ([ 'an unknown master', "$good-of-others", qr/no Sentinel knows the master 'db-of-others'; 127\S+: it knows no master/ ],
+    for ([ 'an unknown master', "$good-of-others", qr/no Sentinel reports the master 'db-of-others'; 127\S+: it has no master/ ],
          [ 'no listener', of($nobody, $nobody) . ' sentinel=db', qr/; 127.0.0.1:$nobody: Connection refused/ ],
          [ 'a master as a Sentinel', of($redis[1]) . ' sentinel=db', qr/127\S+: ERR unknown command/ ],
-         [ 'a Sentinel as an engine', of($sentinels[0]), qr/it is a Sentinel, and sentinel=name is not said/ ]) {
+         [ 'a Sentinel as an engine', of($sentinels[0]), qr/it is a Sentinel, and sentinel=name is not set/ ]) {
         $fleet->is_told(1, @$_);
     }
     for ([ 'which names a replica', qr/127.0.0.1:$redis[0]{port}: it is a replica/, $array->('127.0.0.1', '') =~ s/\$0\r\n\r\n/$bulk->($redis[0]{port})/er ],
@@ -126,7 +126,7 @@ for_each_combo(sub {
     $fleet->{httpds}[1]->put($_->[0], "$_->[1]\n"), chmod 0600, "$fleet->{httpds}[1]{dir}/docs/$_->[0]"
         for [ sentinel => 'guarded' ], [ other => 'other' ];
     $_->command(qw(ACL SETUSER default resetpass >guarded)) for @sentinels;
-    $fleet->is_told(1, 'Sentinels with a password, and none is said', $good, qr/no Sentinel knows the master 'db'; 127\S+: NOAUTH/);
+    $fleet->is_told(1, 'Sentinels with a password, and none is said', $good, qr/no Sentinel reports the master 'db'; 127\S+: NOAUTH/);
     $fleet->is_told(1, '... and another one is said', $guarded =~ s/sentinel\z/other/r, qr/127\S+: WRONGPASS/);
     $fleet->change_engine(1, $guarded);
     $fleet->is_leased('... and it is said');

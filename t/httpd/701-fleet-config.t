@@ -34,14 +34,14 @@ SKIP: {
     skip 'no mod_admission_redis: it was built without hiredis', 1 if !-e $module;
     my $load = "LoadModule admission_redis_module $module\n";
     my %bad = (
-        'redis://127.0.0.1 ' . ' 127.0.0.1' x 16 => qr/'127.0.0.1' is one host too many: 16/,
+        'redis://127.0.0.1 ' . ' 127.0.0.1' x 16 => qr/'127.0.0.1' is one host too many: the maximum is 16/,
         'redis://127.0.0.1 10.0.0.1:0' => qr/'10.0.0.1:0' is not host\[:port\]/,
         'redis://127.0.0.1:99999'      => qr/'redis:\/\/127.0.0.1:99999' is not/,
         'redis://127.0.0.1 no.such.name.invalid' => qr/'no.such.name.invalid' is not found/,
         'redis://127.0.0.1 sentinel='  => qr/'sentinel=' is not host\[:port\], sentinel=name, user=name/,
         'redis://127.0.0.1 127.0.0.2'  => qr/several hosts are Sentinels and need sentinel=name; Redis Cluster is not supported: write one host/,
-        'unix:/socket sentinel=m'      => qr/sentinel= needs hosts, which unix: has not/,
-        'unix:/socket 127.0.0.1'       => qr/'127.0.0.1' is not host\[:port\], which unix: has not/,
+        'unix:/socket sentinel=m'      => qr/sentinel= needs hosts, and unix: has none/,
+        'unix:/socket 127.0.0.1'       => qr/'127.0.0.1' is not an option of unix:/,
         'redis://127.0.0.1 tls-name=a' => qr/tls-name= need rediss:/,
         'redis://me:secret@127.0.0.1/' => qr/password-file=path/,
         'redis://'                     => qr/'redis:\/\/' is not/,
@@ -53,7 +53,7 @@ SKIP: {
         'redis://127.0.0.1 user=me'    => qr/password-file=/,
         'redis://127.0.0.1 password=x' => qr/password-file=path/,
         'redis://127.0.0.1 password-file=docs/none' => qr/none cannot be read: No such file/,
-        'redis://127.0.0.1 password-file=docs/open' => qr/may be read by everybody/,
+        'redis://127.0.0.1 password-file=docs/open' => qr/is readable by all users/,
         'redis://127.0.0.1 password-file=docs/empty' => qr/has no password/,
         'redis://127.0.0.1 sentinel-user=' => qr/'sentinel-user=' is not .*sentinel-user=name/,
         'redis://127.0.0.1 sentinel=m sentinel-user=me' => qr/sentinel-user= needs sentinel-password-file=/,
@@ -71,8 +71,8 @@ SKIP: {
         'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/locked.pem' => qr{key \S+docs/locked.pem cannot be used},
         'rediss://127.0.0.1 tls=docs/own.pem,docs/own.pem,docs/other.pem' => qr{key \S+docs/other.pem cannot be used},
     ) : (
-        'rediss://127.0.0.1/'          => qr/'rediss:\S+': TLS is not supported, .*; a tunnel .* stunnel/,
-        'redis://127.0.0.1 tls=ca.pem,docs/a,/b' => qr{'tls=\Q$httpd->{dir}/ca.pem,$httpd->{dir}/docs/a,/b\E': TLS is not supported, .*; a tunnel},
+        'rediss://127.0.0.1/'          => qr/'rediss:\S+': TLS is not supported, .*; use a tunnel .* stunnel/,
+        'redis://127.0.0.1 tls=ca.pem,docs/a,/b' => qr{'tls=\Q$httpd->{dir}/ca.pem,$httpd->{dir}/docs/a,/b\E': TLS is not supported, .*; use a tunnel},
     );
     %bad = (%bad, %bad_tls);
     if (AdmissionTest::Fleet::has_tls()) {

@@ -45,9 +45,9 @@ for_each_combo(sub {
 
     $httpd->allow_in_log(qr/ADM0105/, qr/ADM0133/, qr/AH10246/, qr/ADM014[36]/,
                          qr/ADM0141: .* in time;/, qr/ADM0142/);
-    $httpd->expect_in_log(qr/ADM0141: no connection with the engine \S+: \S*WRONGPASS/,
+    $httpd->expect_in_log(qr/ADM0141: no connection to the engine \S+: \S*WRONGPASS/,
                           qr/ADM0202: zone db: request rejected \(fleet\): the lease of this server/,
-                          qr/ADM0142: zone db: the lease .* is over, fallback=reject/);
+                          qr/ADM0142: zone db: the lease .* has expired; fallback=reject/);
     write_password($httpd, "wrong\n");
     $httpd->start;
     # Once a minute something is told, and a busy machine may be late before.

@@ -36,7 +36,7 @@ AdmissionFleet lease=3s hold=1s fallback=reject
     AdmissionQueue 10 timeout=60s
 </Location>
 CONF
-    $httpd->expect_in_log(qr/ADM0144: zone db: .* This one takes another id/);
+    $httpd->expect_in_log(qr/ADM0144: zone db: .* this server takes another id/);
     wait_for { $httpd->zone('db')->{FleetServers} == 1 } 'there is one server';
     my ($id) = ids();
     my @held = map { $httpd->ask('/cgi-bin/heavy?until=go') } 1 .. 2;
