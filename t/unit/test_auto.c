@@ -1,5 +1,6 @@
 /* test_auto.c - limits that find themselves, when the agent that sets them is silent. */
 #include "core/adm_account.h"
+#include "core/adm_agent.h"
 #include "auto/auto_shm.h"
 #include "test_support.h"
 
@@ -55,6 +56,28 @@ TEST(silence_is_shown_as_the_reason)
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
     ck_assert(adm_auto_doze(segment, &zone, 1, begun));
     ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
+}
+
+/* The first request of an idle zone wakes the agent, and only the first. */
+TEST(a_request_wakes_an_agent_that_dozes_once)
+{
+    adm_ticket_t tickets[2];
+    unsigned calls;
+
+    find_20(4);
+    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
+    calls = adm_agent_calls(segment);
+    enter_many(child, fixed, tickets, 1, ADM_ADMITTED);
+    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    leave(&tickets[0]);
+    enter_many(child, zone, tickets, 2, ADM_ADMITTED);
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    leave(&tickets[0]);
+    ck_assert(!adm_auto_doze(segment, &zone, 1, begun)); /* one still runs */
+    ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->watch), 0);
+    leave(&tickets[1]);
+    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
+    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
 }
 
 TEST(an_agent_that_has_ended_has_three_seconds_as_well)
