@@ -57,6 +57,14 @@ bool admission_wait_ignores_end(const request_rec *r)
     return may_half_close(r) || is_local_post(r);
 }
 
+bool admission_wait_ignores_reset(const request_rec *r)
+{
+    while (r->main) {
+        r = r->main;
+    }
+    return is_local_post(r);
+}
+
 /* @return whether the client has closed its connection. Detects this even
  * behind unread data and under TLS. If the system cannot detect it, the client
  * counts as connected. */
@@ -68,7 +76,10 @@ static bool has_closed(const request_rec *r)
                                            ? 0
                                            : POLLRDHUP };
 
-    return socket && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
+    /* A client that leaves unread data behind, such as the session tickets of TLS 1.3,
+     * resets its connection. */
+    return socket && !admission_wait_ignores_reset(r)
+           && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
            && poll(&client, 1, 0) == 1
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 #else

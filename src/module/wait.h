@@ -11,6 +11,9 @@
  *  always ends the request. Not for HTTP/2 streams. */
 bool admission_wait_ignores_end(const request_rec *r);
 
+/** @return whether the request is also served if its client resets the connection. */
+bool admission_wait_ignores_reset(const request_rec *r);
+
 /** @return whether the client has disconnected. */
 bool admission_wait_client_has_gone(const request_rec *r);
 

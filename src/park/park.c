@@ -66,7 +66,9 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .started = adm_now(),
         .deadline = deadline,
         .ignores_end = admission_wait_ignores_end(r),
-        .stand_in = { .socket = -1, .epoll = -1 }
+        .stand_in = { .socket = -1,
+                      .epoll = -1,
+                      .ignores_reset = admission_wait_ignores_reset(r) }
     };
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
 }

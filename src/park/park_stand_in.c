@@ -69,8 +69,9 @@ static bool open_set(admission_stand_in_t *stand_in, apr_int64_t descriptors)
     stand_in->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (stand_in->socket >= 0 && stand_in->epoll >= 0
         && leaves_some(stand_in, descriptors)
-        && set_watch(stand_in->epoll, EPOLL_CTL_ADD, stand_in->socket,
-                     stand_in->events)) {
+        && (stand_in->ignores_reset
+            || set_watch(stand_in->epoll, EPOLL_CTL_ADD, stand_in->socket,
+                         stand_in->events))) {
         return true;
     }
     admission_stand_in_close(stand_in);
@@ -129,8 +130,9 @@ void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c)
 
 void admission_stand_in_wake(const admission_stand_in_t *stand_in)
 {
-    set_watch(stand_in->number, EPOLL_CTL_MOD, stand_in->socket,
-              stand_in->events | EPOLLOUT);
+    set_watch(stand_in->number,
+              stand_in->ignores_reset ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
+              stand_in->socket, stand_in->events | EPOLLOUT);
 }
 
 void admission_stand_in_close(admission_stand_in_t *stand_in)

@@ -18,10 +18,12 @@
 #include <httpd.h>
 
 typedef struct admission_stand_in_t {
-    int number;      /* the descriptor that the MPM polls */
-    int socket;      /* the client's socket meanwhile; -1: closed */
-    int epoll;       /* until it takes the number; -1: closed */
-    uint32_t events; /* of the socket, that make the set readable */
+    int number;         /* the descriptor that the MPM polls */
+    int socket;         /* the client's socket meanwhile; -1: closed */
+    int epoll;          /* until it takes the number; -1: closed */
+    uint32_t events;    /* of the socket, that make the set readable */
+    bool ignores_reset; /* the set gets the socket only to wake the connection:
+                         * epoll always reports a reset */
 } admission_stand_in_t;
 
 /**

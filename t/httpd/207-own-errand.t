@@ -71,6 +71,8 @@ CONF
                                  $httpd->tls_url('/cgi-bin/heavy?id=tls'));
         my $reset = ask_raw($httpd, '/cgi-bin/heavy?id=reset', @{ $stays{modern} });
         $httpd->zone_becomes('/cgi-bin/', 'all wait', Queued => 2 + @clients);
+        my $get_reset = ask_raw($httpd, '/cgi-bin/heavy?id=get-reset', @{ $leaves{get} });
+        $httpd->zone_becomes('/cgi-bin/', 'all wait', Queued => 3 + @clients);
         my $parks = $httpd->status->{AdmissionParked};
         is $parks > 0, $parking eq 'On' && Admission::Parking::can_park(),
             "... with AdmissionParking $parking";
@@ -79,31 +81,31 @@ CONF
         kill KILL => $curl;
         waitpid $curl, 0;
         $httpd->zone_becomes('/cgi-bin/', 'all but the POST requests of this server leave',
-                             Queued => 2 + keys %stays, Gone => scalar keys %leaves);
-        $reset->abort;
-        $httpd->zone_becomes('/cgi-bin/', 'so does one that is reset',
-                             Queued => 1 + keys %stays, Gone => 1 + keys %leaves);
+                             Queued => 3 + keys %stays, Gone => scalar keys %leaves);
+        $_->abort for $reset, $get_reset;
+        $httpd->zone_becomes('/cgi-bin/', 'a reset is the same',
+                             Queued => 2 + keys %stays, Gone => 1 + keys %leaves);
         my $before = switches($httpd);
         sleep 0.5;
         cmp_ok switches($httpd) - $before, '<', 2000, 'the others are not polled all the time';
 
         $httpd->graceful;
         $httpd->zone_becomes('/cgi-bin/', 'a reload leaves them in the queue',
-                             Queued => 1 + keys %stays, Gone => 1 + keys %leaves, Active => 1);
+                             Queued => 2 + keys %stays, Gone => 1 + keys %leaves, Active => 1);
         my $later = $httpd->ask('/cgi-bin/heavy?id=later');
-        $httpd->zone_becomes('/cgi-bin/', 'a later request waits', Queued => 2 + keys %stays);
+        $httpd->zone_becomes('/cgi-bin/', 'a later request waits', Queued => 3 + keys %stays);
         $httpd->open_gate('hold');
         is_deeply statuses(answers($hold, $later)), { 200 => 2 }, 'it is answered';
         my @order = map { /^(?:start|end) (\S+)/ } $httpd->record;
         is_deeply [ grep { !($_ % 2) || $order[$_] eq $order[ $_ - 1 ] } 0 .. $#order ],
             [ 0 .. $#order ], 'one program at a time';
         is_deeply [ sort map { /^start (\S+)/ } $httpd->record ],
-            [ sort qw(hold later tls), keys %stays ], '... for the requests that kept their slots';
+            [ sort qw(hold later reset tls), keys %stays ], '... for the requests that kept their slots';
         is $order[-1], 'later', '... in the order of the queue';
         $httpd->zone_becomes('/cgi-bin/', 'the zone is at rest', Active => 0, Queued => 0,
-                             Admitted => 3 + keys %stays, Gone => 1 + keys %leaves);
+                             Admitted => 4 + keys %stays, Gone => 1 + keys %leaves);
         wait_for {
-            1 + keys %stays == grep { /id=(?!later)\S+ zone=\S*\/cgi-bin\/ status=queued / }
+            2 + keys %stays == grep { /id=(?!later)\S+ zone=\S*\/cgi-bin\/ status=queued / }
                                     $httpd->access_log
         } 'the access log has their zone and says queued';
 
