@@ -1,5 +1,5 @@
-/* auto.c - automatic limits, as a capability: the setup of the agent, its messages, and
- * outputs.
+/* auto.c - automatic limits, as a capability: setup of the agent's duty, its messages,
+ * and outputs.
  */
 #include <errno.h>
 
@@ -18,7 +18,7 @@
 
 APLOG_USE_MODULE(admission);
 
-/* ---- what it is told -------------------------------------------------------- */
+/* ---- setup ------------------------------------------------------------------ */
 
 static bool counts(const admission_zone_t *zone)
 {
@@ -34,7 +34,7 @@ static agent_zone_t describe(const admission_zone_t *zone)
                            .is_dry = zone->dry_run };
 }
 
-/* ---- what it says ----------------------------------------------------------- */
+/* ---- log -------------------------------------------------------------------- */
 
 static void tell(void *data, const agent_news_t *news)
 {
@@ -42,8 +42,8 @@ static void tell(void *data, const agent_news_t *news)
 
     if (news->has_braked) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0134)
-                     "zone %s: memory ran out, limit %u -> %u: %s; a lower "
-                     "maximum, or more memory, prevents that",
+                     "zone %s: memory ran out, limit %u -> %u: %s; to prevent "
+                     "this, set a lower maximum or add memory",
                      news->zone->name, news->before, news->now, news->sentence);
         return;
     }
@@ -55,8 +55,8 @@ static void tell(void *data, const agent_news_t *news)
 static void tell_missing(void *data, const char *words)
 {
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, (server_rec *)data, ADMLOGNO(0136)
-                 "MaxConcurrent auto cannot see here: %s; it works with what "
-                 "there is",
+                 "MaxConcurrent auto cannot read here: %s; limits are computed "
+                 "without these",
                  words);
 }
 
@@ -84,7 +84,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     return tuned;
 }
 
-/* ---- what is kept over stop and start ---------------------------------------- */
+/* ---- the state file ---------------------------------------------------------- */
 
 static const char *state_file(apr_pool_t *p, server_rec *s)
 {
@@ -107,7 +107,7 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
     if (*path && setup->state_fd < 0) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0138)
-            "AdmissionStateFile %s cannot be used: what limits find is "
+            "AdmissionStateFile %s cannot be used; automatic limits are "
             "lost when httpd stops",
             path);
     }
@@ -116,7 +116,7 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 
 /* ---- outputs ---------------------------------------------------------------------- */
 
-/* All zeros where no limit is measured. */
+/* @return zeros for a zone without an automatic limit. */
 static adm_auto_t found(const admission_view_t *view)
 {
     adm_auto_t shown = { .is_known = false };
@@ -170,7 +170,6 @@ ZONE_FIELDS(ADMISSION_ZONE_VALUE)
 static const admission_field_t zone_fields[] = { ZONE_FIELDS(
     ADMISSION_ZONE_ROW){ .name = NULL } };
 
-/* Why the limit is what it is. */
 static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
 {
     char sentence[ADM_AUTO_SENTENCE];

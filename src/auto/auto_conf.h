@@ -9,7 +9,7 @@
 #include "module/parse.h"
 #include "module/limit.h"
 
-/** In the configuration of the main server. */
+/** Part of the main server's configuration. */
 typedef struct auto_conf_t {
     const char *state_file; /* NULL: unset; "": off */
 } auto_conf_t;
@@ -27,8 +27,8 @@ static inline const char *auto_conf_parse(apr_pool_t *p, const char *min,
 
 #else
 
-/** Read the arguments of MaxConcurrent auto; each may be NULL. @return what is wrong with
- *  them; NULL: nothing. */
+/** Read the arguments of MaxConcurrent auto; each may be NULL. @return an error, or
+ *  NULL. */
 const char *auto_conf_parse(apr_pool_t *p, const char *min, const char *max,
                             admission_limit_t *limit);
 

@@ -1,8 +1,8 @@
-/* auto_duty.c - the duty of the agent that sets limits that find themselves.
+/* auto_duty.c - the agent's duty that sets automatic limits.
  * Called by agent.
  *
- * One pass over the zones: look at each, share the memory among them, then ask the
- * law. What it decides is in src/law, docs/dev/auto.md explains it.
+ * Each pass samples the zones, divides the memory among them, and lets law_tune()
+ * choose each limit. docs/dev/auto.md explains the algorithm.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,32 +19,32 @@
 
 #define GLANCE_USEC LAW_TUNE_GLANCE_USEC
 #define TICK_USEC (250 * ADM_USEC_PER_MSEC)
-/* A zone in which nothing happens. */
+/* Between two samples of an idle zone. */
 #define IDLE_USEC ADM_USEC_PER_SEC
 
-/* Somebody who reads the log wants to know how it is, not each step. */
+/* Minimum between two log messages of a zone: its limit can change several times per
+ * second. */
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 
-/* What is kept in the file is written so often, of limits that have held for so
- * long. */
+/* Interval of writing the state file, and minimum age of a limit written to it. */
 #define KEEP_USEC (30 * ADM_USEC_PER_SEC)
 
-/* More of a zone are not watched. */
+/* Maximum number of programs sampled per zone. */
 #define PROGRAMS_MOST 1024
 
-/* A zone may want memory for half as many more as it runs now. */
+/* A zone's claim on memory is at most 1.5 times its limit. */
 #define GROWTH 3 / 2
 
 typedef struct tuned_t {
     const agent_zone_t *zone;
     law_tune_t law;
-    adm_auto_work_t work, before;  /* of this look, of the last one */
+    adm_auto_work_t work, before;  /* of this sample, of the previous one */
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
-    uint32_t programs;             /* how many these are */
+    uint32_t programs;             /* entries in sizes */
     adm_usec_t looked_at;
-    bool is_looked;    /* in this pass */
-    bool is_due;       /* its limit was raised, and nobody was told */
-    agent_kept_t kept; /* in the file; limit and need 0: nothing is */
+    bool is_looked;    /* sampled in this pass */
+    bool is_due;       /* limit stored, but permits not granted yet */
+    agent_kept_t kept; /* line in the file; limit and need 0: none */
     uint32_t told_limit;
     uint32_t told_brakes;
     _Atomic adm_usec_t next_tell;
@@ -59,19 +59,19 @@ static struct {
     uint32_t count;
     agent_sense_t *sense;
     adm_usec_t next_glance, next_tick, next_idle, next_keep;
-    char *text;     /* of the file of what is kept */
-    bool is_dozing; /* until it is woken, or looks at idle zones */
+    char *text;     /* content of the state file */
+    bool is_dozing; /* all zones are idle; the next request wakes the agent */
 } all;
 
-/* ---- begin -------------------------------------------------------------------- */
+/* ---- start -------------------------------------------------------------------- */
 
 static law_tune_rules_t rules_of(const agent_zone_t *zone)
 {
     return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
 }
 
-/* What the agent before this one left in the segment; a number that was
- * configured before; what was found before httpd was started. */
+/* Start with the first of these that exists: the previous agent's state in the
+ * segment; the zone's limit from an earlier configuration; the state file. */
 static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
 {
     uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
@@ -135,10 +135,10 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
     }
 }
 
-/* ---- look ---------------------------------------------------------------------- */
+/* ---- sample -------------------------------------------------------------------- */
 
-/* Without the zone's lock nothing is known but how many run: the rest is seen at
- * the next look. */
+/* If the zone's lock is busy, the sample has only the numbers that need no lock; the
+ * next sample covers the rest. */
 static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     tuned->before = tuned->work;
@@ -148,7 +148,7 @@ static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
                       tuned->sizes, PROGRAMS_MOST, &tuned->programs)
             == APR_SUCCESS
         && tuned->looked_at == 0) {
-        tuned->before = tuned->work; /* nothing has happened yet */
+        tuned->before = tuned->work; /* the first sample has no predecessor */
     }
 }
 
@@ -163,9 +163,9 @@ static uint64_t live_kb(const tuned_t *tuned)
     return sum;
 }
 
-/* ---- share ------------------------------------------------------------------------ */
+/* ---- divide the memory ------------------------------------------------------------ */
 
-/* What the programs of a zone have, or may come to need soon. */
+/* @return KiB that the zone's programs have, or could need soon. */
 static uint64_t wanted_kb(const tuned_t *tuned)
 {
     uint64_t need = law_tune_need_kb(&tuned->law);
@@ -177,8 +177,8 @@ static uint64_t wanted_kb(const tuned_t *tuned)
     return want > live ? want : live;
 }
 
-/* Each zone may use what the others do not claim. @return KiB that the shares are
- * of. */
+/* Divide the memory among the zones by their claims.
+ * @return the whole in KiB: available memory and the programs of all zones. */
 static uint64_t share_memory(const agent_seen_t *seen)
 {
     uint64_t whole = seen->available_kb;
@@ -196,8 +196,9 @@ static uint64_t share_memory(const agent_seen_t *seen)
     return whole;
 }
 
-/* What is available to one zone: the whole less what it has and what others are to
- * have; but no more than there is, for others may still have what is its part. */
+/* @return KiB available to one zone: the whole without the zone's own programs and the
+ * parts of the others; at most what is available now, because other zones can still
+ * use more than their parts. */
 static uint64_t available_kb(uint32_t number, uint64_t whole, uint64_t there_is)
 {
     uint64_t taken = live_kb(&all.zones[number]);
@@ -268,7 +269,8 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
 
     fill_ended(tuned, &sample);
     if (work->limit != said) {
-        /* Somebody else sets it now: that tells nothing of ours. */
+        /* An override or another limit applies, so the wait tells nothing about
+         * the automatic limit. */
         sample.waited_permille = 0;
     }
     return sample;
@@ -294,7 +296,7 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
     }
 }
 
-/* ---- tell ------------------------------------------------------------------------- */
+/* ---- log -------------------------------------------------------------------------- */
 
 static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
@@ -321,9 +323,10 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     all.setup->tell(all.setup->data, &news);
 }
 
-/* ---- keep ------------------------------------------------------------------------- */
+/* ---- the state file --------------------------------------------------------------- */
 
-/* @return whether what is kept of the zone is another thing now. */
+/* Update the zone's line, if its limit has been held for KEEP_USEC.
+ * @return whether it was updated. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
@@ -344,7 +347,7 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
     return true;
 }
 
-/* Zones of which nothing new is known keep their line. */
+/* Write the file; zones without an update keep their previous line. */
 static void keep(adm_usec_t now)
 {
     bool is_new = false;
@@ -375,7 +378,6 @@ static void keep(adm_usec_t now)
 
 /* ---- a pass ------------------------------------------------------------------------- */
 
-/* An idle zone costs a look a second. */
 static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 {
     return with_idle || tuned->work.active || tuned->work.queued

@@ -1,5 +1,5 @@
-/* auto_duty.h - the duty of the agent that sets automatic limits.
- * Called by agent; its setup is filled in by src/httpd.
+/* auto_duty.h - the agent's duty that sets automatic limits.
+ * Called by agent, with a setup that auto.c fills in.
  */
 #ifndef AGENT_TUNE_H
 #define AGENT_TUNE_H
@@ -7,19 +7,19 @@
 #include "agent/agent_duty.h"
 #include "auto_view.h"
 
-/** A zone whose limit finds itself. */
+/** A zone with an automatic limit. */
 typedef struct agent_zone_t {
     const char *name;
     adm_zone_t handle;
     uint32_t min;
     uint32_t max;
-    bool is_dry; /* nothing is limited: the limit is an estimate */
+    bool is_dry; /* dry run: the limit is only an estimate */
 } agent_zone_t;
 
-/** A change of such a limit, for the log. */
+/** A change of a limit, for the log. */
 typedef struct agent_news_t {
     const agent_zone_t *zone;
-    uint32_t before; /* the limit that was last told */
+    uint32_t before; /* the limit that was logged last */
     uint32_t now;
     bool has_braked; /* memory ran out */
     const char *reason;
@@ -29,16 +29,15 @@ typedef struct agent_news_t {
 typedef struct agent_tune_setup_t {
     const agent_zone_t *zones;
     uint32_t count;
-    int state_fd; /* file of what is kept across restarts, open for reading
-                   * and writing; -1: none */
+    int state_fd; /* AdmissionStateFile, open for reading and writing;
+                   * -1: none */
     void (*tell)(void *data, const agent_news_t *news);
     void (*tell_missing)(void *data,
-                         const char *words); /* what cannot be seen */
+                         const char *words); /* unreadable system files */
     void *data;
 } agent_tune_setup_t;
 
-/** The setup is an agent_tune_setup_t. It starts with what the agent before this one left
- *  of each zone. */
+/** The setup is an agent_tune_setup_t. Continues from the previous agent's state. */
 extern const agent_duty_t agent_tune_duty;
 
 #endif

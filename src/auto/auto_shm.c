@@ -1,8 +1,6 @@
-/* auto_shm.c - limits that find themselves: what the agent measures, and sets.
+/* auto_shm.c - automatic limits in shared memory: measurements of a zone, the state of
+ * the algorithm, and the limit.
  * Called by auto_duty and auto.
- *
- * The law is in src/law, what it is told in src/agent; here is what they share
- * with the requests.
  */
 #include <stdio.h>
 
@@ -19,9 +17,9 @@
 
 const adm_part_t adm_part_auto = { .of_zone = sizeof(auto_rec_t) };
 
-/* ---- what is measured ----------------------------------------------------------- */
+/* ---- measurements --------------------------------------------------------------- */
 
-/* The size of each that was sampled. */
+/* Copy the sizes of the zone's programs, an entry per permit. @return their number. */
 static uint32_t copy_sizes_locked(const adm_segment_t *segment,
                                   const adm_zone_rec_t *zone, uint32_t *sizes,
                                   uint32_t room)
@@ -85,7 +83,7 @@ bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
     return rec && (atomic_load(&rec->active) || atomic_load(&rec->queued));
 }
 
-/* ---- what is kept ----------------------------------------------------------------- */
+/* ---- the state -------------------------------------------------------------------- */
 
 bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
                    law_tune_t *state)
@@ -148,7 +146,7 @@ bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
     }
     adm_limit_set(rec, ADM_LIMIT_AUTO, limit);
     ADM_FAULT(auto_set);
-    /* The unlock hands out what a raised limit allows. */
+    /* Unlocking grants the permits that a raised limit adds. */
     rec = adm_zone_lock_for(segment, zone.idx, ADM_LOCK_BRIEF_USEC, &rv);
     if (rec) {
         adm_history_note_limit_locked(segment, rec, now);
@@ -193,9 +191,10 @@ bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
     return true;
 }
 
-/* ---- what is shown ---------------------------------------------------------------- */
+/* ---- outputs ---------------------------------------------------------------------- */
 
-/* The agent writes for a microsecond, four times a second; or it was killed. */
+/* Enough: a write takes a microsecond. If all fail, the agent was killed while
+ * writing. */
 #define TRIES 4
 
 void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
@@ -214,7 +213,7 @@ void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
         return;
     }
     *shown = law_tune_show(&state, at);
-    /* While nothing runs the agent may be silent for longer. */
+    /* While the zone is idle, the agent sleeps and the term expires. */
     if (adm_limit_is_past_term(rec, now)
         && !(atomic_load(&rec->watch) & ADM_WATCH_ENTER)) {
         shown->reason = LAW_TUNE_SILENT;
@@ -242,11 +241,11 @@ static void say_memory(const adm_auto_t *shown, char *text)
 static void say_throughput(const adm_auto_t *shown, uint32_t limit, char *text)
 {
     say(text,
-        "%u serve %llu.%llu requests a second, and more programs serve no "
-        "more: they wait for something else%s",
+        "%u serve %llu.%llu requests per second, and more programs would not "
+        "serve more: they wait for something else%s",
         limit, (number_t)shown->requests_1000s / 1000,
         (number_t)shown->requests_1000s / 100 % 10,
-        shown->program_mb ? "" : "; the memory of the programs is not known");
+        shown->program_mb ? "" : "; their memory is not known");
 }
 
 void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
@@ -258,26 +257,25 @@ void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
         break;
     case LAW_TUNE_PROCESSORS:
         say(text,
-            "the processors are busy (%u %%): more programs would only "
-            "wait for them",
+            "the CPUs are busy (%u %%): more programs would only wait for "
+            "them",
             shown->busy_permille / 10);
         break;
     case LAW_TUNE_THROUGHPUT:
         say_throughput(shown, limit, text);
         break;
     case LAW_TUNE_IDLE:
-        say(text, "nobody waits, so nothing is learnt: %u is what was found",
-            limit);
+        say(text, "no request waits, so %u is not tested further", limit);
         break;
     case LAW_TUNE_NEW:
-        say(text, "a program is larger than any before and grows: no other is "
-                  "started beside it until its size is known");
+        say(text, "a program is larger than any before and still grows: no "
+                  "other program starts until its size is known");
         break;
     case LAW_TUNE_BRAKE:
-        say(text, "memory ran out: processes stalled for it");
+        say(text, "memory ran out, and processes stalled");
         break;
     case LAW_TUNE_BOUNDS:
-        say(text, "%u is the minimum or the maximum that is configured", limit);
+        say(text, "%u is the configured minimum or maximum", limit);
         break;
     case LAW_TUNE_ESTIMATE:
         say(text,
@@ -286,14 +284,14 @@ void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
             limit);
         break;
     case LAW_TUNE_START:
-        say(text, "it grows while that serves more");
+        say(text, "it grows while a higher limit serves more requests");
         break;
     case LAW_TUNE_SILENT:
-        say(text, "the agent that finds it has been silent for 3 s or more: at "
-                  "most what surely fits into memory");
+        say(text, "the agent has not updated it for 3 s or more, so it is at "
+                  "most what certainly fits into memory");
         break;
     default:
-        say(text, "nothing is known of it yet");
+        say(text, "nothing has been measured yet");
         break;
     }
 }

@@ -1,5 +1,5 @@
-/* auto_state.c - what is kept of zones over stop and start, in a file.
- * Called by auto_duty.
+/* auto_state.c - the state file, which preserves automatic limits across stop and
+ * start.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,12 +15,12 @@
 #define WORD "zone "
 #define CHECK_DIGITS 16
 
-/* The world changes. */
+/* Maximum age of a line: load and programs change. */
 #define KEPT_SEC (7 * 24 * 3600)
 #define CLOCKS_DIFFER_SEC 60
 
-/* FNV-1a: against half a line and an editor's hand, not against an enemy, who
- * could write a right line as well. */
+/* FNV-1a: detects truncated and edited lines. Not against forgery: a forger
+ * could compute it, too. */
 static uint64_t check_of(const char *text, size_t length)
 {
     uint64_t check = UINT64_C(0xcbf29ce484222325);
@@ -41,12 +41,12 @@ void agent_state_read(int fd, char *text)
                     (off_t)length);
         length += got > 0 ? (size_t)got : 0;
     }
-    /* One that does not end here is not ours. */
+    /* A file that does not end here is too large to be ours. */
     text[got == 0 ? length : 0] = '\0';
 }
 
-/* @return whether a number up to @a most and a space follow, which are then
- * behind @a text. */
+/* Read a number up to @a most and a space, and move @a text behind them.
+ * @return whether they were there. */
 static bool take_number(const char **text, uint64_t most, uint64_t *number)
 {
     char *rest;
@@ -63,7 +63,7 @@ static bool take_number(const char **text, uint64_t most, uint64_t *number)
     return true;
 }
 
-/* One line without its end. @return whether it is a whole one of this zone. */
+/* Read a line without its newline. @return whether it is valid and of this zone. */
 static bool read_line(const char *line, size_t length, const char *name,
                       agent_kept_t *kept)
 {
@@ -102,7 +102,7 @@ bool agent_state_find(const char *text, const char *name, agent_kept_t *kept)
     while (*text) {
         size_t length = strcspn(text, "\n");
 
-        /* The last line may be half written, also where its end is missing. */
+        /* A last line without a newline is incomplete. */
         if (text[length] == '\n' && read_line(text, length, name, &found)) {
             *kept = found;
             is_found = true;

@@ -1,10 +1,8 @@
-/* law_share.c - how those that want more than there is share it.
- * Called by src/agent.
- */
+/* law_share.c - divides a resource fairly among claims (max-min fairness). */
 #include "law_share.h"
 
-/* Those that want no more than an equal part of what is left get it.
- * @return how many. */
+/* Grant in full the claims up to @a equal.
+ * @return their number. */
 static uint32_t satisfy(law_share_t *shares, uint32_t count, uint64_t equal,
                         uint64_t *left)
 {

@@ -1,20 +1,20 @@
-/* law_share.h - how those that want more than there is share it.
- * Called by src/agent. Pure functions: no clock, no memory, no system call.
+/* law_share.h - divides a resource fairly among claims (max-min fairness).
+ * Called by auto_duty. Pure functions: no clock, no memory, no system call.
  */
 #ifndef LAW_SHARE_H
 #define LAW_SHARE_H
 
 #include <stdint.h>
 
-/** One that wants a part. */
+/** A claim. */
 typedef struct law_share_t {
     uint64_t wanted;
-    uint64_t part; /* what it gets, at most what it wants */
+    uint64_t part; /* result, at most `wanted` */
 } law_share_t;
 
 /**
- * Share @a whole: who wants less than an equal part gets what it wants, and those
- * who want more get equal parts of the rest. The parts add up to @a whole at most.
+ * Divide @a whole: claims below an equal part are granted in full, the others get
+ * equal parts of the rest. The sum of the parts is at most @a whole.
  */
 void law_share(law_share_t *shares, uint32_t count, uint64_t whole);
 

@@ -1,8 +1,7 @@
-/* law_tune.c - the law of `MaxConcurrent auto`: a limit that finds itself.
- * Called by the agent, once a glance.
+/* law_tune.c - the algorithm of `MaxConcurrent auto`.
  *
- * Whatever the state and the sample contain, the limit is between the bounds
- * and every number of the state stays finite.
+ * For any state and sample, the limit stays between the bounds and every number
+ * of the state stays finite.
  */
 #include "law_tune.h"
 
@@ -12,25 +11,26 @@
 #include "law_tune_number.h"
 #include "law_tune_search.h"
 
-/* 20 glances a second find a program's growth in time; decisions need enough
- * requests in each tick. */
+/* Samples are taken 20 times per second, to detect the growth of programs in time;
+ * decisions need more requests than one sample has. */
 #define TICK_SEC 0.25
-/* Rounding must not make a tick one glance longer. */
+/* Rounding must not make a tick one sample longer. */
 #define TICK_SLACK_SEC 1e-3
 
-/* Larger numbers are garbage: a century, and more than any httpd has. */
+/* Larger numbers are invalid: more than a century, and more than any httpd has. */
 #define USEC_MOST (UINT64_C(1) << 52)
 #define COUNT_MOST LAW_TUNE_MOST
 #define KB_MOST (UINT64_C(1) << 42)
 
-/* What starts has not shown its size yet: at most twice what runs. */
+/* Maximum ratio of the limit to the running programs, because new programs have not
+ * shown their size yet. */
 #define RAMP 2
 
-/* The cap falls at once and rises in steps of a sixteenth: the noise of its
+/* The cap falls immediately and rises by a sixteenth or more: noise of its
  * inputs must not end every measurement. */
 #define CAP_STEP(cap) ((cap) < 16 ? 1 : (cap) / 16)
 
-/* ---- what comes in -------------------------------------------------------------- */
+/* ---- input ---------------------------------------------------------------------- */
 
 static law_tune_rules_t clean_rules(const law_tune_rules_t *rules)
 {
@@ -115,7 +115,7 @@ static void make_sane(law_tune_t *tune, const law_tune_rules_t *rules,
               law_tune_between(sample->limit, rules->min, rules->max), now);
     }
     else if (tune->now <= 0) {
-        /* It was remembered, without a clock. */
+        /* law_tune_remember() had no clock. */
         tune->now = tune->since = now;
         law_tune_search_begin(&tune->search, tune->search.mode,
                               tune->search.target, now);
@@ -157,8 +157,8 @@ static uint32_t ramped(const law_tune_sample_t *sample,
     return law_tune_larger(most, rules->min);
 }
 
-/* @return whether what programs need is known: then the forecast learns from a
- * brake, and no other memory of it is needed. */
+/* @return whether the need of programs is known: then a brake corrects the forecast,
+ * and the brake's own ceiling is not needed. */
 static bool is_forecast(const law_tune_t *tune)
 {
     return tune->memory.ended >= 1 && LAW_TUNE_HAS(FORECAST);
@@ -188,7 +188,7 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     }
 }
 
-/* @return the limit that brake, size of the first program or search ask for. */
+/* @return the limit of the brake, of the cold-start gate or of the search. */
 static uint32_t wanted(law_tune_t *tune, const law_tune_sample_t *sample,
                        const law_tune_view_t *view, double stall,
                        law_tune_reason_t *reason)
@@ -251,7 +251,8 @@ static void guard(law_tune_t *tune, const law_tune_rules_t *rules, uint32_t cap,
 
 /* ---- one sample ------------------------------------------------------------------------ */
 
-/* What memory leaves, between the bounds: the minimum is the administrator's. */
+/* @return the limit that memory allows, between the bounds: the minimum applies even if
+ * memory is short. */
 static uint32_t cap_of(law_tune_t *tune, const law_tune_rules_t *rules,
                        const law_tune_sample_t *sample, bool is_new)
 {
@@ -310,10 +311,11 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     return tune->limit;
 }
 
-/* ---- where nothing is limited --------------------------------------------------------- */
+/* ---- dry run -------------------------------------------------------------------------- */
 
-/* What is served, at the best, by programs that do not wait for each other; and
- * room for idle hands. Both fade a little, for the day may change. */
+/* The estimate is highest rate * lowest service time (Little's law: programs that do
+ * not wait for each other), with room for permits in transit. Both values fade,
+ * because the load can change. */
 #define ESTIMATE_ROOM 1.25
 #define ESTIMATE_FADES 0.01
 
@@ -373,7 +375,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     return limit;
 }
 
-/* ---- what others ask ------------------------------------------------------------------ */
+/* ---- queries -------------------------------------------------------------------------- */
 
 uint32_t law_tune_safe(const law_tune_t *tune, const law_tune_rules_t *rules)
 {

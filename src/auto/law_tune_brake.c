@@ -1,30 +1,30 @@
-/* law_tune_brake.c - fewer programs while processes stall for memory.
+/* law_tune_brake.c - memory back-off: fewer programs while processes stall for memory.
  * Called by law_tune.
  *
- * The last resort: when it acts, memory has run out already.
+ * The last resort: memory has already run out.
  */
 #include "law_tune_brake.h"
 
 #include "law_tune_number.h"
 
-/* Without thrash the share of stalls is below 0.03, in a thrash above 0.9. */
+/* Part of the time with stalls: below 0.03 normally, above 0.9 while thrashing. */
 #define STALLED 0.10
 #define CALM 0.02
 #define CALM_SEC 2
 
-/* What is left after a cut; the next one a second later, when programs that
- * ended since have given their memory back. */
+/* Part of the running programs that a cut leaves. The next cut follows a second later,
+ * after programs have ended and released memory. */
 #define CUT 0.7
 #define CUT_SEC 1
 
-/* The ceiling stands for 5 s and rises by 1 each 5 s. It stands twice as long
- * when the brake before was less than a minute ago. */
+/* The ceiling remains for 5 s, then rises by 1 every 5 s. If the previous brake was
+ * less than a minute ago, the ceiling remains twice as long as then. */
 #define CEILING_SEC 5
 #define AGAIN_SEC 60
 #define WAIT_MOST_SEC 300
 
-/* Stalls that last 10 s while a tenth of the memory is available are those of
- * others, for example of a control group at its own limit. */
+/* Stalls that last 10 s while a tenth of the memory is available have another cause,
+ * for example a control group at its own limit. */
 #define HELPS_SEC 10
 #define AMPLE_PART 10
 
@@ -58,7 +58,7 @@ static void begin(law_tune_brake_t *brake, const law_tune_sample_t *sample,
     brake->times++;
     brake->began = now;
     brake->before = limit;
-    /* The agent was not at work for a while, and another limit is in force. */
+    /* A lower limit is in force if the agent was stopped for a while. */
     brake->limit = sample->limit > 0 && sample->limit < limit ? sample->limit
                                                               : limit;
     brake->ceiling = most > min + 1 ? most - 1 : min;

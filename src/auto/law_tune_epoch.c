@@ -1,20 +1,20 @@
-/* law_tune_epoch.c - what one limit yields.
+/* law_tune_epoch.c - measurement intervals: the throughput of one limit.
  * Called by law_tune and law_tune_search.
  */
 #include "law_tune_epoch.h"
 
 #include "law_tune_number.h"
 
-/* Shorter than this the ticks themselves, of 250 ms, are the noise. */
+/* Minimum; in a shorter epoch the ticks of 250 ms would be the noise. */
 #define LEAST_SEC 1
-/* Two of these and the time to settle fit into a minute with a climb's steps. */
+/* Maximum; the steps of a climb and the time to settle must fit into a minute. */
 #define MOST_SEC 8
-/* Programs so slow that fewer than 3 end in it are given more. */
+/* Maximum if fewer than 3 requests have finished, because programs are slow. */
 #define FEW 3
 #define MOST_SEC_FOR_FEW 20
-/* More are not waited for: with a variation of 100 % they give 5 %. */
+/* Enough requests: an error of 5 % at a variation of 100 %. */
 #define MOST_SERVED 400
-/* All that run have to be replaced at least once. */
+/* All running programs must have been replaced at least once. */
 #define ROUNDS 1.5
 
 void law_tune_epoch_begin(law_tune_epoch_t *epoch, double now, double skip_sec)
@@ -26,7 +26,7 @@ void law_tune_epoch_begin(law_tune_epoch_t *epoch, double now, double skip_sec)
 void law_tune_epoch_add(law_tune_epoch_t *epoch, const law_tune_tick_t *tick,
                         double now)
 {
-    /* A microsecond of rounding is forgiven. */
+    /* Tolerates a microsecond of rounding. */
     if (now - tick->sec < epoch->from - 1e-6) {
         return;
     }
@@ -94,7 +94,7 @@ bool law_tune_epoch_is_sane(const law_tune_epoch_t *epoch, double now)
 {
     const law_tune_tick_t *sum = &epoch->sum;
 
-    /* An epoch is put off by seconds, never by an hour. */
+    /* An epoch starts at most some seconds in the future. */
     return law_tune_is_within(&epoch->from, 0, now + 60)
            && law_tune_epoch_tick_is_sane(sum);
 }

@@ -1,5 +1,4 @@
-/* law_tune_field.c - what an `auto` zone shows beside its limit.
- * Called by whatever shows a zone.
+/* law_tune_field.c - what the outputs show of an automatic limit.
  */
 #include <stddef.h>
 
@@ -26,7 +25,7 @@ const char *law_tune_field_reason(uint64_t reason)
     return reason < LAW_TUNE_REASONS ? reasons[reason] : "unknown";
 }
 
-/* A number of the state, whatever its bits are. */
+/* @return a scaled number of the state, rounded; 0 if it is invalid. */
 static uint64_t whole(const double *number, double scale)
 {
     return law_tune_is_within(number, 0, LAW_TUNE_HUGE)

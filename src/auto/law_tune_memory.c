@@ -1,60 +1,62 @@
-/* law_tune_memory.c - how many programs the memory has room for.
+/* law_tune_memory.c - forecast: how many programs fit into memory.
  * Called by law_tune.
  *
- * Pressure gives no warning: between "all fits" and "everything stalls" lies
- * less than a tenth of a second. So the room is computed from the peaks of the
- * programs that have ended, before more are started.
+ * Memory pressure gives no warning: from "all programs fit" to "all processes
+ * stall" takes less than 0.1 s. The number is therefore computed in advance, from
+ * the peaks of programs that have ended.
  */
 #include "law_tune_memory.h"
 
 #include "law_tune_number.h"
 
-/* Kept free: a twentieth, because available memory is an estimate of the kernel
- * and other processes breathe; 50 MiB on small machines. */
+/* Reserve: a twentieth of the memory, because the kernel only estimates available
+ * memory and other processes vary; at least 50 MiB. */
 #define RESERVE_PART 20
 #define RESERVE_LEAST_KB (50 * 1024.0)
 
-/* The slow mean spans 50 programs, enough for a spread; the quick one 10, so
- * that a change of what is served is seen in one round of programs. */
+/* Weights of the moving means: the slow mean needs enough programs for a variance;
+ * the quick mean follows a change of the requests within about 10 programs. */
 #define SLOW_WEIGHT 0.01
 #define QUICK_WEIGHT 0.1
 
-/* Of c programs the sum exceeds c means by more than three standard deviations
- * once in 700 times. The square of it: the law takes no roots. */
+/* The sum of c programs exceeds c means by more than three standard deviations once in
+ * 700 times. Squared, to avoid a square root. */
 #define DEVIATIONS_SQUARED 9
 
-/* Other programs than those the slow mean is of: the mean of ten differs from it by
- * 1.5 deviations and a tenth. Of one kind, or of a lasting mixture, the mean of ten
- * stays within one deviation. Larger ones are believed at once, smaller ones when
- * three tens in a row were of them, for they may have come in a run. */
+/* Detects that other programs run than before: the mean of a batch of ten differs from
+ * the slow mean by 1.5 deviations and by a tenth. For the same programs, or a lasting
+ * mixture, it stays within one deviation. One batch of larger programs suffices;
+ * smaller programs need three batches in a row, because a short series of them can
+ * occur by chance. */
 #define BATCH 10
 #define UNLIKE_SQUARED (1.5 * 1.5)
 #define UNLIKE_PART 0.1
 #define UNLIKE_BATCHES 3
 
-/* A new kind of program is one a quarter larger than the largest known. */
+/* A program of a new kind is a quarter larger than the largest known program. */
 #define NEW_KIND 1.25
-/* It grows if it has gained 2 % within the last second. */
+/* A program still grows if it has gained 2 % within the last second. */
 #define GROWS 1.02
 #define FLAT_SEC 1.0
-/* One of a new kind that is not past its growth is taken for 1.5 times what it
- * has: it is most likely seen in the second half of its growth. */
+/* Expected final size of a growing program of a new kind, relative to its current
+ * size: most samples see it in the second half of its growth. */
 #define NEW_KIND_GROWTH 1.5
 
-/* What is above the mean of the peaks fades by half in 10 minutes. */
+/* The excess of the largest peak over the mean halves in 10 minutes. */
 #define FADE_PER_SEC 0.0012
-/* A need that was too small is expected to be a tenth larger; that is gone after
- * 25 s, so that excesses by chance, of programs that differ, do not add up. */
+/* A need that was too small is raised by a tenth. This decays within 25 s, so that
+ * random excesses of varying programs do not add up. */
 #define INFLATE 1.1
 #define DEFLATE_PER_SEC 0.004
 #define INFLATION_MOST 3.0
 
-/* Of is_young. */
+/* Values of is_young. */
 enum { YOUNG = 1, REMEMBERED = 2 };
 
 static double weight_of(double count, double all, double least)
 {
-    /* The first ones have equal weight, later ones that of a moving mean. */
+    /* The first programs have equal weight, later ones the weight of a moving
+     * mean. */
     double moving = law_tune_clamp(count * least, 0, 1);
 
     return law_tune_clamp(law_tune_larger(law_tune_ratio(count, all), moving),
@@ -83,7 +85,7 @@ static double largest_live(const law_tune_sample_t *sample)
     return largest;
 }
 
-/* One that is known and still runs keeps its size from being a surprise. */
+/* Let the largest size fade, but not below the programs that run. */
 static void forget_largest(law_tune_memory_t *memory,
                            const law_tune_sample_t *sample, double sec)
 {
@@ -95,7 +97,7 @@ static void forget_largest(law_tune_memory_t *memory,
     memory->largest_kb = law_tune_larger(faded, live);
 }
 
-/* @return whether the batch is not of the programs that the means are of. */
+/* @return whether the batch is of other programs than the means. */
 static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
 {
     double off = mean_kb - memory->mean_kb;
@@ -104,9 +106,9 @@ static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
            && off * off > UNLIKE_PART * UNLIKE_PART * mean_kb * mean_kb;
 }
 
-/* All that is known is of the last batch from now on; the largest, too: one that is
- * as large as those before is a new kind again. The quick mean stays above it: it
- * knows what was seen to run. */
+/* Discard everything except the last batch, including the largest size: a program as
+ * large as before counts as a new kind again. The quick mean does not fall, because it
+ * includes running programs. */
 static void begin_again(law_tune_memory_t *memory, double mean_kb)
 {
     double spread = memory->batch_square / memory->batch_ended
@@ -119,16 +121,17 @@ static void begin_again(law_tune_memory_t *memory, double mean_kb)
     memory->largest_kb = law_tune_larger(mean_kb, memory->batch_largest);
 }
 
-/* What is remembered may be of other programs, or of nobody knows what: it has to be
- * borne out by one of the first ten. */
+/* @return whether the values from before a restart are wrong: none of the first ten
+ * programs is at least half as large. */
 static bool is_refuted(const law_tune_memory_t *memory)
 {
     return memory->is_young == REMEMBERED
            && memory->batch_largest < memory->flat_kb / 2;
 }
 
-/* While the means move from one kind of program to another, their spread is that
- * of both together, which fits few programs; so they begin again. */
+/* Start the means again if other programs run now: while moving means change from one
+ * kind of program to another, the variance includes both kinds and would allow only a
+ * few programs. */
 static void compare_batch(law_tune_memory_t *memory)
 {
     double mean = memory->batch_kb / memory->batch_ended;
@@ -142,7 +145,7 @@ static void compare_batch(law_tune_memory_t *memory)
     if (refuted) {
         memory->recent_kb = mean;
     }
-    /* The first batch has some of those before. */
+    /* The first batch after a change still has some of the earlier programs. */
     if (is_larger || was_young || refuted || memory->unlike >= UNLIKE_BATCHES) {
         memory->is_young = is_larger && !was_young ? YOUNG : 0;
         memory->unlike = 0;
@@ -218,8 +221,8 @@ double law_tune_memory_need(const law_tune_memory_t *memory)
            * memory->inflation;
 }
 
-/* The programs may exceed their means together, or one of them may be the
- * largest known. */
+/* @return whether the budget suffices if all programs together exceed their means, or
+ * one program is as large as the largest. */
 static bool has_room(const law_tune_memory_t *memory, double base_kb,
                      double count, double budget_kb)
 {
@@ -232,7 +235,7 @@ static bool has_room(const law_tune_memory_t *memory, double base_kb,
     return left >= 0 && left >= one && left * left >= together;
 }
 
-/* What runs, when it has grown as far as it is expected to. */
+/* @return the expected final size of the running programs. */
 static double expected_of_live(const law_tune_memory_t *memory,
                                const law_tune_sample_t *sample)
 {
@@ -270,7 +273,7 @@ uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
             limit = half - 1;
         }
     }
-    /* One program's worth of error is none: those that run vary. */
+    /* Tolerates an error of one program, because the sizes vary. */
     if (!has_room(memory, expected_of_live(memory, sample), sample->programs,
                   budget_kb + need)) {
         fits = law_tune_between(fits, 0, sample->programs);
@@ -289,7 +292,7 @@ bool law_tune_memory_is_known(law_tune_memory_t *memory,
     if (largest > GROWS * memory->flat_kb || largest <= 0) {
         memory->flat_kb = largest;
         memory->flat_since = now;
-        /* Requests end, but no program was ever seen: there are none. */
+        /* Requests finish without a program ever seen: they start none. */
         return largest <= 0 && sample->served > 0;
     }
     if (now - memory->flat_since < FLAT_SEC) {
@@ -328,7 +331,7 @@ bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
 void law_tune_memory_was_wrong(law_tune_memory_t *memory,
                                const law_tune_sample_t *sample)
 {
-    /* A tenth below the budget: close to it the forecast was right. */
+    /* Within a tenth of the budget, the forecast was right. */
     if (sample->active * law_tune_memory_need(memory)
         <= 0.9 * law_tune_memory_budget(sample)) {
         memory->inflation = law_tune_clamp(memory->inflation * INFLATE, 1,

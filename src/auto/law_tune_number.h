@@ -1,5 +1,5 @@
-/* law_tune_number.h - arithmetic that no input can spoil.
- * Included by the files of the law of `MaxConcurrent auto`.
+/* law_tune_number.h - arithmetic that is safe for any input.
+ * Included by the law_tune files.
  */
 #ifndef LAW_TUNE_NUMBER_H
 #define LAW_TUNE_NUMBER_H
@@ -11,11 +11,11 @@
 /** Larger than any time, size or count here; its square is far from overflow. */
 #define LAW_TUNE_HUGE 1e15
 
-/** No limit is larger. */
+/** Maximum limit. */
 #define LAW_TUNE_MOST (1u << 20)
 
-/** @return whether a number of the state is between two others. Looks at the
- *  bits first: a comparison with NaN may trap. */
+/** @return whether @a number is from @a low to @a high. Checks the bits first,
+ *  because a comparison with NaN can trap. */
 static inline bool law_tune_is_within(const double *number, double low,
                                       double high)
 {
@@ -42,13 +42,13 @@ static inline uint32_t law_tune_between(uint32_t number, uint32_t low,
     return number < low ? low : number > high ? high : number;
 }
 
-/** @return a part of a whole, 0 when there is no whole. */
+/** @return the quotient; 0 if @a whole is 0. */
 static inline double law_tune_ratio(double part, double whole)
 {
     return whole > 1e-9 ? part / whole : 0;
 }
 
-/** @return the whole number at or above one between 0 and 2^31. */
+/** @return @a number, clamped to 0 to 2^31 - 1, rounded up. */
 static inline uint32_t law_tune_ceiling(double number)
 {
     uint32_t whole = (uint32_t)law_tune_clamp(number, 0, 2147483647.0);

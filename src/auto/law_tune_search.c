@@ -1,46 +1,44 @@
-/* law_tune_search.c - which limit serves most.
+/* law_tune_search.c - search for the limit with the highest throughput.
  * Called by law_tune.
  *
- * It compares what limits yield, in epochs of the zone's own throughput while
- * requests wait. Latency is no guide: under a lasting overload every baseline
- * of it learns the overload.
+ * Compares the throughput of limits, in epochs in which requests wait. Not by
+ * latency: under a lasting overload, any measured baseline includes the overload.
  */
 #include "law_tune_search.h"
 
 #include "law_tune_epoch.h"
 #include "law_tune_number.h"
 
-/* A tick counts when requests wait for most of it: only then is it the limit
- * that decides how much is served. */
+/* A tick counts if requests wait for this part of it: otherwise the throughput depends
+ * on the arrivals, not on the limit. */
 #define SATURATED 0.8
-/* No queue: requests wait for less than this of the last seconds. */
+/* Idle: requests wait for less than this part of the last seconds. */
 #define IDLE 0.2
 #define IDLE_SEC 3
 
-/* Processors count as busy a little below 1: the samples' edges blur. */
+/* CPUs count as busy slightly below 1, because samples are not exact. */
 #define BUSY 0.97
-/* Busy processors end the climb when httpd has at least half of them: on a
- * machine that others fill it takes up to its half, and no more. */
+/* Busy CPUs end the climb only if httpd uses at least half of them: next to other
+ * load, httpd may take its half. */
 #define OWN_PART 0.5
 
-/* A climb is in steps that few requests can tell apart: +50 % is seen with 30. */
+/* Steps of a climb: 30 requests suffice to measure a difference of 50 %. */
 #define STEP 1.5
 #define LONG_STEP 2.0
-/* A step has to bring this part of what it adds, to go on; near the plateau
- * little is left to gain, so a trial is content with less. */
+/* Minimum of law_tune_epoch_pays() to accept a higher limit; lower for a trial,
+ * because little is left to gain near the saturation point. */
 #define CLIMB_PAYS 0.4
 #define TRIAL_PAYS 0.1
-/* So much is seen with few requests: then the trial ends early. */
+/* A gain this large is certain after few requests, so the trial ends early. */
 #define CLEARLY_PAYS 0.6
 #define NEVER_CLEAR 1e9
-/* Above the product of rate and undisturbed service time: idle hands while one
- * permit passes to the next. */
+/* Saturation point relative to rate * undisturbed service time: permits are idle while
+ * they pass from one request to the next. */
 #define PLATEAU_ROOM 1.25
 
-/* A trial is a quarter up or down: small enough to cost little, large enough to
- * be seen. After each failure it waits twice as long, so that a limit that is
- * right is questioned for 5 % of the time at most. Fewer cost throughput while
- * they are tried: that is done less often. */
+/* A trial is a quarter up or a fifth down: small enough to cost little, large enough
+ * to measure. Each failure doubles the wait, so trials take at most 5 % of the time at
+ * the best limit. A lower limit costs throughput, so it is tried less often. */
 #define UP_TRIAL 1.25
 #define DOWN_TRIAL 0.8
 #define UP_WAIT 5.0
@@ -48,13 +46,13 @@
 #define DOWN_WAIT 15.0
 #define DOWN_WAIT_MOST 300.0
 
-/* Errors of the mean, for a variation of 100 %: 14 % for a step of a climb, 6 %
- * for what is held. A trial has to tell 3 % apart: as many as it can get. */
+/* Errors of the mean at a variation of 100 %: 14 % for a step of a climb, 6 % for the
+ * held limit, 3 % for a trial, which must measure small differences. */
 static const law_tune_need_t coarse = { 8, 0.02 };
 static const law_tune_need_t fine = { 20, 0.004 };
 static const law_tune_need_t careful = { 400, 0.001 };
 
-/* ---- small questions ---------------------------------------------------------- */
+/* ---- helpers ------------------------------------------------------------------ */
 
 static bool is_pressed(const law_tune_yield_t *yield)
 {
@@ -62,8 +60,8 @@ static bool is_pressed(const law_tune_yield_t *yield)
            && (yield->own >= OWN_PART || !LAW_TUNE_HAS(OWN));
 }
 
-/* Until what began under another limit has ended: 5 s are enough for a mean,
- * and a tick has to pass. */
+/* @return seconds until requests that started under another limit have finished; at
+ * least a tick, and 5 s are enough. */
 static double skip_for(double service)
 {
     return law_tune_clamp(1.2 * service, 0.25, 5);
@@ -77,7 +75,8 @@ static double skip(const law_tune_search_t *search)
                                             : service);
 }
 
-/* So few cannot keep as many processors at work as httpd does now. */
+/* @return the lowest limit to try: fewer programs could not use as many CPUs as httpd
+ * uses now. */
 static uint32_t least_for(const law_tune_yield_t *yield,
                           const law_tune_view_t *view)
 {
@@ -103,7 +102,7 @@ static void note_service(law_tune_search_t *search,
     }
 }
 
-/* ---- from mode to mode --------------------------------------------------------- */
+/* ---- changes of the mode -------------------------------------------------------- */
 
 static void settle(law_tune_search_t *search, law_tune_reason_t reason,
                    double now)
@@ -125,7 +124,7 @@ static void try_limit(law_tune_search_t *search, law_tune_mode_t mode,
     law_tune_epoch_begin(&search->epoch, now, skip(search));
 }
 
-/* Back to what was held, as if nothing had been tried. */
+/* Return to the held limit without a result. */
 static void give_up(law_tune_search_t *search, double now)
 {
     search->mode = LAW_TUNE_MODE_HOLD;
@@ -211,7 +210,7 @@ static bool is_off_by(double now, double before, double low, double high)
     return now < low * before || now > high * before;
 }
 
-/* The world has changed: what earlier trials told is worth nothing. */
+/* Discard the results of earlier trials if load or service time has changed. */
 static void notice_change(law_tune_search_t *search,
                           const law_tune_yield_t *yield, double now)
 {
@@ -233,7 +232,7 @@ static void notice_change(law_tune_search_t *search,
     search->reference = *yield;
 }
 
-/* The reference moves: three epochs make most of it. */
+/* Update the reference, a moving mean of about three epochs. */
 static void move_reference(law_tune_search_t *search,
                            const law_tune_yield_t *yield)
 {
@@ -300,7 +299,8 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
 
 /* ---- trials ------------------------------------------------------------------------ */
 
-/* @return whether it can be judged: with care, or early where it is @a clear. */
+/* @return whether the trial has a result: it was measured accurately, or its gain is at
+ * least @a clear. */
 static bool is_judged(law_tune_search_t *search, const law_tune_view_t *view,
                       double clear)
 {
@@ -351,9 +351,9 @@ static void down(law_tune_search_t *search, const law_tune_view_t *view)
         return;
     }
     yield = law_tune_epoch_yield(&search->epoch, search->target);
-    /* Of the best there was, else many small losses add up. */
+    /* Compared with the best rate: otherwise many small losses would add up. */
     search->best_rate = was.rate = law_tune_larger(was.rate, search->best_rate);
-    /* Processor time is known better than the rate. */
+    /* CPU time is measured more accurately than the rate. */
     same = was.own >= 0.9
                ? yield.own >= was.own - 0.01 && yield.rate >= 0.95 * was.rate
                : yield.rate >= 0.97 * was.rate;
@@ -381,7 +381,7 @@ void law_tune_search_begin(law_tune_search_t *search, law_tune_mode_t mode,
     search->mode = mode;
     search->reason = LAW_TUNE_START;
     search->target = search->hold = limit;
-    search->waited = 1; /* not idle until that is seen */
+    search->waited = 1; /* not idle until measured */
     search->up_wait = UP_WAIT;
     search->down_wait = DOWN_WAIT;
     search->next_up = now + UP_WAIT;
@@ -402,7 +402,7 @@ void law_tune_search_resume(law_tune_search_t *search, uint32_t limit,
     law_tune_epoch_begin(&search->epoch, now, 1);
 }
 
-/* The minimum was raised: what is measured is measured at it. */
+/* Move to a minimum that was raised, and measure there. */
 static void follow_min(law_tune_search_t *search, const law_tune_view_t *view)
 {
     if (search->target < view->min) {
@@ -413,7 +413,7 @@ static void follow_min(law_tune_search_t *search, const law_tune_view_t *view)
     }
 }
 
-/* Memory takes, and gives back what it took. */
+/* Follow the cap down, and up again to the limit before. */
 static void follow_cap(law_tune_search_t *search, const law_tune_view_t *view)
 {
     uint32_t target = search->target;
