@@ -1,20 +1,20 @@
--- share.lua - one limit over many servers: the one operation of the engine.
--- Run by Redis or Valkey, sent by mod_admission_redis.
+-- share.lua - one limit across servers: sync, the only operation of the engine.
+-- Sent by mod_admission_redis, run by Redis or Valkey.
 --
--- A server says what it may still use (has) and what it could use (want); it is told
--- what it may use from now on. docs/dev/fleet.md has the rules (R1 ...) and why they hold.
--- The engine never takes a permit away: it asks for it (target) and believes the
--- promise that comes back. What is lost here is learnt again from the servers.
+-- A server reports what it may still use (has) and what it could use (want); the reply is
+-- what it may use from now on. docs/dev/fleet.md has the rules (R1 ...) and their reasons.
+-- The engine never takes a permit away: it asks for it (target) and accepts the promises.
+-- Data that is lost here is recovered from the servers.
 --
--- KEYS[1]: the zone's hash. Its field '#' has what is known of the zone:
+-- KEYS[1]: the zone's hash. The field '#' is the record of the zone:
 local RUN, SINCE, SPAN, REGISTERED, LAST, TIGHT_AT, LEARNS = 1, 2, 3, 4, 5, 6, 7
--- and a field for each server what is known of it, oldest as the engine's time:
+-- and each other field is the record of a server; OLDEST is a time of the engine:
 local GRANTED, GEN, SEQ, WANT, OLDEST, LEASE_END, TARGET, SPOKEN, LIMIT, LEASE,
       HOLD, TIGHT, NAME = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 
 local LATE_MS, SLACK_MS, TIGHT_MS, FORGET_MS = 1000, 100, 300, 86400000
-local ALSO_ASKED = 4 -- servers, for one that has nothing
-local NAMED = 32 -- servers, of those that are told of
+local ALSO_ASKED = 4 -- servers asked for a permit for a server without one
+local NAMED = 32 -- maximum length of the list of servers
 
 local id, name, predecessor, run = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local function number(n) return tonumber(ARGV[n + 2]) end
@@ -23,7 +23,7 @@ local limit, lease, hold = number(8), number(9), number(10)
 local engine_time, age, span = number(11), number(12), number(13)
 local leaves, asks_who = number(14), number(15)
 
--- No server says more, or less than 0: it would be added to what others hold.
+-- No server sends more, or less than 0: a wrong value would change the sum of all grants.
 local MOST = { [3] = 2^53, [4] = 9e12, [5] = 1e6, [6] = 1e6, [8] = 1e6, [9] = FORGET_MS,
                [10] = FORGET_MS, [11] = 9e12, [12] = 9e12, [13] = 2 * FORGET_MS }
 for n, most in pairs(MOST) do
@@ -36,7 +36,7 @@ end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
--- What is known. What somebody else wrote is no record: then one was lost.
+-- Read the records. A field that another program wrote counts as a lost record.
 local zone, servers, ids, changed, is_spoilt = nil, {}, {}, {}, false
 local raw = redis.call('HGETALL', KEYS[1])
 for i = 1, #raw, 2 do
@@ -80,19 +80,20 @@ local function extend_leases()
   end
 end
 
--- R8: another run of the engine may have lost anything, so it learns.
+-- R8: a new run of the engine might have lost any data, so it learns.
 if not zone then zone = { '', now, 0, 0, now, 0, 1 } end
 if zone[RUN] ~= run or is_spoilt then
   zone[RUN], zone[SINCE], zone[REGISTERED], zone[LEARNS] = run, now, 0, 1
   for _, server_id in ipairs(ids) do servers[server_id][SPOKEN] = 0 end
   extend_leases()
 end
--- R16: it learns for the longest lease and hold, also of those that have not spoken.
+-- R16: it learns for the longest lease and hold, also of servers that have not sent yet.
 zone[SPAN] = math.max(lease + hold, zone[LEARNS] == 1 and math.max(zone[SPAN], span) or 0)
 for _, server_id in ipairs(ids) do
   zone[SPAN] = math.max(zone[SPAN], servers[server_id][LEASE] + servers[server_id][HOLD])
 end
--- The clock went back; or on, while nobody spoke for longer than servers are silent.
+-- The clock went back; or it might have gone forward, if no server sent anything for half a
+-- lease.
 if zone[SINCE] > now then zone[SINCE] = now end
 if zone[TIGHT_AT] > now then zone[TIGHT_AT] = now end
 if now < zone[LAST] or now - zone[LAST] > lease / 2 then
@@ -101,7 +102,7 @@ if now < zone[LAST] or now - zone[LAST] > lease / 2 then
 end
 zone[LAST] = now
 
--- R5: believe nothing that comes late, and let nothing expire.
+-- R5: ignore a late sync, and let no lease expire.
 local late = now - (engine_time + age)
 if late > LATE_MS or late < -LATE_MS then
   extend_leases()
@@ -114,8 +115,8 @@ end
 local own = servers[id]
 if own and seq <= own[SEQ] then return { 'stale', now, own[SEQ] } end
 
--- R15: nobody of it lives, so what it had is free; but not while the engine learns, for
--- a sync of it that comes late could claim the same again.
+-- R15: no process of the predecessor runs, so its grant is free; but not while the engine
+-- learns, because a late sync of the predecessor could claim it again.
 local before = predecessor ~= id and servers[predecessor]
 if before then
   if before[SPOKEN] == 1 then
@@ -124,7 +125,7 @@ if before then
   remove(predecessor)
 end
 
--- What others hold for certain.
+-- Permits that other servers certainly hold.
 local function held_by_others()
   local sum = 0
   for _, server_id in ipairs(ids) do
@@ -135,14 +136,14 @@ local function held_by_others()
   return sum
 end
 
--- R14: what it had may be somebody else's by now: then it ends that, and begins nothing.
+-- R14: the server keeps no more than is free, because others might have got its share.
 local function first_target()
   local free = math.max(limit - held_by_others(), 0)
   return math.min(has, free)
 end
 
 if not own then
-  -- R13: a generation begins at the time, above all of an earlier record.
+  -- R13: generations start at the time, above all of an earlier record.
   own = { has, math.max(gen_seen, now), seq, want, 0, 0, first_target(), 1, limit, lease,
           hold, 0 }
   servers[id] = own
@@ -156,7 +157,7 @@ elseif gen_seen == own[GEN] then
   own[GRANTED], own[TARGET] = has, math.min(own[TARGET], has) -- R1
 else
   own[GRANTED] = math.max(own[GRANTED], has) -- R3: another grant is on its way
-  -- Or it heard what was never said here: what is said from now on is later than that.
+  -- R13: the server has seen a later generation than this record has.
   if gen_seen > own[GEN] then own[GEN] = gen_seen + 1 end
 end
 own[SEQ], own[WANT], own[LIMIT], own[LEASE], own[HOLD] = seq, want, limit, lease, hold
@@ -171,7 +172,7 @@ if leaves == 1 then
   end
 end
 
--- Who lives, and what is taken. R7: who is silent keeps its share for a hold.
+-- Find the live servers and the free permits. R7: a silent server keeps its grant for a hold.
 local live, reserved, silent, wanted, heard = {}, 0, 0, 0, 0
 for i = #ids, 1, -1 do
   local server_id = ids[i]
@@ -197,8 +198,9 @@ end
 local learning = zone[LEARNS] == 1 and zone[SINCE] + zone[SPAN] - now or 0
 if learning <= 0 then learning, zone[LEARNS] = 0, 0 end
 
--- What each should have: all that it wants; else one each, and the rest by demand. What
--- does not divide goes to whoever waits longest; who has it keeps it for a while.
+-- Each server's part: all that it wants if that suffices; otherwise one each, and the rest
+-- by demand. The remainder goes to the server that has waited longest; a server that has it
+-- keeps it for SLACK_MS.
 local there = math.max(limit - silent, 0)
 local asking, should = {}, {}
 for _, server_id in ipairs(live) do
@@ -240,8 +242,8 @@ else
   end
 end
 
--- Raise: only what is free. While it learns, what nobody has claimed in this run may
--- belong to those who have not spoken.
+-- Raise grants, only by free permits. While the engine learns, permits that were not
+-- promised in this run might belong to servers that have not sent yet.
 local told = {}
 local function grant(server_id, more)
   local x = servers[server_id]
@@ -258,13 +260,13 @@ local function raise(server_id, to)
     free = free - more
   end
 end
--- Who has nothing comes first: what is beyond one each may wait.
+-- Servers without a permit come first.
 for _, server_id in ipairs(asking) do raise(server_id, math.min(should[server_id], 1)) end
 for _, server_id in ipairs(asking) do raise(server_id, should[server_id]) end
 
--- R2: ask back what others need, from whoever has most beyond its part. For one that has
--- nothing several others are asked for one each: the first request that ends is enough,
--- and what it was not needed from is given back its target.
+-- R2: ask for the permits that others need, from the servers that exceed their part most.
+-- For a server without a permit, several others are asked for one each, because the first
+-- request that ends suffices; later the targets of the rest are raised again.
 local need, spare, on_its_way = math.max(reserved - limit, 0), 0, 0
 for _, server_id in ipairs(live) do
   local x = servers[server_id]
@@ -318,15 +320,15 @@ elseif back < 0 and reserved <= limit then
   end
 end
 
--- Nobody is short, nor was just now: a little ahead for who runs something. Who must not
--- keep it would give it back at once, and get it again.
+-- No server is short, and none was for TIGHT_MS: grant a few permits in advance to a server
+-- that runs requests. While permits are short, it would have to return them immediately.
 if own and want > 0 and need == 0 and free > 0 and now - zone[TIGHT_AT] > TIGHT_MS then
   local more = math.min(want + math.floor(free / (2 * #ids)) - own[GRANTED], free)
   if more > 0 then grant(id, more) end
 end
 
--- Somebody is short: nobody keeps an idle permit for now. So it is where more is wanted
--- than there is: who keeps idle ones may have wanted them once, and did not say since.
+-- While a server is short, no server may keep an idle permit. The same applies if more is
+-- wanted than there is, because a server with idle permits might no longer want them.
 local short = math.max(wanted - there, 0)
 for _, server_id in ipairs(asking) do
   short = short + math.max(should[server_id] - servers[server_id][GRANTED], 0)
