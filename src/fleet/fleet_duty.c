@@ -128,8 +128,7 @@ static void tell_of(agent_fleet_event_t event, const shared_t *shared,
                                        .limit = limit });
 }
 
-static void look_at_limits(const shared_t *shared,
-                           const law_fleet_reply_t *reply)
+static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 {
     if (reply->limit < shared->terms.limit) {
         tell_of(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
@@ -154,7 +153,7 @@ static void count(shared_t *shared, const law_fleet_reply_t *reply,
         all.is_doubled = true;
     }
     else if (reply->answer == LAW_FLEET_OK) {
-        look_at_limits(shared, reply);
+        check_limits(shared, reply);
     }
     if (who->count > 0) {
         shared->who_at = now;
@@ -248,7 +247,7 @@ static apr_status_t promise(shared_t *shared, adm_usec_t now)
 
 /* Check a zone, and send its sync if it is due.
  * @return when to check again, on the clock of leases. */
-static adm_usec_t look(uint32_t n, adm_usec_t now)
+static adm_usec_t check_zone(uint32_t n, adm_usec_t now)
 {
     shared_t *shared = &all.zones[n];
     const law_fleet_terms_t *terms = &shared->terms;
@@ -297,7 +296,7 @@ static void open_engine(void)
 /* Take another id. Two servers with one id would both use its grant; with another
  * id, this server's promise is counted in addition. RENAME_USEC limits the rate if
  * the engine rejects every id. A server with a doubled id sends nothing. */
-static void take_another_name(adm_usec_t now)
+static void take_another_id(adm_usec_t now)
 {
     all.is_doubled = false;
     all.rename_at = now + RENAME_USEC;
@@ -320,10 +319,10 @@ static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
     }
     all.setup->provider->work(all.engine, leases);
     if (all.is_doubled && leases >= all.rename_at) {
-        take_another_name(leases);
+        take_another_id(leases);
     }
     for (n = 0; n < all.setup->count; n++) {
-        adm_usec_t at = look(n, leases);
+        adm_usec_t at = check_zone(n, leases);
 
         next = at < next ? at : next;
     }

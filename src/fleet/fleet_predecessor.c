@@ -51,7 +51,7 @@ static bool is_private_fifo(const struct stat *is)
 /* State of the server that created the FIFO, including its programs. */
 typedef enum { NO_PREDECESSOR, ALIVE, ENDED } predecessor_t;
 
-static predecessor_t look_at_fifo(const char *path, struct stat *is)
+static predecessor_t check_fifo(const char *path, struct stat *is)
 {
     int fd;
 
@@ -141,7 +141,7 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
                      const adm_segment_t *segment, adm_fleet_self_t *self)
 {
     struct stat before, own;
-    predecessor_t predecessor = look_at_fifo(fifo_path, &before);
+    predecessor_t predecessor = check_fifo(fifo_path, &before);
     int fifo;
 
     if (predecessor == ENDED) {

@@ -34,7 +34,7 @@ static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
 }
 
 /* @return the share; 0 once its lease has expired, unless fallback=keep. */
-static uint32_t share_that_holds(const adm_zone_rec_t *zone)
+static uint32_t valid_share(const adm_zone_rec_t *zone)
 {
     uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
     bool is_kept = atomic_load(&zone->share_fallback) == ADM_FALLBACK_KEEP;
@@ -56,7 +56,7 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
         return rv;
     }
     active = atomic_load(&rec->active);
-    share = share_that_holds(rec);
+    share = valid_share(rec);
     if (share > adm_greater(active, keep)) {
         share = adm_greater(active, keep);
     }

@@ -23,14 +23,14 @@ static const engine_provider_t provider = { .parse = redis_address_parse,
 
 /* Erase the passwords in children, which run other modules' code, such as mod_php.
  * The agent, which needs the passwords, does not run this hook. */
-static void forget(apr_pool_t *pchild, server_rec *s)
+static void erase_passwords(apr_pool_t *pchild, server_rec *s)
 {
     redis_login_forget();
 }
 
 static void register_hooks(apr_pool_t *p)
 {
-    ap_hook_child_init(forget, NULL, NULL, APR_HOOK_REALLY_FIRST);
+    ap_hook_child_init(erase_passwords, NULL, NULL, APR_HOOK_REALLY_FIRST);
     ap_register_provider(p, ENGINE_PROVIDER_GROUP, "redis",
                          ENGINE_PROVIDER_VERSION, &provider);
     ap_register_provider(p, ENGINE_PROVIDER_GROUP, "rediss",

@@ -79,7 +79,7 @@ static bool is_ready(const engine_t *engine)
 
 /* ---- disconnect ---------------------------------------------------------------- */
 
-static void hang_up(engine_t *engine)
+static void disconnect(engine_t *engine)
 {
     redis_socket_hang_up(&engine->commands);
     redis_socket_hang_up(&engine->pushes);
@@ -109,7 +109,7 @@ static void give_up(engine_t *engine, const char *why)
     char text[WHY_ROOM];
     uint32_t n;
 
-    hang_up(engine);
+    disconnect(engine);
     engine->chance = engine->chance * 1103515245U + 12345U;
     engine->next_try = engine->now + engine->pause / 2
                        + (int64_t)(engine->chance >> 8)
@@ -127,7 +127,7 @@ static void give_up(engine_t *engine, const char *why)
 
 /* Start both connections, and queue the commands of all steps.
  * @return an error, or NULL. */
-static const char *dial(engine_t *engine)
+static const char *start_to_connect(engine_t *engine)
 {
     const engine_address_t *address = engine->address;
     const char *error = redis_socket_dial(&engine->commands, address,
@@ -164,7 +164,7 @@ static const char *dial(engine_t *engine)
 static void connect_to_place(engine_t *engine)
 {
     char why[REDIS_SOCKET_WHY];
-    const char *error = dial(engine);
+    const char *error = start_to_connect(engine);
 
     if (error) {
         /* Copied, because closing the socket frees it. */
@@ -217,7 +217,7 @@ static bool read_time(const redisReply *reply, int64_t *msec)
 }
 
 /* Join all zones once both connections are ready. */
-static void look_whether_ready(engine_t *engine)
+static void join_if_ready(engine_t *engine)
 {
     const engine_ears_t *told = &engine->setup->ears;
     bool is_new = strcmp(engine->last_run, engine->run) != 0;
@@ -264,7 +264,7 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
         }
         engine->engine_at = engine->now;
         engine->step = STEP_READY;
-        look_whether_ready(engine);
+        join_if_ready(engine);
         return NULL;
     default:
         engine->step++;
@@ -364,7 +364,7 @@ static const char *take_push(void *data, const redisReply *reply)
     if (strcmp(reply->element[0]->str, "subscribe") == 0) {
         if (!engine->is_subscribed) {
             engine->is_subscribed = true;
-            look_whether_ready(engine);
+            join_if_ready(engine);
         }
         engine->echo_at = engine->now;
         engine->echo_by = 0;
@@ -420,7 +420,7 @@ void redis_link_close(engine_t *engine)
     if (is_ready(engine)) {
         redisBufferWrite(engine->commands.context, &is_done);
     }
-    hang_up(engine);
+    disconnect(engine);
 }
 
 /* ---- the loop ------------------------------------------------------------------ */

@@ -16,7 +16,7 @@ typedef struct secret_t {
 
 static secret_t *secrets;
 
-static apr_status_t forget(void *data)
+static apr_status_t erase(void *data)
 {
     secret_t *secret = data;
     secret_t **at = &secrets;
@@ -31,14 +31,14 @@ static apr_status_t forget(void *data)
     return APR_SUCCESS;
 }
 
-static const char *keep(apr_pool_t *p, const char *text)
+static const char *store(apr_pool_t *p, const char *text)
 {
     secret_t *secret = apr_palloc(p, sizeof(*secret));
 
     secret->text = apr_pstrdup(p, text);
     secret->next = secrets;
     secrets = secret;
-    apr_pool_cleanup_register(p, secret, forget, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(p, secret, erase, apr_pool_cleanup_null);
     return secret->text;
 }
 
@@ -81,7 +81,7 @@ static const char *read_password(apr_pool_t *p, const char *option,
     }
     text[length] = '\0';
     text[strcspn(text, "\r\n")] = '\0';
-    *password = keep(p, text);
+    *password = store(p, text);
     explicit_bzero(text, sizeof(text));
     return **password && length <= LONGEST_PASSWORD
                ? NULL

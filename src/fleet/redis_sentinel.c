@@ -4,7 +4,7 @@
 #include "redis_sentinel.h"
 #include "redis_words.h"
 
-static const char *begin(redis_sentinel_t *sentinel,
+static const char *start(redis_sentinel_t *sentinel,
                          const engine_address_t *address, int64_t now)
 {
     const char *error = redis_socket_dial(&sentinel->socket, address,
@@ -57,7 +57,7 @@ static bool is_done(redis_sentinel_t *sentinel, const engine_address_t *address,
 {
     *error = sentinel->socket.context
                  ? redis_socket_move(&sentinel->socket, take, sentinel, room)
-                 : begin(sentinel, address, now);
+                 : start(sentinel, address, now);
     if (!*error && !sentinel->has_answered && now >= sentinel->deadline) {
         *error = "it does not answer in time";
     }

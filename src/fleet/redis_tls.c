@@ -22,7 +22,7 @@ struct redis_tls_t {
 
 /* ---- files -------------------------------------------------------------------- */
 
-static apr_status_t forget(void *data)
+static apr_status_t free_context(void *data)
 {
     SSL_CTX_free(data);
     return APR_SUCCESS;
@@ -83,9 +83,10 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
 }
 
 /* Fail for an encrypted key: a reload has no terminal to ask for its passphrase. */
-static int know_no_word(char *word, int room, int is_to_write, void *data)
+static int refuse_passphrase(char *passphrase, int room, int is_to_write,
+                             void *data)
 {
-    (void)word;
+    (void)passphrase;
     (void)room;
     (void)is_to_write;
     (void)data;
@@ -108,10 +109,11 @@ const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
     if (!read->context) {
         return "rediss: there is no memory for TLS";
     }
-    apr_pool_cleanup_register(p, read->context, forget, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(p, read->context, free_context,
+                              apr_pool_cleanup_null);
     SSL_CTX_set_min_proto_version(read->context, TLS1_2_VERSION);
     SSL_CTX_set_verify(read->context, SSL_VERIFY_PEER, NULL);
-    SSL_CTX_set_default_passwd_cb(read->context, know_no_word);
+    SSL_CTX_set_default_passwd_cb(read->context, refuse_passphrase);
     ERR_clear_error();
     *tls = read;
     return read_files(p, read->context, paths);
