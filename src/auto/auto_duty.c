@@ -17,7 +17,7 @@
 #include "law_tune.h"
 #include "core/adm_number.h"
 
-#define GLANCE_USEC LAW_TUNE_GLANCE_USEC
+#define SAMPLE_USEC LAW_TUNE_SAMPLE_USEC
 #define TICK_USEC (250 * ADM_USEC_PER_MSEC)
 /* Between two samples of an idle zone. */
 #define IDLE_USEC ADM_USEC_PER_SEC
@@ -27,7 +27,7 @@
 #define TELL_USEC (60 * ADM_USEC_PER_SEC)
 
 /* Interval of writing the state file, and minimum age of a limit written to it. */
-#define KEEP_USEC (30 * ADM_USEC_PER_SEC)
+#define WRITE_USEC (30 * ADM_USEC_PER_SEC)
 
 /* Maximum number of programs sampled per zone. */
 #define PROGRAMS_MOST 1024
@@ -58,7 +58,7 @@ static struct {
     law_share_t *shares;
     uint32_t count;
     agent_sense_t *sense;
-    adm_usec_t next_glance, next_tick, next_idle, next_keep;
+    adm_usec_t next_sample, next_tick, next_idle, next_write;
     char *text;     /* content of the state file */
     bool is_dozing; /* all zones are idle; the next request wakes the agent */
 } all;
@@ -129,7 +129,7 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
         all.handles[n] = setup->zones[n].handle;
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
-    all.next_keep = adm_now() + KEEP_USEC;
+    all.next_write = adm_now() + WRITE_USEC;
     if (*agent_sense_missing(all.sense) && setup->tell_missing) {
         setup->tell_missing(setup->data, agent_sense_missing(all.sense));
     }
@@ -139,7 +139,7 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
 
 /* If the zone's lock is busy, the sample has only the numbers that need no lock; the
  * next sample covers the rest. */
-static void look(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
+static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     tuned->before = tuned->work;
     tuned->is_looked = true;
@@ -325,7 +325,7 @@ static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 
 /* ---- the state file --------------------------------------------------------------- */
 
-/* Update the zone's line, if its limit has been held for KEEP_USEC.
+/* Update the zone's line, if its limit has been held for WRITE_USEC.
  * @return whether it was updated. */
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
@@ -340,7 +340,7 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
         || law_tune_show(law, (uint64_t)now).since_sec
-               < KEEP_USEC / ADM_USEC_PER_SEC) {
+               < WRITE_USEC / ADM_USEC_PER_SEC) {
         return false;
     }
     tuned->kept = kept;
@@ -348,13 +348,13 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
 }
 
 /* Write the file; zones without an update keep their previous line. */
-static void keep(adm_usec_t now)
+static void write_state(adm_usec_t now)
 {
     bool is_new = false;
     size_t length = 0;
     uint32_t n;
 
-    all.next_keep = now + KEEP_USEC;
+    all.next_write = now + WRITE_USEC;
     if (all.setup->state_fd < 0) {
         return;
     }
@@ -396,7 +396,7 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     for (n = 0; n < all.count; n++) {
         all.zones[n].is_looked = false;
         if (is_wanted(self, &all.zones[n], with_idle)) {
-            look(self, &all.zones[n], now);
+            sample_zone(self, &all.zones[n], now);
             is_busy |= all.zones[n].work.active || all.zones[n].work.queued;
         }
     }
@@ -421,28 +421,28 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     if (all.count == 0) {
         return now + 3600 * ADM_USEC_PER_SEC;
     }
-    if (now < all.next_glance && !(is_woken && all.is_dozing)) {
-        return all.next_glance;
+    if (now < all.next_sample && !(is_woken && all.is_dozing)) {
+        return all.next_sample;
     }
     if (with_idle) {
         all.next_idle = now + IDLE_USEC;
     }
     is_busy = pass(self, now, with_idle);
-    if (now >= all.next_keep) {
-        keep(now);
+    if (now >= all.next_write) {
+        write_state(now);
     }
     is_busy = is_busy
               || !adm_auto_doze(self->segment, all.handles, all.count, now);
     all.is_dozing = !is_busy;
-    all.next_glance = now + (is_busy ? GLANCE_USEC : IDLE_USEC);
-    return all.next_glance;
+    all.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
+    return all.next_sample;
 }
 
 static void end(adm_child_t *self, adm_usec_t now)
 {
     (void)self;
     if (all.count > 0) {
-        keep(now);
+        write_state(now);
     }
 }
 

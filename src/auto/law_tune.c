@@ -83,8 +83,8 @@ static bool is_sane(const law_tune_t *tune, double now)
            && law_tune_search_is_sane(&tune->search, now);
 }
 
-static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
-                  double now)
+static void initialize(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
+                       double now)
 {
     memset(tune, 0, sizeof(*tune));
     tune->version = LAW_TUNE_VERSION;
@@ -97,8 +97,8 @@ static void begin(law_tune_t *tune, law_tune_mode_t mode, uint32_t limit,
 void law_tune_remember(law_tune_t *tune, uint32_t limit, uint32_t need_kb,
                        uint32_t largest_kb)
 {
-    begin(tune, limit ? LAW_TUNE_MODE_HOLD : LAW_TUNE_MODE_FIRST,
-          law_tune_between(limit, 1, COUNT_MOST), 0);
+    initialize(tune, limit ? LAW_TUNE_MODE_HOLD : LAW_TUNE_MODE_FIRST,
+               law_tune_between(limit, 1, COUNT_MOST), 0);
     if (need_kb > 0) {
         law_tune_memory_remember(&tune->memory, need_kb, largest_kb);
     }
@@ -108,11 +108,12 @@ static void make_sane(law_tune_t *tune, const law_tune_rules_t *rules,
                       const law_tune_sample_t *sample, double now)
 {
     if (tune->version == 0) {
-        begin(tune, LAW_TUNE_MODE_FIRST, rules->min, now);
+        initialize(tune, LAW_TUNE_MODE_FIRST, rules->min, now);
     }
     else if (!is_sane(tune, now)) {
-        begin(tune, LAW_TUNE_MODE_HOLD,
-              law_tune_between(sample->limit, rules->min, rules->max), now);
+        initialize(tune, LAW_TUNE_MODE_HOLD,
+                   law_tune_between(sample->limit, rules->min, rules->max),
+                   now);
     }
     else if (tune->now <= 0) {
         /* law_tune_remember() had no clock. */

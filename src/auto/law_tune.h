@@ -13,7 +13,7 @@
 
 /** Sampling interval of law_tune() while requests run. It decides every 250 ms;
  *  in between, it only lowers the limit when memory is short. */
-#define LAW_TUNE_GLANCE_USEC 50000
+#define LAW_TUNE_SAMPLE_USEC 50000
 
 /**
  * Process a sample and choose the limit.

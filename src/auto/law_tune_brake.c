@@ -45,8 +45,9 @@ static void cut(law_tune_brake_t *brake, const law_tune_sample_t *sample,
     brake->last_cut = brake->last_stall = now;
 }
 
-static void begin(law_tune_brake_t *brake, const law_tune_sample_t *sample,
-                  uint32_t limit, uint32_t min, double now)
+static void start_brake(law_tune_brake_t *brake,
+                        const law_tune_sample_t *sample, uint32_t limit,
+                        uint32_t min, double now)
 {
     uint32_t most = sample->active < limit ? sample->active : limit;
     bool again = brake->times > 0 && now < brake->began + AGAIN_SEC;
@@ -123,7 +124,7 @@ law_tune_braking_t law_tune_brake(law_tune_brake_t *brake,
     if (stall <= STALLED || sample->active <= rules->min) {
         return LAW_TUNE_BRAKE_OFF;
     }
-    begin(brake, sample, limit, rules->min, now);
+    start_brake(brake, sample, limit, rules->min, now);
     return LAW_TUNE_BRAKE_BEGINS;
 }
 

@@ -86,8 +86,8 @@ static double largest_live(const law_tune_sample_t *sample)
 }
 
 /* Let the largest size fade, but not below the programs that run. */
-static void forget_largest(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec)
+static void fade_largest(law_tune_memory_t *memory,
+                         const law_tune_sample_t *sample, double sec)
 {
     double above = memory->largest_kb - memory->mean_kb;
     double faded = memory->mean_kb
@@ -109,7 +109,7 @@ static bool is_unlike(const law_tune_memory_t *memory, double mean_kb)
 /* Discard everything except the last batch, including the largest size: a program as
  * large as before counts as a new kind again. The quick mean does not fall, because it
  * includes running programs. */
-static void begin_again(law_tune_memory_t *memory, double mean_kb)
+static void restart_means(law_tune_memory_t *memory, double mean_kb)
 {
     double spread = memory->batch_square / memory->batch_ended
                     - mean_kb * mean_kb;
@@ -149,7 +149,7 @@ static void compare_batch(law_tune_memory_t *memory)
     if (is_larger || was_young || refuted || memory->unlike >= UNLIKE_BATCHES) {
         memory->is_young = is_larger && !was_young ? YOUNG : 0;
         memory->unlike = 0;
-        begin_again(memory, mean);
+        restart_means(memory, mean);
     }
     memory->batch_ended = memory->batch_kb = memory->batch_square = 0;
     memory->batch_largest = 0;
@@ -173,7 +173,7 @@ void law_tune_memory_learn(law_tune_memory_t *memory,
     memory->inflation = law_tune_clamp(memory->inflation
                                            - DEFLATE_PER_SEC * sec,
                                        1, INFLATION_MOST);
-    forget_largest(memory, sample, sec);
+    fade_largest(memory, sample, sec);
     if (sample->ended == 0) {
         return;
     }

@@ -151,7 +151,7 @@ static void use(const story_t *fuzz, agent_kept_t kept)
     law_tune_remember(&tune, kept.limit < rules.max ? kept.limit : rules.max,
                       kept.need_kb, kept.largest_kb);
     for (steps = 0; steps < 20; steps++) {
-        sample.now_usec += LAW_TUNE_GLANCE_USEC;
+        sample.now_usec += LAW_TUNE_SAMPLE_USEC;
         limit = law_tune(&tune, &rules, &sample);
         MUST(limit >= rules.min && limit <= rules.max);
         sample.active = sample.limit = limit;

@@ -32,7 +32,7 @@ static uint32_t look(bench_t *bench)
 {
     law_tune_sample_t *sample = &bench->sample;
 
-    sample->now_usec += LAW_TUNE_GLANCE_USEC;
+    sample->now_usec += LAW_TUNE_SAMPLE_USEC;
     sample->limit = law_tune(&bench->tune, &bench->rules, sample);
     sample->served = sample->ended = sample->peak_largest_kb = 0;
     sample->service_usec = sample->service_square_ms2 = 0;
@@ -42,7 +42,7 @@ static uint32_t look(bench_t *bench)
 
 static uint32_t look_for(bench_t *bench, double seconds)
 {
-    int glances = (int)(seconds * ADM_USEC_PER_SEC / LAW_TUNE_GLANCE_USEC + .5);
+    int glances = (int)(seconds * ADM_USEC_PER_SEC / LAW_TUNE_SAMPLE_USEC + .5);
 
     while (glances-- > 0) {
         look(bench);
@@ -400,7 +400,7 @@ TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
     begin(&bench, 2, 100);
     for (ticks = 0; ticks < 100000; ticks++) {
         shuffle_sample(&bench, &seed);
-        bench.sample.now_usec += 4 * LAW_TUNE_GLANCE_USEC;
+        bench.sample.now_usec += 4 * LAW_TUNE_SAMPLE_USEC;
         look(&bench);
         most = bench.sample.cores > 2 * bench.sample.active ? bench.sample.cores
                                                             : 2 * bench.sample.active;
