@@ -11,7 +11,7 @@
 #include "auto_shm.h"
 #include "agent/agent_programs.h"
 #include "agent/agent_sense.h"
-#include "auto_state.h"
+#include "auto_file.h"
 #include "auto_duty.h"
 #include "law_share.h"
 #include "law_tune.h"

@@ -11,7 +11,7 @@
 #include "fair/fair_flow.h"
 #include "core/adm_history.h"
 #include "core/adm_number.h"
-#include "core/adm_words.h"
+#include "core/adm_seqlock.h"
 #include "core/adm_zone.h"
 #include "law_tune.h"
 

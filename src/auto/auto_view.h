@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "core/adm/base.h"
-#include "law_tune_field.h"
+#include "law_tune_shown.h"
 
 typedef law_tune_shown_t adm_auto_t;
 

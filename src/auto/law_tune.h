@@ -8,7 +8,7 @@
 #ifndef LAW_TUNE_H
 #define LAW_TUNE_H
 
-#include "law_tune_field.h"
+#include "law_tune_shown.h"
 #include "law_tune_state.h"
 
 /** Sampling interval of law_tune() while requests run. It decides every 250 ms;

@@ -19,7 +19,7 @@
 #include "adm_pool.h"
 #include "adm_queue.h"
 #include "fair/fair_ring.h"
-#include "fair/fair_turn.h"
+#include "fair/fair_search.h"
 #include "adm_wait.h"
 
 /* Upper bound of a lease, in multiples of ADM_LEASE_USEC. */

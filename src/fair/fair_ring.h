@@ -1,5 +1,5 @@
 /* fair_ring.h - rings: which flow has the next turn.
- * Called by fair_flow and fair_turn, under the zone's lock.
+ * Called by fair_flow and fair_search, under the zone's lock.
  *
  * A ring has the flows of one priority whose keys hold the same number of
  * permits (the level). The flow with the fewest permits is served first. A flow

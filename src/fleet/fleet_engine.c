@@ -5,7 +5,7 @@
 #include "fleet_engine.h"
 #include "core/adm_fault.h"
 #include "fleet_shm.h"
-#include "core/adm_words.h"
+#include "core/adm_seqlock.h"
 
 /* ---- the connection --------------------------------------------------------- */
 

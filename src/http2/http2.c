@@ -13,7 +13,7 @@
 
 #include "http2.h"
 #include "module/process.h"
-#include "http2_streams.h"
+#include "http2_threads.h"
 
 /* Reasons for a rejected stream, and the remedy. */
 #define NO_THREAD \

@@ -33,7 +33,7 @@
 #include "lifecycle.h"
 #include "park/park_room.h"
 #include "since.h"
-#include "http2/http2_streams.h"
+#include "http2/http2_threads.h"
 #include "view/view_handler.h"
 #include "view/view_server_status.h"
 

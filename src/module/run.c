@@ -5,7 +5,7 @@
 #include <http_log.h>
 
 #include "part.h"
-#include "proxied.h"
+#include "backend.h"
 #include "cache.h"
 #include "nested/nested_redirect.h"
 #include "http2/http2.h"

@@ -11,7 +11,7 @@
 #include <util_filter.h>
 
 #include "conf.h"
-#include "proxied.h"
+#include "backend.h"
 #include "counts.h"
 #include "upgrade.h"
 #include "url.h"

@@ -25,7 +25,7 @@
 #include <apr_strings.h>
 #include <mod_proxy.h>
 
-#include "module/proxied.h"
+#include "module/backend.h"
 #include "module/include.h"
 #include "nested_self.h"
 #include "module/visit.h"

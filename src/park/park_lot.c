@@ -10,7 +10,7 @@
 
 #include <apr_thread_proc.h>
 
-#include "park_alarm.h"
+#include "park_ready_alarm.h"
 #include "park_lease.h"
 #include "park_lot.h"
 #include "park_mpm.h"

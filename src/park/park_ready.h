@@ -10,7 +10,7 @@
 
 #include <httpd.h>
 
-#include "park_alarm.h"
+#include "park_ready_alarm.h"
 #include "park_stand_in.h"
 
 typedef enum admission_ready_state_t {

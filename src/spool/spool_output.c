@@ -6,7 +6,7 @@
 #include <http_protocol.h>
 #include <util_filter.h>
 
-#include "module/proxied.h"
+#include "module/backend.h"
 #include "spool_backend.h"
 #include "spool_drain.h"
 #include "park/park_mpm.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "auto/auto_state.h"
+#include "auto/auto_file.h"
 #include "fuzz.h"
 #include "auto/law_tune.h"
 

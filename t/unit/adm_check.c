@@ -15,7 +15,7 @@
 #include "core/adm_limit.h"
 #include "fair/fair_ring.h"
 #include "core/adm_segment.h"
-#include "fair/fair_turn.h"
+#include "fair/fair_search.h"
 
 /* ---- tickets and flows ---------------------------------------------------- */
 

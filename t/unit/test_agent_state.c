@@ -5,7 +5,7 @@
 
 #include <apr_strings.h>
 
-#include "auto/auto_state.h"
+#include "auto/auto_file.h"
 #include "test_support.h"
 
 static const agent_kept_t some = { .limit = 4,

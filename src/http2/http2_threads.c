@@ -1,4 +1,4 @@
-/* http2_streams.c - give mod_http2 enough threads for streams that wait.
+/* http2_threads.c - give mod_http2 enough threads for streams that wait.
  *
  * A stream runs on a thread of mod_http2 and occupies it while it waits for a
  * permit. mod_http2 starts threads on demand, up to H2MaxWorkers per child, so
@@ -19,7 +19,7 @@
 #include "module/zones.h"
 #include "module/capacity.h"
 #include "module/process.h"
-#include "http2_streams.h"
+#include "http2_threads.h"
 
 APLOG_USE_MODULE(admission);
 

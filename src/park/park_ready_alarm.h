@@ -1,4 +1,4 @@
-/* park_alarm.h - wake connections that wait for their clients periodically
+/* park_ready_alarm.h - wake connections that wait for their clients periodically
  * (event MPM).
  *
  * For connections whose time is limited by a filter (mod_reqtimeout): the

@@ -1,7 +1,7 @@
-/* proxied.c - which backend mod_proxy sends a request to. */
+/* backend.c - which backend mod_proxy sends a request to. */
 #include <httpd.h>
 
-#include "proxied.h"
+#include "backend.h"
 
 static bool has_scheme(const char *url, const char *scheme)
 {

@@ -1,8 +1,8 @@
-/* law_tune_field.c - what the outputs show of an automatic limit.
+/* law_tune_shown.c - what the outputs show of an automatic limit.
  */
 #include <stddef.h>
 
-#include "law_tune_field.h"
+#include "law_tune_shown.h"
 
 #include "law_tune_number.h"
 

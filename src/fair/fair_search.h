@@ -1,4 +1,4 @@
-/* fair_turn.h - select the next ticket in a zone with a fair queue.
+/* fair_search.h - select the next ticket in a zone with a fair queue.
  * Called by adm_hand_over, under the zone's lock.
  */
 #ifndef FAIR_TURN_H

@@ -1,4 +1,4 @@
-/* auto_state.h - the state file, which preserves automatic limits across stop and
+/* auto_file.h - the state file, which preserves automatic limits across stop and
  * start. Called by auto_duty.
  *
  * One line per zone, with a checksum. The file can contain anything: invalid lines are

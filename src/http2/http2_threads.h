@@ -1,4 +1,4 @@
-/* http2_streams.h - give mod_http2 enough threads for streams that wait. */
+/* http2_threads.h - give mod_http2 enough threads for streams that wait. */
 #ifndef HTTP2_STREAMS_H
 #define HTTP2_STREAMS_H
 

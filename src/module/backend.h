@@ -1,4 +1,4 @@
-/* proxied.h - which backend mod_proxy sends a request to. */
+/* backend.h - which backend mod_proxy sends a request to. */
 #ifndef MODULE_PROXIED_H
 #define MODULE_PROXIED_H
 

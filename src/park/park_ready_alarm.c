@@ -1,8 +1,8 @@
-/* park_alarm.c - wake connections that wait for their clients periodically. */
+/* park_ready_alarm.c - wake connections that wait for their clients periodically. */
 #include <httpd.h>
 #include <pthread.h>
 
-#include "park_alarm.h"
+#include "park_ready_alarm.h"
 
 /* All alarms have this interval, so the list is sorted by time. Time limits are
  * enforced to within a second. */

@@ -1,4 +1,4 @@
-/* adm_words.h - a sequence lock: one process writes a record, others copy it.
+/* adm_seqlock.h - a sequence lock: one process writes a record, others copy it.
  * Included by auto_shm and fleet_engine.
  *
  * The writer increments its sequence to an odd number, stores, and increments

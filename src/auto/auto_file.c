@@ -1,4 +1,4 @@
-/* auto_state.c - the state file, which preserves automatic limits across stop and
+/* auto_file.c - the state file, which preserves automatic limits across stop and
  * start.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "auto_state.h"
+#include "auto_file.h"
 #include "core/adm_number.h"
 
 /* "zone CHECK LIMIT NEED LARGEST AT MEMORY CORES NAME" */

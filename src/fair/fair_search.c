@@ -1,4 +1,4 @@
-/* fair_turn.c - select the next ticket in a zone with a fair queue.
+/* fair_search.c - select the next ticket in a zone with a fair queue.
  *
  * Usually the first ticket of the first flow is selected. Further ones are
  * searched only if its child cannot run it.
@@ -7,7 +7,7 @@
 #include "fair_flow.h"
 #include "core/adm_grant.h"
 #include "fair_ring.h"
-#include "fair_turn.h"
+#include "fair_search.h"
 
 typedef struct search_t {
     const adm_segment_t *segment;

@@ -1,4 +1,4 @@
-/* law_tune_field.h - what the outputs show of an automatic limit.
+/* law_tune_shown.h - what the outputs show of an automatic limit.
  * Included by law_tune.h.
  *
  * The state can be any bytes: a copy of what another process writes.
