@@ -108,9 +108,12 @@ static void wake_locked(admission_parking_t *parking)
         lot.holds_back = true;
         return;
     }
+    if (!admission_stand_in_wake(&parking->stand_in)) {
+        parking->is_woken = false; /* the next check of all tries again */
+        return;
+    }
     parking->is_readable = true;
     lot.readable++;
-    admission_stand_in_wake(&parking->stand_in);
 }
 
 /* Make held-back requests readable, round-robin by slot. */

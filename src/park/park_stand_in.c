@@ -128,11 +128,12 @@ void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c)
     }
 }
 
-void admission_stand_in_wake(const admission_stand_in_t *stand_in)
+/* A socket whose reset is ignored is not in the set until now, so adding it can fail. */
+bool admission_stand_in_wake(const admission_stand_in_t *stand_in)
 {
-    set_watch(stand_in->number,
-              stand_in->ignores_reset ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
-              stand_in->socket, stand_in->events | EPOLLOUT);
+    return set_watch(stand_in->number,
+                     stand_in->ignores_reset ? EPOLL_CTL_ADD : EPOLL_CTL_MOD,
+                     stand_in->socket, stand_in->events | EPOLLOUT);
 }
 
 void admission_stand_in_close(admission_stand_in_t *stand_in)

@@ -27,7 +27,8 @@ typedef struct admission_stand_in_t {
 } admission_stand_in_t;
 
 /**
- * Create the set, next to the socket. Everything that can fail is done here.
+ * Create the set, next to the socket. Everything that can fail is done here, except for
+ * a socket whose reset is ignored: admission_stand_in_wake() adds it.
  * @param ignores_end  a half-closed connection does not make it readable
  * @param descriptors  limit: no descriptor may have this number or higher
  * @return whether it worked; if not, nothing is open.
@@ -49,8 +50,9 @@ void admission_stand_in_take(admission_stand_in_t *stand_in);
 /** Give the socket its number back, unless the MPM has closed it. */
 void admission_stand_in_yield(admission_stand_in_t *stand_in, conn_rec *c);
 
-/** Make the set readable for the MPM. The set must have the number. */
-void admission_stand_in_wake(const admission_stand_in_t *stand_in);
+/** Make the set readable for the MPM. The set must have the number.
+ *  @return false: no memory, or too many watches; only if resets are ignored. */
+bool admission_stand_in_wake(const admission_stand_in_t *stand_in);
 
 /** Close the descriptor that does not have the number. */
 void admission_stand_in_close(admission_stand_in_t *stand_in);
