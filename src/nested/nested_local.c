@@ -41,13 +41,14 @@ bool admission_local_is_loopback(const apr_sockaddr_t *address)
            && ntohl(address->sa.sin.sin_addr.s_addr) >> 24 == 127;
 }
 
-/* @return whether all addresses of a name are loopback, as mod_proxy may
- * connect to any of them. The host in the URL of a Unix socket need not
- * resolve. */
-static bool resolves_to_loopback(apr_pool_t *p, const char *name)
+/* Look a name up. @a is_loopback: whether all addresses are loopback, as mod_proxy may
+ * connect to any of them. The host in the URL of a Unix socket need not resolve.
+ * @return false: the look-up failed. */
+static bool resolve(apr_pool_t *p, const char *name, bool *is_loopback)
 {
     apr_sockaddr_t *address;
 
+    *is_loopback = false;
     if (apr_sockaddr_info_get(&address, name, APR_UNSPEC, 0, 0, p)
         != APR_SUCCESS) {
         return false;
@@ -55,10 +56,12 @@ static bool resolves_to_loopback(apr_pool_t *p, const char *name)
     while (address && admission_local_is_loopback(address)) {
         address = address->next;
     }
-    return address == NULL;
+    *is_loopback = address == NULL;
+    return true;
 }
 
-/* resolves_to_loopback() with the cache. */
+/* resolve() with the cache, which keeps no failure: DNS may be back for the next
+ * request. */
 static bool is_loopback_host(apr_pool_t *p, const char *name)
 {
     apr_ssize_t length = APR_HASH_KEY_STRING;
@@ -72,7 +75,9 @@ static bool is_loopback_host(apr_pool_t *p, const char *name)
     if (is_known || length >= HOST_ROOM) {
         return is_loopback;
     }
-    is_loopback = resolves_to_loopback(p, name);
+    if (!resolve(p, name, &is_loopback)) {
+        return false;
+    }
     pthread_mutex_lock(&hosts_lock);
     apr_cpystrn(host->name, name, sizeof(host->name));
     host->is_loopback = is_loopback;
