@@ -92,7 +92,8 @@ my %cookbook = (
     'accounts.conf' => { show => sub {
         my ($httpd) = @_;
         my $zone = "$SERVER:~^/~[^/]+/";
-        hold($httpd, 4, '/~alice/heavy');
+        hold($httpd, 3, '/~alice/heavy');
+        hold($httpd, 1, '/~%61lice/heavy');
         becomes($httpd, $zone, 2, 2, 'two of an account run');
         hold($httpd, 1, '/~bob/heavy');
         becomes($httpd, $zone, 3, 2, '... and one of another');
@@ -207,7 +208,8 @@ my %cookbook = (
     'git.conf' => { show => sub {
         my ($httpd) = @_;
         my $zone = "$SERVER:~^/git/.+/git-upload-pack\$";
-        hold($httpd, 3, '/git/one/git-upload-pack');
+        hold($httpd, 2, '/git/one/git-upload-pack');
+        hold($httpd, 1, '/git/%6fne/git-upload-pack');
         becomes($httpd, $zone, 2, 1, 'two clones of a repository run');
         hold($httpd, 1, '/git/two/git-upload-pack');
         becomes($httpd, $zone, 3, 1, '... and one of another');
