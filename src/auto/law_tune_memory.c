@@ -221,8 +221,8 @@ double law_tune_memory_need(const law_tune_memory_t *memory)
            * memory->inflation;
 }
 
-/* @return whether the budget suffices if all programs together exceed their means, or
- * one program is as large as the largest. */
+/* @return whether the budget suffices both if all programs together exceed their means,
+ * and if one program is as large as the largest. */
 static bool has_room(const law_tune_memory_t *memory, double base_kb,
                      double count, double budget_kb)
 {
@@ -259,21 +259,22 @@ uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
 {
     double need = law_tune_memory_need(memory);
     uint32_t fits = 0, limit = most;
-    uint32_t half;
+    uint32_t middle;
 
     if (memory->ended < 1) {
         return most;
     }
     while (fits < limit) {
-        half = fits + (limit - fits + 1) / 2;
-        if (has_room(memory, half * need, half, budget_kb)) {
-            fits = half;
+        middle = fits + (limit - fits + 1) / 2;
+        if (has_room(memory, middle * need, middle, budget_kb)) {
+            fits = middle;
         }
         else {
-            limit = half - 1;
+            limit = middle - 1;
         }
     }
-    /* Tolerates an error of one program, because the sizes vary. */
+    /* If the running programs are expected to exceed the budget by more than one
+     * program, allow no more than are running. Sizes vary, hence the one. */
     if (!has_room(memory, expected_of_live(memory, sample), sample->programs,
                   budget_kb + need)) {
         fits = law_tune_between(fits, 0, sample->programs);
