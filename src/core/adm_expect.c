@@ -34,7 +34,8 @@ typedef struct class_t {
     uint64_t permits; /* each ticket counts as the limit at most */
 } class_t;
 
-/* Sum of all waiting tickets of one priority. */
+/* @return the waiting tickets of one priority, and the permits that they take: a ticket
+ * takes at most @a limit. */
 static class_t class_of(const adm_flow_table_rec_t *table, unsigned priority,
                         uint32_t limit)
 {

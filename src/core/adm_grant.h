@@ -18,8 +18,8 @@ void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx);
 
-/** @return ADM_ROOM_IDLE if the ticket's child can run it, as far as is
- *  known. */
+/** @return the room of the ticket's child. ADM_ROOM_IDLE instead of FULL for a blocked
+ *  ticket, which has its thread; ADM_ROOM_SILENT if there is no child. */
 enum adm_room_t adm_grant_room_for(const adm_segment_t *segment,
                                    const adm_ticket_rec_t *ticket);
 

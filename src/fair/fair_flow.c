@@ -276,7 +276,8 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
-/* A passed-on grant might have lowered the cost. Ask for everything again. */
+/* Ask for all permits again: when the caches are rebuilt, the ticket might have had a
+ * grant that was passed on, which lowered the cost. */
 static void restore_cost(adm_ask_rec_t *ask)
 {
     ask->cost = adm_to_16_bits(adm_flow_need(ask, UINT32_MAX));

@@ -328,9 +328,11 @@ static const char *take(void *data, const redisReply *reply)
                                       : take_step(engine, reply);
 }
 
-static void pass_on(engine_t *engine, const char *text)
+/* Deliver a push to each zone with its key. Invalid pushes, and pushes of another run of
+ * the engine, are ignored. */
+static void deliver_push(engine_t *engine, const char *text)
 {
-    const engine_ears_t *told = &engine->setup->ears;
+    const engine_ears_t *ears = &engine->setup->ears;
     law_fleet_push_t push;
     size_t length;
     uint32_t n;
@@ -342,7 +344,7 @@ static void pass_on(engine_t *engine, const char *text)
         const char *key = engine->zones[n].key;
 
         if (strlen(key) == length && memcmp(key, text, length) == 0) {
-            told->pushed(told->data, n, &push, engine->now);
+            ears->pushed(ears->data, n, &push, engine->now);
         }
     }
 }
@@ -371,7 +373,7 @@ static const char *take_push(void *data, const redisReply *reply)
     }
     else if (reply->element[2]->type == REDIS_REPLY_STRING
              && is_ready(engine)) {
-        pass_on(engine, reply->element[2]->str);
+        deliver_push(engine, reply->element[2]->str);
     }
     return NULL;
 }

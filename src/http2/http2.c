@@ -85,6 +85,8 @@ static adm_worker_t enter_locked(const conn_rec *c, const char **why)
     return worker;
 }
 
+/* Undo enter_locked(). The connection is in the table as long as one of its streams is
+ * counted. */
 static void leave_locked(const conn_rec *c)
 {
     connection_t *connection = find_connection(c);

@@ -188,8 +188,8 @@ static inline bool admission_conf_is_handler(const request_rec *r,
 /* Settings of a request with this configuration. Its own sections take
  * precedence over the zone's defaults, and these over the module's. */
 
-/** @return the maximum number of waiting requests, when this request
- *  arrives. */
+/** @return the queue length up to which a request with this configuration joins the
+ *  queue. */
 static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
 {
     const admission_zone_t *zone = admission_conf_zone(conf);

@@ -70,9 +70,9 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-/* httpd parses the argument of SetHandler as an expression. It has the line of
- * the directive and a pointer to the same file name, which no .htaccess shares.
- */
+/* httpd parses the argument of SetHandler as an expression, which keeps the line and the
+ * file name of the directive. The name is compared by address: an .htaccess file has its
+ * own copy, so it cannot enable a page. */
 const char *admission_opening_handler(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);

@@ -26,8 +26,8 @@ apr_table_t *admission_actions_merge(apr_pool_t *p, apr_table_t *base,
  * @return the path, escaped and without a query string, that mod_actions
  *         redirects the request to; NULL if it does not redirect.
  *
- * @param is_file  whether no other handler takes the request before
- *                 mod_actions
+ * @param is_file  admission_counts_file(): only then no other handler takes the
+ *                 request before mod_actions, and Script applies
  */
 const char *admission_actions_target(const admission_dir_conf_t *conf,
                                      request_rec *r, bool is_file);

@@ -394,12 +394,13 @@ static void check_zones(adm_child_t *child, adm_usec_t now)
 
     if (admission_lease_next(now + 1) <= now) {
         pthread_mutex_lock(&lot.mutex);
-        has_room = lot.readable == 0;
+        has_room = lot.readable == 0; /* no request waits for a worker */
         pthread_mutex_unlock(&lot.mutex);
         has_room = has_room || admission_lease_has_idle_worker();
         adm_child_note_room(child, has_room);
         admission_lease_check(child, now);
-        /* Permits that no other request could use. */
+        /* If permits stay unused, blocked requests of this child must give up
+         * their threads. */
         adm_worker_lack(child, count_lacking(has_room, now));
     }
 }

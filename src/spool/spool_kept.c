@@ -160,7 +160,8 @@ static apr_status_t open_file(admission_kept_t *kept)
     return file >= 0 ? APR_SUCCESS : errno;
 }
 
-/* @return how many bytes were stored; 0 if the file must be used. */
+/* @return how many bytes were stored; 0: use the file, because memory is full, not
+ * available, or over AdmissionSpoolLimit. */
 static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
                                   apr_size_t length)
 {
@@ -169,7 +170,7 @@ static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
                           : MEMORY_SIZE;
 
     if (kept->kind == ADMISSION_KEEP_LOG || kept->file_length > 0) {
-        return 0; /* the file's data come first */
+        return 0; /* a log has no memory; behind data in the file, only the file follows */
     }
     if (!kept->memory) {
         if (!count(kept, (apr_off_t)MEMORY_SIZE)) {

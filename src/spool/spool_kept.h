@@ -40,8 +40,8 @@ typedef struct admission_kept_t {
 /** Status: AdmissionSpoolLimit is reached. */
 #define ADMISSION_SPOOL_FULL (APR_OS_START_USERERR + 3116)
 
-/** Initialize an empty buffer of at most @a room bytes. It is dropped with
- *  @a p. */
+/** Initialize an empty buffer: up to 64 KiB in memory, but not more than @a room, then
+ *  up to @a room bytes in a file. It is dropped with @a p. */
 void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
                          admission_keep_t kind, apr_off_t room);
 
