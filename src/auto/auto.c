@@ -170,7 +170,8 @@ ZONE_FIELDS(ADMISSION_ZONE_VALUE)
 static const admission_field_t zone_fields[] = { ZONE_FIELDS(
     ADMISSION_ZONE_ROW){ .name = NULL } };
 
-static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+static void write_sentences(request_rec *r, apr_pool_t *p,
+                            const admission_view_t *view)
 {
     char sentence[ADM_AUTO_SENTENCE];
     adm_auto_t shown;
@@ -188,5 +189,5 @@ static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
 const admission_part_t admission_part_auto = {
     .agent = { .duty = &agent_tune_duty, .setup = setup, .open = open_state },
     .zone_fields = zone_fields,
-    .say = say
+    .write_sentences = write_sentences
 };

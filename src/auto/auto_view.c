@@ -8,27 +8,29 @@ const char *adm_auto_reason(const adm_auto_t *shown)
     return law_tune_field_reason(shown->reason);
 }
 
-#define say(text, ...) snprintf(text, ADM_AUTO_SENTENCE, __VA_ARGS__)
+#define print(text, ...) snprintf(text, ADM_AUTO_SENTENCE, __VA_ARGS__)
 
 typedef unsigned long long number_t;
 
-static void say_memory(const adm_auto_t *shown, char *text)
+static void print_memory(const adm_auto_t *shown, char *text)
 {
-    say(text,
+    print(
+        text,
         "memory has room for %u programs of %llu MB (the largest had %llu) in "
         "%llu MB",
         shown->memory_cap, (number_t)shown->program_mb,
         (number_t)shown->largest_mb, (number_t)shown->budget_mb);
 }
 
-static void say_throughput(const adm_auto_t *shown, uint32_t limit, char *text)
+static void print_throughput(const adm_auto_t *shown, uint32_t limit,
+                             char *text)
 {
-    say(text,
-        "%u serve %llu.%llu requests per second, and more programs would not "
-        "serve more: they wait for something else%s",
-        limit, (number_t)shown->requests_1000s / 1000,
-        (number_t)shown->requests_1000s / 100 % 10,
-        shown->program_mb ? "" : "; their memory is not known");
+    print(text,
+          "%u serve %llu.%llu requests per second, and more programs would not "
+          "serve more: they wait for something else%s",
+          limit, (number_t)shown->requests_1000s / 1000,
+          (number_t)shown->requests_1000s / 100 % 10,
+          shown->program_mb ? "" : "; their memory is not known");
 }
 
 void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
@@ -36,45 +38,45 @@ void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
 {
     switch (shown->reason) {
     case LAW_TUNE_MEMORY:
-        say_memory(shown, text);
+        print_memory(shown, text);
         break;
     case LAW_TUNE_PROCESSORS:
-        say(text,
-            "the CPUs are busy (%u %%): more programs would only wait for "
-            "them",
-            shown->busy_permille / 10);
+        print(text,
+              "the CPUs are busy (%u %%): more programs would only wait for "
+              "them",
+              shown->busy_permille / 10);
         break;
     case LAW_TUNE_THROUGHPUT:
-        say_throughput(shown, limit, text);
+        print_throughput(shown, limit, text);
         break;
     case LAW_TUNE_IDLE:
-        say(text, "no request waits, so %u is not tested further", limit);
+        print(text, "no request waits, so %u is not tested further", limit);
         break;
     case LAW_TUNE_NEW:
-        say(text, "a program is larger than any before and still grows: no "
-                  "other program starts until its size is known");
+        print(text, "a program is larger than any before and still grows: no "
+                    "other program starts until its size is known");
         break;
     case LAW_TUNE_BRAKE:
-        say(text, "memory ran out, and processes stalled");
+        print(text, "memory ran out, and processes stalled");
         break;
     case LAW_TUNE_BOUNDS:
-        say(text, "%u is the configured minimum or maximum", limit);
+        print(text, "%u is the configured minimum or maximum", limit);
         break;
     case LAW_TUNE_ESTIMATE:
-        say(text,
-            "an estimate, because a dry run limits nothing: %u would "
-            "serve as much",
-            limit);
+        print(text,
+              "an estimate, because a dry run limits nothing: %u would "
+              "serve as much",
+              limit);
         break;
     case LAW_TUNE_START:
-        say(text, "it grows while a higher limit serves more requests");
+        print(text, "it grows while a higher limit serves more requests");
         break;
     case LAW_TUNE_SILENT:
-        say(text, "the agent has not updated it for 3 s or more, so it is at "
-                  "most what certainly fits into memory");
+        print(text, "the agent has not updated it for 3 s or more, so it is at "
+                    "most what certainly fits into memory");
         break;
     default:
-        say(text, "nothing has been measured yet");
+        print(text, "nothing has been measured yet");
         break;
     }
 }

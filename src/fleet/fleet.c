@@ -345,7 +345,7 @@ static const admission_field_t zone_fields[] = { ZONE_FIELDS(
 static const admission_field_t server_fields[] = { SERVER_FIELDS(
     ADMISSION_SERVER_ROW){ .name = NULL } };
 
-static void say_server(request_rec *r)
+static void write_server_sentences(request_rec *r)
 {
     if (engine().state == ADM_ENGINE_LOST) {
         admission_page_words_write(
@@ -356,8 +356,8 @@ static void say_server(request_rec *r)
     }
 }
 
-static void say_zone(request_rec *r, apr_pool_t *p,
-                     const admission_view_t *view)
+static void write_zone_sentences(request_rec *r, apr_pool_t *p,
+                                 const admission_view_t *view)
 {
     adm_fleet_t fleet = share(view);
 
@@ -388,13 +388,14 @@ static void say_zone(request_rec *r, apr_pool_t *p,
                                                        : ""));
 }
 
-static void say(request_rec *r, apr_pool_t *p, const admission_view_t *view)
+static void write_sentences(request_rec *r, apr_pool_t *p,
+                            const admission_view_t *view)
 {
     if (view) {
-        say_zone(r, p, view);
+        write_zone_sentences(r, p, view);
     }
     else {
-        say_server(r);
+        write_server_sentences(r);
     }
 }
 
@@ -432,6 +433,6 @@ const admission_part_t admission_part_fleet = {
     .agent = { .duty = &agent_fleet_duty, .setup = setup, .open = open_id },
     .zone_fields = zone_fields,
     .server_fields = server_fields,
-    .say = say,
+    .write_sentences = write_sentences,
     .write_json = write_json
 };

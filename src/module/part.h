@@ -74,8 +74,8 @@ typedef struct admission_part_t {
     const struct admission_field_t *server_fields;
     /** Write sentences about a zone to its page; if @a view is NULL, about the
      *  server. */
-    void (*say)(request_rec *r, apr_pool_t *p,
-                const struct admission_view_t *view);
+    void (*write_sentences)(request_rec *r, apr_pool_t *p,
+                            const struct admission_view_t *view);
     /** Write additional members of a zone's JSON object, each after a comma. */
     void (*write_json)(request_rec *r, apr_pool_t *p,
                        const struct admission_zone_t *zone);

@@ -277,8 +277,8 @@ void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
     int part;
 
     for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
-        if (admission_parts[part]->say) {
-            admission_parts[part]->say(r, p, view);
+        if (admission_parts[part]->write_sentences) {
+            admission_parts[part]->write_sentences(r, p, view);
         }
     }
 }
