@@ -38,6 +38,8 @@
 #define ADM_PARTS_WITH_RECORDS(part) \
     PARTS_AUTO(part) PARTS_FLEET(part) PARTS_RECYCLE(part) PARTS_SPOOL(part)
 
-#define ADMISSION_PARTS(part) ADM_PARTS_WITH_RECORDS(part) PARTS_NICE(part)
+/* `fair` cannot be left out: the core calls its order of the queue. */
+#define ADMISSION_PARTS(part) \
+    part(fair, FAIR) ADM_PARTS_WITH_RECORDS(part) PARTS_NICE(part)
 
 #endif

@@ -5,7 +5,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
-#include "fair_conf.h"
+#include "module/conf.h"
 #include "module/parse.h"
 #include "module/location.h"
 #include "module/sections.h"
@@ -114,7 +114,7 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
                                 option, ADMISSION_LIMIT_MAX);
         }
     }
-    conf->fair = fair;
+    conf->fair.key = fair;
     if (fair->kind != ADMISSION_KEY_OFF) {
         admission_sections_note_flows(cmd, conf);
     }
@@ -183,7 +183,7 @@ const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
     }
     error = parse_condition(cmd, args, &rule);
     if (!error) {
-        add_rule(cmd, conf, &conf->priorities, &rule);
+        add_rule(cmd, conf, &conf->fair.priorities, &rule);
     }
     return error;
 }
@@ -216,7 +216,7 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
     }
     error = *args ? parse_condition(cmd, args, &rule) : NULL;
     if (!error) {
-        add_rule(cmd, conf, &conf->costs, &rule);
+        add_rule(cmd, conf, &conf->fair.costs, &rule);
     }
     return error;
 }

@@ -163,16 +163,16 @@ static int first_true(request_rec *r, const admission_zone_t *zone,
 void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
                        const admission_zone_t *zone, adm_entry_t *entry)
 {
-    const admission_fair_t *fair = conf->fair;
+    const admission_fair_t *fair = conf->fair.key;
 
     if (fair && fair->kind != ADMISSION_KEY_OFF) {
         entry->key_name = text_of_key(r, zone, fair);
         entry->key = hash_of(entry->key_name);
         entry->key_max = (uint32_t)fair->max;
     }
-    entry->priority = (adm_priority_t)first_true(r, zone, conf->priorities,
+    entry->priority = (adm_priority_t)first_true(r, zone, conf->fair.priorities,
                                                  "AdmissionPriority",
                                                  ADM_PRIORITY_NORMAL);
-    entry->cost = (uint32_t)first_true(r, zone, conf->costs, "AdmissionCost",
-                                       1);
+    entry->cost = (uint32_t)first_true(r, zone, conf->fair.costs,
+                                       "AdmissionCost", 1);
 }

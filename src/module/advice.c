@@ -57,62 +57,6 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
     }
 }
 
-static int highest_cost(const admission_dir_conf_t *conf)
-{
-    int i, most = 0;
-
-    for (i = 0; conf->costs && i < conf->costs->nelts; i++) {
-        int cost = APR_ARRAY_IDX(conf->costs, i, admission_rule_t).value;
-
-        most = cost > most ? cost : most;
-    }
-    return most;
-}
-
-static void warn_of_cost(server_rec *s, const admission_section_t *section)
-{
-    int cost = highest_cost(section->own), limit = section->zone->limit;
-
-    if (cost > limit) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
-                     "zone %s (%s): AdmissionCost %d exceeds MaxConcurrent %d: "
-                     "such a request waits until no other request runs, and "
-                     "then runs alone",
-                     section->zone->name, section->place, cost, limit);
-    }
-}
-
-static void warn_of_key(server_rec *s, const admission_section_t *section)
-{
-    const admission_fair_t *fair = section->own->fair;
-    int limit = section->zone->limit;
-
-    if (fair && fair->max > limit) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0122)
-                     "zone %s (%s): AdmissionFair max=%d exceeds MaxConcurrent "
-                     "%d: one key can hold all permits",
-                     section->zone->name, section->place, fair->max, limit);
-    }
-}
-
-/* Warnings only, because an override can raise the limit. Directives outside of
- * sections are not checked: they apply to all zones, whatever their limits. */
-static void warn_of_numbers(server_rec *s)
-{
-    const apr_array_header_t *sections = admission_sections_all();
-    int i;
-
-    for (i = 0; i < sections->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(sections, i, admission_section_t *);
-
-        if (section->zone && !section->zone->said.is_auto) {
-            warn_of_cost(s, section);
-            warn_of_key(s, section);
-        }
-    }
-}
-
 static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -141,7 +85,6 @@ static void warn_of_settings(apr_pool_t *p, server_rec *s)
     admission_said_warn(p, s);
     admission_room_warn(s);
     warn_of_unreachable_limits(p, s);
-    warn_of_numbers(s);
     admission_foreign_warn(p, s);
 }
 
@@ -211,25 +154,6 @@ static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
     return admission_limit_name(p, &limit);
 }
 
-/* Print the settings of the fair queue. */
-static void dump_order(apr_file_t *out, const admission_dir_conf_t *conf)
-{
-    const admission_fair_t *fair = conf->fair;
-
-    if (fair && fair->kind != ADMISSION_KEY_OFF) {
-        apr_file_printf(out, " fair %s", fair->text);
-        if (fair->max) {
-            apr_file_printf(out, " max %d", fair->max);
-        }
-    }
-    if (conf->priorities) {
-        apr_file_printf(out, " priorities %d", conf->priorities->nelts);
-    }
-    if (conf->costs) {
-        apr_file_printf(out, " costs %d", conf->costs->nelts);
-    }
-}
-
 static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
     const apr_array_header_t *zones = admission_zones();
@@ -253,7 +177,6 @@ static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
         if (zone->is_shared) {
             apr_file_printf(out, " fleet");
         }
-        dump_order(out, zone->apparent);
         for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
             if (admission_parts[part]->describe) {
                 admission_parts[part]->describe(out, zone->apparent);

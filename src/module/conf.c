@@ -39,9 +39,7 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
                               : base->retry_seconds;
     PICK(retry, ADMISSION_RETRY_UNSET);
     PICK(dry_run, ADMISSION_UNSET);
-    PICK(fair, NULL);
-    PICK(priorities, NULL);
-    PICK(costs, NULL);
+    conf->fair = fair_conf_merge(base->fair, add->fair);
     conf->spool = spool_conf_merge(base->spool, add->spool);
     return conf;
 }

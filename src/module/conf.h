@@ -10,6 +10,7 @@
 #include "core/adm.h"
 
 #include "auto/auto_conf.h"
+#include "fair/fair_conf.h"
 #include "fleet/fleet_conf.h"
 #include "limit.h"
 #include "nice/nice_conf.h"
@@ -96,30 +97,6 @@ typedef enum admission_retry_t {
     ADMISSION_RETRY_FIXED
 } admission_retry_t;
 
-/** What AdmissionFair distinguishes requests by. */
-typedef enum admission_key_kind_t {
-    ADMISSION_KEY_OFF,
-    ADMISSION_KEY_CLIENT,
-    ADMISSION_KEY_HOST,
-    ADMISSION_KEY_USER,
-    ADMISSION_KEY_EXPRESSION
-} admission_key_kind_t;
-
-typedef struct admission_fair_t {
-    const char *text; /* as written in the configuration */
-    admission_key_kind_t kind;
-    int bits;  /* prefix length of an IPv4 address */
-    int bits6; /* prefix length of an IPv6 address */
-    const ap_expr_info_t *expression;
-    int max; /* permits per key; 0: unlimited */
-} admission_fair_t;
-
-/** One AdmissionPriority or AdmissionCost directive. */
-typedef struct admission_rule_t {
-    int value; /* an adm_priority_t, or a number of permits */
-    const ap_expr_info_t *expression; /* NULL: always */
-} admission_rule_t;
-
 /** Per-directory configuration. A merge copies pointers and numbers, except for
  *  `actions`, whose tables are overlaid. */
 typedef struct admission_dir_conf_t {
@@ -131,11 +108,9 @@ typedef struct admission_dir_conf_t {
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
     admission_retry_t retry;
-    int retry_seconds;              /* if retry is ADMISSION_RETRY_FIXED */
-    int dry_run;                    /* -1: unset */
-    const admission_fair_t *fair;   /* NULL: unset */
-    apr_array_header_t *priorities; /* of admission_rule_t; NULL: unset */
-    apr_array_header_t *costs;      /* of admission_rule_t; NULL: unset */
+    int retry_seconds; /* if retry is ADMISSION_RETRY_FIXED */
+    int dry_run;       /* -1: unset */
+    fair_conf_t fair;
     spool_conf_t spool;
     int nice;             /* 0 to 19; NICE_CONF_UNSET */
     apr_table_t *actions; /* Action and Script of mod_actions: handler, type or

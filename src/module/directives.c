@@ -15,7 +15,6 @@
 #include "directives.h"
 #include "auto/auto_conf.h"
 #include "location.h"
-#include "fair/fair_conf.h"
 #include "fleet/fleet_conf.h"
 #include "parse.h"
 #include "sections.h"
@@ -340,17 +339,7 @@ const command_rec admission_directives[] = {
     AP_INIT_RAW_ARGS(
         "AdmissionExempt", set_exempt, NULL, ZONE_CONTEXT,
         "expression: requests for which it is true are not limited"),
-    AP_INIT_TAKE12("AdmissionFair", admission_fair_set, NULL, ZONE_CONTEXT,
-                   "client[/bits[/bits6]], host, user, an expression or 'off', "
-                   "and max=number"),
-    AP_INIT_RAW_ARGS("AdmissionPriority", admission_fair_set_priority, NULL,
-                     ZONE_CONTEXT,
-                     "high or low, and an expression that is true for these "
-                     "requests"),
-    AP_INIT_RAW_ARGS("AdmissionCost", admission_fair_set_cost, NULL,
-                     ZONE_CONTEXT,
-                     "number of permits per request, and an expression that is "
-                     "true for these requests"),
+    FAIR_DIRECTIVES,
     AP_INIT_TAKE12(
         "AdmissionReject", set_reject, NULL, ZONE_CONTEXT,
         "status of rejected requests, and retry-after=auto|off|time"),

@@ -263,15 +263,9 @@ static void settle_shares(void)
     }
 }
 
-static bool says_flows(const admission_dir_conf_t *conf)
-{
-    return (conf->fair && conf->fair->kind != ADMISSION_KEY_OFF)
-           || conf->priorities || conf->costs;
-}
-
 static void note_flows(admission_zone_t *zone, const admission_dir_conf_t *conf)
 {
-    zone->uses_flows |= says_flows(conf);
+    zone->uses_flows |= fair_conf_is_used(&conf->fair);
 }
 
 /* A section that belongs to no zone applies to requests of any zone on its

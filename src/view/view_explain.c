@@ -416,7 +416,7 @@ static bool add_key(explain_t *e, request_rec *first, request_rec *last,
     adm_entry_t entry = { 0 };
     admission_url_view_t view;
 
-    if (!conf->fair && !conf->priorities && !conf->costs) {
+    if (!conf->fair.key && !conf->fair.priorities && !conf->fair.costs) {
         return false;
     }
     admission_url_show(&view, last, first);
