@@ -1,25 +1,46 @@
 # httpd loads modules into one space of names: ours is admission_module alone. And
 # it refuses a module that calls what nobody has: the linker lets that pass, as
-# it does for httpd's own functions. Seen in the module as it is, and as an older
-# httpd gets it.
+# it does for httpd's own functions. Seen in the module as it is, and with the objects
+# that an older httpd gets (libadmission-older).
 use strict;
 use warnings;
 
-use Test::More tests => 6;
+use File::Basename qw(basename dirname);
+use Project;
+use Test::More;
 
 my $module = $ENV{ADMISSION_MODULE} // '.libs/mod_admission.so';
-my $older  = $module =~ s{mod_admission\.so\z}{mod_admission_older.so}r;
+my $build  = dirname(dirname($module));
 
+# The functions of this project that an object or module defines, or lacks.
 sub symbols {
-    my ($which, $file) = @_;
-    open my $nm, '-|', 'nm', '-D', "--$which-only", $file or die "nm: $!";
-    my @symbols = map { (split)[-1] } <$nm>;
-    ok close($nm), "nm reads the $which symbols of $file";
+    my ($which, $option, @files) = @_;
+    open my $nm, '-|', 'nm', $option, "--$which-only", @files or die "nm: $!";
+    my @symbols = map { /(\w+)$/ } grep { / [A-Za-z] / } <$nm>;
+    ok close($nm), "nm reads the $which symbols of $files[0]";
     return @symbols;
 }
 
-is_deeply [ symbols('defined', $module) ], ['admission_module'],
+sub ours { return grep { /^adm(?:ission)?_/ } @_ }
+
+is_deeply [ symbols('defined', '-D', $module) ], ['admission_module'],
     'one dynamic symbol is exported';
-is_deeply [ grep { /^adm(?:ission)?_/ } symbols('undefined', $_) ], [],
-    '... and none of ours is missing'
-    for $module, $older;
+is_deeply [ ours(symbols('undefined', '-D', $module)) ], [], '... and none of ours is missing';
+
+my %older  = map { /libadmission_older_la-(.*)/ ? ($1 => $_) : () } glob "$build/src/*/.libs/*.o";
+my @module = map { /mod_admission_la-(.*)/ ? $older{$1} // $_ : () } glob "$build/src/*/.libs/*.o";
+my @core   = glob "$build/src/*/.libs/libadmission_core_la-*.o";
+my %there  = map { $_ => 1 } symbols('defined', '-g', @module, @core);
+
+cmp_ok keys %older, '>', 3, 'files are built as for an older httpd';
+is_deeply [ grep { !$there{$_} } ours(symbols('undefined', '-g', @module)) ], [],
+    '... and none of ours is missing from that module';
+
+# What httpd 2.4.37 lacks; the headers of a new httpd have it.
+my $newer = qr/\b(?:ap_hook_child_stopping|outgoing|AP_MPMQ_CAN_WAITIO|ADMISSION_SINCE|ADMISSION_HAS_\w+)\b/;
+
+none 'a file that uses what only newer versions have is one of these',
+    grep { without_comments(slurp($_)) =~ $newer && !$older{ basename($_, '.c') . '.o' } }
+    grep { $_ ne 'src/module/since.h' } files(qr/\.[ch]\z/, 'src');
+
+done_testing;

@@ -9,5 +9,5 @@
 
 #undef AP_MPMQ_CAN_WAITIO
 
-/* Nobody may use them by accident. */
+/* An error where they are not left out. */
 #pragma GCC poison ap_hook_child_stopping outgoing
