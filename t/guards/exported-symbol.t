@@ -21,6 +21,9 @@ sub symbols {
     return @symbols;
 }
 
+# configure may have left out the capability of a file.
+sub is_built { return -e "$build/" . $_[0] =~ s{([^/]*)\.[ch]\z}{.libs/mod_admission_la-$1.o}r }
+
 sub ours { return grep { /^adm(?:ission)?_/ } @_ }
 
 is_deeply [ symbols('defined', '-D', $module) ], ['admission_module'],
@@ -32,7 +35,7 @@ my @module = map { /mod_admission_la-(.*)/ ? $older{$1} // $_ : () } glob "$buil
 my @core   = glob "$build/src/*/.libs/libadmission_core_la-*.o";
 my %there  = map { $_ => 1 } symbols('defined', '-g', @module, @core);
 
-cmp_ok keys %older, '>', 3, 'files are built as for an older httpd';
+ok $older{'mod_admission.o'}, 'files are built as for an older httpd';
 is_deeply [ grep { !$there{$_} } ours(symbols('undefined', '-g', @module)) ], [],
     '... and none of ours is missing from that module';
 
@@ -41,6 +44,6 @@ my $newer = qr/\b(?:ap_hook_child_stopping|outgoing|AP_MPMQ_CAN_WAITIO|ADMISSION
 
 none 'a file that uses what only newer versions have is one of these',
     grep { without_comments(slurp($_)) =~ $newer && !$older{ basename($_, '.c') . '.o' } }
-    grep { $_ ne 'src/module/since.h' } files(qr/\.[ch]\z/, 'src');
+    grep { $_ ne 'src/module/since.h' && is_built($_) } files(qr/\.[ch]\z/, 'src');
 
 done_testing;
