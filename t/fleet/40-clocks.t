@@ -11,7 +11,7 @@ use Time::HiRes qw(sleep time);
 if (my $why = AdmissionTest::Fleet::missing()) { plan skip_all => $why }
 
 my $tmp = File::Temp->newdir('admission-clock-XXXXXX', TMPDIR => 1);
-system($ENV{CC} // 'cc', '-O1', '-shared', '-fPIC', '-o', "$tmp/clock.so", "$FindBin::Bin/clock.c") == 0
+system($ENV{CC} // 'cc', '-O1', '-shared', '-fPIC', '-o', "$tmp/clock.so", "$FindBin::Bin/../programs/clock.c") == 0
     or plan skip_all => 'clock.c does not compile';
 
 sub clock_is {

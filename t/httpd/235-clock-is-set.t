@@ -15,7 +15,7 @@ sub clocked_httpd {
     my ($httpd) = @_;
     my $program = Admission::Config::httpd();
     my $clock = Admission::Program::build('clock.so', '-O1 -shared -fPIC',
-                                          ["$FindBin::Bin/../fleet/clock.c"], '-ldl');
+                                          ["$FindBin::Bin/../programs/clock.c"], '-ldl');
 
     Admission::File::spill("$httpd->{dir}/httpd", "#!/bin/sh\nLD_PRELOAD=$clock "
         . "ADMISSION_CLOCK=$httpd->{dir}/heavy/clock exec $program \"\$@\"\n");
