@@ -1,27 +1,11 @@
 # The system's clock is set while requests wait, and bodies and answers are on their way:
 # nobody is rejected by that, and a wait ends when it should.
 
-use FindBin;
 use AdmissionTest;
 use Admission::Parking;
-use Admission::Program;
 use Admission::Slow;
 
 my $zone = '/cgi-bin/';
-
-# An httpd whose clock is off by as many seconds as a file says: that of the machine
-# is never set.
-sub clocked_httpd {
-    my ($httpd) = @_;
-    my $program = Admission::Config::httpd();
-    my $clock = Admission::Program::build('clock.so', '-O1 -shared -fPIC',
-                                          ["$FindBin::Bin/../programs/clock.c"], '-ldl');
-
-    Admission::File::spill("$httpd->{dir}/httpd", "#!/bin/sh\nLD_PRELOAD=$clock "
-        . "ADMISSION_CLOCK=$httpd->{dir}/heavy/clock exec $program \"\$@\"\n");
-    chmod 0755, "$httpd->{dir}/httpd";
-    return "$httpd->{dir}/httpd";
-}
 
 # Who asks httpd for something lets its listener look at the clock.
 sub set_clock {
@@ -53,7 +37,8 @@ CONF
     $httpd->expect_rejections('test.example:/cgi-bin/short', 'long');
     Admission::File::spill("$httpd->{dir}/heavy/clock", "0\n");
     {
-        local $ENV{HTTPD} = clocked_httpd($httpd);
+        # The clock of the machine is never set.
+        local $ENV{HTTPD} = preloading_httpd($httpd, 'clock', ADMISSION_CLOCK => "$httpd->{dir}/heavy/clock");
         $httpd->start;
     }
     for my $seconds (3600, -3600, 25, -25) {

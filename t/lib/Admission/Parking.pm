@@ -11,10 +11,11 @@ use File::Temp ();
 
 use Admission;
 use Admission::Config;
+use Admission::File qw(spill);
 use Admission::Program qw(build_shared);
 
 our @EXPORT = qw(ask_line backlog descriptors halt httpd_with_files napping_httpd
-                 new_parking_httpd parking_conf server_becomes start_parking_httpd stock_conf);
+                 new_parking_httpd parking_conf preloading_httpd server_becomes start_parking_httpd stock_conf);
 
 my $THREADS = 6;
 # Of a child, idle. With them, and what is parked, it has less than 1,024 files open.
@@ -146,19 +147,20 @@ sub descriptors {
     return scalar grep { /^\d+$/ } readdir $files;
 }
 
-# The program of an httpd whose listener naps when it is told: programs/nap.c. A
-# sanitizer wants to be loaded first.
-sub napping_httpd {
-    my ($httpd) = @_;
-    my $dir = $httpd->{dir};
-    my $program = Admission::Config::httpd();
-    my $nap = build_shared('nap');
+# The program of an httpd that loads a library of t/programs first, with variables for it:
+# preloading_httpd($httpd, 'nap', NAP_DIR => $dir). For $ENV{HTTPD} while it starts.
+sub preloading_httpd {
+    my ($httpd, $name, %variables) = @_;
+    my $path = "$httpd->{dir}/httpd";
 
-    open my $script, '>', "$dir/httpd" or die "$dir/httpd: $!\n";
-    print $script "#!/bin/sh\nNAP_DIR=$dir/heavy LD_PRELOAD=$nap exec $program \"\$@\"\n";
-    close $script or die "$dir/httpd: $!\n";
-    chmod 0755, "$dir/httpd";
-    return "$dir/httpd";
+    $variables{LD_PRELOAD} = build_shared($name);
+    spill($path, "#!/bin/sh\n" . join(' ', map { "$_=$variables{$_}" } sort keys %variables)
+                 . ' exec ' . Admission::Config::httpd() . qq( "\$\@"\n));
+    chmod 0755, $path;
+    return $path;
 }
+
+# Its listener naps when it is told: programs/nap.c.
+sub napping_httpd { return preloading_httpd($_[0], 'nap', NAP_DIR => "$_[0]{dir}/heavy") }
 
 1;
