@@ -3,21 +3,13 @@
 #include <sched.h>
 
 #include "core/adm_doorbell.h"
-#include "test_support.h"
+#include "test_story.h"
 
 static uint32_t slots[ADM_PARK_SLOTS + 1];
 
 static uint32_t rung(uint32_t max)
 {
     return adm_doorbell_wait(child, at_once, NULL, slots, max);
-}
-
-static uint32_t parked(void)
-{
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    return stats.parked;
 }
 
 /* ---- the bell ------------------------------------------------------------ */
@@ -248,98 +240,41 @@ TEST(an_end_that_comes_before_the_sleep_is_not_missed)
 
 /* ---- parked tickets ------------------------------------------------------ */
 
-static adm_ticket_t inside, waiting[4];
+STORY(the_grant_of_a_parked_ticket_rings_its_slot,
+      "zone 1 10; A in; BC parked; parked 2; rings 1 -; A leaves; rings 1 B; has B");
 
-static void park_behind_one(unsigned count)
-{
-    unsigned n;
-
-    zone = zone_with(1, 10);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    enter_many(child, zone, waiting, count, ADM_WAITING);
-    for (n = 0; n < count; n++) {
-        adm_ticket_park(&waiting[n], 100 + n);
-    }
-    ck_assert_uint_eq(parked(), count);
-}
-
-TEST(the_grant_of_a_parked_ticket_rings_its_slot)
-{
-    park_behind_one(2);
-    ck_assert_uint_eq(rung(10), 0);
-    leave(&inside);
-    ck_assert_uint_eq(rung(10), 1);
-    ck_assert_uint_eq(slots[0], 100);
-    ck_assert(adm_ticket_is_granted(&waiting[0]));
-}
-
-TEST(a_grant_that_came_before_the_parking_rings_too)
-{
-    zone = zone_with(1, 10);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_WAITING);
-    leave(&inside);
-    adm_ticket_park(&waiting[0], 7);
-    ck_assert_uint_eq(rung(10), 1);
-    ck_assert_uint_eq(slots[0], 7);
-}
+STORY(a_grant_that_came_before_the_parking_rings_too,
+      "zone 1 10; A in; B waits; A leaves; B parks; rings 1 B");
 
 TEST(the_last_slot_can_be_parked)
 {
-    zone = zone_with(1, 10);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting[0]), ADM_WAITING);
-    adm_ticket_park(&waiting[0], ADM_PARK_SLOTS - 1);
-    leave(&inside);
+    tell("zone 1 10; A in; B waits");
+    adm_ticket_park(request('B'), ADM_PARK_SLOTS - 1);
+    tell("A leaves");
     ck_assert_uint_eq(rung(10), 1);
     ck_assert_uint_eq(slots[0], ADM_PARK_SLOTS - 1);
 }
 
-TEST(an_unparked_ticket_rings_no_more)
-{
-    park_behind_one(1);
-    adm_ticket_unpark(&waiting[0]);
-    ck_assert_uint_eq(parked(), 0);
-    adm_ticket_unpark(&waiting[0]);
-    ck_assert_uint_eq(parked(), 0);
-    leave(&inside);
-    ck_assert_uint_eq(rung(10), 0);
-    ck_assert_int_eq(wait_until(&waiting[0], 0), ADM_WAITED);
-}
+STORY(an_unparked_ticket_rings_no_more,
+      "zone 1 10; A in; B parked; B unparks; parked 0; B unparks; parked 0; A leaves; rings 1 -;"
+      "B ends");
 
-/* Loop test: cancel, release, cancel that comes too late. */
-TESTS(a_parked_ticket_that_ends_is_parked_no_more, 0, 3)
-{
-    park_behind_one(1);
-    switch (_i) {
-    case 0:
-        adm_ticket_cancel(&waiting[0], ADM_GONE, adm_now());
-        break;
-    case 1:
-        leave(&waiting[0]);
-        break;
-    default:
-        leave(&inside);
-        ck_assert_int_eq(adm_ticket_cancel(&waiting[0], ADM_TIMEOUT, adm_now()), ADM_WAITED);
-        break;
-    }
-    ck_assert_uint_eq(parked(), 0);
-}
+STORY(a_parked_ticket_that_is_cancelled_is_parked_no_more,
+      "zone 1 10; A in; B parked; parked 1; B gone; parked 0");
+STORY(a_parked_ticket_that_leaves_is_parked_no_more,
+      "zone 1 10; A in; B parked; parked 1; B leaves; parked 0");
+STORY(a_parked_ticket_cancelled_too_late_is_parked_no_more,
+      "zone 1 10; A in; B parked; parked 1; A leaves; B kept; parked 0");
 
 TEST(a_ticket_used_again_does_not_ring_its_last_owners_slot)
 {
-    adm_ticket_t next;
+    uint32_t idx;
 
-    park_behind_one(1);
-    adm_ticket_cancel(&waiting[0], ADM_GONE, adm_now());
-    ck_assert_int_eq(enter(child, zone, &next), ADM_WAITING);
-    ck_assert_uint_eq(next.idx, waiting[0].idx);
-    leave(&inside);
-    ck_assert(adm_ticket_is_granted(&next));
-    ck_assert_uint_eq(rung(10), 0);
+    tell("zone 1 10; A in; B parked");
+    idx = request('B')->idx;
+    tell("B gone; C waits");
+    ck_assert_uint_eq(request('C')->idx, idx);
+    tell("A leaves; has C; rings 1 -");
 }
 
 /* A grant and a parking that meet: the slot rings in any case. */
@@ -386,5 +321,5 @@ TEST(a_grant_that_meets_the_parking_rings)
         atomic_store(&shared[1], n);
     }
     ck_assert_int_eq(end_of(other), 0);
-    ck_assert_uint_eq(parked(), 0);
+    tell("parked 0");
 }

@@ -1,322 +1,103 @@
 /* test_lease.c - permits that are handed over and not used. */
-#include "test_hand_over.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_story.h"
 
 WITH_FLOWS_TOO;
 
+/* A has the only permit, and two children. */
+#define BUSY "zone 1 10; children 2; A in; "
+/* B of the first and C of the second child wait for it. */
+#define TWO BUSY "B parked; child 2 C parked; "
+#define HANDED TWO "A leaves; has B; "
+#define PASSED HANDED "wait 1L; look 2; has C; "
+
 /* ---- the lease ----------------------------------------------------------- */
 
-TEST(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    assert_permit_is_with(0);
-    look_after(LEASE - 1);
-    assert_permit_is_with(0);
-    look_after(LEASE);
-    assert_permit_is_with(1);
-    ck_assert_uint_eq(queued_in(zone), 1);
-    ck_assert_uint_eq(passed_on(), 1);
-    ck_assert(!adm_ticket_begin(&waiting[0], granted_at + LEASE));
-    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
-}
+STORY(a_permit_that_is_not_used_is_passed_on_when_its_lease_is_over,
+      HANDED "wait 99999us; look 2; has B; wait 1us; look 2; has C; waiting 1; passed-on 1;"
+             "B lost; C begins");
 
-TEST(a_permit_that_is_used_stays)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
-    look_after(100 * LEASE);
-    assert_permit_is_with(0);
-    ck_assert_uint_eq(passed_on(), 0);
-    leave(&waiting[0]);
-    assert_permit_is_with(1);
-}
+STORY(a_permit_that_is_used_stays,
+      HANDED "B begins; wait 100L; look 2; has B; passed-on 0; B leaves; has C");
 
-TEST(a_permit_that_no_other_waiter_can_use_stays)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(0);
-    look_after(10 * LEASE);
-    assert_permit_is_with(0);
-    ck_assert_uint_eq(passed_on(), 0);
-    ck_assert(adm_ticket_begin(&waiting[0], adm_now()));
-}
+STORY(a_permit_that_no_other_waiter_can_use_stays,
+      BUSY "BC parked; A leaves; wait 1L; look 2; has B; wait 9L; look 2; has B; passed-on 0;"
+           "B begins");
 
-TEST(a_later_request_that_can_run_gets_it_immediately)
-{
-    adm_ticket_t later;
+STORY(a_later_request_that_can_run_gets_it_immediately,
+      BUSY "B parked; A leaves; wait 1L; child 2 C waits; has C");
 
-    make_children();
-    park_in(one, 0);
-    hand_over();
-    ck_assert_int_eq(enter_as(two, zone, WAITS, granted_at + LEASE, &later), ADM_WAITING);
-    ck_assert(adm_ticket_is_granted(&later));
-    ck_assert(!adm_ticket_is_granted(&waiting[0]));
-}
+STORY(any_visit_of_the_zone_passes_it_on, TWO "child 2 D parked; A leaves; wait 1L; D gone; has C");
 
-TEST(any_visit_of_the_zone_passes_it_on)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    park_in(two, 2);
-    hand_over();
-    adm_ticket_cancel(&waiting[2], ADM_GONE, granted_at + LEASE);
-    waiting[2].child = NULL;
-    assert_permit_is_with(1);
-}
+STORY(where_winners_are_late_leases_are_longer,
+      PASSED "room 1; wait 199999us; look 2; has C; wait 1us; look 2; has B; room 2;"
+             "wait 299999us; look 2; has B; wait 1us; B begins; B leaves; room 1; B parked;"
+             "wait 1L; look 2; has B; passed-on 3");
 
-TEST(where_winners_are_late_leases_are_longer)
-{
-    adm_usec_t time;
-
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(1);
-    adm_child_note_room(one, true);
-    time = LEASE + 2 * LEASE;
-    look_after(time - 1);
-    assert_permit_is_with(1);
-    look_after(time);
-    assert_permit_is_with(0);
-    adm_child_note_room(two, true);
-    time += 3 * LEASE;
-    look_after(time - 1);
-    assert_permit_is_with(0);
-    ck_assert(adm_ticket_begin(&waiting[0], granted_at + time));
-    adm_ticket_release(&waiting[0], granted_at + time);
-    adm_child_note_room(one, true);
-    park_in(one, 0);
-    look_after(time + LEASE);
-    assert_permit_is_with(0);
-    ck_assert_uint_eq(passed_on(), 3);
-}
-
-TEST(beyond_a_lowered_limit_nothing_is_handed_on)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    zone_called("busy", 0, 10);
-    look_after(LEASE);
-    ck_assert(!adm_ticket_is_granted(&waiting[0]));
-    ck_assert(!adm_ticket_is_granted(&waiting[1]));
-    ck_assert_uint_eq(active_in(zone), 0);
-}
+STORY(beyond_a_lowered_limit_nothing_is_handed_on,
+      HANDED "limit 0; wait 1L; look 2; has -; active 0");
 
 /* ---- order --------------------------------------------------------------- */
 
-TEST(a_request_that_lost_its_permit_keeps_its_position)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    park_in(two, 2);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(1);
-    adm_ticket_unpark(&waiting[0]); /* a worker comes, too late */
-    ck_assert(!adm_ticket_begin(&waiting[0], adm_now()));
-    adm_ticket_park(&waiting[0], 0);
-    leave(&waiting[1]);
-    assert_permit_is_with(0);
-}
+/* A worker comes, too late. */
+STORY(a_request_that_lost_its_permit_keeps_its_position,
+      TWO "child 2 D parked; A leaves; wait 1L; look 2; has C; B unparks; B lost; B parks;"
+          "C leaves; has B");
 
-TEST(a_silent_child_wins_nothing_while_another_can_run)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    park_in(two, 2);
-    park_in(two, 3);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(2);
-    leave(&waiting[2]);
-    waiting[2].child = NULL;
-    assert_permit_is_with(3);
-    leave(&waiting[3]);
-    waiting[3].child = NULL;
-    assert_permit_is_with(0);
-    ck_assert_uint_eq(passed_on(), 1);
-}
+STORY(a_silent_child_wins_nothing_while_another_can_run,
+      BUSY "BC parked; child 2 DE parked; A leaves; wait 1L; look 2; has D; D leaves; has E;"
+           "E leaves; has B; passed-on 1");
 
-TEST(several_that_lost_their_permits_wait_in_their_order)
-{
-    adm_ticket_t too;
-
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    park_in(one, 2);
-    zone_called("busy", 3, 10);
-    look_after(0);
-    hand_over();
-    ck_assert_uint_eq(active_in(zone), 3);
-    ck_assert_int_eq(enter(two, zone, &too), ADM_WAITING);
-    ck_assert_int_eq(enter(two, zone, &waiting[3]), ADM_WAITING);
-    look_after(LEASE);
-    ck_assert_uint_eq(passed_on(), 2);
-    ck_assert_uint_eq(active_in(zone), 3);
-    ck_assert_uint_eq(queued_in(zone), 2);
-    ck_assert(adm_ticket_is_granted(&too));
-    ck_assert(adm_ticket_is_granted(&waiting[3]));
-}
+STORY(several_that_lost_their_permits_wait_in_their_order,
+      BUSY "BCD parked; limit 3; round; A leaves; has BCD; child 2 EF waits; wait 1L; look 2;"
+           "passed-on 2; active 3; waiting 2; has DEF");
 
 /* ---- who can run --------------------------------------------------------- */
 
-TEST(a_child_that_is_full_is_passed_over)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    adm_child_note_room(one, false);
-    hand_over();
-    assert_permit_is_with(1);
-    ck_assert_uint_eq(passed_on(), 0);
-}
+STORY(a_child_that_is_full_is_passed_over, TWO "no-room 1; A leaves; has C; passed-on 0");
 
-TEST(a_full_child_passes_its_permit_on_immediately)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    adm_child_note_room(one, false);
-    adm_lease_look(one, zone, granted_at + 1);
-    assert_permit_is_with(1);
-    ck_assert_uint_eq(passed_on(), 1);
-}
+STORY(a_full_child_passes_its_permit_on_immediately,
+      HANDED "no-room 1; wait 1us; look 1; has C; passed-on 1");
 
-TEST(a_blocked_request_of_a_full_child_can_run)
-{
-    make_children();
-    park_in(one, 0);
-    wait_in(one, 1);
-    park_in(two, 2);
-    adm_child_note_room(one, false);
-    adm_child_note_room(two, false);
-    hand_over();
-    assert_permit_is_with(1);
-}
+STORY(a_blocked_request_of_a_full_child_can_run,
+      BUSY "B parked; C waits; child 2 D parked; no-room 1; no-room 2; A leaves; has C");
 
-TEST(a_full_child_is_better_than_a_silent_one)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(1);
-    adm_child_note_room(two, false);
-    park_in(two, 2);
-    leave(&waiting[1]);
-    waiting[1].child = NULL;
-    assert_permit_is_with(2);
-}
+STORY(a_full_child_is_better_than_a_silent_one,
+      PASSED "no-room 2; child 2 D parked; C leaves; has D");
 
-TEST(a_child_that_has_room_again_gets_the_permit_that_stands_idle)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(two, 1);
-    adm_child_note_room(two, false);
-    hand_over();
-    look_after(LEASE);
-    assert_permit_is_with(0); /* neither can run */
-    adm_ticket_unpark(&waiting[1]);
-    ck_assert(adm_ticket_begin(&waiting[1], granted_at + LEASE));
-    assert_permit_is_with(1);
-}
+/* Neither can run, at first. */
+STORY(a_child_that_has_room_again_gets_the_permit_that_stands_idle,
+      TWO "no-room 2; A leaves; wait 1L; look 2; has B; C unparks; C begins; has C");
 
 /* ---- who notices --------------------------------------------------------- */
 
-static uint32_t rung(adm_child_t *child)
-{
-    uint32_t slots[ADM_CHUNK_TICKETS] = { 0 };
-    uint32_t count = adm_doorbell_wait(child, at_once, NULL, slots, 64);
+STORY(another_childs_dispatcher_is_rung_for_a_grant,
+      BUSY "BC parked; child 2 D parked; A leaves; rings 1 B; rings 2 D");
 
-    ck_assert_uint_le(count, 1);
-    return count ? slots[0] : UINT32_MAX;
-}
+STORY(a_guard_is_rung_once_per_lease,
+      BUSY "BC parked; child 2 D parked; A leaves; rings 2 D; B begins; wait 50ms; B leaves;"
+           "has C; rings 2 -");
 
-TEST(another_childs_dispatcher_is_rung_for_a_grant)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    park_in(two, 2);
-    hand_over();
-    ck_assert_uint_eq(rung(one), 0);
-    ck_assert_uint_eq(rung(two), 2);
-}
+STORY(a_request_that_parks_during_a_grant_becomes_its_guard,
+      BUSY "B parked; A leaves; child 2 C parked; rings 2 C");
 
-TEST(a_guard_is_rung_once_per_lease)
-{
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    park_in(two, 2);
-    hand_over();
-    ck_assert_uint_eq(rung(two), 2);
-    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
-    adm_ticket_release(&waiting[0], granted_at + LEASE / 2);
-    ck_assert(adm_ticket_is_granted(&waiting[1]));
-    ck_assert_uint_eq(rung(two), UINT32_MAX);
-}
+/* The first bell is that of the grant. */
+STORY(one_is_enough_and_not_of_the_winners_child,
+      BUSY "B parked; A leaves; C parked; rings 1 B; rings 1 -; child 2 D parked; rings 2 D;"
+           "child 2 E parked; rings 2 -");
 
 TEST(a_guard_checks_until_another_would_be_rung)
 {
     adm_usec_t until;
 
-    make_children();
-    park_in(one, 0);
-    park_in(one, 1);
-    park_in(two, 2);
-    hand_over();
-    ck_assert(adm_ticket_begin(&waiting[0], granted_at));
-    ck_assert_uint_eq(active_in(zone), 1);
-    passed_on(); /* settles it */
+    tell(BUSY "BC parked; child 2 D parked; A leaves; B begins; active 1; passed-on 0");
     ck_assert_int_eq(rec_of_zone(zone)->lease_until, 0);
-    until = adm_lease_look(two, zone, granted_at + 1);
+    until = adm_lease_look(request('D')->child, zone, story_now + 1);
     ck_assert_int_eq(until, rec_of_zone(zone)->guarded_until);
-    ck_assert_int_gt(until, granted_at);
-    ck_assert_int_eq(adm_lease_look(two, zone, until), 0);
-}
-
-TEST(a_request_that_parks_during_a_grant_becomes_its_guard)
-{
-    make_children();
-    park_in(one, 0);
-    hand_over();
-    park_in(two, 1);
-    ck_assert_uint_eq(rung(two), 1);
-}
-
-TEST(one_is_enough_and_not_of_the_winners_child)
-{
-    make_children();
-    park_in(one, 0);
-    hand_over();
-    park_in(one, 1);
-    ck_assert_uint_eq(rung(one), 0); /* of the grant */
-    ck_assert_uint_eq(rung(one), UINT32_MAX);
-    park_in(two, 2);
-    ck_assert_uint_eq(rung(two), 2);
-    park_in(two, 3);
-    ck_assert_uint_eq(rung(two), UINT32_MAX);
+    ck_assert_int_gt(until, story_now);
+    ck_assert_int_eq(adm_lease_look(request('D')->child, zone, until), 0);
 }
 
 static int block_and_leave(void *unused)
@@ -336,12 +117,91 @@ TEST(a_blocked_waiter_checks_leases_itself)
 {
     pid_t other;
 
-    set_worker_cap(10);
-    make_children();
-    park_in(one, 0);
+    tell(BUSY "cap 10; B parked");
     other = start(block_and_leave, NULL);
     WAIT_FOR(queued_in(zone) == 2);
-    hand_over();
+    leave(request('A'));
     ck_assert_int_eq(end_of(other), 0);
-    ck_assert(adm_ticket_is_granted(&waiting[0]));
+    ck_assert(adm_ticket_is_granted(request('B')));
+}
+
+/* ---- what holds in any order of events ------------------------------------------- */
+
+enum { STORIES = 8, STEPS = 300, REQUESTS = 20 };
+
+static unsigned dice;
+static bool has_begun[REQUESTS];
+
+static unsigned up_to(unsigned most)
+{
+    return (unsigned)rand_r(&dice) % (most + 1);
+}
+
+static bool is_inside(unsigned n)
+{
+    return atomic_load(&request('A' + n)->held);
+}
+
+/* Odd ones are of the second child: it begins what it is granted, the first one never
+ * does. Whoever has begun keeps its permit. */
+static void begin_those_of_the_second(void)
+{
+    unsigned n;
+
+    for (n = 0; n < REQUESTS; n++) {
+        bool is_granted = is_inside(n) && adm_ticket_is_granted(request('A' + n));
+
+        ck_assert(!is_inside(n) || !has_begun[n] || is_granted);
+        if (n % 2 && is_granted && !has_begun[n]) {
+            tell("%c begins", 'A' + n);
+            has_begun[n] = true;
+        }
+    }
+}
+
+static void come_or_go(unsigned n)
+{
+    if (is_inside(n)) {
+        tell("%c leaves", 'A' + n);
+        return;
+    }
+    tell("child %u %c comes", n % 2 + 1, 'A' + n);
+    has_begun[n] = is_inside(n)
+                   && atomic_load(&rec_of_ticket(request('A' + n))->state) == ADM_TICKET_ACTIVE;
+    if (is_inside(n) && !has_begun[n]) {
+        tell("%c parks", 'A' + n);
+    }
+}
+
+/* @return how many wait of a child, or have a permit that they do not use. */
+static unsigned count(unsigned of_child, bool is_granted)
+{
+    unsigned n, sum = 0;
+
+    for (n = of_child - 1; n < REQUESTS; n += 2) {
+        sum += is_inside(n) && !has_begun[n]
+               && adm_ticket_is_granted(request('A' + n)) == is_granted;
+    }
+    return sum;
+}
+
+/* The longest lease is ten times the usual one. */
+TESTS(no_permit_stays_with_a_silent_child_while_another_can_run, 1, STORIES + 1)
+{
+    unsigned step, looks;
+
+    dice = (unsigned)_i;
+    memset(has_begun, 0, sizeof(has_begun));
+    tell("zone 3 %u; children 2", REQUESTS - up_to(10));
+    for (step = 0; step < STEPS; step++) {
+        come_or_go(up_to(REQUESTS - 1));
+        tell("wait %ums", up_to(60));
+        begin_those_of_the_second();
+        for (looks = 0; step % 10 == 0 && looks < 6; looks++) {
+            tell("wait 10L; look 2");
+            begin_those_of_the_second();
+        }
+        ck_assert(!looks || !count(1, true) || !count(2, false));
+    }
+    ck_assert_uint_gt(shown("passed-on"), 10);
 }

@@ -3,27 +3,18 @@
 
 #include "core/adm_child.h"
 #include "spool/spool_shm.h"
-#include "test_support.h"
-#include "test_workers.h"
+#include "test_story.h"
 
 static uint64_t spooled(void)
 {
     return spool_bytes(segment);
 }
 
-static uint32_t transfers(void)
-{
-    adm_server_stats_t stats;
-
-    adm_view_server(segment, &stats);
-    return stats.transfers;
-}
-
 /* ---- bytes ---------------------------------------------------------------- */
 
 TEST(no_more_is_buffered_than_the_limit)
 {
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     ck_assert(spool_take(child, 60, 100));
     ck_assert(spool_take(child, 40, 100));
     ck_assert(!spool_take(child, 1, 100));
@@ -50,16 +41,16 @@ TEST(bytes_of_a_killed_child_count_no_longer)
 {
     pid_t pid;
 
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     pid = start(keep_and_stay, NULL);
     WAIT_FOR(atomic_load(&shared[0]));
     ck_assert_uint_eq(spooled(), 70);
-    ck_assert_uint_eq(transfers(), 1);
+    ck_assert_uint_eq(shown("transfers"), 1);
     ck_assert(!spool_take(child, 40, 100));
     ck_assert(spool_take(child, 30, 100));
     kill_noticed(pid);
     ck_assert_uint_eq(spooled(), 30);
-    ck_assert_uint_eq(transfers(), 0);
+    ck_assert_uint_eq(shown("transfers"), 0);
     ck_assert(spool_take(child, 70, 100));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 100);
@@ -77,7 +68,7 @@ static int die_asking(void *unused)
 
 TEST(a_child_killed_during_its_request_has_taken_nothing)
 {
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 0);
@@ -95,19 +86,19 @@ static int give_back_what_the_parent_has(void *unused)
 
 TEST(a_process_that_the_child_forked_gives_nothing_back)
 {
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     ck_assert(spool_take(child, 50, 100));
     ck_assert(adm_worker_begin_transfer(child));
     ck_assert_int_eq(play(give_back_what_the_parent_has, NULL), 0);
     ck_assert_uint_eq(spooled(), 50);
-    ck_assert_uint_eq(transfers(), 1);
+    ck_assert_uint_eq(shown("transfers"), 1);
     spool_give_back(child, 50);
     adm_worker_end_transfer(child);
 }
 
 TEST(giving_back_more_than_was_taken_is_found)
 {
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     spool_give_back(child, 1);
     ck_assert_ptr_nonnull(adm_check(segment));
     ck_assert(spool_take(child, 1, 100));
@@ -117,7 +108,7 @@ TEST(it_is_logged_once_in_a_while)
 {
     adm_usec_t now = adm_now();
 
-    make_zone(1, 10);
+    tell("zone 1 100; cap 10");
     ck_assert(spool_may_log(segment, now, 1000));
     ck_assert(!spool_may_log(segment, now + 999, 1000));
     ck_assert(spool_may_log(segment, now + 1000, 1000));
@@ -127,45 +118,30 @@ TEST(it_is_logged_once_in_a_while)
 
 TEST(a_transfer_takes_a_connection_as_a_parked_request_does)
 {
-    adm_ticket_t parked;
-
-    make_zone(0, 10);
-    adm_worker_limit_connections(child, 2, 2, 3);
+    tell("zone 0 100; cap 10; budget 2 2 3");
     ck_assert(adm_worker_begin_transfer(child));
-    ck_assert_int_eq(ask(PARKS, &parked), ADM_WAITING);
-    adm_ticket_park(&parked, 0);
-    ck_assert(!adm_worker_has_room(child));
+    tell("parks A parked; has-room 0");
     ck_assert(!adm_worker_begin_transfer(child));
-    ck_assert_uint_eq(transfers(), 1);
+    tell("transfers 1");
     adm_worker_end_transfer(child);
-    ck_assert(adm_worker_has_room(child));
-    adm_ticket_cancel(&parked, ADM_GONE, adm_now());
-    ck_assert_uint_eq(transfers(), 0);
+    tell("has-room 1; A gone; transfers 0");
 }
 
 /* ---- the worker ----------------------------------------------------------- */
 
 TEST(a_permit_is_released_before_its_worker)
 {
-    adm_ticket_t first, second;
+    adm_ticket_t *first = request('A');
 
-    make_zone(1, 10);
-    ck_assert_int_eq(ask(RUNS, &first), ADM_ADMITTED);
-    ck_assert(adm_ticket_is_in_use(&first));
-    adm_ticket_return_worker(&first);
-    assert_workers(1);
-    adm_ticket_release_permit(&first, adm_now());
-    ck_assert_uint_eq(active_in(zone), 0);
-    assert_workers(1);
-    ck_assert(adm_ticket_is_in_use(&first));
-    ck_assert_int_eq(ask(RUNS, &second), ADM_ADMITTED);
-    assert_workers(2);
-    adm_ticket_release(&first, adm_now());
-    ck_assert_uint_eq(active_in(zone), 1);
-    adm_ticket_return_worker(&first);
-    adm_ticket_return_worker(&first);
-    assert_workers(1);
-    ck_assert(!adm_ticket_is_in_use(&first));
-    adm_ticket_release(&second, adm_now());
-    assert_workers(0);
+    tell("zone 1 100; cap 10; runs A in");
+    ck_assert(adm_ticket_is_in_use(first));
+    adm_ticket_return_worker(first);
+    tell("workers 1");
+    adm_ticket_release_permit(first, adm_now());
+    ck_assert(adm_ticket_is_in_use(first));
+    tell("active 0; workers 1; runs B in; workers 2; A leaves; active 1");
+    adm_ticket_return_worker(first);
+    adm_ticket_return_worker(first);
+    ck_assert(!adm_ticket_is_in_use(first));
+    tell("workers 1; B leaves; workers 0");
 }

@@ -1,6 +1,6 @@
 /* test_stats.c - the figures an administrator sees. */
 #include "core/adm_figures.h"
-#include "test_support.h"
+#include "test_story.h"
 
 static const adm_usec_t msec = ADM_USEC_PER_MSEC;
 
@@ -58,8 +58,6 @@ TEST(a_duration_below_zero_counts_as_none)
     ck_assert_uint_eq(durations.bucket[0], 1);
 }
 
-/* ---- a zone -------------------------------------------------------------- */
-
 /* ---- what programs took ---------------------------------------------------- */
 
 TEST(a_percentile_lies_in_its_bucket_and_below_the_largest)
@@ -95,49 +93,15 @@ TEST(numbers_beyond_the_last_bucket_are_the_largest)
     ck_assert_uint_eq(adm_spread_percentile(&figures.account.processor_msec, 95), 0);
 }
 
-TEST(a_zones_figures_match_its_requests)
-{
-    adm_ticket_t inside, waiting[2], rejected;
-    adm_zone_stats_t stats;
+STORY(a_zones_figures_match_its_requests,
+      "zone 1 2; A in; wait 1ms; B waits; wait 1ms; C waits; wait 1ms; D full; wait 1ms;"
+      "limit-shown 1; queue-shown 2; active 1; waiting 2; queued-max 2; oldest-usec 3000;"
+      "admitted 1; queued 0; full 1");
 
-    stage(1, 2);
-    enter_as(child, zone, WAITS, 1000, &inside);
-    enter_as(child, zone, WAITS, 2000, &waiting[0]);
-    enter_as(child, zone, WAITS, 3000, &waiting[1]);
-    enter_as(child, zone, WAITS, 4000, &rejected);
-    ck_assert_int_eq(adm_view_zone(child, zone, 5000, &stats, NULL), APR_SUCCESS);
-    ck_assert_uint_eq(stats.limit, 1);
-    ck_assert_uint_eq(stats.queue_length, 2);
-    ck_assert_uint_eq(stats.active, 1);
-    ck_assert_uint_eq(stats.queued, 2);
-    ck_assert_uint_eq(stats.figures.queued_max, 2);
-    ck_assert_int_eq(stats.oldest_wait_usec, 3000);
-    ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 1);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 0);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_FULL], 1);
-}
-
-TEST(waiting_and_service_are_timed)
-{
-    adm_ticket_t inside, waiting;
-    adm_zone_stats_t stats;
-
-    stage(1, 2);
-    enter_as(child, zone, WAITS, 1000, &inside);
-    enter_as(child, zone, WAITS, 2000, &waiting);
-    adm_ticket_release(&inside, 8500);
-    ck_assert(adm_ticket_begin(&waiting, 9000));
-    adm_ticket_release(&waiting, 10000);
-    ck_assert_int_eq(adm_view_zone(child, zone, 20000, &stats, NULL), APR_SUCCESS);
-    ck_assert_uint_eq(stats.figures.wait.count, 1);
-    ck_assert_uint_eq(stats.figures.wait.sum_usec, 7000);
-    ck_assert_uint_eq(stats.figures.service.count, 2);
-    ck_assert_uint_eq(stats.figures.service.sum_usec, 7500 + 1000);
-    ck_assert_uint_eq(stats.figures.service.max_usec, 7500);
-    ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 2);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_WAITED], 1);
-    ck_assert_int_eq(stats.oldest_wait_usec, 0);
-}
+STORY(waiting_and_service_are_timed,
+      "zone 1 2; A in; wait 1ms; B waits; wait 6500us; A leaves; wait 500us; B begins; wait 1ms;"
+      "B leaves; wait 10ms; waited 1; waited-usec 7000; served 2; served-usec 8500;"
+      "longest-usec 7500; admitted 2; queued 1; oldest-usec 0");
 
 TEST(an_unknown_zone_has_no_figures)
 {

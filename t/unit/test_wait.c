@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "core/adm_zone.h"
-#include "test_support.h"
+#include "test_story.h"
 
 /* ---- the clock, the word ------------------------------------------------- */
 
@@ -93,12 +93,7 @@ static void stand_in_line(void)
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
 
-TEST(a_permit_granted_before_the_wait_is_found)
-{
-    stand_in_line();
-    leave(&inside);
-    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
-}
+STORY(a_permit_granted_before_the_wait_is_found, "zone 1 10; A in; B waits; A leaves; B ends");
 
 /* Loop test: 1, somebody has counted it as admitted in between. */
 TESTS(a_client_that_disconnects_at_the_start_is_counted_once, 0, 2)
@@ -154,7 +149,8 @@ static void *wait_for_permit(void *until)
     return (void *)(intptr_t)wait_until(&waiting, *(adm_usec_t *)until);
 }
 
-TEST(a_wait_that_sleeps_ends_when_the_child_stops)
+/* Loop test: the child stops, or the permit is granted. */
+TESTS(a_wait_that_sleeps_ends, 0, 2)
 {
     adm_usec_t until = NEVER;
     pthread_t thread;
@@ -163,23 +159,14 @@ TEST(a_wait_that_sleeps_ends_when_the_child_stops)
     stand_in_line();
     pthread_create(&thread, NULL, wait_for_permit, &until);
     WAIT_FOR(atomic_load(shared) == 1);
-    adm_child_stop(child);
+    if (_i) {
+        leave(&inside);
+    }
+    else {
+        adm_child_stop(child);
+    }
     pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, ADM_STOPPED);
-}
-
-TEST(a_wait_that_sleeps_ends_with_the_grant)
-{
-    adm_usec_t until = NEVER;
-    pthread_t thread;
-    void *result;
-
-    stand_in_line();
-    pthread_create(&thread, NULL, wait_for_permit, &until);
-    WAIT_FOR(atomic_load(shared) == 1);
-    leave(&inside);
-    pthread_join(thread, &result);
-    ck_assert_int_eq((intptr_t)result, ADM_WAITED);
+    ck_assert_int_eq((intptr_t)result, _i ? ADM_WAITED : ADM_STOPPED);
 }
 
 /* The grant is stored, the one who should wake up the waiter is killed. */
@@ -308,44 +295,11 @@ TEST(where_many_wait_each_sleeps_for_longer)
 
 /* ---- who is blocked ------------------------------------------------------ */
 
-static uint32_t blocked(void)
-{
-    adm_server_stats_t stats;
+#define BLOCKED "zone 1 10; A in; blocks B waits; blocked 1; "
 
-    adm_view_server(segment, &stats);
-    return stats.blocked;
-}
+STORY(a_request_waiting_in_a_worker_is_blocked_until_granted,
+      BLOCKED "A leaves; B ends; blocked 0; B leaves; blocked 0");
 
-static void block_a_worker(void)
-{
-    zone = zone_with(1, 10);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
-    ck_assert_int_eq(enter_as(child, zone, BLOCKS, adm_now(), &waiting), ADM_WAITING);
-    ck_assert_uint_eq(blocked(), 1);
-}
+STORY(a_request_that_leaves_the_queue_is_no_longer_blocked, BLOCKED "B gone; blocked 0");
 
-TEST(a_request_waiting_in_a_worker_is_blocked_until_granted)
-{
-    block_a_worker();
-    leave(&inside);
-    ck_assert_int_eq(wait_until(&waiting, 0), ADM_WAITED);
-    ck_assert_uint_eq(blocked(), 0);
-    leave(&waiting);
-    ck_assert_uint_eq(blocked(), 0);
-}
-
-TEST(a_request_that_leaves_the_queue_is_no_longer_blocked)
-{
-    block_a_worker();
-    adm_ticket_cancel(&waiting, ADM_GONE, adm_now());
-    ck_assert_uint_eq(blocked(), 0);
-}
-
-TEST(a_request_granted_at_the_timeout_is_no_longer_blocked)
-{
-    block_a_worker();
-    leave(&inside);
-    ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_WAITED);
-    ck_assert_uint_eq(blocked(), 0);
-}
+STORY(a_request_granted_at_the_timeout_is_no_longer_blocked, BLOCKED "A leaves; B kept; blocked 0");

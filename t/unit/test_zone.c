@@ -2,7 +2,7 @@
 #include <signal.h>
 
 #include "core/adm_zone.h"
-#include "test_support.h"
+#include "test_story.h"
 
 WITH_FLOWS_TOO;
 
@@ -46,92 +46,28 @@ TEST(a_full_ticket_table_is_reported_and_leaks_nothing)
     ck_assert_uint_eq(active_in(one), ADM_CHUNK_TICKETS);
 }
 
-/* ---- the line ------------------------------------------------------------ */
+/* ---- how long the queue takes ----------------------------------------------- */
 
-TEST(a_rejected_request_gets_the_expected_wait)
-{
-    adm_ticket_t inside[2], waiting, one_more;
+STORY(a_rejected_request_gets_the_expected_wait,
+      "zone 2 1; serve 1 8ms; AB in; C waits; D full; ahead D 1; tells D 8ms");
 
-    stage(2, 1);
-    enter_as(child, zone, HURRIES, 1000, &inside[0]);
-    adm_ticket_release(&inside[0], 9000); /* served for 8000 */
-    enter_many(child, zone, inside, 2, ADM_ADMITTED);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    ck_assert_int_eq(enter(child, zone, &one_more), ADM_FULL);
-    ck_assert_uint_eq(one_more.queued_ahead, 1);
-    ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
-}
+/* Also those in line whose time is up. */
+STORY(before_any_has_ended_the_oldest_tells_how_long_they_take,
+      "zone 2 1; A in; wait 6ms; B in; wait 1ms; C waits; wait 1ms; D full; tells D 8ms;"
+      "wait 2ms; C timeout; tells C 10ms");
 
-TEST(before_any_has_ended_the_oldest_tells_how_long_they_take)
-{
-    adm_ticket_t inside[2], waiting, one_more;
-
-    stage(2, 1);
-    enter_as(child, zone, HURRIES, 1000, &inside[0]);
-    enter_as(child, zone, HURRIES, 7000, &inside[1]);
-    enter_as(child, zone, WAITS, 8000, &waiting);
-    ck_assert_int_eq(enter_as(child, zone, WAITS, 9000, &one_more), ADM_FULL);
-    ck_assert_int_eq(one_more.drain_usec, 2 * 8000 / 2);
-    /* Also those in line whose time is up. */
-    adm_ticket_cancel(&waiting, ADM_TIMEOUT, 11000);
-    ck_assert_int_eq(waiting.drain_usec, 2 * 10000 / 2);
-}
-
-TEST(what_ran_before_the_zone_was_idle_does_not_tell)
-{
-    adm_ticket_t gone, inside, one_more;
-
-    stage(1, 0);
-    /* Granted, and never begun: the client had left. */
-    enter_as(child, zone, HURRIES, 1000, &gone);
-    adm_ticket_cancel(&gone, ADM_GONE, 2000);
-    enter_as(child, zone, HURRIES, 50000, &inside);
-    ck_assert_int_eq(enter_as(child, zone, HURRIES, 53000, &one_more), ADM_FULL);
-    ck_assert_int_eq(one_more.drain_usec, 3000);
-}
+/* Granted, and never begun: the client had left. */
+STORY(what_ran_before_the_zone_was_idle_does_not_tell,
+      "zone 1 0; A in; wait 1ms; A gone; wait 48ms; B in; wait 3ms; C full; tells C 3ms");
 
 /* ---- dry runs, exempt requests ------------------------------------------- */
 
-static const adm_entry_t dry_run = { .dry_run = true };
+STORY(a_dry_run_admits_all_and_counts_what_it_would_have_done,
+      "zone 1 2; all dry; A in; BC dry-queued; DE dry-full; has ABCDE; active 5; waiting 0;"
+      "queued-max 2; dry-full 2; dry-queued 2; ABCDE leaves; active 0");
 
-TEST(a_dry_run_admits_all_and_counts_what_it_would_have_done)
-{
-    adm_ticket_t tickets[5];
-    const adm_outcome_t expected[5] = { ADM_ADMITTED, ADM_DRY_QUEUED, ADM_DRY_QUEUED, ADM_DRY_FULL,
-                                        ADM_DRY_FULL };
-    adm_zone_stats_t stats;
-    unsigned n;
-
-    stage(1, 2);
-    for (n = 0; n < 5; n++) {
-        ck_assert_int_eq(enter_as(child, zone, dry_run, adm_now(), &tickets[n]), expected[n]);
-        ck_assert(adm_ticket_is_granted(&tickets[n]));
-    }
-    stats = stats_of(child, zone);
-    ck_assert_uint_eq(stats.active, 5);
-    ck_assert_uint_eq(stats.queued, 0);
-    ck_assert_uint_eq(stats.figures.queued_max, 2);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_DRY_FULL], 2);
-    ck_assert_uint_eq(stats.figures.outcomes[ADM_DRY_QUEUED], 2);
-    for (n = 0; n < 5; n++) {
-        leave(&tickets[n]);
-    }
-    ck_assert_uint_eq(active_in(zone), 0);
-}
-
-TEST(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving)
-{
-    adm_ticket_t dry[2], waiting;
-
-    stage(1, 2);
-    enter_as(child, zone, dry_run, adm_now(), &dry[0]);
-    enter_as(child, zone, dry_run, adm_now(), &dry[1]);
-    ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    leave(&dry[0]);
-    ck_assert(!adm_ticket_is_granted(&waiting));
-    leave(&dry[1]);
-    ck_assert(adm_ticket_is_granted(&waiting));
-}
+STORY(a_dry_run_beyond_the_limit_hands_nothing_over_on_leaving,
+      "zone 1 2; dry A in; dry B dry-queued; C waits; A leaves; has B; B leaves; has C");
 
 TEST(an_exempt_request_is_counted_and_takes_nothing)
 {
