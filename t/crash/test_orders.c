@@ -16,8 +16,7 @@ bool order_one(adm_child_t *child)
 
 int override_limit(void *unused)
 {
-    adm_child_t *child = join();
-
+    child = join();
     arm();
     NEED(order_one(child));
     return 0;
@@ -35,8 +34,7 @@ void tune(adm_child_t *child)
 
 int tune_only(void *unused)
 {
-    adm_child_t *child = join();
-
+    child = join();
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     arm();
     tune(child);

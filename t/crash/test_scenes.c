@@ -12,6 +12,8 @@
 
 adm_fault_t point;
 
+static adm_ticket_t ticket; /* of the victim, whose child is the global one */
+
 /* ---- stories of victims -------------------------------------------------- */
 
 void arm(void)
@@ -19,8 +21,14 @@ void arm(void)
     adm_fault_arm(point, 1);
 }
 
+static bool gets_permit(void)
+{
+    child = join();
+    return enter(child, zone, &ticket) == ADM_ADMITTED;
+}
+
 /* Until a program that is not there counts as gone. */
-static void audit_for_seconds(adm_child_t *child)
+static void audit_for_seconds(void)
 {
     adm_round(child, adm_now(), true);
     adm_round(child, adm_now() + ADM_USEC_PER_SEC, true);
@@ -29,9 +37,7 @@ static void audit_for_seconds(adm_child_t *child)
 
 static int enter_and_leave(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     arm();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     leave(&ticket);
@@ -40,9 +46,7 @@ static int enter_and_leave(void *unused)
 
 static int enter_and_wait(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     NEED(wait_until(&ticket, NEVER) == ADM_WAITED);
@@ -51,9 +55,7 @@ static int enter_and_wait(void *unused)
 
 static int enter_and_cancel(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
     adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
@@ -63,10 +65,7 @@ static int enter_and_cancel(void *unused)
 /* Holds the permit until somebody stands behind it. */
 static int hand_over(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();
@@ -77,11 +76,10 @@ static int hand_over(void *unused)
 /* Its permit moves on while somebody waits. */
 static int move_on(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket, heir = { 0 };
+    adm_ticket_t heir = { 0 };
     char name[ADM_INHERIT_NAME_LENGTH];
 
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     adm_inherit_name(&ticket, name);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
@@ -94,9 +92,9 @@ static int move_on(void *unused)
 /* Wins, begins, and leaves. */
 static int begin_and_leave(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t before, ticket;
+    adm_ticket_t before;
 
+    child = join();
     enter(child, zone, &before);
     enter(child, zone, &ticket);
     leave(&before);
@@ -109,9 +107,7 @@ static int begin_and_leave(void *unused)
 /* Gets what somebody before it won. */
 static int pass_on(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     enter(child, zone, &ticket);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
@@ -122,8 +118,7 @@ static int pass_on(void *unused)
 
 static int raise_limit(void *unused)
 {
-    adm_child_t *child = join();
-
+    child = join();
     arm();
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
@@ -131,24 +126,22 @@ static int raise_limit(void *unused)
 }
 
 /* Its zone cannot be locked when it leaves, here because it is locked already. */
-static void leave_without_lock(adm_child_t *child, adm_ticket_t *ticket)
+static void leave_without_lock(void)
 {
     adm_zone_rec_t *rec = rec_of_zone(zone);
 
     if (adm_lock_acquire(&rec->lock, NEVER) == ADM_LOCKED) {
-        leave(ticket);
+        leave(&ticket);
         adm_zone_unlock(child->segment, rec, adm_now());
     }
 }
 
 static int enter_and_leave_to_others(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     NEED(enter(child, zone, &ticket) == APR_SUCCESS);
     arm();
-    leave_without_lock(child, &ticket);
+    leave_without_lock();
     return 0;
 }
 
@@ -162,11 +155,11 @@ static int register_only(void *unused)
 
 /* A program that is killed on its way takes its child along, as a kill of their
  * process group does. */
-static void start_program_of(adm_ticket_t *ticket)
+static void start_its_program(void)
 {
     pid_t program;
 
-    adm_program_announce(ticket, ADM_START_HERE);
+    adm_program_announce(&ticket, ADM_START_HERE);
     program = fork();
     if (program == 0) {
         _exit(0);
@@ -178,12 +171,10 @@ static void start_program_of(adm_ticket_t *ticket)
 
 static int enter_with_program(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     arm();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
-    start_program_of(&ticket);
+    start_its_program();
     leave(&ticket);
     return 0;
 }
@@ -191,10 +182,7 @@ static int enter_with_program(void *unused)
 /* The agent, with a permit that it never has: it has to be taken back. */
 static int beat_only(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     arm();
     adm_agent_beat(segment, adm_now());
     return 0;
@@ -202,10 +190,7 @@ static int beat_only(void *unused)
 
 static int keep_some(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     arm();
     NEED(spool_take(child, 1000, 1000));
     return 0;
@@ -222,9 +207,7 @@ static void change_setup(void)
 
 static int enter_another_setup(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     enter(child, zone, &ticket);
     leave(&ticket);
     change_setup();
@@ -236,9 +219,9 @@ static int enter_another_setup(void *unused)
 /* Has a permit and waits for another one. */
 static int leave_before_it_waits(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t before, ticket;
+    adm_ticket_t before;
 
+    child = join();
     NEED(enter(child, zone, &before) == ADM_ADMITTED);
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     arm();
@@ -253,8 +236,7 @@ bool is_of_flows(adm_fault_t at)
 
 int do_everything(void *unused)
 {
-    adm_child_t *child;
-    adm_ticket_t first, ticket;
+    adm_ticket_t first;
     adm_outcome_t outcome;
 
     arm();
@@ -262,7 +244,7 @@ int do_everything(void *unused)
     adm_agent_gone(segment);
     child = join();
     NEED(spool_take(child, 1, 1));
-    audit_for_seconds(child);
+    audit_for_seconds();
     NEED(order_one(child));
     NEED(share(child));
     tune(child);
@@ -274,11 +256,11 @@ int do_everything(void *unused)
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
     adm_who_sent(&ticket, 1);
-    start_program_of(&ticket);
+    start_its_program();
     leave(&ticket);
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
-    leave_without_lock(child, &ticket);
+    leave_without_lock();
     enter(child, zone, &first);
     enter(child, zone, &ticket);
     leave(&first);
@@ -293,20 +275,14 @@ int do_everything(void *unused)
 
 static int die_with_permit(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     kill(getpid(), SIGKILL);
     return 0;
 }
 
 static int die_with_program(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
-    NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
+    NEED(gets_permit());
     adm_program_announce(&ticket, ADM_START_HERE);
     kill(getpid(), SIGKILL);
     return 0;
@@ -315,11 +291,10 @@ static int die_with_program(void *unused)
 /* Its program is gone before it begins. */
 static int enter_again_with_program(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t running, waiting;
+    adm_ticket_t waiting;
 
-    NEED(enter(child, zone, &running) == ADM_ADMITTED);
-    adm_program_announce(&running, ADM_START_HERE);
+    NEED(gets_permit());
+    adm_program_announce(&ticket, ADM_START_HERE);
     arm();
     NEED(enter(child, zone, &waiting) == ADM_WAITING);
     return 0;
@@ -327,9 +302,7 @@ static int enter_again_with_program(void *unused)
 
 static int die_inside_the_lock(void *unused)
 {
-    adm_child_t *child = join();
-    adm_ticket_t ticket;
-
+    child = join();
     adm_fault_arm(ADM_FAULT_enter_stored, 1);
     enter(child, zone, &ticket);
     return 0;
@@ -337,11 +310,9 @@ static int die_inside_the_lock(void *unused)
 
 static int audit_and_audit(void *unused)
 {
-    adm_child_t *child;
-
     arm();
     child = join();
-    audit_for_seconds(child);
+    audit_for_seconds();
     return 0;
 }
 

@@ -10,8 +10,7 @@
 /* The zone has a share, kept whatever happens. */
 static adm_child_t *join_with_share(uint32_t share)
 {
-    adm_child_t *child = join();
-
+    child = join();
     if (child) {
         adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
         adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
@@ -94,8 +93,7 @@ int share_awaited(void *unused)
 int sharers_noted(void *unused)
 {
     const law_fleet_who_t who = { .count = 1, .servers = { { .name = "one" } } };
-    adm_child_t *child = join();
-
+    child = join();
     arm();
     adm_engine_note_who(child, zone, &who);
     return 0;

@@ -17,6 +17,20 @@
 #include "core/adm_segment.h"
 #include "fair/fair_search.h"
 
+/* What is wrong ends a check. */
+#define REFUSE(condition, complaint) \
+    do {                             \
+        if (condition) {             \
+            return complaint;        \
+        }                            \
+    } while (0)
+
+#define NEED_NONE(check)           \
+    do {                           \
+        const char *wrong = check; \
+        REFUSE(wrong, wrong);      \
+    } while (0)
+
 /* ---- tickets and flows ---------------------------------------------------- */
 
 typedef struct flow_sum_t {
@@ -43,15 +57,11 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     if (state == ADM_TICKET_FREE) {
         return NULL;
     }
-    if (ask->arrival != ticket->arrival) {
-        return "the ask of a ticket is that of another one";
-    }
-    if (ask->cost == 0 || ask->cost > ask->asked) {
-        return "a ticket asks for no permit, or takes more than it asks for";
-    }
-    if (ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx)) {
-        return "a ticket is in no flow of its key";
-    }
+    REFUSE(ask->arrival != ticket->arrival, "the ask of a ticket is that of another one");
+    REFUSE(ask->cost == 0 || ask->cost > ask->asked,
+           "a ticket asks for no permit, or takes more than it asks for");
+    REFUSE(ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx),
+           "a ticket is in no flow of its key");
     if (state == ADM_TICKET_WAITING) {
         sum->waiting[ask->flow_idx - 1]++;
         of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][adm_flow_size_of(ask->cost)];
@@ -68,18 +78,17 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
 static const char *add_tickets(const adm_segment_t *segment, const adm_zone_rec_t *zone,
                                flow_sum_t *sum)
 {
-    const char *wrong = NULL;
     uint32_t chunk, n;
 
-    for (chunk = 0; chunk < segment->chunks && !wrong; chunk++) {
+    for (chunk = 0; chunk < segment->chunks; chunk++) {
         if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != adm_zone_idx(segment, zone)) {
             continue;
         }
-        for (n = 0; n < ADM_CHUNK_TICKETS && !wrong; n++) {
-            wrong = add_ticket(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, sum);
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            NEED_NONE(add_ticket(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, sum));
         }
     }
-    return wrong;
+    return NULL;
 }
 
 static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow_table_rec_t *table,
@@ -92,17 +101,13 @@ static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow
     for (; idx; idx = adm_ask_at(segment, idx)->next_idx) {
         const adm_ask_rec_t *ask = adm_ask_at(segment, idx);
 
-        if (!ask || ++*waiting > segment->sizes.tickets || ask->flow_idx != flow_idx
-            || ask->priority != priority
-            || atomic_load(&adm_ticket_at(segment, idx)->state) != ADM_TICKET_WAITING) {
-            return "what stands in the queue of a flow does not wait there";
-        }
-        if (ask->prev_idx != prev_idx) {
-            return "the queue of a flow is not linked both ways";
-        }
-        if (prev_idx && ask->arrival <= last_arrival) {
-            return "the queue of a flow is not in order of arrival";
-        }
+        REFUSE(!ask || ++*waiting > segment->sizes.tickets || ask->flow_idx != flow_idx
+                   || ask->priority != priority
+                   || atomic_load(&adm_ticket_at(segment, idx)->state) != ADM_TICKET_WAITING,
+               "what stands in the queue of a flow does not wait there");
+        REFUSE(ask->prev_idx != prev_idx, "the queue of a flow is not linked both ways");
+        REFUSE(prev_idx && ask->arrival <= last_arrival,
+               "the queue of a flow is not in order of arrival");
         last_arrival = ask->arrival;
         prev_idx = idx;
     }
@@ -119,21 +124,14 @@ static const char *check_flow(const adm_segment_t *segment, const adm_flow_table
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
         bool is_next = flow->queues[priority].head_idx
                        && adm_flow_is_below_max(segment, flow, priority, flow->held);
-        const char *wrong = check_flow_queue(segment, table, flow_idx, priority, &waiting);
 
-        if (wrong) {
-            return wrong;
-        }
-        if (is_next != (flow->rings[priority] != 0)) {
-            return "a flow is in a ring and may not be next, or the reverse";
-        }
+        NEED_NONE(check_flow_queue(segment, table, flow_idx, priority, &waiting));
+        REFUSE(is_next != (flow->rings[priority] != 0),
+               "a flow is in a ring and may not be next, or the reverse");
     }
-    if (flow->held != sum->held[flow_idx - 1]) {
-        return "a flow and the permits of its tickets differ";
-    }
-    if (flow->waiting != sum->waiting[flow_idx - 1] || flow->waiting != waiting) {
-        return "a flow and its waiting tickets differ";
-    }
+    REFUSE(flow->held != sum->held[flow_idx - 1], "a flow and the permits of its tickets differ");
+    REFUSE(flow->waiting != sum->waiting[flow_idx - 1] || flow->waiting != waiting,
+           "a flow and its waiting tickets differ");
     return NULL;
 }
 
@@ -160,20 +158,15 @@ static const char *check_ring(const adm_flow_table_rec_t *table, unsigned priori
     bool is_said = table->levels[priority][kind] >> level & 1;
     uint32_t idx = ring->first_idx, prev_idx = 0;
 
-    if (is_said != (idx != 0)) {
-        return "the mask of a level and its ring differ";
-    }
+    REFUSE(is_said != (idx != 0), "the mask of a level and its ring differ");
     while (idx) {
         const adm_flow_rec_t *flow = &table->flows[(idx - 1) % ADM_FLOWS];
         uint32_t held = flow->held < ADM_FLOW_LEVELS - 1 ? flow->held : ADM_FLOW_LEVELS - 1;
 
-        if (flow->rings[priority] != number + 1 || held != level
-            || ++*in_rings > ADM_PRIORITIES * ADM_FLOWS) {
-            return "a flow is not in the ring of its level";
-        }
-        if (flow->queues[priority].prev_idx != prev_idx) {
-            return "a ring is not linked both ways";
-        }
+        REFUSE(flow->rings[priority] != number + 1 || held != level
+                   || ++*in_rings > ADM_PRIORITIES * ADM_FLOWS,
+               "a flow is not in the ring of its level");
+        REFUSE(flow->queues[priority].prev_idx != prev_idx, "a ring is not linked both ways");
         prev_idx = idx;
         idx = flow->queues[priority].next_idx;
     }
@@ -184,22 +177,18 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
 {
     uint32_t in_rings = 0, says_so = 0, flow;
     unsigned priority, kind, level;
-    const char *wrong = NULL;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
         for (kind = 0; kind < ADM_RING_KINDS; kind++) {
-            for (level = 0; level < ADM_FLOW_LEVELS && !wrong; level++) {
-                wrong = check_ring(table, priority, kind, level, &in_rings);
+            for (level = 0; level < ADM_FLOW_LEVELS; level++) {
+                NEED_NONE(check_ring(table, priority, kind, level, &in_rings));
             }
         }
         for (flow = 0; flow < ADM_FLOWS; flow++) {
             says_so += table->flows[flow].rings[priority] != 0;
         }
     }
-    if (!wrong && in_rings != says_so) {
-        wrong = "a flow says that it is in a ring, and is not";
-    }
-    return wrong;
+    return in_rings == says_so ? NULL : "a flow says that it is in a ring, and is not";
 }
 
 static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
@@ -209,9 +198,7 @@ static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t
     bool can_run, is_broken;
     uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run, &is_broken);
 
-    if (is_broken) {
-        return "whose turn it is cannot be found";
-    }
+    REFUSE(is_broken, "whose turn it is cannot be found");
     return idx && active < limit && adm_flow_need(adm_ask_at(segment, idx), limit) <= limit - active
                ? "somebody waits beside a free permit"
                : NULL;
@@ -222,23 +209,16 @@ static const char *check_flows(const adm_segment_t *segment, const adm_zone_rec_
 {
     const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     flow_sum_t sum = { 0 };
-    const char *wrong;
     uint32_t idx;
 
-    if (!table) {
-        return NULL;
+    REFUSE(!table, NULL);
+    NEED_NONE(add_tickets(segment, zone, &sum));
+    for (idx = 1; idx <= ADM_FLOWS; idx++) {
+        NEED_NONE(check_flow(segment, table, idx, &sum));
     }
-    wrong = add_tickets(segment, zone, &sum);
-    for (idx = 1; idx <= ADM_FLOWS && !wrong; idx++) {
-        wrong = check_flow(segment, table, idx, &sum);
-    }
-    if (!wrong) {
-        wrong = check_sums(table, &sum);
-    }
-    if (!wrong) {
-        wrong = check_rings(table);
-    }
-    return wrong ? wrong : check_turn(segment, zone);
+    NEED_NONE(check_sums(table, &sum));
+    NEED_NONE(check_rings(table));
+    return check_turn(segment, zone);
 }
 
 /* ---- zones ---------------------------------------------------------------- */
@@ -297,9 +277,8 @@ static const char *count_ticket(const adm_segment_t *segment, uint32_t ticket_id
     }
     census->left += adm_ticket_was_left(ticket);
     child = adm_child_at(segment, ticket->child_idx);
-    if (!child || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE) {
-        return "a ticket names no child";
-    }
+    REFUSE(!child || adm_life_state(atomic_load(&child->life)) == ADM_LIFE_FREE,
+           "a ticket names no child");
     return NULL;
 }
 
@@ -311,16 +290,10 @@ static const char *take_census(const adm_segment_t *segment, uint32_t zone_idx, 
         if (atomic_load(&segment->chunk_recs[chunk].zone_idx) != zone_idx) {
             continue;
         }
-        if (chunk >= atomic_load(&segment->header->chunks_used)) {
-            return "a chunk in use lies beyond chunks_used";
-        }
+        REFUSE(chunk >= atomic_load(&segment->header->chunks_used),
+               "a chunk in use lies beyond chunks_used");
         for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-            uint32_t idx = chunk * ADM_CHUNK_TICKETS + 1 + n;
-            const char *wrong = count_ticket(segment, idx, census);
-
-            if (wrong) {
-                return wrong;
-            }
+            NEED_NONE(count_ticket(segment, chunk * ADM_CHUNK_TICKETS + 1 + n, census));
         }
     }
     return NULL;
@@ -335,23 +308,16 @@ static const char *check_queue(const adm_segment_t *segment, const adm_zone_rec_
     while (idx && length <= queued) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
-        if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
-            return "what stands in the queue does not wait";
-        }
-        if (ticket->prev_idx != prev_idx) {
-            return "the queue is not linked both ways";
-        }
-        if (length && ticket->arrival <= last_arrival) {
-            return "the queue is not in order of arrival";
-        }
+        REFUSE(!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING,
+               "what stands in the queue does not wait");
+        REFUSE(ticket->prev_idx != prev_idx, "the queue is not linked both ways");
+        REFUSE(length && ticket->arrival <= last_arrival, "the queue is not in order of arrival");
         last_arrival = ticket->arrival;
         prev_idx = idx;
         idx = ticket->next_idx;
         length++;
     }
-    if (length != queued) {
-        return "the queue and the waiting tickets differ";
-    }
+    REFUSE(length != queued, "the queue and the waiting tickets differ");
     return zone->tail_idx == prev_idx ? NULL : "the queue's tail is not its last";
 }
 
@@ -365,23 +331,16 @@ static const char *check_grants(const adm_segment_t *segment, const adm_zone_rec
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
         uint32_t state = ticket ? atomic_load(&ticket->state) : ADM_TICKET_FREE;
 
-        if (state != ADM_TICKET_GRANTED && state != ADM_TICKET_ACTIVE) {
-            return "what is listed as granted holds no permit";
-        }
-        if (ticket->prev_idx != prev_idx) {
-            return "the grants are not linked both ways";
-        }
+        REFUSE(state != ADM_TICKET_GRANTED && state != ADM_TICKET_ACTIVE,
+               "what is listed as granted holds no permit");
+        REFUSE(ticket->prev_idx != prev_idx, "the grants are not linked both ways");
         seen += state == ADM_TICKET_GRANTED;
         prev_idx = idx;
         idx = ticket->next_idx;
         length++;
     }
-    if (length > active) {
-        return "more grants are listed than permits are out";
-    }
-    if (seen && atomic_load(&zone->lease_until) == 0) {
-        return "nobody looks after a grant";
-    }
+    REFUSE(length > active, "more grants are listed than permits are out");
+    REFUSE(seen && atomic_load(&zone->lease_until) == 0, "nobody looks after a grant");
     return seen == granted ? NULL : "a grant is not listed";
 }
 
@@ -394,9 +353,8 @@ static const char *check_free(const adm_segment_t *segment, const adm_zone_rec_t
     while (idx && count <= free) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
 
-        if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_FREE) {
-            return "a ticket on the free list is in use";
-        }
+        REFUSE(!ticket || atomic_load(&ticket->state) != ADM_TICKET_FREE,
+               "a ticket on the free list is in use");
         idx = ticket->next_idx;
         count++;
     }
@@ -411,12 +369,9 @@ static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
     const auto_rec_t *rec = auto_rec_at(segment, (adm_zone_t){ .idx = zone_idx });
     unsigned began = atomic_load(&zone->measured_began);
 
-    if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1) {
-        return "a limit that finds itself is 0";
-    }
-    if (atomic_load(&zone->limits[ADM_LIMIT_AUTO]) != 0 && began == 0) {
-        return "a limit finds itself that nobody asked for";
-    }
+    REFUSE(atomic_load(&zone->limits[ADM_LIMIT_AUTO]) == 1, "a limit that finds itself is 0");
+    REFUSE(atomic_load(&zone->limits[ADM_LIMIT_AUTO]) != 0 && began == 0,
+           "a limit finds itself that nobody asked for");
     return atomic_load(&rec->of_began) > began ? "the state of a limit is newer than the limit"
                                                : NULL;
 }
@@ -425,57 +380,35 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
     census_t census = { .zone = zone, .since_min = INT64_MAX };
-    const char *wrong = take_census(segment, zone_idx, &census);
 
-    if (wrong) {
-        return wrong;
-    }
-    if (atomic_load(&zone->active) != census.active) {
-        return "active and the tickets that hold permits differ";
-    }
-    if (census.since_min < zone->busy_since_usec) {
-        return "a permit is held for longer than the zone is busy";
-    }
-    if (atomic_load(&zone->queued) != census.queued) {
-        return "queued and the waiting tickets differ";
-    }
-    if (atomic_load(&zone->orphans) != census.orphans) {
-        return "orphans and the orphaned tickets differ";
-    }
-    if (census.left && !atomic_load(&zone->has_left)) {
-        return "a ticket was left, and its zone does not say so";
-    }
-    if (atomic_load(&zone->mode) >= ADM_MODES) {
-        return "a zone has no known mode";
-    }
-    if ((zone->queued_since != 0) != (census.queued > 0)) {
-        return "the queue's time runs without a queue, or stands with one";
-    }
-    if (atomic_load(&zone->unguarded_idx) > segment->sizes.children) {
-        return "a grant without a guard is of no child";
-    }
-    if (!adm_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone)) {
-        return "somebody waits beside a free permit";
-    }
-    if (adm_limit_said(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
-        && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
-        && adm_limit_said(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound)) {
-        return "a share is larger than what was promised or granted";
-    }
-    if (census.active + census.queued && census.last_arrival >= zone->next_arrival) {
-        return "the next arrival would not be the last";
-    }
-    wrong = check_queue(segment, zone, census.queued);
-    if (!wrong) {
-        wrong = check_grants(segment, zone, census.active, census.granted);
-    }
-    if (!wrong) {
-        wrong = check_auto(segment, zone_idx);
-    }
-    if (!wrong) {
-        wrong = check_free(segment, zone, census.free);
-    }
-    return wrong ? wrong : check_flows(segment, zone);
+    NEED_NONE(take_census(segment, zone_idx, &census));
+    REFUSE(atomic_load(&zone->active) != census.active,
+           "active and the tickets that hold permits differ");
+    REFUSE(census.since_min < zone->busy_since_usec,
+           "a permit is held for longer than the zone is busy");
+    REFUSE(atomic_load(&zone->queued) != census.queued, "queued and the waiting tickets differ");
+    REFUSE(atomic_load(&zone->orphans) != census.orphans,
+           "orphans and the orphaned tickets differ");
+    REFUSE(census.left && !atomic_load(&zone->has_left),
+           "a ticket was left, and its zone does not say so");
+    REFUSE(atomic_load(&zone->mode) >= ADM_MODES, "a zone has no known mode");
+    REFUSE((zone->queued_since != 0) != (census.queued > 0),
+           "the queue's time runs without a queue, or stands with one");
+    REFUSE(atomic_load(&zone->unguarded_idx) > segment->sizes.children,
+           "a grant without a guard is of no child");
+    REFUSE(!adm_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone),
+           "somebody waits beside a free permit");
+    REFUSE(adm_limit_said(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
+               && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
+               && adm_limit_said(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound),
+           "a share is larger than what was promised or granted");
+    REFUSE(census.active + census.queued && census.last_arrival >= zone->next_arrival,
+           "the next arrival would not be the last");
+    NEED_NONE(check_queue(segment, zone, census.queued));
+    NEED_NONE(check_grants(segment, zone, census.active, census.granted));
+    NEED_NONE(check_auto(segment, zone_idx));
+    NEED_NONE(check_free(segment, zone, census.free));
+    return check_flows(segment, zone);
 }
 
 /* Nobody gives back more than it took. */
@@ -486,9 +419,7 @@ static const char *check_child(const adm_segment_t *segment, uint32_t idx)
     if (adm_life_state(atomic_load(&rec->life)) != ADM_LIFE_LIVE) {
         return NULL;
     }
-    if (spool_bytes_of(segment, idx) > INT64_MAX) {
-        return "a child keeps less than nothing";
-    }
+    REFUSE(spool_bytes_of(segment, idx) > INT64_MAX, "a child keeps less than nothing");
     return atomic_load(&rec->transfers) > INT32_MAX ? "a child transfers less than nothing" : NULL;
 }
 
@@ -497,11 +428,7 @@ static const char *check_children(const adm_segment_t *segment)
     uint32_t idx;
 
     for (idx = 1; idx <= segment->sizes.children; idx++) {
-        const char *wrong = check_child(segment, idx);
-
-        if (wrong) {
-            return wrong;
-        }
+        NEED_NONE(check_child(segment, idx));
     }
     return NULL;
 }
@@ -511,18 +438,10 @@ const char *adm_check(adm_segment_t *segment)
     uint32_t used = atomic_load(&segment->header->zones_used);
     uint32_t idx;
 
-    if (!adm_segment_is_ours(segment)) {
-        return "the header is not ours";
-    }
-    if (used > segment->sizes.zones) {
-        return "more zones are in use than there are";
-    }
+    REFUSE(!adm_segment_is_ours(segment), "the header is not ours");
+    REFUSE(used > segment->sizes.zones, "more zones are in use than there are");
     for (idx = 1; idx <= used; idx++) {
-        const char *wrong = check_zone(segment, idx);
-
-        if (wrong) {
-            return wrong;
-        }
+        NEED_NONE(check_zone(segment, idx));
     }
     return check_children(segment);
 }

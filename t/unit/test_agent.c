@@ -44,8 +44,7 @@ TEST(children_make_no_rounds_while_the_agent_is_at_work)
 {
     adm_usec_t now;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     leave_a_permit();
     now = adm_now();
     atomic_store(&segment->header->agent_beat, now);
@@ -62,8 +61,7 @@ TEST(a_request_makes_a_round_only_if_no_permit_is_free)
 {
     adm_ticket_t first, second;
 
-    zone = zone_with(2, 10);
-    child = join();
+    stage(2, 10);
     leave_a_permit();
     ck_assert_int_eq(enter(child, zone, &first), ADM_ADMITTED);
     ck_assert_uint_eq(active_in(zone), 2); /* a dead child has one of them */
@@ -75,8 +73,7 @@ TEST(a_request_makes_a_round_only_if_no_permit_is_free)
 
 TEST(children_make_rounds_immediately_without_an_agent)
 {
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     atomic_store(&segment->header->agent_beat, adm_now());
     leave_a_permit();
     adm_agent_gone(segment);
@@ -124,8 +121,7 @@ TEST(what_cannot_wait_wakes_the_agent)
     adm_ticket_t ticket;
     unsigned before;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     before = calls();
     leave_a_permit();
     ck_assert_uint_gt(calls(), before); /* a death that the parent announced */
@@ -163,6 +159,12 @@ static pid_t start_agent(void)
     return agent;
 }
 
+static void end_agent(pid_t agent)
+{
+    kill(agent, SIGTERM);
+    ck_assert_int_eq(end_of(agent), 0);
+}
+
 TEST(the_agent_reclaims_permits_of_dead_children)
 {
     pid_t agent, victim;
@@ -177,8 +179,7 @@ TEST(the_agent_reclaims_permits_of_dead_children)
     WAIT_FOR(atomic_load(&shared[0]) == 1);
     kill_unnoticed(victim);
     WAIT_FOR(active_in(zone) == 0);
-    kill(agent, SIGTERM);
-    ck_assert_int_eq(end_of(agent), 0);
+    end_agent(agent);
 }
 
 TEST(the_agent_hands_out_what_a_raised_limit_allows)
@@ -195,8 +196,7 @@ TEST(the_agent_hands_out_what_a_raised_limit_allows)
     WAIT_FOR(adm_ticket_is_granted(&waiting));
     leave(&waiting);
     leave(&running);
-    kill(agent, SIGTERM);
-    ck_assert_int_eq(end_of(agent), 0);
+    end_agent(agent);
 }
 
 static int announce_and_stay(void *unused)
@@ -220,8 +220,7 @@ TEST(the_agent_looks_for_the_programs_of_orphans)
     WAIT_FOR(atomic_load(&shared[0]) == 1);
     kill_noticed(victim);
     WAIT_FOR(active_in(zone) == 0); /* it never had one */
-    kill(agent, SIGTERM);
-    ck_assert_int_eq(end_of(agent), 0);
+    end_agent(agent);
 }
 
 /* Loop test over the signals. */
@@ -266,8 +265,7 @@ TEST(a_killed_agent_leaves_nothing)
     kill_unnoticed(agent);
     ck_assert(adm_agent_is_at_work(segment, adm_now()));
     ck_assert_int_eq(beat() != 0, 1);
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     leave_a_permit();
     adm_round_help(child, adm_now() + 4 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(active_in(zone), 0);
@@ -280,8 +278,7 @@ TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
     adm_usec_t old;
     int status;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     agent = start_agent();
     kill(agent, SIGSTOP);
     ck_assert_int_eq(waitpid(agent, &status, WUNTRACED), agent);
@@ -295,8 +292,7 @@ TEST(a_stopped_agent_is_stood_in_for_and_goes_on)
     WAIT_FOR(beat() > old);
     leave_a_permit();
     WAIT_FOR(active_in(zone) == 0);
-    kill(agent, SIGTERM);
-    ck_assert_int_eq(end_of(agent), 0);
+    end_agent(agent);
 }
 
 TEST(an_agent_without_a_place_in_the_segment_does_not_run)

@@ -303,8 +303,7 @@ TEST(a_grant_that_meets_the_parking_rings)
     adm_ticket_t ticket;
     unsigned n;
 
-    zone = zone_with(1, 1);
-    child = join();
+    stage(1, 1);
     other = start(give_permits_back, NULL);
     for (n = 1; n <= RACES; n++) {
         uint32_t slot = n % ADM_PARK_SLOTS, count;

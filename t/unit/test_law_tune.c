@@ -15,57 +15,67 @@ typedef struct bench_t {
     uint32_t rss_kb[64];
 } bench_t;
 
-static void begin(bench_t *bench, uint32_t min, uint32_t max)
+static bench_t bench;
+
+static void begin(uint32_t min, uint32_t max)
 {
-    memset(bench, 0, sizeof(*bench));
-    bench->rules = (law_tune_rules_t){ min, max };
+    memset(&bench, 0, sizeof(bench));
+    bench.rules = (law_tune_rules_t){ min, max };
     law_tune_off = 0;
-    bench->sample.now_usec = 1000 * ADM_USEC_PER_SEC;
-    bench->sample.cores = 2;
-    bench->sample.total_kb = bench->sample.available_kb = 1024 * MB;
-    bench->sample.waited_permille = 1000;
-    bench->sample.rss_kb = bench->rss_kb;
+    bench.sample.now_usec = 1000 * ADM_USEC_PER_SEC;
+    bench.sample.cores = 2;
+    bench.sample.total_kb = bench.sample.available_kb = 1024 * MB;
+    bench.sample.waited_permille = 1000;
+    bench.sample.rss_kb = bench.rss_kb;
+}
+
+/* This is kept of the time before. */
+static void begin_with(uint32_t min, uint32_t max, uint32_t limit, uint32_t need_kb,
+                       uint32_t largest_kb)
+{
+    begin(min, max);
+    law_tune_remember(&bench.tune, limit, need_kb, largest_kb);
 }
 
 /* A glance later. What was counted is gone, what is measured stays. */
-static uint32_t look(bench_t *bench)
+static uint32_t look(void)
 {
-    law_tune_sample_t *sample = &bench->sample;
+    law_tune_sample_t *sample = &bench.sample;
 
     sample->now_usec += LAW_TUNE_SAMPLE_USEC;
-    sample->limit = law_tune(&bench->tune, &bench->rules, sample);
+    sample->limit = law_tune(&bench.tune, &bench.rules, sample);
     sample->served = sample->ended = sample->peak_largest_kb = 0;
     sample->service_usec = sample->service_square_ms2 = 0;
     sample->peak_kb = sample->peak_square_kb2 = 0;
     return sample->limit;
 }
 
-static uint32_t look_for(bench_t *bench, double seconds)
+static uint32_t look_for(double seconds)
 {
     int glances = (int)(seconds * ADM_USEC_PER_SEC / LAW_TUNE_SAMPLE_USEC + .5);
 
     while (glances-- > 0) {
-        look(bench);
+        look();
     }
-    return bench->sample.limit;
+    return bench.sample.limit;
 }
 
 /* So many programs run, each of so many MB. */
-static void run_programs(bench_t *bench, uint32_t count, uint32_t mb)
+static void run_programs(uint32_t count, uint32_t mb)
 {
     uint32_t i;
 
-    bench->sample.active = bench->sample.programs = count;
+    bench.sample.active = bench.sample.programs = count;
     for (i = 0; i < count; i++) {
-        bench->rss_kb[i] = mb * MB;
+        bench.rss_kb[i] = mb * MB;
     }
-    bench->sample.available_kb = count * mb >= 1024 ? 0 : (uint64_t)(1024 - count * mb) * MB;
+    bench.sample.available_kb = count * mb >= 1024 ? 0 : (uint64_t)(1024 - count * mb) * MB;
 }
 
 /* A request of half a second has ended, and its program. */
-static void end_program_of(bench_t *bench, uint32_t mb)
+static void end_program_of(uint32_t mb)
 {
-    law_tune_sample_t *sample = &bench->sample;
+    law_tune_sample_t *sample = &bench.sample;
     uint64_t kb = (uint64_t)mb * MB;
 
     sample->served++;
@@ -81,38 +91,32 @@ static void end_program_of(bench_t *bench, uint32_t mb)
 
 TEST(the_first_program_runs_alone_until_its_size_is_known)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    ck_assert_uint_eq(look(&bench), 1);
-    run_programs(&bench, 1, 50);
-    ck_assert_uint_eq(look_for(&bench, 0.5), 1);
-    run_programs(&bench, 1, 200);
-    ck_assert_uint_eq(look_for(&bench, 0.9), 1);
+    begin(1, 50);
+    ck_assert_uint_eq(look(), 1);
+    run_programs(1, 50);
+    ck_assert_uint_eq(look_for(0.5), 1);
+    run_programs(1, 200);
+    ck_assert_uint_eq(look_for(0.9), 1);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).reason, LAW_TUNE_START);
-    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
+    ck_assert_uint_eq(look_for(0.5), 2);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).program_mb, 200);
 }
 
 TEST(a_zone_without_programs_does_not_wait_for_their_size)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    look_for(&bench, 1);
+    begin(1, 50);
+    look_for(1);
     bench.sample.served = 1;
-    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
+    ck_assert_uint_eq(look_for(0.5), 2);
 }
 
 TEST(memory_has_room_for_as_many_as_their_peaks_allow)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
+    begin(1, 50);
     law_tune_off = LAW_TUNE_NO_RAMP;
     law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
     /* 1024 MB less a reserve of 51: 4 of 206. */
-    ck_assert_uint_eq(look_for(&bench, 0.5), 4);
+    ck_assert_uint_eq(look_for(0.5), 4);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_MEMORY);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 4);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).budget_mb, 972);
@@ -120,37 +124,32 @@ TEST(memory_has_room_for_as_many_as_their_peaks_allow)
 
 TEST(a_program_of_a_new_kind_stops_the_start_of_others_at_the_next_glance)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 20, 10 * MB, 12 * MB);
-    run_programs(&bench, 20, 10);
-    ck_assert_uint_eq(look_for(&bench, 1), 20);
+    begin_with(1, 50, 20, 10 * MB, 12 * MB);
+    run_programs(20, 10);
+    ck_assert_uint_eq(look_for(1), 20);
     bench.rss_kb[0] = 30 * MB;
-    ck_assert_uint_eq(look(&bench), 1);
+    ck_assert_uint_eq(look(), 1);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_NEW);
     bench.rss_kb[0] = 200 * MB;
-    ck_assert_uint_eq(look_for(&bench, 0.9), 1);
+    ck_assert_uint_eq(look_for(0.9), 1);
     /* It has stopped growing: now its size is that of the next ones. */
-    ck_assert_uint_ge(look_for(&bench, 0.5), 3);
+    ck_assert_uint_ge(look_for(0.5), 3);
     ck_assert_uint_ge(law_tune_show(&bench.tune, 0).largest_mb, 199);
 }
 
 TEST(a_large_program_that_stays_is_a_surprise_once)
 {
-    bench_t bench;
     int glances;
 
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 10, 10 * MB, 12 * MB);
-    run_programs(&bench, 10, 10);
+    begin_with(1, 50, 10, 10 * MB, 12 * MB);
+    run_programs(10, 10);
     bench.rss_kb[0] = 300 * MB;
-    look_for(&bench, 2);
+    look_for(2);
     for (glances = 0; glances < 3600 * 20; glances++) {
         if (glances % 20 == 0) {
-            end_program_of(&bench, 10);
+            end_program_of(10);
         }
-        look(&bench);
+        look();
         ck_assert_uint_ne(bench.tune.reason, LAW_TUNE_NEW);
     }
 }
@@ -167,25 +166,23 @@ static const struct {
     { 1024, 990 }, { 1024, 990 }, { 1024, 1000 }, { 1024, 1000 }, { 1024, 1000 },
 };
 
-static void replay_cliff(bench_t *bench, size_t i)
+static void replay_cliff(size_t i)
 {
-    bench->sample.active = 8;
-    bench->sample.available_kb = (uint64_t)(1024 - cliff[i].used_mb) * MB;
-    bench->sample.stall_permille = cliff[i].stall_permille;
+    bench.sample.active = 8;
+    bench.sample.available_kb = (uint64_t)(1024 - cliff[i].used_mb) * MB;
+    bench.sample.stall_permille = cliff[i].stall_permille;
 }
 
 TEST(at_the_cliff_the_brake_acts_within_a_tick)
 {
-    bench_t bench;
     size_t i;
 
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 8, 0, 0);
+    begin_with(1, 50, 8, 0, 0);
     bench.sample.active = 8;
-    look_for(&bench, 1);
+    look_for(1);
     for (i = 0; i < sizeof(cliff) / sizeof(*cliff); i++) {
-        replay_cliff(&bench, i);
-        look(&bench);
+        replay_cliff(i);
+        look();
         if (cliff[i].stall_permille < 100) {
             ck_assert_uint_eq(bench.sample.limit, 8);
         }
@@ -193,79 +190,69 @@ TEST(at_the_cliff_the_brake_acts_within_a_tick)
     ck_assert_uint_eq(bench.sample.limit, 5);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_BRAKE);
     /* Each second less, down to the minimum, as long as the stalls last. */
-    ck_assert_uint_eq(look_for(&bench, 1), 4);
+    ck_assert_uint_eq(look_for(1), 4);
     bench.sample.active = 4;
-    ck_assert_uint_eq(look_for(&bench, 1), 2);
-    ck_assert_uint_eq(look_for(&bench, 10), 1);
+    ck_assert_uint_eq(look_for(1), 2);
+    ck_assert_uint_eq(look_for(10), 1);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).brakes, 1);
 }
 
 TEST(a_forecast_keeps_away_from_the_cliff)
 {
-    bench_t bench;
     size_t i;
 
-    begin(&bench, 1, 50);
+    begin(1, 50);
     law_tune_off = LAW_TUNE_NO_BRAKE;
     law_tune_remember(&bench.tune, 8, 206 * MB, 206 * MB);
     for (i = 0; i < 4; i++) {
-        replay_cliff(&bench, i);
-        run_programs(&bench, 4, cliff[i].used_mb / 4);
-        look_for(&bench, 0.25);
+        replay_cliff(i);
+        run_programs(4, cliff[i].used_mb / 4);
+        look_for(0.25);
         ck_assert_uint_le(bench.sample.limit, 4);
     }
 }
 
 TEST(the_limit_returns_after_a_back_off)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 20, 0, 0);
+    begin_with(1, 50, 20, 0, 0);
     bench.sample.active = 20;
-    look_for(&bench, 1);
+    look_for(1);
     bench.sample.available_kb = 0;
     bench.sample.stall_permille = 900;
-    ck_assert_uint_eq(look_for(&bench, 0.5), 14);
+    ck_assert_uint_eq(look_for(0.5), 14);
     bench.sample.stall_permille = 0;
     bench.sample.active = 14;
-    ck_assert_uint_eq(look_for(&bench, 1.5), 14);
+    ck_assert_uint_eq(look_for(1.5), 14);
     /* Half way to where it failed, less one. */
-    ck_assert_uint_eq(look_for(&bench, 1.5), 17);
+    ck_assert_uint_eq(look_for(1.5), 17);
 }
 
 TEST(a_brake_never_raises_the_limit_in_force)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 24, 0, 0);
+    begin_with(1, 50, 24, 0, 0);
     bench.sample.active = 24;
-    look_for(&bench, 1);
+    look_for(1);
     bench.sample.limit = 4;
     bench.sample.stall_permille = 900;
-    ck_assert_uint_eq(look(&bench), 3);
+    ck_assert_uint_eq(look(), 3);
 }
 
 TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 20, 10 * MB, 10 * MB);
-    run_programs(&bench, 20, 10);
-    look_for(&bench, 1);
+    begin_with(1, 50, 20, 10 * MB, 10 * MB);
+    run_programs(20, 10);
+    look_for(1);
     bench.sample.stall_permille = 500;
-    look_for(&bench, 5);
+    look_for(5);
     ck_assert_uint_lt(bench.sample.limit, 20);
-    ck_assert_uint_eq(look_for(&bench, 10), 20);
+    ck_assert_uint_eq(look_for(10), 20);
     /* A pause does not change that, scarce memory does. */
     bench.sample.stall_permille = 0;
-    ck_assert_uint_eq(look_for(&bench, 5), 20);
+    ck_assert_uint_eq(look_for(5), 20);
     bench.sample.stall_permille = 500;
-    ck_assert_uint_eq(look_for(&bench, 5), 20);
+    ck_assert_uint_eq(look_for(5), 20);
     bench.sample.available_kb = 10 * MB;
-    look_for(&bench, 1);
+    look_for(1);
     ck_assert_uint_lt(bench.sample.limit, 20);
 }
 
@@ -273,30 +260,25 @@ TEST(stalls_that_are_not_ours_do_not_keep_the_limit_down)
 
 TEST(the_minimum_wins_over_memory)
 {
-    bench_t bench;
-
-    begin(&bench, 3, 50);
-    law_tune_remember(&bench.tune, 10, 900 * MB, 900 * MB);
-    ck_assert_uint_eq(look_for(&bench, 1), 3);
+    begin_with(3, 50, 10, 900 * MB, 900 * MB);
+    ck_assert_uint_eq(look_for(1), 3);
     bench.sample.stall_permille = 1000;
     bench.sample.active = 10;
-    ck_assert_uint_eq(look_for(&bench, 10), 3);
+    ck_assert_uint_eq(look_for(10), 3);
     ck_assert_uint_eq(law_tune_show(&bench.tune, 0).memory_cap, 1);
 }
 
 TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
 {
-    bench_t bench;
     int glances;
 
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 2, 0, 0);
-    ck_assert_uint_eq(look_for(&bench, 1), 2);
+    begin_with(1, 50, 2, 0, 0);
+    ck_assert_uint_eq(look_for(1), 2);
     bench.rules.min = 4;
     for (glances = 0; glances < 20 * 60; glances++) {
         bench.sample.active = bench.sample.served = bench.sample.limit;
         bench.sample.service_usec = 50000ull * bench.sample.limit;
-        look(&bench);
+        look();
     }
     /* Every one more serves more. */
     ck_assert_uint_eq(bench.sample.limit, 50);
@@ -304,70 +286,59 @@ TEST(a_minimum_that_is_raised_is_where_the_search_goes_on)
 
 TEST(an_idle_zone_keeps_what_was_found)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
-    law_tune_remember(&bench.tune, 20, 10 * MB, 10 * MB);
+    begin_with(1, 50, 20, 10 * MB, 10 * MB);
     law_tune_off = LAW_TUNE_NO_RAMP;
     bench.sample.waited_permille = 0;
-    ck_assert_uint_eq(look_for(&bench, 3600), 20);
+    ck_assert_uint_eq(look_for(3600), 20);
     ck_assert_uint_eq(bench.tune.reason, LAW_TUNE_IDLE);
     ck_assert_uint_eq(law_tune_show(&bench.tune, bench.sample.now_usec).since_sec, 3600);
 }
 
 TEST(crossed_bounds_and_zeros_are_survived)
 {
-    bench_t bench;
-
-    begin(&bench, 9, 4);
-    ck_assert_uint_eq(look_for(&bench, 1), 4);
+    begin(9, 4);
+    ck_assert_uint_eq(look_for(1), 4);
     memset(&bench.rules, 0, sizeof(bench.rules));
-    ck_assert_uint_eq(look_for(&bench, 1), 1);
+    ck_assert_uint_eq(look_for(1), 1);
     memset(&bench, 0, sizeof(bench));
-    ck_assert_uint_eq(look_for(&bench, 1), 1);
+    ck_assert_uint_eq(look_for(1), 1);
 }
 
 TEST(a_state_that_is_garbage_goes_on_with_the_limit_in_force)
 {
     static const double lies[] = { NAN, -NAN, INFINITY, -INFINITY, -1, 1e300 };
-    bench_t bench;
     double *numbers = &bench.tune.search.best_rate;
     size_t i;
 
-    begin(&bench, 1, 50);
+    begin(1, 50);
     for (i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
         bench.sample.active = 17;
         law_tune_remember(&bench.tune, 30, 10 * MB, 10 * MB);
         *numbers = lies[i];
         bench.sample.limit = 17;
-        ck_assert_uint_eq(look(&bench), 17);
-        ck_assert_uint_eq(look_for(&bench, 0.5), 17);
+        ck_assert_uint_eq(look(), 17);
+        ck_assert_uint_eq(look_for(0.5), 17);
     }
 }
 
 TEST(one_program_that_is_lied_about_does_not_raise_the_limit)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 50);
+    begin(1, 50);
     law_tune_off = LAW_TUNE_NO_RAMP;
     law_tune_remember(&bench.tune, 50, 206 * MB, 207 * MB);
-    look_for(&bench, 1);
-    end_program_of(&bench, 0);
-    ck_assert_uint_le(look_for(&bench, 1), 9);
+    look_for(1);
+    end_program_of(0);
+    ck_assert_uint_le(look_for(1), 9);
 }
 
 TEST(the_ramp_is_twice_what_runs_and_never_above)
 {
-    bench_t bench;
-
-    begin(&bench, 1, 64);
-    law_tune_remember(&bench.tune, 64, 1 * MB, 1 * MB);
-    ck_assert_uint_eq(look_for(&bench, 0.5), 2);
-    run_programs(&bench, 2, 1);
-    ck_assert_uint_eq(look_for(&bench, 0.25), 4);
-    run_programs(&bench, 4, 1);
-    ck_assert_uint_eq(look_for(&bench, 0.25), 8);
+    begin_with(1, 64, 64, 1 * MB, 1 * MB);
+    ck_assert_uint_eq(look_for(0.5), 2);
+    run_programs(2, 1);
+    ck_assert_uint_eq(look_for(0.25), 4);
+    run_programs(4, 1);
+    ck_assert_uint_eq(look_for(0.25), 8);
 }
 
 static uint32_t below(uint32_t *seed, uint32_t most)
@@ -376,13 +347,13 @@ static uint32_t below(uint32_t *seed, uint32_t most)
     return (*seed >> 8) % most;
 }
 
-static void shuffle_sample(bench_t *bench, uint32_t *seed)
+static void shuffle_sample(uint32_t *seed)
 {
-    law_tune_sample_t *sample = &bench->sample;
+    law_tune_sample_t *sample = &bench.sample;
 
-    run_programs(bench, below(seed, 40), below(seed, 60));
+    run_programs(below(seed, 40), below(seed, 60));
     while (below(seed, 4) > 0) {
-        end_program_of(bench, below(seed, 60));
+        end_program_of(below(seed, 60));
     }
     sample->cores = 1 + below(seed, 8);
     sample->waited_permille = below(seed, 4) ? 1000 : 0;
@@ -394,14 +365,13 @@ static void shuffle_sample(bench_t *bench, uint32_t *seed)
 TEST(no_sample_breaks_the_bounds_the_ramp_or_the_brake)
 {
     uint32_t seed = 1, before = 0, most;
-    bench_t bench;
     int ticks;
 
-    begin(&bench, 2, 100);
+    begin(2, 100);
     for (ticks = 0; ticks < 100000; ticks++) {
-        shuffle_sample(&bench, &seed);
+        shuffle_sample(&seed);
         bench.sample.now_usec += 4 * LAW_TUNE_SAMPLE_USEC;
-        look(&bench);
+        look();
         most = bench.sample.cores > 2 * bench.sample.active ? bench.sample.cores
                                                             : 2 * bench.sample.active;
         ck_assert_uint_ge(bench.sample.limit, 2);

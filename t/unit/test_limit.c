@@ -4,8 +4,7 @@
 
 static void make_zone(uint32_t limit)
 {
-    zone = zone_with(limit, 10);
-    child = join();
+    stage(limit, 10);
 }
 
 static void say(enum adm_limit_source_t source, uint32_t limit)

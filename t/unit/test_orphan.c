@@ -17,8 +17,23 @@ WITH_FLOWS_TOO;
 static void make_zone(void)
 {
     make_life_line();
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
+}
+
+/* One a second. */
+static void make_rounds(int count)
+{
+    int round;
+
+    for (round = 0; round < count; round++) {
+        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
+    }
+}
+
+static void see_program_end(pid_t program)
+{
+    end_program();
+    WAIT_FOR(!is_cat(program));
 }
 
 /* ---- the child is dead, its program lives -------------------------------- */
@@ -55,22 +70,16 @@ TEST(a_permit_outlives_its_child_with_the_program)
 {
     adm_ticket_t waiting;
     pid_t program = orphan_a_program(3600 * ADM_USEC_PER_SEC);
-    int round;
 
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    for (round = 0; round < 5; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
+    make_rounds(5);
     ck_assert(!adm_ticket_is_granted(&waiting));
     ck_assert_ptr_null(adm_check(segment));
 
-    end_program();
-    WAIT_FOR(!is_cat(program));
-    for (round = 0; round < 3; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
+    see_program_end(program);
+    make_rounds(3);
     ck_assert(adm_ticket_is_granted(&waiting));
     ck_assert_uint_eq(orphans_in(zone), 0);
 }
@@ -86,8 +95,7 @@ TEST(a_program_keeps_the_permit_no_longer_than_the_bound)
     ck_assert_uint_eq(active_in(zone), 0);
     ck_assert_uint_eq(orphans_in(zone), 0);
     ck_assert(is_cat(program));
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
 }
 
 TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
@@ -96,8 +104,7 @@ TEST(a_bound_of_zero_keeps_no_permit_for_a_program)
 
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 0);
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
 }
 
 TEST(a_waiting_ticket_is_never_orphaned)
@@ -175,16 +182,17 @@ static pid_t start_by_daemon(const adm_ticket_t *ticket)
 }
 
 /* A request that is about to start a program. @return the daemon for that. */
-static pid_t announce_beside_a_daemon(adm_ticket_t *ticket)
+static adm_ticket_t ticket;
+
+static pid_t announce_beside_a_daemon(void)
 {
     pid_t daemon;
 
     make_life_line();
     daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
-    ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
-    adm_program_announce(ticket, ADM_START_BY_TOKEN);
+    stage(1, 1);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    adm_program_announce(&ticket, ADM_START_BY_TOKEN);
     return daemon;
 }
 
@@ -219,17 +227,13 @@ static bool has_token(pid_t pid)
 
 TEST(a_program_of_the_daemon_is_known_and_keeps_no_token)
 {
-    adm_ticket_t ticket;
-    pid_t daemon, program;
+    pid_t daemon = announce_beside_a_daemon(), program = start_by_daemon(&ticket);
 
-    daemon = announce_beside_a_daemon(&ticket);
-    program = start_by_daemon(&ticket);
     ck_assert_int_eq(noted_of(&ticket), program);
     ck_assert(!has_token(program));
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(adm_program_outlives_request(&ticket));
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
     ck_assert(adm_program_has_ended(&ticket));
     kill_unnoticed(daemon);
 }
@@ -237,44 +241,38 @@ TEST(a_program_of_the_daemon_is_known_and_keeps_no_token)
 /* suEXEC: the program is another user's, here everybody else is. */
 TEST(a_program_of_another_user_is_known)
 {
-    adm_ticket_t ticket;
     pid_t program;
 
     if (getuid() != 0) {
         return; /* and cannot become another user */
     }
-    announce_beside_a_daemon(&ticket);
+    announce_beside_a_daemon();
     program = start_by_daemon(&ticket);
     ck_assert(setuid(65534) == 0); /* as children of httpd are */
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(adm_program_outlives_request(&ticket));
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
     ck_assert(adm_program_has_ended(&ticket));
     ck_assert(!adm_program_outlives_request(&ticket));
 }
 
 TEST(a_program_is_known_after_its_daemon_is_dead)
 {
-    adm_ticket_t ticket;
-    pid_t daemon, program;
+    pid_t daemon = announce_beside_a_daemon(), program = start_by_daemon(&ticket);
 
-    daemon = announce_beside_a_daemon(&ticket);
-    program = start_by_daemon(&ticket);
     kill_unnoticed(daemon);
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(adm_program_outlives_request(&ticket));
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
     ck_assert(adm_program_has_ended(&ticket));
 }
 
 TESTS(a_token_of_no_open_ticket_starts_nothing, 0, 2)
 {
-    adm_ticket_t ticket, next;
+    adm_ticket_t next;
     pid_t daemon, program;
 
-    daemon = announce_beside_a_daemon(&ticket);
+    daemon = announce_beside_a_daemon();
     ck_assert(adm_program_has_ended(&ticket)); /* none has started */
     if (_i) {
         leave(&ticket);
@@ -291,13 +289,12 @@ TESTS(a_token_of_no_open_ticket_starts_nothing, 0, 2)
 
 TEST(the_program_of_another_request_is_not_taken_for_ours)
 {
-    adm_ticket_t ticket, other;
+    adm_ticket_t other;
     pid_t daemon;
 
     make_life_line();
     daemon = start(be_daemon, NULL);
-    zone = zone_with(2, 1);
-    child = join();
+    stage(2, 1);
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &other), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
@@ -311,8 +308,6 @@ TEST(the_program_of_another_request_is_not_taken_for_ours)
 
 static int announce_and_stay(void *unused)
 {
-    adm_ticket_t ticket;
-
     child = join();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
@@ -326,12 +321,10 @@ TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
 {
     adm_ticket_t waiting;
     pid_t daemon, victim, program;
-    int round;
 
     make_life_line();
     daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
+    stage(1, 1);
     victim = start(announce_and_stay, NULL);
     WAIT_FOR(atomic_load(&shared[0]) == 1);
     program = (pid_t)atomic_load(&shared[STARTED]);
@@ -340,13 +333,10 @@ TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
         kill_unnoticed(daemon);
     }
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
-    for (round = 0; round < 5; round++) {
-        adm_round(child, adm_now() + round * ADM_USEC_PER_SEC, true);
-    }
+    make_rounds(5);
     ck_assert_uint_eq(orphans_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiting));
-    end_program();
-    WAIT_FOR(!is_cat(program));
+    see_program_end(program);
     adm_round(child, adm_now() + 5 * ADM_USEC_PER_SEC, true);
     ck_assert(adm_ticket_is_granted(&waiting));
     ck_assert_uint_eq(stats_of(child, zone).figures.reclaimed, 1);
@@ -357,8 +347,6 @@ TESTS(a_permit_outlives_its_child_with_the_daemons_program, 0, 2)
 
 static int announce_and_stay_only(void *how)
 {
-    adm_ticket_t ticket;
-
     child = join();
     NEED(enter(child, zone, &ticket) == ADM_ADMITTED);
     adm_program_token(&ticket, token_for_daemon());
@@ -375,8 +363,7 @@ TEST(a_program_that_comes_after_the_permit_is_back_does_not_run)
 
     make_life_line();
     daemon = start(be_daemon, NULL);
-    zone = zone_with(1, 1);
-    child = join();
+    stage(1, 1);
     victim = start(announce_and_stay_only, &how);
     WAIT_FOR(atomic_load(&shared[2]) == 1);
     kill_noticed(victim);
@@ -408,7 +395,6 @@ TEST(a_program_without_a_pid_keeps_the_permit_for_ten_seconds)
 /* Nobody died: nothing was taken back. */
 TEST(an_abandoned_permit_is_not_counted_as_reclaimed)
 {
-    adm_ticket_t ticket;
     pid_t program;
 
     make_zone();

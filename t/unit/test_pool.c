@@ -10,8 +10,7 @@ static adm_ticket_t inside[3], waiting[5], unused[2];
 
 static void fill_zone(void)
 {
-    zone = zone_with(3, 10);
-    child = join();
+    stage(3, 10);
     enter_many(child, zone, inside, 3, ADM_ADMITTED);
     enter_many(child, zone, waiting, 5, ADM_WAITING);
     enter_many(child, zone, unused, 2, ADM_WAITING);

@@ -15,11 +15,19 @@
 #include "test_cat.h"
 #include "test_support.h"
 
-static void make_zone(void)
+static adm_ticket_t ticket;
+
+/* It has the only permit. */
+static void admit(void)
 {
     make_life_line();
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
+    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+}
+
+static pid_t noted(void)
+{
+    return (pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program));
 }
 
 static void wait_for_zombie(pid_t pid)
@@ -31,68 +39,63 @@ static void wait_for_zombie(pid_t pid)
 
 /* ---- in the child -------------------------------------------------------- */
 
-/* The child's, with a permit of the zone; it runs. */
-static pid_t run_program(adm_ticket_t *ticket)
+static pid_t run_another(void)
 {
-    pid_t pid;
+    pid_t pid = start_program(&ticket);
 
-    ck_assert_int_eq(enter(child, zone, ticket), ADM_ADMITTED);
-    pid = start_program(ticket);
     WAIT_FOR(is_cat(pid));
     return pid;
 }
 
+static pid_t admit_and_run(void)
+{
+    admit();
+    return run_another();
+}
+
+static void end_of_program(pid_t pid)
+{
+    end_program();
+    ck_assert_int_eq(end_of(pid), 0);
+}
+
 TEST(a_ticket_without_program_has_none_that_lives)
 {
-    adm_ticket_t ticket;
-
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     ck_assert(!adm_program_was_announced(&ticket));
     ck_assert(adm_program_has_ended(&ticket));
 }
 
 TEST(the_fork_notes_the_pid_of_an_announced_program)
 {
-    adm_ticket_t ticket;
     pid_t pid;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     pid = start_program(&ticket);
     ck_assert(adm_program_was_announced(&ticket));
-    WAIT_FOR((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)) == pid);
-    end_program();
-    ck_assert_int_eq(end_of(pid), 0);
+    WAIT_FOR(noted() == pid);
+    end_of_program(pid);
 }
 
 TEST(an_unannounced_fork_is_not_noted)
 {
-    adm_ticket_t ticket;
     pid_t announced, other;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    announced = start_program(&ticket);
-    WAIT_FOR(is_cat(announced));
+    admit();
+    announced = run_another();
     other = fork();
     if (other == 0) {
         _exit(0);
     }
     ck_assert_int_eq(end_of(other), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)),
-                     announced);
-    end_program();
-    ck_assert_int_eq(end_of(announced), 0);
+    ck_assert_int_eq(noted(), announced);
+    end_of_program(announced);
 }
 
 TEST(a_program_has_not_ended_while_it_lives)
 {
-    adm_ticket_t ticket;
-    pid_t pid;
+    pid_t pid = admit_and_run();
 
-    make_zone();
-    pid = run_program(&ticket);
     ck_assert(!adm_program_has_ended(&ticket));
     end_program();
     wait_for_zombie(pid);
@@ -138,14 +141,12 @@ static int sees_its_end(void *ticket)
 /* Nobody may reap it for long: in a container that may be for ever. */
 TEST(a_zombie_has_ended_where_processes_are_hidden)
 {
-    adm_ticket_t ticket;
     pid_t pid;
 
     if (!can_be_told_without_proc()) {
         return;
     }
-    make_zone();
-    pid = run_program(&ticket);
+    pid = admit_and_run();
     ck_assert_int_eq(play(sees_it_alive, &ticket), 0);
     end_program();
     wait_for_zombie(pid);
@@ -155,11 +156,9 @@ TEST(a_zombie_has_ended_where_processes_are_hidden)
 
 TEST(a_program_lives_whose_first_thread_has_ended)
 {
-    adm_ticket_t ticket;
     pid_t pid;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     adm_program_announce(&ticket, ADM_START_HERE);
     pid = fork();
     if (pid == 0) {
@@ -181,61 +180,46 @@ static void *has_ended_in_thread(void *ticket)
 
 TEST(another_thread_may_check_whether_the_program_runs)
 {
-    adm_ticket_t ticket;
     pthread_t thread;
     pid_t pid;
     void *has_ended;
 
-    make_zone();
-    pid = run_program(&ticket);
+    pid = admit_and_run();
     pthread_create(&thread, NULL, has_ended_in_thread, &ticket);
     pthread_join(thread, &has_ended);
     ck_assert(!has_ended);
-    end_program();
-    ck_assert_int_eq(end_of(pid), 0);
+    end_of_program(pid);
 }
 
 TEST(of_two_programs_it_cannot_be_known)
 {
-    adm_ticket_t ticket;
     pid_t pids[2];
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pids[0] = start_program(&ticket);
-    WAIT_FOR(is_cat(pids[0]));
+    admit();
+    pids[0] = run_another();
     pids[1] = start_program(&ticket);
-    end_program();
-    ck_assert_int_eq(end_of(pids[0]), 0);
+    end_of_program(pids[0]);
     ck_assert_int_eq(end_of(pids[1]), 0);
     ck_assert(!adm_program_has_ended(&ticket));
 }
 
 TEST(a_program_after_another_is_known)
 {
-    adm_ticket_t ticket;
     pid_t pids[2];
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
-    pids[0] = start_program(&ticket);
-    WAIT_FOR(is_cat(pids[0]));
+    admit();
+    pids[0] = run_another();
     kill(pids[0], SIGKILL);
     ck_assert_int_eq(end_of(pids[0]), -SIGKILL);
-    pids[1] = start_program(&ticket);
-    WAIT_FOR(is_cat(pids[1]));
+    pids[1] = run_another();
     ck_assert(!adm_program_has_ended(&ticket));
-    end_program();
-    ck_assert_int_eq(end_of(pids[1]), 0);
+    end_of_program(pids[1]);
     ck_assert(adm_program_has_ended(&ticket));
 }
 
 TEST(a_program_that_notes_no_pid_is_not_known)
 {
-    adm_ticket_t ticket;
-
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     adm_program_announce(&ticket, ADM_START_UNSEEN);
     ck_assert(!adm_program_has_ended(&ticket));
     ck_assert(!adm_program_outlives_request(&ticket)); /* httpd has ended it */
@@ -244,27 +228,21 @@ TEST(a_program_that_notes_no_pid_is_not_known)
 /* A process that started after the program was seen is another one. */
 TEST(a_pid_that_is_used_again_is_not_the_program)
 {
-    adm_ticket_t ticket;
-    pid_t pid;
+    pid_t pid = admit_and_run();
 
-    make_zone();
-    pid = run_program(&ticket);
     ck_assert(adm_program_outlives_request(&ticket));
     atomic_fetch_sub(&rec_of_ticket(&ticket)->program_seen, ADM_USEC_PER_SEC);
     ck_assert(!adm_program_outlives_request(&ticket));
     ck_assert(adm_program_has_ended(&ticket));
-    end_program();
-    ck_assert_int_eq(end_of(pid), 0);
+    end_of_program(pid);
 }
 
 /* Whoever asked was told that none is there, and gave the permit away. */
 TEST(no_program_starts_once_it_was_found_missing)
 {
-    adm_ticket_t ticket;
     pid_t pid;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     adm_program_announce(&ticket, ADM_START_HERE);
     ck_assert(adm_program_has_ended(&ticket));
     pid = fork();
@@ -276,34 +254,29 @@ TEST(no_program_starts_once_it_was_found_missing)
 
 TEST(the_next_owner_of_a_ticket_has_no_program)
 {
-    adm_ticket_t ticket, next;
-    pid_t pid;
+    adm_ticket_t next;
+    pid_t pid = admit_and_run();
 
-    make_zone();
-    pid = run_program(&ticket);
     leave(&ticket);
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
     ck_assert_uint_eq(next.idx, ticket.idx);
     ck_assert(!adm_program_was_announced(&next));
-    end_program();
-    ck_assert_int_eq(end_of(pid), 0);
+    end_of_program(pid);
 }
 
 /* What a daemon starts is not forked here; another module's filter may be. */
 TEST(what_is_forked_here_is_not_the_program_of_a_daemon)
 {
-    adm_ticket_t ticket;
     pid_t pid;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     adm_program_announce(&ticket, ADM_START_BY_TOKEN);
     pid = fork();
     if (pid == 0) {
         _exit(0);
     }
     ck_assert_int_eq(end_of(pid), 0);
-    ck_assert_int_eq((pid_t)adm_program_pid(atomic_load(&rec_of_ticket(&ticket)->program)), 0);
+    ck_assert_int_eq(noted(), 0);
 }
 
 TEST(apr_lets_the_token_be_found)
@@ -314,10 +287,7 @@ TEST(apr_lets_the_token_be_found)
 
 TEST(a_released_ticket_announces_nothing)
 {
-    adm_ticket_t ticket;
-
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     leave(&ticket);
     adm_program_announce(&ticket, ADM_START_HERE);
     ck_assert(!adm_program_was_announced(&ticket));
@@ -325,16 +295,13 @@ TEST(a_released_ticket_announces_nothing)
 
 TEST(a_program_starts_with_no_signal_blocked)
 {
-    adm_ticket_t ticket;
     sigset_t most;
     pid_t pid;
 
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     sigfillset(&most);
     pthread_sigmask(SIG_SETMASK, &most, NULL);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_another();
     kill(pid, SIGTERM);
     ck_assert_int_eq(end_of(pid), -SIGTERM);
     pthread_sigmask(SIG_SETMASK, NULL, &most);
@@ -344,7 +311,6 @@ TEST(a_program_starts_with_no_signal_blocked)
 /* Pipes that another thread has just made, for a program of its own. */
 TEST(a_program_inherits_no_pipe_of_another_one)
 {
-    adm_ticket_t ticket;
     int others_output[2];
     pid_t pid;
     char byte;
@@ -352,17 +318,14 @@ TEST(a_program_inherits_no_pipe_of_another_one)
     if (syscall(SYS_close_range, 1000U, 1000U, 1U << 2) != 0) {
         return; /* Linux 5.11 has it */
     }
-    make_zone();
-    ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
+    admit();
     ck_assert_int_eq(pipe(others_output), 0);
-    pid = start_program(&ticket);
-    WAIT_FOR(is_cat(pid));
+    pid = run_another();
     close(others_output[1]);
     ck_assert_int_eq(fcntl(others_output[0], F_SETFL, O_NONBLOCK), 0);
     ck_assert_int_eq(read(others_output[0], &byte, 1), 0);
     ck_assert(is_cat(pid));
-    end_program();
-    ck_assert_int_eq(end_of(pid), 0);
+    end_of_program(pid);
 }
 
 static int signals_stay_blocked(void *unused)
@@ -378,7 +341,7 @@ TEST(another_fork_keeps_its_signals_blocked)
 {
     sigset_t term;
 
-    make_zone();
+    stage(1, 10);
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &term, NULL);

@@ -39,8 +39,7 @@ static pid_t start_holder(unsigned wanted)
 
 TEST(permits_of_a_killed_child_are_released)
 {
-    zone = zone_with(HELD, 0);
-    child = join();
+    stage(HELD, 0);
     kill_noticed(start_holder(HELD));
     ck_assert_uint_eq(active_in(zone), HELD);
     ck_assert_uint_eq(adm_round(child, adm_now(), false), HELD);
@@ -54,8 +53,7 @@ TEST(queue_slots_of_a_killed_child_close_up)
     adm_ticket_t first, last;
     pid_t pid;
 
-    zone = zone_with(0, HELD);
-    child = join();
+    stage(0, HELD);
     ck_assert_int_eq(enter(child, zone, &first), ADM_WAITING);
     pid = start_holder(50);
     ck_assert_int_eq(enter(child, zone, &last), ADM_WAITING);
@@ -69,8 +67,7 @@ TEST(permits_of_a_killed_child_go_to_the_queue)
     adm_ticket_t waiting;
     pid_t pid;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     pid = start_holder(1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     kill_noticed(pid);
@@ -82,8 +79,7 @@ TEST(a_request_without_a_permit_checks_for_dead_children_first)
 {
     adm_ticket_t ticket;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     kill_noticed(start_holder(1));
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
 }
@@ -92,8 +88,7 @@ TEST(unannounced_deaths_are_found_once_per_second)
 {
     adm_usec_t now = adm_now();
 
-    zone = zone_with(1, 10);
-    child = join(); /* looks around, and again in a second */
+    stage(1, 10); /* looks around, and again in a second */
     kill_unnoticed(start_holder(1));
     ck_assert_uint_eq(adm_round(child, now, false), 0);
     ck_assert_uint_eq(adm_round(child, adm_now() + 2 * ADM_USEC_PER_SEC, false), 1);
@@ -114,8 +109,7 @@ TEST(living_children_keep_their_permits)
     pid_t victim, other;
     adm_ticket_t own;
 
-    zone = zone_with(3, 0);
-    child = join();
+    stage(3, 0);
     ck_assert_int_eq(enter(child, zone, &own), ADM_ADMITTED);
     victim = start_holder(1);
     other = start_holder(1);
@@ -156,8 +150,7 @@ TEST(two_reapers_free_each_ticket_once)
 {
     unsigned round;
 
-    zone = zone_with(HELD, 0);
-    child = join();
+    stage(HELD, 0);
     for (round = 0; round < 20; round++) {
         pid_t victim = start_holder(HELD), one, other;
         uint32_t count;
@@ -234,8 +227,7 @@ TEST(an_audit_below_a_critical_section_does_nothing)
     adm_zone_rec_t *rec;
     apr_status_t rv;
 
-    zone = zone_with(1, 0);
-    child = join();
+    stage(1, 0);
     kill_noticed(start_holder(1));
     rec = adm_zone_lock(segment, zone.idx, &rv);
     ck_assert_uint_eq(adm_round(child, adm_now(), true), 0);
@@ -260,8 +252,7 @@ TEST(threads_of_a_child_may_audit_concurrently)
     uint32_t counts[4] = { 0 };
     unsigned n;
 
-    zone = zone_with(HELD, 0);
-    child = join();
+    stage(HELD, 0);
     kill_unnoticed(start_holder(HELD));
     for (n = 0; n < 4; n++) {
         pthread_create(&threads[n], NULL, audit_in_thread, &counts[n]);

@@ -47,12 +47,9 @@ TEST(a_segment_has_room_for_all_or_is_refused)
 TEST(tickets_are_rounded_up_to_whole_chunks)
 {
     adm_ticket_t tickets[ADM_CHUNK_TICKETS], one_more;
-    adm_zone_t zone;
-    adm_child_t *child;
 
     make_segment(1, 1, 1);
-    zone = zone_with(1000, 0);
-    child = join();
+    stage(1000, 0);
     enter_many(child, zone, tickets, ADM_CHUNK_TICKETS, ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &one_more), ADM_UNLIMITED);
     ck_assert_int_eq(one_more.fault, ADM_NO_TICKET);

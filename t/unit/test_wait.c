@@ -87,8 +87,7 @@ static adm_ticket_t inside, waiting;
 
 static void stand_in_line(void)
 {
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
 }
@@ -190,8 +189,7 @@ TEST(a_wake_up_that_never_comes_is_noticed)
     void *result;
     pid_t other;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     other = start(grant_and_die, NULL);
     WAIT_FOR(atomic_load(&shared[1]) == 1);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
@@ -218,8 +216,7 @@ TEST(a_grant_reaches_another_process)
 {
     pid_t other;
 
-    zone = zone_with(1, 10);
-    child = join();
+    stage(1, 10);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     other = start(wait_in_process, NULL);
     WAIT_FOR(atomic_load(shared) == 1);
@@ -281,8 +278,7 @@ static void expect_slice(uint32_t waiters, uint32_t slices)
 TEST(where_many_wait_each_sleeps_for_longer)
 {
     make_segment(8, 8, 512);
-    zone = zone_with(1, 400);
-    child = join();
+    stage(1, 400);
     ck_assert_int_eq(enter(child, zone, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiting), ADM_WAITING);
     expect_slice(1, 1);

@@ -9,8 +9,7 @@ static adm_present_t present[ADM_PRESENT_MAX];
 
 static void make_zone(uint32_t limit)
 {
-    zone = zone_with(limit, 100);
-    child = join();
+    stage(limit, 100);
 }
 
 static adm_who_t called(const char *uri)
