@@ -41,10 +41,12 @@ static void tell(void *data, const agent_news_t *news)
     server_rec *s = data;
 
     if (news->has_braked) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0134)
-                     "zone %s: memory ran out, limit %u -> %u: %s; to prevent "
-                     "this, set a lower maximum or add memory",
-                     news->zone->name, news->before, news->now, news->sentence);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            ADMLOGNO(
+                0134) "zone %s: memory ran out, limit %u -> %u: %s; to prevent "
+                      "this, set a lower maximum or add memory",
+            news->zone->name, news->before, news->now, news->sentence);
         return;
     }
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0135)
@@ -54,10 +56,12 @@ static void tell(void *data, const agent_news_t *news)
 
 static void tell_missing(void *data, const char *words)
 {
-    ap_log_error(APLOG_MARK, APLOG_INFO, 0, (server_rec *)data, ADMLOGNO(0136)
-                 "MaxConcurrent auto cannot read here: %s; limits are computed "
-                 "without these",
-                 words);
+    ap_log_error(
+        APLOG_MARK, APLOG_INFO, 0, (server_rec *)data,
+        ADMLOGNO(
+            0136) "MaxConcurrent auto cannot read here: %s; limits are computed "
+                  "without these",
+        words);
 }
 
 static void *setup(apr_pool_t *p, server_rec *s)
@@ -106,9 +110,10 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
     }
     if (*path && setup->state_fd < 0) {
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0138)
-            "AdmissionStateFile %s cannot be used; automatic limits are "
-            "lost when httpd stops",
+            APLOG_MARK, APLOG_WARNING, errno, s,
+            ADMLOGNO(
+                0138) "AdmissionStateFile %s cannot be used; automatic limits are "
+                      "lost when httpd stops",
             path);
     }
     return &setup->state_fd;
@@ -128,47 +133,38 @@ static adm_auto_t found(const admission_view_t *view)
     return shown;
 }
 
-static const char *reason_word(apr_int64_t reason)
+static void facts_of_zone(const admission_view_t *view,
+                          admission_facts_t *facts)
 {
-    return adm_auto_reason(&(adm_auto_t){ .reason = (uint32_t)reason });
+    const admission_zone_t *zone = view->zone;
+    adm_auto_t shown = found(view);
+
+    facts->group = zone->said.is_auto ? "Numbers of the automatic limit" : NULL;
+    FACT(LimitMin, GAUGE, "Minimum of the limit.",
+         zone->said.is_auto ? zone->said.min : zone->limit);
+    FACT(LimitMax, GAUGE, "Maximum of the limit.", zone->limit);
+    FACT_WORD(LimitReason, "Why auto has set this limit.", shown.reason,
+              adm_auto_reason(&shown));
+    FACT(LimitSinceS, GAUGE_SEC, "Seconds since auto last changed the limit.",
+         shown.since_sec);
+    FACT(LimitMemory, GAUGE, "Programs that fit into memory.",
+         shown.memory_cap);
+    FACT(LimitTrial, GAUGE, "Limit that is being tried; 0: none.", shown.trial);
+    FACT(LimitBrakes, COUNTER,
+         "Times that the limit was lowered because memory ran out.",
+         shown.brakes);
+    FACT(ProgramMB, GAUGE_MB,
+         "Memory that the next program is expected to need; 0, not known.",
+         shown.program_mb);
+    FACT(ProgramLargestMB, GAUGE_MB, "Memory of the largest recent program.",
+         shown.largest_mb);
+    FACT(MemoryBudgetMB, GAUGE_MB,
+         "Memory that all programs of the zone may need together.",
+         shown.budget_mb);
+    FACT(ProcessorsBusy, GAUGE_PERCENT,
+         "Percentage of CPU time in use, of all processes.",
+         shown.busy_permille / 10);
 }
-
-/* row(name, reason, kind, of, help, value of "view") */
-/* clang-format off */
-#define ZONE_FIELDS(row) \
-    row(LimitReason, NULL, WORD(reason_word), AUTO, \
-        "Why auto has set this limit.", \
-        found(view).reason) \
-    row(LimitSinceS, NULL, GAUGE_SEC, AUTO, \
-        "Seconds since auto last changed the limit.", \
-        found(view).since_sec) \
-    row(LimitMemory, NULL, GAUGE, AUTO, \
-        "Programs that fit into memory.", \
-        found(view).memory_cap) \
-    row(LimitTrial, NULL, GAUGE, AUTO, \
-        "Limit that is being tried; 0: none.", \
-        found(view).trial) \
-    row(LimitBrakes, NULL, COUNTER, AUTO, \
-        "Times that the limit was lowered because memory ran out.", \
-        found(view).brakes) \
-    row(ProgramMB, NULL, GAUGE_MB, AUTO, \
-        "Memory that the next program is expected to need; 0, not known.", \
-        found(view).program_mb) \
-    row(ProgramLargestMB, NULL, GAUGE_MB, AUTO, \
-        "Memory of the largest recent program.", \
-        found(view).largest_mb) \
-    row(MemoryBudgetMB, NULL, GAUGE_MB, AUTO, \
-        "Memory that all programs of the zone may need together.", \
-        found(view).budget_mb) \
-    row(ProcessorsBusy, NULL, GAUGE_PERCENT, AUTO, \
-        "Percentage of CPU time in use, of all processes.", \
-        found(view).busy_permille / 10)
-/* clang-format on */
-
-ZONE_FIELDS(ADMISSION_ZONE_VALUE)
-
-static const admission_field_t zone_fields[] = { ZONE_FIELDS(
-    ADMISSION_ZONE_ROW){ .name = NULL } };
 
 static void write_sentences(request_rec *r, apr_pool_t *p,
                             const admission_view_t *view)
@@ -188,6 +184,6 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
 
 const admission_part_t admission_part_auto = {
     .agent = { .duty = &agent_tune_duty, .setup = setup, .open = open_state },
-    .zone_fields = zone_fields,
+    .facts_of_zone = facts_of_zone,
     .write_sentences = write_sentences
 };

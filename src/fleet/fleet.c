@@ -41,9 +41,10 @@ static void tell_of_engine(const agent_fleet_news_t *news)
         return;
     }
     ap_log_error(
-        APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
-        "no connection to the engine %s: %s; shares remain valid until "
-        "their leases expire, then fallback=%s applies",
+        APLOG_MARK, APLOG_WARNING, 0, logger,
+        ADMLOGNO(
+            0141) "no connection to the engine %s: %s; shares remain valid until "
+                  "their leases expire, then fallback=%s applies",
         address, news->why, admission_fleet_fallback_name(terms.fallback));
 }
 
@@ -54,30 +55,36 @@ static void tell_of_servers(const agent_fleet_news_t *news)
     switch (news->event) {
     case AGENT_FLEET_DOUBLED:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
-            "zone %s: another server, such as a clone of this machine, "
-            "uses this server's id; this server takes another id",
+            APLOG_MARK, APLOG_WARNING, 0, logger,
+            ADMLOGNO(
+                0144) "zone %s: another server, such as a clone of this machine, "
+                      "uses this server's id; this server takes another id",
             zone);
         break;
     case AGENT_FLEET_LATE:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
-            "zone %s: a report of this server reached the engine late, "
-            "or a clock has jumped; the engine ignored the report and "
-            "extended all leases",
+            APLOG_MARK, APLOG_WARNING, 0, logger,
+            ADMLOGNO(
+                0146) "zone %s: a report of this server reached the engine late, "
+                      "or a clock has jumped; the engine ignored the report and "
+                      "extended all leases",
             zone);
         break;
     case AGENT_FLEET_LESS:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
-                     "zone %s: MaxConcurrent is %u here and %u on another "
-                     "server; the lowest value applies",
-                     zone, news->limit, news->number);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger,
+            ADMLOGNO(
+                0147) "zone %s: MaxConcurrent is %u here and %u on another "
+                      "server; the lowest value applies",
+            zone, news->limit, news->number);
         break;
     default:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0148)
-                     "zone %s: servers hold %u permits, the limit is %u; no "
-                     "more are granted until enough requests have finished",
-                     zone, news->number, news->limit);
+        ap_log_error(
+            APLOG_MARK, APLOG_NOTICE, 0, logger,
+            ADMLOGNO(
+                0148) "zone %s: servers hold %u permits, the limit is %u; no "
+                      "more are granted until enough requests have finished",
+            zone, news->number, news->limit);
         break;
     }
 }
@@ -90,17 +97,21 @@ static void tell(void *data, const agent_fleet_news_t *news)
         tell_of_engine(news);
         break;
     case AGENT_FLEET_REFUSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
-                     "zone %s: the engine %s rejects it: %s; its share remains "
-                     "valid until its lease expires, then fallback=%s applies",
-                     news->zone, terms.provider->shown(terms.address),
-                     news->why, admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger,
+            ADMLOGNO(
+                0152) "zone %s: the engine %s rejects it: %s; its share remains "
+                      "valid until its lease expires, then fallback=%s applies",
+            news->zone, terms.provider->shown(terms.address), news->why,
+            admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LAPSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
-                     "zone %s: the lease of this server's share has expired; "
-                     "fallback=%s applies",
-                     news->zone, admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger,
+            ADMLOGNO(
+                0142) "zone %s: the lease of this server's share has expired; "
+                      "fallback=%s applies",
+            news->zone, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0143)
@@ -160,10 +171,12 @@ static void *setup(apr_pool_t *p, server_rec *s)
     }
     rv = adm_agent_open_pipe(admission_process_segment());
     if (rv != APR_SUCCESS) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
-                     "cannot open the agent's pipe; shares are not leased, "
-                     "fallback=%s applies",
-                     admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, rv, s,
+            ADMLOGNO(
+                0145) "cannot open the agent's pipe; shares are not leased, "
+                      "fallback=%s applies",
+            admission_fleet_fallback_name(terms.fallback));
         return NULL;
     }
     fleet->provider = terms.provider;
@@ -199,9 +212,10 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
         if (section->is_shared && section->zone
             && !admission_fleet(s).provider) {
             ap_log_error(
-                APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0007)
-                "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
-                "which names the engine that distributes the limit",
+                APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
+                ADMLOGNO(
+                    0007) "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
+                          "which names the engine that distributes the limit",
                 section->zone_name, section->place);
             return HTTP_INTERNAL_SERVER_ERROR;
         }
@@ -264,86 +278,64 @@ static adm_engine_t engine(void)
     return shown;
 }
 
-static const char *fleet_word(apr_int64_t state)
+static void facts_of_zone(const admission_view_t *view,
+                          admission_facts_t *facts)
 {
-    return adm_fleet_state_name((adm_fleet_state_t)state);
+    adm_fleet_t shown = share(view);
+
+    facts->group = "Numbers of the limit for several servers";
+    FACT_WORD(FleetState,
+              "State of this server's share of a limit for several servers.",
+              shown.state, adm_fleet_state_name(shown.state));
+    facts->group = view->zone->is_shared ? facts->group : NULL;
+    FACT(FleetLimit, GAUGE,
+         "Limit across all servers: the lowest that a server states.",
+         shown.limit);
+    FACT(FleetShare, GAUGE, "Part of it that this server may use.",
+         shown.share);
+    FACT(FleetGranted, GAUGE,
+         "Share plus permits that this server has yet to return.",
+         shown.granted);
+    FACT(FleetServers, GAUGE, "Servers that share the limit.", shown.servers);
+    FACT(FleetReserved, GAUGE, "Permits granted to all servers together.",
+         shown.reserved);
+    FACT(FleetWanted, GAUGE, "Permits that all servers together can use.",
+         shown.wanted);
+    FACT(FleetLeaseMs, GAUGE_MSEC, "Remaining lease of this server's share.",
+         shown.lease_usec / ADM_USEC_PER_MSEC);
+    FACT(FleetLearningMs, GAUGE_MSEC,
+         "Remaining recovery period of the coordinator.",
+         shown.learning_usec / ADM_USEC_PER_MSEC);
 }
 
-static const char *engine_word(apr_int64_t state)
+static void facts_of_server(admission_facts_t *facts)
 {
-    return adm_engine_state_name((adm_engine_state_t)state);
+    adm_engine_t shown = engine();
+
+    FACT_WORD(EngineState,
+              "State of the connection to the coordinator (Redis).",
+              shown.state, adm_engine_state_name(shown.state));
+    FACT(EngineConnects, COUNTER, "Connections to the coordinator.",
+         shown.counts[ADM_ENGINE_CONNECT]);
+    FACT(EngineErrors, COUNTER,
+         "Connections to the coordinator that ended or failed.",
+         shown.counts[ADM_ENGINE_ERROR]);
+    FACT(EngineSyncs, COUNTER, "Replies of the coordinator.",
+         shown.counts[ADM_ENGINE_SYNC]);
+    FACT(EnginePushes, COUNTER,
+         "Messages of the coordinator that were not replies.",
+         shown.counts[ADM_ENGINE_PUSH]);
+    FACT(EngineLate, COUNTER,
+         "Replies that report a late sync or a clock jump.",
+         shown.counts[ADM_ENGINE_LATE]);
+    FACT(EngineStale, COUNTER,
+         "Replies that refuse a sync older than the last one.",
+         shown.counts[ADM_ENGINE_STALE]);
+    FACT(EngineRoundTripMeanUs, GAUGE_USEC,
+         "Mean round trip to the coordinator.", shown.mean_usec);
+    FACT(EngineRoundTripMaxUs, GAUGE_USEC,
+         "Longest round trip to the coordinator.", shown.max_usec);
 }
-
-/* row(name, reason, kind, of, help, value) */
-/* clang-format off */
-#define ZONE_FIELDS(row) \
-    row(FleetState, NULL, WORD(fleet_word), ANY, \
-        "State of this server's share of a limit for several servers.", \
-        share(view).state) \
-    row(FleetLimit, NULL, GAUGE, FLEET, \
-        "Limit across all servers: the lowest that a server states.", \
-        share(view).limit) \
-    row(FleetShare, NULL, GAUGE, FLEET, \
-        "Part of it that this server may use.", \
-        share(view).share) \
-    row(FleetGranted, NULL, GAUGE, FLEET, \
-        "Share plus permits that this server has yet to return.", \
-        share(view).granted) \
-    row(FleetServers, NULL, GAUGE, FLEET, \
-        "Servers that share the limit.", \
-        share(view).servers) \
-    row(FleetReserved, NULL, GAUGE, FLEET, \
-        "Permits granted to all servers together.", \
-        share(view).reserved) \
-    row(FleetWanted, NULL, GAUGE, FLEET, \
-        "Permits that all servers together can use.", \
-        share(view).wanted) \
-    row(FleetLeaseMs, NULL, GAUGE_MSEC, FLEET, \
-        "Remaining lease of this server's share.", \
-        share(view).lease_usec / ADM_USEC_PER_MSEC) \
-    row(FleetLearningMs, NULL, GAUGE_MSEC, FLEET, \
-        "Remaining recovery period of the coordinator.", \
-        share(view).learning_usec / ADM_USEC_PER_MSEC)
-
-#define SERVER_FIELDS(row) \
-    row(EngineState, NULL, WORD(engine_word), FLEET, \
-        "State of the connection to the coordinator (Redis).", \
-        engine().state) \
-    row(EngineConnects, NULL, COUNTER, FLEET, \
-        "Connections to the coordinator.", \
-        engine().counts[ADM_ENGINE_CONNECT]) \
-    row(EngineErrors, NULL, COUNTER, FLEET, \
-        "Connections to the coordinator that ended or failed.", \
-        engine().counts[ADM_ENGINE_ERROR]) \
-    row(EngineSyncs, NULL, COUNTER, FLEET, \
-        "Replies of the coordinator.", \
-        engine().counts[ADM_ENGINE_SYNC]) \
-    row(EnginePushes, NULL, COUNTER, FLEET, \
-        "Messages of the coordinator that were not replies.", \
-        engine().counts[ADM_ENGINE_PUSH]) \
-    row(EngineLate, NULL, COUNTER, FLEET, \
-        "Replies that report a late sync or a clock jump.", \
-        engine().counts[ADM_ENGINE_LATE]) \
-    row(EngineStale, NULL, COUNTER, FLEET, \
-        "Replies that refuse a sync older than the last one.", \
-        engine().counts[ADM_ENGINE_STALE]) \
-    row(EngineRoundTripMeanUs, NULL, GAUGE_USEC, FLEET, \
-        "Mean round trip to the coordinator.", \
-        engine().mean_usec) \
-    row(EngineRoundTripMaxUs, NULL, GAUGE_USEC, FLEET, \
-        "Longest round trip to the coordinator.", \
-        engine().max_usec)
-/* clang-format on */
-
-ZONE_FIELDS(ADMISSION_ZONE_VALUE)
-
-SERVER_FIELDS(ADMISSION_SERVER_VALUE)
-
-static const admission_field_t zone_fields[] = { ZONE_FIELDS(
-    ADMISSION_ZONE_ROW){ .name = NULL } };
-
-static const admission_field_t server_fields[] = { SERVER_FIELDS(
-    ADMISSION_SERVER_ROW){ .name = NULL } };
 
 static void write_server_sentences(request_rec *r)
 {
@@ -431,8 +423,8 @@ static void write_json(request_rec *r, apr_pool_t *p,
 const admission_part_t admission_part_fleet = {
     .register_hooks = register_hooks,
     .agent = { .duty = &agent_fleet_duty, .setup = setup, .open = open_id },
-    .zone_fields = zone_fields,
-    .server_fields = server_fields,
+    .facts_of_zone = facts_of_zone,
+    .facts_of_server = facts_of_server,
     .write_sentences = write_sentences,
     .write_json = write_json
 };

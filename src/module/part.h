@@ -21,7 +21,7 @@
 
 struct agent_duty_t;
 struct admission_dir_conf_t;
-struct admission_field_t;
+struct admission_facts_t;
 struct admission_view_t;
 struct admission_visit_t;
 struct admission_zone_t;
@@ -68,10 +68,13 @@ typedef struct admission_part_t {
 
     admission_part_agent_t agent;
 
-    /* Outputs. A list of fields ends with a row without a name. NULL: none. */
+    /* Outputs. NULL: none. */
 
-    const struct admission_field_t *zone_fields;
-    const struct admission_field_t *server_fields;
+    /** Add facts about a zone, or the server, with the macros of
+     *  view_fields.h: always the same fields. */
+    void (*facts_of_zone)(const struct admission_view_t *view,
+                          struct admission_facts_t *facts);
+    void (*facts_of_server)(struct admission_facts_t *facts);
     /** Write sentences about a zone to its page; if @a view is NULL, about the
      *  server. */
     void (*write_sentences)(request_rec *r, apr_pool_t *p,

@@ -55,11 +55,13 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
     if (admission_process_segment() && conf->min && conf->together
         && admission_capacity_is_threaded()) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0401)
-                     "AdmissionRecycle: together=%d has no effect with this "
-                     "MPM, which reads the number of connections only when a "
-                     "child starts; the quotas are spread from %d to %d",
-                     conf->together, conf->min, conf->max);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s,
+            ADMLOGNO(
+                0401) "AdmissionRecycle: together=%d has no effect with this "
+                      "MPM, which reads the number of connections only when a "
+                      "child starts; the quotas are spread from %d to %d",
+            conf->together, conf->min, conf->max);
     }
     return OK;
 }
@@ -156,25 +158,18 @@ static int pre_connection(conn_rec *c, void *socket)
 
 /* ---- outputs --------------------------------------------------------------- */
 
-/* row(name, reason, kind, of, help, value) */
-/* clang-format off */
-#define SERVER_FIELDS(row) \
-    row(ChildrenRecycled, NULL, COUNTER, ANY, \
-        "Children ended by AdmissionRecycle.", \
-        recycle_view(admission_process_segment()).ended) \
-    row(ChildrenAway, NULL, GAUGE, ANY, \
-        "Recycled children not replaced yet.", \
-        recycle_view(admission_process_segment()).away) \
-    row(ChildrenAwayMaxMs, NULL, GAUGE_MSEC, ANY, \
-        "Longest time from the end of a recycled child to its replacement.", \
-        recycle_view(admission_process_segment()).away_max_usec \
-            / ADM_USEC_PER_MSEC)
-/* clang-format on */
+static void facts_of_server(admission_facts_t *facts)
+{
+    const recycle_view_t shown = recycle_view(admission_process_segment());
 
-SERVER_FIELDS(ADMISSION_SERVER_VALUE)
-
-static const admission_field_t server_fields[] = { SERVER_FIELDS(
-    ADMISSION_SERVER_ROW){ .name = NULL } };
+    FACT(ChildrenRecycled, COUNTER, "Children ended by AdmissionRecycle.",
+         shown.ended);
+    FACT(ChildrenAway, GAUGE, "Recycled children not replaced yet.",
+         shown.away);
+    FACT(ChildrenAwayMaxMs, GAUGE_MSEC,
+         "Longest time from the end of a recycled child to its replacement.",
+         shown.away_max_usec / ADM_USEC_PER_MSEC);
+}
 
 static void register_hooks(apr_pool_t *p)
 {
@@ -187,5 +182,5 @@ static void register_hooks(apr_pool_t *p)
 }
 
 const admission_part_t admission_part_recycle = {
-    .register_hooks = register_hooks, .server_fields = server_fields
+    .register_hooks = register_hooks, .facts_of_server = facts_of_server
 };

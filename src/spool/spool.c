@@ -75,18 +75,12 @@ static void describe(apr_file_t *out, const admission_dir_conf_t *conf)
     dump_size(out, "response", spool_conf_response(&conf->spool));
 }
 
-/* row(name, reason, kind, of, help, value) */
-/* clang-format off */
-#define SERVER_FIELDS(row) \
-    row(Spooled, NULL, GAUGE_BYTES, ANY, \
-        "Bytes buffered for slow clients, in memory and in files.", \
-        spool_bytes(admission_process_segment()))
-/* clang-format on */
-
-SERVER_FIELDS(ADMISSION_SERVER_VALUE)
-
-static const admission_field_t server_fields[] = { SERVER_FIELDS(
-    ADMISSION_SERVER_ROW){ .name = NULL } };
+static void facts_of_server(admission_facts_t *facts)
+{
+    FACT(Spooled, GAUGE_BYTES,
+         "Bytes buffered for slow clients, in memory and in files.",
+         spool_bytes(admission_process_segment()));
+}
 
 const admission_part_t admission_part_spool = {
     .register_hooks = register_hooks,
@@ -95,5 +89,5 @@ const admission_part_t admission_part_spool = {
     .begin = begin,
     .end = end,
     .rest = rest,
-    .server_fields = server_fields
+    .facts_of_server = facts_of_server
 };

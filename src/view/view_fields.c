@@ -1,7 +1,8 @@
-/* view_fields.c - all facts that the module shows about a zone, once each. */
+/* view_fields.c - all facts that the module shows, once each. */
 #include <http_protocol.h>
 
 #include "module/part.h"
+#include "module/capacity.h"
 #include "module/zones.h"
 #include "module/process.h"
 #include "view_fields.h"
@@ -9,214 +10,241 @@
 
 #define MSEC(usec) ((apr_int64_t)((usec) / ADM_USEC_PER_MSEC))
 
+/* Titles of groups of facts. */
+#define IN_GENERAL "Numbers of the limit, the queue and requests"
+
+void admission_fields_add(admission_facts_t *facts,
+                          const admission_field_t *field, apr_int64_t value,
+                          const char *word)
+{
+    if (facts->count < ADMISSION_FACTS_MAX) {
+        facts->fact[facts->count++] = (admission_fact_t){ field, value, word,
+                                                          facts->group };
+    }
+}
+
+/* ---- of a zone ----------------------------------------------------------- */
+
+static void limit_of_zone(const admission_view_t *view,
+                          admission_facts_t *facts)
+{
+    const admission_zone_t *zone = view->zone;
+    const adm_zone_stats_t *stats = &view->stats;
+
+    facts->group = IN_GENERAL;
+    FACT(Limit, GAUGE, "Maximum number of concurrent requests of the zone.",
+         stats->limit);
+    FACT(LimitConfigured, GAUGE, "Limit that MaxConcurrent sets.",
+         stats->limit_configured);
+    FACT(LimitOrdered, GAUGE,
+         "Limit that an override sets; 0 if there is none.",
+         stats->limit_ordered == ADM_OVERRIDE_NONE ? 0 : stats->limit_ordered);
+    FACT_WORD(Mode, "What happens to new requests: open, pause or drain.",
+              stats->mode, adm_mode_name(stats->mode));
+    FACT(Overridden, GAUGE, "Whether an override is in force.",
+         stats->is_overridden);
+    FACT(Active, GAUGE, "Requests of the zone that hold a permit.",
+         stats->active);
+    FACT(Orphans, GAUGE, "Permits held by programs whose httpd child is dead.",
+         stats->orphans);
+    FACT(Queued, GAUGE, "Waiting requests.", stats->queued);
+    FACT(QueueLength, GAUGE, "Maximum number of waiting requests.",
+         stats->queue_length);
+    FACT(QueueTimeoutMs, GAUGE_MSEC, "Maximum time that a request waits.",
+         apr_time_as_msec(zone->queue_timeout));
+    FACT(QueuedMax, GAUGE, "Highest number of waiting requests.",
+         stats->figures.queued_max);
+    FACT(OldestWaitMs, GAUGE_MSEC,
+         "How long the first in the queue has waited.",
+         MSEC(stats->oldest_wait_usec));
+}
+
 static apr_int64_t mean_msec(const adm_durations_t *durations)
 {
     return durations->count ? MSEC(durations->sum_usec / durations->count) : 0;
 }
 
-#define OUTCOME(value) view->stats.figures.outcomes[ADM_##value]
+#define OUTCOME(value) figures->outcomes[ADM_##value]
 
-#define ACCOUNT view->stats.figures.account
+static void requests_of_zone(const admission_view_t *view,
+                             admission_facts_t *facts)
+{
+    const admission_zone_t *zone = view->zone;
+    const adm_figures_t *figures = &view->stats.figures;
 
-static apr_int64_t mean(const admission_view_t *view,
+    FACT(Admitted, COUNTER, "Requests that got a permit.",
+         adm_figures_admitted(figures));
+    FACT(AdmittedAfterWait, COUNTER, "Admitted requests that had to wait.",
+         OUTCOME(WAITED) + OUTCOME(DRY_QUEUED));
+    FACT(Exempt, COUNTER,
+         "Requests that ran without a permit because of AdmissionExempt.",
+         OUTCOME(EXEMPT));
+    FACT_REJECTED(RejectedFull, "full", OUTCOME(FULL) + OUTCOME(DRY_FULL));
+    FACT_REJECTED(RejectedTimeout, "timeout", OUTCOME(TIMEOUT));
+    FACT_REJECTED(RejectedReserve, "reserve", OUTCOME(RESERVE));
+    FACT_REJECTED(RejectedParking, "parking", OUTCOME(PARKING));
+    FACT_REJECTED(RejectedLate, "late", OUTCOME(LATE) + OUTCOME(DRY_LATE));
+    FACT_REJECTED(RejectedShare, "share", OUTCOME(SHARE));
+    FACT_REJECTED(RejectedDrain, "drain", OUTCOME(DRAIN));
+    facts->group = zone->is_shared ? IN_GENERAL : NULL;
+    FACT_REJECTED(RejectedFleet, "fleet", OUTCOME(FLEET));
+    facts->group = IN_GENERAL;
+    FACT(Gone, COUNTER, "Requests whose client disconnected while they waited.",
+         OUTCOME(GONE));
+    FACT(Reclaimed, COUNTER,
+         "Permits and queue slots reclaimed from dead children.",
+         figures->reclaimed);
+    FACT(GrantsPassedOn, COUNTER,
+         "Permits revoked because the request could not start in time.",
+         figures->grants_passed_on);
+    FACT(WaitMeanMs, GAUGE_MSEC,
+         "Mean wait of requests that waited and got a permit.",
+         mean_msec(&figures->wait));
+    FACT(WaitMaxMs, GAUGE_MSEC, "Longest wait of a request that got a permit.",
+         MSEC(figures->wait.max_usec));
+    FACT(ServiceMeanMs, GAUGE_MSEC, "Mean time that a permit was held.",
+         mean_msec(&figures->service));
+    FACT(DryRun, GAUGE, "Whether the zone only counts.", zone->dry_run);
+    facts->group = zone->dry_run ? "Numbers of the dry run" : NULL;
+    FACT(DryQueued, COUNTER, "Requests of a dry run that would have waited.",
+         OUTCOME(DRY_QUEUED));
+    FACT(DryWaitMeanMs, GAUGE_MSEC, "Estimated mean wait of these requests.",
+         OUTCOME(DRY_QUEUED) == 0
+             ? 0
+             : MSEC(figures->dry_wait_usec / OUTCOME(DRY_QUEUED)));
+    facts->group = IN_GENERAL;
+    FACT_WORD(LimitMode, "Whether the limit is fixed or set by auto.",
+              zone->said.is_auto, zone->said.is_auto ? "auto" : "fixed");
+}
+
+static apr_int64_t mean(const adm_account_t *account,
                         const adm_spread_t *spread)
 {
-    return ACCOUNT.count ? (apr_int64_t)(spread->sum / ACCOUNT.count) : 0;
+    return account->count ? (apr_int64_t)(spread->sum / account->count) : 0;
 }
 
-static apr_int64_t programs_that_fit(const admission_view_t *view)
+static apr_int64_t programs_that_fit(const adm_zone_stats_t *stats)
 {
-    apr_uint64_t kb = adm_spread_percentile(&ACCOUNT.peak_kb, 95);
+    apr_uint64_t kb = adm_spread_percentile(&stats->figures.account.peak_kb,
+                                            95);
 
-    return kb > 0 ? (apr_int64_t)(view->stats.available_kb / kb) : 0;
+    return kb > 0 ? (apr_int64_t)(stats->available_kb / kb) : 0;
 }
 
-static const char *mode_word(apr_int64_t mode)
+static void programs_of_zone(const admission_view_t *view,
+                             admission_facts_t *facts)
 {
-    return adm_mode_name((adm_mode_t)mode);
+    const adm_account_t *account = &view->stats.figures.account;
+
+    FACT(ProgramsEnded, COUNTER, "Programs that have exited and were measured.",
+         account->count);
+    facts->group = account->count > 0 ? "Numbers of programs" : NULL;
+    FACT(ProgramMemoryMeanKB, GAUGE_KB, "Mean peak memory of a program.",
+         mean(account, &account->peak_kb));
+    FACT(ProgramMemoryP95KB, GAUGE_KB,
+         "Estimated 95th percentile of the peak memory.",
+         adm_spread_percentile(&account->peak_kb, 95));
+    FACT(ProgramMemoryMaxKB, GAUGE_KB, "Highest peak memory of a program.",
+         account->peak_kb.max);
+    FACT(ProgramProcessorMeanMs, GAUGE_MSEC, "Mean CPU time of a program.",
+         mean(account, &account->processor_msec));
+    FACT(ProgramProcessorP95Ms, GAUGE_MSEC,
+         "Estimated 95th percentile of the CPU time.",
+         adm_spread_percentile(&account->processor_msec, 95));
+    FACT(ProgramProcessorMaxMs, GAUGE_MSEC, "Highest CPU time of a program.",
+         account->processor_msec.max);
+    FACT(ProgramFaultsMean, GAUGE,
+         "Mean number of major page faults of a program.",
+         mean(account, &account->faults));
+    FACT(ProgramFaultsP95, GAUGE,
+         "Estimated 95th percentile of major page faults.",
+         adm_spread_percentile(&account->faults, 95));
+    FACT(ProgramFaultsMax, GAUGE,
+         "Highest number of major page faults of a program.",
+         account->faults.max);
+    FACT(ProgramRoom, GAUGE,
+         "Programs of the 95th percentile's size that fit into free memory.",
+         programs_that_fit(&view->stats));
 }
 
-static const char *limit_word(apr_int64_t is_auto)
-{
-    return is_auto ? "auto" : "fixed";
-}
-
-/* row(name, reason, kind, of, help, value of "view") */
-/* clang-format off */
-#define ZONE_FIELDS(row) \
-    row(Limit, NULL, GAUGE, ANY, \
-        "Maximum number of concurrent requests of the zone.", \
-        view->stats.limit) \
-    row(LimitConfigured, NULL, GAUGE, ANY, \
-        "Limit that MaxConcurrent sets.", \
-        view->stats.limit_configured) \
-    row(LimitOrdered, NULL, GAUGE, ANY, \
-        "Limit that an override sets; 0 if there is none.", \
-        view->stats.limit_ordered == ADM_OVERRIDE_NONE \
-            ? 0 : view->stats.limit_ordered) \
-    row(Mode, NULL, WORD(mode_word), ANY, \
-        "What happens to new requests: open, pause or drain.", \
-        view->stats.mode) \
-    row(Overridden, NULL, GAUGE, ANY, \
-        "Whether an override is in force.", \
-        view->stats.is_overridden) \
-    row(Active, NULL, GAUGE, ANY, \
-        "Requests of the zone that hold a permit.", \
-        view->stats.active) \
-    row(Orphans, NULL, GAUGE, ANY, \
-        "Permits held by programs whose httpd child is dead.", \
-        view->stats.orphans) \
-    row(Queued, NULL, GAUGE, ANY, \
-        "Waiting requests.", \
-        view->stats.queued) \
-    row(QueueLength, NULL, GAUGE, ANY, \
-        "Maximum number of waiting requests.", \
-        view->stats.queue_length) \
-    row(QueueTimeoutMs, NULL, GAUGE_MSEC, ANY, \
-        "Maximum time that a request waits.", \
-        apr_time_as_msec(view->zone->queue_timeout)) \
-    row(QueuedMax, NULL, GAUGE, ANY, \
-        "Highest number of waiting requests.", \
-        view->stats.figures.queued_max) \
-    row(OldestWaitMs, NULL, GAUGE_MSEC, ANY, \
-        "How long the first in the queue has waited.", \
-        MSEC(view->stats.oldest_wait_usec)) \
-    row(Admitted, NULL, COUNTER, ANY, \
-        "Requests that got a permit.", \
-        adm_figures_admitted(&view->stats.figures)) \
-    row(AdmittedAfterWait, NULL, COUNTER, ANY, \
-        "Admitted requests that had to wait.", \
-        OUTCOME(WAITED) + OUTCOME(DRY_QUEUED)) \
-    row(Exempt, NULL, COUNTER, ANY, \
-        "Requests that ran without a permit because of AdmissionExempt.", \
-        OUTCOME(EXEMPT)) \
-    row(RejectedFull, "full", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(FULL) + OUTCOME(DRY_FULL)) \
-    row(RejectedTimeout, "timeout", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(TIMEOUT)) \
-    row(RejectedReserve, "reserve", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(RESERVE)) \
-    row(RejectedParking, "parking", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(PARKING)) \
-    row(RejectedLate, "late", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(LATE) + OUTCOME(DRY_LATE)) \
-    row(RejectedShare, "share", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(SHARE)) \
-    row(RejectedDrain, "drain", COUNTER, ANY, \
-        "Requests that were rejected.", \
-        OUTCOME(DRAIN)) \
-    row(RejectedFleet, "fleet", COUNTER, FLEET, \
-        "Requests that were rejected.", \
-        OUTCOME(FLEET)) \
-    row(Gone, NULL, COUNTER, ANY, \
-        "Requests whose client disconnected while they waited.", \
-        OUTCOME(GONE)) \
-    row(Reclaimed, NULL, COUNTER, ANY, \
-        "Permits and queue slots reclaimed from dead children.", \
-        view->stats.figures.reclaimed) \
-    row(GrantsPassedOn, NULL, COUNTER, ANY, \
-        "Permits revoked because the request could not start in time.", \
-        view->stats.figures.grants_passed_on) \
-    row(WaitMeanMs, NULL, GAUGE_MSEC, ANY, \
-        "Mean wait of requests that waited and got a permit.", \
-        mean_msec(&view->stats.figures.wait)) \
-    row(WaitMaxMs, NULL, GAUGE_MSEC, ANY, \
-        "Longest wait of a request that got a permit.", \
-        MSEC(view->stats.figures.wait.max_usec)) \
-    row(ServiceMeanMs, NULL, GAUGE_MSEC, ANY, \
-        "Mean time that a permit was held.", \
-        mean_msec(&view->stats.figures.service)) \
-    row(DryRun, NULL, GAUGE, ANY, \
-        "Whether the zone only counts.", \
-        view->zone->dry_run) \
-    row(DryQueued, NULL, COUNTER, DRY_RUN, \
-        "Requests of a dry run that would have waited.", \
-        OUTCOME(DRY_QUEUED)) \
-    row(DryWaitMeanMs, NULL, GAUGE_MSEC, DRY_RUN, \
-        "Estimated mean wait of these requests.", \
-        OUTCOME(DRY_QUEUED) == 0 ? 0 \
-            : MSEC(view->stats.figures.dry_wait_usec / OUTCOME(DRY_QUEUED))) \
-    row(LimitMode, NULL, WORD(limit_word), ANY, \
-        "Whether the limit is fixed or set by auto.", \
-        view->zone->said.is_auto) \
-    row(LimitMin, NULL, GAUGE, AUTO, \
-        "Minimum of the limit.", \
-        view->zone->said.is_auto ? view->zone->said.min : view->zone->limit) \
-    row(LimitMax, NULL, GAUGE, AUTO, \
-        "Maximum of the limit.", \
-        view->zone->limit) \
-    row(ProgramsEnded, NULL, COUNTER, ANY, \
-        "Programs that have exited and were measured.", \
-        ACCOUNT.count) \
-    row(ProgramMemoryMeanKB, NULL, GAUGE_KB, PROGRAMS, \
-        "Mean peak memory of a program.", \
-        mean(view, &ACCOUNT.peak_kb)) \
-    row(ProgramMemoryP95KB, NULL, GAUGE_KB, PROGRAMS, \
-        "Estimated 95th percentile of the peak memory.", \
-        adm_spread_percentile(&ACCOUNT.peak_kb, 95)) \
-    row(ProgramMemoryMaxKB, NULL, GAUGE_KB, PROGRAMS, \
-        "Highest peak memory of a program.", \
-        ACCOUNT.peak_kb.max) \
-    row(ProgramProcessorMeanMs, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Mean CPU time of a program.", \
-        mean(view, &ACCOUNT.processor_msec)) \
-    row(ProgramProcessorP95Ms, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Estimated 95th percentile of the CPU time.", \
-        adm_spread_percentile(&ACCOUNT.processor_msec, 95)) \
-    row(ProgramProcessorMaxMs, NULL, GAUGE_MSEC, PROGRAMS, \
-        "Highest CPU time of a program.", \
-        ACCOUNT.processor_msec.max) \
-    row(ProgramFaultsMean, NULL, GAUGE, PROGRAMS, \
-        "Mean number of major page faults of a program.", \
-        mean(view, &ACCOUNT.faults)) \
-    row(ProgramFaultsP95, NULL, GAUGE, PROGRAMS, \
-        "Estimated 95th percentile of major page faults.", \
-        adm_spread_percentile(&ACCOUNT.faults, 95)) \
-    row(ProgramFaultsMax, NULL, GAUGE, PROGRAMS, \
-        "Highest number of major page faults of a program.", \
-        ACCOUNT.faults.max) \
-    row(ProgramRoom, NULL, GAUGE, PROGRAMS, \
-        "Programs of the 95th percentile's size that fit into free memory.", \
-        programs_that_fit(view))
-/* clang-format on */
-
-ZONE_FIELDS(ADMISSION_ZONE_VALUE)
-
-static const admission_field_t own_fields[] = { ZONE_FIELDS(
-    ADMISSION_ZONE_ROW) };
-
-#define OWN_COUNT ((int)(sizeof(own_fields) / sizeof(*own_fields)))
-
-const admission_field_t *admission_fields_of_zone(int n)
+void admission_fields_of_zone(const admission_view_t *view,
+                              admission_facts_t *facts)
 {
     int part;
 
-    if (n < OWN_COUNT) {
-        return &own_fields[n];
-    }
-    n -= OWN_COUNT;
+    facts->count = 0;
+    limit_of_zone(view, facts);
+    requests_of_zone(view, facts);
+    programs_of_zone(view, facts);
     for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
-        const admission_field_t *field = admission_parts[part]->zone_fields;
-
-        for (; field && field->name; field++) {
-            if (n-- == 0) {
-                return field;
-            }
+        if (admission_parts[part]->facts_of_zone) {
+            admission_parts[part]->facts_of_zone(view, facts);
         }
     }
-    return NULL;
 }
+
+/* ---- of the server ------------------------------------------------------- */
+
+static apr_int64_t difference(uint32_t a, uint32_t b)
+{
+    return a > b ? (apr_int64_t)(a - b) : 0;
+}
+
+static void trunk_of_server(const adm_server_stats_t *server,
+                            admission_facts_t *facts)
+{
+    FACT(Zones, GAUGE, "Zones of the configuration.", admission_zones()->nelts);
+    FACT(Workers, GAUGE, "Workers of the server.",
+         admission_capacity_workers());
+    FACT(Reserve, GAUGE, "Workers that zones may not occupy.",
+         admission_capacity_workers() - (int)server->worker_cap);
+    FACT(ReserveFree, GAUGE, "Workers that zones may still occupy.",
+         difference(server->worker_cap, server->workers_held));
+    FACT(Running, GAUGE, "Workers that run requests of zones.",
+         difference(server->workers_held, server->workers_blocked));
+    FACT(Blocked, GAUGE, "Waiting requests that occupy a thread.",
+         server->blocked);
+    FACT(Parked, GAUGE, "Requests that wait without a worker.", server->parked);
+    FACT(Transfers, GAUGE,
+         "Requests whose body or response is transferred without a worker.",
+         server->transfers);
+    FACT(Unlimited, COUNTER,
+         "Requests let through without a limit because of a fault.",
+         server->unlimited);
+    FACT(TicketsIgnored, COUNTER,
+         "Requests with an Admission-Ticket that was forged or has ended.",
+         server->tickets_ignored);
+    FACT(Agent, GAUGE,
+         "1 if admission-agent reclaims permits of dead children.",
+         server->has_agent);
+    FACT(MemoryAvailableMB, GAUGE_MB,
+         "Memory that programs may take without swapping; 0, not known.",
+         server->available_kb / 1024);
+}
+
+void admission_fields_of_server(adm_server_stats_t *server,
+                                admission_facts_t *facts)
+{
+    int part;
+
+    /* Reclaim first, so that the permits of dead children are not shown. */
+    adm_round_to_show(admission_process_child(), adm_now());
+    adm_view_server(admission_process_segment(), server);
+    *facts = (admission_facts_t){ .group = "Workers and children" };
+    trunk_of_server(server, facts);
+    for (part = 0; part < ADMISSION_PARTS_NUMBER; part++) {
+        if (admission_parts[part]->facts_of_server) {
+            admission_parts[part]->facts_of_server(facts);
+        }
+    }
+}
+
+/* ---- how they are shown -------------------------------------------------- */
 
 const admission_unit_t *admission_fields_unit(admission_kind_t kind)
 {
-    static const admission_unit_t none = { "", "", 1, 1 };
     static const admission_unit_t units[] = {
+        [ADMISSION_GAUGE] = { "", "", 1, 1 },
         [ADMISSION_GAUGE_USEC] = { "Us", "_seconds", 1, 1000000 },
         [ADMISSION_GAUGE_MSEC] = { "Ms", "_seconds", 1, 1000 },
         [ADMISSION_GAUGE_SEC] = { "S", "_seconds", 1, 1 },
@@ -227,53 +255,20 @@ const admission_unit_t *admission_fields_unit(admission_kind_t kind)
         [ADMISSION_COUNTER] = { "", "_total", 1, 1 }
     };
 
-    return kind < sizeof(units) / sizeof(*units) && units[kind].name
-               ? &units[kind]
-               : &none;
+    return &units[kind];
 }
 
-bool admission_fields_tells(const admission_field_t *field,
-                            const admission_view_t *view)
+void admission_fields_write(request_rec *r, const admission_fact_t *fact)
 {
-    switch (field->of) {
-    case ADMISSION_OF_DRY_RUN:
-        return view->zone->dry_run;
-    case ADMISSION_OF_AUTO:
-        return view->zone->said.is_auto;
-    case ADMISSION_OF_PROGRAMS:
-        return ACCOUNT.count > 0;
-    case ADMISSION_OF_FLEET:
-        return view->zone->is_shared;
-    default:
-        return true;
-    }
-}
-
-const char *admission_fields_word(const admission_field_t *field,
-                                  apr_int64_t value)
-{
-    return field->word ? field->word(value) : NULL;
-}
-
-void admission_fields_write(request_rec *r, const admission_field_t *field,
-                            apr_int64_t value)
-{
-    const char *word = admission_fields_word(field, value);
-
-    if (word) {
-        ap_rputs(word, r);
+    if (fact->word) {
+        ap_rputs(fact->word, r);
     }
     else {
-        ap_rprintf(r, "%" APR_INT64_T_FMT, value);
+        ap_rprintf(r, "%" APR_INT64_T_FMT, fact->value);
     }
 }
 
-void admission_fields_look_at_server(adm_server_stats_t *server)
-{
-    /* Reclaim first, so that the permits of dead children are not shown. */
-    adm_round_to_show(admission_process_child(), adm_now());
-    adm_view_server(admission_process_segment(), server);
-}
+/* ---- samples ------------------------------------------------------------- */
 
 void admission_fields_look_at(const admission_zone_t *zone,
                               admission_view_t *view, adm_history_t *history)

@@ -1,6 +1,6 @@
 /* view_fields.h - all facts that the module shows, once each.
  *
- * ?auto, the page, JSON and Prometheus all come from these tables; the
+ * ?auto, the page, JSON and Prometheus are all made from these facts; the
  * manual lists the same fields. t/guards/fields.t compares the manual with
  * them, t/httpd/505-fields.t what a running server shows.
  */
@@ -18,21 +18,8 @@ typedef enum admission_kind_t {
     ADMISSION_GAUGE_KB, /* memory in KiB */
     ADMISSION_GAUGE_MB, /* memory in MiB */
     ADMISSION_GAUGE_PERCENT,
-    ADMISSION_COUNTER, /* only grows while the server runs */
-    ADMISSION_WORDS    /* words for readers, numbers in formats that allow only
-                     * numbers */
+    ADMISSION_COUNTER /* only grows while the server runs */
 } admission_kind_t;
-
-/** Zones for which a field has information; for others it is zero, or the
- *  limit. Fields of the server are of any, or of a fleet: of a server that has
- *  an engine. */
-typedef enum admission_of_t {
-    ADMISSION_OF_ANY,
-    ADMISSION_OF_DRY_RUN,
-    ADMISSION_OF_AUTO,
-    ADMISSION_OF_PROGRAMS, /* a program with known resource usage has ended */
-    ADMISSION_OF_FLEET
-} admission_of_t;
 
 /** Unit of the numbers of a kind. */
 typedef struct admission_unit_t {
@@ -48,6 +35,7 @@ typedef struct admission_view_t {
     bool is_busy; /* its lock was not free: no figures */
 } admission_view_t;
 
+/** What is the same about a fact in all zones and at any time. */
 typedef struct admission_field_t {
     /* "QueuedMax": in ?auto behind "Admission[n]" or "Admission". The key of JSON is
      * "queuedMax", the metric "queued_max" and what the kind adds. */
@@ -56,72 +44,68 @@ typedef struct admission_field_t {
         reason; /* "full": the metric is "rejected", with this label; or NULL */
     const char *help;
     admission_kind_t kind;
-    const char *(*word)(apr_int64_t value); /* of ADMISSION_WORDS */
-    admission_of_t of;
-    apr_int64_t (*of_zone)(const admission_view_t *view);
-    apr_int64_t (*of_server)(const adm_server_stats_t *server);
 } admission_field_t;
 
-/** @return field number @a n of a zone, of the trunk or of a capability; NULL: there are no
- *  more. */
-const admission_field_t *admission_fields_of_zone(int n);
+/** A field and its value. */
+typedef struct admission_fact_t {
+    const admission_field_t *field;
+    apr_int64_t value;
+    const char *word; /* for readers, instead of the value; NULL: none */
+    const char
+        *group; /* its title on the page; NULL: the field has no information
+                        * about this zone. Formats with a fixed set of fields
+                        * show it, too. */
+} admission_fact_t;
 
-/** @return field number @a n of the server, of the trunk or of a capability;
- *  NULL: there are no more. */
-const admission_field_t *admission_fields_of_server(int n);
+#define ADMISSION_FACTS_MAX 80
 
-/* A list of fields is a macro of rows, row(name, reason, kind, of, help, value), which is
- * expanded twice. The value is an expression of "view", or of "server". */
-#define ADMISSION_ZONE_VALUE(name, reason, kind, of, help, value) \
-    static apr_int64_t zone_##name(const admission_view_t *view)  \
-    {                                                             \
-        return (apr_int64_t)(value);                              \
-    }
+/** All facts about a zone, or about the server, at one moment. */
+typedef struct admission_facts_t {
+    const char *group; /* of the facts that are added next */
+    int count;
+    admission_fact_t fact[ADMISSION_FACTS_MAX];
+} admission_facts_t;
 
-#define ADMISSION_ZONE_ROW(name, reason, a_kind, an_of, help, value) \
-    { #name,                                                         \
-      reason,                                                        \
-      help,                                                          \
-      .kind = ADMISSION_##a_kind,                                    \
-      .of = ADMISSION_OF_##an_of,                                    \
-      .of_zone = zone_##name },
+/* Add a fact to the variable "facts": FACT(name, kind, help, value). */
+#define FACT(name, kind, help, value) \
+    ADMISSION_FACT(name, NULL, kind, help, value, NULL)
 
-/** The kind of a field whose values have words. */
-#define ADMISSION_WORD(function) ADMISSION_WORDS, .word = function
+/* The same, shown as a word in formats that allow words. */
+#define FACT_WORD(name, help, value, word) \
+    ADMISSION_FACT(name, NULL, GAUGE, help, value, word)
 
-#define ADMISSION_SERVER_VALUE(name, reason, kind, of, help, value)    \
-    static apr_int64_t server_##name(const adm_server_stats_t *server) \
-    {                                                                  \
-        return (apr_int64_t)(value);                                   \
-    }
+/* A number of rejected requests. */
+#define FACT_REJECTED(name, reason, value)                                \
+    ADMISSION_FACT(name, reason, COUNTER, "Requests that were rejected.", \
+                   value, NULL)
 
-#define ADMISSION_SERVER_ROW(name, reason, a_kind, an_of, help, value) \
-    { #name,                                                           \
-      reason,                                                          \
-      help,                                                            \
-      .kind = ADMISSION_##a_kind,                                      \
-      .of = ADMISSION_OF_##an_of,                                      \
-      .of_server = server_##name },
+#define ADMISSION_FACT(name, reason, kind, help, value, word)            \
+    do {                                                                 \
+        static const admission_field_t field = { #name, reason, help,    \
+                                                 ADMISSION_##kind };     \
+        admission_fields_add(facts, &field, (apr_int64_t)(value), word); \
+    } while (0)
 
-/** @return the unit of a kind; a unit without a name if the kind has none. */
+/** Add a fact. At most ADMISSION_FACTS_MAX; others are left out. */
+void admission_fields_add(admission_facts_t *facts,
+                          const admission_field_t *field, apr_int64_t value,
+                          const char *word);
+
+/** Fill in the facts about a zone, of the trunk and of the capabilities: always the same
+ *  fields in the same order. */
+void admission_fields_of_zone(const admission_view_t *view,
+                              admission_facts_t *facts);
+
+/** Sample the server, after reclaiming from dead children, and fill in the facts
+ *  about it. Call before the zones are sampled. */
+void admission_fields_of_server(adm_server_stats_t *server,
+                                admission_facts_t *facts);
+
+/** @return the unit of a kind; a unit without a name if it has none. */
 const admission_unit_t *admission_fields_unit(admission_kind_t kind);
 
-/** @return whether a field has information about this zone. Formats with a
- *  fixed set of fields show the others, too. */
-bool admission_fields_tells(const admission_field_t *field,
-                            const admission_view_t *view);
-
-/** @return the word for a value; NULL if the value is a number. */
-const char *admission_fields_word(const admission_field_t *field,
-                                  apr_int64_t value);
-
 /** Write a value: its word, or the number. */
-void admission_fields_write(request_rec *r, const admission_field_t *field,
-                            apr_int64_t value);
-
-/** Sample the server, after reclaiming from dead children. Call before the
- *  zones. */
-void admission_fields_look_at_server(adm_server_stats_t *server);
+void admission_fields_write(request_rec *r, const admission_fact_t *fact);
 
 /** Sample one zone; @a history: its last ten minutes, too, or NULL. There can
  *  be thousands of zones: an output samples one, writes it and discards it, so

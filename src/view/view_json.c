@@ -80,15 +80,22 @@ static void write_history(request_rec *r, const adm_history_t *history)
     ap_rputs("}", r);
 }
 
-static void write_field(request_rec *r, const admission_field_t *field,
-                        apr_int64_t value)
+/* Write the members of an object, from its second one if it has a first. */
+static void write_facts(request_rec *r, const char *comma,
+                        const admission_facts_t *facts)
 {
-    const char *quote = admission_fields_word(field, value) ? "\"" : "";
+    int i;
 
-    ap_rprintf(r, "\"%c%s\":%s", apr_tolower(*field->name), field->name + 1,
-               quote);
-    admission_fields_write(r, field, value);
-    ap_rputs(quote, r);
+    for (i = 0; i < facts->count; i++) {
+        const admission_fact_t *fact = &facts->fact[i];
+        const char *quote = fact->word ? "\"" : "";
+
+        ap_rprintf(r, "%s\"%c%s\":%s", comma, apr_tolower(*fact->field->name),
+                   fact->field->name + 1, quote);
+        admission_fields_write(r, fact);
+        ap_rputs(quote, r);
+        comma = ",";
+    }
 }
 
 static void write_text(request_rec *r, apr_pool_t *p, const char *key,
@@ -201,8 +208,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
 {
     admission_view_t view;
     adm_history_t history = { 0 };
-    const admission_field_t *field;
-    int i;
+    admission_facts_t facts;
 
     admission_fields_look_at(zone, &view,
                              with == ADMISSION_WITH_HISTORY ? &history : NULL);
@@ -212,10 +218,8 @@ static void write_zone(request_rec *r, apr_pool_t *p,
         ap_rputs(",\"busy\":true}", r);
         return;
     }
-    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
-        ap_rputs(",", r);
-        write_field(r, field, field->of_zone(&view));
-    }
+    admission_fields_of_zone(&view, &facts);
+    write_facts(r, ",", &facts);
     write_durations(r, "wait", &view.stats.figures.wait);
     write_durations(r, "service", &view.stats.figures.service);
     write_keys(r, p, zone);
@@ -233,18 +237,15 @@ int admission_json_write(request_rec *r, const admission_zone_t *only,
                          admission_json_with_t with)
 {
     const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
-    adm_server_stats_t stats;
+    adm_server_stats_t server;
+    admission_facts_t facts;
     apr_pool_t *p; /* of one zone */
-    const admission_field_t *field;
     int i;
 
-    admission_fields_look_at_server(&stats);
+    admission_fields_of_server(&server, &facts);
     ap_set_content_type(r, "application/json");
     ap_rprintf(r, "{\"version\":%d,\"server\":{", JSON_VERSION);
-    for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        ap_rputs(i ? "," : "", r);
-        write_field(r, field, field->of_server(&stats));
-    }
+    write_facts(r, "", &facts);
     ap_rputs("},\"zones\":[", r);
     apr_pool_create(&p, r->pool);
     for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {

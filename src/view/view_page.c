@@ -70,8 +70,9 @@ int admission_page_write(request_rec *r, const admission_zone_t *only,
 {
     bool can_order = strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0;
     adm_server_stats_t server;
+    admission_facts_t facts;
 
-    admission_fields_look_at_server(&server);
+    admission_fields_of_server(&server, &facts);
     write_headers(r);
     write_top(r);
     admission_page_facts_trouble(r, &server);
@@ -84,7 +85,7 @@ int admission_page_write(request_rec *r, const admission_zone_t *only,
     else {
         admission_page_overview_write(r, filter);
     }
-    admission_page_facts_server(r, &server);
+    admission_page_facts_server(r, &facts);
     ap_rputs(
         "</main>\n<footer><p class=\"key\"><span>For programs: "
         "<a href=\"?json\">JSON</a>, <a href=\"?prometheus\">Prometheus</a>"

@@ -32,7 +32,7 @@ static const char *label_of(apr_pool_t *p, const admission_field_t *field)
     return label;
 }
 
-/* @return a value with its unit or as a word; NULL if it is a plain number. */
+/* @return a value with its unit; NULL if it has none. */
 static const char *text_of(apr_pool_t *p, admission_kind_t kind,
                            apr_int64_t value)
 {
@@ -62,88 +62,91 @@ static const char *text_of(apr_pool_t *p, admission_kind_t kind,
 
 /* Write a fact, with the plain number as a title if the text differs. */
 static void write_fact(request_rec *r, apr_pool_t *p,
-                       const admission_field_t *field, apr_int64_t value)
+                       const admission_fact_t *fact)
 {
-    const char *text = text_of(p, field->kind, value);
+    const admission_field_t *field = fact->field;
+    const char *text = text_of(p, field->kind, fact->value);
 
     ap_rvputs(r, "<div data-field=\"", field->name, "\" title=\"", field->help,
               "\"><dt>", label_of(p, field), "</dt><dd>", NULL);
     if (text) {
-        ap_rprintf(r, "<data value=\"%" APR_INT64_T_FMT "\">%s</data>", value,
-                   text);
+        ap_rprintf(r, "<data value=\"%" APR_INT64_T_FMT "\">%s</data>",
+                   fact->value, text);
     }
     else {
-        admission_fields_write(r, field, value);
+        admission_fields_write(r, fact);
     }
     ap_rputs("</dd></div>\n", r);
 }
 
 /* Most numbers of most zones are 0. The page leaves these out, so that the
  * others are easier to find; the outputs for programs have all. */
-static bool is_shown(const admission_field_t *field,
-                     const admission_view_t *view)
-{
-    return admission_fields_tells(field, view) && field->of_zone(view) != 0;
-}
-
 static void write_group(request_rec *r, apr_pool_t *p,
-                        const admission_view_t *view, admission_of_t of,
-                        const char *title)
+                        const admission_facts_t *facts, const char *group)
 {
-    const admission_field_t *field;
-    bool is_begun = false;
     int i;
 
-    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
-        if (field->of != of || !is_shown(field, view)) {
-            continue;
+    ap_rputs("<dl>\n", r);
+    for (i = 0; i < facts->count; i++) {
+        if (facts->fact[i].group == group && facts->fact[i].value != 0) {
+            write_fact(r, p, &facts->fact[i]);
         }
-        if (!is_begun) {
-            ap_rvputs(r, "<details><summary>", title, "</summary>\n<dl>\n",
-                      NULL);
-            is_begun = true;
-        }
-        write_fact(r, p, field, field->of_zone(view));
     }
-    if (is_begun) {
-        ap_rputs("</dl></details>\n", r);
+    ap_rputs("</dl>", r);
+}
+
+/* @return whether a fact is the first of its group that is shown. */
+static bool is_first(const admission_facts_t *facts, int fact)
+{
+    int i = 0;
+
+    while (facts->fact[i].group != facts->fact[fact].group
+           || facts->fact[i].value == 0) {
+        i++;
     }
+    return i == fact;
 }
 
 void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
-                               const admission_view_t *view)
+                               const admission_facts_t *facts)
 {
-    write_group(r, p, view, ADMISSION_OF_ANY,
-                "Numbers of the limit, the queue and requests");
-    write_group(r, p, view, ADMISSION_OF_PROGRAMS, "Numbers of programs");
-    write_group(r, p, view, ADMISSION_OF_AUTO,
-                "Numbers of the automatic limit");
-    write_group(r, p, view, ADMISSION_OF_FLEET,
-                "Numbers of the limit for several servers");
-    write_group(r, p, view, ADMISSION_OF_DRY_RUN, "Numbers of the dry run");
-}
-
-void admission_page_facts_reasons(request_rec *r, const admission_view_t *view)
-{
-    const admission_field_t *field;
     int i;
 
-    if (adm_figures_rejected(&view->stats.figures) == 0) {
-        return;
-    }
-    ap_rputs("<table class=\"reasons\"><caption>Rejected requests since httpd "
-             "started</caption>\n<tr><th scope=\"col\">Reason</th>"
-             "<th scope=\"col\">Requests</th></tr>\n",
-             r);
-    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
-        if (field->reason && field->of_zone(view) > 0) {
-            ap_rprintf(r,
-                       "<tr><th scope=\"row\">%s</th><td>%" APR_INT64_T_FMT
-                       "</td></tr>\n",
-                       field->reason, field->of_zone(view));
+    for (i = 0; i < facts->count; i++) {
+        const admission_fact_t *fact = &facts->fact[i];
+
+        if (fact->group && fact->value != 0 && is_first(facts, i)) {
+            ap_rvputs(r, "<details><summary>", fact->group, "</summary>\n",
+                      NULL);
+            write_group(r, p, facts, fact->group);
+            ap_rputs("</details>\n", r);
         }
     }
-    ap_rputs("</table>\n", r);
+}
+
+void admission_page_facts_reasons(request_rec *r,
+                                  const admission_facts_t *facts)
+{
+    const char *begin =
+        "<table class=\"reasons\"><caption>Rejected requests since httpd "
+        "started</caption>\n<tr><th scope=\"col\">Reason</th>"
+        "<th scope=\"col\">Requests</th></tr>\n";
+    const char *end = "";
+    int i;
+
+    for (i = 0; i < facts->count; i++) {
+        const admission_fact_t *fact = &facts->fact[i];
+
+        if (fact->field->reason && fact->value > 0) {
+            ap_rprintf(r,
+                       "%s<tr><th scope=\"row\">%s</th><td>%" APR_INT64_T_FMT
+                       "</td></tr>\n",
+                       begin, fact->field->reason, fact->value);
+            begin = "";
+            end = "</table>\n";
+        }
+    }
+    ap_rputs(end, r);
 }
 
 void admission_page_facts_trouble(request_rec *r,
@@ -167,18 +170,9 @@ void admission_page_facts_trouble(request_rec *r,
     }
 }
 
-void admission_page_facts_server(request_rec *r,
-                                 const adm_server_stats_t *server)
+void admission_page_facts_server(request_rec *r, const admission_facts_t *facts)
 {
-    const admission_field_t *field;
-    int i;
-
-    ap_rputs("<section><h2>Workers and children</h2>\n", r);
-    ap_rputs("<dl>\n", r);
-    for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        if (field->of_server(server) != 0) {
-            write_fact(r, r->pool, field, field->of_server(server));
-        }
-    }
-    ap_rputs("</dl></section>\n", r);
+    ap_rvputs(r, "<section><h2>", facts->group, "</h2>\n", NULL);
+    write_group(r, r->pool, facts, facts->group);
+    ap_rputs("</section>\n", r);
 }

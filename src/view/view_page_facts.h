@@ -6,14 +6,15 @@
 
 /** Write the numbers of a zone that are not 0, a fold for each group. */
 void admission_page_facts_zone(request_rec *r, apr_pool_t *p,
-                               const admission_view_t *view);
+                               const admission_facts_t *facts);
 
 /** Write the number of rejected requests by reason, if there are any. */
-void admission_page_facts_reasons(request_rec *r, const admission_view_t *view);
+void admission_page_facts_reasons(request_rec *r,
+                                  const admission_facts_t *facts);
 
 /** Write the numbers of the server that are not 0. */
 void admission_page_facts_server(request_rec *r,
-                                 const adm_server_stats_t *server);
+                                 const admission_facts_t *facts);
 
 /** Write a warning for each fault of the whole server. */
 void admission_page_facts_trouble(request_rec *r,

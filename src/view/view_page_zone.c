@@ -157,6 +157,7 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
                                const admission_zone_t *zone, bool can_order)
 {
     admission_view_t view;
+    admission_facts_t facts;
     adm_history_t history = { 0 };
 
     admission_fields_look_at(zone, &view, &history);
@@ -166,14 +167,15 @@ void admission_page_zone_write(request_rec *r, apr_pool_t *p,
     write_state(r, &view, &history);
     admission_page_words_say(r, p, &view, &history);
     if (!view.is_busy) {
-        admission_page_facts_reasons(r, &view);
+        admission_fields_of_zone(&view, &facts);
+        admission_page_facts_reasons(r, &facts);
         admission_page_who_write(r, p, zone);
         admission_page_keys_write(r, p, zone);
         admission_page_chart_write(r, view.stats.limit, &history);
         if (can_order) {
             write_override_forms(r, p, &view);
         }
-        admission_page_facts_zone(r, p, &view);
+        admission_page_facts_zone(r, p, &facts);
         write_times(r, p, &view.stats.figures);
     }
     ap_rputs("</section>\n", r);

@@ -17,7 +17,9 @@
 
 /* One zone, with its series' labels up to the quote that ends the name. */
 typedef struct row_t {
-    admission_view_t view;
+    admission_facts_t facts;
+    adm_durations_t wait, service;
+    bool is_busy;
     const char *label;
     apr_size_t label_length;
 } row_t;
@@ -84,8 +86,13 @@ static bool make_table(const apr_array_header_t *zones, table_t *table)
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      const admission_zone_t *);
         row_t *row = &table->rows[i];
+        admission_view_t view;
 
-        admission_fields_look_at(zone, &row->view, NULL);
+        admission_fields_look_at(zone, &view, NULL);
+        admission_fields_of_zone(&view, &row->facts);
+        row->wait = view.stats.figures.wait;
+        row->service = view.stats.figures.service;
+        row->is_busy = view.is_busy;
         row->label = end;
         end = put_label(end, zone->name);
         row->label_length = (apr_size_t)(end - row->label);
@@ -131,22 +138,16 @@ static void write_head(admission_pieces_t *out, const char *name,
     put(out, "\n");
 }
 
-static void write_value(admission_pieces_t *out, const admission_field_t *field,
-                        apr_int64_t value)
+static void write_value(admission_pieces_t *out, const admission_fact_t *fact)
 {
-    const admission_unit_t *unit = admission_fields_unit(field->kind);
+    const admission_unit_t *unit = admission_fields_unit(fact->field->kind);
+    int digits = unit->per > 1000 ? 6 : unit->per > 1 ? 3 : 0;
+    int scale = digits == 6 ? 1000000 : digits == 3 ? 1000 : 1;
 
-    value *= unit->times;
     put(out, " ");
-    if (unit->per > 1) {
-        int digits = unit->per > 1000 ? 6 : 3;
-
-        admission_pieces_put_number(
-            out, value * (digits == 6 ? 1000000 : 1000) / unit->per, digits);
-    }
-    else {
-        admission_pieces_put_number(out, value, 0);
-    }
+    admission_pieces_put_number(out,
+                                fact->value * unit->times * scale / unit->per,
+                                digits);
     put(out, "\n");
 }
 
@@ -158,37 +159,38 @@ static void write_field_head(admission_pieces_t *out,
                field->help);
 }
 
-static void write_zone_field(admission_pieces_t *out,
-                             const admission_field_t *field, const char *name,
-                             const table_t *table)
+/* Write fact number @a n of all zones. */
+static void write_zone_facts(admission_pieces_t *out, const char *name,
+                             const table_t *table, int n)
 {
     int i;
 
     for (i = 0; i < table->count && !out->is_lost; i++) {
         const row_t *row = &table->rows[i];
+        const admission_fact_t *fact = &row->facts.fact[n];
 
-        if (row->view.is_busy || !admission_fields_tells(field, &row->view)) {
+        if (row->is_busy || !fact->group) {
             continue;
         }
         put(out, name);
         admission_pieces_put(out, row->label, row->label_length);
-        if (field->reason) {
+        if (fact->field->reason) {
             put(out, ",reason=\"");
-            put(out, field->reason);
+            put(out, fact->field->reason);
             put(out, "\"");
         }
         put(out, "}");
-        write_value(out, field, field->of_zone(&row->view));
+        write_value(out, fact);
     }
 }
 
-static void write_zone_fields(admission_pieces_t *out, const table_t *table)
+static void write_zones(admission_pieces_t *out, const table_t *table)
 {
-    const admission_field_t *field;
     const char *last = "";
     int i;
 
-    for (i = 0; (field = admission_fields_of_zone(i)); i++) {
+    for (i = 0; table->count && i < table->rows->facts.count; i++) {
+        const admission_field_t *field = table->rows->facts.fact[i].field;
         const char *name = metric_name(out->r->pool, field);
 
         /* Expects the fields of one metric in a row. */
@@ -196,7 +198,21 @@ static void write_zone_fields(admission_pieces_t *out, const table_t *table)
             write_field_head(out, field, name);
             last = name;
         }
-        write_zone_field(out, field, name, table);
+        write_zone_facts(out, name, table, i);
+    }
+}
+
+static void write_server(admission_pieces_t *out,
+                         const admission_facts_t *facts)
+{
+    int i;
+
+    for (i = 0; i < facts->count; i++) {
+        const char *name = metric_name(out->r->pool, facts->fact[i].field);
+
+        write_field_head(out, facts->fact[i].field, name);
+        put(out, name);
+        write_value(out, &facts->fact[i]);
     }
 }
 
@@ -248,12 +264,11 @@ static void write_histograms(admission_pieces_t *out, const char *name,
 
     write_head(out, name, "histogram", help);
     for (i = 0; i < table->count && !out->is_lost; i++) {
-        const adm_figures_t *figures = &table->rows[i].view.stats.figures;
-        const adm_durations_t *durations = is_wait ? &figures->wait
-                                                   : &figures->service;
+        const row_t *row = &table->rows[i];
+        const adm_durations_t *durations = is_wait ? &row->wait : &row->service;
 
         if (durations->count > 0) {
-            write_histogram(out, name, &table->rows[i], durations);
+            write_histogram(out, name, row, durations);
         }
     }
 }
@@ -261,28 +276,21 @@ static void write_histograms(admission_pieces_t *out, const char *name,
 int admission_prometheus_write(request_rec *r, const admission_zone_t *only)
 {
     admission_pieces_t out = { .r = r };
-    adm_server_stats_t stats;
-    const admission_field_t *field;
+    adm_server_stats_t server;
+    admission_facts_t facts;
     table_t table;
-    int i;
 
-    admission_fields_look_at_server(&stats);
+    admission_fields_of_server(&server, &facts);
     if (!make_table(admission_fields_zones(r->pool, only), &table)) {
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     ap_set_content_type(r, "text/plain; version=0.0.4; charset=utf-8");
-    for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        const char *name = metric_name(r->pool, field);
-
-        write_field_head(&out, field, name);
-        put(&out, name);
-        write_value(&out, field, field->of_server(&stats));
-    }
-    write_zone_fields(&out, &table);
+    write_server(&out, &facts);
+    write_zones(&out, &table);
     write_histograms(&out, "admission_wait_duration_seconds",
-                     "Waits of requests that got a permit.", &table, 1);
+                     "Waits of requests that got a permit.", &table, true);
     write_histograms(&out, "admission_service_duration_seconds",
-                     "Times that permits were held.", &table, 0);
+                     "Times that permits were held.", &table, false);
     admission_pieces_end(&out);
     munmap(table.rows, table.bytes);
     return OK;

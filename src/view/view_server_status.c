@@ -35,40 +35,47 @@ static const apr_array_header_t *selected_zones(request_rec *r)
     return admission_fields_zones(r->pool, NULL);
 }
 
-static void print_lines(request_rec *r, const adm_server_stats_t *server)
+/* @param prefix  of the names: "Admission" or "Admission[n]" */
+static void print_lines(request_rec *r, const char *prefix,
+                        const admission_facts_t *facts)
 {
-    const apr_array_header_t *zones = selected_zones(r);
-    const admission_field_t *field;
-    admission_view_t view;
-    int i, n;
+    int i;
 
-    for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        ap_rvputs(r, "Admission", field->name, ": ", NULL);
-        admission_fields_write(r, field, field->of_server(server));
+    for (i = 0; i < facts->count; i++) {
+        ap_rvputs(r, prefix, facts->fact[i].field->name, ": ", NULL);
+        admission_fields_write(r, &facts->fact[i]);
         ap_rputs("\n", r);
     }
+}
+
+static void print_lines_of_zones(request_rec *r)
+{
+    const apr_array_header_t *zones = selected_zones(r);
+    admission_facts_t facts;
+    admission_view_t view;
+    char prefix[32];
+    int n;
+
     for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
         admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
                                  &view, NULL);
-        ap_rprintf(r, "Admission[%d]Name: %s\n", n, view.zone->name);
-        for (i = 0; !view.is_busy && (field = admission_fields_of_zone(i));
-             i++) {
-            ap_rprintf(r, "Admission[%d]%s: ", n, field->name);
-            admission_fields_write(r, field, field->of_zone(&view));
-            ap_rputs("\n", r);
+        apr_snprintf(prefix, sizeof(prefix), "Admission[%d]", n);
+        ap_rvputs(r, prefix, "Name: ", view.zone->name, "\n", NULL);
+        if (!view.is_busy) {
+            admission_fields_of_zone(&view, &facts);
+            print_lines(r, prefix, &facts);
         }
     }
 }
 
-static void print_server(request_rec *r, const adm_server_stats_t *server)
+static void print_server(request_rec *r, const admission_facts_t *facts)
 {
-    const admission_field_t *field;
     int i;
 
     ap_rputs("<hr />\n<h1>Admission control</h1>\n<dl><dt>", r);
-    for (i = 0; (field = admission_fields_of_server(i)); i++) {
-        ap_rvputs(r, i ? ", " : "", field->name, ": ", NULL);
-        admission_fields_write(r, field, field->of_server(server));
+    for (i = 0; i < facts->count; i++) {
+        ap_rvputs(r, i ? ", " : "", facts->fact[i].field->name, ": ", NULL);
+        admission_fields_write(r, &facts->fact[i]);
     }
     ap_rputs("</dt>\n", r);
 }
@@ -128,17 +135,19 @@ static void print_zones(request_rec *r)
 int admission_server_status(request_rec *r, int flags)
 {
     adm_server_stats_t server;
+    admission_facts_t facts;
 
     if (!admission_process_child()) {
         return DECLINED;
     }
     /* Prints copies: no lock is held during output. */
-    admission_fields_look_at_server(&server);
+    admission_fields_of_server(&server, &facts);
     if (flags & AP_STATUS_SHORT) {
-        print_lines(r, &server);
+        print_lines(r, "Admission", &facts);
+        print_lines_of_zones(r);
         return OK;
     }
-    print_server(r, &server);
+    print_server(r, &facts);
     print_zones(r);
     ap_rputs("</dl>\n", r);
     return OK;

@@ -42,7 +42,7 @@ none 'the manual has a row for each outcome', grep { !$is_explained{$_} } @outco
 for my $path (sort keys %uses) {
     my $code = without_comments(slurp($path));
 
-    ok $code =~ /\badmission_(?:${_}_fields_count|fields_of_$_)\b/, "$uses{$path}: the table of the $_"
+    ok $code =~ /\badmission_(?:fields_of_$_|page_facts_$_)\b/, "$uses{$path}: the facts of the $_"
         for sort keys %fields;
     none "$uses{$path}: no field is named there",
         grep { $code =~ /"(?:[^"\\]|\\.)*\b\Q$_\E\b/ }

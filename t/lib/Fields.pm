@@ -1,5 +1,5 @@
-# Fields.pm - the field tables of src/httpd/view, for the tests that look for each
-# field in what is made from them.
+# Fields.pm - the facts of src/view and of the capabilities, for the tests that look for
+# each in what is made from them.
 package Fields;
 
 use strict;
@@ -18,9 +18,11 @@ my %UNIT = (GAUGE_USEC  => ['Us', '_seconds'], GAUGE_MSEC => ['Ms', '_seconds'],
             GAUGE_PERCENT => ['', '_ratio'],   COUNTER    => ['', '_total']);
 
 # Of the trunk, and of the capabilities in the order of their table.
-my @parts = map { "src/$_/$_.c" } without_comments(slurp('src/parts.h')) =~ /\bpart\((\w+), /g;
-my %FILES = (zone   => ['src/view/view_fields.c', @parts],
-             server => ['src/view/view_server_fields.c', @parts]);
+my @FILES = ('src/view/view_fields.c',
+             map { "src/$_/$_.c" } without_comments(slurp('src/parts.h')) =~ /\bpart\((\w+), /g);
+# The condition of a group of facts, as written in the code.
+my %GROUP = (qr/dry_run/ => 'DRY_RUN', qr/is_auto/ => 'AUTO', qr/account/ => 'PROGRAMS',
+             qr/is_shared/ => 'FLEET');
 # Of which zones, and servers, a field tells anything, by what ?auto shows of them.
 my %TELLS = (ANY      => sub { 1 },
              DRY_RUN  => sub { $_[0]{DryRun} },
@@ -29,30 +31,43 @@ my %TELLS = (ANY      => sub { 1 },
              FLEET    => sub { ($_[0]{FleetState} // $_[0]{EngineState}) ne 'off' });
 
 # The fields of a 'zone' or of the 'server', in their order, each { name, json, metric,
-# reason, help, kind, of }. A reason may be undefined. The kind of a field with words is the
-# function that has them.
+# reason, help, kind, of }. A reason may be undefined.
 sub fields_of {
     my ($what) = @_;
 
-    return map { fields_in($_, uc $what) } @{ $FILES{$what} };
+    return map { fields_in($_) } map { slurp($_) =~ /^static void \w+_of_$what\([^)]*\)\n\{\n(.*?)^\}/gms } @FILES;
 }
 
+# Those of one function, in which each is a statement.
 sub fields_in {
-    my ($path, $what) = @_;
-    my ($rows) = slurp($path) =~ /#define ${what}_FIELDS\(row\) \\\n(.*?[^\\])\n/s or return;
+    my ($code) = @_;
+    my $of = 'ANY';
+    my @fields;
 
-    $rows =~ s/\\\n\s*//g;
-    $rows =~ s/"\s*"//g;    # the parts of one text
-    return map { field($_) } split /(?:^|\)) *row\(/, $rows =~ s/^\s*row\(//r;
+    for my $statement (split /;\n/, $code =~ s/"\s*"//gr) {
+        if ($statement =~ /\bfacts->group = (.*)/s) {
+            my $group = $1;
+            ($of) = (map({ $group =~ $_ ? $GROUP{$_} : () } keys %GROUP), 'ANY');
+        }
+        push @fields, field($statement, $of) if $statement =~ /^\s*FACT/;
+    }
+    return @fields;
 }
 
 sub field {
-    my ($row) = @_;
-    my ($name, $reason, $kind, $of, $help) = $row =~ /^(\w+), (\w+|"\w+"), (?|(\w+)|WORD\((\w+)\)), (\w+), "((?:\\.|[^"\\])*)"/
-        or die "no row: $row\n";
+    my ($statement, $of) = @_;
+    my ($macro, $name, $more) = $statement =~ /^\s*(FACT\w*)\((\w+),\s*(.*)/s;
+    my ($kind, $help, $reason) = ('COUNTER', 'Requests that were rejected.');
 
+    if ($macro eq 'FACT_REJECTED') {
+        ($reason) = $more =~ /^"(\w+)"/;
+    }
+    else {
+        ($kind, $help) = $more =~ /^(?:(\w+),\s*)?"((?:\\.|[^"\\])*)"/ or die "no fact: $statement\n";
+        $kind //= 'GAUGE';
+    }
     return { name => $name, json => lcfirst $name, kind => $kind, of => $of, help => $help,
-             reason => $reason =~ /"(\w+)"/ ? $1 : undef };
+             reason => $reason };
 }
 
 # Whether a field tells anything of a zone, or the server, with these values of ?auto.

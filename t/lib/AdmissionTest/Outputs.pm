@@ -35,12 +35,12 @@ sub read_outputs {
 }
 
 # What metrics have numbers for.
-my %WORDS = (mode_word   => [qw(open pause drain)],
-             limit_word  => [qw(fixed auto)],
-             reason_word => [qw(none start memory processors throughput idle new brake bounds
+my %WORDS = (Mode        => [qw(open pause drain)],
+             LimitMode   => [qw(fixed auto)],
+             LimitReason => [qw(none start memory processors throughput idle new brake bounds
                            estimate)],
-             fleet_word  => [qw(off leased learning fallback)],
-             engine_word => [qw(off connected lost)]);
+             FleetState  => [qw(off leased learning fallback)],
+             EngineState => [qw(off connected lost)]);
 
 # So many of a field are one of its metric.
 my %UNITS = (GAUGE_USEC => 1e6, GAUGE_MSEC => 1000, GAUGE_KB => 1 / 1024, GAUGE_MB => 1 / 1024 ** 2,
@@ -61,7 +61,7 @@ sub by_name {
     for my $name (keys %shown) {
         my $field = $field{$name} // { name => $name, kind => '' };
         my $units = $kind eq 'metric' && $UNITS{ $field->{kind} };
-        my $words = $kind eq 'metric' && $WORDS{ $field->{kind} };
+        my $words = $kind eq 'metric' && $WORDS{ $field->{name} };
 
         $value{ $field->{name} } = $units ? sprintf '%.0f', $units * $shown{$name}
                                  : $words ? $words->[ $shown{$name} ] : $shown{$name};
