@@ -22,14 +22,14 @@ APLOG_USE_MODULE(admission);
 
 static bool counts(const admission_zone_t *zone)
 {
-    return zone->said.is_auto && zone->handle.idx != 0;
+    return zone->max_concurrent.is_auto && zone->handle.idx != 0;
 }
 
 static agent_zone_t describe(const admission_zone_t *zone)
 {
     return (agent_zone_t){ .name = zone->name,
                            .handle = zone->handle,
-                           .min = (uint32_t)zone->said.min,
+                           .min = (uint32_t)zone->max_concurrent.min,
                            .max = (uint32_t)zone->limit,
                            .is_dry = zone->dry_run };
 }
@@ -126,7 +126,7 @@ static adm_auto_t found(const admission_view_t *view)
 {
     adm_auto_t shown = { .is_known = false };
 
-    if (view->zone->said.is_auto) {
+    if (view->zone->max_concurrent.is_auto) {
         adm_auto_view(admission_process_segment(), view->zone->handle,
                       adm_now(), &shown);
     }
@@ -172,7 +172,7 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
     char sentence[ADM_AUTO_SENTENCE];
     adm_auto_t shown;
 
-    if (view && view->zone->said.is_auto) {
+    if (view && view->zone->max_concurrent.is_auto) {
         shown = found(view);
         adm_auto_sentence(&shown, view->stats.limit, sentence);
         admission_page_words_write(

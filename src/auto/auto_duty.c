@@ -246,10 +246,10 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
                                    const agent_seen_t *seen, adm_usec_t now)
 {
     const adm_auto_work_t *work = &tuned->work, *before = &tuned->before;
-    uint32_t said = adm_auto_limit(self->segment, tuned->zone->handle);
+    uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
     law_tune_sample_t sample = {
         .now_usec = (uint64_t)now,
-        .limit = said,
+        .limit = limit,
         .active = work->active,
         .others_try = others_try(tuned),
         .served = (uint32_t)(work->served - before->served),
@@ -268,7 +268,7 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
     };
 
     fill_ended(tuned, &sample);
-    if (work->limit != said) {
+    if (work->limit != limit) {
         /* An override or another limit applies, so the wait tells nothing about
          * the automatic limit. */
         sample.waited_permille = 0;

@@ -89,13 +89,13 @@ typedef struct adm_header_rec_t {
 } adm_header_rec_t;
 
 /* Sources of a zone's limit. Each has a word: 0 if it sets none, otherwise the
- * limit + 1. adm_limit_least() returns the limit in force. */
+ * limit + 1. adm_limit_compute() returns the limit in force. */
 enum adm_limit_source_t {
     /* MaxConcurrent. Written by the parent; no lock. */
     ADM_LIMIT_CONFIGURED,
     /* An administrator's override. Written under the zone lock; the parent
      * stores 0 without it, when the configured number has changed. */
-    ADM_LIMIT_LIVE,
+    ADM_LIMIT_OVERRIDE,
     /* An automatic limit. Written by the agent; by children while there is no
      * agent; by the parent when the limit becomes or ceases to be automatic. No
      * lock. */
@@ -120,12 +120,12 @@ typedef struct adm_zone_rec_t {
     /* Written by each source, as in adm_limit_source_t; the parent clears them
      * for a new incarnation. */
     atomic_uint limits[ADM_LIMIT_SOURCES];
-    /* Whether any other source has ever set a limit, or live_queue_length or
+    /* Whether any other source has ever set a limit, or queue_length_override or
      * mode was ever set. */
     atomic_uint has_other_limits;
-    /* Written as ADM_LIMIT_LIVE is. */
-    atomic_uint live_queue_length; /* the override + 1; 0: none */
-    atomic_uint mode;              /* adm_mode_t */
+    /* Written as ADM_LIMIT_OVERRIDE is. */
+    atomic_uint queue_length_override; /* the override + 1; 0: none */
+    atomic_uint mode;                  /* adm_mode_t */
 
     /* The lease of ADM_LIMIT_SHARE. Written by the agent under the zone lock;
      * by the parent without it, when sharing starts. */

@@ -29,31 +29,31 @@ void adm_limit_begin_share(adm_zone_rec_t *zone)
     adm_limit_set(zone, ADM_LIMIT_SHARE, 0);
 }
 
-void adm_limit_forget(adm_zone_rec_t *zone)
+void adm_limit_clear(adm_zone_rec_t *zone)
 {
     unsigned source;
 
     for (source = 0; source < ADM_LIMIT_SOURCES; source++) {
         atomic_store(&zone->limits[source], 0);
     }
-    adm_limit_forget_term(zone);
-    atomic_store(&zone->live_queue_length, 0);
+    adm_limit_cancel_term(zone);
+    atomic_store(&zone->queue_length_override, 0);
     atomic_store(&zone->mode, ADM_MODE_OPEN);
     atomic_store(&zone->has_other_limits, 0);
     atomic_store(&zone->limit_changed_second, 0);
     atomic_store(&zone->limit_before, 0);
 }
 
-uint32_t adm_limit_said(const adm_zone_rec_t *zone,
-                        enum adm_limit_source_t source)
+uint32_t adm_limit_of_source(const adm_zone_rec_t *zone,
+                             enum adm_limit_source_t source)
 {
     return atomic_load(&zone->limits[source]) - 1;
 }
 
-void adm_limit_forget_live(adm_zone_rec_t *zone)
+void adm_limit_clear_overrides(adm_zone_rec_t *zone)
 {
-    adm_limit_set(zone, ADM_LIMIT_LIVE, ADM_LIMIT_NONE);
-    atomic_store(&zone->live_queue_length, 0);
+    adm_limit_set(zone, ADM_LIMIT_OVERRIDE, ADM_LIMIT_NONE);
+    atomic_store(&zone->queue_length_override, 0);
     atomic_store(&zone->mode, ADM_MODE_OPEN);
 }
 
@@ -64,18 +64,19 @@ adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone)
     return mode < ADM_MODES ? (adm_mode_t)mode : ADM_MODE_OPEN;
 }
 
-uint32_t adm_limit_ordered(const adm_zone_rec_t *zone)
+uint32_t adm_limit_of_administrator(const adm_zone_rec_t *zone)
 {
-    uint32_t live = adm_limit_said(zone, ADM_LIMIT_LIVE);
+    uint32_t limit = adm_limit_of_source(zone, ADM_LIMIT_OVERRIDE);
 
-    return live != ADM_LIMIT_NONE ? live
-                                  : adm_limit_said(zone, ADM_LIMIT_CONFIGURED);
+    return limit != ADM_LIMIT_NONE
+               ? limit
+               : adm_limit_of_source(zone, ADM_LIMIT_CONFIGURED);
 }
 
-bool adm_limit_is_live(const adm_zone_rec_t *zone)
+bool adm_limit_has_override(const adm_zone_rec_t *zone)
 {
-    return adm_limit_said(zone, ADM_LIMIT_LIVE) != ADM_LIMIT_NONE
-           || atomic_load(&zone->live_queue_length) != 0
+    return adm_limit_of_source(zone, ADM_LIMIT_OVERRIDE) != ADM_LIMIT_NONE
+           || atomic_load(&zone->queue_length_override) != 0
            || adm_limit_mode(zone) != ADM_MODE_OPEN;
 }
 
@@ -88,7 +89,7 @@ void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now)
     atomic_store(&zone->measured_until, now + TERM_USEC);
 }
 
-void adm_limit_forget_term(adm_zone_rec_t *zone)
+void adm_limit_cancel_term(adm_zone_rec_t *zone)
 {
     atomic_store(&zone->measured_until, 0);
     atomic_store(&zone->measured_safe, 0);
@@ -125,7 +126,7 @@ bool adm_limit_has_lease(const adm_zone_rec_t *zone)
  * share, even if the agent is dead or stopped. */
 static uint32_t share_of(const adm_zone_rec_t *zone)
 {
-    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    uint32_t share = adm_limit_of_source(zone, ADM_LIMIT_SHARE);
 
     if (share == ADM_LIMIT_NONE || adm_limit_has_lease(zone)) {
         return share;
@@ -151,21 +152,21 @@ bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone)
     return adm_limit_is_cut_off(zone) && !atomic_load(&zone->share_had_lease);
 }
 
-uint32_t adm_limit_least(const adm_zone_rec_t *zone)
+uint32_t adm_limit_compute(const adm_zone_rec_t *zone)
 {
-    return adm_lesser(adm_limit_least_own(zone), share_of(zone));
+    return adm_lesser(adm_limit_without_share(zone), share_of(zone));
 }
 
-uint32_t adm_limit_least_own(const adm_zone_rec_t *zone)
+uint32_t adm_limit_without_share(const adm_zone_rec_t *zone)
 {
-    uint32_t own = adm_limit_said(zone, ADM_LIMIT_LIVE);
+    uint32_t own = adm_limit_of_source(zone, ADM_LIMIT_OVERRIDE);
 
     if (atomic_load(&zone->mode) == ADM_MODE_PAUSE) {
         return 0;
     }
     if (own == ADM_LIMIT_NONE) {
-        own = adm_lesser(adm_limit_said(zone, ADM_LIMIT_CONFIGURED),
-                         adm_limit_said(zone, ADM_LIMIT_AUTO));
+        own = adm_lesser(adm_limit_of_source(zone, ADM_LIMIT_CONFIGURED),
+                         adm_limit_of_source(zone, ADM_LIMIT_AUTO));
     }
     return own;
 }

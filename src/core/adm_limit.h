@@ -19,15 +19,15 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
 
 /** @return the limit of one source; ADM_LIMIT_NONE, the largest number, if it
  *  sets none. */
-uint32_t adm_limit_said(const adm_zone_rec_t *zone,
-                        enum adm_limit_source_t source);
+uint32_t adm_limit_of_source(const adm_zone_rec_t *zone,
+                             enum adm_limit_source_t source);
 
 /** Renew the term of a measured limit: three seconds from @a now. After it, the
  *  limit is at most @a safe; 0: unchanged. Only for the agent. */
 void adm_limit_renew_term(adm_zone_rec_t *zone, uint32_t safe, adm_usec_t now);
 
 /** Cancel the term: nothing has been measured yet. Only for the parent. */
-void adm_limit_forget_term(adm_zone_rec_t *zone);
+void adm_limit_cancel_term(adm_zone_rec_t *zone);
 
 /** @return whether there was a term, and it is over or cannot be right. */
 bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now);
@@ -41,10 +41,10 @@ void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now);
 void adm_limit_begin_share(adm_zone_rec_t *zone);
 
 /** Clear all sources: the slot gets another zone. Only for the parent. */
-void adm_limit_forget(adm_zone_rec_t *zone);
+void adm_limit_clear(adm_zone_rec_t *zone);
 
 /** Clear the administrator's overrides. Only for the parent. */
-void adm_limit_forget_live(adm_zone_rec_t *zone);
+void adm_limit_clear_overrides(adm_zone_rec_t *zone);
 
 /** @return what happens to new requests; ADM_MODE_OPEN if the mode is
  *  corrupt. */
@@ -52,19 +52,19 @@ adm_mode_t adm_limit_mode(const adm_zone_rec_t *zone);
 
 /** @return the administrator's limit: the override, otherwise the configured
  *  one. */
-uint32_t adm_limit_ordered(const adm_zone_rec_t *zone);
+uint32_t adm_limit_of_administrator(const adm_zone_rec_t *zone);
 
 /** @return whether any override applies. */
-bool adm_limit_is_live(const adm_zone_rec_t *zone);
+bool adm_limit_has_override(const adm_zone_rec_t *zone);
 
 /** @return the limit in force: the lowest of all sources, where an override
  *  replaces the configured and the measured limit. 0 while the zone is
  *  paused. */
-uint32_t adm_limit_least(const adm_zone_rec_t *zone);
+uint32_t adm_limit_compute(const adm_zone_rec_t *zone);
 
 /** @return the limit in force, without the share of a limit across servers. 0
  *  while the zone is paused. */
-uint32_t adm_limit_least_own(const adm_zone_rec_t *zone);
+uint32_t adm_limit_without_share(const adm_zone_rec_t *zone);
 
 /** @return whether the lease of the zone's share is valid. Reads the clock. */
 bool adm_limit_has_lease(const adm_zone_rec_t *zone);
@@ -80,26 +80,26 @@ bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone);
 /* The loads below are sequentially consistent with `queued`:
  * adm_zone_begin_ticket_locked(). */
 
-/** @return the limit in force, as adm_limit_least(). Fast if only the
+/** @return the limit in force, as adm_limit_compute(). Fast if only the
  *  configuration sets one. */
 static inline uint32_t adm_limit_effective(const adm_zone_rec_t *zone)
 {
     if (atomic_load(&zone->has_other_limits)) {
-        return adm_limit_least(zone);
+        return adm_limit_compute(zone);
     }
     return atomic_load(&zone->limits[ADM_LIMIT_CONFIGURED]) - 1;
 }
 
-/** @return the queue length in force: an override, otherwise @a said, the
+/** @return the queue length in force: an override, otherwise @a configured, the
  *  length in the request's section. */
 static inline uint32_t adm_limit_queue_length(const adm_zone_rec_t *zone,
-                                              uint32_t said)
+                                              uint32_t configured)
 {
-    uint32_t live = atomic_load(&zone->has_other_limits)
-                        ? atomic_load(&zone->live_queue_length)
-                        : 0;
+    uint32_t stored = atomic_load(&zone->has_other_limits)
+                          ? atomic_load(&zone->queue_length_override)
+                          : 0;
 
-    return live ? live - 1 : said;
+    return stored ? stored - 1 : configured;
 }
 
 /** @return whether new requests are rejected, because the zone is drained. */

@@ -21,7 +21,7 @@ const char *adm_mode_name(adm_mode_t mode)
 
 static adm_override_t held_locked(const adm_zone_rec_t *zone)
 {
-    return (adm_override_t){ .limit = adm_limit_ordered(zone),
+    return (adm_override_t){ .limit = adm_limit_of_administrator(zone),
                              .queue_length = adm_limit_queue_length(
                                  zone, atomic_load(&zone->queue_length)),
                              .mode = adm_limit_mode(zone) };
@@ -30,12 +30,12 @@ static adm_override_t held_locked(const adm_zone_rec_t *zone)
 static void store_locked(adm_zone_rec_t *zone, const adm_override_t *wanted)
 {
     if (wanted->limit != ADM_OVERRIDE_KEEP) {
-        adm_limit_set(zone, ADM_LIMIT_LIVE, wanted->limit);
+        adm_limit_set(zone, ADM_LIMIT_OVERRIDE, wanted->limit);
         ADM_FAULT(override_limit);
     }
     if (wanted->queue_length != ADM_OVERRIDE_KEEP) {
         atomic_store(&zone->has_other_limits, 1);
-        atomic_store(&zone->live_queue_length, wanted->queue_length + 1);
+        atomic_store(&zone->queue_length_override, wanted->queue_length + 1);
     }
     if (wanted->mode != ADM_OVERRIDE_KEEP) {
         atomic_store(&zone->has_other_limits, 1);

@@ -356,7 +356,7 @@ static void rename_place(adm_segment_t *segment, adm_zone_name_t *entry,
     entry->is_auto = false;
     entry->is_shared = false;
     entry->uses_flows = false;
-    adm_limit_forget(&segment->zone_recs[entry->place]);
+    adm_limit_clear(&segment->zone_recs[entry->place]);
     apr_hash_set(segment->places, entry->name, APR_HASH_KEY_STRING, entry);
     publish(segment, entry);
 }
@@ -420,7 +420,7 @@ static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
                          uint32_t limit, uint32_t queue_length)
 {
     if (entry->limit != limit || entry->queue_length != queue_length) {
-        adm_limit_forget_live(rec);
+        adm_limit_clear_overrides(rec);
         entry->limit = limit;
         entry->queue_length = queue_length;
     }
@@ -473,7 +473,7 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
         /* Set before the limit becomes automatic: the previous limit, within
          * its bounds. */
         adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
-        adm_limit_forget_term(rec);
+        adm_limit_cancel_term(rec);
         atomic_fetch_add(&rec->measured_began, 1);
     }
     adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);

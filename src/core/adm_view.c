@@ -25,10 +25,10 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     adm_hand_over_settle_locked(segment, rec, now);
     *stats = (adm_zone_stats_t){
         .limit = adm_limit_effective(rec),
-        .limit_configured = adm_limit_said(rec, ADM_LIMIT_CONFIGURED),
-        .limit_ordered = adm_limit_said(rec, ADM_LIMIT_LIVE),
+        .limit_configured = adm_limit_of_source(rec, ADM_LIMIT_CONFIGURED),
+        .limit_override = adm_limit_of_source(rec, ADM_LIMIT_OVERRIDE),
         .mode = adm_limit_mode(rec),
-        .is_overridden = adm_limit_is_live(rec),
+        .is_overridden = adm_limit_has_override(rec),
         .queue_length = adm_limit_queue_length(rec,
                                                atomic_load(&rec->queue_length)),
         .active = atomic_load(&rec->active),

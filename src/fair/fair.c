@@ -57,7 +57,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
         const admission_section_t *section =
             APR_ARRAY_IDX(sections, i, admission_section_t *);
 
-        if (section->zone && !section->zone->said.is_auto) {
+        if (section->zone && !section->zone->max_concurrent.is_auto) {
             warn(s, section);
         }
     }

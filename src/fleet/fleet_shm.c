@@ -24,7 +24,7 @@ _Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
  * released permit, while more are out than the share or other servers are short. */
 static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
 {
-    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    uint32_t share = adm_limit_of_source(zone, ADM_LIMIT_SHARE);
     unsigned watch = atomic_load(&zone->queued) ? 0 : ADM_WATCH_QUEUE;
 
     if (is_tight || atomic_load(&zone->active) > share) {
@@ -36,7 +36,7 @@ static void watch_locked(adm_zone_rec_t *zone, bool is_tight)
 /* @return the share; 0 once its lease has expired, unless fallback=keep. */
 static uint32_t valid_share(const adm_zone_rec_t *zone)
 {
-    uint32_t share = adm_limit_said(zone, ADM_LIMIT_SHARE);
+    uint32_t share = adm_limit_of_source(zone, ADM_LIMIT_SHARE);
     bool is_kept = atomic_load(&zone->share_fallback) == ADM_FALLBACK_KEEP;
 
     return is_kept || adm_limit_has_lease(zone) ? share : 0;
@@ -60,7 +60,7 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
     if (share > adm_greater(active, keep)) {
         share = adm_greater(active, keep);
     }
-    if (share != adm_limit_said(rec, ADM_LIMIT_SHARE)) {
+    if (share != adm_limit_of_source(rec, ADM_LIMIT_SHARE)) {
         adm_limit_set(rec, ADM_LIMIT_SHARE, share);
         ADM_FAULT(fleet_lowered);
     }
@@ -68,7 +68,7 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
         .share = share,
         .active = active,
         .queued = atomic_load(&rec->queued),
-        .most = adm_limit_least_own(rec),
+        .most = adm_limit_without_share(rec),
         .oldest_usec = adm_oldest_wait_locked(segment, rec, now),
         .longest_usec = (adm_usec_t)rec->figures.service.max_usec
     };
@@ -193,12 +193,12 @@ void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
 
     *shown = (adm_fleet_t){ .state = ADM_FLEET_OFF };
     if (!rec || !of_zone
-        || adm_limit_said(of_zone, ADM_LIMIT_SHARE) == ADM_LIMIT_NONE) {
+        || adm_limit_of_source(of_zone, ADM_LIMIT_SHARE) == ADM_LIMIT_NONE) {
         return;
     }
     *shown = (adm_fleet_t){
         .limit = atomic_load(&rec->limit),
-        .share = adm_limit_said(of_zone, ADM_LIMIT_SHARE),
+        .share = adm_limit_of_source(of_zone, ADM_LIMIT_SHARE),
         .granted = atomic_load(&rec->granted),
         .servers = atomic_load(&rec->servers),
         .reserved = atomic_load(&rec->reserved),

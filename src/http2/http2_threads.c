@@ -36,7 +36,7 @@ static int threads_added;  /* 0: H2MaxWorkers unchanged */
  * H2MaxWorkers. */
 static int default_threads(int threads_per_child)
 {
-    int min = (int)admission_said_number("H2MinWorkers", 0);
+    int min = (int)admission_conf_tree_number("H2MinWorkers", 0);
 
     min = min > 0 ? min : threads_per_child;
     return min > 2 ? (int)((apr_int64_t)min * 3 / 2) : 4;
@@ -46,8 +46,8 @@ static bool is_in_use(apr_pool_t *p)
 {
     return ap_find_linked_module("mod_http2.c")
            && admission_capacity_is_threaded()
-           && (admission_said_anywhere(p, "Protocols", "h2")
-               || admission_said_anywhere(p, "Protocols", "h2c"));
+           && (admission_conf_tree_anywhere(p, "Protocols", "h2")
+               || admission_conf_tree_anywhere(p, "Protocols", "h2c"));
 }
 
 static long at_most(long number, long most)
@@ -58,7 +58,7 @@ static long at_most(long number, long most)
 /* Twice the limit: a stream that has released its permit occupies its thread a
  * moment longer, while its successor runs and another request joins the queue.
  */
-static long threads_of_zone(const admission_said_zones_t *zones)
+static long threads_of_zone(const admission_conf_tree_zones_t *zones)
 {
     return 2 * at_most(zones->limit, MOST_THREADS)
            + at_most(zones->queue, MOST_THREADS);
@@ -66,28 +66,29 @@ static long threads_of_zone(const admission_said_zones_t *zones)
 
 void admission_streams_pre_config(apr_pool_t *pconf)
 {
-    admission_said_zones_t zones = admission_said_zones();
-    double threads = admission_said_number("ThreadsPerChild", DEFAULT_THREADS);
+    admission_conf_tree_zones_t zones = admission_conf_tree_zones();
+    double threads = admission_conf_tree_number("ThreadsPerChild",
+                                                DEFAULT_THREADS);
     long wanted;
 
     threads_added = 0;
     if (zones.limits == 0 || !is_in_use(pconf) || threads < 1
         || threads > USHRT_MAX
-        || admission_said_number("H2MaxWorkers", 0) > 0) {
+        || admission_conf_tree_number("H2MaxWorkers", 0) > 0) {
         return;
     }
     threads_before = default_threads((int)threads);
     wanted = at_most(threads_of_zone(&zones), MOST_THREADS - threads_before);
     if (wanted > 0) {
         threads_added = (int)wanted;
-        admission_said_add(pconf, "H2MaxWorkers",
-                           threads_before + threads_added);
+        admission_conf_tree_add(pconf, "H2MaxWorkers",
+                                threads_before + threads_added);
     }
 }
 
 int admission_streams_room(server_rec *s)
 {
-    int threads = (int)admission_said_number("H2MaxWorkers", 0);
+    int threads = (int)admission_conf_tree_number("H2MaxWorkers", 0);
     int room;
 
     if (threads_added) {

@@ -26,10 +26,11 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
                                       const admission_zone_t *zone, int workers,
                                       int free_for_zones, int parks)
 {
-    int level = zone->said.is_auto && zone->said.min <= free_for_zones
+    int level = zone->max_concurrent.is_auto
+                        && zone->max_concurrent.min <= free_for_zones
                     ? APLOG_INFO
                     : APLOG_WARNING;
-    const char *limit = admission_limit_name(p, &zone->said);
+    const char *limit = admission_limit_name(p, &zone->max_concurrent);
 
     if (zone->limit > workers) {
         ap_log_error(
@@ -82,7 +83,7 @@ static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
 
 static void warn_of_settings(apr_pool_t *p, server_rec *s)
 {
-    admission_said_warn(p, s);
+    admission_conf_tree_warn(p, s);
     admission_room_warn(s);
     warn_of_unreachable_limits(p, s);
     admission_foreign_warn(p, s);
@@ -148,7 +149,7 @@ static void dump_places(apr_file_t *out, const admission_zone_t *zone)
 /* The limit, including the maximum of an automatic limit that sets none. */
 static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
 {
-    admission_limit_t limit = zone->said;
+    admission_limit_t limit = zone->max_concurrent;
 
     limit.number = zone->limit;
     return admission_limit_name(p, &limit);

@@ -76,7 +76,7 @@ static bool has_measured_limit(void)
         const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
                                                      admission_zone_t *);
 
-        if (zone->said.is_auto && zone->handle.idx != 0) {
+        if (zone->max_concurrent.is_auto && zone->handle.idx != 0) {
             return true;
         }
     }

@@ -47,7 +47,7 @@ typedef struct admission_zone_t {
                                * zone */
     const char *second_place; /* file:line of the next one; NULL: none */
     int further_places;       /* how many MaxConcurrent follow those two */
-    admission_limit_t said;   /* as set by MaxConcurrent */
+    admission_limit_t max_concurrent; /* its arguments */
     /* The limit. For an automatic limit the maximum, which is set once the
      * number of workers is known. */
     int limit;
@@ -55,7 +55,7 @@ typedef struct admission_zone_t {
     int queue_length;
     adm_usec_t queue_timeout;
     adm_usec_t queue_target; /* 0: off */
-    bool says_queue; /* a section of the zone sets AdmissionQueue, not only the
+    bool sets_queue; /* a section of the zone sets AdmissionQueue, not only the
                       * sections around it */
     bool dry_run;
     /* The directives that apply in the zone's section, as far as the
@@ -69,15 +69,15 @@ typedef struct admission_zone_t {
 /** MaxConcurrent and AdmissionZone of one section. Merged configurations share
  *  a pointer to it. */
 typedef struct admission_section_t {
-    admission_limit_t said; /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
-    const char *zone_name;  /* set by AdmissionZone; NULL: named after the
+    admission_limit_t max_concurrent; /* ADMISSION_NO_NUMBER: not set */
+    const char *zone_name; /* set by AdmissionZone; NULL: named after the
                              * section */
-    bool is_shared;         /* AdmissionZone has the option "fleet" */
-    const char *place;      /* file:line of MaxConcurrent, otherwise of
+    bool is_shared;        /* AdmissionZone has the option "fleet" */
+    const char *place;     /* file:line of MaxConcurrent, otherwise of
                              * AdmissionZone */
-    const char *name;       /* the section in the zone's name; NULL: no usable
+    const char *name;      /* the section in the zone's name; NULL: no usable
                              * name */
-    bool is_regex;          /* the section's name has a regular expression */
+    bool is_regex;         /* the section's name has a regular expression */
     bool is_ambiguous; /* another section of this server has the same name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* all directives of the section */

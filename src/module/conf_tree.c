@@ -16,7 +16,7 @@ APLOG_USE_MODULE(admission);
 
 /* ---- the tree of directives ---------------------------------------------- */
 
-double admission_said_number(const char *name, double otherwise)
+double admission_conf_tree_number(const char *name, double otherwise)
 {
     const ap_directive_t *directive;
 
@@ -29,7 +29,7 @@ double admission_said_number(const char *name, double otherwise)
     return otherwise;
 }
 
-const ap_directive_t *admission_said_next(const ap_directive_t *directive)
+const ap_directive_t *admission_conf_tree_next(const ap_directive_t *directive)
 {
     if (directive->first_child) {
         return directive->first_child;
@@ -40,13 +40,13 @@ const ap_directive_t *admission_said_next(const ap_directive_t *directive)
     return directive ? directive->next : NULL;
 }
 
-bool admission_said_is(const ap_directive_t *directive, const char *name)
+bool admission_conf_tree_is(const ap_directive_t *directive, const char *name)
 {
     return strcasecmp(directive->directive, name) == 0;
 }
 
-const char *admission_said_argument(apr_pool_t *p,
-                                    const ap_directive_t *directive)
+const char *admission_conf_tree_argument(apr_pool_t *p,
+                                         const ap_directive_t *directive)
 {
     const char *args = directive->args ? directive->args : "";
 
@@ -66,13 +66,14 @@ static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
     return false;
 }
 
-bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word)
+bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
+                                  const char *word)
 {
     const ap_directive_t *directive;
 
     for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
-        if (admission_said_is(directive, name)
+         directive = admission_conf_tree_next(directive)) {
+        if (admission_conf_tree_is(directive, name)
             && (!word || has_word(p, directive, word))) {
             return true;
         }
@@ -97,21 +98,21 @@ static long limit_of_args(const char *args)
     return end != behind_min ? max : LIMIT_OF_AUTO;
 }
 
-admission_said_zones_t admission_said_zones(void)
+admission_conf_tree_zones_t admission_conf_tree_zones(void)
 {
-    admission_said_zones_t zones = { 0 };
+    admission_conf_tree_zones_t zones = { 0 };
     const ap_directive_t *directive;
     int queues = 0;
 
     for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
-        if (admission_said_is(directive, "MaxConcurrent")) {
+         directive = admission_conf_tree_next(directive)) {
+        if (admission_conf_tree_is(directive, "MaxConcurrent")) {
             long limit = limit_of_args(directive->args);
 
             zones.limits++;
             zones.limit = limit > zones.limit ? limit : zones.limit;
         }
-        else if (admission_said_is(directive, "AdmissionQueue")) {
+        else if (admission_conf_tree_is(directive, "AdmissionQueue")) {
             long queue = strtol(directive->args, NULL, 10);
 
             queues++;
@@ -124,7 +125,7 @@ admission_said_zones_t admission_said_zones(void)
     return zones;
 }
 
-void admission_said_add(apr_pool_t *pconf, const char *name, long number)
+void admission_conf_tree_add(apr_pool_t *pconf, const char *name, long number)
 {
     ap_directive_t *directive = apr_pcalloc(pconf, sizeof(*directive));
     ap_directive_t *last = ap_conftree;
@@ -175,20 +176,20 @@ static bool needs_zone(const ap_directive_t *directive)
     apr_size_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        if (admission_said_is(directive, names[i])) {
+        if (admission_conf_tree_is(directive, names[i])) {
             return true;
         }
     }
     return false;
 }
 
-void admission_said_warn(apr_pool_t *p, server_rec *s)
+void admission_conf_tree_warn(apr_pool_t *p, server_rec *s)
 {
     bool has_zones = admission_zones()->nelts > 0;
     const ap_directive_t *directive;
 
     for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
+         directive = admission_conf_tree_next(directive)) {
         if (!has_zones && needs_zone(directive)) {
             ap_log_error(
                 APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0006)
@@ -196,7 +197,7 @@ void admission_said_warn(apr_pool_t *p, server_rec *s)
                 directive->directive, directive->filename, directive->line_num);
             return;
         }
-        if (admission_said_is(directive, "AdmissionQueue")) {
+        if (admission_conf_tree_is(directive, "AdmissionQueue")) {
             warn_of_target(p, s, directive);
         }
     }

@@ -8,39 +8,41 @@
 /** Iterate over all directives in the order of the files, a section before its
  *  contents. Start with ap_conftree. @return the next directive; NULL at the
  *  end. */
-const ap_directive_t *admission_said_next(const ap_directive_t *directive);
+const ap_directive_t *admission_conf_tree_next(const ap_directive_t *directive);
 
 /** @return whether the directive has this name. */
-bool admission_said_is(const ap_directive_t *directive, const char *name);
+bool admission_conf_tree_is(const ap_directive_t *directive, const char *name);
 
 /** @return the directive's first argument; "" if it has none. */
-const char *admission_said_argument(apr_pool_t *p,
-                                    const ap_directive_t *directive);
+const char *admission_conf_tree_argument(apr_pool_t *p,
+                                         const ap_directive_t *directive);
 
 /** @return whether the configuration has a directive of this name anywhere,
  *  with @a word among its arguments unless NULL. */
-bool admission_said_anywhere(apr_pool_t *p, const char *name, const char *word);
+bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
+                                  const char *word);
 
 /** @return the number that the last directive of this name outside of sections
  *  sets; @a otherwise if there is none. */
-double admission_said_number(const char *directive, double otherwise);
+double admission_conf_tree_number(const char *directive, double otherwise);
 
 /** Upper bounds of the zones, taken from the directives before zones exist. */
-typedef struct admission_said_zones_t {
+typedef struct admission_conf_tree_zones_t {
     int limits; /* number of MaxConcurrent directives */
     long limit; /* highest limit */
     long queue; /* longest queue, including the default if it might apply */
-} admission_said_zones_t;
+} admission_conf_tree_zones_t;
 
 /** @return the upper bounds, from directives anywhere in the configuration. */
-admission_said_zones_t admission_said_zones(void);
+admission_conf_tree_zones_t admission_conf_tree_zones(void);
 
 /** Append a directive of another module to the configuration, outside of
  *  sections. Call before the configuration is processed. */
-void admission_said_add(apr_pool_t *pconf, const char *directive, long number);
+void admission_conf_tree_add(apr_pool_t *pconf, const char *directive,
+                             long number);
 
 /** Log a warning for each of the module's directives that has no effect:
  *  settings without a limit, a target longer than its timeout. */
-void admission_said_warn(apr_pool_t *p, server_rec *s);
+void admission_conf_tree_warn(apr_pool_t *p, server_rec *s);
 
 #endif

@@ -29,28 +29,29 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *max)
 {
     const char *error = admission_location_mark(cmd, dir_conf);
-    admission_limit_t said;
+    admission_limit_t limit;
     admission_section_t *section;
 
     if (!error) {
         error = strcasecmp(arg, "auto") == 0
-                    ? auto_conf_parse(cmd->pool, min, max, &said)
-                    : admission_limit_parse(cmd->pool, arg, min, &said);
+                    ? auto_conf_parse(cmd->pool, min, max, &limit)
+                    : admission_limit_parse(cmd->pool, arg, min, &limit);
     }
     if (error) {
         return error;
     }
     section = admission_sections_note(cmd, dir_conf);
-    if (section->said.number == ADMISSION_NO_NUMBER) {
-        section->said = said;
+    if (section->max_concurrent.number == ADMISSION_NO_NUMBER) {
+        section->max_concurrent = limit;
         section->place = admission_sections_place(cmd);
     }
-    if (!admission_limit_is_same(&section->said, &said)) {
+    if (!admission_limit_is_same(&section->max_concurrent, &limit)) {
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' differs from '%s' in %s; a "
                             "section has one limit",
-                            admission_limit_name(cmd->pool, &said),
-                            admission_limit_name(cmd->pool, &section->said),
+                            admission_limit_name(cmd->pool, &limit),
+                            admission_limit_name(cmd->pool,
+                                                 &section->max_concurrent),
                             section->place);
     }
     return NULL;

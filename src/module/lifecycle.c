@@ -156,9 +156,9 @@ static apr_status_t configure_zone(adm_segment_t *segment,
 {
     uint32_t queue_length = (uint32_t)zone->queue_length;
 
-    return zone->said.is_auto
+    return zone->max_concurrent.is_auto
                ? adm_segment_configure_auto(segment, zone->name,
-                                            (uint32_t)zone->said.min,
+                                            (uint32_t)zone->max_concurrent.min,
                                             (uint32_t)zone->limit, queue_length,
                                             &zone->handle)
                : adm_segment_configure(segment, zone->name,

@@ -55,10 +55,11 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
     openings = apr_array_make(pconf, 2, sizeof(opening_t));
     files = apr_hash_make(pconf);
     for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
-        const char *handler = admission_said_is(directive, "SetHandler")
+         directive = admission_conf_tree_next(directive)) {
+        const char *handler = admission_conf_tree_is(directive, "SetHandler")
                                   ? admission_opening_names(
-                                      admission_said_argument(ptemp, directive))
+                                      admission_conf_tree_argument(ptemp,
+                                                                   directive))
                                   : NULL;
 
         note_file(pconf, directive->filename);
@@ -101,7 +102,8 @@ bool admission_opening_is_of(const request_rec *r)
 static bool applies_to(const ap_directive_t *section, const server_rec *server)
 {
     for (; section; section = section->parent) {
-        if (!admission_said_is(section, "<VirtualHost") || !server->defn_name
+        if (!admission_conf_tree_is(section, "<VirtualHost")
+            || !server->defn_name
             || section->line_num != (int)server->defn_line_number
             || section->filename != server->defn_name) {
             return false;
@@ -116,10 +118,10 @@ static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
 {
     char *path, *end;
 
-    if (!section || !admission_said_is(section, "<Location")) {
+    if (!section || !admission_conf_tree_is(section, "<Location")) {
         return NULL;
     }
-    path = apr_pstrdup(p, admission_said_argument(p, section));
+    path = apr_pstrdup(p, admission_conf_tree_argument(p, section));
     end = strchr(path, '>');
     if (end) {
         *end = '\0';

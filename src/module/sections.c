@@ -141,7 +141,7 @@ admission_section_t *admission_sections_note(cmd_parms *cmd,
 
     if (!section) {
         section = apr_pcalloc(cmd->pool, sizeof(*section));
-        section->said.number = ADMISSION_NO_NUMBER;
+        section->max_concurrent.number = ADMISSION_NO_NUMBER;
         section->place = admission_sections_place(cmd);
         section->name = name_place(cmd->pool, cmd->directive,
                                    &section->is_regex);

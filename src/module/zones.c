@@ -43,13 +43,14 @@ static admission_zone_t *find_zone(const char *name)
 
 static bool makes_zone(const admission_section_t *section)
 {
-    return section->said.number > 0 || section->said.is_auto;
+    return section->max_concurrent.number > 0
+           || section->max_concurrent.is_auto;
 }
 
 /* AdmissionZone without MaxConcurrent: another section sets the limit. */
 static bool joins_zone(const admission_section_t *section)
 {
-    return section->said.number == ADMISSION_NO_NUMBER;
+    return section->max_concurrent.number == ADMISSION_NO_NUMBER;
 }
 
 /* Mark sections of one server with the same regular expression: their common
@@ -135,12 +136,13 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
 
     zone->name = name;
     zone->place = section->place;
-    zone->said = section->said;
+    zone->max_concurrent = section->max_concurrent;
     /* Without a maximum, until admission_zones_bound() sets it. */
-    zone->limit = section->said.number ? section->said.number
-                                       : ADMISSION_LIMIT_MAX;
+    zone->limit = section->max_concurrent.number
+                      ? section->max_concurrent.number
+                      : ADMISSION_LIMIT_MAX;
     zone->queue_length = admission_conf_queue_length(conf);
-    zone->says_queue = section->own->queue_length >= 0;
+    zone->sets_queue = section->own->queue_length >= 0;
     zone->queue_timeout = admission_conf_queue_timeout(conf);
     zone->queue_target = admission_conf_queue_target(conf);
     zone->dry_run = admission_conf_is_dry_run(conf);
@@ -174,7 +176,7 @@ static bool settle_queue(admission_zone_t *zone,
     if (own->queue_length < 0) {
         return true;
     }
-    if (zone->says_queue
+    if (zone->sets_queue
         && (zone->queue_length != own->queue_length
             || zone->queue_timeout != own->queue_timeout
             || zone->queue_target != own->queue_target)) {
@@ -183,7 +185,7 @@ static bool settle_queue(admission_zone_t *zone,
     zone->queue_length = own->queue_length;
     zone->queue_timeout = own->queue_timeout;
     zone->queue_target = own->queue_target;
-    zone->says_queue = true;
+    zone->sets_queue = true;
     return true;
 }
 
@@ -194,13 +196,14 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     admission_zone_t *zone;
 
     if (!name) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
-                                      "MaxConcurrent: '%s' in %s is in a "
-                                      "section without a unique name (<If>, "
-                                      "or a regular expression used twice); "
-                                      "add AdmissionZone",
-                                      admission_limit_name(p, &section->said),
-                                      section->place));
+        return refuse(
+            s, apr_psprintf(p, ADMLOGNO(0002)
+                            "MaxConcurrent: '%s' in %s is in a "
+                            "section without a unique name (<If>, "
+                            "or a regular expression used twice); "
+                            "add AdmissionZone",
+                            admission_limit_name(p, &section->max_concurrent),
+                            section->place));
     }
     zone = find_zone(name);
     if (!zone) {
@@ -208,17 +211,19 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
         section->zone = zone;
         return OK;
     }
-    if (!admission_limit_is_same(&zone->said, &section->said)) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
-                                      "MaxConcurrent: zone '%s' has %s in "
-                                      "%s and %s in %s; set the same limit, or "
-                                      "give a section its own zone with "
-                                      "AdmissionZone",
-                                      zone->name,
-                                      admission_limit_name(p, &zone->said),
-                                      zone->place,
-                                      admission_limit_name(p, &section->said),
-                                      section->place));
+    if (!admission_limit_is_same(&zone->max_concurrent,
+                                 &section->max_concurrent)) {
+        return refuse(
+            s, apr_psprintf(p, ADMLOGNO(0001)
+                            "MaxConcurrent: zone '%s' has %s in "
+                            "%s and %s in %s; set the same limit, or "
+                            "give a section its own zone with "
+                            "AdmissionZone",
+                            zone->name,
+                            admission_limit_name(p, &zone->max_concurrent),
+                            zone->place,
+                            admission_limit_name(p, &section->max_concurrent),
+                            section->place));
     }
     if (!settle_queue(zone, section->own)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
@@ -370,13 +375,16 @@ void admission_zones_bound(int most)
     for (i = 0; i < zones->nelts; i++) {
         admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
 
-        if (zone->said.is_auto && zone->said.number == 0) {
-            zone->limit = most > zone->said.min ? most : zone->said.min;
+        if (zone->max_concurrent.is_auto && zone->max_concurrent.number == 0) {
+            zone->limit = most > zone->max_concurrent.min
+                              ? most
+                              : zone->max_concurrent.min;
         }
     }
 }
 
 int admission_zones_planned(const admission_zone_t *zone)
 {
-    return zone->said.is_auto ? zone->said.min : zone->limit;
+    return zone->max_concurrent.is_auto ? zone->max_concurrent.min
+                                        : zone->limit;
 }

@@ -47,10 +47,10 @@ static bool is_log(const char *directive)
 static void note_directive(const ap_directive_t *directive,
                            settings_t *settings)
 {
-    if (admission_said_is(directive, "AdmissionParking")) {
+    if (admission_conf_tree_is(directive, "AdmissionParking")) {
         settings->parking_is_off = strcasecmp(directive->args, "Off") == 0;
     }
-    else if (admission_said_is(directive, "AsyncRequestWorkerFactor")) {
+    else if (admission_conf_tree_is(directive, "AsyncRequestWorkerFactor")) {
         settings->has_factor = true;
     }
     else if (is_log(directive->directive)) {
@@ -63,8 +63,8 @@ static void note_directive(const ap_directive_t *directive,
  * files limit it: one per connection, and a second one per parked request. */
 static long choose_factor(const settings_t *settings, long queue)
 {
-    long threads = (long)admission_said_number("ThreadsPerChild",
-                                               DEFAULT_THREADS);
+    long threads = (long)admission_conf_tree_number("ThreadsPerChild",
+                                                    DEFAULT_THREADS);
     long files = (long)admission_room_files_allowed() - settings->logs
                  - ADMISSION_SPARE_FILES - queue;
     long factor, allowed;
@@ -81,14 +81,14 @@ static long choose_factor(const settings_t *settings, long queue)
 
 void admission_factor_pre_config(apr_pool_t *pconf)
 {
-    admission_said_zones_t zones = admission_said_zones();
+    admission_conf_tree_zones_t zones = admission_conf_tree_zones();
     settings_t settings = { 0 };
     const ap_directive_t *directive;
     long factor;
 
     factor_added = 0;
     for (directive = ap_conftree; directive;
-         directive = admission_said_next(directive)) {
+         directive = admission_conf_tree_next(directive)) {
         note_directive(directive, &settings);
     }
     if (!admission_room_can_park() || settings.has_factor
@@ -97,7 +97,7 @@ void admission_factor_pre_config(apr_pool_t *pconf)
     }
     factor = choose_factor(&settings, zones.queue);
     if (factor > DEFAULT_FACTOR) {
-        admission_said_add(pconf, "AsyncRequestWorkerFactor", factor);
+        admission_conf_tree_add(pconf, "AsyncRequestWorkerFactor", factor);
         factor_added = factor;
     }
 }

@@ -43,7 +43,7 @@ static bool server_parks; /* set in the parent, for all children */
 
 static int children_at_start(void)
 {
-    double start = admission_said_number("StartServers", DEFAULT_START);
+    double start = admission_conf_tree_number("StartServers", DEFAULT_START);
     int most = admission_capacity_children();
 
     return start < 1 ? 1 : start < most ? (int)start : most;
@@ -52,7 +52,7 @@ static int children_at_start(void)
 /* event rounds the factor down, to 1 at least. */
 static apr_int64_t factor_of_mpm(void)
 {
-    double factor = admission_said_number("AsyncRequestWorkerFactor", 2);
+    double factor = admission_conf_tree_number("AsyncRequestWorkerFactor", 2);
 
     return factor >= 1 ? (apr_int64_t)factor : 1;
 }

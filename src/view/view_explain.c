@@ -241,10 +241,11 @@ static request_rec *look_up(explain_t *e)
 static const char *name_of(explain_t *e, const admission_section_t *section)
 {
     const char *limit =
-        section->said.number == ADMISSION_NO_NUMBER
+        section->max_concurrent.number == ADMISSION_NO_NUMBER
             ? apr_pstrcat(e->p, "AdmissionZone ", section->zone_name, NULL)
             : apr_pstrcat(e->p, "MaxConcurrent ",
-                          admission_limit_name(e->p, &section->said), NULL);
+                          admission_limit_name(e->p, &section->max_concurrent),
+                          NULL);
 
     return !section->name || strcmp(section->name, "*") == 0
                ? apr_psprintf(e->p, "%s (%s)", limit, section->place)
@@ -366,7 +367,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
         origin = apr_psprintf(e->p, "%s, changed by an order; %s", origin,
                               adm_mode_name(stats.mode));
     }
-    else if (zone->said.is_auto) {
+    else if (zone->max_concurrent.is_auto) {
         origin = apr_pstrcat(e->p, origin, ", found by auto", NULL);
     }
     add_fact(e, "limit", "limit", apr_itoa(e->p, (int)stats.limit));

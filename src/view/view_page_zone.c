@@ -123,9 +123,9 @@ static void write_override_forms(request_rec *r, apr_pool_t *p,
         "<fieldset><legend>Change limits now, in all child processes</legend>\n",
         r);
     write_number_form(r, p, name, "Limit", "limit", 1, ADMISSION_LIMIT_MAX,
-                      stats->limit_ordered == ADM_OVERRIDE_NONE
+                      stats->limit_override == ADM_OVERRIDE_NONE
                           ? stats->limit_configured
-                          : stats->limit_ordered);
+                          : stats->limit_override);
     write_number_form(r, p, name, "Queue", "queue", 0, ADMISSION_QUEUE_MAX,
                       stats->queue_length);
     write_mode_form(r, p, name, stats->mode);

@@ -52,7 +52,7 @@ void share_again(adm_child_t *child)
     const law_fleet_share_t one = { .share = 1,
                                     .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
 
-    if (adm_limit_said(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
+    if (adm_limit_of_source(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
         adm_fleet_apply(child, zone, &one, adm_now());
     }
 }

@@ -149,7 +149,7 @@ static bool has_lease(const server_t *server)
     return now < server->until;
 }
 
-/* What adm_limit_least() makes of share and lease. */
+/* What adm_limit_compute() makes of share and lease. */
 static uint32_t may_use(const server_t *server)
 {
     return has_lease(server) || keeps ? server->share : 0;

@@ -45,10 +45,11 @@ static bool is_within(apr_int64_t number, apr_int64_t min, apr_int64_t max)
 static void check_dir_conf(const admission_dir_conf_t *conf)
 {
     MUST(!conf->section
-         || (is_within(conf->section->said.number, 0, 65535)
-             && is_within(conf->section->said.min, 0, 65535)
-             && (conf->section->said.number <= 0
-                 || conf->section->said.min <= conf->section->said.number)));
+         || (is_within(conf->section->max_concurrent.number, 0, 65535)
+             && is_within(conf->section->max_concurrent.min, 0, 65535)
+             && (conf->section->max_concurrent.number <= 0
+                 || conf->section->max_concurrent.min
+                        <= conf->section->max_concurrent.number)));
     MUST(is_within(conf->queue_length, 0, 65535));
     MUST(is_within(conf->queue_timeout, 1000, DAY));
     MUST(is_within(conf->reject_status, 400, 599));

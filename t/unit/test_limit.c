@@ -59,7 +59,7 @@ TEST(a_zone_in_the_place_of_another_inherits_no_limit)
     make_segment(1, 8, 256);
     zone = zone_called("first", 5, 10);
     child = join();
-    say(ADM_LIMIT_LIVE, 2);
+    say(ADM_LIMIT_OVERRIDE, 2);
     zone_called("first", 5, 10);
     assert_limit(2);
     for (loads = 0; loads < 4; loads++) {

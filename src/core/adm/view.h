@@ -17,7 +17,7 @@ bool adm_view_has_waiters(const adm_segment_t *segment);
 typedef struct adm_zone_stats_t {
     uint32_t limit;
     uint32_t limit_configured;
-    uint32_t limit_ordered; /* override, or ADM_OVERRIDE_NONE */
+    uint32_t limit_override; /* override, or ADM_OVERRIDE_NONE */
     adm_mode_t mode;
     bool is_overridden; /* limit, queue length or mode are not as configured */
     uint32_t queue_length; /* in force, for the last request's section */
