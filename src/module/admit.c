@@ -209,7 +209,7 @@ static int enter_and_run(const entrant_t *entrant)
  * the URL is restored, for the handler hooks that follow. */
 static bool restore_page_handler(request_rec *r)
 {
-    const char *handler = admission_counts_redirect(r)
+    const char *handler = admission_counts_is_rewritten(r)
                               ? admission_opening_handler(r)
                               : NULL;
 
@@ -226,7 +226,7 @@ ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
     admission_target_t target;
     entrant_t entrant = { .r = r, .conf = &target.conf, .target = &target };
 
-    if (restore_page_handler(r) || !admission_detour_target(r, &target)) {
+    if (restore_page_handler(r) || !admission_redirect_target(r, &target)) {
         return DECLINED;
     }
     entrant.child = admission_process_child();
@@ -236,8 +236,8 @@ ADMISSION_NOT_INLINED static int enter_for_target(request_rec *r)
 static inline int enter_if_redirected(request_rec *r,
                                       const admission_dir_conf_t *conf)
 {
-    return admission_detour_is_possible(r, conf) ? enter_for_target(r)
-                                                 : DECLINED;
+    return admission_redirect_is_possible(r, conf) ? enter_for_target(r)
+                                                   : DECLINED;
 }
 
 /* Enter the zone, unless a related request holds a permit of the zone or was
@@ -262,7 +262,7 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
         return admission_conf_reject_status(conf);
     }
     if (entrant.kin.holds_any) {
-        admission_detour_leave_ended(r);
+        admission_redirect_leave_ended(r);
         entrant.kin = admission_visit_kin(r, zone);
     }
     return enter_and_run(&entrant);
@@ -282,7 +282,7 @@ handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
     adm_child_t *child;
     bool is_exempt;
 
-    if (admission_counts_detour(r) || !admission_counts(conf, r)) {
+    if (admission_counts_only_redirects(r) || !admission_counts(conf, r)) {
         return enter_if_redirected(r, conf);
     }
     is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
@@ -297,7 +297,7 @@ handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
         verdict.outcome = ADM_EXEMPT;
         return run_without_permit(r, &verdict);
     }
-    if (r->prev && admission_detour_take_over(r, &verdict)) {
+    if (r->prev && admission_redirect_take_over(r, &verdict)) {
         return admission_run(r, &verdict);
     }
     return enter_for_itself(r, conf, child);

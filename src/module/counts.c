@@ -138,9 +138,9 @@ bool admission_counts(const admission_dir_conf_t *conf, request_rec *r)
     return admission_counts_all(conf);
 }
 
-bool admission_counts_detour(request_rec *r)
+bool admission_counts_only_redirects(request_rec *r)
 {
-    if (admission_counts_redirect(r)) {
+    if (admission_counts_is_rewritten(r)) {
         return true;
     }
     /* A type map can contain the page itself. */

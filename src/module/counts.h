@@ -13,7 +13,7 @@ bool admission_counts_all(const admission_dir_conf_t *conf);
 /** @return whether mod_rewrite, by a rule in a directory or .htaccess,
  *  redirects the request inside httpd. Its filename is then "redirect:" and the
  *  target's path. */
-static inline bool admission_counts_redirect(const request_rec *r)
+static inline bool admission_counts_is_rewritten(const request_rec *r)
 {
     /* Without that prefix it is a file whose configured handler has this name. */
     return admission_conf_is_handler(r, "redirect-handler") && r->filename
@@ -25,7 +25,7 @@ static inline bool admission_counts_redirect(const request_rec *r)
 bool admission_counts_file(const request_rec *r);
 
 /** @return whether the handler only finds another URL and redirects to it. */
-bool admission_counts_detour(request_rec *r);
+bool admission_counts_only_redirects(request_rec *r);
 
 /** @return whether AdmissionExempt is true for the request. An expression that
  *  fails is logged, and counts as false. */

@@ -188,7 +188,7 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
     state->may_suspend = !r->main && !r->prev;
     if (state->leads_on
         && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
-        rv = admission_detour_run(r, verdict, run_handlers_behind);
+        rv = admission_redirect_run(r, verdict, run_handlers_behind);
         if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
             /* The response's rest is sent without a worker. */
             rv = SUSPENDED;

@@ -46,7 +46,7 @@ static bool only_redirects(request_rec *r)
         return is_missing_file(r);
     }
     return r->handler
-           && (admission_counts_detour(r)
+           && (admission_counts_only_redirects(r)
                || admission_actions_target(conf_of(r), r,
                                            admission_counts_file(r)));
 }

@@ -37,7 +37,7 @@
  * string (the redirect keeps the request's own); NULL: it does not redirect. */
 static const char *target_of(request_rec *r)
 {
-    if (admission_counts_redirect(r)) {
+    if (admission_counts_is_rewritten(r)) {
         return r->filename + strlen(REDIRECT);
     }
     return admission_actions_target(ap_get_module_config(r->per_dir_config,
@@ -67,7 +67,7 @@ static apr_table_t *redirected_environment(const request_rec *r)
     return env;
 }
 
-void admission_detour_set_handler(request_rec *r)
+void admission_redirect_set_handler(request_rec *r)
 {
     if (!r->handler) {
         r->handler = r->content_type
@@ -87,7 +87,7 @@ static request_rec *look_up(request_rec *r, const char *uri, const char *args)
         r->method, args ? apr_pstrcat(r->pool, uri, "?", args, NULL) : uri, r,
         NULL);
     r->subprocess_env = env;
-    admission_detour_set_handler(target);
+    admission_redirect_set_handler(target);
     return target;
 }
 
@@ -116,7 +116,7 @@ static request_rec *find_last(request_rec *r, const char *uri)
     return NULL;
 }
 
-request_rec *admission_detour_follow(request_rec *r)
+request_rec *admission_redirect_follow(request_rec *r)
 {
     const char *uri = target_of(r);
 
@@ -135,7 +135,7 @@ static bool target_counts(request_rec *r, request_rec *last,
                                        &target->conf);
 }
 
-bool admission_detour_target(request_rec *r, admission_target_t *target)
+bool admission_redirect_target(request_rec *r, admission_target_t *target)
 {
     const char *uri = !r->main && !r->prev ? target_of(r) : NULL;
     request_rec *last;
@@ -173,8 +173,8 @@ static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
     }
 }
 
-int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
-                         int (*redirect)(request_rec *r))
+int admission_redirect_run(request_rec *r, const admission_verdict_t *verdict,
+                           int (*redirect)(request_rec *r))
 {
     admission_request_t *state = admission_visit_request(r);
     int rv;
@@ -205,7 +205,7 @@ static admission_request_t *state_ahead(const request_rec *r)
     return NULL;
 }
 
-bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict)
+bool admission_redirect_take_over(request_rec *r, admission_verdict_t *verdict)
 {
     admission_request_t *before = state_ahead(r);
     admission_request_t *state;
@@ -235,7 +235,7 @@ static bool is_error_page(const request_rec *r)
     return r->status != HTTP_OK;
 }
 
-void admission_detour_leave_ended(request_rec *r)
+void admission_redirect_leave_ended(request_rec *r)
 {
     const request_rec *prev;
 

@@ -7,13 +7,13 @@
 #include "module/visit.h"
 
 /** @return whether a request with this configuration might be redirected inside
- *  httpd. A few instructions; admission_detour_target() then looks up the
+ *  httpd. A few instructions; admission_redirect_target() then looks up the
  *  target. */
 static inline bool
-admission_detour_is_possible(const request_rec *r,
-                             const admission_dir_conf_t *conf)
+admission_redirect_is_possible(const request_rec *r,
+                               const admission_dir_conf_t *conf)
 {
-    return conf->actions || admission_counts_redirect(r);
+    return conf->actions || admission_counts_is_rewritten(r);
 }
 
 /** The target of an internal redirect. */
@@ -31,16 +31,16 @@ typedef struct admission_target_t {
  * @return whether the target counts in a zone. False if the request is not a
  *         client's own request, or is not redirected.
  */
-bool admission_detour_target(request_rec *r, admission_target_t *target);
+bool admission_redirect_target(request_rec *r, admission_target_t *target);
 
 /** Derive the handler of a request that was only looked up, as
  *  ap_invoke_handler() does. */
-void admission_detour_set_handler(request_rec *r);
+void admission_redirect_set_handler(request_rec *r);
 
 /** Follow the redirects of this request by lookups. @return the last target, a
  *  subrequest that the caller must destroy; @a r if it is not redirected; NULL
  *  if a target is denied, or there are too many. */
-request_rec *admission_detour_follow(request_rec *r);
+request_rec *admission_redirect_follow(request_rec *r);
 
 /**
  * Run the redirect of a request that entered the zone on behalf of its target.
@@ -50,8 +50,8 @@ request_rec *admission_detour_follow(request_rec *r);
  * @param redirect  runs the remaining handlers
  * @return what @a redirect returns.
  */
-int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
-                         int (*redirect)(request_rec *r));
+int admission_redirect_run(request_rec *r, const admission_verdict_t *verdict,
+                           int (*redirect)(request_rec *r));
 
 /**
  * Take over the decision and the permit of the request that was redirected
@@ -60,12 +60,12 @@ int admission_detour_run(request_rec *r, const admission_verdict_t *verdict,
  * @param verdict  its zone is set by the caller; the rest is filled in
  * @return whether there was a decision to take over.
  */
-bool admission_detour_take_over(request_rec *r, admission_verdict_t *verdict);
+bool admission_redirect_take_over(request_rec *r, admission_verdict_t *verdict);
 
 /** Release the permit of a program that redirected its client to another URL of
  *  this server, if the program has ended. Called before the new URL enters its
  *  zone, so that no request waits for one permit while it holds another. Blocks
  *  up to a second. */
-void admission_detour_leave_ended(request_rec *r);
+void admission_redirect_leave_ended(request_rec *r);
 
 #endif

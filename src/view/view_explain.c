@@ -191,7 +191,8 @@ static const char *read_query(explain_t *e,
 /* Restore the module's own pages, which rules for every URL may have taken. */
 static void set_page(request_rec *r)
 {
-    const char *handler = r->status == HTTP_OK && admission_counts_redirect(r)
+    const char *handler = r->status == HTTP_OK
+                                  && admission_counts_is_rewritten(r)
                               ? admission_opening_handler(r)
                               : NULL;
 
@@ -225,7 +226,7 @@ static request_rec *look_up(explain_t *e)
         apr_sockaddr_ip_get(&r->useragent_ip, e->client);
     }
     first = ap_sub_req_method_uri(e->method, e->path, r, NULL);
-    admission_detour_set_handler(first);
+    admission_redirect_set_handler(first);
     set_page(first);
     r->headers_in = own.headers_in;
     r->subprocess_env = own.subprocess_env;
@@ -532,7 +533,7 @@ static void describe(explain_t *e, request_rec *first)
         return;
     }
     add_fact(e, "handler", "handler", first->handler);
-    last = admission_detour_follow(first);
+    last = admission_redirect_follow(first);
     if (!last) {
         add_note(e,
                  "Where it is redirected inside httpd is refused, or leads on "
