@@ -137,7 +137,7 @@ static void end_duties(adm_child_t *self, const agent_task_t *tasks)
 /* Sleep until @a until, until the agent is woken, or until a duty's descriptor
  * is ready. */
 static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
-                       unsigned calls, adm_usec_t until)
+                       unsigned wakes, adm_usec_t until)
 {
     struct pollfd descriptors[1 + AGENT_DESCRIPTORS] = { { 0 } };
     struct timespec timeout;
@@ -150,10 +150,10 @@ static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
         }
     }
     if (count == 1) {
-        adm_agent_sleep(segment, calls, until);
+        adm_agent_sleep(segment, wakes, until);
         return;
     }
-    descriptors[0].fd = adm_agent_begin_poll(segment, calls);
+    descriptors[0].fd = adm_agent_begin_poll(segment, wakes);
     descriptors[0].events = POLLIN;
     if (descriptors[0].fd >= 0) {
         left = until - adm_now();
@@ -167,7 +167,7 @@ static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
 apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
                        const agent_task_t *tasks, apr_pool_t *pool)
 {
-    unsigned calls, answered = 0;
+    unsigned wakes, handled = 0;
     adm_child_t *self;
     adm_usec_t until;
     apr_status_t rv;
@@ -179,12 +179,12 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     }
     start_duties(self, tasks, pool);
     /* Read the wake-up counter first: a later wake-up then ends the sleep. */
-    while (calls = adm_agent_calls(segment),
+    while (wakes = adm_agent_wakes(segment),
            !atomic_load(&is_ending) && getppid() == parent) {
         adm_agent_beat(segment, adm_now());
-        until = do_duties(self, tasks, calls != answered);
-        answered = calls;
-        wait_until(segment, tasks, calls, until);
+        until = do_duties(self, tasks, wakes != handled);
+        handled = wakes;
+        wait_until(segment, tasks, wakes, until);
     }
     end_duties(self, tasks);
     adm_agent_gone(segment);

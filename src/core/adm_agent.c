@@ -35,10 +35,10 @@ void adm_agent_gone(adm_segment_t *segment)
 
 void adm_agent_wake(adm_segment_t *segment)
 {
-    atomic_fetch_add(&segment->header->agent_calls, 1);
-    adm_wait_wake(&segment->header->agent_calls);
+    atomic_fetch_add(&segment->header->agent_wakes, 1);
+    adm_wait_wake(&segment->header->agent_wakes);
     /* Sequentially consistent: the agent sets agent_polls before it compares
-     * agent_calls. */
+     * agent_wakes. */
     if (segment->agent_pipe[1] && atomic_load(&segment->header->agent_polls)) {
         /* A full pipe wakes the agent, too. */
         while (write(segment->agent_pipe[1], "", 1) < 0 && errno == EINTR) {
@@ -56,10 +56,10 @@ apr_status_t adm_agent_open_pipe(adm_segment_t *segment)
     return APR_SUCCESS;
 }
 
-int adm_agent_begin_poll(adm_segment_t *segment, unsigned calls)
+int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes)
 {
     atomic_store(&segment->header->agent_polls, 1);
-    return atomic_load(&segment->header->agent_calls) == calls
+    return atomic_load(&segment->header->agent_wakes) == wakes
                ? segment->agent_pipe[0]
                : -1;
 }
@@ -74,12 +74,12 @@ void adm_agent_end_poll(adm_segment_t *segment)
     }
 }
 
-unsigned adm_agent_calls(const adm_segment_t *segment)
+unsigned adm_agent_wakes(const adm_segment_t *segment)
 {
-    return atomic_load(&segment->header->agent_calls);
+    return atomic_load(&segment->header->agent_wakes);
 }
 
-void adm_agent_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until)
+void adm_agent_sleep(adm_segment_t *segment, unsigned wakes, adm_usec_t until)
 {
-    adm_wait_sleep(&segment->header->agent_calls, calls, until);
+    adm_wait_sleep(&segment->header->agent_wakes, wakes, until);
 }

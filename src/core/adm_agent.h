@@ -14,24 +14,25 @@
 /** Record a heartbeat of the agent. */
 void adm_agent_beat(adm_segment_t *segment, adm_usec_t now);
 
-/** @return how often the agent has been woken. Read this before checking
- *  whether to sleep. */
-unsigned adm_agent_calls(const adm_segment_t *segment);
+/** @return the number of wake-ups so far. Read it before checking whether there is
+ *  work: a later wake-up then ends the sleep that follows. */
+unsigned adm_agent_wakes(const adm_segment_t *segment);
 
 /** Sleep until @a until, unless the agent has been woken since
- *  adm_agent_calls() returned @a calls. Blocks; may return early. */
-void adm_agent_sleep(adm_segment_t *segment, unsigned calls, adm_usec_t until);
+ *  adm_agent_wakes() returned @a wakes. Blocks; may return early. */
+void adm_agent_sleep(adm_segment_t *segment, unsigned wakes, adm_usec_t until);
 
 /**
- * Start a wait for other descriptors, too, instead of adm_agent_sleep().
+ * Prepare to poll further descriptors, where adm_agent_sleep() would wait for
+ * wake-ups alone. Call adm_agent_end_poll() afterwards. Does not block.
  *
- * @return a descriptor that becomes readable when the agent is woken; -1: do
- *         not wait, the agent has been woken since adm_agent_calls() returned
- *         @a calls
+ * @return a descriptor to poll with the others, readable when the agent is
+ *         woken; -1: do not poll, the agent has been woken since
+ *         adm_agent_wakes() returned @a wakes
  */
-int adm_agent_begin_poll(adm_segment_t *segment, unsigned calls);
+int adm_agent_begin_poll(adm_segment_t *segment, unsigned wakes);
 
-/** End that wait, and empty the pipe. */
+/** Undo adm_agent_begin_poll(), and empty the pipe. */
 void adm_agent_end_poll(adm_segment_t *segment);
 
 #endif

@@ -64,7 +64,7 @@ typedef struct adm_header_rec_t {
     _Atomic adm_usec_t agent_beat;
     /* Futex word that the agent sleeps on. Any process increments it to wake
      * the agent. */
-    atomic_uint agent_calls;
+    atomic_uint agent_wakes;
     atomic_uint agent_polls; /* 1: the agent waits for its pipe, too */
     /* Next check of measured limits by children, which write this, while there
      * is no agent. */

@@ -12,9 +12,9 @@ static adm_usec_t beat(void)
     return atomic_load(&segment->header->agent_beat);
 }
 
-static unsigned calls(void)
+static unsigned wakes(void)
 {
-    return atomic_load(&segment->header->agent_calls);
+    return atomic_load(&segment->header->agent_wakes);
 }
 
 /* ---- who makes the rounds ------------------------------------------------- */
@@ -124,21 +124,21 @@ TEST(what_cannot_wait_wakes_the_agent)
     stage(1, 10);
     before = calls();
     leave_a_permit();
-    ck_assert_uint_gt(calls(), before); /* a death that the parent announced */
+    ck_assert_uint_gt(wakes(), before); /* a death that the parent announced */
     adm_round(child, adm_now(), true);
 
-    before = calls();
+    before = wakes();
     set_worker_cap(100); /* a load of the configuration */
-    ck_assert_uint_gt(calls(), before);
+    ck_assert_uint_gt(wakes(), before);
 
-    before = calls();
+    before = wakes();
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     leave(&ticket);
-    ck_assert_uint_eq(calls(), before); /* nobody has to be woken for that */
+    ck_assert_uint_eq(wakes(), before); /* nobody has to be woken for that */
     ck_assert_int_eq(enter(child, zone, &ticket), ADM_ADMITTED);
     adm_program_announce(&ticket, ADM_START_HERE);
     adm_ticket_abandon(&ticket, adm_now());
-    ck_assert_uint_gt(calls(), before);
+    ck_assert_uint_gt(wakes(), before);
 }
 
 /* ---- the process ---------------------------------------------------------- */

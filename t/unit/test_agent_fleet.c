@@ -150,12 +150,12 @@ TEST(permits_idle_while_others_are_short_are_returned_immediately)
 /* Nor does the agent call itself for what it cannot tell. */
 static void assert_is_kept(uint32_t share)
 {
-    unsigned calls;
+    unsigned wakes;
 
     call();
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     call();
-    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, share);
 }
 

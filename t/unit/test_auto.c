@@ -62,22 +62,22 @@ TEST(silence_is_shown_as_the_reason)
 TEST(a_request_wakes_an_agent_that_dozes_once)
 {
     adm_ticket_t tickets[2];
-    unsigned calls;
+    unsigned wakes;
 
     find_20(4);
     ck_assert(adm_auto_doze(segment, &zone, 1, begun));
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     enter_many(child, fixed, tickets, 1, ADM_ADMITTED);
-    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
     leave(&tickets[0]);
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     leave(&tickets[0]);
     ck_assert(!adm_auto_doze(segment, &zone, 1, begun)); /* one still runs */
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->watch), 0);
     leave(&tickets[1]);
     ck_assert(adm_auto_doze(segment, &zone, 1, begun));
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
 }
 
 TEST(an_agent_that_has_ended_has_three_seconds_as_well)

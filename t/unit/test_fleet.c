@@ -139,22 +139,22 @@ TEST(a_promise_is_what_is_kept_or_runs)
 TEST(the_agent_is_woken_for_news_and_once)
 {
     adm_ticket_t tickets[4];
-    unsigned calls;
+    unsigned wakes;
 
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     promise(LAW_FLEET_AS_BEFORE);
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
-    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
     enter_many(child, zone, &tickets[2], 2, ADM_WAITING);
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     apply(1, HOUR); /* one has to come back */
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 2);
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     adm_ticket_release(&tickets[0], adm_now());
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     promise(LAW_FLEET_AS_BEFORE);
     ck_assert_uint_eq(work.active, 1);
 }
@@ -162,22 +162,22 @@ TEST(the_agent_is_woken_for_news_and_once)
 TEST(the_agent_is_woken_when_a_permit_falls_idle_while_others_are_short)
 {
     adm_ticket_t tickets[3];
-    unsigned calls;
+    unsigned wakes;
 
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
     enter_many(child, zone, &tickets[2], 1, ADM_WAITING);
     promise_while(LAW_FLEET_AS_BEFORE, true);
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     adm_ticket_release(&tickets[0], adm_now());
     ck_assert(adm_ticket_is_granted(&tickets[2]));
-    ck_assert_uint_eq(adm_agent_calls(segment), calls);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
     adm_ticket_release(&tickets[1], adm_now());
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     promise(LAW_FLEET_AS_BEFORE); /* nobody is short */
     adm_ticket_release(&tickets[2], adm_now());
-    ck_assert_uint_eq(adm_agent_calls(segment), calls + 1);
+    ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
 }
 
 TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
@@ -320,20 +320,20 @@ TEST(the_engine_is_counted)
 
 TEST(an_agent_that_polls_is_woken)
 {
-    unsigned calls;
+    unsigned wakes;
     struct pollfd pipe = { .events = POLLIN };
 
     share_zone(ADM_FALLBACK_KEEP);
     ck_assert_int_eq(adm_agent_open_pipe(segment), APR_SUCCESS);
-    calls = adm_agent_calls(segment);
-    pipe.fd = adm_agent_begin_poll(segment, calls);
+    wakes = adm_agent_wakes(segment);
+    pipe.fd = adm_agent_begin_poll(segment, wakes);
     ck_assert_int_ge(pipe.fd, 0);
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
     adm_agent_wake(segment);
     ck_assert_int_eq(poll(&pipe, 1, 0), 1);
     adm_agent_end_poll(segment);
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);
-    ck_assert_int_eq(adm_agent_begin_poll(segment, calls), -1);
+    ck_assert_int_eq(adm_agent_begin_poll(segment, wakes), -1);
     adm_agent_end_poll(segment);
     adm_agent_wake(segment); /* nobody polls */
     ck_assert_int_eq(poll(&pipe, 1, 0), 0);

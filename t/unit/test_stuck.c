@@ -244,15 +244,15 @@ TEST(an_earlier_grant_keeps_its_permit)
 /* The process that holds the lock may have read the notes already. */
 TEST(a_note_in_a_stuck_zone_wakes_the_agent)
 {
-    unsigned calls;
+    unsigned wakes;
 
     get_stuck();
-    calls = adm_agent_calls(segment);
+    wakes = adm_agent_wakes(segment);
     leave(&inside);
-    ck_assert_uint_gt(adm_agent_calls(segment), calls);
-    calls = adm_agent_calls(segment);
+    ck_assert_uint_gt(adm_agent_wakes(segment), wakes);
+    wakes = adm_agent_wakes(segment);
     adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now());
-    ck_assert_uint_gt(adm_agent_calls(segment), calls);
+    ck_assert_uint_gt(adm_agent_wakes(segment), wakes);
     let_go_on(stopped);
     assert_all_is_back();
 }
