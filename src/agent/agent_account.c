@@ -47,7 +47,7 @@ static adm_usec_t look(adm_child_t *self, adm_usec_t now, bool is_woken)
     (void)is_woken;
     if (now >= next) {
         next = now
-               + (agent_programs_look(PROGRAMS_MOST) ? BUSY_USEC : IDLE_USEC);
+               + (agent_programs_sample(PROGRAMS_MOST) ? BUSY_USEC : IDLE_USEC);
         adm_account_note_available(self, available_kb());
     }
     return next;

@@ -85,7 +85,7 @@ bool agent_file_number(const char *from, const char *key, uint64_t *number)
     return false;
 }
 
-uint64_t agent_file_whole(const agent_file_t *file, uint64_t otherwise)
+uint64_t agent_file_leading_number(const agent_file_t *file, uint64_t otherwise)
 {
     const char *whole = agent_file_line(file);
 

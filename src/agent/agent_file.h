@@ -40,6 +40,7 @@ bool agent_file_number(const char *text, const char *key, uint64_t *number);
 
 /** @return the number at the start of the file; @a otherwise if there is
  *  none. */
-uint64_t agent_file_whole(const agent_file_t *file, uint64_t otherwise);
+uint64_t agent_file_leading_number(const agent_file_t *file,
+                                   uint64_t otherwise);
 
 #endif

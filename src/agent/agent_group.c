@@ -264,7 +264,7 @@ void agent_group_open(agent_group_t *group, const char *root)
 
 static uint64_t limit_kb(const agent_file_t *file)
 {
-    uint64_t limit = agent_file_whole(file, AGENT_GROUP_NONE);
+    uint64_t limit = agent_file_leading_number(file, AGENT_GROUP_NONE);
 
     limit = limit == AGENT_GROUP_NONE ? limit : limit / 1024;
     return limit < NO_LIMIT_KB ? limit : AGENT_GROUP_NONE;
@@ -293,7 +293,7 @@ void agent_group_refresh(agent_group_t *group)
 
 static uint64_t left_kb(const agent_group_memory_t *memory)
 {
-    uint64_t usage = agent_file_whole(&memory->usage, 0) / 1024;
+    uint64_t usage = agent_file_leading_number(&memory->usage, 0) / 1024;
 
     usage -= memory->cache_kb < usage ? memory->cache_kb : usage;
     return usage < memory->limit_kb ? memory->limit_kb - usage : 0;
@@ -342,8 +342,8 @@ static uint64_t quota_permille(const agent_group_quota_t *quota)
         period = strtoull(rest, NULL, 10);
     }
     else {
-        part = agent_file_whole(&quota->quota, 0); /* 0 for "-1" */
-        period = agent_file_whole(&quota->period, 0);
+        part = agent_file_leading_number(&quota->quota, 0); /* 0 for "-1" */
+        period = agent_file_leading_number(&quota->period, 0);
     }
     return part > 0 && period > 0 && part < NO_LIMIT_KB ? part * 1000 / period
                                                         : AGENT_GROUP_NONE;
@@ -370,6 +370,6 @@ uint64_t agent_group_cpu_usec(const agent_group_t *group)
                              &usec)) {
         return usec;
     }
-    usec = agent_file_whole(&group->cpu_nsec, AGENT_GROUP_NONE);
+    usec = agent_file_leading_number(&group->cpu_nsec, AGENT_GROUP_NONE);
     return usec == AGENT_GROUP_NONE ? usec : usec / 1000;
 }

@@ -79,20 +79,20 @@ static bool sample(uint32_t idx, bool is_size_enough)
 {
     const adm_ticket_rec_t *rec = adm_ticket_at(all.segment, idx);
     uint64_t program = adm_account_program(rec);
-    adm_proc_took_t usage;
+    adm_proc_usage_t usage;
 
     if (program == 0) {
         return false;
     }
     if (!(is_size_enough && sample_size(idx, program))
-        && adm_proc_takes(all.root, (pid_t)adm_program_pid(program),
-                          atomic_load(&rec->program_seen), &usage)) {
+        && adm_proc_current_usage(all.root, (pid_t)adm_program_pid(program),
+                                  atomic_load(&rec->program_seen), &usage)) {
         adm_account_note(all.segment, idx, program, &usage);
     }
     return true;
 }
 
-void agent_programs_look_at_sizes(adm_zone_t zone)
+void agent_programs_sample_sizes(adm_zone_t zone)
 {
     uint32_t end = adm_chunks_used(all.segment);
     uint32_t chunk = 0, first, n;
@@ -113,7 +113,7 @@ static bool is_idle(uint32_t chunk)
     return !zone || atomic_load(&zone->active) == 0;
 }
 
-bool agent_programs_look(uint32_t most)
+bool agent_programs_sample(uint32_t most)
 {
     uint32_t tickets = adm_chunks_used(all.segment) * ADM_CHUNK_TICKETS;
     uint32_t looked, count = 0;

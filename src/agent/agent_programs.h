@@ -18,10 +18,10 @@ void agent_programs_begin(adm_child_t *self, const char *root);
  *         them
  * @return whether any program runs.
  */
-bool agent_programs_look(uint32_t most);
+bool agent_programs_sample(uint32_t most);
 
 /** Sample the memory of all programs of a zone; of new programs, everything.
  *  One system call per program. */
-void agent_programs_look_at_sizes(adm_zone_t zone);
+void agent_programs_sample_sizes(adm_zone_t zone);
 
 #endif

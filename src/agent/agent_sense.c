@@ -258,8 +258,8 @@ void agent_sense_open(agent_sense_t *sense, const char *root)
     agent_group_open(&sense->group, root);
 }
 
-const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
-                                     bool slowly)
+const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
+                                       bool slowly)
 {
     uint64_t ago;
 

@@ -50,8 +50,8 @@ void agent_sense_open(agent_sense_t *sense, const char *root);
  *         four times per second
  * @return the measurements, valid until the next call.
  */
-const agent_seen_t *agent_sense_look(agent_sense_t *sense, adm_usec_t now,
-                                     bool slowly);
+const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
+                                       bool slowly);
 
 /**
  * @return the available memory in KiB, without a sample of the rest.

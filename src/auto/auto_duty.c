@@ -124,7 +124,7 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
     all.text = apr_palloc(pool, AGENT_STATE_ROOM);
     agent_state_read(setup->state_fd, all.text);
-    seen = agent_sense_look(all.sense, adm_now(), true);
+    seen = agent_sense_sample(all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
@@ -143,7 +143,7 @@ static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     tuned->before = tuned->work;
     tuned->is_looked = true;
-    agent_programs_look_at_sizes(tuned->zone->handle);
+    agent_programs_sample_sizes(tuned->zone->handle);
     if (adm_auto_look(self, tuned->zone->handle, now, &tuned->work,
                       tuned->sizes, PROGRAMS_MOST, &tuned->programs)
             == APR_SUCCESS
@@ -388,7 +388,7 @@ static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= all.next_tick;
-    const agent_seen_t *seen = agent_sense_look(all.sense, now, slowly);
+    const agent_seen_t *seen = agent_sense_sample(all.sense, now, slowly);
     uint64_t whole;
     uint32_t n;
     bool is_busy = false;

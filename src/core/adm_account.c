@@ -22,7 +22,7 @@ uint64_t adm_account_program(const adm_ticket_rec_t *ticket)
 }
 
 void adm_account_note(adm_segment_t *segment, uint32_t ticket_idx,
-                      uint64_t program, const adm_proc_took_t *usage)
+                      uint64_t program, const adm_proc_usage_t *usage)
 {
     adm_who_rec_t *rec = adm_who_at(segment, ticket_idx);
 
@@ -60,7 +60,7 @@ uint64_t adm_account_size_kb(const adm_segment_t *segment, uint32_t ticket_idx)
 }
 
 static bool copy_out(const adm_who_rec_t *rec, uint64_t program,
-                     adm_proc_took_t *usage)
+                     adm_proc_usage_t *usage)
 {
     if (program == 0 || atomic_load(&rec->taken_of) != program) {
         return false;
@@ -86,7 +86,7 @@ void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                             uint32_t ticket_idx)
 {
     uint64_t program = adm_program_known(adm_ticket_at(segment, ticket_idx));
-    adm_proc_took_t usage;
+    adm_proc_usage_t usage;
 
     if (copy_out(adm_who_at(segment, ticket_idx), program, &usage)) {
         adm_figures_account(&zone->figures, usage.peak_kb, usage.processor_usec,

@@ -19,7 +19,7 @@ uint64_t adm_account_program(const adm_ticket_rec_t *ticket);
 /** Record what a ticket's program has used so far. Only for the agent, and for
  *  the ticket's owner when the program has ended. No lock. */
 void adm_account_note(adm_segment_t *segment, uint32_t ticket_idx,
-                      uint64_t program, const adm_proc_took_t *usage);
+                      uint64_t program, const adm_proc_usage_t *usage);
 
 /** Record the current size of a program, in KiB. Only for the agent. No lock.
  *  @return false: nothing was recorded of this program yet. */

@@ -444,7 +444,7 @@ struct adm_child_t {
     pid_t pid;
     atomic_bool is_stopping;
     uint32_t blocked_max;        /* limits rec->workers_blocked and _shared */
-    atomic_uint workers_lacking; /* adm_worker_lack() */
+    atomic_uint workers_lacking; /* adm_worker_note_lacking() */
     atomic_bool accepts_no_more; /* adm_worker_accept_no_more() */
     uint32_t connection_budget;  /* adm_worker_limit_connections() */
     uint32_t server_budget;

@@ -2,7 +2,7 @@
  * Called by adm_ticket, and by the module.
  *
  * Every unlock of a zone passes on the permits of expired leases. A waiter
- * calls adm_lease_look() so that it need not rely on other processes to unlock.
+ * calls adm_lease_check() so that it need not rely on other processes to unlock.
  */
 #include "adm_layout.h"
 #include "adm_zone.h"
@@ -16,7 +16,8 @@ static adm_usec_t end_of_guard(const adm_zone_rec_t *zone, adm_usec_t now)
     return now < until && until <= now + ADM_LEASE_USEC ? until : 0;
 }
 
-adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t handle, adm_usec_t now)
+adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t handle,
+                           adm_usec_t now)
 {
     adm_segment_t *segment = child->segment;
     adm_zone_rec_t *zone = adm_zone_at(segment, handle.idx);

@@ -122,7 +122,7 @@ static uint32_t recount_flow(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t idx)
 {
     if (adm_flow_is_used(zone)) {
-        adm_flow_own_ask_locked(segment, idx);
+        adm_flow_repair_ask_locked(segment, idx);
         adm_flow_hold_locked(segment, zone, idx);
     }
     return adm_flow_cost(segment, zone, idx);
@@ -135,7 +135,7 @@ static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     uint32_t idx = adm_flow_is_used(zone) ? zone->head_idx : 0;
 
     while (idx) {
-        adm_flow_own_ask_locked(segment, idx);
+        adm_flow_repair_ask_locked(segment, idx);
         adm_flow_append_locked(segment, zone, idx);
         idx = adm_ticket_at(segment, idx)->next_idx;
     }
@@ -185,7 +185,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     zone->fresh_idx = 0;
     zone->granted_idx = 0;
     if (adm_flow_is_used(zone)) {
-        adm_flow_forget_locked(segment, zone);
+        adm_flow_clear_locked(segment, zone);
     }
     /* All chunks: a process may have been killed between claiming one and
      * raising chunks_used. */

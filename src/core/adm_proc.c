@@ -212,7 +212,7 @@ static uint64_t usec_of(const struct timeval *time)
 
 /* The system call has one more argument than the library's waitid(): the
  * usage. */
-bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
+bool adm_proc_final_usage(pid_t pid, adm_proc_usage_t *usage)
 {
     siginfo_t info = { .si_pid = 0 };
     struct rusage took;
@@ -245,8 +245,8 @@ static uint64_t peak_of(const char *root, pid_t pid)
     return line ? strtoull(line + sizeof(key) - 1, NULL, 10) : 0;
 }
 
-bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
-                    adm_proc_took_t *usage)
+bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
+                            adm_proc_usage_t *usage)
 {
     char stat[1024];
     const char *fields = read_stat(root, pid, stat, sizeof(stat));

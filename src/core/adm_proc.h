@@ -38,12 +38,12 @@ bool adm_proc_ends_now(pid_t pid, adm_usec_t seen);
 
 /** What a process used in its life, including children that it has waited
  *  for. */
-typedef struct adm_proc_took_t {
+typedef struct adm_proc_usage_t {
     uint64_t size_kb; /* current resident set; 0: it has ended */
     uint64_t peak_kb; /* largest resident set of any of them */
     uint64_t processor_usec;
     uint64_t faults; /* page faults that needed disk I/O */
-} adm_proc_took_t;
+} adm_proc_usage_t;
 
 /**
  * @return whether the system shows what the process that existed at @a seen has
@@ -52,11 +52,11 @@ typedef struct adm_proc_took_t {
  *
  * @param root  prefix of /proc; "" for the system's own
  */
-bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
-                    adm_proc_took_t *usage);
+bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
+                            adm_proc_usage_t *usage);
 
 /** @return whether @a pid is a child of the caller that has ended and was not
  *  reaped; @a usage is what it used. One system call, does not block. */
-bool adm_proc_took(pid_t pid, adm_proc_took_t *usage);
+bool adm_proc_final_usage(pid_t pid, adm_proc_usage_t *usage);
 
 #endif

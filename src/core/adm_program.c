@@ -364,11 +364,11 @@ bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival)
            && adm_proc_has_ended(pid, atomic_load(&rec->program_seen));
 }
 
-bool adm_program_took(uint64_t program, uint64_t arrival,
-                      adm_proc_took_t *usage)
+bool adm_program_final_usage(uint64_t program, uint64_t arrival,
+                             adm_proc_usage_t *usage)
 {
     uint32_t pid = adm_program_pid(program);
 
     return program >> 32 == (arrival & UINT32_MAX) && pid != ADM_PROGRAM_CLOSED
-           && adm_proc_took((pid_t)pid, usage);
+           && adm_proc_final_usage((pid_t)pid, usage);
 }

@@ -25,7 +25,7 @@ bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival);
 
 /** @return whether the ticket's program is a child of the calling process and
  *  has ended; @a usage is what it used. At most one system call. */
-bool adm_program_took(uint64_t program, uint64_t arrival,
-                      adm_proc_took_t *usage);
+bool adm_program_final_usage(uint64_t program, uint64_t arrival,
+                             adm_proc_usage_t *usage);
 
 #endif

@@ -69,7 +69,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
     adm_child_note_alive(child);
     if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
         /* An unused permit may be passed on to this ticket. */
-        adm_lease_look(child, zone, now);
+        adm_lease_check(child, zone, now);
     }
     if (!begin(rec, now)) {
         return false;
@@ -249,8 +249,8 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
 {
     end_parking(ticket);
     adm_child_note_room(ticket->child, true); /* the calling worker was idle */
-    adm_worker_lack(ticket->child,
-                    0); /* the dispatcher repeats it if need be */
+    adm_worker_note_lacking(ticket->child,
+                            0); /* the dispatcher repeats it if need be */
     /* Exceed the cap rather than waste a permit. Usually the process that
      * handed the permit over has returned a worker, or is about to. The cap is
      * exceeded by one if another request takes that worker first, or if several
@@ -411,10 +411,10 @@ static void record_usage(const adm_ticket_t *ticket)
 {
     const adm_ticket_rec_t *rec = rec_of(ticket);
     uint64_t program = atomic_load(&rec->program);
-    adm_proc_took_t usage;
+    adm_proc_usage_t usage;
 
     if (atomic_load(&rec->programs) > 0
-        && adm_program_took(program, ticket->arrival, &usage)) {
+        && adm_program_final_usage(program, ticket->arrival, &usage)) {
         adm_account_note(ticket->child->segment, ticket->idx, program, &usage);
     }
 }

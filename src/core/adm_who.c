@@ -155,7 +155,7 @@ apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     return APR_SUCCESS;
 }
 
-void adm_who_sent(const adm_ticket_t *ticket, uint32_t by)
+void adm_who_note_sent(const adm_ticket_t *ticket, uint32_t by)
 {
     adm_who_rec_t *rec = adm_who_at(ticket->child->segment, ticket->idx);
 

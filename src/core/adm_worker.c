@@ -142,7 +142,7 @@ static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
     return true;
 }
 
-void adm_worker_lack(adm_child_t *child, uint32_t count)
+void adm_worker_note_lacking(adm_child_t *child, uint32_t count)
 {
     if (atomic_load(&child->workers_lacking) != count) {
         atomic_store(&child->workers_lacking, count);

@@ -105,7 +105,7 @@ void adm_flow_settle_cost_locked(adm_segment_t *segment,
     }
 }
 
-void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
+void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
@@ -418,7 +418,7 @@ void adm_flow_drop_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-void adm_flow_forget_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
 
@@ -448,9 +448,9 @@ static bool is_within_max(const adm_flow_rec_t *flow, const adm_entry_t *entry)
     return asked.max == 0 || flow->held + most_of_key(&asked) <= asked.max;
 }
 
-adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
-                                    const adm_zone_rec_t *zone,
-                                    const adm_entry_t *entry)
+adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone,
+                                     const adm_entry_t *entry)
 {
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);

@@ -45,9 +45,9 @@ void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
  * @return ADM_ADMITTED; ADM_WAITING; ADM_FULL if the queue is full; ADM_SHARE
  *         if its key has used up its share of the queue.
  */
-adm_outcome_t adm_flow_place_locked(adm_segment_t *segment,
-                                    const adm_zone_rec_t *zone,
-                                    const adm_entry_t *entry);
+adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone,
+                                     const adm_entry_t *entry);
 
 /* Each of the following is called after the ticket's state is stored. The
  * permits beyond the first one are added to the zone's `active`, or
@@ -100,11 +100,11 @@ void adm_flow_settle_cost_locked(adm_segment_t *segment,
 uint32_t adm_flow_need(const adm_ask_rec_t *ask, uint32_t limit);
 
 /** Clear all flows. The caller derives them again. */
-void adm_flow_forget_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
+void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
 
 /** Replace the ask of a ticket that counts if it is left from an earlier ticket
  *  or corrupt, by one permit without a key. */
-void adm_flow_own_ask_locked(adm_segment_t *segment, uint32_t ticket_idx);
+void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx);
 
 /** @return whether the permits that a request asks for are free. Valid for any
  *  zone: without flows, a request asks for one permit. */

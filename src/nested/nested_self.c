@@ -210,7 +210,7 @@ static const char *header_for_backend(const request_rec *r)
     }
     for (; visit; visit = visit->next) {
         if (holds_permit(visit, first)) {
-            adm_who_sent(&visit->ticket, host_of(r));
+            adm_who_note_sent(&visit->ticket, host_of(r));
             tickets.tokens = add_word(r->pool, tickets.tokens,
                                       word_of(r, visit));
         }

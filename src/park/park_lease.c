@@ -102,7 +102,7 @@ void admission_lease_check(adm_child_t *child, adm_usec_t now)
         adm_usec_t when = watched[i].check_at;
 
         if (when <= now) {
-            when = adm_lease_look(child, watched[i].zone, now);
+            when = adm_lease_check(child, watched[i].zone, now);
         }
         if (when) {
             watched[kept].zone = watched[i].zone;

@@ -401,7 +401,7 @@ static void check_zones(adm_child_t *child, adm_usec_t now)
         admission_lease_check(child, now);
         /* If permits stay unused, blocked requests of this child must give up
          * their threads. */
-        adm_worker_lack(child, count_lacking(has_room, now));
+        adm_worker_note_lacking(child, count_lacking(has_room, now));
     }
 }
 

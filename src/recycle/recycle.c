@@ -92,7 +92,7 @@ static void child_ready(apr_pool_t *pchild, server_rec *s)
 {
     /* Even if recycling was turned off since: the turn must be freed. */
     if (admission_process_child()) {
-        recycle_take_place(admission_process_child(), adm_now());
+        recycle_return_turn(admission_process_child(), adm_now());
     }
 }
 

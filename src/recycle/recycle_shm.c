@@ -155,7 +155,7 @@ static _Atomic uint64_t *oldest_ended(adm_segment_t *segment, adm_usec_t now,
     return first;
 }
 
-void recycle_take_place(adm_child_t *child, adm_usec_t now)
+void recycle_return_turn(adm_child_t *child, adm_usec_t now)
 {
     adm_segment_t *segment = child->segment;
     _Atomic uint64_t *first;

@@ -35,7 +35,7 @@ bool recycle_take_turn(adm_child_t *child, uint32_t together, adm_usec_t now);
 
 /** Free the turn of a child that has ended: the calling child is its
  *  replacement, and ready. */
-void recycle_take_place(adm_child_t *child, adm_usec_t now);
+void recycle_return_turn(adm_child_t *child, adm_usec_t now);
 
 /** Count a child that has used up its quota, on an MPM without turns. */
 void recycle_count(adm_segment_t *segment);

@@ -84,7 +84,7 @@ static int move_on(void *unused)
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();
-    adm_who_sent(&ticket, 1);
+    adm_who_note_sent(&ticket, 1);
     NEED(adm_inherit(child, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
     return 0;
 }
@@ -112,7 +112,7 @@ static int pass_on(void *unused)
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_CONFIGURED, 1);
     adm_round(child, adm_now(), true);
     arm();
-    adm_lease_look(child, zone, adm_now() + ADM_LEASE_USEC);
+    adm_lease_check(child, zone, adm_now() + ADM_LEASE_USEC);
     return 0;
 }
 
@@ -251,7 +251,7 @@ int do_everything(void *unused)
     outcome = enter(child, zone, &ticket);
     NEED(outcome == ADM_ADMITTED || outcome == ADM_WAITING);
     if (outcome == ADM_WAITING) {
-        adm_lease_look(child, zone, adm_now() + 10 * ADM_USEC_PER_SEC);
+        adm_lease_check(child, zone, adm_now() + 10 * ADM_USEC_PER_SEC);
         wait_until(&ticket, adm_now() + 1);
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }

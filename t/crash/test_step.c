@@ -53,7 +53,7 @@ static int step_move_on(void)
     enter(victim, zone, &ticket);
     adm_inherit_name(&ticket, name);
     begin_steps();
-    adm_who_sent(&ticket, 1);
+    adm_who_note_sent(&ticket, 1);
     adm_inherit(victim, zone, name, adm_now(), &heir);
     leave(&ticket);
     leave(&heir);
@@ -111,7 +111,7 @@ static int step_pass_on(void)
     begin_steps();
     leave(&ticket);
     enter(victim, zone, &again);
-    adm_lease_look(victim, zone, adm_now() + ADM_USEC_PER_SEC);
+    adm_lease_check(victim, zone, adm_now() + ADM_USEC_PER_SEC);
     if (!adm_ticket_begin(&again, adm_now())) {
         return 1;
     }

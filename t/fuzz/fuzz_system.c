@@ -193,8 +193,8 @@ bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
     return false;
 }
 
-bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
-                    adm_proc_took_t *usage)
+bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,
+                            adm_proc_usage_t *usage)
 {
     (void)root;
     (void)pid;
@@ -203,7 +203,7 @@ bool adm_proc_takes(const char *root, pid_t pid, adm_usec_t seen,
     return false;
 }
 
-bool adm_proc_took(pid_t pid, adm_proc_took_t *usage)
+bool adm_proc_final_usage(pid_t pid, adm_proc_usage_t *usage)
 {
     (void)pid;
     (void)usage;

@@ -135,7 +135,7 @@ static void look(story_t *story, input_t *input)
     adm_view_server(segment, &server);
     adm_view_has_waiters(segment);
     adm_child_note_room(story->child, take_byte(input) % 2);
-    adm_lease_look(story->child, zone, adm_now() + ADM_USEC_PER_SEC);
+    adm_lease_check(story->child, zone, adm_now() + ADM_USEC_PER_SEC);
     adm_zone_may_log(segment, zone, take_byte(input) % ADM_OUTCOMES, adm_now(),
                      1);
 }
@@ -150,7 +150,7 @@ static void recycle(story_t *story, input_t *input)
     MUST(quota >= min && quota <= max);
     recycle_take_turn(story->child, take_byte(input) % RECYCLE_TURNS_MAX + 1u,
                       adm_now());
-    recycle_take_place(story->child, adm_now());
+    recycle_return_turn(story->child, adm_now());
     recycle_count(segment);
 }
 

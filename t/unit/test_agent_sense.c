@@ -96,13 +96,13 @@ static void remove_machine(void)
 static const agent_seen_t *look_again(void)
 {
     now += QUARTER;
-    return agent_sense_look(&sense, now, true);
+    return agent_sense_sample(&sense, now, true);
 }
 
 static void open_senses(void)
 {
     agent_sense_open(&sense, root);
-    agent_sense_look(&sense, now, true);
+    agent_sense_sample(&sense, now, true);
 }
 
 TEST(a_machine_without_groups_is_what_there_is)
@@ -353,7 +353,7 @@ TEST(a_system_without_any_of_the_files_is_survived)
     const agent_seen_t *seen;
 
     agent_sense_open(&sense, "/nowhere");
-    seen = agent_sense_look(&sense, QUARTER, true);
+    seen = agent_sense_sample(&sense, QUARTER, true);
     ck_assert_uint_ge(seen->cores, 1);
     ck_assert_uint_eq(seen->stall_permille, 0);
     ck_assert_uint_gt(seen->available_kb, 0);
@@ -399,17 +399,17 @@ TEST(programs_are_seen_to_grow_and_to_end)
     start_program(child, zone, 4000012, &hidden);
     rec = start_program(child, zone, 4000011, &ticket);
     say_program(rec, 10, 15);
-    ck_assert(agent_programs_look(9));
+    ck_assert(agent_programs_sample(9));
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 10 * 1024);
     ck_assert_uint_eq(adm_account_size_kb(segment, hidden.idx), 0);
     say_program(rec, 30, 0);
-    agent_programs_look_at_sizes(zone);
+    agent_programs_sample_sizes(zone);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 30 * 1024);
     say_program(rec, 20, 0);
-    agent_programs_look_at_sizes(zone);
+    agent_programs_sample_sizes(zone);
     leave(&ticket);
     leave(&hidden);
-    ck_assert(!agent_programs_look(9));
+    ck_assert(!agent_programs_sample(9));
     stats = stats_of(child, zone);
     account = &stats.figures.account;
     ck_assert_uint_eq(account->count, 1);
@@ -422,7 +422,7 @@ TEST(programs_are_seen_to_grow_and_to_end)
     rec = start_program(child, zone, 4000016, &ticket);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 0);
     say_program(rec, 5, 6);
-    agent_programs_look_at_sizes(zone);
+    agent_programs_sample_sizes(zone);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 5 * 1024);
     leave(&ticket);
     ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb, 36 * 1024);
@@ -453,12 +453,12 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
         }
     }
     for (n = 0; n < 4; n++) {
-        ck_assert(agent_programs_look(1));
+        ck_assert(agent_programs_sample(1));
     }
     for (n = 0; n < 4; n++) {
         ck_assert_uint_eq(adm_account_size_kb(segment, tickets[n].idx), 10 * 1024);
         leave(&tickets[n]);
     }
-    ck_assert(!agent_programs_look(1));
+    ck_assert(!agent_programs_sample(1));
     remove_machine();
 }

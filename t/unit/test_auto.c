@@ -139,7 +139,7 @@ static void enter_with_cost(uint32_t cost, adm_ticket_t *ticket)
 
 TEST(a_program_that_costs_eight_counts_as_eight)
 {
-    const adm_proc_took_t usage = { .size_kb = 800, .peak_kb = 1600 };
+    const adm_proc_usage_t usage = { .size_kb = 800, .peak_kb = 1600 };
     adm_ticket_t ticket = { .idx = 0 };
     adm_ticket_rec_t *rec;
     adm_auto_work_t work;

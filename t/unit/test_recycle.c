@@ -96,7 +96,7 @@ TEST(a_new_child_takes_the_place_of_one_that_ended)
     ck_assert_int_eq(play(take_turn_and_end, &now), 0);
     adm_round(child, adm_now(), true);
     ck_assert(!recycle_take_turn(child, 1, now + second));
-    recycle_take_place(child, now + 2 * second);
+    recycle_return_turn(child, now + 2 * second);
     ck_assert_uint_eq(away(), 0);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 2 * second);
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
@@ -107,7 +107,7 @@ TEST(a_new_child_does_not_take_the_place_of_one_that_still_lives)
     adm_child_t *ending = join(), *young = join();
 
     ck_assert(recycle_take_turn(ending, 1, second));
-    recycle_take_place(young, second);
+    recycle_return_turn(young, second);
     ck_assert_uint_eq(away(), 1);
 }
 
@@ -119,7 +119,7 @@ TEST(a_child_that_was_killed_with_its_turn_blocks_no_child)
     ck_assert_int_ne(play(take_turn_and_get_killed, &now), 0);
     ck_assert(!recycle_take_turn(child, 1, now + second));
     adm_round(child, adm_now(), true);
-    recycle_take_place(child, now + 2 * second);
+    recycle_return_turn(child, now + 2 * second);
     ck_assert(recycle_take_turn(child, 1, now + 2 * second));
 }
 
@@ -167,11 +167,11 @@ TEST(the_place_of_the_one_that_is_away_longest_is_taken_first)
     ck_assert_int_eq(play(take_turn_and_end, &first), 0);
     ck_assert_int_eq(play(take_turn_and_end, &next), 0);
     adm_round(child, adm_now(), true);
-    recycle_take_place(child, 102 * second);
+    recycle_return_turn(child, 102 * second);
     /* Takes the first place of the table again. */
     ck_assert_int_eq(play(take_turn_and_end, &last), 0);
     adm_round(child, adm_now(), true);
-    recycle_take_place(child, 104 * second);
+    recycle_return_turn(child, 104 * second);
     ck_assert_int_eq(recycle_view(segment).away_max_usec, 3 * second);
     ck_assert_uint_eq(away(), 1);
 }
@@ -188,7 +188,7 @@ TEST(a_place_without_turns_can_be_taken)
 {
     adm_child_t *child = join();
 
-    recycle_take_place(child, second);
+    recycle_return_turn(child, second);
     ck_assert_uint_eq(away(), 0);
     recycle_count(segment);
     ck_assert_uint_eq(recycled(), 1);

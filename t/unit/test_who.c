@@ -175,9 +175,9 @@ TEST(a_request_waiting_for_a_local_program_is_known)
     come(&first, "/first");
     come(&second, "/second");
     come(&waiter, "/waiter");
-    adm_who_sent(&first, 1);
+    adm_who_note_sent(&first, 1);
     ck_assert(!adm_who_all_sent(child, zone, 2, adm_now()));
-    adm_who_sent(&second, 1);
+    adm_who_note_sent(&second, 1);
     ck_assert(adm_who_all_sent(child, zone, 2, adm_now()));
     ck_assert(!adm_who_all_sent(child, zone, 1, adm_now()));
     leave(&second); /* the waiter has the permit now, and was sent nowhere */

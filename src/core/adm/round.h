@@ -53,6 +53,6 @@ adm_usec_t adm_round_next(const adm_child_t *child);
  *
  * @return when to check again; 0: there is nothing to wait for
  */
-adm_usec_t adm_lease_look(adm_child_t *child, adm_zone_t zone, adm_usec_t now);
+adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t zone, adm_usec_t now);
 
 #endif

@@ -47,7 +47,7 @@ void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who);
  *
  * @param by  number of the virtual host; not 0
  */
-void adm_who_sent(const adm_ticket_t *ticket, uint32_t by);
+void adm_who_note_sent(const adm_ticket_t *ticket, uint32_t by);
 
 /** @return whether every permit of the zone is held by a request that a virtual
  *  host other than @a by has sent to a program on this machine. Waits briefly

@@ -22,7 +22,7 @@ void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
 
 /** Note that @a count parked requests of the child hold a permit and have
  *  waited for a worker for long. Only for the dispatcher. No lock. */
-void adm_worker_lack(adm_child_t *child, uint32_t count);
+void adm_worker_note_lacking(adm_child_t *child, uint32_t count);
 
 /** @return whether the caller, which waits on a thread, must cancel its ticket:
  *  parked requests lack a worker, and the child blocks more than its limit.
