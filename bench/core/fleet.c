@@ -261,11 +261,13 @@ static void tell(void *data, const agent_fleet_news_t *news)
 
 static void start_agent(const server_t *server)
 {
-    static const engine_provider_t provider = { .open = redis_link_open,
-                                                .wait_for = redis_link_wait_for,
-                                                .work = redis_link_work,
-                                                .sync = redis_link_sync,
-                                                .close = redis_link_close };
+    static const engine_provider_t provider = {
+        .open = redis_link_open,
+        .prepare_poll = redis_link_prepare_poll,
+        .work = redis_link_work,
+        .sync = redis_link_sync,
+        .close = redis_link_close
+    };
     const agent_share_t zone = { .name = "bench",
                                  .handle = server->zone,
                                  .terms = { .limit = asked.limit,

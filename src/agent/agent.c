@@ -107,7 +107,7 @@ static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
         if (!tasks->duty) {
             return next;
         }
-        at = tasks->duty->look(self, adm_now(), is_woken);
+        at = tasks->duty->run(self, adm_now(), is_woken);
     }
 }
 
@@ -145,8 +145,8 @@ static void wait_until(adm_segment_t *segment, const agent_task_t *tasks,
     adm_usec_t left;
 
     for (; tasks->duty; tasks++) {
-        if (tasks->duty->wait_for) {
-            count += tasks->duty->wait_for(descriptors + count, &until);
+        if (tasks->duty->prepare_poll) {
+            count += tasks->duty->prepare_poll(descriptors + count, &until);
         }
     }
     if (count == 1) {

@@ -42,7 +42,7 @@ static uint64_t available_kb(void)
     return kb < UINT32_MAX ? kb : 0; /* unknown */
 }
 
-static adm_usec_t look(adm_child_t *self, adm_usec_t now, bool is_woken)
+static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     (void)is_woken;
     if (now >= next) {
@@ -53,4 +53,4 @@ static adm_usec_t look(adm_child_t *self, adm_usec_t now, bool is_woken)
     return next;
 }
 
-const agent_duty_t agent_account_duty = { .begin = begin, .look = look };
+const agent_duty_t agent_account_duty = { .begin = begin, .run = run };

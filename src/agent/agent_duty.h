@@ -27,12 +27,12 @@ typedef struct agent_duty_t {
      * Do what is due. Called at most once per tick or wake-up.
      * @return when to call again at the latest.
      */
-    adm_usec_t (*look)(adm_child_t *self, adm_usec_t now, bool is_woken);
+    adm_usec_t (*run)(adm_child_t *self, adm_usec_t now, bool is_woken);
     /**
      * Add descriptors to poll, and lower @a until if needed. NULL: none.
      * @return the number of descriptors, at most AGENT_DESCRIPTORS.
      */
-    unsigned (*wait_for)(struct pollfd *descriptors, adm_usec_t *until);
+    unsigned (*prepare_poll)(struct pollfd *descriptors, adm_usec_t *until);
     /** Store or return the duty's data when the agent ends. NULL: none. */
     void (*end)(adm_child_t *self, adm_usec_t now);
 } agent_duty_t;

@@ -116,14 +116,14 @@ static bool is_idle(uint32_t chunk)
 bool agent_programs_sample(uint32_t most)
 {
     uint32_t tickets = adm_chunks_used(all.segment) * ADM_CHUNK_TICKETS;
-    uint32_t looked, count = 0;
+    uint32_t seen, count = 0;
 
-    for (looked = 0; looked < tickets && count < most; looked++) {
+    for (seen = 0; seen < tickets && count < most; seen++) {
         uint32_t at = all.cursor++ % tickets;
 
         if (at % ADM_CHUNK_TICKETS == 0 && is_idle(at / ADM_CHUNK_TICKETS)) {
             all.cursor += ADM_CHUNK_TICKETS - 1;
-            looked += ADM_CHUNK_TICKETS - 1;
+            seen += ADM_CHUNK_TICKETS - 1;
             continue;
         }
         count += sample(at + 1, false);

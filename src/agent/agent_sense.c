@@ -271,10 +271,10 @@ const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
         sample_events(sense);
         sense->processed_at = now;
     }
-    ago = now > sense->looked_at ? (uint64_t)(now - sense->looked_at) : 1;
+    ago = now > sense->sampled_at ? (uint64_t)(now - sense->sampled_at) : 1;
     sample_memory(sense);
     sample_stalls(sense, ago);
-    sense->looked_at = now;
+    sense->sampled_at = now;
     if (!sense->has_looked) {
         /* The first sample covers the time since boot. */
         sense->has_looked = true;

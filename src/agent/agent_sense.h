@@ -31,7 +31,7 @@ typedef struct agent_sense_t {
 
     /* State of the last sample. */
     bool has_looked;
-    adm_usec_t looked_at;    /* memory sampled at */
+    adm_usec_t sampled_at;   /* memory sampled at */
     adm_usec_t processed_at; /* CPUs and events sampled at */
     uint64_t stalled_usec;
     uint64_t busy_ticks, all_ticks;

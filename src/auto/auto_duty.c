@@ -41,7 +41,7 @@ typedef struct tuned_t {
     adm_auto_work_t work, before;  /* of this sample, of the previous one */
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
     uint32_t programs;             /* entries in sizes */
-    adm_usec_t looked_at;
+    adm_usec_t sampled_at;
     bool is_looked;    /* sampled in this pass */
     bool is_due;       /* limit stored, but permits not granted yet */
     agent_kept_t kept; /* line in the file; limit and need 0: none */
@@ -147,7 +147,7 @@ static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     if (adm_auto_look(self, tuned->zone->handle, now, &tuned->work,
                       tuned->sizes, PROGRAMS_MOST, &tuned->programs)
             == APR_SUCCESS
-        && tuned->looked_at == 0) {
+        && tuned->sampled_at == 0) {
         tuned->before = tuned->work; /* the first sample has no predecessor */
     }
 }
@@ -257,7 +257,7 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
         .service_square_ms2 = work->service_square_msec2
                               - before->service_square_msec2,
         .waited_permille = adm_permille(work->queued_usec - before->queued_usec,
-                                        (uint64_t)(now - tuned->looked_at)),
+                                        (uint64_t)(now - tuned->sampled_at)),
         .rss_kb = tuned->sizes,
         .programs = tuned->programs,
         .cores = seen->cores,
@@ -288,7 +288,7 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
     limit = tuned->zone->is_dry
                 ? law_tune_estimate(&tuned->law, &rules, &sample)
                 : law_tune(&tuned->law, &rules, &sample);
-    tuned->looked_at = now;
+    tuned->sampled_at = now;
     adm_auto_write(self->segment, tuned->zone->handle, &tuned->law,
                    law_tune_safe(&tuned->law, &rules), now);
     if (limit != sample.limit || tuned->is_due) {
@@ -447,5 +447,5 @@ static void end(adm_child_t *self, adm_usec_t now)
 }
 
 const agent_duty_t agent_tune_duty = { .begin = begin,
-                                       .look = tune,
+                                       .run = tune,
                                        .end = end };

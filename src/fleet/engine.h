@@ -60,7 +60,7 @@ typedef struct engine_setup_t {
     engine_ears_t ears;
 } engine_setup_t;
 
-/** Maximum number of descriptors that wait_for() returns. */
+/** Maximum number of descriptors that prepare_poll() returns. */
 #define ENGINE_DESCRIPTORS 2
 
 typedef struct engine_provider_t {
@@ -76,8 +76,8 @@ typedef struct engine_provider_t {
     /** Fill @a descriptors for poll().
      *  @param wake_at  set to the latest time for the next work()
      *  @return the number of descriptors, at most ENGINE_DESCRIPTORS. */
-    unsigned (*wait_for)(engine_t *engine, struct pollfd *descriptors,
-                         int64_t *wake_at);
+    unsigned (*prepare_poll)(engine_t *engine, struct pollfd *descriptors,
+                             int64_t *wake_at);
     /** Connect, read, write and check timeouts. Called after each wait. */
     void (*work)(engine_t *engine, int64_t now);
     /** Send a zone's sync. @return false if it cannot be sent. */

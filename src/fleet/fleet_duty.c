@@ -329,7 +329,7 @@ static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
     return now + (next - leases);
 }
 
-static unsigned wait_for(struct pollfd *descriptors, adm_usec_t *until)
+static unsigned prepare_poll(struct pollfd *descriptors, adm_usec_t *until)
 {
     adm_usec_t wake_at;
     unsigned count;
@@ -337,7 +337,8 @@ static unsigned wait_for(struct pollfd *descriptors, adm_usec_t *until)
     if (!all.setup) {
         return 0;
     }
-    count = all.setup->provider->wait_for(all.engine, descriptors, &wake_at);
+    count = all.setup->provider->prepare_poll(all.engine, descriptors,
+                                              &wake_at);
     wake_at += adm_now() - adm_clock_of_leases();
     *until = wake_at < *until ? wake_at : *until;
     return count;
@@ -412,5 +413,5 @@ static void end(adm_child_t *self, adm_usec_t now)
 }
 
 const agent_duty_t agent_fleet_duty = {
-    .begin = begin, .look = lease, .wait_for = wait_for, .end = end
+    .begin = begin, .run = lease, .prepare_poll = prepare_poll, .end = end
 };

@@ -13,13 +13,15 @@ static const char *shown(const engine_address_t *address)
     return address->shown;
 }
 
-static const engine_provider_t provider = { .parse = redis_address_parse,
-                                            .shown = shown,
-                                            .open = redis_link_open,
-                                            .wait_for = redis_link_wait_for,
-                                            .work = redis_link_work,
-                                            .sync = redis_link_sync,
-                                            .close = redis_link_close };
+static const engine_provider_t provider = {
+    .parse = redis_address_parse,
+    .shown = shown,
+    .open = redis_link_open,
+    .prepare_poll = redis_link_prepare_poll,
+    .work = redis_link_work,
+    .sync = redis_link_sync,
+    .close = redis_link_close
+};
 
 /* Erase the passwords in children, which run other modules' code, such as mod_php.
  * The agent, which needs the passwords, does not run this hook. */

@@ -506,16 +506,16 @@ static void no_later_than(int64_t at, int64_t *wake_at)
     }
 }
 
-unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
-                             int64_t *wake_at)
+unsigned redis_link_prepare_poll(engine_t *engine, struct pollfd *descriptors,
+                                 int64_t *wake_at)
 {
     uint32_t n;
 
     *wake_at = INT64_MAX;
     if (!is_connected(engine)) {
         if (engine->sentinel.socket.context) {
-            return redis_sentinel_wait_for(&engine->sentinel, descriptors,
-                                           wake_at);
+            return redis_sentinel_prepare_poll(&engine->sentinel, descriptors,
+                                               wake_at);
         }
         *wake_at = engine->next_try;
         return 0;
@@ -529,8 +529,8 @@ unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
                                       : engine->echo_at + ECHO_USEC,
                       wake_at);
     }
-    descriptors[0] = redis_socket_wait_for(&engine->commands);
-    descriptors[1] = redis_socket_wait_for(&engine->pushes);
+    descriptors[0] = redis_socket_pollfd(&engine->commands);
+    descriptors[1] = redis_socket_pollfd(&engine->pushes);
     return 2;
 }
 

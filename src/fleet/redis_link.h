@@ -13,8 +13,8 @@
 
 engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup);
 
-unsigned redis_link_wait_for(engine_t *engine, struct pollfd *descriptors,
-                             int64_t *wake_at);
+unsigned redis_link_prepare_poll(engine_t *engine, struct pollfd *descriptors,
+                                 int64_t *wake_at);
 
 void redis_link_work(engine_t *engine, int64_t now);
 

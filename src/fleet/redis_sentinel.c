@@ -85,8 +85,9 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
     return REDIS_SENTINEL_ASKS;
 }
 
-unsigned redis_sentinel_wait_for(const redis_sentinel_t *sentinel,
-                                 struct pollfd *descriptor, int64_t *wake_at)
+unsigned redis_sentinel_prepare_poll(const redis_sentinel_t *sentinel,
+                                     struct pollfd *descriptor,
+                                     int64_t *wake_at)
 {
     if (!sentinel->socket.context) {
         return 0;
@@ -94,6 +95,6 @@ unsigned redis_sentinel_wait_for(const redis_sentinel_t *sentinel,
     if (sentinel->deadline < *wake_at) {
         *wake_at = sentinel->deadline;
     }
-    *descriptor = redis_socket_wait_for(&sentinel->socket);
+    *descriptor = redis_socket_pollfd(&sentinel->socket);
     return 1;
 }

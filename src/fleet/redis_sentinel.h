@@ -35,7 +35,8 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
 
 /** Fill @a descriptor for poll(), and lower @a wake_at to the deadline.
  *  @return the number of descriptors: 0 or 1. */
-unsigned redis_sentinel_wait_for(const redis_sentinel_t *sentinel,
-                                 struct pollfd *descriptor, int64_t *wake_at);
+unsigned redis_sentinel_prepare_poll(const redis_sentinel_t *sentinel,
+                                     struct pollfd *descriptor,
+                                     int64_t *wake_at);
 
 #endif

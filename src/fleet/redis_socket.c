@@ -110,7 +110,7 @@ static short events_of(const redis_socket_t *socket)
                          | (context->obuf && *context->obuf ? POLLOUT : 0));
 }
 
-struct pollfd redis_socket_wait_for(const redis_socket_t *socket)
+struct pollfd redis_socket_pollfd(const redis_socket_t *socket)
 {
     return (struct pollfd){ .fd = socket->context->fd,
                             .events = events_of(socket) };
@@ -147,7 +147,7 @@ const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
                               void *data, char why[REDIS_SOCKET_WHY])
 {
     redisContext *context = socket->context;
-    struct pollfd now = redis_socket_wait_for(socket);
+    struct pollfd now = redis_socket_pollfd(socket);
     const char *error = NULL;
     int is_done = 0;
 

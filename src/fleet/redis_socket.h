@@ -35,7 +35,7 @@ const char *redis_socket_dial(redis_socket_t *socket,
 void redis_socket_hang_up(redis_socket_t *socket);
 
 /** @return the descriptor and its events, for poll(). */
-struct pollfd redis_socket_wait_for(const redis_socket_t *socket);
+struct pollfd redis_socket_pollfd(const redis_socket_t *socket);
 
 /** Read and write as far as that does not block; pass replies to @a take.
  *  @return an error that ends the connection, possibly stored in @a why, or NULL. */

@@ -92,7 +92,7 @@ static adm_usec_t call(void)
 {
     adm_usec_t now = adm_now();
 
-    return agent_fleet_duty.look(child, now, true) - now;
+    return agent_fleet_duty.run(child, now, true) - now;
 }
 
 /* The engine does not hear that less is promised, and is told again and again. */

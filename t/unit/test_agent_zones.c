@@ -169,7 +169,7 @@ static void end_one(int n)
 static void look(void)
 {
     now += 50 * ADM_USEC_PER_MSEC;
-    agent_tune_duty.look(agent, now, true);
+    agent_tune_duty.run(agent, now, true);
 }
 
 static void end(void)
