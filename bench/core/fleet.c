@@ -253,7 +253,7 @@ static void begin_source(source_t *source, server_t *server, unsigned n)
 
 /* ---- its agent --------------------------------------------------------------- */
 
-static void tell(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const agent_fleet_news_t *news)
 {
     (void)data;
     (void)news;
@@ -282,7 +282,7 @@ static void start_agent(const server_t *server)
                             .zones = &zone,
                             .count = 1,
                             .id_fd = -1,
-                            .tell = tell };
+                            .log_event = log_event };
     const agent_task_t tasks[] = { { &agent_fleet_duty, &fleet },
                                    { NULL, NULL } };
     pid_t parent = getpid();

@@ -36,7 +36,7 @@ static agent_zone_t describe(const admission_zone_t *zone)
 
 /* ---- log -------------------------------------------------------------------- */
 
-static void tell(void *data, const agent_news_t *news)
+static void log_event(void *data, const agent_news_t *news)
 {
     server_rec *s = data;
 
@@ -54,7 +54,7 @@ static void tell(void *data, const agent_news_t *news)
                  news->before, news->now, news->reason, news->sentence);
 }
 
-static void tell_missing(void *data, const char *words)
+static void log_missing(void *data, const char *words)
 {
     ap_log_error(
         APLOG_MARK, APLOG_INFO, 0, (server_rec *)data,
@@ -82,8 +82,8 @@ static void *setup(apr_pool_t *p, server_rec *s)
     tuned->zones = (agent_zone_t *)found->elts;
     tuned->count = (uint32_t)found->nelts;
     tuned->state_fd = -1;
-    tuned->tell = tell;
-    tuned->tell_missing = tell_missing;
+    tuned->log_event = log_event;
+    tuned->log_missing = log_missing;
     tuned->data = s;
     return tuned;
 }

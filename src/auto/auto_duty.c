@@ -45,8 +45,8 @@ typedef struct tuned_t {
     bool is_looked;    /* sampled in this pass */
     bool is_due;       /* limit stored, but permits not granted yet */
     agent_kept_t kept; /* line in the file; limit and need 0: none */
-    uint32_t told_limit;
-    uint32_t told_brakes;
+    uint32_t logged_limit;
+    uint32_t logged_brakes;
     _Atomic adm_usec_t next_tell;
     _Atomic adm_usec_t next_tell_brake;
 } tuned_t;
@@ -101,8 +101,8 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
     recall(self, tuned, seen);
-    tuned->told_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
-    tuned->told_brakes = tuned->law.brake.times;
+    tuned->logged_limit = limit == ADM_LIMIT_NONE ? zone->min : limit;
+    tuned->logged_brakes = tuned->law.brake.times;
 }
 
 static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
@@ -130,8 +130,8 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
     all.next_write = adm_now() + WRITE_USEC;
-    if (*agent_sense_missing(all.sense) && setup->tell_missing) {
-        setup->tell_missing(setup->data, agent_sense_missing(all.sense));
+    if (*agent_sense_missing(all.sense) && setup->log_missing) {
+        setup->log_missing(setup->data, agent_sense_missing(all.sense));
     }
 }
 
@@ -298,29 +298,29 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
 
 /* ---- log -------------------------------------------------------------------------- */
 
-static void tell(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
+static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     uint32_t brakes = tuned->law.brake.times;
-    bool has_braked = brakes != tuned->told_brakes;
+    bool has_braked = brakes != tuned->logged_brakes;
     _Atomic adm_usec_t *next = has_braked ? &tuned->next_tell_brake
                                           : &tuned->next_tell;
     agent_news_t news = { .zone = tuned->zone,
                           .before = has_braked ? tuned->law.brake.before
-                                               : tuned->told_limit,
+                                               : tuned->logged_limit,
                           .now = tuned->law.limit,
                           .has_braked = has_braked };
     adm_auto_t shown;
 
-    if ((news.now == news.before && !has_braked) || !all.setup->tell
+    if ((news.now == news.before && !has_braked) || !all.setup->log_event
         || !adm_due(next, now, TELL_USEC)) {
         return;
     }
     adm_auto_view(self->segment, tuned->zone->handle, now, &shown);
     news.reason = adm_auto_reason(&shown);
     adm_auto_sentence(&shown, news.now, news.sentence);
-    tuned->told_limit = news.now;
-    tuned->told_brakes = brakes;
-    all.setup->tell(all.setup->data, &news);
+    tuned->logged_limit = news.now;
+    tuned->logged_brakes = brakes;
+    all.setup->log_event(all.setup->data, &news);
 }
 
 /* ---- the state file --------------------------------------------------------------- */
@@ -404,7 +404,7 @@ static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
     for (n = 0; n < all.count; n++) {
         if (all.zones[n].is_looked) {
             decide(self, n, seen, whole, now);
-            tell(self, &all.zones[n], now);
+            log_event(self, &all.zones[n], now);
         }
     }
     if (slowly) {

@@ -31,9 +31,9 @@ typedef struct agent_tune_setup_t {
     uint32_t count;
     int state_fd; /* AdmissionStateFile, open for reading and writing;
                    * -1: none */
-    void (*tell)(void *data, const agent_news_t *news);
-    void (*tell_missing)(void *data,
-                         const char *words); /* unreadable system files */
+    void (*log_event)(void *data, const agent_news_t *news);
+    void (*log_missing)(void *data,
+                        const char *words); /* unreadable system files */
     void *data;
 } agent_tune_setup_t;
 

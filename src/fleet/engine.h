@@ -3,7 +3,8 @@
  *
  * The agent runs an engine. It has one thread and one poll loop, so no function
  * may block for longer than a system call. At most one sync per zone is on its
- * way. docs/dev/fleet.md has the rules for engines.
+ * way. Times are microseconds of the clock of leases (adm_clock_of_leases()), unless
+ * they end in _msec. docs/dev/fleet.md has the rules for engines.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -25,7 +26,7 @@ typedef struct engine_address_t engine_address_t;
 typedef struct engine_t engine_t;
 
 /** Callbacks of an engine. It calls them only from within work(). */
-typedef struct engine_ears_t {
+typedef struct engine_callbacks_t {
     void *data;
     /** A zone can sync now. Earlier syncs get no reply any more.
      *  @param is_new_run   the engine is another one, or was restarted (R8)
@@ -49,7 +50,7 @@ typedef struct engine_ears_t {
     /** Push: a message of the connected run that is not a reply. */
     void (*pushed)(void *data, uint32_t zone, const law_fleet_push_t *push,
                    int64_t now);
-} engine_ears_t;
+} engine_callbacks_t;
 
 /** Argument of open(). Must not change or move while the engine is open. */
 typedef struct engine_setup_t {
@@ -57,7 +58,7 @@ typedef struct engine_setup_t {
     law_fleet_self_t self;
     const char *const *zones; /* names; the index is the zone's number here */
     uint32_t count;
-    engine_ears_t ears;
+    engine_callbacks_t callbacks;
 } engine_setup_t;
 
 /** Maximum number of descriptors that prepare_poll() returns. */
@@ -78,7 +79,7 @@ typedef struct engine_provider_t {
      *  @return the number of descriptors, at most ENGINE_DESCRIPTORS. */
     unsigned (*prepare_poll)(engine_t *engine, struct pollfd *descriptors,
                              int64_t *wake_at);
-    /** Connect, read, write and check timeouts. Called after each wait. */
+    /** Connect, read, write and check timeouts. Called after each poll(). */
     void (*work)(engine_t *engine, int64_t now);
     /** Send a zone's sync. @return false if it cannot be sent. */
     bool (*sync)(engine_t *engine, uint32_t zone, const law_fleet_sync_t *sync);

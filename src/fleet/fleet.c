@@ -28,7 +28,7 @@ APLOG_USE_MODULE(admission);
 static server_rec *logger; /* the main server, for its log */
 static admission_fleet_t terms;
 
-static void tell_of_engine(const agent_fleet_news_t *news)
+static void log_engine_event(const agent_fleet_news_t *news)
 {
     const char *address = terms.provider->shown(terms.address);
 
@@ -48,7 +48,7 @@ static void tell_of_engine(const agent_fleet_news_t *news)
         address, news->why, admission_fleet_fallback_name(terms.fallback));
 }
 
-static void tell_of_servers(const agent_fleet_news_t *news)
+static void log_servers_event(const agent_fleet_news_t *news)
 {
     const char *zone = news->zone;
 
@@ -89,12 +89,12 @@ static void tell_of_servers(const agent_fleet_news_t *news)
     }
 }
 
-static void tell(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const agent_fleet_news_t *news)
 {
     switch (news->event) {
     case AGENT_FLEET_CONNECTED:
     case AGENT_FLEET_LOST:
-        tell_of_engine(news);
+        log_engine_event(news);
         break;
     case AGENT_FLEET_REFUSED:
         ap_log_error(
@@ -118,7 +118,7 @@ static void tell(void *data, const agent_fleet_news_t *news)
                      "zone %s: this server has a share again", news->zone);
         break;
     default:
-        tell_of_servers(news);
+        log_servers_event(news);
         break;
     }
 }
@@ -186,7 +186,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     fleet->zones = (agent_share_t *)found->elts;
     fleet->count = (uint32_t)found->nelts;
     fleet->id_fd = -1;
-    fleet->tell = tell;
+    fleet->log_event = log_event;
     return fleet;
 }
 
@@ -400,8 +400,8 @@ static void write_json(request_rec *r, apr_pool_t *p,
     uint32_t i;
 
     if (!zone->is_shared
-        || !adm_engine_who(admission_process_segment(), zone->handle, &who,
-                           &age)) {
+        || !adm_engine_servers(admission_process_segment(), zone->handle, &who,
+                               &age)) {
         return;
     }
     ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",

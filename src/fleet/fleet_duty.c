@@ -41,28 +41,28 @@ static struct {
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
-    apr_pool_t *pool;        /* of the engine; cleared when the id changes */
-    bool has_told_connected; /* and no loss was logged since */
-    bool is_doubled;         /* another server uses this server's id */
-    adm_usec_t rename_at;    /* earliest time to take another id */
+    apr_pool_t *pool;          /* of the engine; cleared when the id changes */
+    bool has_logged_connected; /* and no loss was logged since */
+    bool is_doubled;           /* another server uses this server's id */
+    adm_usec_t rename_at;      /* earliest time to take another id */
     _Atomic adm_usec_t
         next[AGENT_FLEET_EVENTS]; /* earliest time to log the event again */
 } all;
 
 /* ---- log -------------------------------------------------------------------- */
 
-static void tell(const agent_fleet_news_t *news)
+static void log_event(const agent_fleet_news_t *news)
 {
-    all.setup->tell(all.setup->data, news);
+    all.setup->log_event(all.setup->data, news);
 }
 
 /* @return whether it was logged. */
-static bool tell_rarely(const agent_fleet_news_t *news)
+static bool log_rarely(const agent_fleet_news_t *news)
 {
     if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
         return false;
     }
-    tell(news);
+    log_event(news);
     return true;
 }
 
@@ -86,11 +86,11 @@ static void parted(void *data, uint32_t zone)
 static void connected(void *data, bool is_other_run)
 {
     (void)data;
-    if (!all.has_told_connected) {
-        tell(&(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
-                                    .number = is_other_run });
+    if (!all.has_logged_connected) {
+        log_event(&(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
+                                         .number = is_other_run });
     }
-    all.has_told_connected = true;
+    all.has_logged_connected = true;
     adm_engine_count(all.self, ADM_ENGINE_CONNECT);
 }
 
@@ -98,9 +98,9 @@ static void lost(void *data, const char *why)
 {
     (void)data;
     adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    if (tell_rarely(
+    if (log_rarely(
             &(agent_fleet_news_t){ .event = AGENT_FLEET_LOST, .why = why })) {
-        all.has_told_connected = false;
+        all.has_logged_connected = false;
     }
 }
 
@@ -108,9 +108,9 @@ static void refused(void *data, uint32_t zone, const char *why)
 {
     (void)data;
     adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    tell_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_REFUSED,
-                                       .zone = all.zones[zone].zone->name,
-                                       .why = why });
+    log_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_REFUSED,
+                                      .zone = all.zones[zone].zone->name,
+                                      .why = why });
 }
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
@@ -119,22 +119,22 @@ static void apply(const shared_t *shared, const law_fleet_share_t *share)
     adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
 }
 
-static void tell_of(agent_fleet_event_t event, const shared_t *shared,
-                    uint32_t number, uint32_t limit)
+static void log_about(agent_fleet_event_t event, const shared_t *shared,
+                      uint32_t number, uint32_t limit)
 {
-    tell_rarely(&(agent_fleet_news_t){ .event = event,
-                                       .zone = shared->zone->name,
-                                       .number = number,
-                                       .limit = limit });
+    log_rarely(&(agent_fleet_news_t){ .event = event,
+                                      .zone = shared->zone->name,
+                                      .number = number,
+                                      .limit = limit });
 }
 
 static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 {
     if (reply->limit < shared->terms.limit) {
-        tell_of(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
+        log_about(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
     }
     if (reply->reserved > reply->limit && reply->learning_msec == 0) {
-        tell_of(AGENT_FLEET_OVER, shared, reply->reserved, reply->limit);
+        log_about(AGENT_FLEET_OVER, shared, reply->reserved, reply->limit);
     }
 }
 
@@ -143,21 +143,21 @@ static void count(shared_t *shared, const law_fleet_reply_t *reply,
                   const law_fleet_who_t *who, int64_t now)
 {
     adm_engine_count_sync(all.self, now - shared->law.sent_at);
-    if (reply->answer == LAW_FLEET_LATE) {
+    if (reply->status == LAW_FLEET_LATE) {
         adm_engine_count(all.self, ADM_ENGINE_LATE);
-        tell_of(AGENT_FLEET_LATE, shared, 0, 0);
+        log_about(AGENT_FLEET_LATE, shared, 0, 0);
     }
-    else if (reply->answer == LAW_FLEET_STALE) {
+    else if (reply->status == LAW_FLEET_STALE) {
         adm_engine_count(all.self, ADM_ENGINE_STALE);
-        tell_of(AGENT_FLEET_DOUBLED, shared, 0, 0);
+        log_about(AGENT_FLEET_DOUBLED, shared, 0, 0);
         all.is_doubled = true;
     }
-    else if (reply->answer == LAW_FLEET_OK) {
+    else if (reply->status == LAW_FLEET_OK) {
         check_limits(shared, reply);
     }
     if (who->count > 0) {
         shared->who_at = now;
-        adm_engine_note_who(all.self, shared->zone->handle, who);
+        adm_engine_note_servers(all.self, shared->zone->handle, who);
     }
 }
 
@@ -170,7 +170,8 @@ static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
     (void)data;
     count(shared, reply, who, now);
     if (!all.is_doubled
-        && law_fleet_hear(&shared->law, &shared->terms, reply, now, &share)) {
+        && law_fleet_accept_reply(&shared->law, &shared->terms, reply, now,
+                                  &share)) {
         apply(shared, &share);
         adm_fleet_note(all.self, shared->zone->handle, reply);
     }
@@ -185,8 +186,8 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
     (void)data;
     adm_engine_count(all.self, ADM_ENGINE_PUSH);
     if (!all.is_doubled
-        && law_fleet_hear_push(&shared->law, &shared->terms, push, now,
-                               &share)) {
+        && law_fleet_accept_push(&shared->law, &shared->terms, push, now,
+                                 &share)) {
         apply(shared, &share);
     }
 }
@@ -199,9 +200,9 @@ static void note_lease(shared_t *shared)
                                            shared->zone->handle);
 
     if (has_lapsed != shared->has_lapsed) {
-        tell(&(agent_fleet_news_t){ .event = has_lapsed ? AGENT_FLEET_LAPSED
-                                                        : AGENT_FLEET_LEASED,
-                                    .zone = shared->zone->name });
+        log_event(&(agent_fleet_news_t){
+            .event = has_lapsed ? AGENT_FLEET_LAPSED : AGENT_FLEET_LEASED,
+            .zone = shared->zone->name });
     }
     shared->has_lapsed = has_lapsed;
 }
@@ -220,7 +221,7 @@ static void choose_hold(shared_t *shared)
     shared->terms.hold_usec = hold > HOLD_LEAST_USEC ? hold : HOLD_LEAST_USEC;
 }
 
-static bool can_tell(const shared_t *shared)
+static bool can_sync(const shared_t *shared)
 {
     return shared->is_joined && shared->law.sent_at == 0;
 }
@@ -231,13 +232,14 @@ static bool can_tell(const shared_t *shared)
  * agent only then. */
 static apr_status_t promise(shared_t *shared, adm_usec_t now)
 {
-    bool tells = can_tell(shared), is_tight = tells && shared->law.is_tight;
+    bool can_send = can_sync(shared),
+         is_tight = can_send && shared->law.is_tight;
     apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
                                         LAW_FLEET_AS_BEFORE, is_tight,
                                         adm_now(), &shared->work);
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
 
-    if (rv == APR_SUCCESS && tells && keep < shared->work.share
+    if (rv == APR_SUCCESS && can_send && keep < shared->work.share
         && shared->work.active < shared->work.share) {
         rv = adm_fleet_promise(all.self, shared->zone->handle, keep, is_tight,
                                adm_now(), &shared->work);
@@ -269,7 +271,7 @@ static adm_usec_t check_zone(uint32_t n, adm_usec_t now)
     if (!shared->is_joined) {
         return now + RETRY_USEC;
     }
-    law_fleet_tell(&shared->law, terms, &shared->work, false, now, &sync);
+    law_fleet_fill_sync(&shared->law, terms, &shared->work, false, now, &sync);
     sync.asks_who = now - shared->who_at >= WHO_USEC;
     if (!all.setup->provider->sync(all.engine, n, &sync)) {
         law_fleet_lost(&shared->law);
@@ -361,7 +363,7 @@ static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
         return;
     }
     all.self = self;
-    all.has_told_connected = all.is_doubled = false;
+    all.has_logged_connected = all.is_doubled = false;
     all.rename_at = 0;
     memset(all.next, 0, sizeof(all.next));
     apr_pool_create(&all.pool, pool);
@@ -378,13 +380,13 @@ static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
     all.engine_setup = (engine_setup_t){ .address = fleet->address,
                                          .zones = names,
                                          .count = fleet->count,
-                                         .ears = { .joined = joined,
-                                                   .parted = parted,
-                                                   .connected = connected,
-                                                   .lost = lost,
-                                                   .refused = refused,
-                                                   .replied = replied,
-                                                   .pushed = pushed } };
+                                         .callbacks = { .joined = joined,
+                                                        .parted = parted,
+                                                        .connected = connected,
+                                                        .lost = lost,
+                                                        .refused = refused,
+                                                        .replied = replied,
+                                                        .pushed = pushed } };
     apr_cpystrn(all.engine_setup.self.name, fleet->name, LAW_FLEET_NAME);
     open_engine();
 }
@@ -398,12 +400,12 @@ static void end(adm_child_t *self, adm_usec_t now)
         shared_t *shared = &all.zones[n];
         law_fleet_sync_t sync;
 
-        if (can_tell(shared)
+        if (can_sync(shared)
             && adm_fleet_promise(self, shared->zone->handle, 0, false, now,
                                  &shared->work)
                    == APR_SUCCESS) {
-            law_fleet_tell(&shared->law, &shared->terms, &shared->work, true,
-                           leases, &sync);
+            law_fleet_fill_sync(&shared->law, &shared->terms, &shared->work,
+                                true, leases, &sync);
             all.setup->provider->sync(all.engine, n, &sync);
         }
     }

@@ -47,7 +47,7 @@ typedef struct agent_fleet_t {
     const agent_share_t *zones;
     uint32_t count;
     int id_fd; /* file with this server's id, open for writing; -1: none */
-    void (*tell)(void *data, const agent_fleet_news_t *news);
+    void (*log_event)(void *data, const agent_fleet_news_t *news);
     void *data;
 } agent_fleet_t;
 

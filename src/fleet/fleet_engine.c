@@ -66,8 +66,8 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 
 /* ---- the servers that share a limit -------------------------------------------- */
 
-void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
-                         const law_fleet_who_t *who)
+void adm_engine_note_servers(adm_child_t *self, adm_zone_t zone,
+                             const law_fleet_who_t *who)
 {
     fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
@@ -81,8 +81,8 @@ void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
     atomic_fetch_add(&rec->who_sequence, 1);
 }
 
-bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
-                    law_fleet_who_t *who, adm_usec_t *age_usec)
+bool adm_engine_servers(const adm_segment_t *segment, adm_zone_t zone,
+                        law_fleet_who_t *who, adm_usec_t *age_usec)
 {
     const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     unsigned before;

@@ -18,7 +18,7 @@ void adm_engine_count(adm_child_t *self, adm_engine_event_t event);
 void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec);
 
 /** Store the list of the servers that share a zone's limit. */
-void adm_engine_note_who(adm_child_t *self, adm_zone_t zone,
-                         const law_fleet_who_t *who);
+void adm_engine_note_servers(adm_child_t *self, adm_zone_t zone,
+                             const law_fleet_who_t *who);
 
 #endif

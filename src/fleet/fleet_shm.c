@@ -156,7 +156,7 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
 {
     fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
-    if (!rec || reply->answer != LAW_FLEET_OK) {
+    if (!rec || reply->status != LAW_FLEET_OK) {
         return;
     }
     atomic_store(&rec->limit, reply->limit);

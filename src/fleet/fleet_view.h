@@ -87,8 +87,8 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown);
  *
  * @param age_usec  set to the age of the list
  * @return false if there is no list, or it is being written. */
-bool adm_engine_who(const adm_segment_t *segment, adm_zone_t zone,
-                    law_fleet_who_t *who, adm_usec_t *age_usec);
+bool adm_engine_servers(const adm_segment_t *segment, adm_zone_t zone,
+                        law_fleet_who_t *who, adm_usec_t *age_usec);
 
 /** Copy a zone's share. No lock; the values can be anything. */
 void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,

@@ -42,7 +42,7 @@ void law_fleet_connected(law_fleet_t *fleet, bool is_new_run,
 {
     if (is_new_run) {
         fleet->gen = 0;
-        fleet->has_heard = false;
+        fleet->has_reply = false;
     }
     fleet->engine_msec = engine_msec;
     fleet->engine_at = now;
@@ -87,15 +87,15 @@ static uint32_t want(const law_fleet_work_t *work)
     return most(least(sum, work->most), work->active);
 }
 
-static bool is_told(const law_fleet_t *fleet, const law_fleet_work_t *work)
+static bool is_reported(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
-    return promise(work) == fleet->told_has && want(work) == fleet->told_want
-           && (work->queued != 0) == (fleet->told_queued != 0);
+    return promise(work) == fleet->sent_has && want(work) == fleet->sent_want
+           && (work->queued != 0) == (fleet->sent_queued != 0);
 }
 
 static int64_t gap(const law_fleet_t *fleet, const law_fleet_work_t *work)
 {
-    unsigned futile = is_told(fleet, work) ? fleet->futile : 0;
+    unsigned futile = is_reported(fleet, work) ? fleet->futile : 0;
     int64_t wait = futile < FUTILE_MOST ? GAP_USEC << futile : PACE_USEC;
 
     return wait < PACE_USEC ? wait : PACE_USEC;
@@ -107,9 +107,9 @@ static bool has_news(const law_fleet_t *fleet, const law_fleet_work_t *work)
     bool is_full = work->active >= work->share;
 
     return promise(work) < fleet->granted
-           || (work->queued && is_full && !fleet->told_queued)
+           || (work->queued && is_full && !fleet->sent_queued)
            || (work->queued && is_full && !fleet->is_short
-               && want(work) > fleet->told_want);
+               && want(work) > fleet->sent_want);
 }
 
 int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
@@ -120,7 +120,7 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     if (fleet->sent_at != 0) {
         return now + terms->lease_usec; /* the engine's timeout is shorter */
     }
-    if (work->queued || fleet->told_queued) {
+    if (work->queued || fleet->sent_queued) {
         due = fleet->synced_at + PACE_USEC;
     }
     if (has_news(fleet, work) && fleet->synced_at + gap(fleet, work) < due) {
@@ -134,9 +134,9 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     return due;
 }
 
-void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                    const law_fleet_work_t *work, bool leaves, int64_t now,
-                    law_fleet_sync_t *sync)
+void law_fleet_fill_sync(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                         const law_fleet_work_t *work, bool leaves, int64_t now,
+                         law_fleet_sync_t *sync)
 {
     *sync = (law_fleet_sync_t){
         .sequence = ++fleet->sequence,
@@ -150,12 +150,12 @@ void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         .span_msec = fleet->span_msec,
         .leaves = leaves
     };
-    fleet->futile = is_told(fleet, work)
+    fleet->futile = is_reported(fleet, work)
                         ? fleet->futile + (fleet->futile < FUTILE_MOST)
                         : 1;
-    fleet->told_has = sync->has;
-    fleet->told_want = sync->want;
-    fleet->told_queued = work->queued;
+    fleet->sent_has = sync->has;
+    fleet->sent_want = sync->want;
+    fleet->sent_queued = work->queued;
     fleet->sent_at = now;
     fleet->synced_at = now;
 }
@@ -181,9 +181,9 @@ static void note_grant(law_fleet_t *fleet, int64_t gen, uint32_t granted,
     fleet->is_tight = is_tight;
 }
 
-bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                    const law_fleet_reply_t *reply, int64_t now,
-                    law_fleet_share_t *share)
+bool law_fleet_accept_reply(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                            const law_fleet_reply_t *reply, int64_t now,
+                            law_fleet_share_t *share)
 {
     int64_t sent_at = fleet->sent_at;
 
@@ -193,19 +193,19 @@ bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     fleet->sent_at = 0;
     fleet->engine_msec = reply->engine_msec;
     fleet->engine_at = now;
-    if (reply->answer == LAW_FLEET_STALE && reply->sequence > fleet->sequence) {
+    if (reply->status == LAW_FLEET_STALE && reply->sequence > fleet->sequence) {
         fleet->sequence = reply->sequence;
     }
     /* A reply that took as long as its lease has expired. */
-    if (reply->answer != LAW_FLEET_OK || now >= lease_from(terms, sent_at)) {
+    if (reply->status != LAW_FLEET_OK || now >= lease_from(terms, sent_at)) {
         return false;
     }
-    fleet->has_heard = true;
+    fleet->has_reply = true;
     fleet->span_msec = reply->span_msec;
     /* A later push can have granted all that the sync asked for. */
     fleet->is_short = reply->is_short
                       && (reply->gen >= fleet->gen
-                          || fleet->granted < fleet->told_want);
+                          || fleet->granted < fleet->sent_want);
     fleet->until = lease_from(terms, sent_at);
     share->until_usec = fleet->until;
     share->share = LAW_FLEET_AS_BEFORE;
@@ -226,18 +226,18 @@ static bool is_credible(const law_fleet_t *fleet, int64_t gen, int64_t now)
     return gen <= engine_msec + AHEAD_MSEC;
 }
 
-bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                         const law_fleet_push_t *push, int64_t now,
-                         law_fleet_share_t *share)
+bool law_fleet_accept_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                           const law_fleet_push_t *push, int64_t now,
+                           law_fleet_share_t *share)
 {
     /* R9, R3. A push does not extend a lease. */
-    if (!fleet->has_heard || push->gen <= fleet->gen || now >= fleet->until
+    if (!fleet->has_reply || push->gen <= fleet->gen || now >= fleet->until
         || !is_credible(fleet, push->gen, now)) {
         return false;
     }
     note_grant(fleet, push->gen, least(push->granted, terms->limit),
                push->target, push->is_tight);
-    if (push->granted >= fleet->told_want) {
+    if (push->granted >= fleet->sent_want) {
         fleet->is_short = false;
     }
     share->share = least(push->target, terms->limit);

@@ -58,12 +58,12 @@ typedef struct law_fleet_sync_t {
     bool asks_who;       /* request the list of servers */
 } law_fleet_sync_t;
 
-typedef enum law_fleet_answer_t {
+typedef enum law_fleet_status_t {
     LAW_FLEET_OK,
     LAW_FLEET_LATE,  /* R5: the sync was ignored */
     LAW_FLEET_STALE, /* R4: the engine has seen a later sync */
     LAW_FLEET_BYE    /* the server was removed, as it asked to be */
-} law_fleet_answer_t;
+} law_fleet_status_t;
 
 /** One server that shares a limit, for the outputs. */
 typedef struct law_fleet_server_t {
@@ -85,7 +85,7 @@ typedef struct law_fleet_who_t {
 
 /** Reply to a sync. */
 typedef struct law_fleet_reply_t {
-    law_fleet_answer_t answer;
+    law_fleet_status_t status;
     int64_t engine_msec;
     int64_t gen;
     uint32_t granted;
@@ -122,14 +122,14 @@ typedef struct law_fleet_t {
     uint64_t sequence;
     int64_t gen;      /* the last one received in this run */
     uint32_t granted; /* the last value received */
-    bool has_heard;   /* R9: received a reply in this run */
+    bool has_reply;   /* R9: received a reply in this run */
     bool is_tight, is_short;
     int64_t engine_msec, engine_at; /* at: when it was received */
     int64_t span_msec;              /* R16 */
     int64_t sent_at;   /* of the sync without a reply; 0: all have one */
     int64_t synced_at; /* of the last sync; 0: a sync is due */
     int64_t until;     /* end of the lease */
-    uint32_t told_has, told_want, told_queued; /* in the last sync */
+    uint32_t sent_has, sent_want, sent_queued; /* in the last sync */
     int64_t idle_since; /* no request runs or waits since; 0: one does */
     unsigned futile;    /* consecutive syncs with the same content that
                          * changed nothing */
@@ -159,19 +159,19 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
 
 /** Fill in a sync. R1: @a work must be one consistent copy, made under the zone's lock
  *  after the share was stored, so that no request starts beyond the promise. */
-void law_fleet_tell(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                    const law_fleet_work_t *work, bool leaves, int64_t now,
-                    law_fleet_sync_t *sync);
+void law_fleet_fill_sync(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                         const law_fleet_work_t *work, bool leaves, int64_t now,
+                         law_fleet_sync_t *sync);
 
 /** Process the reply to the last sync. @return whether @a share was filled in and must
  *  be applied. */
-bool law_fleet_hear(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                    const law_fleet_reply_t *reply, int64_t now,
-                    law_fleet_share_t *share);
+bool law_fleet_accept_reply(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                            const law_fleet_reply_t *reply, int64_t now,
+                            law_fleet_share_t *share);
 
-/** Process a push of the connected run. @return as law_fleet_hear(). */
-bool law_fleet_hear_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
-                         const law_fleet_push_t *push, int64_t now,
-                         law_fleet_share_t *share);
+/** Process a push of the connected run. @return as law_fleet_accept_reply(). */
+bool law_fleet_accept_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
+                           const law_fleet_push_t *push, int64_t now,
+                           law_fleet_share_t *share);
 
 #endif

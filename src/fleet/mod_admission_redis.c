@@ -27,7 +27,7 @@ static const engine_provider_t provider = {
  * The agent, which needs the passwords, does not run this hook. */
 static void erase_passwords(apr_pool_t *pchild, server_rec *s)
 {
-    redis_login_forget();
+    redis_login_erase();
 }
 
 static void register_hooks(apr_pool_t *p)

@@ -81,8 +81,8 @@ static bool is_ready(const engine_t *engine)
 
 static void disconnect(engine_t *engine)
 {
-    redis_socket_hang_up(&engine->commands);
-    redis_socket_hang_up(&engine->pushes);
+    redis_socket_close(&engine->commands);
+    redis_socket_close(&engine->pushes);
     engine->count = 0;
     engine->deadline = 0;
     engine->echo_at = engine->echo_by = 0;
@@ -105,7 +105,7 @@ static const char *describe(const engine_t *engine, const char *why,
  * random, so that the servers do not all reconnect at the same moment. */
 static void give_up(engine_t *engine, const char *why)
 {
-    const engine_ears_t *told = &engine->setup->ears;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     char text[WHY_ROOM];
     uint32_t n;
 
@@ -118,9 +118,9 @@ static void give_up(engine_t *engine, const char *why)
                                                         : PAUSE_MOST_USEC;
     for (n = 0; n < engine->setup->count; n++) {
         engine->zones[n].next_try = 0;
-        told->parted(told->data, n);
+        callbacks->parted(callbacks->data, n);
     }
-    told->lost(told->data, describe(engine, why, text));
+    callbacks->lost(callbacks->data, describe(engine, why, text));
 }
 
 /* ---- connect ------------------------------------------------------------------- */
@@ -130,20 +130,20 @@ static void give_up(engine_t *engine, const char *why)
 static const char *start_to_connect(engine_t *engine)
 {
     const engine_address_t *address = engine->address;
-    const char *error = redis_socket_dial(&engine->commands, address,
-                                          &engine->place);
+    const char *error = redis_socket_connect(&engine->commands, address,
+                                             &engine->place);
     redisContext *commands, *pushes;
     bool has_login;
 
     if (!error) {
-        error = redis_socket_dial(&engine->pushes, address, &engine->place);
+        error = redis_socket_connect(&engine->pushes, address, &engine->place);
     }
     if (error) {
         return error;
     }
     commands = engine->commands.context;
     pushes = engine->pushes.context;
-    has_login = redis_login_ask(commands, &address->login);
+    has_login = redis_login_queue_auth(commands, &address->login);
     if (address->database) {
         redisAppendCommand(commands, "SELECT %s", address->database);
     }
@@ -151,7 +151,7 @@ static const char *start_to_connect(engine_t *engine)
     redisAppendCommand(commands, "ROLE");
     redisAppendCommand(commands, "SCRIPT LOAD %s", redis_words_script);
     redisAppendCommand(commands, "TIME");
-    redis_login_ask(pushes, &address->login);
+    redis_login_queue_auth(pushes, &address->login);
     redisAppendCommand(pushes, "SUBSCRIBE adm:%s", engine->setup->self.id);
     engine->step = has_login           ? STEP_AUTH
                    : address->database ? STEP_SELECT
@@ -181,10 +181,10 @@ static void find_and_connect(engine_t *engine)
     if (address->sentinel) {
         engine->place.port = 0;
         state = redis_sentinel_ask(&engine->sentinel, address, engine->now);
-        if (state == REDIS_SENTINEL_FAILS) {
+        if (state == REDIS_SENTINEL_FAILED) {
             give_up(engine, engine->sentinel.why);
         }
-        if (state != REDIS_SENTINEL_KNOWS) {
+        if (state != REDIS_SENTINEL_FOUND) {
             return;
         }
         engine->place = engine->sentinel.master;
@@ -219,7 +219,7 @@ static bool read_time(const redisReply *reply, int64_t *msec)
 /* Join all zones once both connections are ready. */
 static void join_if_ready(engine_t *engine)
 {
-    const engine_ears_t *told = &engine->setup->ears;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     bool is_new = strcmp(engine->last_run, engine->run) != 0;
     uint32_t n;
 
@@ -228,10 +228,10 @@ static void join_if_ready(engine_t *engine)
     }
     engine->deadline = 0;
     for (n = 0; n < engine->setup->count; n++) {
-        told->joined(told->data, n, is_new, engine->engine_msec,
-                     engine->engine_at);
+        callbacks->joined(callbacks->data, n, is_new, engine->engine_msec,
+                          engine->engine_at);
     }
-    told->connected(told->data, is_new && engine->last_run[0]);
+    callbacks->connected(callbacks->data, is_new && engine->last_run[0]);
     memcpy(engine->last_run, engine->run, RUN);
 }
 
@@ -247,7 +247,7 @@ static const char *take_step(engine_t *engine, const redisReply *reply)
         return NULL;
     case STEP_INFO:
         engine->step++;
-        return redis_words_run(reply, engine->run, RUN);
+        return redis_words_read_run(reply, engine->run, RUN);
     case STEP_ROLE:
         engine->step++;
         return is_master(reply) ? NULL : "it is a replica";
@@ -289,34 +289,35 @@ static uint32_t next_asked(engine_t *engine)
 /* Pause one zone; the connection remains for the others. */
 static void refuse(engine_t *engine, uint32_t n, const char *why)
 {
-    const engine_ears_t *told = &engine->setup->ears;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     char text[WHY_ROOM];
 
     engine->zones[n].next_try = engine->now + PAUSE_ZONE_USEC;
-    told->parted(told->data, n);
-    told->refused(told->data, n, describe(engine, why, text));
+    callbacks->parted(callbacks->data, n);
+    callbacks->refused(callbacks->data, n, describe(engine, why, text));
 }
 
 static const char *take_answer(engine_t *engine, const redisReply *reply)
 {
-    const engine_ears_t *told = &engine->setup->ears;
-    law_fleet_reply_t answer;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
+    law_fleet_reply_t parsed;
     law_fleet_who_t who;
 
     if (reply->type == REDIS_REPLY_ERROR) {
-        if (engine->count == 0 || !redis_words_refused(reply->str)) {
+        if (engine->count == 0 || !redis_words_is_key_error(reply->str)) {
             return reply->str;
         }
         refuse(engine, next_asked(engine), reply->str);
         return NULL;
     }
-    if (engine->count == 0 || !redis_words_reply(reply, &answer, &who)) {
+    if (engine->count == 0 || !redis_words_read_reply(reply, &parsed, &who)) {
         return "it sent an unexpected reply";
     }
-    engine->engine_msec = answer.engine_msec;
+    engine->engine_msec = parsed.engine_msec;
     engine->engine_at = engine->now;
     engine->pause = PAUSE_LEAST_USEC;
-    told->replied(told->data, next_asked(engine), &answer, &who, engine->now);
+    callbacks->replied(callbacks->data, next_asked(engine), &parsed, &who,
+                       engine->now);
     return NULL;
 }
 
@@ -332,19 +333,19 @@ static const char *take(void *data, const redisReply *reply)
  * the engine, are ignored. */
 static void deliver_push(engine_t *engine, const char *text)
 {
-    const engine_ears_t *ears = &engine->setup->ears;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     law_fleet_push_t push;
     size_t length;
     uint32_t n;
 
-    if (!redis_words_push(text, engine->run, &length, &push)) {
+    if (!redis_words_read_push(text, engine->run, &length, &push)) {
         return;
     }
     for (n = 0; n < engine->setup->count; n++) {
         const char *key = engine->zones[n].key;
 
         if (strlen(key) == length && memcmp(key, text, length) == 0) {
-            ears->pushed(ears->data, n, &push, engine->now);
+            callbacks->pushed(callbacks->data, n, &push, engine->now);
         }
     }
 }
@@ -416,11 +417,12 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
 
 void redis_link_close(engine_t *engine)
 {
-    int is_done = 0;
+    int is_written; /* required by hiredis; the connection is closed anyway */
 
-    redis_socket_hang_up(&engine->sentinel.socket);
+    redis_socket_close(&engine->sentinel.socket);
+    /* The last syncs tell the engine that this server stops. */
     if (is_ready(engine)) {
-        redisBufferWrite(engine->commands.context, &is_done);
+        redisBufferWrite(engine->commands.context, &is_written);
     }
     disconnect(engine);
 }
@@ -448,10 +450,11 @@ static void ask_for_echo(engine_t *engine)
 static void read_and_write(engine_t *engine)
 {
     char why[REDIS_SOCKET_WHY];
-    const char *error = redis_socket_move(&engine->commands, take, engine, why);
+    const char *error = redis_socket_transfer(&engine->commands, take, engine,
+                                              why);
 
     if (!error) {
-        error = redis_socket_move(&engine->pushes, take_push, engine, why);
+        error = redis_socket_transfer(&engine->pushes, take_push, engine, why);
     }
     if (!error && engine->deadline && engine->now >= engine->deadline) {
         error = is_ready(engine) ? "it does not answer in time"
@@ -473,7 +476,7 @@ static void read_and_write(engine_t *engine)
 /* Let zones sync again after their pause. */
 static void join_again(engine_t *engine)
 {
-    const engine_ears_t *told = &engine->setup->ears;
+    const engine_callbacks_t *callbacks = &engine->setup->callbacks;
     uint32_t n;
 
     for (n = 0; n < engine->setup->count; n++) {
@@ -481,8 +484,8 @@ static void join_again(engine_t *engine)
 
         if (zone->next_try && engine->now >= zone->next_try) {
             zone->next_try = 0;
-            told->joined(told->data, n, false, engine->engine_msec,
-                         engine->engine_at);
+            callbacks->joined(callbacks->data, n, false, engine->engine_msec,
+                              engine->engine_at);
         }
     }
 }
@@ -541,8 +544,8 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
     int is_done = 0;
 
     if (!is_ready(engine) || engine->count >= engine->setup->count
-        || redis_words_sync(context, engine->sha, engine->zones[zone].key,
-                            engine->run, &engine->setup->self, sync)
+        || redis_words_queue_sync(context, engine->sha, engine->zones[zone].key,
+                                  engine->run, &engine->setup->self, sync)
                != 0) {
         return false;
     }

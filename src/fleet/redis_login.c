@@ -42,7 +42,7 @@ static const char *store(apr_pool_t *p, const char *text)
     return secret->text;
 }
 
-void redis_login_forget(void)
+void redis_login_erase(void)
 {
     const secret_t *secret;
 
@@ -118,7 +118,7 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
     return user || path;
 }
 
-bool redis_login_ask(redisContext *context, const redis_login_t *login)
+bool redis_login_queue_auth(redisContext *context, const redis_login_t *login)
 {
     if (!login->password) {
         return false;

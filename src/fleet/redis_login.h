@@ -23,10 +23,10 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
                       const char **error);
 
 /** Overwrite all passwords in this process. They cannot be used after that. */
-void redis_login_forget(void);
+void redis_login_erase(void);
 
 /** Queue AUTH; must be the first command of a connection.
  *  @return whether a reply to it will come. */
-bool redis_login_ask(redisContext *context, const redis_login_t *login);
+bool redis_login_queue_auth(redisContext *context, const redis_login_t *login);
 
 #endif

@@ -7,14 +7,14 @@
 static const char *start(redis_sentinel_t *sentinel,
                          const engine_address_t *address, int64_t now)
 {
-    const char *error = redis_socket_dial(&sentinel->socket, address,
-                                          &address->places[sentinel->next]);
+    const char *error = redis_socket_connect(&sentinel->socket, address,
+                                             &address->places[sentinel->next]);
 
     sentinel->deadline = now + address->timeout_usec;
-    sentinel->has_answered = false;
+    sentinel->has_replied = false;
     if (!error) {
-        sentinel->is_entering = redis_login_ask(sentinel->socket.context,
-                                                &address->sentinel_login);
+        sentinel->expects_auth_reply = redis_login_queue_auth(
+            sentinel->socket.context, &address->sentinel_login);
         redisAppendCommand(sentinel->socket.context,
                            "SENTINEL get-master-addr-by-name %s",
                            address->sentinel);
@@ -26,12 +26,12 @@ static const char *take(void *data, const redisReply *reply)
 {
     redis_sentinel_t *sentinel = data;
 
-    if (sentinel->is_entering && reply->type == REDIS_REPLY_STATUS) {
-        sentinel->is_entering = false;
+    if (sentinel->expects_auth_reply && reply->type == REDIS_REPLY_STATUS) {
+        sentinel->expects_auth_reply = false;
         return NULL;
     }
-    sentinel->has_answered = true;
-    return redis_words_master(reply, &sentinel->master);
+    sentinel->has_replied = true;
+    return redis_words_read_master(reply, &sentinel->master);
 }
 
 /* Store the first error, or the first that is from a reply: it tells more than a
@@ -45,7 +45,7 @@ static void note_refusal(redis_sentinel_t *sentinel,
         snprintf(sentinel->why, sizeof(sentinel->why),
                  "no Sentinel reports the master '%.60s'; %s:%d: %s",
                  address->sentinel, place->host, place->port, why);
-        sentinel->has_reason = sentinel->has_answered;
+        sentinel->has_reason = sentinel->has_replied;
     }
     sentinel->refusals++;
 }
@@ -56,12 +56,13 @@ static bool is_done(redis_sentinel_t *sentinel, const engine_address_t *address,
                     const char **error)
 {
     *error = sentinel->socket.context
-                 ? redis_socket_move(&sentinel->socket, take, sentinel, room)
+                 ? redis_socket_transfer(&sentinel->socket, take, sentinel,
+                                         room)
                  : start(sentinel, address, now);
-    if (!*error && !sentinel->has_answered && now >= sentinel->deadline) {
+    if (!*error && !sentinel->has_replied && now >= sentinel->deadline) {
         *error = "it does not answer in time";
     }
-    return *error || sentinel->has_answered;
+    return *error || sentinel->has_replied;
 }
 
 redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
@@ -75,14 +76,14 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
         if (error) {
             note_refusal(sentinel, address, error);
         }
-        redis_socket_hang_up(&sentinel->socket);
+        redis_socket_close(&sentinel->socket);
         sentinel->next = (sentinel->next + 1) % address->count;
         if (!error || sentinel->refusals == address->count) {
             sentinel->refusals = 0;
-            return error ? REDIS_SENTINEL_FAILS : REDIS_SENTINEL_KNOWS;
+            return error ? REDIS_SENTINEL_FAILED : REDIS_SENTINEL_FOUND;
         }
     }
-    return REDIS_SENTINEL_ASKS;
+    return REDIS_SENTINEL_ASKING;
 }
 
 unsigned redis_sentinel_prepare_poll(const redis_sentinel_t *sentinel,

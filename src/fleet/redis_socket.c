@@ -6,7 +6,7 @@
 #include "redis_socket.h"
 
 /* Bytes; far more than any valid reply. */
-#define LONGEST_ANSWER (64 * 1024)
+#define LONGEST_REPLY (64 * 1024)
 
 /* Elements of an array; far more than any valid reply has. hiredis allocates the whole
  * array when it reads the count, so the count must be checked first. */
@@ -24,50 +24,53 @@ typedef int parts_t;
 
 /* hiredis' functions, wrapped to fail for oversized replies. hiredis allocates each
  * part as it arrives, so the parts of an incomplete reply are added up. */
-static redisReplyObjectFunctions bounded;
-static void *(*make_array)(const redisReadTask *task, parts_t count);
-static void *(*make_string)(const redisReadTask *task, char *text,
-                            size_t length);
+static redisReplyObjectFunctions limited_functions;
+static void *(*create_array)(const redisReadTask *task, parts_t count);
+static void *(*create_string)(const redisReadTask *task, char *text,
+                              size_t length);
 
 static bool has_room(const redisReadTask *task, size_t more)
 {
     redis_socket_t *socket = task->privdata;
 
     socket->taken += more;
-    return socket->taken <= LONGEST_ANSWER;
+    return socket->taken <= LONGEST_REPLY;
 }
 
-static void *make_small_array(const redisReadTask *task, parts_t count)
+static void *create_small_array(const redisReadTask *task, parts_t count)
 {
     size_t more = count <= MOST_PARTS ? (size_t)count * LEAST_PART
-                                      : LONGEST_ANSWER + 1;
+                                      : LONGEST_REPLY + 1;
 
-    return has_room(task, more) ? make_array(task, count) : NULL;
+    return has_room(task, more) ? create_array(task, count) : NULL;
 }
 
-static void *make_small_string(const redisReadTask *task, char *text,
-                               size_t length)
+static void *create_small_string(const redisReadTask *task, char *text,
+                                 size_t length)
 {
-    return has_room(task, length) ? make_string(task, text, length) : NULL;
+    return has_room(task, length) ? create_string(task, text, length) : NULL;
 }
 
-static void bound_answers(redis_socket_t *socket, redisReader *reader)
+/* Make hiredis reject oversized replies of this connection: any program can write to
+ * Redis, and hiredis has no limit of its own. All connections share the wrapped
+ * functions; the agent has one thread. */
+static void limit_reply_size(redis_socket_t *socket, redisReader *reader)
 {
     reader->maxbuf = 0; /* free the buffer when it is empty */
-    if (!make_array) {
-        bounded = *reader->fn;
-        make_array = bounded.createArray;
-        make_string = bounded.createString;
-        bounded.createArray = make_small_array;
-        bounded.createString = make_small_string;
+    if (!create_array) {
+        limited_functions = *reader->fn;
+        create_array = limited_functions.createArray;
+        create_string = limited_functions.createString;
+        limited_functions.createArray = create_small_array;
+        limited_functions.createString = create_small_string;
     }
-    reader->fn = &bounded;
+    reader->fn = &limited_functions;
     reader->privdata = socket;
 }
 
-const char *redis_socket_dial(redis_socket_t *socket,
-                              const engine_address_t *address,
-                              const redis_place_t *place)
+const char *redis_socket_connect(redis_socket_t *socket,
+                                 const engine_address_t *address,
+                                 const redis_place_t *place)
 {
     redisContext *context = address->path
                                 ? redisConnectUnixNonBlock(address->path)
@@ -82,7 +85,7 @@ const char *redis_socket_dial(redis_socket_t *socket,
     }
     fcntl(context->fd, F_SETFD, FD_CLOEXEC);
     if (context->reader) {
-        bound_answers(socket, context->reader);
+        limit_reply_size(socket, context->reader);
     }
     return address->tls ? redis_tls_begin(address->tls, context,
                                           redis_address_name(address, place),
@@ -90,7 +93,7 @@ const char *redis_socket_dial(redis_socket_t *socket,
                         : NULL;
 }
 
-void redis_socket_hang_up(redis_socket_t *socket)
+void redis_socket_close(redis_socket_t *socket)
 {
     if (socket->context) {
         redisFree(socket->context);
@@ -136,15 +139,16 @@ static const char *take_all(redis_socket_t *socket, redis_socket_take_t *take,
         reply = NULL;
     }
     if (!error
-        && (socket->taken > LONGEST_ANSWER
-            || reader->len - reader->pos > LONGEST_ANSWER)) {
+        && (socket->taken > LONGEST_REPLY
+            || reader->len - reader->pos > LONGEST_REPLY)) {
         return "its reply is too large";
     }
     return !error && reader->err ? reader->errstr : error;
 }
 
-const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
-                              void *data, char why[REDIS_SOCKET_WHY])
+const char *redis_socket_transfer(redis_socket_t *socket,
+                                  redis_socket_take_t *take, void *data,
+                                  char why[REDIS_SOCKET_WHY])
 {
     redisContext *context = socket->context;
     struct pollfd now = redis_socket_pollfd(socket);
@@ -157,16 +161,16 @@ const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
     /* Read first: the last reply tells more than an error of the connection. */
     if (now.revents & ~POLLOUT) {
         if (redisBufferRead(context) != REDIS_OK) {
-            return redis_tls_why(socket->session, context->errstr, why,
-                                 REDIS_SOCKET_WHY);
+            return redis_tls_error(socket->session, context->errstr, why,
+                                   REDIS_SOCKET_WHY);
         }
         error = take_all(socket, take, data, why);
     }
     /* During a TLS handshake, either call continues it. */
     if (!error && now.revents & POLLOUT
         && redisBufferWrite(context, &is_done) != REDIS_OK) {
-        error = redis_tls_why(socket->session, context->errstr, why,
-                              REDIS_SOCKET_WHY);
+        error = redis_tls_error(socket->session, context->errstr, why,
+                                REDIS_SOCKET_WHY);
     }
     return error;
 }

@@ -26,20 +26,21 @@ typedef const char *redis_socket_take_t(void *data, const redisReply *reply);
 
 /** Start to connect to the path of @a address, or else to @a place; with TLS if
  *  @a address has it.
- *  @return an error, valid until redis_socket_hang_up(), or NULL. */
-const char *redis_socket_dial(redis_socket_t *socket,
-                              const engine_address_t *address,
-                              const redis_place_t *place);
+ *  @return an error, valid until redis_socket_close(), or NULL. */
+const char *redis_socket_connect(redis_socket_t *socket,
+                                 const engine_address_t *address,
+                                 const redis_place_t *place);
 
 /** Drop the connection, if there is one. */
-void redis_socket_hang_up(redis_socket_t *socket);
+void redis_socket_close(redis_socket_t *socket);
 
 /** @return the descriptor and its events, for poll(). */
 struct pollfd redis_socket_pollfd(const redis_socket_t *socket);
 
 /** Read and write as far as that does not block; pass replies to @a take.
  *  @return an error that ends the connection, possibly stored in @a why, or NULL. */
-const char *redis_socket_move(redis_socket_t *socket, redis_socket_take_t *take,
-                              void *data, char why[REDIS_SOCKET_WHY]);
+const char *redis_socket_transfer(redis_socket_t *socket,
+                                  redis_socket_take_t *take, void *data,
+                                  char why[REDIS_SOCKET_WHY]);
 
 #endif

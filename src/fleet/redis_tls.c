@@ -147,8 +147,8 @@ const char *redis_tls_begin(const redis_tls_t *tls, redisContext *context,
     }
     else if (redisInitiateSSL(context, begun) != REDIS_OK) {
         /* The handshake starts in this call, so its errors are possible. */
-        error = redis_tls_why(begun, context->errstr, context->errstr,
-                              sizeof(context->errstr));
+        error = redis_tls_error(begun, context->errstr, context->errstr,
+                                sizeof(context->errstr));
     }
     if (error) {
         SSL_free(begun);
@@ -166,8 +166,8 @@ short redis_tls_events(const redis_tls_session_t *session)
     return SSL_want_read(session) ? POLLIN : POLLOUT;
 }
 
-const char *redis_tls_why(const redis_tls_session_t *session,
-                          const char *otherwise, char *text, size_t room)
+const char *redis_tls_error(const redis_tls_session_t *session,
+                            const char *otherwise, char *text, size_t room)
 {
     long verified = session ? SSL_get_verify_result(session) : X509_V_OK;
 
@@ -215,8 +215,8 @@ short redis_tls_events(const redis_tls_session_t *session)
     return 0;
 }
 
-const char *redis_tls_why(const redis_tls_session_t *session,
-                          const char *otherwise, char *text, size_t room)
+const char *redis_tls_error(const redis_tls_session_t *session,
+                            const char *otherwise, char *text, size_t room)
 {
     (void)session;
     (void)text;

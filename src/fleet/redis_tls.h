@@ -38,7 +38,7 @@ short redis_tls_events(const redis_tls_session_t *session);
 
 /** @return why a connection failed: @a text, filled with the reason if it is TLS;
  *  else @a otherwise. Clears OpenSSL's errors. */
-const char *redis_tls_why(const redis_tls_session_t *session,
-                          const char *otherwise, char *text, size_t room);
+const char *redis_tls_error(const redis_tls_session_t *session,
+                            const char *otherwise, char *text, size_t room);
 
 #endif

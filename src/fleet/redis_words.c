@@ -17,9 +17,10 @@ const char redis_words_script[] =
 #define NUMBER_ROOM 24
 #define WORDS (8 + NUMBERS)
 
-int redis_words_sync(redisContext *context, const char *sha, const char *key,
-                     const char *run, const law_fleet_self_t *self,
-                     const law_fleet_sync_t *sync)
+int redis_words_queue_sync(redisContext *context, const char *sha,
+                           const char *key, const char *run,
+                           const law_fleet_self_t *self,
+                           const law_fleet_sync_t *sync)
 {
     const int64_t numbers[NUMBERS] = { (int64_t)sync->sequence,
                                        sync->gen_seen,
@@ -50,7 +51,7 @@ int redis_words_sync(redisContext *context, const char *sha, const char *key,
 
 /* ---- replies -------------------------------------------------------------- */
 
-const char *redis_words_run(const redisReply *from, char *run, size_t room)
+const char *redis_words_read_run(const redisReply *from, char *run, size_t room)
 {
     static const char label[] = "run_id:";
     const char *text = from->type == REDIS_REPLY_STRING ? from->str : "";
@@ -77,13 +78,14 @@ const char *redis_words_run(const redisReply *from, char *run, size_t room)
     return NULL;
 }
 
-bool redis_words_refused(const char *error)
+bool redis_words_is_key_error(const char *error)
 {
     return strncmp(error, "ERR user_script:", 16) == 0
            || strstr(error, "WRONGTYPE") != NULL;
 }
 
-const char *redis_words_master(const redisReply *from, redis_place_t *place)
+const char *redis_words_read_master(const redisReply *from,
+                                    redis_place_t *place)
 {
     if (from->type == REDIS_REPLY_ERROR) {
         return from->str;
@@ -144,7 +146,7 @@ static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
     if (!is_time(numbers[GEN]) || numbers[TARGET] > numbers[GRANTED]) {
         return false;
     }
-    reply->answer = LAW_FLEET_OK;
+    reply->status = LAW_FLEET_OK;
     reply->gen = numbers[GEN];
     reply->granted = (uint32_t)numbers[GRANTED];
     reply->target = (uint32_t)numbers[TARGET];
@@ -210,14 +212,14 @@ static bool read_who(const redisReply *from, law_fleet_who_t *who)
     return true;
 }
 
-bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
-                       law_fleet_who_t *who)
+bool redis_words_read_reply(const redisReply *from, law_fleet_reply_t *reply,
+                            law_fleet_who_t *who)
 {
     int64_t numbers[OK_NUMBERS] = { 0 };
     const char *word;
     size_t n, count;
 
-    *reply = (law_fleet_reply_t){ .answer = LAW_FLEET_LATE };
+    *reply = (law_fleet_reply_t){ .status = LAW_FLEET_LATE };
     who->count = 0;
     if (from->type != REDIS_REPLY_ARRAY || from->elements < 2
         || from->elements > OK_NUMBERS + 2
@@ -242,12 +244,12 @@ bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
                    || read_who(from->element[count], who));
     }
     if (strcmp(word, "stale") == 0) {
-        reply->answer = LAW_FLEET_STALE;
+        reply->status = LAW_FLEET_STALE;
         reply->sequence = (uint64_t)numbers[1];
         return from->elements == 3 && numbers[1] >= 0;
     }
     if (strcmp(word, "bye") == 0) {
-        reply->answer = LAW_FLEET_BYE;
+        reply->status = LAW_FLEET_BYE;
         return true;
     }
     return strcmp(word, "late") == 0;
@@ -266,8 +268,8 @@ static bool take_number(const char **text, int64_t *number)
     return errno == 0;
 }
 
-bool redis_words_push(const char *text, const char *run, size_t *key_length,
-                      law_fleet_push_t *push)
+bool redis_words_read_push(const char *text, const char *run,
+                           size_t *key_length, law_fleet_push_t *push)
 {
     size_t run_length = strlen(run);
     const char *at = strrchr(text, '}');

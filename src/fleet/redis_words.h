@@ -24,30 +24,33 @@ extern const char redis_words_script[];
  * @param run   of the connected engine
  * @param self  identity of this server
  * @return 0, or -1 if out of memory */
-int redis_words_sync(redisContext *context, const char *sha, const char *key,
-                     const char *run, const law_fleet_self_t *self,
-                     const law_fleet_sync_t *sync);
+int redis_words_queue_sync(redisContext *context, const char *sha,
+                           const char *key, const char *run,
+                           const law_fleet_self_t *self,
+                           const law_fleet_sync_t *sync);
 
 /** Read the run from the reply to INFO. @a run has @a room bytes.
  *  @return why the peer cannot be an engine, or NULL. */
-const char *redis_words_run(const redisReply *from, char *run, size_t room);
+const char *redis_words_read_run(const redisReply *from, char *run,
+                                 size_t room);
 
 /** @return whether an error concerns one key alone, because another program wrote its
  *  value; the connection can remain. */
-bool redis_words_refused(const char *error);
+bool redis_words_is_key_error(const char *error);
 
 /** Read the master's address from a Sentinel's reply.
  *  @return an error, or NULL with @a place set. */
-const char *redis_words_master(const redisReply *from, redis_place_t *place);
+const char *redis_words_read_master(const redisReply *from,
+                                    redis_place_t *place);
 
 /** Read the reply to a sync. @return whether it is valid; then @a reply and @a who are
  *  set. */
-bool redis_words_reply(const redisReply *from, law_fleet_reply_t *reply,
-                       law_fleet_who_t *who);
+bool redis_words_read_reply(const redisReply *from, law_fleet_reply_t *reply,
+                            law_fleet_who_t *who);
 
 /** Read a push: "key run gen granted target tight". @a key_length is set to the length
  *  of the zone's key. @return whether it is valid and of this run. */
-bool redis_words_push(const char *text, const char *run, size_t *key_length,
-                      law_fleet_push_t *push);
+bool redis_words_read_push(const char *text, const char *run,
+                           size_t *key_length, law_fleet_push_t *push);
 
 #endif

@@ -244,12 +244,12 @@ end
 
 -- Raise grants, only by free permits. While the engine learns, permits that were not
 -- promised in this run might belong to servers that have not sent yet.
-local told = {}
+local notified = {}
 local function grant(server_id, more)
   local x = servers[server_id]
   x[GRANTED] = x[GRANTED] + more
   x[TARGET], x[GEN] = x[GRANTED], x[GEN] + 1
-  changed[server_id], told[server_id] = true, true
+  changed[server_id], notified[server_id] = true, true
 end
 local free = limit - reserved
 if learning > 0 then free = math.min(free, math.min(zone[REGISTERED], limit) - heard) end
@@ -281,7 +281,7 @@ end
 local function aim(server_id, target)
   local x = servers[server_id]
   x[TARGET], x[GEN] = target, x[GEN] + 1
-  changed[server_id], told[server_id] = true, true
+  changed[server_id], notified[server_id] = true, true
 end
 local back = need + spare - on_its_way
 if back > 0 then
@@ -339,7 +339,7 @@ if short > 0 then
     local x = servers[server_id]
     if x[TIGHT] == 0 then
       x[TIGHT], x[GEN] = 1, x[GEN] + 1
-      changed[server_id], told[server_id] = true, true
+      changed[server_id], notified[server_id] = true, true
     end
   end
 end
@@ -347,7 +347,7 @@ local tight = now - zone[TIGHT_AT] <= TIGHT_MS and 1 or 0
 if own and own[TIGHT] ~= tight then own[TIGHT] = tight end
 
 save()
-for server_id in pairs(told) do
+for server_id in pairs(notified) do
   local x = servers[server_id]
   if server_id ~= id and x then
     redis.call('PUBLISH', 'adm:' .. server_id,

@@ -43,7 +43,7 @@ bool share(adm_child_t *child)
         return false;
     }
     adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
-    adm_engine_note_who(child, zone, &who);
+    adm_engine_note_servers(child, zone, &who);
     return true;
 }
 
@@ -95,6 +95,6 @@ int sharers_noted(void *unused)
     const law_fleet_who_t who = { .count = 1, .servers = { { .name = "one" } } };
     child = join();
     arm();
-    adm_engine_note_who(child, zone, &who);
+    adm_engine_note_servers(child, zone, &who);
     return 0;
 }

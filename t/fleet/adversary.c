@@ -286,8 +286,8 @@ static void send_sync(server_t *server)
     memcpy(message.predecessor, server->predecessor, sizeof(message.id));
     message.run = run;
     message.connection = server->connection;
-    law_fleet_tell(&server->law, &server->terms, &work, false, now * 1000,
-                   &message.sync);
+    law_fleet_fill_sync(&server->law, &server->terms, &work, false, now * 1000,
+                        &message.sync);
     put(&syncs, &message);
 }
 
@@ -322,8 +322,8 @@ static void hear_reply(const message_t *message)
         return;
     }
     server->share = may_use(server);
-    if (law_fleet_hear(&server->law, &server->terms, &message->reply,
-                       now * 1000, &share)) {
+    if (law_fleet_accept_reply(&server->law, &server->terms, &message->reply,
+                               now * 1000, &share)) {
         /* An engine that learns does not know yet whether that fits. */
         if (message->reply.reserved <= message->reply.limit
             && message->reply.learning_msec == 0) {
@@ -339,8 +339,8 @@ static void hear_push(const message_t *message)
     law_fleet_share_t share;
 
     if (server && server->run == message->run
-        && law_fleet_hear_push(&server->law, &server->terms, &message->push,
-                               now * 1000, &share)) {
+        && law_fleet_accept_push(&server->law, &server->terms, &message->push,
+                                 now * 1000, &share)) {
         apply(server, &share);
     }
 }

@@ -115,8 +115,8 @@ static void hear_pushes(void)
         if (!is_all) {
             snprintf(message.id, sizeof(message.id), "%s",
                      reply->element[2]->str + sizeof("adm:") - 1);
-            if (!redis_words_push(reply->element[3]->str, run_text, &key_length,
-                                  &message.push)
+            if (!redis_words_read_push(reply->element[3]->str, run_text,
+                                       &key_length, &message.push)
                 || key_length != strlen(KEY)) {
                 die("a push is not understood");
             }
@@ -142,13 +142,15 @@ void engine_execute(message_t *message, int64_t at)
     snprintf(self.id, sizeof(self.id), "%s", message->id);
     snprintf(self.predecessor, sizeof(self.predecessor), "%s",
              message->predecessor);
-    if (redis_words_sync(engine, sha, KEY, run_text, &self, &message->sync) != 0
+    if (redis_words_queue_sync(engine, sha, KEY, run_text, &self,
+                               &message->sync)
+            != 0
         || redisGetReply(engine, (void **)&clock) != REDIS_OK
         || redisGetReply(engine, (void **)&reply) != REDIS_OK) {
         die("the engine is gone");
     }
     freeReplyObject(must(clock));
-    if (!redis_words_reply(must(reply), &message->reply, &who)) {
+    if (!redis_words_read_reply(must(reply), &message->reply, &who)) {
         die("an answer is not understood");
     }
     freeReplyObject(reply);

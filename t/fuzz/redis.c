@@ -35,7 +35,7 @@ static void check_sync(const redisReply *from)
     law_fleet_who_t who;
     uint32_t n;
 
-    if (!redis_words_reply(from, &reply, &who)) {
+    if (!redis_words_read_reply(from, &reply, &who)) {
         return;
     }
     MUST(reply.engine_msec >= 0 && reply.engine_msec <= INT64_MAX / 1000000);
@@ -43,7 +43,7 @@ static void check_sync(const redisReply *from)
     for (n = 0; n < who.count; n++) {
         check_server(&who.servers[n]);
     }
-    if (reply.answer == LAW_FLEET_OK) {
+    if (reply.status == LAW_FLEET_OK) {
         MUST(reply.target <= reply.granted && is_count(reply.granted));
         MUST(reply.gen >= 0 && reply.learning_msec >= 0);
         MUST(is_count(reply.limit) && is_count(reply.servers)
@@ -55,7 +55,7 @@ static void check_master(const redisReply *from)
 {
     redis_place_t place;
 
-    if (redis_words_master(from, &place) == NULL) {
+    if (redis_words_read_master(from, &place) == NULL) {
         MUST(place.port >= 1 && place.port <= 65535);
         MUST(memchr(place.host, '\0', REDIS_PLACE_HOST) != NULL);
         MUST(strspn(place.host, "0123456789abcdefABCDEF.:%") > 0);
@@ -66,7 +66,7 @@ static void check_run(const redisReply *from)
 {
     char run[41];
 
-    if (redis_words_run(from, run, sizeof(run)) == NULL) {
+    if (redis_words_read_run(from, run, sizeof(run)) == NULL) {
         MUST(strlen(run) >= 8
              && strspn(run, "0123456789abcdef") == strlen(run));
     }
@@ -77,7 +77,7 @@ static void check_push(const char *text)
     law_fleet_push_t push;
     size_t length;
 
-    if (redis_words_push(text, RUN, &length, &push)) {
+    if (redis_words_read_push(text, RUN, &length, &push)) {
         MUST(length > 0 && length < strlen(text) && text[length - 1] == '}');
         MUST(push.target <= push.granted && is_count(push.granted)
              && push.gen >= 0);
@@ -93,7 +93,7 @@ static void check(const redisReply *from)
         check_push(from->str);
     }
     if (from->type == REDIS_REPLY_ERROR) {
-        redis_words_refused(from->str);
+        redis_words_is_key_error(from->str);
     }
 }
 

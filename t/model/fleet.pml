@@ -62,7 +62,7 @@ typedef told_t { /* a reply, or a push */
 /* Each server. `young` began in this tick, `old` in the one before; those of FOLLOWER
  * are the programs that the first server left. */
 byte share[2], young[IDS], old[IDS], lease[2], gen_seen[2], run_seen[2], seq[2];
-bool has_heard[2], awaits[2];
+bool has_reply[2], awaits[2];
 bool is_followed, says_so;
 message_t sync[2], played[2]; /* on its way; of a connection given up */
 told_t reply[2], push[2];
@@ -154,7 +154,7 @@ bool is_played;
 #ifdef BREAK_FLEET_RUN
 #define is_believed(s, t) (t.gen > gen_seen[s] && lease[s] > 0)
 #else
-#define is_believed(s, t) (t.of_run == run_seen[s] && has_heard[s] \
+#define is_believed(s, t) (t.of_run == run_seen[s] && has_reply[s] \
                            && t.gen > gen_seen[s] && lease[s] > 0)
 #endif
 
@@ -394,7 +394,7 @@ inline give_up_connection(s)
     lease[s] = LEASE; \
     gen_seen[s] = 1; \
     run_seen[s] = this_run; \
-    has_heard[s] = true
+    has_reply[s] = true
 #endif
 
 init {
@@ -481,7 +481,7 @@ init {
                 lease[i] = (lease_of(reply[i]) > lease[i] -> lease_of(reply[i])
                                                           : lease[i]);
                 share[i] = (lease[i] > 0 -> share[i] : 0);
-                has_heard[i] = true
+                has_reply[i] = true
             :: else
             fi;
             awaits[i] = false;
@@ -518,7 +518,7 @@ init {
             :: else ->
                 run_seen[i] = this_run;
                 gen_seen[i] = 0;
-                has_heard[i] = false
+                has_reply[i] = false
             fi;
             awaits[i] = false;
             clear_sync(sync[i]);
@@ -572,7 +572,7 @@ init {
         gen_seen[0] = 0;
         run_seen[0] = this_run;
         seq[0] = 0;
-        has_heard[0] = false;
+        has_reply[0] = false;
         awaits[0] = false;
         clear_sync(sync[0]);
         clear_told(reply[0]);

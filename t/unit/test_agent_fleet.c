@@ -7,14 +7,14 @@
 
 /* ---- an engine ------------------------------------------------------------ */
 
-static engine_ears_t ears;
+static engine_callbacks_t callbacks;
 static law_fleet_sync_t told;
 static unsigned syncs;
 static bool is_joined;
 
 static engine_t *open_it(apr_pool_t *p, const engine_setup_t *setup)
 {
-    ears = setup->ears;
+    callbacks = setup->callbacks;
     syncs = 0;
     is_joined = false;
     return NULL;
@@ -24,7 +24,7 @@ static void work(engine_t *engine, int64_t now)
 {
     if (!is_joined) {
         is_joined = true;
-        ears.joined(ears.data, 0, true, 5000, now);
+        callbacks.joined(callbacks.data, 0, true, 5000, now);
     }
 }
 
@@ -41,7 +41,7 @@ static void close_it(engine_t *engine)
 
 static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight)
 {
-    const law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+    const law_fleet_reply_t reply = { .status = LAW_FLEET_OK,
                                       .engine_msec = 5000,
                                       .gen = gen,
                                       .granted = granted,
@@ -50,12 +50,12 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight
                                       .is_tight = is_tight };
     const law_fleet_who_t nobody = { .count = 0 };
 
-    ears.replied(ears.data, 0, &reply, &nobody, adm_clock_of_leases());
+    callbacks.replied(callbacks.data, 0, &reply, &nobody, adm_clock_of_leases());
 }
 
 /* ---- its agent -------------------------------------------------------------- */
 
-static void tell(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const agent_fleet_news_t *news)
 {
 }
 
@@ -83,7 +83,7 @@ static void begin(void)
                              .zones = &share,
                              .count = 1,
                              .id_fd = -1,
-                             .tell = tell };
+                             .log_event = log_event };
     agent_fleet_duty.begin(child, &fleet, NULL, pool);
 }
 
@@ -109,8 +109,8 @@ TEST(soon_due_work_shortens_the_sleep)
     enter_many(child, zone, &gone, 1, ADM_WAITING);
     adm_ticket_cancel(&gone, ADM_GONE, adm_now());
     leave(&inside[0]);
-    ears.pushed(ears.data, 0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
-                adm_clock_of_leases());
+    callbacks.pushed(callbacks.data, 0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
+                     adm_clock_of_leases());
     for (n = 2; n < 8; n++) {
         adm_usec_t next = call();
 
@@ -166,11 +166,11 @@ TEST(nothing_is_given_back_to_an_engine_that_is_away)
     adm_ticket_t inside[2];
 
     begin_tight(inside, 2);
-    ears.parted(ears.data, 0);
+    callbacks.parted(callbacks.data, 0);
     leave(&inside[0]);
     leave(&inside[1]);
     assert_is_kept(2);
-    ears.joined(ears.data, 0, false, 5000, adm_clock_of_leases());
+    callbacks.joined(callbacks.data, 0, false, 5000, adm_clock_of_leases());
     WAIT_FOR((call(), told.has == 0));
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
 }

@@ -194,7 +194,7 @@ TEST(a_zone_that_is_not_shared_any_more_has_its_own_limit)
 
 TEST(the_engines_report_is_shown)
 {
-    law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+    law_fleet_reply_t reply = { .status = LAW_FLEET_OK,
                                 .granted = 3,
                                 .target = 2,
                                 .servers = 4,
@@ -230,10 +230,10 @@ TEST(sharers_of_a_limit_are_shown)
     adm_usec_t age;
 
     share_zone(ADM_FALLBACK_KEEP);
-    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
     memset(who.servers[1].name, 'x', LAW_FLEET_NAME); /* without an end */
-    adm_engine_note_who(child, zone, &who);
-    ck_assert(adm_engine_who(segment, zone, &shown, &age));
+    adm_engine_note_servers(child, zone, &who);
+    ck_assert(adm_engine_servers(segment, zone, &shown, &age));
     ck_assert_uint_eq(shown.count, 2);
     ck_assert_str_eq(shown.servers[0].name, "one");
     ck_assert_uint_eq(shown.servers[0].granted, 3);
@@ -243,10 +243,10 @@ TEST(sharers_of_a_limit_are_shown)
 
     /* Being written, or by a child that was taken over. */
     fleet_rec_at(segment, zone)->who_sequence++;
-    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
     who.count = LAW_FLEET_SERVERS + 1;
-    adm_engine_note_who(child, zone, &who);
-    ck_assert(!adm_engine_who(segment, zone, &shown, &age));
+    adm_engine_note_servers(child, zone, &who);
+    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
 }
 
 TEST(a_server_can_take_another_name)

@@ -26,26 +26,26 @@ static void begin(void)
 
 static void tell(void)
 {
-    law_fleet_tell(&fleet, &terms, &work, false, now, &sync_sent);
+    law_fleet_fill_sync(&fleet, &terms, &work, false, now, &sync_sent);
 }
 
 static bool hear(int64_t gen, uint32_t granted, uint32_t target)
 {
-    law_fleet_reply_t reply = { .answer = LAW_FLEET_OK,
+    law_fleet_reply_t reply = { .status = LAW_FLEET_OK,
                                 .engine_msec = 6000,
                                 .gen = gen,
                                 .granted = granted,
                                 .target = target,
                                 .span_msec = SPAN_MSEC };
 
-    return law_fleet_hear(&fleet, &terms, &reply, now, &share);
+    return law_fleet_accept_reply(&fleet, &terms, &reply, now, &share);
 }
 
 static bool hear_push(int64_t gen, uint32_t granted, uint32_t target)
 {
     law_fleet_push_t push = { .gen = gen, .granted = granted, .target = target };
 
-    return law_fleet_hear_push(&fleet, &terms, &push, now, &share);
+    return law_fleet_accept_push(&fleet, &terms, &push, now, &share);
 }
 
 TEST(the_promise_is_the_greater_of_share_and_permits_out)
@@ -204,10 +204,9 @@ TEST(a_server_that_got_all_it_wanted_requests_more)
     begin();
     work.queued = 2;
     tell();
-    ck_assert(
-        law_fleet_hear(&fleet, &terms,
-                       &(law_fleet_reply_t){ .answer = LAW_FLEET_OK, .gen = 7, .is_short = true },
-                       now, &share));
+    ck_assert(law_fleet_accept_reply(
+        &fleet, &terms, &(law_fleet_reply_t){ .status = LAW_FLEET_OK, .gen = 7, .is_short = true },
+        now, &share));
     work.queued = 3;
     ck_assert_int_eq(due(), 200 * MSEC); /* there is no more */
     ck_assert(hear_push(8, 1, 1));
@@ -221,7 +220,7 @@ TEST(a_server_that_got_all_it_wanted_requests_more)
 TEST(a_reply_overtaken_by_a_push_does_not_exclude_more_permits)
 {
     law_fleet_reply_t reply = {
-        .answer = LAW_FLEET_OK, .gen = 7, .granted = 1, .target = 1, .is_short = true
+        .status = LAW_FLEET_OK, .gen = 7, .granted = 1, .target = 1, .is_short = true
     };
 
     begin();
@@ -230,13 +229,13 @@ TEST(a_reply_overtaken_by_a_push_does_not_exclude_more_permits)
     work = (law_fleet_work_t){ 1, .active = 1, .queued = 1, .most = 40 };
     tell();
     ck_assert(hear_push(8, 2, 2));
-    ck_assert(law_fleet_hear(&fleet, &terms, &reply, now, &share));
+    ck_assert(law_fleet_accept_reply(&fleet, &terms, &reply, now, &share));
     work = (law_fleet_work_t){ 2, .active = 2, .queued = 1, .most = 40 };
     ck_assert_int_le(due(), 2 * MSEC);
     /* Unless it was less than what was asked for. */
     tell();
     ck_assert(hear_push(9, 2, 2));
-    ck_assert(law_fleet_hear(&fleet, &terms, &reply, now, &share));
+    ck_assert(law_fleet_accept_reply(&fleet, &terms, &reply, now, &share));
     work.queued = 2;
     ck_assert_int_eq(due(), 200 * MSEC);
 }
@@ -277,9 +276,10 @@ TEST(a_new_agent_continues_the_sequence_of_its_server)
     law_fleet_begin(&fleet, now + 1000);
     tell();
     ck_assert_uint_gt(sync_sent.sequence, before);
-    law_fleet_hear(&fleet, &terms,
-                   &(law_fleet_reply_t){ .answer = LAW_FLEET_STALE, .sequence = UINT64_C(1) << 60 },
-                   now, &share);
+    law_fleet_accept_reply(&fleet, &terms,
+                           &(law_fleet_reply_t){ .status = LAW_FLEET_STALE,
+                                                 .sequence = UINT64_C(1) << 60 },
+                           now, &share);
     tell();
     ck_assert_uint_gt(sync_sent.sequence, UINT64_C(1) << 60);
 }

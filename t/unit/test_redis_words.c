@@ -22,10 +22,10 @@ TEST(errors_of_one_key_are_known)
     size_t n;
 
     for (n = 0; n < sizeof(of_one) / sizeof(*of_one); n++) {
-        ck_assert_msg(redis_words_refused(of_one[n]), "%s", of_one[n]);
+        ck_assert_msg(redis_words_is_key_error(of_one[n]), "%s", of_one[n]);
     }
     for (n = 0; n < sizeof(of_all) / sizeof(*of_all); n++) {
-        ck_assert_msg(!redis_words_refused(of_all[n]), "%s", of_all[n]);
+        ck_assert_msg(!redis_words_is_key_error(of_all[n]), "%s", of_all[n]);
     }
 }
 
@@ -34,14 +34,14 @@ TEST(a_run_has_at_least_8_digits_and_fits)
     char run[9] = "", text[] = "run_id:0123456789";
     redisReply info = { .type = REDIS_REPLY_STRING, .str = text };
 
-    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+    ck_assert_ptr_nonnull(redis_words_read_run(&info, run, sizeof(run)));
     text[7 + 9] = '\0';
-    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+    ck_assert_ptr_nonnull(redis_words_read_run(&info, run, sizeof(run)));
     text[7 + 8] = '\0';
-    ck_assert_ptr_null(redis_words_run(&info, run, sizeof(run)));
+    ck_assert_ptr_null(redis_words_read_run(&info, run, sizeof(run)));
     ck_assert_str_eq(run, "01234567");
     text[7 + 7] = '\0';
-    ck_assert_ptr_nonnull(redis_words_run(&info, run, sizeof(run)));
+    ck_assert_ptr_nonnull(redis_words_read_run(&info, run, sizeof(run)));
 }
 
 /* ---- Sentinels ------------------------------------------------------------------ */
@@ -80,7 +80,7 @@ TESTS(a_sentinel_says_where_a_master_is, 0, (int)(sizeof(masters) / sizeof(*mast
     ck_assert_int_eq(redisReaderFeed(reader, answer, strlen(answer)), REDIS_OK);
     ck_assert_int_eq(redisReaderGetReply(reader, &reply), REDIS_OK);
     ck_assert_ptr_nonnull(reply);
-    why = redis_words_master(reply, &place);
+    why = redis_words_read_master(reply, &place);
     if (masters[_i].why) {
         ck_assert_msg(why && strstr(why, masters[_i].why), "%s: %s", answer, why ? why : "taken");
     }
