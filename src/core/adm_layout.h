@@ -134,7 +134,7 @@ typedef struct adm_zone_rec_t {
                                      * only */
     atomic_uint share_had_lease;    /* 1: there has been a lease since sharing
                                      * started */
-    /* Upper bound of permits in use: the last commitment to the coordinator, or
+    /* Upper bound of permits in use: the last commitment to the engine, or
      * what was granted since. */
     atomic_uint share_bound;
 

@@ -22,7 +22,7 @@ void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
 
 void adm_limit_begin_share(adm_zone_rec_t *zone)
 {
-    /* A share of 0, until the agent has reached the coordinator. */
+    /* A share of 0, until the agent has reached the engine. */
     atomic_store(&zone->share_bound, UINT32_MAX);
     atomic_store(&zone->share_had_lease, 0);
     atomic_store(&zone->share_until, adm_clock_of_leases() + FIRST_LEASE_USEC);
