@@ -55,33 +55,34 @@ static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
            && atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone_idx;
 }
 
-/* End the old ticket and start @a heir with its permit. @a heir gets no worker:
+/* End the old ticket and start @a successor with its permit. @a successor gets no worker:
  * the old request's worker is still counted. */
 static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
-                        uint32_t from_idx, adm_usec_t now, adm_ticket_t *heir)
+                        uint32_t from_idx, adm_usec_t now,
+                        adm_ticket_t *successor)
 {
     char name[ADM_KEY_NAME];
     adm_entry_t entry = adm_flow_entry_of(child->segment, from_idx, name);
 
-    heir->child = child;
-    heir->zone_idx = adm_zone_idx(child->segment, zone);
-    heir->uses_worker = false;
-    heir->has_worker = false;
-    heir->is_settled = false;
-    heir->finds_no_room = false;
+    successor->child = child;
+    successor->zone_idx = adm_zone_idx(child->segment, zone);
+    successor->uses_worker = false;
+    successor->has_worker = false;
+    successor->is_settled = false;
+    successor->finds_no_room = false;
     adm_zone_end_ticket_locked(child->segment, zone,
                                from_idx); /* T15_move_on */
     if (adm_zone_begin_ticket_locked(child, zone, ADM_TICKET_ACTIVE, &entry,
-                                     now, heir)
+                                     now, successor)
         != APR_SUCCESS) {
         return false;
     }
-    atomic_store(&heir->held, 1);
+    atomic_store(&successor->held, 1);
     return true;
 }
 
 adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
-                          adm_usec_t now, adm_ticket_t *heir)
+                          adm_usec_t now, adm_ticket_t *successor)
 {
     adm_segment_t *segment = child->segment;
     adm_inherit_t result = ADM_INHERIT_ENDED;
@@ -97,15 +98,16 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
         return ADM_INHERIT_NONE;
     }
     /* Before the lock: makes system calls. The old request cannot start a
-     * program in the meantime, because it waits for the heir. */
-    has_program = heir && atomic_load(&from->programs) > 0
+     * program in the meantime, because it waits for the successor. */
+    has_program = successor && atomic_load(&from->programs) > 0
                   && !adm_program_is_over(from, arrival);
     rec = adm_zone_open(segment, zone, now, &rv);
     if (!rec) {
         return ADM_INHERIT_NONE;
     }
     if (holds_permit_locked(segment, zone.idx, idx, arrival)) {
-        result = heir && !has_program && move_locked(child, rec, idx, now, heir)
+        result = successor && !has_program
+                         && move_locked(child, rec, idx, now, successor)
                      ? ADM_INHERIT_MOVED
                      : ADM_INHERIT_KEPT;
     }

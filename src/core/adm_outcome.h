@@ -12,10 +12,10 @@
 
 /** What the caller does with a request. */
 typedef enum adm_action_t {
-    ADM_RUN,      /* with a permit */
-    ADM_RUN_FREE, /* without one */
-    ADM_REFUSE,   /* respond that the zone is full */
-    ADM_HANG_UP   /* drop the connection */
+    ADM_RUN,            /* with a permit */
+    ADM_RUN_FREE,       /* without one */
+    ADM_REJECT,         /* respond that the zone is full */
+    ADM_DROP_CONNECTION /* drop the connection */
 } adm_action_t;
 
 /* value, name, action, whether it counts as rejected (a dry run counts what
@@ -29,23 +29,23 @@ typedef enum adm_action_t {
     row(DRY_LATE,   "dry-late",   ADM_RUN,      true,  NULL)                   \
     row(EXEMPT,     "exempt",     ADM_RUN_FREE, false, NULL)                   \
     row(UNLIMITED,  "unlimited",  ADM_RUN_FREE, false, NULL)                   \
-    row(FULL,       "full",       ADM_REFUSE,   true,  "the queue is full")    \
-    row(LATE,       "late",       ADM_REFUSE,   true,                          \
+    row(FULL,       "full",       ADM_REJECT,   true,  "the queue is full")    \
+    row(LATE,       "late",       ADM_REJECT,   true,                          \
         "it would have had to wait too long")                                  \
-    row(SHARE,      "share",      ADM_REFUSE,   true,                          \
+    row(SHARE,      "share",      ADM_REJECT,   true,                          \
         "its key has no more places in the queue")                             \
-    row(TIMEOUT,    "timeout",    ADM_REFUSE,   true,  "waited too long")      \
-    row(RESERVE,    "reserve",    ADM_REFUSE,   true,                          \
+    row(TIMEOUT,    "timeout",    ADM_REJECT,   true,  "waited too long")      \
+    row(RESERVE,    "reserve",    ADM_REJECT,   true,                          \
         "the last workers are reserved")                                       \
-    row(PARKING,    "parking",    ADM_REFUSE,   true,                          \
+    row(PARKING,    "parking",    ADM_REJECT,   true,                          \
         "no room is left to park it, raise AsyncRequestWorkerFactor or the "   \
         "limit of open files")                                                 \
-    row(DRAIN,      "drain",      ADM_REFUSE,   true,                          \
+    row(DRAIN,      "drain",      ADM_REJECT,   true,                          \
         "an administrator drains the zone")                                    \
-    row(FLEET,      "fleet",      ADM_REFUSE,   true,                          \
+    row(FLEET,      "fleet",      ADM_REJECT,   true,                          \
         "the lease of this server's share is over")                            \
-    row(GONE,       "gone",       ADM_HANG_UP,  false, NULL)                   \
-    row(STOPPED,    "stopped",    ADM_HANG_UP,  false, NULL)
+    row(GONE,       "gone",       ADM_DROP_CONNECTION,  false, NULL)                   \
+    row(STOPPED,    "stopped",    ADM_DROP_CONNECTION,  false, NULL)
 
 typedef enum adm_outcome_t {
 #define ADM_OUTCOME_VALUE(value, name, action, is_rejected, reason) ADM_##value,

@@ -350,7 +350,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     end_parking(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if ((zone || rv != APR_SUCCESS)
-        && adm_outcome_action(outcome) != ADM_HANG_UP
+        && adm_outcome_action(outcome) != ADM_DROP_CONNECTION
         && begin(rec_of(ticket), now)) {
         if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);

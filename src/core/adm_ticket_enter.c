@@ -26,7 +26,7 @@ static adm_outcome_t decided_locked(adm_zone_rec_t *zone, adm_ticket_t *ticket,
                                     adm_outcome_t outcome, adm_usec_t now)
 {
     zone->figures.outcomes[outcome]++;
-    if (adm_outcome_action(outcome) == ADM_REFUSE && ticket->drain_usec == 0) {
+    if (adm_outcome_action(outcome) == ADM_REJECT && ticket->drain_usec == 0) {
         ticket->drain_usec = adm_expect_drain_locked(ticket->child->segment,
                                                      zone, ticket->queued_ahead,
                                                      now);

@@ -39,7 +39,7 @@ typedef struct entrant_t {
     request_rec *r;
     const admission_dir_conf_t *conf;
     adm_child_t *child;
-    admission_kin_t kin;
+    admission_related_t related;
     const admission_target_t *target; /* target of the redirect on whose behalf
                                        * it enters; NULL: its own */
 } entrant_t;
@@ -56,7 +56,7 @@ static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
         .dry_run = admission_conf_is_dry_run(entrant->conf)
     };
 
-    if (entrant->kin.holds_any || self == ADMISSION_SELF_PART) {
+    if (entrant->related.holds_any || self == ADMISSION_SELF_PART) {
         /* A request with a permit must not wait for a second one. Its worker is
          * already counted. */
         return entry;
@@ -75,7 +75,7 @@ static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
         entry.worker = admission_http2_enter(r, state);
         entry.wait = ADM_WAIT_BLOCKED;
     }
-    if (entrant->kin.was_rejected) {
+    if (entrant->related.was_rejected) {
         /* The error page for a full zone must not join its queue. */
         entry.wait = ADM_WAIT_NEVER;
     }
@@ -110,11 +110,11 @@ static void enter(const entrant_t *entrant, admission_verdict_t *verdict,
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
-    state->leads_on = entrant->target != NULL;
+    state->enters_for_target = entrant->target != NULL;
     state->visit = admission_visit_make(r, verdict->zone);
     ticket = &state->visit->ticket;
     self = admission_self_claim(r, verdict->zone, ticket);
-    if (self == ADMISSION_SELF_HEIR) {
+    if (self == ADMISSION_SELF_SUCCESSOR) {
         admission_who_note(r, ticket);
         verdict->outcome = ADM_ADMITTED;
         return;
@@ -189,7 +189,7 @@ static int enter_and_run(const entrant_t *entrant)
     adm_wait_t how = ADM_WAIT_NEVER;
 
     ap_assert(verdict.zone); /* checked by the callers */
-    if (!entrant->kin.holds_any && !entrant->kin.was_rejected) {
+    if (!entrant->related.holds_any && !entrant->related.was_rejected) {
         int rv = prepare(entrant);
 
         if (rv != OK) {
@@ -249,21 +249,22 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
     entrant_t entrant = { .r = r,
                           .conf = conf,
                           .child = child,
-                          .kin = admission_visit_kin(r, zone) };
+                          .related = admission_visit_related(r, zone) };
 
-    if (entrant.kin.visit_of_zone) {
-        admission_visit_share(r, entrant.kin.visit_of_zone);
-        admission_program_export_token(r, &entrant.kin.visit_of_zone->ticket);
+    if (entrant.related.visit_of_zone) {
+        admission_visit_share(r, entrant.related.visit_of_zone);
+        admission_program_export_token(r,
+                                       &entrant.related.visit_of_zone->ticket);
         return DECLINED;
     }
-    if (entrant.kin.was_rejected_by_zone) {
+    if (entrant.related.was_rejected_by_zone) {
         /* The zone has already rejected this client and counted it. Send
          * httpd's built-in error text instead of the error page. */
         return admission_conf_reject_status(conf);
     }
-    if (entrant.kin.holds_any) {
+    if (entrant.related.holds_any) {
         admission_redirect_leave_ended(r);
-        entrant.kin = admission_visit_kin(r, zone);
+        entrant.related = admission_visit_related(r, zone);
     }
     return enter_and_run(&entrant);
 }

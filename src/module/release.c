@@ -131,9 +131,12 @@ void admission_release_register_filter(void)
  * it is about to end. */
 #define REDIRECT_PATIENCE_USEC ADM_USEC_PER_SEC
 
-static bool has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
+/* Block until the ticket's programs have ended, for at most @a limit_usec.
+ * @return whether they have. */
+static bool await_end_of_program(const adm_ticket_t *ticket,
+                                 adm_usec_t limit_usec)
 {
-    adm_usec_t until = adm_now() + patience;
+    adm_usec_t until = adm_now() + limit_usec;
     bool is_over = adm_program_has_ended(ticket);
 
     while (!is_over && adm_now() < until) {
@@ -143,10 +146,10 @@ static bool has_ended(const adm_ticket_t *ticket, adm_usec_t patience)
     return is_over;
 }
 
-bool admission_release_has_ended(const adm_ticket_t *ticket)
+bool admission_release_await_program(const adm_ticket_t *ticket)
 {
     return atomic_load(&ticket->held) && adm_program_was_announced(ticket)
-           && has_ended(ticket, REDIRECT_PATIENCE_USEC);
+           && await_end_of_program(ticket, REDIRECT_PATIENCE_USEC);
 }
 
 bool admission_release_at_end_of_output(adm_ticket_t *ticket)
@@ -172,9 +175,10 @@ bool admission_release_after_handler(request_rec *r, adm_ticket_t *ticket,
     if (rv != SUSPENDED
         && (!adm_program_was_announced(ticket)
             || (rv == OK
-                && has_ended(ticket, r->connection->master || ends_late
-                                         ? LATE_PATIENCE_USEC
-                                         : 0)))) {
+                && await_end_of_program(ticket,
+                                        r->connection->master || ends_late
+                                            ? LATE_PATIENCE_USEC
+                                            : 0)))) {
         adm_ticket_release(ticket, adm_now());
         return true;
     }

@@ -29,7 +29,7 @@ bool admission_release_at_end_of_output(adm_ticket_t *ticket);
 
 /** @return whether the request had a program that has provably ended. Blocks up
  *  to a second for a program that is about to end. */
-bool admission_release_has_ended(const adm_ticket_t *ticket);
+bool admission_release_await_program(const adm_ticket_t *ticket);
 
 /** Release the permit when the request, and with it every program that httpd
  *  can end, has been destroyed. The permit of a program that is still running

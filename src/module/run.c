@@ -176,7 +176,7 @@ static int act(request_rec *r, admission_request_t *state,
     if (action == ADM_RUN_FREE) {
         return run_handlers_behind(r);
     }
-    return action == ADM_REFUSE ? admission_url_reject(r)
+    return action == ADM_REJECT ? admission_url_reject(r)
                                 : drop_connection(r, verdict->outcome);
 }
 
@@ -186,8 +186,8 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
     int rv;
 
     state->may_suspend = !r->main && !r->prev;
-    if (state->leads_on
-        && adm_outcome_action(verdict->outcome) != ADM_HANG_UP) {
+    if (state->enters_for_target
+        && adm_outcome_action(verdict->outcome) != ADM_DROP_CONNECTION) {
         rv = admission_redirect_run(r, verdict, run_handlers_behind);
         if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
             /* The response's rest is sent without a worker. */

@@ -114,7 +114,7 @@ static const char *list_rejections(apr_pool_t *p, const adm_figures_t *figures)
         adm_outcome_t outcome = (adm_outcome_t)i;
         uint64_t count = figures->outcomes[i];
 
-        if (adm_outcome_action(outcome) == ADM_REFUSE) {
+        if (adm_outcome_action(outcome) == ADM_REJECT) {
             count += outcome == ADM_FULL   ? figures->outcomes[ADM_DRY_FULL]
                      : outcome == ADM_LATE ? figures->outcomes[ADM_DRY_LATE]
                                            : 0;
@@ -247,7 +247,7 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
             log_unlimited(r, verdict);
         }
         break;
-    case ADM_REFUSE:
+    case ADM_REJECT:
         set_retry_after(r, verdict->drain_usec);
         mark_rejected(r);
         log_rejection(r, verdict);
@@ -255,7 +255,7 @@ void admission_tell(request_rec *r, const admission_verdict_t *verdict)
             log_mutual_wait(r, verdict->zone);
         }
         break;
-    case ADM_HANG_UP:
+    case ADM_DROP_CONNECTION:
         mark_rejected(r);
         break;
     }

@@ -36,20 +36,20 @@ void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
     make_connection(c)->ready = ready;
 }
 
-admission_kin_t admission_visit_kin(const request_rec *r,
-                                    const admission_zone_t *zone)
+admission_related_t admission_visit_related(const request_rec *r,
+                                            const admission_zone_t *zone)
 {
     const request_rec *root = admission_visit_root(r);
     const request_rec *ancestor;
     admission_visit_t *visit;
-    admission_kin_t kin = { 0 };
+    admission_related_t related = { 0 };
 
     for (visit = admission_visit_first(r->connection); visit;
          visit = visit->next) {
         if (visit->root == root && adm_ticket_holds(&visit->ticket)) {
-            kin.holds_any = true;
+            related.holds_any = true;
             if (visit->zone == zone) {
-                kin.visit_of_zone = visit;
+                related.visit_of_zone = visit;
             }
         }
     }
@@ -58,11 +58,11 @@ admission_kin_t admission_visit_kin(const request_rec *r,
         admission_request_t *state = admission_visit_request(ancestor);
 
         if (state && state->was_rejected) {
-            kin.was_rejected = true;
-            kin.was_rejected_by_zone |= state->zone == zone;
+            related.was_rejected = true;
+            related.was_rejected_by_zone |= state->zone == zone;
         }
     }
-    return kin;
+    return related;
 }
 
 /* ---- visits -------------------------------------------------------------- */

@@ -33,7 +33,7 @@ typedef struct admission_request_t {
     const admission_zone_t *zone; /* zone that the request entered; NULL: it
                                    * runs on a related request's permit */
     admission_visit_t *visit; /* its own or a related request's; NULL: none */
-    bool leads_on;            /* entered the zone on behalf of its redirect's
+    bool enters_for_target;   /* entered the zone on behalf of its redirect's
                                * target */
     const struct admission_verdict_t *ahead; /* decision that the target has not
                                               * taken over yet; NULL: none */
@@ -47,13 +47,13 @@ typedef struct admission_request_t {
 
 /** What the related requests of a request hold, including a finished one whose
  *  program is still running. */
-typedef struct admission_kin_t {
+typedef struct admission_related_t {
     admission_visit_t *visit_of_zone; /* NULL: none in this zone */
     bool holds_any;
     bool was_rejected;         /* an ancestor was rejected: this is its error
                                 * page */
     bool was_rejected_by_zone; /* rejected by the same zone */
-} admission_kin_t;
+} admission_related_t;
 
 /** @return the state of this request_rec; NULL: none. */
 static inline admission_request_t *admission_visit_request(const request_rec *r)
@@ -132,7 +132,7 @@ admission_visit_t *admission_visit_make(request_rec *r,
                                         const admission_zone_t *zone);
 
 /** @return what the related requests of @a r hold. */
-admission_kin_t admission_visit_kin(const request_rec *r,
-                                    const admission_zone_t *zone);
+admission_related_t admission_visit_related(const request_rec *r,
+                                            const admission_zone_t *zone);
 
 #endif

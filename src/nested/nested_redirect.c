@@ -246,7 +246,7 @@ void admission_redirect_leave_ended(request_rec *r)
         admission_request_t *state = admission_visit_request(prev);
 
         if (state && state->visit
-            && admission_release_has_ended(&state->visit->ticket)) {
+            && admission_release_await_program(&state->visit->ticket)) {
             release_early(r, state);
         }
     }

@@ -301,25 +301,25 @@ admission_self_t admission_self_claim(const request_rec *r,
                                       adm_ticket_t *ticket)
 {
     tickets_t tickets = tickets_of(r);
-    admission_self_t claim = ADMISSION_SELF_STRANGER;
+    admission_self_t claim = ADMISSION_SELF_UNRELATED;
     bool has_ended = false;
 
     if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
         return ADMISSION_SELF_ENDLESS;
     }
-    while (claim != ADMISSION_SELF_HEIR && *tickets.tokens) {
+    while (claim != ADMISSION_SELF_SUCCESSOR && *tickets.tokens) {
         const char *token = ap_getword_white(r->pool, &tickets.tokens);
         adm_inherit_t rv = adm_inherit(admission_process_child(), zone->handle,
                                        token + 1, adm_now(),
                                        *token == *KIND_MOVES ? ticket : NULL);
 
         if (rv == ADM_INHERIT_MOVED || rv == ADM_INHERIT_KEPT) {
-            claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_HEIR
+            claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_SUCCESSOR
                                             : ADMISSION_SELF_PART;
         }
         has_ended |= rv == ADM_INHERIT_ENDED;
     }
-    if (claim == ADMISSION_SELF_STRANGER && has_ended) {
+    if (claim == ADMISSION_SELF_UNRELATED && has_ended) {
         adm_segment_count_ignored(admission_process_segment());
     }
     return claim;

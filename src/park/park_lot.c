@@ -44,7 +44,7 @@ static struct {
     uint32_t free_count;
     uint32_t size; /* number of slots */
     uint32_t used; /* slots from this one on were never used */
-    apr_int64_t descriptors;
+    apr_int64_t descriptor_limit;
     uint32_t readable; /* made readable, but no worker has come yet */
     uint32_t readable_max;
     uint32_t next_held_back; /* slot */
@@ -202,7 +202,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     bool has_slot, has_to_ring = false;
 
     if (!admission_stand_in_open(&parking->stand_in, parking->c,
-                                 parking->ignores_end, lot.descriptors)) {
+                                 parking->ignores_end, lot.descriptor_limit)) {
         return false;
     }
     pthread_mutex_lock(&lot.mutex);
@@ -227,9 +227,9 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     return true;
 }
 
-apr_int64_t admission_lot_descriptors(void)
+apr_int64_t admission_lot_descriptor_limit(void)
 {
-    return lot.descriptors;
+    return lot.descriptor_limit;
 }
 
 void admission_lot_watch_listener(void)
@@ -500,13 +500,13 @@ static void make_room(uint32_t slots, apr_pool_t *pchild)
 }
 
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                uint32_t threads, apr_int64_t descriptors,
+                                uint32_t threads, apr_int64_t descriptor_limit,
                                 apr_pool_t *pchild)
 {
     sigset_t all, old;
     apr_status_t rv;
 
-    lot.descriptors = descriptors;
+    lot.descriptor_limit = descriptor_limit;
     lot.readable_max = (threads + 1) / 2;
     make_room(slots, pchild);
     admission_alarm_open(child, threads);

@@ -42,16 +42,16 @@ typedef struct admission_parking_t {
  * Open the lot: allocate its slots and start the dispatcher. Once per child.
  * @param slots    maximum of parked requests
  * @param threads  workers of this child
- * @param descriptors  limit: parking uses no descriptor of this number or
+ * @param descriptor_limit  parking uses no descriptor of this number or
  *         higher
  * @return an error if the dispatcher cannot be started; the lot stays closed.
  */
 apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
-                                uint32_t threads, apr_int64_t descriptors,
+                                uint32_t threads, apr_int64_t descriptor_limit,
                                 apr_pool_t *pchild);
 
-/** @return the limit @a descriptors of admission_lot_open(). */
-apr_int64_t admission_lot_descriptors(void);
+/** @return @a descriptor_limit of admission_lot_open(). */
+apr_int64_t admission_lot_descriptor_limit(void);
 
 /** Check soon that the MPM goes on accepting. Call when a worker leaves a
  *  connection that is not parked, see admission_mpm_oversleeps(). */

@@ -38,19 +38,18 @@ static bool has_time_limit(const conn_rec *c)
  * now. */
 static bool can_poll(admission_ready_t *ready, bool to_write)
 {
-    apr_int64_t descriptors = admission_lot_descriptors();
+    apr_int64_t descriptor_limit = admission_lot_descriptor_limit();
 
     ready->has_alarm = !to_write && has_time_limit(ready->c);
     if (ready->has_alarm) {
         ready->has_stand_in = admission_stand_in_open_to_read(&ready->stand_in,
                                                               ready->c,
-                                                              descriptors);
+                                                              descriptor_limit);
         return ready->has_stand_in;
     }
     if (to_write && !admission_mpm_waits_to_write()) {
-        ready->has_stand_in = admission_stand_in_open_to_write(&ready->stand_in,
-                                                               ready->c,
-                                                               descriptors);
+        ready->has_stand_in = admission_stand_in_open_to_write(
+            &ready->stand_in, ready->c, descriptor_limit);
         return ready->has_stand_in;
     }
     return true;

@@ -30,19 +30,22 @@ typedef struct admission_stand_in_t {
  * Create the set, next to the socket. Everything that can fail is done here, except for
  * a socket whose reset is ignored: admission_stand_in_wake() adds it.
  * @param ignores_end  a half-closed connection does not make it readable
- * @param descriptors  limit: no descriptor may have this number or higher
+ * @param descriptor_limit  no descriptor may have this number or higher
  * @return whether it worked; if not, nothing is open.
  */
 bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool ignores_end, apr_int64_t descriptors);
+                             bool ignores_end, apr_int64_t descriptor_limit);
 
-/** Create a set that is readable when the client can be written to. */
+/** As admission_stand_in_open(), but the set becomes readable when the client can
+ *  be written to. */
 bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
-                                      conn_rec *c, apr_int64_t descriptors);
+                                      conn_rec *c,
+                                      apr_int64_t descriptor_limit);
 
-/** Create a set that is readable when the client has sent data. */
+/** As admission_stand_in_open(), but the set becomes readable when the client has
+ *  sent data or closed its side. */
 bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
-                                     conn_rec *c, apr_int64_t descriptors);
+                                     conn_rec *c, apr_int64_t descriptor_limit);
 
 /** Let the set take the socket's number. Cannot fail. */
 void admission_stand_in_take(admission_stand_in_t *stand_in);

@@ -40,7 +40,7 @@ APLOG_USE_MODULE(admission);
 /* Set by the parent at each configuration load; its children inherit them. */
 static apr_off_t limit = DEFAULT_LIMIT;
 static const char *directory;
-static apr_int64_t descriptors; /* limit: no buffer file has this number or a
+static apr_int64_t descriptor_limit; /* no buffer file has this number or a
                                  * higher one */
 
 int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
@@ -54,7 +54,7 @@ int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     if (!directory && apr_temp_dir_get(&directory, pconf) != APR_SUCCESS) {
         directory = "/tmp";
     }
-    descriptors = admission_room_files_allowed() - ADMISSION_SPARE_FILES;
+    descriptor_limit = admission_room_files_allowed() - ADMISSION_SPARE_FILES;
     return OK;
 }
 
@@ -69,7 +69,7 @@ static bool count(admission_kept_t *kept, apr_off_t bytes)
 {
     adm_child_t *child = admission_process_own_child();
 
-    if (!child || !spool_take(child, (uint64_t)bytes, (uint64_t)limit)) {
+    if (!child || !spool_reserve(child, (uint64_t)bytes, (uint64_t)limit)) {
         return false;
     }
     kept->counted += bytes;
@@ -82,7 +82,7 @@ static void count_off(admission_kept_t *kept, apr_off_t bytes)
 
     kept->counted -= bytes;
     if (child) {
-        spool_give_back(child, (uint64_t)bytes);
+        spool_release(child, (uint64_t)bytes);
     }
 }
 
@@ -152,7 +152,7 @@ static apr_status_t open_file(admission_kept_t *kept)
 
     /* The kernel assigns the lowest free number, so a low number proves that
      * enough descriptors are left for more important uses. */
-    if (file >= 0 && file >= descriptors) {
+    if (file >= 0 && file >= descriptor_limit) {
         close(file);
         return APR_EMFILE;
     }

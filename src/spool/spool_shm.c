@@ -51,7 +51,7 @@ uint64_t spool_bytes(const adm_segment_t *segment)
 
 /* Add first, then sum up: of two concurrent callers, the later one sees the
  * other's bytes. */
-bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
+bool spool_reserve(adm_child_t *child, uint64_t bytes, uint64_t limit)
 {
     /* K1_ask, K2_sum */
     atomic_fetch_add(bytes_of(child->segment, child->idx), bytes);
@@ -64,7 +64,7 @@ bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit)
     return true; /* K4_keep */
 }
 
-void spool_give_back(adm_child_t *child, uint64_t bytes)
+void spool_release(adm_child_t *child, uint64_t bytes)
 {
     if (adm_child_is_self(child)) {
         atomic_fetch_sub(bytes_of(child->segment, child->idx),

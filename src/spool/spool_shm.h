@@ -11,16 +11,16 @@
 
 /**
  * Reserve @a bytes more, in memory or in a file. Release them with
- * spool_give_back().
+ * spool_release().
  * @param limit  maximum for all living children together, in bytes. Of two
  *         concurrent calls for the last bytes, both can fail.
  * @return whether they are reserved.
  */
-bool spool_take(adm_child_t *child, uint64_t bytes, uint64_t limit);
+bool spool_reserve(adm_child_t *child, uint64_t bytes, uint64_t limit);
 
 /** Release reserved bytes. Any thread of the child; no effect in a process that
  *  the child forked. */
-void spool_give_back(adm_child_t *child, uint64_t bytes);
+void spool_release(adm_child_t *child, uint64_t bytes);
 
 /** @return the bytes reserved by a child. */
 uint64_t spool_bytes_of(const adm_segment_t *segment, uint32_t child_idx);

@@ -270,8 +270,9 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact)
 
 /* ---- samples ------------------------------------------------------------- */
 
-void admission_fields_look_at(const admission_zone_t *zone,
-                              admission_view_t *view, adm_history_t *history)
+void admission_fields_sample_zone(const admission_zone_t *zone,
+                                  admission_view_t *view,
+                                  adm_history_t *history)
 {
     *view = (admission_view_t){ .zone = zone };
     view->stats.limit = (uint32_t)zone->limit;

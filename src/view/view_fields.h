@@ -110,8 +110,9 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact);
 /** Sample one zone; @a history: its last ten minutes, too, or NULL. There can
  *  be thousands of zones: an output samples one, writes it and discards it, so
  *  that a slow reader holds no memory. */
-void admission_fields_look_at(const admission_zone_t *zone,
-                              admission_view_t *view, adm_history_t *history);
+void admission_fields_sample_zone(const admission_zone_t *zone,
+                                  admission_view_t *view,
+                                  adm_history_t *history);
 
 /** @return @a only, as an array in @a p; all zones if it is NULL. */
 const apr_array_header_t *admission_fields_zones(apr_pool_t *p,

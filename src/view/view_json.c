@@ -210,8 +210,9 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     adm_history_t history = { 0 };
     admission_facts_t facts;
 
-    admission_fields_look_at(zone, &view,
-                             with == ADMISSION_WITH_HISTORY ? &history : NULL);
+    admission_fields_sample_zone(zone, &view,
+                                 with == ADMISSION_WITH_HISTORY ? &history
+                                                                : NULL);
     ap_rputs("{\"name\":", r);
     admission_json_string(r, admission_text_utf8(p, zone->name));
     if (view.is_busy) {

@@ -68,7 +68,7 @@ static void write_top(request_rec *r)
 int admission_page_write(request_rec *r, const admission_zone_t *only,
                          const char *filter)
 {
-    bool can_order = strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0;
+    bool can_override = strcmp(r->handler, ADMISSION_CONTROL_HANDLER) == 0;
     adm_server_stats_t server;
     admission_facts_t facts;
 
@@ -80,7 +80,7 @@ int admission_page_write(request_rec *r, const admission_zone_t *only,
         ap_rvputs(r, "<p class=\"key\"><a href=\"",
                   ap_os_escape_path(r->pool, r->uri, 1),
                   "\">All zones</a></p>\n", NULL);
-        admission_page_zone_write(r, r->pool, only, can_order);
+        admission_page_zone_write(r, r->pool, only, can_override);
     }
     else {
         admission_page_overview_write(r, filter);

@@ -160,7 +160,7 @@ void admission_page_facts_trouble(request_rec *r,
             "See the error log.</p>\n",
             r);
     }
-    admission_page_words_of_parts(r, r->pool, NULL);
+    admission_page_words_write_parts(r, r->pool, NULL);
     if (server->unlimited) {
         ap_rprintf(r,
                    "<p class=\"say bad\">%" APR_UINT64_T_FMT

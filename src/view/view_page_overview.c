@@ -35,11 +35,11 @@ static void sample(const admission_zone_t *zone, admission_view_t *view,
     const adm_zone_stats_t *stats = &view->stats;
 
     *history = (adm_history_t){ 0 };
-    admission_fields_look_at(zone, view, NULL);
+    admission_fields_sample_zone(zone, view, NULL);
     if (stats->active || stats->queued
         || adm_figures_admitted(&stats->figures) > 0
         || adm_figures_rejected(&stats->figures) > 0) {
-        admission_fields_look_at(zone, view, history);
+        admission_fields_sample_zone(zone, view, history);
     }
 }
 
@@ -48,7 +48,7 @@ static admission_page_state_t state_of(const admission_zone_t *zone)
     admission_view_t view;
     adm_history_t history;
 
-    admission_fields_look_at(zone, &view, NULL);
+    admission_fields_sample_zone(zone, &view, NULL);
     if (adm_figures_rejected(&view.stats.figures) == 0) {
         return admission_page_words_state(&view, NULL);
     }
@@ -168,8 +168,8 @@ static void write_row(request_rec *r, apr_pool_t *p,
     ap_rvputs(r, "<tr><th scope=\"row\"><a href=\"?zone=",
               ap_escape_urlencoded(p, name), "\">", ap_escape_html(p, name),
               "</a></th><td class=\"state s", apr_itoa(p, (int)state), "\">",
-              admission_page_words_of(state), zone->dry_run ? ", dry run" : "",
-              "</td>", NULL);
+              admission_page_words_state_name(state),
+              zone->dry_run ? ", dry run" : "", "</td>", NULL);
     if (view.is_busy) {
         ap_rputs(
             "<td></td><td></td><td class=\"more\"></td><td class=\"more\">"
@@ -198,7 +198,8 @@ static void write_summary(request_rec *r, const overview_t *overview,
     for (state = 0; state < ADMISSION_PAGE_STATES; state++) {
         if (overview->in_state[state] > 0) {
             ap_rprintf(r, "%s%d %s", separator, overview->in_state[state],
-                       admission_page_words_of((admission_page_state_t)state));
+                       admission_page_words_state_name(
+                           (admission_page_state_t)state));
             separator = ", ";
         }
     }

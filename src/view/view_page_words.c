@@ -34,7 +34,7 @@ admission_page_state_t admission_page_words_state(const admission_view_t *view,
                                            : ADMISSION_PAGE_UNUSED;
 }
 
-const char *admission_page_words_of(admission_page_state_t state)
+const char *admission_page_words_state_name(admission_page_state_t state)
 {
     static const char *const words[] = {
         [ADMISSION_PAGE_STUCK] = "stuck",
@@ -271,8 +271,8 @@ static void write_memory(request_rec *r, apr_pool_t *p,
     admission_page_words_write(r, "", apr_pstrcat(p, text, ".", NULL));
 }
 
-void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
-                                   const admission_view_t *view)
+void admission_page_words_write_parts(request_rec *r, apr_pool_t *p,
+                                      const admission_view_t *view)
 {
     int part;
 
@@ -283,9 +283,9 @@ void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
     }
 }
 
-void admission_page_words_say(request_rec *r, apr_pool_t *p,
-                              const admission_view_t *view,
-                              const adm_history_t *history)
+void admission_page_words_write_problems(request_rec *r, apr_pool_t *p,
+                                         const admission_view_t *view,
+                                         const adm_history_t *history)
 {
     if (view->is_busy) {
         admission_page_words_write(
@@ -296,6 +296,6 @@ void admission_page_words_say(request_rec *r, apr_pool_t *p,
     }
     write_mode(r, p, view);
     write_traffic(r, p, view, history);
-    admission_page_words_of_parts(r, p, view);
+    admission_page_words_write_parts(r, p, view);
     write_memory(r, p, view);
 }

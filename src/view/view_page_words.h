@@ -22,7 +22,7 @@ admission_page_state_t admission_page_words_state(const admission_view_t *view,
                                                   const adm_history_t *history);
 
 /** @return a state as a word. */
-const char *admission_page_words_of(admission_page_state_t state);
+const char *admission_page_words_state_name(admission_page_state_t state);
 
 /** @return a time with its unit: 45 ms, 3.4 s, 2 min 5 s. */
 const char *admission_page_words_time(apr_pool_t *p, adm_usec_t usec);
@@ -46,12 +46,12 @@ void admission_page_words_write(request_rec *r, const char *kind,
 
 /** Write the sentences of capabilities about a zone; about the server if @a view
  *  is NULL. */
-void admission_page_words_of_parts(request_rec *r, apr_pool_t *p,
-                                   const admission_view_t *view);
+void admission_page_words_write_parts(request_rec *r, apr_pool_t *p,
+                                      const admission_view_t *view);
 
 /** Write the problems of a zone and their remedies; or that there are none. */
-void admission_page_words_say(request_rec *r, apr_pool_t *p,
-                              const admission_view_t *view,
-                              const adm_history_t *history);
+void admission_page_words_write_problems(request_rec *r, apr_pool_t *p,
+                                         const admission_view_t *view,
+                                         const adm_history_t *history);
 
 #endif

@@ -145,7 +145,7 @@ static void write_state(request_rec *r, const admission_view_t *view,
     admission_page_state_t state = admission_page_words_state(view, history);
 
     ap_rprintf(r, "<p class=\"now\"><b class=\"s%d\">%s</b>", (int)state,
-               admission_page_words_of(state));
+               admission_page_words_state_name(state));
     if (!view->is_busy) {
         ap_rprintf(r, ": %u of %u running, %u of %u waiting", stats->active,
                    stats->limit, stats->queued, stats->queue_length);
@@ -154,25 +154,25 @@ static void write_state(request_rec *r, const admission_view_t *view,
 }
 
 void admission_page_zone_write(request_rec *r, apr_pool_t *p,
-                               const admission_zone_t *zone, bool can_order)
+                               const admission_zone_t *zone, bool can_override)
 {
     admission_view_t view;
     admission_facts_t facts;
     adm_history_t history = { 0 };
 
-    admission_fields_look_at(zone, &view, &history);
+    admission_fields_sample_zone(zone, &view, &history);
     ap_rvputs(r, "<section class=\"zone\"><h2>",
               ap_escape_html(p, admission_text_utf8(p, zone->name)), "</h2>\n",
               NULL);
     write_state(r, &view, &history);
-    admission_page_words_say(r, p, &view, &history);
+    admission_page_words_write_problems(r, p, &view, &history);
     if (!view.is_busy) {
         admission_fields_of_zone(&view, &facts);
         admission_page_facts_reasons(r, &facts);
         admission_page_who_write(r, p, zone);
         admission_page_keys_write(r, p, zone);
         admission_page_chart_write(r, view.stats.limit, &history);
-        if (can_order) {
+        if (can_override) {
             write_override_forms(r, p, &view);
         }
         admission_page_facts_zone(r, p, &facts);

@@ -5,8 +5,8 @@
 #include "module/conf.h"
 
 /** Write the problems, the chart, the running and waiting requests, all
- *  numbers. @param can_order  with forms that change limit, queue and mode. */
+ *  numbers. @param can_override  with forms that change limit, queue and mode. */
 void admission_page_zone_write(request_rec *r, apr_pool_t *p,
-                               const admission_zone_t *zone, bool can_order);
+                               const admission_zone_t *zone, bool can_override);
 
 #endif

@@ -36,8 +36,9 @@ int admission_probe_write(request_rec *r, const admission_zone_t *only)
         admission_view_t view;
         const char *reason;
 
-        admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
-                                 &view, NULL);
+        admission_fields_sample_zone(APR_ARRAY_IDX(zones, i,
+                                                   admission_zone_t *),
+                                     &view, NULL);
         reason = reason_of(&view);
         if (reason) {
             return admission_text_answer(

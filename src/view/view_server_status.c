@@ -125,8 +125,9 @@ static void print_zones(request_rec *r)
         admission_view_t view;
 
         apr_pool_clear(p);
-        admission_fields_look_at(APR_ARRAY_IDX(zones, i, admission_zone_t *),
-                                 &view, NULL);
+        admission_fields_sample_zone(APR_ARRAY_IDX(zones, i,
+                                                   admission_zone_t *),
+                                     &view, NULL);
         print_zone(r, p, page, &view);
     }
     apr_pool_destroy(p);

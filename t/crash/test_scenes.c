@@ -192,7 +192,7 @@ static int keep_some(void *unused)
 {
     NEED(gets_permit());
     arm();
-    NEED(spool_take(child, 1000, 1000));
+    NEED(spool_reserve(child, 1000, 1000));
     return 0;
 }
 

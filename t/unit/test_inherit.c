@@ -15,38 +15,38 @@ static void begin(void)
     adm_inherit_name(&sender, name);
 }
 
-static adm_inherit_t inherit(adm_ticket_t *heir)
+static adm_inherit_t inherit(adm_ticket_t *successor)
 {
-    return adm_inherit(child, zone, name, adm_now(), heir);
+    return adm_inherit(child, zone, name, adm_now(), successor);
 }
 
 TEST(a_permit_moves_past_the_queue)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
-    ck_assert(adm_ticket_is_granted(&heir));
+    ck_assert(adm_ticket_is_granted(&successor));
     assert_segment_consistent();
 
     leave(&sender); /* has none any more */
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
-    leave(&heir);
+    leave(&successor);
     ck_assert(adm_ticket_is_granted(&waiter));
 }
 
 TEST(a_permit_moves_once)
 {
-    adm_ticket_t heir = { 0 }, other = { 0 };
+    adm_ticket_t successor = { 0 }, other = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
     ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
-    leave(&heir);
+    leave(&successor);
     ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
     ck_assert_uint_eq(other.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
@@ -68,18 +68,19 @@ TEST(a_name_is_good_while_its_ticket_holds_a_permit)
 TEST(names_of_nothing_move_nothing)
 {
     static const char *const names[] = { "", ".", "1", "0.0", "x.0", "ffffffff.0", "100000001.0" };
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
     adm_zone_t other = zone_called("other", 1, 10);
     size_t n;
 
     begin();
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
-        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &heir), ADM_INHERIT_NONE);
+        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &successor),
+                         ADM_INHERIT_NONE);
     }
-    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &heir), ADM_INHERIT_NONE);
+    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &successor), ADM_INHERIT_NONE);
     adm_inherit_name(&waiter, name); /* which has no permit yet */
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_ENDED);
-    ck_assert_uint_eq(heir.held, 0);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_ENDED);
+    ck_assert_uint_eq(successor.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
 }
 
@@ -90,61 +91,61 @@ static int live_on(void *unused)
 
 TEST(a_permit_stays_with_a_program_that_lives)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
     pid_t program;
 
     begin();
     adm_program_announce(&sender, ADM_START_HERE);
     program = start(live_on, NULL);
     WAIT_FOR(adm_program_pid(atomic_load(&rec_of_ticket(&sender)->program)));
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_KEPT);
-    ck_assert_uint_eq(heir.held, 0);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_KEPT);
+    ck_assert_uint_eq(successor.held, 0);
     kill_unnoticed(program);
     ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
 }
 
-/* The record of the ticket is the heir's now. */
+/* The record of the ticket is the successor's now. */
 TEST(whose_permit_has_moved_announces_no_program)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
     adm_program_announce(&sender, ADM_START_UNSEEN);
-    ck_assert(!adm_program_was_announced(&heir));
+    ck_assert(!adm_program_was_announced(&successor));
 }
 
 /* The programs of its record are those of the request that has the permit now. */
 TEST(whose_permit_has_moved_holds_none_and_has_no_program)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
 
     begin();
     ck_assert(adm_ticket_holds(&sender));
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
-    ck_assert_uint_eq(heir.idx, sender.idx);
-    adm_program_announce(&heir, ADM_START_UNSEEN);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(successor.idx, sender.idx);
+    adm_program_announce(&successor, ADM_START_UNSEEN);
     ck_assert(!adm_ticket_holds(&sender));
-    ck_assert(adm_ticket_holds(&heir));
+    ck_assert(adm_ticket_holds(&successor));
     ck_assert(!adm_program_was_announced(&sender));
     ck_assert(adm_program_has_ended(&sender));
     ck_assert(!adm_program_outlives_request(&sender));
-    ck_assert(adm_program_was_announced(&heir));
-    ck_assert(!adm_program_has_ended(&heir));
-    adm_ticket_release(&heir, adm_now());
-    ck_assert(!adm_ticket_holds(&heir));
+    ck_assert(adm_program_was_announced(&successor));
+    ck_assert(!adm_program_has_ended(&successor));
+    adm_ticket_release(&successor, adm_now());
+    ck_assert(!adm_ticket_holds(&successor));
 }
 
 TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
     adm_zone_rec_t *rec;
 
     begin();
     rec = rec_of_zone(zone);
-    ck_assert_int_eq(inherit(&heir), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
     ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
     leave(&sender);
     adm_zone_unlock(segment, rec, adm_now());
@@ -153,36 +154,36 @@ TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 }
 
 /* The sender looked whose the record is, found the lock held, was stopped, and
- * goes on when the record is the heir's. */
-static void note_late(adm_ticket_t *heir)
+ * goes on when the record is the successor's. */
+static void note_late(adm_ticket_t *successor)
 {
     begin();
-    ck_assert_int_eq(inherit(heir), ADM_INHERIT_MOVED);
-    ck_assert_uint_eq(heir->idx, sender.idx);
-    atomic_store(&rec_of_ticket(heir)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
+    ck_assert_int_eq(inherit(successor), ADM_INHERIT_MOVED);
+    ck_assert_uint_eq(successor->idx, sender.idx);
+    atomic_store(&rec_of_ticket(successor)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
     atomic_store(&rec_of_zone(zone)->has_left, 1);
 }
 
 TEST(a_late_note_of_the_sender_takes_nothing_from_the_heir)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
 
-    note_late(&heir);
+    note_late(&successor);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(active_in(zone), 1);
-    ck_assert(adm_ticket_is_granted(&heir));
+    ck_assert(adm_ticket_is_granted(&successor));
     ck_assert(!adm_ticket_is_granted(&waiter));
 }
 
 TEST(the_heir_leaves_its_own_note_over_a_late_one)
 {
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
     adm_zone_rec_t *rec;
 
-    note_late(&heir);
+    note_late(&successor);
     rec = rec_of_zone(zone);
     ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
-    leave(&heir);
+    leave(&successor);
     adm_zone_unlock(segment, rec, adm_now());
     adm_round(child, adm_now(), true);
     ck_assert(adm_ticket_is_granted(&waiter));
@@ -191,9 +192,9 @@ TEST(the_heir_leaves_its_own_note_over_a_late_one)
 static int inherit_and_stay(void *unused)
 {
     adm_child_t *other = join();
-    adm_ticket_t heir = { 0 };
+    adm_ticket_t successor = { 0 };
 
-    NEED(adm_inherit(other, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
+    NEED(adm_inherit(other, zone, name, adm_now(), &successor) == ADM_INHERIT_MOVED);
     atomic_store(&shared[0], 1);
     return stay();
 }

@@ -20,7 +20,7 @@ TEST(a_rejection_has_a_reason_for_the_log)
 
     for (outcome = 0; outcome < ADM_OUTCOMES; outcome++) {
         ck_assert_int_eq(adm_outcome_reason(outcome) != NULL,
-                         adm_outcome_action(outcome) == ADM_REFUSE);
+                         adm_outcome_action(outcome) == ADM_REJECT);
     }
 }
 

@@ -19,11 +19,11 @@ TEST(no_more_is_buffered_than_the_limit)
     ck_assert(spool_take(child, 40, 100));
     ck_assert(!spool_take(child, 1, 100));
     ck_assert_uint_eq(spooled(), 100);
-    ck_assert(spool_take(child, 1, 101));
-    spool_give_back(child, 41);
+    ck_assert(spool_reserve(child, 1, 101));
+    spool_release(child, 41);
     ck_assert_uint_eq(spooled(), 60);
-    ck_assert(spool_take(child, 40, 100));
-    spool_give_back(child, 100);
+    ck_assert(spool_reserve(child, 40, 100));
+    spool_release(child, 100);
     ck_assert_uint_eq(spooled(), 0);
 }
 
@@ -31,7 +31,7 @@ static int keep_and_stay(void *unused)
 {
     adm_child_t *other = join();
 
-    NEED(spool_take(other, 70, 100));
+    NEED(spool_reserve(other, 70, 100));
     NEED(adm_worker_begin_transfer(other));
     atomic_store(&shared[0], 1);
     return stay();
@@ -54,7 +54,7 @@ TEST(bytes_of_a_killed_child_count_no_longer)
     ck_assert(spool_take(child, 70, 100));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 100);
-    spool_give_back(child, 100);
+    spool_release(child, 100);
 }
 
 static int die_asking(void *unused)
@@ -62,7 +62,7 @@ static int die_asking(void *unused)
     adm_child_t *other = join();
 
     adm_fault_arm(ADM_FAULT_spool_taken, 1);
-    spool_take(other, 70, 100);
+    spool_reserve(other, 70, 100);
     return 1;
 }
 
@@ -72,14 +72,14 @@ TEST(a_child_killed_during_its_request_has_taken_nothing)
     ck_assert_int_eq(play(die_asking, NULL), -SIGKILL);
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 0);
-    ck_assert(spool_take(child, 100, 100));
-    spool_give_back(child, 100);
+    ck_assert(spool_reserve(child, 100, 100));
+    spool_release(child, 100);
 }
 
 static int give_back_what_the_parent_has(void *unused)
 {
     adm_child_forget_self();
-    spool_give_back(child, 50);
+    spool_release(child, 50);
     adm_worker_end_transfer(child);
     return 0;
 }
@@ -101,7 +101,7 @@ TEST(giving_back_more_than_was_taken_is_found)
     tell("zone 1 100; cap 10");
     spool_give_back(child, 1);
     ck_assert_ptr_nonnull(adm_check(segment));
-    ck_assert(spool_take(child, 1, 100));
+    ck_assert(spool_reserve(child, 1, 100));
 }
 
 TEST(it_is_logged_once_in_a_while)

@@ -28,10 +28,10 @@ void adm_inherit_name(const adm_ticket_t *ticket,
  * a program.
  *
  * @param name  from adm_inherit_name()
- * @param heir  holds the permit after ADM_INHERIT_MOVED, without a worker of
+ * @param successor  holds the permit after ADM_INHERIT_MOVED, without a worker of
  *              its own; NULL: only check
  */
 adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
-                          adm_usec_t now, adm_ticket_t *heir);
+                          adm_usec_t now, adm_ticket_t *successor);
 
 #endif
