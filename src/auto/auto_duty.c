@@ -42,9 +42,9 @@ typedef struct tuned_t {
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
     uint32_t programs;             /* entries in sizes */
     adm_usec_t sampled_at;
-    bool is_looked;    /* sampled in this pass */
-    bool is_due;       /* limit stored, but permits not granted yet */
-    agent_kept_t kept; /* line in the file; limit and need 0: none */
+    bool is_looked;     /* sampled in this pass */
+    bool is_due;        /* limit stored, but permits not granted yet */
+    agent_saved_t kept; /* line in the file; limit and need 0: none */
     uint32_t logged_limit;
     uint32_t logged_brakes;
     _Atomic adm_usec_t next_tell;
@@ -76,7 +76,7 @@ static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
 {
     uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
     bool is_kept = agent_state_find(all.text, tuned->zone->name, &tuned->kept);
-    agent_kept_t kept = tuned->kept;
+    agent_saved_t kept = tuned->kept;
 
     if (adm_auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
         return;
@@ -144,8 +144,8 @@ static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     tuned->before = tuned->work;
     tuned->is_looked = true;
     agent_programs_sample_sizes(tuned->zone->handle);
-    if (adm_auto_look(self, tuned->zone->handle, now, &tuned->work,
-                      tuned->sizes, PROGRAMS_MOST, &tuned->programs)
+    if (adm_auto_sample(self, tuned->zone->handle, now, &tuned->work,
+                        tuned->sizes, PROGRAMS_MOST, &tuned->programs)
             == APR_SUCCESS
         && tuned->sampled_at == 0) {
         tuned->before = tuned->work; /* the first sample has no predecessor */
@@ -330,12 +330,12 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
-    agent_kept_t kept = { .limit = law->limit,
-                          .need_kb = (uint32_t)law_tune_need_kb(law),
-                          .largest_kb = (uint32_t)law->memory.largest_kb,
-                          .at = time(NULL),
-                          .memory_kb = all.sense->seen.total_kb,
-                          .cores = all.sense->seen.cores };
+    agent_saved_t kept = { .limit = law->limit,
+                           .need_kb = (uint32_t)law_tune_need_kb(law),
+                           .largest_kb = (uint32_t)law->memory.largest_kb,
+                           .at = time(NULL),
+                           .memory_kb = all.sense->seen.total_kb,
+                           .cores = all.sense->seen.cores };
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
@@ -432,7 +432,8 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
         write_state(now);
     }
     is_busy = is_busy
-              || !adm_auto_doze(self->segment, all.handles, all.count, now);
+              || !adm_auto_wake_on_request(self->segment, all.handles,
+                                           all.count, now);
     all.is_dozing = !is_busy;
     all.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
     return all.next_sample;

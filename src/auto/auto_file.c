@@ -65,7 +65,7 @@ static bool take_number(const char **text, uint64_t most, uint64_t *number)
 
 /* Read a line without its newline. @return whether it is valid and of this zone. */
 static bool read_line(const char *line, size_t length, const char *name,
-                      agent_kept_t *kept)
+                      agent_saved_t *kept)
 {
     const char *end = line + length;
     const char *fields = line + sizeof(WORD) - 1 + CHECK_DIGITS + 1;
@@ -87,16 +87,16 @@ static bool read_line(const char *line, size_t length, const char *name,
             return false;
         }
     }
-    *kept = (agent_kept_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
-                            (uint32_t)numbers[2], (int64_t)numbers[3],
-                            numbers[4],           (uint32_t)numbers[5] };
+    *kept = (agent_saved_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
+                             (uint32_t)numbers[2], (int64_t)numbers[3],
+                             numbers[4],           (uint32_t)numbers[5] };
     return strlen(name) == (size_t)(end - fields)
            && memcmp(fields, name, (size_t)(end - fields)) == 0;
 }
 
-bool agent_state_find(const char *text, const char *name, agent_kept_t *kept)
+bool agent_state_find(const char *text, const char *name, agent_saved_t *kept)
 {
-    agent_kept_t found;
+    agent_saved_t found;
     bool is_found = false;
 
     while (*text) {
@@ -112,7 +112,7 @@ bool agent_state_find(const char *text, const char *name, agent_kept_t *kept)
     return is_found;
 }
 
-bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
+bool agent_state_is_of_use(agent_saved_t *kept, int64_t now, uint64_t memory_kb,
                            uint32_t cores)
 {
     if (kept->at - CLOCKS_DIFFER_SEC > now || now - kept->at > KEPT_SEC) {
@@ -128,7 +128,7 @@ bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
 }
 
 size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,
-                        const agent_kept_t *kept)
+                        const agent_saved_t *kept)
 {
     char fields[AGENT_STATE_LINE];
     int length = snprintf(fields, sizeof(fields),

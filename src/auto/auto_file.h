@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /** A zone's line. */
-typedef struct agent_kept_t {
+typedef struct agent_saved_t {
     uint32_t limit;      /* 0: unknown */
     uint32_t need_kb;    /* of the next program; 0: unknown */
     uint32_t largest_kb; /* of the largest program */
@@ -20,7 +20,7 @@ typedef struct agent_kept_t {
     /* Machine on which these were measured. */
     uint64_t memory_kb;
     uint32_t cores;
-} agent_kept_t;
+} agent_saved_t;
 
 /** Size of the buffer for the file; a larger file counts as empty. */
 #define AGENT_STATE_ROOM (1 << 20)
@@ -32,18 +32,18 @@ typedef struct agent_kept_t {
 void agent_state_read(int fd, char *text);
 
 /** @return whether the text has a valid line of this zone; the last one applies. */
-bool agent_state_find(const char *text, const char *name, agent_kept_t *kept);
+bool agent_state_find(const char *text, const char *name, agent_saved_t *kept);
 
 /** Discard what cannot be used on this machine: everything, if the line is older than a
  *  week or from the future; the limit, if memory or cores differ; the sizes, if they
  *  exceed the memory. @a now: seconds since 1970.
  *  @return whether anything is left. */
-bool agent_state_is_of_use(agent_kept_t *kept, int64_t now, uint64_t memory_kb,
+bool agent_state_is_of_use(agent_saved_t *kept, int64_t now, uint64_t memory_kb,
                            uint32_t cores);
 
 /** Write a zone's line, with its newline. @return its length; 0: it would be too long. */
 size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,
-                        const agent_kept_t *kept);
+                        const agent_saved_t *kept);
 
 /** Replace the file's content. Blocks for the disk. @return whether it worked. */
 bool agent_state_write(int fd, const char *text, size_t length);

@@ -41,9 +41,9 @@ static uint32_t copy_sizes_locked(const adm_segment_t *segment,
     return count;
 }
 
-apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, uint32_t *sizes,
-                           uint32_t room, uint32_t *count)
+apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                             adm_auto_work_t *work, uint32_t *sizes,
+                             uint32_t room, uint32_t *count)
 {
     adm_segment_t *segment = self->segment;
     const adm_zone_rec_t *unlocked = adm_zone_at(segment, zone.idx);
@@ -172,8 +172,8 @@ static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
     return is_idle;
 }
 
-bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
-                   uint32_t count, adm_usec_t now)
+bool adm_auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
+                              uint32_t count, adm_usec_t now)
 {
     uint32_t n;
 

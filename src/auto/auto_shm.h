@@ -52,9 +52,9 @@ typedef struct adm_auto_work_t {
  * @return APR_SUCCESS, or an error of the lock: then only limit, active and queued were
  *         written.
  */
-apr_status_t adm_auto_look(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                           adm_auto_work_t *work, uint32_t *sizes,
-                           uint32_t room, uint32_t *count);
+apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                             adm_auto_work_t *work, uint32_t *sizes,
+                             uint32_t room, uint32_t *count);
 
 /** @return whether a request runs or waits in the zone. No lock. */
 bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
@@ -85,7 +85,7 @@ bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
 /** Arrange that the first request of any of the zones wakes the agent. Waits up to
  *  ADM_LOCK_BRIEF_USEC for each zone's lock.
  *  @return whether the agent can sleep; false if a zone is busy or locked. */
-bool adm_auto_doze(adm_segment_t *segment, const adm_zone_t *zones,
-                   uint32_t count, adm_usec_t now);
+bool adm_auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
+                              uint32_t count, adm_usec_t now);
 
 #endif

@@ -174,7 +174,7 @@ static bool is_braked(law_tune_t *tune, const law_tune_rules_t *rules,
     switch (law_tune_brake(&tune->brake, sample, stall, tune->limit, rules,
                            tune->now)) {
     case LAW_TUNE_BRAKE_BEGINS:
-        law_tune_memory_was_wrong(&tune->memory, sample);
+        law_tune_memory_correct(&tune->memory, sample);
         return true;
     case LAW_TUNE_BRAKE_ON:
         return true;
@@ -291,7 +291,7 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec);
+    law_tune_memory_update(&tune->memory, &sample, sec);
     is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
     is_new = LAW_TUNE_HAS(GATE)
              && law_tune_memory_is_surprised(&tune->memory, &sample, now);
@@ -356,7 +356,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     sec = now - tune->now;
     tune->now = now;
     gather(&tune->tick, &sample, sec);
-    law_tune_memory_learn(&tune->memory, &sample, sec);
+    law_tune_memory_update(&tune->memory, &sample, sec);
     law_tune_memory_is_known(&tune->memory, &sample, now);
     limit = cap_of(tune, &rules, &sample, false);
     if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {

@@ -50,8 +50,8 @@
 #define DEFLATE_PER_SEC 0.004
 #define INFLATION_MOST 3.0
 
-/* Values of is_young. */
-enum { YOUNG = 1, REMEMBERED = 2 };
+/* Values of `provisional`; 0: confirmed. */
+enum { RESTARTED = 1, REMEMBERED = 2 };
 
 static double weight_of(double count, double all, double least)
 {
@@ -125,7 +125,7 @@ static void restart_means(law_tune_memory_t *memory, double mean_kb)
  * programs is at least half as large. */
 static bool is_refuted(const law_tune_memory_t *memory)
 {
-    return memory->is_young == REMEMBERED
+    return memory->provisional == REMEMBERED
            && memory->batch_largest < memory->flat_kb / 2;
 }
 
@@ -135,20 +135,23 @@ static bool is_refuted(const law_tune_memory_t *memory)
 static void compare_batch(law_tune_memory_t *memory)
 {
     double mean = memory->batch_kb / memory->batch_ended;
-    bool unlike = is_unlike(memory, mean) && LAW_TUNE_HAS(KINDS);
-    bool is_larger = unlike && mean > memory->mean_kb;
-    bool was_young = memory->is_young == YOUNG;
+    bool is_other_kind = is_unlike(memory, mean) && LAW_TUNE_HAS(KINDS);
+    bool is_larger = is_other_kind && mean > memory->mean_kb;
+    bool had_restarted = memory->provisional == RESTARTED;
     bool refuted = is_refuted(memory);
 
-    memory->unlike = unlike && !is_larger ? memory->unlike + 1 : 0;
-    memory->is_young = 0;
+    memory->unlike_batches = is_other_kind && !is_larger
+                                 ? memory->unlike_batches + 1
+                                 : 0;
+    memory->provisional = 0;
     if (refuted) {
         memory->recent_kb = mean;
     }
     /* The first batch after a change still has some of the earlier programs. */
-    if (is_larger || was_young || refuted || memory->unlike >= UNLIKE_BATCHES) {
-        memory->is_young = is_larger && !was_young ? YOUNG : 0;
-        memory->unlike = 0;
+    if (is_larger || had_restarted || refuted
+        || memory->unlike_batches >= UNLIKE_BATCHES) {
+        memory->provisional = is_larger && !had_restarted ? RESTARTED : 0;
+        memory->unlike_batches = 0;
         restart_means(memory, mean);
     }
     memory->batch_ended = memory->batch_kb = memory->batch_square = 0;
@@ -161,11 +164,11 @@ void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
     memory->ended = 1;
     memory->mean_kb = memory->recent_kb = memory->flat_kb = need_kb;
     memory->largest_kb = law_tune_larger(need_kb, largest_kb);
-    memory->is_young = REMEMBERED;
+    memory->provisional = REMEMBERED;
 }
 
-void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec)
+void law_tune_memory_update(law_tune_memory_t *memory,
+                            const law_tune_sample_t *sample, double sec)
 {
     double count = sample->ended;
     double mean, spread, shift, weight;
@@ -313,24 +316,25 @@ bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
         return false;
     }
     if (largest > NEW_KIND * memory->largest_kb
-        && largest > GROWS * memory->kind_kb) {
-        memory->kind_kb = largest;
-        memory->kind_until = now + FLAT_SEC;
+        && largest > GROWS * memory->surprise_kb) {
+        memory->surprise_kb = largest;
+        memory->surprise_until = now + FLAT_SEC;
     }
-    if (memory->kind_kb <= 0) {
+    if (memory->surprise_kb <= 0) {
         return false;
     }
-    if (now < memory->kind_until) {
+    if (now < memory->surprise_until) {
         return true;
     }
-    memory->largest_kb = law_tune_larger(memory->largest_kb, memory->kind_kb);
-    memory->recent_kb = law_tune_larger(memory->recent_kb, memory->kind_kb);
-    memory->kind_kb = 0;
+    memory->largest_kb = law_tune_larger(memory->largest_kb,
+                                         memory->surprise_kb);
+    memory->recent_kb = law_tune_larger(memory->recent_kb, memory->surprise_kb);
+    memory->surprise_kb = 0;
     return false;
 }
 
-void law_tune_memory_was_wrong(law_tune_memory_t *memory,
-                               const law_tune_sample_t *sample)
+void law_tune_memory_correct(law_tune_memory_t *memory,
+                             const law_tune_sample_t *sample)
 {
     /* Within a tenth of the budget, the forecast was right. */
     if (sample->active * law_tune_memory_need(memory)
@@ -352,11 +356,12 @@ bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now)
            && law_tune_is_within(&memory->inflation, 1, INFLATION_MOST)
            && law_tune_is_within(&memory->flat_kb, 0, kb)
            && law_tune_is_within(&memory->flat_since, 0, now)
-           && law_tune_is_within(&memory->kind_kb, 0, kb)
-           && law_tune_is_within(&memory->kind_until, 0, now + FLAT_SEC)
+           && law_tune_is_within(&memory->surprise_kb, 0, kb)
+           && law_tune_is_within(&memory->surprise_until, 0, now + FLAT_SEC)
            && law_tune_is_within(&memory->batch_ended, 0, BATCH)
            && law_tune_is_within(&memory->batch_kb, 0, BATCH * kb)
            && law_tune_is_within(&memory->batch_square, 0, BATCH * kb * kb)
            && law_tune_is_within(&memory->batch_largest, 0, kb)
-           && memory->unlike < UNLIKE_BATCHES && memory->is_young <= REMEMBERED;
+           && memory->unlike_batches < UNLIKE_BATCHES
+           && memory->provisional <= REMEMBERED;
 }

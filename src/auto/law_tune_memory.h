@@ -8,8 +8,8 @@
 
 /** Update the means with the programs that ended in the last @a sec seconds; older
  *  values fade. */
-void law_tune_memory_learn(law_tune_memory_t *memory,
-                           const law_tune_sample_t *sample, double sec);
+void law_tune_memory_update(law_tune_memory_t *memory,
+                            const law_tune_sample_t *sample, double sec);
 
 /** @return KiB for all programs of the zone together. */
 double law_tune_memory_budget(const law_tune_sample_t *sample);
@@ -31,8 +31,8 @@ bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
 
 /** Correct the forecast after memory ran out: expect larger programs if the running
  *  ones should have fit. */
-void law_tune_memory_was_wrong(law_tune_memory_t *memory,
-                               const law_tune_sample_t *sample);
+void law_tune_memory_correct(law_tune_memory_t *memory,
+                             const law_tune_sample_t *sample);
 
 /** @return KiB that the next program is expected to need; 0 if unknown. */
 double law_tune_memory_need(const law_tune_memory_t *memory);
@@ -41,7 +41,7 @@ double law_tune_memory_need(const law_tune_memory_t *memory);
 void law_tune_memory_remember(law_tune_memory_t *memory, double need_kb,
                               double largest_kb);
 
-/** @return whether all numbers are valid. */
+/** @return whether all numbers of @a memory are valid at @a now; it can be any bytes. */
 bool law_tune_memory_is_sane(const law_tune_memory_t *memory, double now);
 
 #endif

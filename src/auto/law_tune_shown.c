@@ -26,7 +26,7 @@ const char *law_tune_field_reason(uint64_t reason)
 }
 
 /* @return a scaled number of the state, rounded; 0 if it is invalid. */
-static uint64_t whole(const double *number, double scale)
+static uint64_t rounded(const double *number, double scale)
 {
     return law_tune_is_within(number, 0, LAW_TUNE_HUGE)
                ? (uint64_t)(*number * scale + 0.5)
@@ -36,15 +36,17 @@ static uint64_t whole(const double *number, double scale)
 static uint64_t seconds_since(const double *then, uint64_t now_usec)
 {
     uint64_t now = now_usec / 1000000;
-    uint64_t since = whole(then, 1);
+    uint64_t since = rounded(then, 1);
 
     return since < now ? now - since : 0;
 }
 
+/* @return the KiB that the next program is expected to need, as
+ * law_tune_memory_need() without its safety factor. */
 static uint64_t need_kb(const law_tune_memory_t *memory)
 {
-    uint64_t mean = whole(&memory->mean_kb, 1);
-    uint64_t recent = whole(&memory->recent_kb, 1);
+    uint64_t mean = rounded(&memory->mean_kb, 1);
+    uint64_t recent = rounded(&memory->recent_kb, 1);
 
     return mean > recent ? mean : recent;
 }
@@ -67,11 +69,11 @@ law_tune_shown_t law_tune_show(const law_tune_t *tune, uint64_t now_usec)
         .memory_cap = tune->memory_cap,
         .trial = trial_of(&tune->search),
         .brakes = tune->brake.times,
-        .busy_permille = (uint32_t)whole(&tune->busy, 1000),
+        .busy_permille = (uint32_t)rounded(&tune->busy, 1000),
         .since_sec = seconds_since(&tune->since, now_usec),
         .program_mb = need_kb(memory) / 1024,
-        .largest_mb = whole(&memory->largest_kb, 1) / 1024,
-        .budget_mb = whole(&tune->budget_kb, 1) / 1024,
-        .requests_1000s = whole(&tune->search.reference.rate, 1000)
+        .largest_mb = rounded(&memory->largest_kb, 1) / 1024,
+        .budget_mb = rounded(&tune->budget_kb, 1) / 1024,
+        .requests_1000s = rounded(&tune->search.reference.rate, 1000)
     };
 }

@@ -121,25 +121,25 @@ typedef struct law_tune_tick_t {
 
 /** Memory that programs need. */
 typedef struct law_tune_memory_t {
-    double ended;      /* programs whose peak is known */
-    double mean_kb;    /* of the peaks, slow */
-    double variance;   /* of the peaks, KiB * KiB */
-    double recent_kb;  /* mean of about the last ten */
-    double largest_kb; /* its excess over the mean halves in 10 minutes */
-    double inflation;  /* factor; above 1 after wrong forecasts */
-    double flat_kb;    /* largest resident set before any program ended; or the
+    double ended;       /* programs whose peak is known */
+    double mean_kb;     /* of the peaks, slow */
+    double variance;    /* of the peaks, KiB * KiB */
+    double recent_kb;   /* mean of about the last ten */
+    double largest_kb;  /* its excess over the mean halves in 10 minutes */
+    double inflation;   /* factor; above 1 after wrong forecasts */
+    double flat_kb;     /* largest resident set before any program ended; or the
                         * need from before a restart */
-    double flat_since;
-    double kind_kb; /* size of a program that is larger than any before; or 0 */
-    double kind_until;
+    double flat_since;  /* when flat_kb last grew */
+    double surprise_kb; /* running program larger than any before; 0: none */
+    double surprise_until; /* it is expected to grow until then */
     /* Peaks of the programs that have ended since the last comparison. */
     double batch_ended;
     double batch_kb;
     double batch_square;
     double batch_largest;
-    uint32_t unlike;   /* consecutive batches of smaller programs */
-    uint32_t is_young; /* 1: the means restarted with the last batch; 2: they
-                        * are from before a restart and not confirmed yet */
+    uint32_t unlike_batches; /* consecutive batches of smaller programs */
+    uint32_t provisional; /* 0: no; 1: the means restarted with the last batch;
+                           * 2: they are from before a restart of httpd */
 } law_tune_memory_t;
 
 /** Measurement interval: ticks under one limit. */

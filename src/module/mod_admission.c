@@ -24,7 +24,7 @@
 #include "release.h"
 #include "run.h"
 #include "nested/nested_self.h"
-#include "tell.h"
+#include "report.h"
 #include "upgrade.h"
 #include "advice.h"
 #include "agent_process.h"
@@ -140,7 +140,7 @@ static void on_requests(void)
     ap_hook_get_suexec_identity(admission_program_starts, NULL, NULL,
                                 APR_HOOK_REALLY_FIRST);
     /* The notes must be on the request that is logged. */
-    ap_hook_log_transaction(admission_tell_log_transaction, NULL, NULL,
+    ap_hook_log_transaction(admission_report_log_transaction, NULL, NULL,
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
     admission_upgrade_register_filter();

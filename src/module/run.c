@@ -195,7 +195,7 @@ int admission_run(request_rec *r, const admission_verdict_t *verdict)
         }
     }
     else {
-        admission_tell(r, verdict);
+        admission_report(r, verdict);
         rv = act(r, state, verdict);
         admission_http2_leave(r, state);
     }

@@ -2,7 +2,7 @@
 #ifndef MODULE_RUN_H
 #define MODULE_RUN_H
 
-#include "tell.h"
+#include "report.h"
 
 /** Set the module's own handler hook, after which the remaining handlers
  *  follow. Call once, when hooks are registered. */

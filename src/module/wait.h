@@ -2,7 +2,7 @@
 #ifndef MODULE_WAIT_H
 #define MODULE_WAIT_H
 
-#include "tell.h"
+#include "report.h"
 #include "visit.h"
 
 /** @return whether the request is still processed after its client has closed

@@ -3,7 +3,7 @@
 #define NESTED_REDIRECT_H
 
 #include "module/counts.h"
-#include "module/tell.h"
+#include "module/report.h"
 #include "module/visit.h"
 
 /** @return whether a request with this configuration might be redirected inside

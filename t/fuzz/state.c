@@ -21,7 +21,7 @@ typedef struct story_t {
     bool is_timely; /* read when it was written; else at this second */
     int64_t now;
     bool is_kept[NAMES];
-    agent_kept_t kept[NAMES];
+    agent_saved_t kept[NAMES];
 } story_t;
 
 static uint64_t take_long(input_t *input)
@@ -51,14 +51,14 @@ static void add_bytes(story_t *fuzz, input_t *input)
     fuzz->is_ours = false;
 }
 
-static agent_kept_t take_kept(input_t *input)
+static agent_saved_t take_kept(input_t *input)
 {
-    agent_kept_t kept = { .limit = take_word(input),
-                          .need_kb = take_word(input),
-                          .largest_kb = take_word(input),
-                          .at = (int64_t)(take_long(input) >> 1),
-                          .memory_kb = take_long(input),
-                          .cores = take_word(input) };
+    agent_saved_t kept = { .limit = take_word(input),
+                           .need_kb = take_word(input),
+                           .largest_kb = take_word(input),
+                           .at = (int64_t)(take_long(input) >> 1),
+                           .memory_kb = take_long(input),
+                           .cores = take_word(input) };
 
     return kept;
 }
@@ -66,7 +66,7 @@ static agent_kept_t take_kept(input_t *input)
 static void add_line(story_t *fuzz, input_t *input)
 {
     size_t name = take_byte(input) % NAMES;
-    agent_kept_t kept = take_kept(input);
+    agent_saved_t kept = take_kept(input);
     char line[AGENT_STATE_LINE];
     size_t length = agent_state_line(line, names[name], &kept);
 
@@ -112,7 +112,7 @@ static void cut(story_t *fuzz, input_t *input)
     fuzz->is_ours = false;
 }
 
-static bool is_same(const agent_kept_t *one, const agent_kept_t *other)
+static bool is_same(const agent_saved_t *one, const agent_saved_t *other)
 {
     return one->limit == other->limit && one->need_kb == other->need_kb
            && one->largest_kb == other->largest_kb && one->at == other->at
@@ -120,17 +120,17 @@ static bool is_same(const agent_kept_t *one, const agent_kept_t *other)
 }
 
 /* What is found can be written and is found again. */
-static void write_again(const char *name, const agent_kept_t *kept)
+static void write_again(const char *name, const agent_saved_t *kept)
 {
     char line[AGENT_STATE_LINE];
-    agent_kept_t again;
+    agent_saved_t again;
 
     MUST(agent_state_line(line, name, kept) > 0);
     MUST(agent_state_find(line, name, &again) && is_same(kept, &again));
 }
 
 /* The law goes on from it, as the agent has it do. */
-static void use(const story_t *fuzz, agent_kept_t kept)
+static void use(const story_t *fuzz, agent_saved_t kept)
 {
     const law_tune_rules_t rules = { 2, 40 };
     law_tune_sample_t sample = { .now_usec = 1000000000,
@@ -160,7 +160,7 @@ static void use(const story_t *fuzz, agent_kept_t kept)
 
 static void look(const story_t *fuzz, const char *text)
 {
-    agent_kept_t kept;
+    agent_saved_t kept;
     size_t n;
 
     for (n = 0; n < NAMES; n++) {

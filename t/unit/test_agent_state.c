@@ -8,19 +8,19 @@
 #include "auto/auto_file.h"
 #include "test_support.h"
 
-static const agent_kept_t some = { .limit = 4,
-                                   .need_kb = 206044,
-                                   .largest_kb = 210000,
-                                   .at = 1763769600,
-                                   .memory_kb = 1048576,
-                                   .cores = 2 };
+static const agent_saved_t some = { .limit = 4,
+                                    .need_kb = 206044,
+                                    .largest_kb = 210000,
+                                    .at = 1763769600,
+                                    .memory_kb = 1048576,
+                                    .cores = 2 };
 
 static char text[AGENT_STATE_ROOM];
 
 static const char *line_of(const char *name, uint32_t limit)
 {
     char line[AGENT_STATE_LINE];
-    agent_kept_t kept = some;
+    agent_saved_t kept = some;
 
     kept.limit = limit;
     ck_assert_uint_gt(agent_state_line(line, name, &kept), 0);
@@ -29,7 +29,7 @@ static const char *line_of(const char *name, uint32_t limit)
 
 static uint32_t limit_in(const char *lines, const char *name)
 {
-    agent_kept_t kept;
+    agent_saved_t kept;
 
     return agent_state_find(lines, name, &kept) ? kept.limit : 0;
 }
@@ -39,7 +39,7 @@ TEST(what_is_written_is_found_again)
     static const char *const names[] = { "www:/cgi-bin/", "a b  c",   " ",
                                          "\"q\"",         "\xe4\xf6", "zone 0" };
     const char *lines = "";
-    agent_kept_t kept;
+    agent_saved_t kept;
     size_t n;
     int fd;
     char path[] = "/tmp/admission-state-XXXXXX";
@@ -127,7 +127,7 @@ TEST(hostile_text_is_survived)
 TEST(on_another_machine_only_sizes_of_programs_are_restored)
 {
     const int64_t week = 7 * 24 * 3600;
-    agent_kept_t kept = some;
+    agent_saved_t kept = some;
 
     ck_assert(agent_state_is_of_use(&kept, some.at + week, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);

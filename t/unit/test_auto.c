@@ -54,7 +54,7 @@ TEST(silence_is_shown_as_the_reason)
     find_20(4);
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC), "none");
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
-    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
+    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
     ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
 }
 
@@ -65,7 +65,7 @@ TEST(a_request_wakes_an_agent_that_dozes_once)
     unsigned wakes;
 
     find_20(4);
-    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
+    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
     wakes = adm_agent_wakes(segment);
     enter_many(child, fixed, tickets, 1, ADM_ADMITTED);
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
@@ -73,10 +73,10 @@ TEST(a_request_wakes_an_agent_that_dozes_once)
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     leave(&tickets[0]);
-    ck_assert(!adm_auto_doze(segment, &zone, 1, begun)); /* one still runs */
+    ck_assert(!adm_auto_wake_on_request(segment, &zone, 1, begun)); /* one still runs */
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->watch), 0);
     leave(&tickets[1]);
-    ck_assert(adm_auto_doze(segment, &zone, 1, begun));
+    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
 }
 
@@ -150,12 +150,12 @@ TEST(a_program_that_costs_eight_counts_as_eight)
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
     atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
     adm_account_note(segment, ticket.idx, atomic_load(&rec->program), &usage);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 8);
     ck_assert_uint_eq(sizes[7], 100);
     ck_assert_uint_eq(work.programs.count, 0);
     leave(&ticket);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(work.programs.count, 8);
     ck_assert_uint_eq(work.programs.peak_kb, 1600);
@@ -171,7 +171,7 @@ TEST(the_time_of_a_request_counts_for_each_of_its_permits)
     enter_with_cost(8, &ticket);
     begun += 2 * ADM_USEC_PER_SEC;
     adm_ticket_release(&ticket, begun);
-    ck_assert_int_eq(adm_auto_look(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
+    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
     ck_assert_uint_eq(work.served, 1);
     ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(work.service_square_msec2, 256000000);

@@ -27,7 +27,7 @@ static void end_programs_of(uint32_t count, uint32_t mb)
 
     while (count-- > 0) {
         now += 0.05;
-        law_tune_memory_learn(&memory, &sample, 0.05);
+        law_tune_memory_update(&memory, &sample, 0.05);
         ck_assert(law_tune_memory_is_sane(&memory, now));
     }
 }

@@ -1,6 +1,6 @@
-/* tell.h - report the decision about a request: notes, headers, error log. */
-#ifndef MODULE_TELL_H
-#define MODULE_TELL_H
+/* report.h - report the decision about a request: notes, headers, error log. */
+#ifndef MODULE_REPORT_H
+#define MODULE_REPORT_H
 
 #include "conf.h"
 
@@ -19,10 +19,10 @@ typedef struct admission_verdict_t {
 
 /** Report the decision once, before it is acted on: notes, environment,
  *  Retry-After, error log. */
-void admission_tell(request_rec *r, const admission_verdict_t *verdict);
+void admission_report(request_rec *r, const admission_verdict_t *verdict);
 
 /** The hook log_transaction: copy the notes of the most important decision in a
  *  chain of redirects to the request that is logged. */
-int admission_tell_log_transaction(request_rec *r);
+int admission_report_log_transaction(request_rec *r);
 
 #endif

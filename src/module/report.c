@@ -1,10 +1,10 @@
-/* tell.c - report the decision about a request: notes, headers, error log. */
+/* report.c - report the decision about a request: notes, headers, error log. */
 #include <httpd.h>
 #include <apr_strings.h>
 #include <http_log.h>
 
 #include "nested/nested_self.h"
-#include "tell.h"
+#include "report.h"
 #include "url.h"
 #include "visit.h"
 #include "process.h"
@@ -236,7 +236,7 @@ static void mark_rejected(request_rec *r)
     copy_notes(r->subprocess_env, r->notes);
 }
 
-void admission_tell(request_rec *r, const admission_verdict_t *verdict)
+void admission_report(request_rec *r, const admission_verdict_t *verdict)
 {
     note_verdict(r, verdict);
     switch (adm_outcome_action(verdict->outcome)) {
@@ -282,7 +282,7 @@ static int importance_of(const request_rec *r)
 /* The access log shows the notes of the last request in a chain of internal
  * redirects. The decision can be in an earlier one, or in several: a rejected
  * request can have an admitted error page. */
-int admission_tell_log_transaction(request_rec *r)
+int admission_report_log_transaction(request_rec *r)
 {
     request_rec *last = r;
     request_rec *logged = r;
