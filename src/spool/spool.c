@@ -11,7 +11,7 @@
 #include "module/process.h"
 #include "spool_backend.h"
 #include "spool_body.h"
-#include "spool_kept.h"
+#include "spool_buffer.h"
 #include "spool_output.h"
 #include "spool_rest.h"
 #include "spool_shm.h"
@@ -19,7 +19,7 @@
 
 static void register_hooks(apr_pool_t *p)
 {
-    ap_hook_post_config(admission_kept_post_config, NULL, NULL,
+    ap_hook_post_config(admission_buffer_post_config, NULL, NULL,
                         APR_HOOK_REALLY_FIRST + 2);
     /* Gives a redirected request the body that was read before the redirect. */
     ap_hook_insert_filter(spool_body_insert_filter, NULL, NULL,

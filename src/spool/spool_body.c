@@ -8,7 +8,7 @@
 
 #include "module/conf.h"
 #include "http2/http2.h"
-#include "spool_kept.h"
+#include "spool_buffer.h"
 #include "park/park_ready.h"
 #include "park/park_resume.h"
 #include "spool_body.h"
@@ -23,8 +23,8 @@ APLOG_USE_MODULE(admission);
 
 typedef struct admission_upload_t {
     request_rec *r;
-    admission_kept_t kept;
-    apr_bucket_brigade *rest; /* read, but not in `kept`: the EOS, or data
+    admission_buffer_t buffer;
+    apr_bucket_brigade *rest; /* read, but not in `buffer`: the EOS, or data
                                * beyond its size */
     apr_bucket_brigade *body; /* for the handler; NULL: still being read */
     const char *handler;      /* httpd resets r->handler when the hook
@@ -151,7 +151,7 @@ void spool_body_insert_filter(request_rec *r)
 static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
 {
     const char *data;
-    apr_size_t length, kept;
+    apr_size_t length, buffer;
     apr_status_t rv;
 
     if (APR_BUCKET_IS_EOS(b)) {
@@ -170,15 +170,16 @@ static apr_status_t keep(admission_upload_t *upload, apr_bucket *b)
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = admission_kept_put(&upload->kept, data, length, &kept);
-    if (kept < length) {
+    rv = admission_buffer_put(&upload->buffer, data, length, &buffer);
+    if (buffer < length) {
         if (!APR_STATUS_IS_EAGAIN(rv)) {
-            admission_kept_log(upload->r, rv);
+            admission_buffer_log(upload->r, rv);
         }
-        apr_brigade_write(upload->rest, NULL, NULL, data + kept, length - kept);
+        apr_brigade_write(upload->rest, NULL, NULL, data + buffer,
+                          length - buffer);
     }
     apr_bucket_delete(b);
-    return kept < length ? APR_EOF : APR_SUCCESS;
+    return buffer < length ? APR_EOF : APR_SUCCESS;
 }
 
 static apr_status_t keep_all(admission_upload_t *upload, apr_bucket_brigade *bb)
@@ -196,7 +197,7 @@ static apr_status_t keep_all(admission_upload_t *upload, apr_bucket_brigade *bb)
 
 static bool has_enough(const admission_upload_t *upload)
 {
-    return admission_kept_length(&upload->kept) >= upload->kept.room;
+    return admission_buffer_length(&upload->buffer) >= upload->buffer.room;
 }
 
 /* Read the body from below all filters that change it. @return APR_EOF: done,
@@ -233,7 +234,7 @@ static void end_reading(admission_upload_t *upload)
     request_rec *r = upload->r;
 
     upload->body = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    admission_kept_hand_over(&upload->kept, upload->body, r->pool);
+    admission_buffer_hand_over(&upload->buffer, upload->body, r->pool);
     APR_BRIGADE_CONCAT(upload->body, upload->rest);
     add_replay(r, upload);
 }
@@ -273,12 +274,12 @@ static int fail(request_rec *r, void *status)
 static bool resume(admission_ready_t *ready)
 {
     admission_upload_t *upload = ready->data;
-    apr_off_t had = admission_kept_length(&upload->kept);
+    apr_off_t had = admission_buffer_length(&upload->buffer);
     apr_status_t rv = read_body(upload, APR_NONBLOCK_READ);
     int status;
 
     if (APR_STATUS_IS_EAGAIN(rv)) {
-        if (admission_kept_length(&upload->kept) > had) {
+        if (admission_buffer_length(&upload->buffer) > had) {
             admission_ready_note(ready);
         }
         if (admission_ready_wait(ready, false)) {
@@ -387,8 +388,8 @@ int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
     upload->handler = r->handler;
     upload->again = again;
     upload->rest = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    admission_kept_init(&upload->kept, r->pool, ADMISSION_KEEP_QUEUE,
-                        spool_conf_request(&conf->spool));
+    admission_buffer_init(&upload->buffer, r->pool, ADMISSION_BUFFER_QUEUE,
+                          spool_conf_request(&conf->spool));
     apr_pool_userdata_setn(upload, KEY, NULL, r->pool);
     return admission_resume_is_possible(r) ? read_parked(upload)
                                            : read_blocked(upload);

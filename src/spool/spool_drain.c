@@ -31,10 +31,10 @@ void admission_drain_init(admission_drain_t *drain, apr_off_t room)
     drain->bb = apr_brigade_create(r->pool, f->c->bucket_alloc);
     drain->in_memory = 0;
     drain->is_flush_due = false;
-    admission_kept_init(&drain->kept, r->pool,
-                        f->c->master ? ADMISSION_KEEP_LOG
-                                     : ADMISSION_KEEP_QUEUE,
-                        room);
+    admission_buffer_init(&drain->buffer, r->pool,
+                          f->c->master ? ADMISSION_BUFFER_LOG
+                                       : ADMISSION_BUFFER_QUEUE,
+                          room);
 }
 
 static apr_status_t pass(admission_drain_t *drain)
@@ -91,8 +91,8 @@ static apr_status_t take_piece(admission_drain_t *drain)
     apr_bucket_alloc_t *alloc = drain->f->c->bucket_alloc;
     char *data = apr_bucket_alloc(ADMISSION_PIECE, alloc);
     apr_status_t rv;
-    apr_size_t length = admission_kept_take(&drain->kept, data, ADMISSION_PIECE,
-                                            &rv);
+    apr_size_t length = admission_buffer_take(&drain->buffer, data,
+                                              ADMISSION_PIECE, &rv);
 
     if (rv != APR_SUCCESS) {
         apr_bucket_free(data);
@@ -100,7 +100,7 @@ static apr_status_t take_piece(admission_drain_t *drain)
             APLOG_MARK, APLOG_ERR, rv, drain->f->r, ADMLOGNO(0212)
             "AdmissionSpool: cannot read a buffered response from %s: the "
             "connection is closed",
-            admission_kept_directory());
+            admission_buffer_directory());
         drain->f->c->aborted = 1; /* the response would have a gap */
         return rv;
     }
@@ -112,23 +112,23 @@ static apr_status_t take_piece(admission_drain_t *drain)
 
 /* Buffer the data of the first bucket, which are in memory. @return APR_EAGAIN,
  * with the rest left in the bucket, if the buffer is full. */
-static apr_status_t keep_bucket(admission_drain_t *drain, apr_bucket *b)
+static apr_status_t buffer_bucket(admission_drain_t *drain, apr_bucket *b)
 {
     const char *data;
-    apr_size_t length, kept;
+    apr_size_t length, buffer;
     apr_status_t rv = apr_bucket_read(b, &data, &length, APR_BLOCK_READ);
 
     if (rv != APR_SUCCESS) {
         return rv;
     }
-    rv = admission_kept_put(&drain->kept, data, length, &kept);
-    if (kept < length) {
-        if (kept > 0) {
-            apr_bucket_split(b, kept);
+    rv = admission_buffer_put(&drain->buffer, data, length, &buffer);
+    if (buffer < length) {
+        if (buffer > 0) {
+            apr_bucket_split(b, buffer);
             apr_bucket_delete(b);
         }
         if (!APR_STATUS_IS_EAGAIN(rv)) {
-            admission_kept_log(drain->f->r, rv);
+            admission_buffer_log(drain->f->r, rv);
         }
         return APR_EAGAIN;
     }
@@ -142,7 +142,7 @@ static apr_status_t keep(admission_drain_t *drain, apr_bucket_brigade *data)
     apr_status_t rv = APR_SUCCESS;
 
     while (!APR_BRIGADE_EMPTY(data) && rv == APR_SUCCESS) {
-        rv = keep_bucket(drain, APR_BRIGADE_FIRST(data));
+        rv = buffer_bucket(drain, APR_BRIGADE_FIRST(data));
     }
     return rv;
 }
@@ -250,11 +250,12 @@ static apr_status_t write_to_stream(admission_drain_t *drain,
         rv = keep(drain, data);
     }
     if (rv == APR_SUCCESS
-        && admission_kept_length(&drain->kept) < STREAM_PART) {
+        && admission_buffer_length(&drain->buffer) < STREAM_PART) {
         return rv;
     }
     if (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) {
-        admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+        admission_buffer_hand_over(&drain->buffer, drain->bb,
+                                   drain->f->r->pool);
         APR_BRIGADE_CONCAT(drain->bb, data); /* what could not be buffered */
         rv = pass(drain);
     }
@@ -278,7 +279,8 @@ apr_status_t admission_drain_flush(admission_drain_t *drain)
     apr_status_t rv = APR_SUCCESS;
 
     if (drain->f->c->master) {
-        admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+        admission_buffer_hand_over(&drain->buffer, drain->bb,
+                                   drain->f->r->pool);
         return pass_flushed(drain);
     }
     while (rv == APR_SUCCESS && !admission_drain_is_empty(drain)) {
@@ -310,6 +312,6 @@ apr_status_t admission_drain_pass(admission_drain_t *drain, apr_bucket *b)
 
 apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end)
 {
-    admission_kept_hand_over(&drain->kept, drain->bb, drain->f->r->pool);
+    admission_buffer_hand_over(&drain->buffer, drain->bb, drain->f->r->pool);
     return admission_drain_pass(drain, end);
 }

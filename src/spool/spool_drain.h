@@ -18,14 +18,14 @@
 #include <httpd.h>
 #include <util_filter.h>
 
-#include "spool_kept.h"
+#include "spool_buffer.h"
 
 /** Maximum size of one piece, in bytes. */
 #define ADMISSION_PIECE ((apr_size_t)32 * 1024)
 
 typedef struct admission_drain_t {
     ap_filter_t *f;
-    admission_kept_t kept;
+    admission_buffer_t buffer;
     apr_bucket_brigade *bb; /* about to be passed on */
     apr_off_t in_memory;    /* HTTP/2: bytes passed on from memory */
     bool is_flush_due;      /* see admission_drain_flush_soon() */
@@ -72,7 +72,7 @@ apr_status_t admission_drain_end(admission_drain_t *drain, apr_bucket *end);
 /** @return whether nothing is buffered. */
 static inline bool admission_drain_is_empty(const admission_drain_t *drain)
 {
-    return admission_kept_length(&drain->kept) == 0;
+    return admission_buffer_length(&drain->buffer) == 0;
 }
 
 /** @return whether everything has left this process, or will without blocking

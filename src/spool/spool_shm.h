@@ -1,5 +1,5 @@
 /* spool_shm.h - bytes buffered for slow clients, in all children together.
- * Included by spool_kept.c and spool.c.
+ * Included by spool_buffer.c and spool.c.
  *
  * Counted in each child's record, so the buffers of a killed child no longer
  * count. No lock.

@@ -1,4 +1,4 @@
-/* spool_kept.c - buffer of bytes, first in, first out: in memory, then in a
+/* spool_buffer.c - buffer of bytes, first in, first out: in memory, then in a
  * file.
  */
 #include <httpd.h>
@@ -17,7 +17,7 @@
 #include <http_log.h>
 
 #include "module/conf.h"
-#include "spool_kept.h"
+#include "spool_buffer.h"
 #include "module/process.h"
 #include "park/park_room.h"
 #include "spool_shm.h"
@@ -43,8 +43,8 @@ static const char *directory;
 static apr_int64_t descriptor_limit; /* no buffer file has this number or a
                                  * higher one */
 
-int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                               apr_pool_t *ptemp, server_rec *s)
+int admission_buffer_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                 apr_pool_t *ptemp, server_rec *s)
 {
     const admission_server_conf_t *conf =
         ap_get_module_config(s->module_config, &admission_module);
@@ -58,63 +58,63 @@ int admission_kept_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     return OK;
 }
 
-const char *admission_kept_directory(void)
+const char *admission_buffer_directory(void)
 {
     return directory;
 }
 
 /* ---- the limit of all children -------------------------------------------- */
 
-static bool count(admission_kept_t *kept, apr_off_t bytes)
+static bool count(admission_buffer_t *buffer, apr_off_t bytes)
 {
     adm_child_t *child = admission_process_own_child();
 
     if (!child || !spool_reserve(child, (uint64_t)bytes, (uint64_t)limit)) {
         return false;
     }
-    kept->counted += bytes;
+    buffer->counted += bytes;
     return true;
 }
 
-static void count_off(admission_kept_t *kept, apr_off_t bytes)
+static void count_off(admission_buffer_t *buffer, apr_off_t bytes)
 {
     adm_child_t *child = admission_process_own_child();
 
-    kept->counted -= bytes;
+    buffer->counted -= bytes;
     if (child) {
         spool_release(child, (uint64_t)bytes);
     }
 }
 
-static void drop_memory(admission_kept_t *kept)
+static void drop_memory(admission_buffer_t *buffer)
 {
-    if (kept->memory) {
-        free(kept->memory);
-        kept->memory = NULL;
-        kept->memory_from = kept->memory_to = 0;
-        count_off(kept, (apr_off_t)MEMORY_SIZE);
+    if (buffer->memory) {
+        free(buffer->memory);
+        buffer->memory = NULL;
+        buffer->memory_from = buffer->memory_to = 0;
+        count_off(buffer, (apr_off_t)MEMORY_SIZE);
     }
 }
 
 static apr_status_t drop(void *data)
 {
-    admission_kept_t *kept = data;
+    admission_buffer_t *buffer = data;
 
-    drop_memory(kept);
-    if (kept->file >= 0) {
-        close(kept->file);
-        kept->file = -1;
+    drop_memory(buffer);
+    if (buffer->file >= 0) {
+        close(buffer->file);
+        buffer->file = -1;
     }
-    count_off(kept, kept->counted);
+    count_off(buffer, buffer->counted);
     return APR_SUCCESS;
 }
 
-void admission_kept_init(admission_kept_t *kept, apr_pool_t *p,
-                         admission_keep_t kind, apr_off_t room)
+void admission_buffer_init(admission_buffer_t *buffer, apr_pool_t *p,
+                           admission_buffer_kind_t kind, apr_off_t room)
 {
-    *kept = (admission_kept_t){ .kind = kind, .room = room, .file = -1 };
+    *buffer = (admission_buffer_t){ .kind = kind, .room = room, .file = -1 };
     /* A forked process does not own the buffer, so its cleanup is null. */
-    apr_pool_cleanup_register(p, kept, drop, apr_pool_cleanup_null);
+    apr_pool_cleanup_register(p, buffer, drop, apr_pool_cleanup_null);
 }
 
 /* ---- put ------------------------------------------------------------------ */
@@ -146,7 +146,7 @@ static int open_without_name(void)
     return file;
 }
 
-static apr_status_t open_file(admission_kept_t *kept)
+static apr_status_t open_file(admission_buffer_t *buffer)
 {
     int file = open_without_name();
 
@@ -156,76 +156,76 @@ static apr_status_t open_file(admission_kept_t *kept)
         close(file);
         return APR_EMFILE;
     }
-    kept->file = file;
+    buffer->file = file;
     return file >= 0 ? APR_SUCCESS : errno;
 }
 
 /* @return how many bytes were stored; 0: use the file, because memory is full, not
  * available, or over AdmissionSpoolLimit. */
-static apr_size_t put_into_memory(admission_kept_t *kept, const char *data,
+static apr_size_t put_into_memory(admission_buffer_t *buffer, const char *data,
                                   apr_size_t length)
 {
-    apr_size_t size = kept->room < (apr_off_t)MEMORY_SIZE
-                          ? (apr_size_t)kept->room
+    apr_size_t size = buffer->room < (apr_off_t)MEMORY_SIZE
+                          ? (apr_size_t)buffer->room
                           : MEMORY_SIZE;
 
-    if (kept->kind == ADMISSION_KEEP_LOG || kept->file_length > 0) {
+    if (buffer->kind == ADMISSION_BUFFER_LOG || buffer->file_length > 0) {
         return 0; /* a log has no memory; behind data in the file, only the file follows */
     }
-    if (!kept->memory) {
-        if (!count(kept, (apr_off_t)MEMORY_SIZE)) {
+    if (!buffer->memory) {
+        if (!count(buffer, (apr_off_t)MEMORY_SIZE)) {
             return 0;
         }
-        kept->memory = malloc(MEMORY_SIZE);
-        if (!kept->memory) {
-            count_off(kept, (apr_off_t)MEMORY_SIZE);
+        buffer->memory = malloc(MEMORY_SIZE);
+        if (!buffer->memory) {
+            count_off(buffer, (apr_off_t)MEMORY_SIZE);
             return 0;
         }
     }
-    if (length > size - kept->memory_to) {
-        length = size - kept->memory_to;
+    if (length > size - buffer->memory_to) {
+        length = size - buffer->memory_to;
     }
-    memcpy(kept->memory + kept->memory_to, data, length);
-    kept->memory_to += length;
+    memcpy(buffer->memory + buffer->memory_to, data, length);
+    buffer->memory_to += length;
     return length;
 }
 
 /* @return how many bytes can be written in one piece, and fill @a at with their
  * offset. The file of a QUEUE is used as a ring of `room` bytes. */
-static apr_off_t space_in_file(const admission_kept_t *kept, apr_off_t *at)
+static apr_off_t space_in_file(const admission_buffer_t *buffer, apr_off_t *at)
 {
-    apr_off_t end = kept->file_from + kept->file_length;
+    apr_off_t end = buffer->file_from + buffer->file_length;
 
-    if (end >= kept->room && kept->kind == ADMISSION_KEEP_QUEUE) {
-        *at = end - kept->room;
-        return kept->room - kept->file_length;
+    if (end >= buffer->room && buffer->kind == ADMISSION_BUFFER_QUEUE) {
+        *at = end - buffer->room;
+        return buffer->room - buffer->file_length;
     }
     *at = end;
-    return kept->room - end;
+    return buffer->room - end;
 }
 
 /* Count the file's growth, before it is written. */
-static apr_status_t count_file(admission_kept_t *kept, apr_off_t end)
+static apr_status_t count_file(admission_buffer_t *buffer, apr_off_t end)
 {
-    apr_off_t had = (kept->file_size + COUNTED_PIECE - 1) / COUNTED_PIECE;
+    apr_off_t had = (buffer->file_size + COUNTED_PIECE - 1) / COUNTED_PIECE;
     apr_off_t needs = (end + COUNTED_PIECE - 1) / COUNTED_PIECE;
 
-    if (needs > had && !count(kept, (needs - had) * COUNTED_PIECE)) {
+    if (needs > had && !count(buffer, (needs - had) * COUNTED_PIECE)) {
         return ADMISSION_SPOOL_FULL;
     }
-    if (end > kept->file_size) {
-        kept->file_size = end;
+    if (end > buffer->file_size) {
+        buffer->file_size = end;
     }
     return APR_SUCCESS;
 }
 
 /* @param put  filled with the bytes written, possibly fewer than @a length.
- * @return see admission_kept_put() */
-static apr_status_t put_into_file(admission_kept_t *kept, const char *data,
+ * @return see admission_buffer_put() */
+static apr_status_t put_into_file(admission_buffer_t *buffer, const char *data,
                                   apr_size_t length, apr_size_t *put)
 {
-    apr_off_t at, room = space_in_file(kept, &at);
-    apr_status_t rv = kept->file >= 0 ? APR_SUCCESS : open_file(kept);
+    apr_off_t at, room = space_in_file(buffer, &at);
+    apr_status_t rv = buffer->file >= 0 ? APR_SUCCESS : open_file(buffer);
     ssize_t written;
 
     *put = 0;
@@ -238,37 +238,37 @@ static apr_status_t put_into_file(admission_kept_t *kept, const char *data,
     if (length == 0) {
         return APR_EAGAIN;
     }
-    rv = count_file(kept, at + (apr_off_t)length);
+    rv = count_file(buffer, at + (apr_off_t)length);
     if (rv != APR_SUCCESS) {
         return rv;
     }
     do {
-        written = pwrite(kept->file, data, length, at);
+        written = pwrite(buffer->file, data, length, at);
     } while (written < 0 && errno == EINTR);
     if (written <= 0) {
         return written < 0 ? errno : APR_ENOSPC;
     }
-    kept->file_length += written;
+    buffer->file_length += written;
     *put = (apr_size_t)written;
     return APR_SUCCESS;
 }
 
-apr_status_t admission_kept_put(admission_kept_t *kept, const char *data,
-                                apr_size_t length, apr_size_t *put)
+apr_status_t admission_buffer_put(admission_buffer_t *buffer, const char *data,
+                                  apr_size_t length, apr_size_t *put)
 {
-    apr_size_t done = put_into_memory(kept, data, length);
+    apr_size_t done = put_into_memory(buffer, data, length);
     apr_status_t rv = APR_SUCCESS;
     apr_size_t more;
 
     while (done < length && rv == APR_SUCCESS) {
-        rv = put_into_file(kept, data + done, length - done, &more);
+        rv = put_into_file(buffer, data + done, length - done, &more);
         done += more;
     }
     *put = done;
     return rv;
 }
 
-void admission_kept_log(const request_rec *r, apr_status_t fault)
+void admission_buffer_log(const request_rec *r, apr_status_t fault)
 {
     if (spool_may_log(admission_process_segment(), adm_now(),
                       LOG_INTERVAL_USEC)) {
@@ -285,49 +285,49 @@ void admission_kept_log(const request_rec *r, apr_status_t fault)
 
 /* ---- take out ------------------------------------------------------------- */
 
-static apr_size_t take_from_memory(admission_kept_t *kept, char *data,
+static apr_size_t take_from_memory(admission_buffer_t *buffer, char *data,
                                    apr_size_t size)
 {
-    apr_size_t length = kept->memory_to - kept->memory_from;
+    apr_size_t length = buffer->memory_to - buffer->memory_from;
 
     if (length > size) {
         length = size;
     }
     if (length > 0) {
-        memcpy(data, kept->memory + kept->memory_from, length);
-        kept->memory_from += length;
+        memcpy(data, buffer->memory + buffer->memory_from, length);
+        buffer->memory_from += length;
     }
-    if (kept->memory_from == kept->memory_to) {
-        drop_memory(kept);
+    if (buffer->memory_from == buffer->memory_to) {
+        drop_memory(buffer);
     }
     return length;
 }
 
 /* @return how many bytes can be read in one piece, from file_from on. */
-static apr_off_t first_piece(const admission_kept_t *kept)
+static apr_off_t first_piece(const admission_buffer_t *buffer)
 {
-    apr_off_t to_end = kept->room - kept->file_from;
+    apr_off_t to_end = buffer->room - buffer->file_from;
 
-    return kept->kind == ADMISSION_KEEP_LOG || kept->file_length < to_end
-               ? kept->file_length
+    return buffer->kind == ADMISSION_BUFFER_LOG || buffer->file_length < to_end
+               ? buffer->file_length
                : to_end;
 }
 
-static void note_taken(admission_kept_t *kept, apr_off_t length)
+static void note_taken(admission_buffer_t *buffer, apr_off_t length)
 {
-    kept->file_from += length;
-    kept->file_length -= length;
-    if (kept->kind == ADMISSION_KEEP_QUEUE
-        && (kept->file_from == kept->room || kept->file_length == 0)) {
-        kept->file_from = 0;
+    buffer->file_from += length;
+    buffer->file_length -= length;
+    if (buffer->kind == ADMISSION_BUFFER_QUEUE
+        && (buffer->file_from == buffer->room || buffer->file_length == 0)) {
+        buffer->file_from = 0;
     }
 }
 
-apr_size_t admission_kept_take(admission_kept_t *kept, char *data,
-                               apr_size_t size, apr_status_t *rv)
+apr_size_t admission_buffer_take(admission_buffer_t *buffer, char *data,
+                                 apr_size_t size, apr_status_t *rv)
 {
-    apr_size_t length = take_from_memory(kept, data, size);
-    apr_off_t piece = first_piece(kept);
+    apr_size_t length = take_from_memory(buffer, data, size);
+    apr_off_t piece = first_piece(buffer);
     ssize_t got;
 
     *rv = APR_SUCCESS;
@@ -338,54 +338,54 @@ apr_size_t admission_kept_take(admission_kept_t *kept, char *data,
         size = (apr_size_t)piece;
     }
     do {
-        got = pread(kept->file, data, size, kept->file_from);
+        got = pread(buffer->file, data, size, buffer->file_from);
     } while (got < 0 && errno == EINTR);
     if (got <= 0) {
         *rv = got < 0 ? errno : APR_EOF;
         return 0;
     }
-    note_taken(kept, got);
+    note_taken(buffer, got);
     return (apr_size_t)got;
 }
 
 /* Append a file bucket. Each bucket has its own apr_file_t, because setting a
  * bucket aside closes its apr_file_t for all buckets that share it. The
  * descriptor stays open as long as the pool. */
-static void add_file(const admission_kept_t *kept, apr_off_t length,
+static void add_file(const admission_buffer_t *buffer, apr_off_t length,
                      apr_bucket_brigade *bb, apr_pool_t *p)
 {
-    apr_os_file_t number = kept->file;
+    apr_os_file_t number = buffer->file;
     apr_file_t *file;
     apr_bucket *b;
 
     apr_os_file_put(&file, &number, APR_FOPEN_READ | APR_FOPEN_BINARY, p);
-    b = apr_bucket_file_create(file, kept->file_from, (apr_size_t)length, p,
+    b = apr_bucket_file_create(file, buffer->file_from, (apr_size_t)length, p,
                                bb->bucket_alloc);
     /* Mapped data would count as data that the connection holds in memory. */
     apr_bucket_file_enable_mmap(b, 0);
     APR_BRIGADE_INSERT_TAIL(bb, b);
 }
 
-void admission_kept_hand_over(admission_kept_t *kept, apr_bucket_brigade *bb,
-                              apr_pool_t *p)
+void admission_buffer_hand_over(admission_buffer_t *buffer,
+                                apr_bucket_brigade *bb, apr_pool_t *p)
 {
-    if (kept->memory) {
-        apr_brigade_write(bb, NULL, NULL, kept->memory + kept->memory_from,
-                          kept->memory_to - kept->memory_from);
-        drop_memory(kept);
+    if (buffer->memory) {
+        apr_brigade_write(bb, NULL, NULL, buffer->memory + buffer->memory_from,
+                          buffer->memory_to - buffer->memory_from);
+        drop_memory(buffer);
     }
-    while (kept->file_length > 0) {
-        apr_off_t piece = first_piece(kept);
+    while (buffer->file_length > 0) {
+        apr_off_t piece = first_piece(buffer);
 
-        add_file(kept, piece, bb, p);
-        note_taken(kept, piece);
+        add_file(buffer, piece, bb, p);
+        note_taken(buffer, piece);
     }
-    if (kept->kind == ADMISSION_KEEP_LOG) {
+    if (buffer->kind == ADMISSION_BUFFER_LOG) {
         /* Each part needs memory until the request ends. The alignment limits
          * the number of small parts. */
-        kept->file_from = (kept->file_from + BLOCK - 1) / BLOCK * BLOCK;
+        buffer->file_from = (buffer->file_from + BLOCK - 1) / BLOCK * BLOCK;
     }
-    else if (kept->file >= 0) {
-        kept->room = 0;
+    else if (buffer->file >= 0) {
+        buffer->room = 0;
     }
 }
