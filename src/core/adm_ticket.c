@@ -179,9 +179,9 @@ bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now)
 adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
                                  adm_usec_t now)
 {
-    /* Stopping takes precedence over a grant. What the request would need, such
-     * as mod_cgid's daemon, is shutting down, and the programs that are killed
-     * free all their permits together. */
+    /* Stopping takes precedence over a grant. Programs that are killed now free
+     * many permits together, but a request that starts with one would fail:
+     * what it needs, such as mod_cgid's daemon, is shutting down. */
     if (adm_child_is_stopping(ticket->child)) {
         return ADM_STOPPED;
     }

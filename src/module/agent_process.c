@@ -91,7 +91,7 @@ static void lock_memory(void)
 
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_DEBUG, rv, server, ADMLOGNO(0137)
-                     "the agent's memory cannot be locked: it may be late when "
+                     "the agent's memory cannot be locked: it can be late when "
                      "the system swaps");
     }
 }

@@ -52,8 +52,9 @@ static struct {
     adm_usec_t next_round;
     adm_usec_t next_listener_check;
     adm_usec_t listener_until; /* check the listener often until then */
-    /* Since when permits that only this child can use lack a worker, and no
-     * worker has come for a parked request. 0: none lack. */
+    /* Time since which parked requests of this child hold permits that no other
+     * request can use, and no worker has become free for any of them. 0: there
+     * are no such requests. */
     adm_usec_t lacking_since;
     apr_thread_t *dispatcher;
     atomic_bool is_closing;

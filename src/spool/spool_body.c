@@ -250,7 +250,8 @@ static int finish(admission_upload_t *upload, apr_status_t rv)
         return OK;
     }
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, r, ADMLOGNO(0214)
-                  "AdmissionSpool: cannot read the request body");
+                  "AdmissionSpool: cannot read the request body; the "
+                  "request is not run");
     r->connection->keepalive = AP_CONN_CLOSE;
     return ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
 }

@@ -30,9 +30,9 @@ int admission_handler_refuse_page(request_rec *r)
 
     if (adm_due(&next_log, adm_now(), LOG_INTERVAL)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0206)
-                      "%s: the handler %s does not come from a SetHandler of "
-                      "the server's configuration, refused; not logged again "
-                      "by this child for a minute",
+                      "%s: request rejected: no SetHandler of the server's "
+                      "configuration sets its handler %s; not logged again by "
+                      "this child for 1 minute",
                       r->uri, r->handler);
     }
     return HTTP_FORBIDDEN;

@@ -49,7 +49,7 @@ my @bad = (
     [ 'an unknown word',         qr/unexpected reply/,   EVALSHA => $array->('yes', 1) ],
     [ 'a wrong list of servers', qr/unexpected reply/,
       EVALSHA => "*14\r\n" . $ok->(1) =~ s/^\*13\r\n//r . $array->('a', 1, 1) ],
-    [ 'a key of another type',   qr/ADM0152: zone db: the engine \S+ rejects it: WRONGTYPE/,
+    [ 'a key of another type',   qr/ADM0152: zone db: the engine \S+ rejects the zone: WRONGTYPE/,
       EVALSHA => "-WRONGTYPE Operation against a key\r\n" ],
     [ 'silence',                 qr/does not answer in time/,  EVALSHA => 'nothing' ],
     [ 'silence from the start',  qr/cannot be connected in time/, map { $_ => 'nothing' } qw(INFO ROLE SCRIPT TIME SUBSCRIBE) ],
