@@ -58,7 +58,7 @@ CONF
     $httpd->put('program.sh', $PROGRAM);
     chmod 0755, "$httpd->{dir}/docs/program.sh";
     $httpd->start;
-    # In turn, in few processes: no request takes over what another one has.
+    # Alternately, in few processes: no request inherits the nice value of another.
     for (1 .. 2) {
         is_deeply nice_of($httpd, '/nice'), { program => 19, httpd => $ours }, 'nice 19';
         is_deeply nice_of($httpd, '/usual'), { program => $ours, httpd => $ours }, 'no AdmissionNice';

@@ -1,8 +1,8 @@
-# Any query, form and ticket header: an answer of the module or of httpd, never a crash, and
-# no effect that an administrator could not have ordered.
+# Any query, form and ticket header gets a response of the module or of httpd, never crashes a
+# child, and sets no value that an administrator could not have set.
 #
-# The inputs are mutations of good ones, by a generator whose seed is printed.
-# ADMISSION_INPUTS is the number for each surface, ADMISSION_SEED another seed.
+# The inputs are random mutations of valid ones; the seed is printed. ADMISSION_INPUTS is the
+# number of inputs of each kind, ADMISSION_SEED another seed.
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
@@ -13,7 +13,7 @@ my $SEED = $ENV{ADMISSION_SEED} // 1;
 my $ZONE = 'test.example%3A%2Fcgi-bin%2F';
 my $MAC = '0123456789abcdef';
 
-my %GOOD = (
+my %VALID = (
     query => [ 'json', 'prometheus', 'style', "zone=$ZONE", "json&zone=$ZONE", 'filter=cgi', 'ready',
                "ready&zone=$ZONE", "json&who=$ZONE", "json&history=$ZONE", 'auto',
                'explain=/cgi-bin/heavy&method=POST&host=test.example', 'explain=/&json',
@@ -37,15 +37,15 @@ sub mutated {
     return $text;
 }
 
-# { status => number } of all answers, on connections that are kept as long as httpd does.
+# { status => number } of all responses, on keep-alive connections.
 sub statuses_of {
-    my ($httpd, $ask) = @_;
+    my ($httpd, $send) = @_;
     my $client = $httpd->connect;
     my %count;
 
     for (1 .. $NUMBER) {
         $client = $httpd->connect if $client->{ended};
-        my ($answer) = answers($ask->($client));
+        my ($answer) = answers($send->($client));
         $count{ $answer->{status} }++;
     }
     note join ', ', map { "$_: $count{$_}" } sort keys %count;
@@ -53,7 +53,7 @@ sub statuses_of {
 }
 
 # The statuses that are none of these.
-sub others {
+sub unexpected {
     my ($count, @expected) = @_;
     my %is_expected = map { $_ => 1 } @expected;
 
@@ -80,29 +80,29 @@ CONF
     srand $SEED;
 
     my $count = statuses_of($httpd, sub {
-        my $query = mutated($GOOD{query}[ rand @{ $GOOD{query} } ]) =~ s/([\0- \x7f-\xff])/sprintf '%%%02X', ord $1/ger;
+        my $query = mutated($VALID{query}[ rand @{ $VALID{query} } ]) =~ s/([\0- \x7f-\xff])/sprintf '%%%02X', ord $1/ger;
         my $page = rand() < 0.8 ? '/control' : '/server-status';
         return $_[0]->ask("$page?$query", keep => 1);
     });
-    is_deeply others($count, 200, 400, 404, 405, 503), [], 'queries: answered or refused';
+    is_deeply unexpected($count, 200, 400, 404, 405, 503), [], 'queries: served or rejected';
     $count = statuses_of($httpd, sub {
         return $_[0]->ask('/control', keep => 1, method => 'POST', headers => $reset{headers},
-                          body => mutated($GOOD{form}[ rand @{ $GOOD{form} } ]));
+                          body => mutated($VALID{form}[ rand @{ $VALID{form} } ]));
     });
-    is_deeply others($count, 200, 400, 404, 413), [], 'forms: obeyed or refused';
+    is_deeply unexpected($count, 200, 400, 404, 413), [], 'forms: applied or rejected';
     my $zone = $httpd->zone('/cgi-bin/');
-    cmp_ok $zone->{$_->[0]}, '>=', $_->[1], "$_->[0] is possible" for [ Limit => 1 ], [ QueueLength => 0 ];
-    cmp_ok $zone->{$_}, '<=', 65535, "$_ is possible" for qw(Limit QueueLength);
-    is $httpd->ask('/control', %reset)->answer->{status}, 200, 'an order after that';
-    $httpd->zone_becomes('/cgi-bin/', '... is obeyed', Limit => 4, QueueLength => 9, Mode => 'open');
+    cmp_ok $zone->{$_->[0]}, '>=', $_->[1], "$_->[0] is in range" for [ Limit => 1 ], [ QueueLength => 0 ];
+    cmp_ok $zone->{$_}, '<=', 65535, "$_ is in range" for qw(Limit QueueLength);
+    is $httpd->ask('/control', %reset)->answer->{status}, 200, 'an override after that';
+    $httpd->zone_becomes('/cgi-bin/', '... applies', Limit => 4, QueueLength => 9, Mode => 'open');
 
     my $before = $httpd->zone('/cgi-bin/')->{Admitted};
     $count = statuses_of($httpd, sub {
-        my $ticket = mutated($GOOD{ticket}[ rand @{ $GOOD{ticket} } ]) =~ s/[\r\n\0]//gr;
+        my $ticket = mutated($VALID{ticket}[ rand @{ $VALID{ticket} } ]) =~ s/[\r\n\0]//gr;
         return $_[0]->ask('/cgi-bin/heavy', keep => 1, headers => [ "Admission-Ticket: $ticket" ]);
     });
-    is_deeply others($count, 200, 400), [], 'ticket headers: served, or refused by httpd';
-    $httpd->zone_becomes('/cgi-bin/', '... and each has a permit of its own', Active => 0, Queued => 0,
+    is_deeply unexpected($count, 200, 400), [], 'ticket headers: served, or rejected by httpd';
+    $httpd->zone_becomes('/cgi-bin/', '... and each request has its own permit', Active => 0, Queued => 0,
                          Admitted => $before + $count->{200});
     $httpd->stop;
 }, 'event+cgid', 'prefork+cgi');
