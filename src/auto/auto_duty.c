@@ -86,8 +86,8 @@ static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
         law_tune_remember(&tuned->law, limit, 0, 0);
     }
     else if (is_kept
-             && agent_state_is_of_use(&kept, time(NULL), seen->total_kb,
-                                      seen->cores)) {
+             && agent_state_discard_useless(&kept, time(NULL), seen->total_kb,
+                                            seen->cores)) {
         limit = kept.limit < tuned->zone->max ? kept.limit : tuned->zone->max;
         law_tune_remember(&tuned->law, limit, kept.need_kb, kept.largest_kb);
     }

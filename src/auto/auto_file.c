@@ -112,8 +112,8 @@ bool agent_state_find(const char *text, const char *name, agent_saved_t *kept)
     return is_found;
 }
 
-bool agent_state_is_of_use(agent_saved_t *kept, int64_t now, uint64_t memory_kb,
-                           uint32_t cores)
+bool agent_state_discard_useless(agent_saved_t *kept, int64_t now,
+                                 uint64_t memory_kb, uint32_t cores)
 {
     if (kept->at - CLOCKS_DIFFER_SEC > now || now - kept->at > KEPT_SEC) {
         return false;

@@ -38,8 +38,8 @@ bool agent_state_find(const char *text, const char *name, agent_saved_t *kept);
  *  week or from the future; the limit, if memory or cores differ; the sizes, if they
  *  exceed the memory. @a now: seconds since 1970.
  *  @return whether anything is left. */
-bool agent_state_is_of_use(agent_saved_t *kept, int64_t now, uint64_t memory_kb,
-                           uint32_t cores);
+bool agent_state_discard_useless(agent_saved_t *kept, int64_t now,
+                                 uint64_t memory_kb, uint32_t cores);
 
 /** Write a zone's line, with its newline. @return its length; 0: it would be too long. */
 size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,

@@ -292,9 +292,9 @@ uint32_t law_tune(law_tune_t *tune, const law_tune_rules_t *given_rules,
     tune->now = now;
     gather(&tune->tick, &sample, sec);
     law_tune_memory_update(&tune->memory, &sample, sec);
-    is_known = law_tune_memory_is_known(&tune->memory, &sample, now);
+    is_known = law_tune_memory_update_known(&tune->memory, &sample, now);
     is_new = LAW_TUNE_HAS(GATE)
-             && law_tune_memory_is_surprised(&tune->memory, &sample, now);
+             && law_tune_memory_update_surprise(&tune->memory, &sample, now);
     cap = cap_of(tune, &rules, &sample, is_new);
 
     if (tune->search.mode == LAW_TUNE_MODE_FIRST
@@ -357,7 +357,7 @@ uint32_t law_tune_estimate(law_tune_t *tune,
     tune->now = now;
     gather(&tune->tick, &sample, sec);
     law_tune_memory_update(&tune->memory, &sample, sec);
-    law_tune_memory_is_known(&tune->memory, &sample, now);
+    law_tune_memory_update_known(&tune->memory, &sample, now);
     limit = cap_of(tune, &rules, &sample, false);
     if (tune->tick.sec >= TICK_SEC - TICK_SLACK_SEC) {
         law_tune_epoch_add(&search->epoch, &tune->tick, now);

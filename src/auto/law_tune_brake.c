@@ -66,11 +66,12 @@ static void start_brake(law_tune_brake_t *brake,
     cut(brake, sample, min, now);
 }
 
-/* The brake stays off until there have been no stalls for a minute, or memory
- * becomes scarce. */
-static bool is_of_others(law_tune_brake_t *brake,
-                         const law_tune_sample_t *sample, double stall,
-                         double now)
+/* Stalls with another cause than this zone's programs: after a brake that did not help, the
+ * brake stays off until there have been no stalls for a minute, or memory becomes scarce.
+ * @return whether it stays off. */
+static bool update_other_cause(law_tune_brake_t *brake,
+                               const law_tune_sample_t *sample, double stall,
+                               double now)
 {
     if (stall > CALM) {
         brake->last_stall = now;
@@ -115,7 +116,7 @@ law_tune_braking_t law_tune_brake(law_tune_brake_t *brake,
                                   uint32_t limit, const law_tune_rules_t *rules,
                                   double now)
 {
-    if (brake->is_others && is_of_others(brake, sample, stall, now)) {
+    if (brake->is_others && update_other_cause(brake, sample, stall, now)) {
         return LAW_TUNE_BRAKE_OFF;
     }
     if (brake->is_on) {

@@ -285,8 +285,8 @@ uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
     return fits;
 }
 
-bool law_tune_memory_is_known(law_tune_memory_t *memory,
-                              const law_tune_sample_t *sample, double now)
+bool law_tune_memory_update_known(law_tune_memory_t *memory,
+                                  const law_tune_sample_t *sample, double now)
 {
     double largest = largest_live(sample);
 
@@ -307,8 +307,9 @@ bool law_tune_memory_is_known(law_tune_memory_t *memory,
     return true;
 }
 
-bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
-                                  const law_tune_sample_t *sample, double now)
+bool law_tune_memory_update_surprise(law_tune_memory_t *memory,
+                                     const law_tune_sample_t *sample,
+                                     double now)
 {
     double largest = largest_live(sample);
 

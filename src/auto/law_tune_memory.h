@@ -20,14 +20,17 @@ uint32_t law_tune_memory_cap(const law_tune_memory_t *memory,
                              const law_tune_sample_t *sample, double budget_kb,
                              uint32_t most);
 
-/** @return whether the size of a program is known, or requests start no programs.
+/** Measure the first programs while they run. @return whether the size of a program is
+ *  known now, or requests start no programs.
  *  Until then the cold-start gate lets one program run. */
-bool law_tune_memory_is_known(law_tune_memory_t *memory,
-                              const law_tune_sample_t *sample, double now);
-
-/** @return whether a program is larger than all before and still grows. */
-bool law_tune_memory_is_surprised(law_tune_memory_t *memory,
+bool law_tune_memory_update_known(law_tune_memory_t *memory,
                                   const law_tune_sample_t *sample, double now);
+
+/** Measure a program that is larger than all before. @return whether there is one that
+ *  might still grow. */
+bool law_tune_memory_update_surprise(law_tune_memory_t *memory,
+                                     const law_tune_sample_t *sample,
+                                     double now);
 
 /** Correct the forecast after memory ran out: expect larger programs if the running
  *  ones should have fit. */

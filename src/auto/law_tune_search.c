@@ -301,8 +301,8 @@ static void hold(law_tune_search_t *search, const law_tune_view_t *view)
 
 /* @return whether the trial has a result: it was measured accurately, or its gain is at
  * least @a clear. */
-static bool is_judged(law_tune_search_t *search, const law_tune_view_t *view,
-                      double clear)
+static bool judge_trial(law_tune_search_t *search, const law_tune_view_t *view,
+                        double clear)
 {
     const law_tune_epoch_t *epoch = &search->epoch;
     law_tune_yield_t yield;
@@ -323,7 +323,7 @@ static void up(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t yield;
 
-    if (!is_judged(search, view, CLEARLY_PAYS)) {
+    if (!judge_trial(search, view, CLEARLY_PAYS)) {
         return;
     }
     yield = law_tune_epoch_yield(&search->epoch, search->target);
@@ -347,7 +347,7 @@ static void down(law_tune_search_t *search, const law_tune_view_t *view)
     law_tune_yield_t yield;
     bool same;
 
-    if (!is_judged(search, view, NEVER_CLEAR)) {
+    if (!judge_trial(search, view, NEVER_CLEAR)) {
         return;
     }
     yield = law_tune_epoch_yield(&search->epoch, search->target);

@@ -153,7 +153,7 @@ static bool is_cut_off(const adm_ticket_t *ticket)
 }
 
 /* The same, confirmed by a brief attempt to lock. */
-static bool is_stuck(adm_ticket_t *ticket, adm_usec_t now)
+static bool check_stuck(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
     adm_zone_rec_t *zone;
@@ -192,7 +192,7 @@ adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
         ticket->fault = ADM_BAD_SEGMENT;
         return ADM_UNLIMITED;
     }
-    if (is_stuck(ticket, now)) {
+    if (check_stuck(ticket, now)) {
         return ADM_UNLIMITED;
     }
     if (is_cut_off(ticket)) {

@@ -128,8 +128,8 @@ void adm_worker_check_room(adm_ticket_t *ticket)
  * permits lack a worker, a child must not block its last workers. Otherwise it
  * can: other children accept connections then. A caller counts itself before it
  * checks, so that at least one of two concurrent callers sees the other. */
-static bool is_among_blocked(const adm_child_t *child, atomic_uint *count,
-                             const atomic_uint *others)
+static bool try_to_count(const adm_child_t *child, atomic_uint *count,
+                         const atomic_uint *others)
 {
     /* B1_count_itself, B2_look_at_others */
     uint64_t with_it = (uint64_t)atomic_fetch_add(count, 1) + 1;
@@ -149,7 +149,7 @@ void adm_worker_note_lacking(adm_child_t *child, uint32_t count)
     }
 }
 
-bool adm_worker_must_yield(adm_child_t *child)
+bool adm_worker_claim_yield(adm_child_t *child)
 {
     uint64_t blocked = (uint64_t)atomic_load(&child->rec->workers_blocked)
                        + atomic_load(&child->rec->workers_shared);
@@ -169,8 +169,7 @@ adm_outcome_t adm_worker_begin_blocking(adm_ticket_t *ticket)
         return ADM_PARKING;
     }
     if (ticket->uses_worker
-        && !is_among_blocked(child, &rec->workers_blocked,
-                             &rec->workers_shared)) {
+        && !try_to_count(child, &rec->workers_blocked, &rec->workers_shared)) {
         return ADM_RESERVE;
     }
     atomic_fetch_add(&rec->blocked, 1);
@@ -231,7 +230,7 @@ adm_worker_t adm_worker_occupy(adm_child_t *child)
     if (!adm_worker_take(child, false)) {
         return ADM_WORKER_DENIED;
     }
-    if (!is_among_blocked(child, &rec->workers_shared, &rec->workers_blocked)) {
+    if (!try_to_count(child, &rec->workers_shared, &rec->workers_blocked)) {
         adm_worker_return(child);
         return ADM_WORKER_DENIED;
     }

@@ -417,7 +417,7 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
 
 void redis_link_close(engine_t *engine)
 {
-    int is_written; /* required by hiredis; the connection is closed anyway */
+    int is_written = 0; /* required by hiredis */
 
     redis_socket_close(&engine->sentinel.socket);
     /* The last syncs tell the engine that this server stops. */
@@ -434,7 +434,7 @@ void redis_link_close(engine_t *engine)
 static void ask_for_echo(engine_t *engine)
 {
     redisContext *context = engine->pushes.context;
-    int is_done = 0;
+    int is_written = 0; /* required by hiredis */
 
     if (!is_ready(engine) || engine->echo_by
         || engine->now < engine->echo_at + ECHO_USEC
@@ -444,7 +444,7 @@ static void ask_for_echo(engine_t *engine)
         return;
     }
     engine->echo_by = engine->now + engine->address->timeout_usec;
-    redisBufferWrite(context, &is_done);
+    redisBufferWrite(context, &is_written);
 }
 
 static void read_and_write(engine_t *engine)
@@ -541,7 +541,7 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
                      const law_fleet_sync_t *sync)
 {
     redisContext *context = engine->commands.context;
-    int is_done = 0;
+    int is_written = 0; /* required by hiredis */
 
     if (!is_ready(engine) || engine->count >= engine->setup->count
         || redis_words_queue_sync(context, engine->sha, engine->zones[zone].key,
@@ -556,6 +556,6 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
         engine->deadline = engine->now + engine->address->timeout_usec;
     }
     /* work() writes the rest, and detects errors. */
-    redisBufferWrite(context, &is_done);
+    redisBufferWrite(context, &is_written);
     return true;
 }

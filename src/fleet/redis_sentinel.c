@@ -50,8 +50,9 @@ static void note_refusal(redis_sentinel_t *sentinel,
     sentinel->refusals++;
 }
 
-/* @return whether the current Sentinel is done; @a error: why it failed, or NULL. */
-static bool is_done(redis_sentinel_t *sentinel, const engine_address_t *address,
+/* Connect to the current Sentinel, or read from it. @return whether it has replied or failed;
+ * @a error: why it failed, or NULL. */
+static bool proceed(redis_sentinel_t *sentinel, const engine_address_t *address,
                     int64_t now, char room[REDIS_SOCKET_WHY],
                     const char **error)
 {
@@ -72,7 +73,7 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
     char room[REDIS_SOCKET_WHY];
     const char *error;
 
-    while (is_done(sentinel, address, now, room, &error)) {
+    while (proceed(sentinel, address, now, room, &error)) {
         if (error) {
             note_refusal(sentinel, address, error);
         }

@@ -29,7 +29,8 @@ static void *(*create_array)(const redisReadTask *task, parts_t count);
 static void *(*create_string)(const redisReadTask *task, char *text,
                               size_t length);
 
-static bool has_room(const redisReadTask *task, size_t more)
+/* Count @a more bytes of the incomplete reply. @return whether it is not oversized yet. */
+static bool count_bytes(const redisReadTask *task, size_t more)
 {
     redis_socket_t *socket = task->privdata;
 
@@ -42,13 +43,13 @@ static void *create_small_array(const redisReadTask *task, parts_t count)
     size_t more = count <= MOST_PARTS ? (size_t)count * LEAST_PART
                                       : LONGEST_REPLY + 1;
 
-    return has_room(task, more) ? create_array(task, count) : NULL;
+    return count_bytes(task, more) ? create_array(task, count) : NULL;
 }
 
 static void *create_small_string(const redisReadTask *task, char *text,
                                  size_t length)
 {
-    return has_room(task, length) ? create_string(task, text, length) : NULL;
+    return count_bytes(task, length) ? create_string(task, text, length) : NULL;
 }
 
 /* Make hiredis reject oversized replies of this connection: any program can write to

@@ -250,7 +250,8 @@ static void ended(int reason, void *data, apr_wait_t status)
     }
 }
 
-static bool is_gone_in(adm_usec_t patience)
+/* Block until the agent has exited, for at most @a patience. @return whether it has. */
+static bool wait_until_gone(adm_usec_t patience)
 {
     adm_usec_t until = adm_now() + patience;
 
@@ -267,9 +268,9 @@ static apr_status_t end(void *unused)
     if (is_running && is_there()) {
         kill(process->pid, SIGTERM);
         kill(process->pid, SIGCONT);
-        if (!is_gone_in(PATIENCE_USEC)) {
+        if (!wait_until_gone(PATIENCE_USEC)) {
             kill(process->pid, SIGKILL);
-            is_gone_in(PATIENCE_USEC);
+            wait_until_gone(PATIENCE_USEC);
         }
     }
     return APR_SUCCESS;

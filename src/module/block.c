@@ -27,7 +27,7 @@ adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
 
     while ((outcome = admission_wait_outcome(r, ticket, deadline))
            == ADM_WAITING) {
-        if (adm_worker_must_yield(ticket->child)) {
+        if (adm_worker_claim_yield(ticket->child)) {
             admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
             return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
         }

@@ -48,7 +48,7 @@ static bool is_outdated_child(void)
 
 /* A reload ends mod_fcgid's process manager. In a child of the configuration before,
  * mod_fcgid waits forever for a response from it, and would hold the permit forever. */
-bool admission_program_has_lost_manager(request_rec *r)
+bool admission_program_reject_without_manager(request_rec *r)
 {
     static _Atomic bool is_logged;
 

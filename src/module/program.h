@@ -28,9 +28,9 @@ void admission_program_remove_token(request_rec *r);
 bool admission_program_has_no_daemon(const request_rec *r,
                                      const adm_ticket_t *ticket, int rv);
 
-/** @return whether the handler is mod_fcgid's, and its process manager has ended
- *  with a reload: the handler must not run, because it would never return. Logs
- *  that, and sets Retry-After. */
-bool admission_program_has_lost_manager(request_rec *r);
+/** Prepare to reject a request of mod_fcgid if a reload has ended its process
+ *  manager: log that, and set Retry-After. @return whether the request must be
+ *  rejected, because its handler would never return. */
+bool admission_program_reject_without_manager(request_rec *r);
 
 #endif

@@ -37,7 +37,7 @@ static int run_handlers_behind(request_rec *r)
     ap_LINK_handler_t *hook = (ap_LINK_handler_t *)hooks->elts;
     int i, rv = DECLINED;
 
-    if (admission_program_has_lost_manager(r)) {
+    if (admission_program_reject_without_manager(r)) {
         return HTTP_SERVICE_UNAVAILABLE;
     }
     for (i = 0; i < hooks->nelts && hook[i].pFunc != own_hook; i++) {

@@ -87,7 +87,7 @@ static bool is_same_mac(const char *one, const char *other)
 }
 
 /* Cut the MAC off a word. @return whether it is valid. */
-static bool has_valid_mac(apr_pool_t *p, char *word)
+static bool cut_valid_mac(apr_pool_t *p, char *word)
 {
     char *mac = strchr(word, '/');
 
@@ -262,7 +262,7 @@ static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
     while (*words) {
         char *word = ap_getword_white(p, &words);
 
-        if (!has_valid_mac(p, word)) {
+        if (!cut_valid_mac(p, word)) {
             *ignores = true;
         }
         else if (strncmp(word, HOPS, strlen(HOPS)) == 0) {

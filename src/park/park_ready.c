@@ -36,7 +36,7 @@ static bool has_time_limit(const conn_rec *c)
 /* Open a stand-in if the MPM alone cannot wait for this: with a time limit
  * to check, or to write on an older httpd. @return whether the MPM can poll
  * now. */
-static bool can_poll(admission_ready_t *ready, bool to_write)
+static bool make_pollable(admission_ready_t *ready, bool to_write)
 {
     apr_int64_t descriptor_limit = admission_lot_descriptor_limit();
 
@@ -120,7 +120,7 @@ admission_ready_t *admission_ready_begin(const request_rec *r,
 
 bool admission_ready_wait(admission_ready_t *ready, bool to_write)
 {
-    if (ready->is_last_chance || !can_poll(ready, to_write)) {
+    if (ready->is_last_chance || !make_pollable(ready, to_write)) {
         return false;
     }
     ready->to_write = to_write;

@@ -143,7 +143,7 @@ static void use(const story_t *fuzz, agent_saved_t kept)
     uint32_t limit = kept.limit, steps;
     law_tune_t tune;
 
-    if (!agent_state_is_of_use(&kept, now, 1 << 20, 2)) {
+    if (!agent_state_discard_useless(&kept, now, 1 << 20, 2)) {
         return;
     }
     MUST(kept.limit == 0 || kept.limit == limit);

@@ -129,27 +129,27 @@ TEST(on_another_machine_only_sizes_of_programs_are_restored)
     const int64_t week = 7 * 24 * 3600;
     agent_saved_t kept = some;
 
-    ck_assert(agent_state_is_of_use(&kept, some.at + week, some.memory_kb, some.cores));
+    ck_assert(agent_state_discard_useless(&kept, some.at + week, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
-    ck_assert(agent_state_is_of_use(&kept, some.at, 2 * some.memory_kb, some.cores));
+    ck_assert(agent_state_discard_useless(&kept, some.at, 2 * some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, 0);
     ck_assert_uint_eq(kept.need_kb, some.need_kb);
     kept = some;
     kept.need_kb = 0;
-    ck_assert(!agent_state_is_of_use(&kept, some.at, some.memory_kb, 16));
+    ck_assert(!agent_state_discard_useless(&kept, some.at, some.memory_kb, 16));
     /* No program here had so much. */
     kept = some;
     kept.largest_kb = UINT32_MAX;
-    ck_assert(agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(agent_state_discard_useless(&kept, some.at, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
     ck_assert_uint_eq(kept.need_kb, 0);
     ck_assert_uint_eq(kept.largest_kb, 0);
     /* Too old; of a clock that was wrong; of any number. */
     kept = some;
-    ck_assert(!agent_state_is_of_use(&kept, some.at + week + 1, some.memory_kb, some.cores));
-    ck_assert(!agent_state_is_of_use(&kept, some.at - 61, some.memory_kb, some.cores));
+    ck_assert(!agent_state_discard_useless(&kept, some.at + week + 1, some.memory_kb, some.cores));
+    ck_assert(!agent_state_discard_useless(&kept, some.at - 61, some.memory_kb, some.cores));
     kept.at = INT64_MAX;
-    ck_assert(!agent_state_is_of_use(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(!agent_state_discard_useless(&kept, some.at, some.memory_kb, some.cores));
 }
 
 TEST(a_file_that_is_too_large_is_not_read)

@@ -44,7 +44,7 @@ static bool is_surprised_by(uint32_t mb)
     const uint32_t kb = mb * MB;
     const law_tune_sample_t runs = { .rss_kb = &kb, .programs = 1 };
 
-    return law_tune_memory_is_surprised(&memory, &runs, now);
+    return law_tune_memory_update_surprise(&memory, &runs, now);
 }
 
 TEST(of_larger_programs_twenty_are_enough)

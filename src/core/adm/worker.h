@@ -24,10 +24,11 @@ void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
  *  waited for a worker for long. Only for the dispatcher. No lock. */
 void adm_worker_note_lacking(adm_child_t *child, uint32_t count);
 
-/** @return whether the caller, which waits on a thread, must cancel its ticket:
- *  parked requests lack a worker, and the child blocks more than its limit.
- *  true as often as workers are lacking. No lock. */
-bool adm_worker_must_yield(adm_child_t *child);
+/** Claim one of the cancellations that are due while parked requests lack a worker
+ *  and the child blocks more than its limit: as many as workers are lacking.
+ *  @return whether the caller, which waits on a thread, must cancel its ticket.
+ *  No lock. */
+bool adm_worker_claim_yield(adm_child_t *child);
 
 /** Set budgets, for a server that accepts fewer connections the more of its
  *  threads are busy. A parked request takes one connection, a worker that runs
