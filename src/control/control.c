@@ -11,7 +11,7 @@
 #include "module/conf.h"
 #include "module/opening.h"
 #include "control.h"
-#include "control_order.h"
+#include "control_form.h"
 #include "control_sender.h"
 #include "module/process.h"
 #include "view/view_fields.h"
@@ -47,10 +47,10 @@ static const char *describe(apr_pool_t *p, const admission_zone_t *zone,
 }
 
 /* Override the values of a zone, log the change, and respond. */
-static int apply(request_rec *r, const admission_order_t *order)
+static int apply(request_rec *r, const admission_form_t *form)
 {
     const admission_zone_t *zone = admission_fields_find_zone(r->pool,
-                                                              order->zone);
+                                                              form->zone);
     adm_override_t before, after;
     apr_status_t rv;
 
@@ -58,10 +58,10 @@ static int apply(request_rec *r, const admission_order_t *order)
         return admission_text_answer(
             r, HTTP_NOT_FOUND,
             apr_pstrcat(r->pool, "No zone is called '",
-                        admission_text_utf8(r->pool, order->zone), "'.", NULL));
+                        admission_text_utf8(r->pool, form->zone), "'.", NULL));
     }
     rv = adm_override_set(admission_process_child(), zone->handle,
-                          &order->wanted, adm_now(), &before, &after);
+                          &form->wanted, adm_now(), &before, &after);
     if (rv != APR_SUCCESS) {
         return admission_text_answer(
             r, HTTP_SERVICE_UNAVAILABLE,
@@ -87,7 +87,7 @@ static int apply(request_rec *r, const admission_order_t *order)
  * returns. */
 ADMISSION_NOT_INLINED static int handle_post(request_rec *r)
 {
-    admission_order_t order;
+    admission_form_t form;
     const char *wrong;
     int status;
 
@@ -104,12 +104,12 @@ ADMISSION_NOT_INLINED static int handle_post(request_rec *r)
                       admission_sender_name(r), wrong);
         return admission_text_answer(r, HTTP_FORBIDDEN, wrong);
     }
-    status = admission_order_read(r, &order, &wrong);
+    status = admission_form_read(r, &form, &wrong);
     if (status != OK) {
         return status;
     }
     return wrong ? admission_text_answer(r, HTTP_BAD_REQUEST, wrong)
-                 : apply(r, &order);
+                 : apply(r, &form);
 }
 
 int admission_control_handler(request_rec *r)

@@ -365,7 +365,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
         return;
     }
     if (stats.is_overridden) {
-        origin = apr_psprintf(e->p, "%s, changed by an order; %s", origin,
+        origin = apr_psprintf(e->p, "%s, changed by an override; %s", origin,
                               adm_mode_name(stats.mode));
     }
     else if (zone->max_concurrent.is_auto) {

@@ -46,7 +46,7 @@ typedef struct query_t {
     const char *zone;   /* NULL: all */
     admission_json_with_t with;
     const char *filter; /* of the overview */
-    bool is_order;      /* has a parameter of an override */
+    bool is_override;   /* has a parameter of an override */
     admission_explain_query_t explain;
 } query_t;
 
@@ -115,11 +115,11 @@ static const char *read_key(apr_pool_t *p, const char *key, const char *value,
     }
     if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
         || strcmp(key, "mode") == 0) {
-        query->is_order = true;
+        query->is_override = true;
         return NULL;
     }
     if (*query->output) {
-        return "An answer has one form: json, prometheus, ready, or the page.";
+        return "A response has one format: json, prometheus, ready, or the page.";
     }
     query->output = key;
     return NULL;
@@ -228,7 +228,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (wrong) {
         return admission_text_answer(r, HTTP_BAD_REQUEST, wrong);
     }
-    if (query.is_order) {
+    if (query.is_override) {
         return reject_override(r);
     }
     if (query.zone) {

@@ -135,7 +135,7 @@ CONF
             [ "zone=$used&filter=x", 400, 'filter= belongs to the page of all zones.' ],
             [ 'json&filter=x', 400, 'filter= belongs to the page of all zones.' ],
             [ 'json&prometheus', 400,
-              'An answer has one form: json, prometheus, ready, or the page.' ];
+              'A response has one format: json, prometheus, ready, or the page.' ];
 
     $httpd->open_gate('go');
     is_deeply statuses(answers($hold, @waiters)), { 200 => 3 }, 'all end well';

@@ -417,7 +417,7 @@ CONF
     like ctl(0, qw(limit cgi 3)), qr/: limit 3 \(configured 2\).*make it permanent, set MaxConcurrent to 3\./s, 'limit';
     $httpd->zone_becomes('/cgi-bin/', 'it is obeyed', Active => 3, Limit => 3);
     like ctl(0, qw(explain /cgi-bin/x method=POST client=192.0.2.7)),
-        qr{^request +POST from 192\.0\.2\.7\n.*^limit +3\nset by .*changed by an order}ms, 'explain has a URL';
+        qr{^request +POST from 192\.0\.2\.7\n.*^limit +3\nset by .*changed by an override}ms, 'explain has a URL';
     is JSON::PP::decode_json(ctl(0, qw(--json explain /cgi-bin/x)))->{zone}, $ZONE, '... also as JSON';
     is ctl(0, qw(-q queue cgi 9)), '', 'queue, quietly';
     like ctl(0, qw(pause cgi)), qr/: paused, queue 9; .*\nThis applies until [^:]*stopped\.\n\z/,

@@ -1,11 +1,11 @@
-/* control_order.c - read the form that overrides limits. */
+/* control_form.c - read the form that overrides limits. */
 #include <apr_strings.h>
 #include <http_protocol.h>
 #include <util_script.h>
 
 #include "module/conf.h"
 #include "module/parse.h"
-#include "control_order.h"
+#include "control_form.h"
 #include "view/view_fields.h"
 #include "view/view_text.h"
 
@@ -80,29 +80,29 @@ static const char *read_mode(apr_pool_t *p, const char *value, uint32_t *mode)
 }
 
 static const char *read_pair(apr_pool_t *p, const char *key, const char *value,
-                             admission_order_t *order)
+                             admission_form_t *form)
 {
     if (!value) {
         return apr_psprintf(p, "%s: the value cannot be read.",
                             admission_text_utf8(p, key));
     }
     if (strcmp(key, "zone") == 0) {
-        if (order->zone) {
+        if (form->zone) {
             return "zone is given twice: a request changes one zone.";
         }
-        order->zone = value;
+        form->zone = value;
         return NULL;
     }
     if (strcmp(key, "limit") == 0) {
         return read_number(p, key, value, 1, ADMISSION_LIMIT_MAX,
-                           &order->wanted.limit);
+                           &form->wanted.limit);
     }
     if (strcmp(key, "queue") == 0) {
         return read_number(p, key, value, 0, ADMISSION_QUEUE_MAX,
-                           &order->wanted.queue_length);
+                           &form->wanted.queue_length);
     }
     if (strcmp(key, "mode") == 0) {
-        return read_mode(p, value, &order->wanted.mode);
+        return read_mode(p, value, &form->wanted.mode);
     }
     return apr_psprintf(
         p, "unknown parameter '%s': use zone, limit, queue or mode.",
@@ -116,14 +116,14 @@ static bool changes_nothing(const adm_override_t *wanted)
            && wanted->mode == ADM_OVERRIDE_KEEP;
 }
 
-int admission_order_read(request_rec *r, admission_order_t *order,
-                         const char **wrong)
+int admission_form_read(request_rec *r, admission_form_t *form,
+                        const char **wrong)
 {
     apr_array_header_t *pairs = NULL;
     int status = ap_parse_form_data(r, NULL, &pairs, FORM_PAIRS, FORM_BYTES);
     int i;
 
-    *order = (admission_order_t){
+    *form = (admission_form_t){
         .wanted = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP }
     };
     *wrong = NULL;
@@ -133,13 +133,13 @@ int admission_order_read(request_rec *r, admission_order_t *order,
     for (i = 0; pairs && i < pairs->nelts && !*wrong; i++) {
         const ap_form_pair_t *pair = &APR_ARRAY_IDX(pairs, i, ap_form_pair_t);
 
-        *wrong = read_pair(r->pool, pair->name, value_of(r->pool, pair), order);
+        *wrong = read_pair(r->pool, pair->name, value_of(r->pool, pair), form);
     }
-    if (!*wrong && !order->zone) {
+    if (!*wrong && !form->zone) {
         *wrong = "zone=NAME is missing. Send a form of the type "
                  "application/x-www-form-urlencoded.";
     }
-    if (!*wrong && changes_nothing(&order->wanted)) {
+    if (!*wrong && changes_nothing(&form->wanted)) {
         *wrong = "There is nothing to change: add limit=, queue= or mode=.";
     }
     return OK;

@@ -1,15 +1,15 @@
-/* control_order.h - read the form that overrides limits. */
-#ifndef CONTROL_ORDER_H
-#define CONTROL_ORDER_H
+/* control_form.h - read the form that overrides limits. */
+#ifndef CONTROL_FORM_H
+#define CONTROL_FORM_H
 
 #include <httpd.h>
 
 #include "core/adm.h"
 
-typedef struct admission_order_t {
+typedef struct admission_form_t {
     const char *zone; /* the zone's name */
     adm_override_t wanted;
-} admission_order_t;
+} admission_form_t;
 
 /**
  * Read the form in the body of a POST request: zone=NAME and at least one of
@@ -19,7 +19,7 @@ typedef struct admission_order_t {
  *               valid
  * @return OK, or an error status if the body cannot be read.
  */
-int admission_order_read(request_rec *r, admission_order_t *order,
-                         const char **wrong);
+int admission_form_read(request_rec *r, admission_form_t *form,
+                        const char **wrong);
 
 #endif
