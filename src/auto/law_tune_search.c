@@ -270,6 +270,8 @@ static void start_trial(law_tune_search_t *search, const law_tune_view_t *view)
     }
 }
 
+/* Hold the limit, while requests wait: measure its throughput in epochs. After each epoch,
+ * react to a change of the load, and start a trial of another limit if one is due. */
 static void hold(law_tune_search_t *search, const law_tune_view_t *view)
 {
     law_tune_yield_t yield;

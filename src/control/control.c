@@ -9,7 +9,7 @@
 #include <http_protocol.h>
 
 #include "module/conf.h"
-#include "module/opening.h"
+#include "module/page_handler.h"
 #include "control.h"
 #include "control_form.h"
 #include "control_sender.h"
@@ -91,7 +91,7 @@ ADMISSION_NOT_INLINED static int handle_post(request_rec *r)
     const char *wrong;
     int status;
 
-    if (!admission_opening_is_of(r)) {
+    if (!admission_page_handler_is_unchanged(r)) {
         return admission_handler_refuse_page(r);
     }
     if (!admission_process_child()) {

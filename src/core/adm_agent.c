@@ -17,7 +17,7 @@ bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now)
 {
     adm_usec_t beat = atomic_load(&segment->header->agent_beat);
 
-    /* The agent may have read the clock later than the caller. */
+    /* The agent might have read the clock later than the caller. */
     return beat != 0 && beat >= now - BEAT_LASTS_USEC
            && beat <= now + BEAT_LASTS_USEC;
 }

@@ -89,7 +89,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
     return true;
 }
 
-/* Number of attempts: a reaper may have locked the only free record for a
+/* Number of attempts: a reaper might have locked the only free record for a
  * moment. */
 #define CLAIM_PASSES 3
 

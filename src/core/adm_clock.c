@@ -25,7 +25,7 @@ bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)
 {
     adm_usec_t due = atomic_load(next);
 
-    /* Two intervals: the last caller may have read the clock later than this
+    /* Two intervals: the last caller might have read the clock later than this
      * one. */
     return (now >= due || due > now + 2 * interval)
            && atomic_compare_exchange_strong(next, &due, now + interval);

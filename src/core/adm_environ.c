@@ -78,7 +78,7 @@ static bool is_readable(pages_t *pages, const void *from, size_t length)
 #define UNCHECKED __attribute__((noinline, no_sanitize("address")))
 
 /* @return whether the text starts with "NAME=", in the characters that httpd
- * permits. NAME may be empty: RewriteRule sets such a variable with
+ * permits. NAME can be empty: RewriteRule sets such a variable with
  * [E=:VALUE]. */
 UNCHECKED static bool is_variable(pages_t *pages, const char *text)
 {

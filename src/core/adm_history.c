@@ -132,7 +132,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         && rejected_since == 0) {
         return;
     }
-    /* Another process may have read the clock later, and recorded that
+    /* Another process might have read the clock later, and recorded that
      * already. */
     if (second > zone->noted_second) {
         if (!is_untouched(zone)) {

@@ -167,7 +167,7 @@ typedef struct adm_zone_rec_t {
     /* Since when the lock has been out of reach. The next owner of the lock
      * stores 0. */
     _Atomic adm_usec_t stuck_since;
-    /* 1: requests may have left tickets (ADM_BELL_LEFT). The next owner of the
+    /* 1: requests might have left tickets (ADM_BELL_LEFT). The next owner of the
      * lock stores 0, then ends these. */
     atomic_uint has_left;
     _Atomic adm_usec_t next_log[ADM_OUTCOMES];
@@ -198,7 +198,7 @@ typedef struct adm_zone_rec_t {
     /* Since when `active` has been above 0: no request that holds a permit
      * started before. */
     adm_usec_t busy_since_usec;
-    /* End of the first lease, whose ticket may have started since; 0: no
+    /* End of the first lease, whose ticket might have started since; 0: no
      * grants. */
     _Atomic adm_usec_t lease_until;
     _Atomic adm_usec_t guarded_until; /* until then no other guard is
@@ -535,7 +535,7 @@ static inline adm_usec_t adm_oldest_wait_locked(const adm_segment_t *segment,
 {
     const adm_ticket_rec_t *first = adm_ticket_at(segment, zone->head_idx);
 
-    /* The request may have arrived after the clock was read. */
+    /* The request might have arrived after the clock was read. */
     return first && now > first->since_usec ? now - first->since_usec : 0;
 }
 

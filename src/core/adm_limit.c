@@ -99,7 +99,7 @@ bool adm_limit_is_past_term(const adm_zone_rec_t *zone, adm_usec_t now)
 {
     adm_usec_t until = atomic_load(&zone->measured_until);
 
-    /* @a now may have been read before the term was renewed. */
+    /* @a now might have been read before the term was renewed. */
     return until != 0 && (until < now || until > now + 2 * TERM_USEC);
 }
 

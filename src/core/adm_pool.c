@@ -187,7 +187,7 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     if (adm_flow_is_used(zone)) {
         adm_flow_clear_locked(segment, zone);
     }
-    /* All chunks: a process may have been killed between claiming one and
+    /* All chunks: a process might have been killed between claiming one and
      * raising chunks_used. */
     while (
         (first = adm_chunk_next(segment, zone_idx, &chunk, segment->chunks))) {

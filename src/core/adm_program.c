@@ -150,7 +150,7 @@ static bool note_program(const announcement_t *of)
 #define CLOSE_RANGE_CLOEXEC (1U << 2)
 #endif
 
-/* Close all descriptors except 0 to 2 on exec. Other threads may be starting
+/* Close all descriptors except 0 to 2 on exec. Other threads might be starting
  * programs: a program that inherits another program's pipe keeps its response
  * from ending, and a permit from being released. What this program needs
  * becomes 0 to 2 before exec. */

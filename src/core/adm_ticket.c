@@ -68,7 +68,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
 
     adm_child_note_alive(child);
     if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
-        /* An unused permit may be passed on to this ticket. */
+        /* An unused permit can be passed on to this ticket. */
         adm_lease_check(child, zone, now);
     }
     if (!begin(rec, now)) {
@@ -161,7 +161,7 @@ static bool check_stuck(adm_ticket_t *ticket, adm_usec_t now)
     if (!seems_stuck(ticket, now)) {
         return false;
     }
-    /* The lock may be free again, with no process having tried it since. */
+    /* The lock might be free again, with no process having tried it since. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, ADM_LOCK_BRIEF_USEC,
                              &ticket->fault);
     if (zone) {
@@ -327,7 +327,7 @@ static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
     }
     ADM_FAULT(left_noted);
     atomic_store(&zone->has_left, 1);
-    /* The current owner of the lock may have checked `has_left` already, and
+    /* The current owner of the lock might have checked `has_left` already, and
      * may be the last one for long. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, 0, &rv);
     if (zone) {

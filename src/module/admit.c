@@ -8,7 +8,7 @@
 #include <http_config.h>
 
 #include "part.h"
-#include "opening.h"
+#include "page_handler.h"
 #include "admit.h"
 #include "block.h"
 #include "counts.h"
@@ -210,7 +210,7 @@ static int enter_and_run(const entrant_t *entrant)
 static bool restore_page_handler(request_rec *r)
 {
     const char *handler = admission_counts_is_rewritten(r)
-                              ? admission_opening_handler(r)
+                              ? admission_page_handler_of(r)
                               : NULL;
 
     if (handler) {

@@ -11,7 +11,7 @@
 #include "conf.h"
 #include "directives.h"
 #include "location.h"
-#include "opening.h"
+#include "page_handler.h"
 #include "zones.h"
 #include "control/control.h"
 #include "admit.h"
@@ -65,7 +65,7 @@ static void on_start(void)
     /* Zones are named when the whole configuration has been read. check_config
      * also runs for `configtest`. */
     ap_hook_check_config(admission_zones_settle, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_check_config(admission_opening_check_config, NULL, NULL,
+    ap_hook_check_config(admission_page_handler_check_config, NULL, NULL,
                          APR_HOOK_MIDDLE);
     /* The MPM's settings are final only at the end of check_config. */
     ap_hook_check_config(admission_advice_check_config, NULL, NULL,

@@ -18,7 +18,7 @@
 #include <http_request.h>
 #include <http_vhost.h>
 
-#include "module/opening.h"
+#include "module/page_handler.h"
 #include "module/sections.h"
 #include "module/counts.h"
 #include "nested/nested_redirect.h"
@@ -193,7 +193,7 @@ static void set_page(request_rec *r)
 {
     const char *handler = r->status == HTTP_OK
                                   && admission_counts_is_rewritten(r)
-                              ? admission_opening_handler(r)
+                              ? admission_page_handler_of(r)
                               : NULL;
 
     if (handler) {
@@ -404,7 +404,7 @@ static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
 
 static const char *place_of(explain_t *e, const ap_expr_info_t *expression)
 {
-    return apr_psprintf(e->p, "%s:%u", admission_opening_file(expression),
+    return apr_psprintf(e->p, "%s:%u", admission_page_handler_file(expression),
                         expression->line_number);
 }
 

@@ -6,7 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
-#include "module/opening.h"
+#include "module/page_handler.h"
 #include "module/process.h"
 #include "view_explain.h"
 #include "view_fields.h"
@@ -198,10 +198,10 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     const char *wrong;
     query_t query;
 
-    if (!admission_opening_names(r->handler)) {
+    if (!admission_page_handler_named(r->handler)) {
         return DECLINED;
     }
-    if (!admission_opening_is_of(r)) {
+    if (!admission_page_handler_is_unchanged(r)) {
         return admission_handler_refuse_page(r);
     }
     r->allowed |= AP_METHOD_BIT << M_GET;

@@ -4,7 +4,7 @@
 #include <http_protocol.h>
 #include <mod_status.h>
 
-#include "module/opening.h"
+#include "module/page_handler.h"
 #include "module/process.h"
 #include "view_fields.h"
 #include "view_handler.h"
@@ -111,7 +111,7 @@ static void print_zone(request_rec *r, apr_pool_t *p, const char *page,
 
 static void print_zones(request_rec *r)
 {
-    const char *path = admission_opening_path(r);
+    const char *path = admission_page_handler_path(r);
     const char *page = path
                            ? ap_escape_html(r->pool,
                                             ap_os_escape_path(r->pool, path, 1))

@@ -49,7 +49,7 @@ adm_usec_t adm_round_next(const adm_child_t *child);
 
 /**
  * Pass on the unused permits of this zone: their lease has expired, or their
- * child has no idle worker. Takes the zone's lock only if there may be some.
+ * child has no idle worker. Takes the zone's lock only if there might be some.
  *
  * @return when to check again; 0: there is nothing to wait for
  */

@@ -58,7 +58,7 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
 /**
  * Copy some of the requests that run or wait in a zone, in no order. Repeated
  * calls with the same @a cursor, which starts at 0, return all of them;
- * requests that enter or leave in the meantime may be missing. Waits briefly
+ * requests that enter or leave in the meantime can be missing. Waits briefly
  * for the zone's lock.
  *
  * @param present  ADM_PRESENT_MAX elements

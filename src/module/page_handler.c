@@ -1,20 +1,20 @@
-/* opening.c - locations where the configuration enables the module's pages. */
+/* page_handler.c - locations where the configuration enables the module's pages. */
 #include <httpd.h>
 #include <apr_hash.h>
 #include <apr_strings.h>
 #include <http_core.h>
 
 #include "conf.h"
-#include "opening.h"
+#include "page_handler.h"
 #include "conf_tree.h"
 
 /* A SetHandler directive for one of the module's handlers. */
-typedef struct opening_t {
+typedef struct page_place_t {
     const ap_directive_t *directive;
     const char *handler;
-} opening_t;
+} page_place_t;
 
-static apr_array_header_t *openings; /* of opening_t */
+static apr_array_header_t *places; /* of page_place_t */
 
 /* Copies of the file names in directives, by the address of the original.
  * mod_macro frees its names after the configuration has been read, so the
@@ -29,7 +29,7 @@ static void note_file(apr_pool_t *p, const char *filename)
     }
 }
 
-const char *admission_opening_file(const ap_expr_info_t *expression)
+const char *admission_page_handler_file(const ap_expr_info_t *expression)
 {
     const char *file = files ? apr_hash_get(files, &expression->filename,
                                             sizeof(expression->filename))
@@ -38,7 +38,7 @@ const char *admission_opening_file(const ap_expr_info_t *expression)
     return file ? file : "a file outside the configuration";
 }
 
-const char *admission_opening_names(const char *name)
+const char *admission_page_handler_named(const char *name)
 {
     return strcasecmp(name, ADMISSION_STATUS_HANDLER) == 0
                ? ADMISSION_STATUS_HANDLER
@@ -47,25 +47,25 @@ const char *admission_opening_names(const char *name)
                : NULL;
 }
 
-int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                   apr_pool_t *ptemp, server_rec *s)
+int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
+                                        apr_pool_t *ptemp, server_rec *s)
 {
     const ap_directive_t *directive;
 
-    openings = apr_array_make(pconf, 2, sizeof(opening_t));
+    places = apr_array_make(pconf, 2, sizeof(page_place_t));
     files = apr_hash_make(pconf);
     for (directive = ap_conftree; directive;
          directive = admission_conf_tree_next(directive)) {
         const char *handler = admission_conf_tree_is(directive, "SetHandler")
-                                  ? admission_opening_names(
+                                  ? admission_page_handler_named(
                                       admission_conf_tree_argument(ptemp,
                                                                    directive))
                                   : NULL;
 
         note_file(pconf, directive->filename);
         if (handler) {
-            APR_ARRAY_PUSH(openings, opening_t) = (opening_t){ directive,
-                                                               handler };
+            APR_ARRAY_PUSH(places, page_place_t) = (page_place_t){ directive,
+                                                                   handler };
         }
     }
     return OK;
@@ -74,26 +74,26 @@ int admission_opening_check_config(apr_pool_t *pconf, apr_pool_t *plog,
 /* httpd parses the argument of SetHandler as an expression, which keeps the line and the
  * file name of the directive. The name is compared by address: an .htaccess file has its
  * own copy, so it cannot enable a page. */
-const char *admission_opening_handler(const request_rec *r)
+const char *admission_page_handler_of(const request_rec *r)
 {
     const core_dir_config *core = ap_get_core_module_config(r->per_dir_config);
     const ap_expr_info_t *set = core->expr_handler;
     int i;
 
-    for (i = 0; set && i < openings->nelts; i++) {
-        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
+    for (i = 0; set && i < places->nelts; i++) {
+        const page_place_t *place = &APR_ARRAY_IDX(places, i, page_place_t);
 
-        if (set->line_number == (unsigned)opening->directive->line_num
-            && set->filename == opening->directive->filename) {
-            return opening->handler;
+        if (set->line_number == (unsigned)place->directive->line_num
+            && set->filename == place->directive->filename) {
+            return place->handler;
         }
     }
     return NULL;
 }
 
-bool admission_opening_is_of(const request_rec *r)
+bool admission_page_handler_is_unchanged(const request_rec *r)
 {
-    const char *handler = admission_opening_handler(r);
+    const char *handler = admission_page_handler_of(r);
 
     return handler && strcmp(r->handler, handler) == 0;
 }
@@ -129,19 +129,19 @@ static const char *path_of(apr_pool_t *p, const ap_directive_t *section)
     return *path == '/' && !strpbrk(path, "*?[") ? path : NULL;
 }
 
-const char *admission_opening_path(const request_rec *r)
+const char *admission_page_handler_path(const request_rec *r)
 {
     const char *found = NULL;
     int i;
 
-    for (i = 0; openings && i < openings->nelts; i++) {
-        const opening_t *opening = &APR_ARRAY_IDX(openings, i, opening_t);
-        const ap_directive_t *section = opening->directive->parent;
+    for (i = 0; places && i < places->nelts; i++) {
+        const page_place_t *place = &APR_ARRAY_IDX(places, i, page_place_t);
+        const ap_directive_t *section = place->directive->parent;
         const char *path = path_of(r->pool, section);
 
         if (path && applies_to(section->parent, r->server)) {
             found = path;
-            if (strcmp(opening->handler, ADMISSION_STATUS_HANDLER) == 0) {
+            if (strcmp(place->handler, ADMISSION_STATUS_HANDLER) == 0) {
                 break;
             }
         }
