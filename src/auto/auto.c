@@ -139,9 +139,11 @@ static void facts_of_zone(const admission_view_t *view,
     const admission_zone_t *zone = view->zone;
     adm_auto_t shown = found(view);
 
-    facts->group = zone->said.is_auto ? "Numbers of the automatic limit" : NULL;
+    facts->group = zone->max_concurrent.is_auto
+                       ? "Numbers of the automatic limit"
+                       : NULL;
     FACT(LimitMin, GAUGE, "Minimum of the limit.",
-         zone->said.is_auto ? zone->said.min : zone->limit);
+         zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit);
     FACT(LimitMax, GAUGE, "Maximum of the limit.", zone->limit);
     FACT_WORD(LimitReason, "Why auto has set this limit.", shown.reason,
               adm_auto_reason(&shown));

@@ -38,7 +38,8 @@ static void limit_of_zone(const admission_view_t *view,
          stats->limit_configured);
     FACT(LimitOrdered, GAUGE,
          "Limit that an override sets; 0 if there is none.",
-         stats->limit_ordered == ADM_OVERRIDE_NONE ? 0 : stats->limit_ordered);
+         stats->limit_override == ADM_OVERRIDE_NONE ? 0
+                                                    : stats->limit_override);
     FACT_WORD(Mode, "What happens to new requests: open, pause or drain.",
               stats->mode, adm_mode_name(stats->mode));
     FACT(Overridden, GAUGE, "Whether an override is in force.",
@@ -114,7 +115,8 @@ static void requests_of_zone(const admission_view_t *view,
              : MSEC(figures->dry_wait_usec / OUTCOME(DRY_QUEUED)));
     facts->group = IN_GENERAL;
     FACT_WORD(LimitMode, "Whether the limit is fixed or set by auto.",
-              zone->said.is_auto, zone->said.is_auto ? "auto" : "fixed");
+              zone->max_concurrent.is_auto,
+              zone->max_concurrent.is_auto ? "auto" : "fixed");
 }
 
 static apr_int64_t mean(const adm_account_t *account,
@@ -218,7 +220,7 @@ static void trunk_of_server(const adm_server_stats_t *server,
          "1 if admission-agent reclaims permits of dead children.",
          server->has_agent);
     FACT(MemoryAvailableMB, GAUGE_MB,
-         "Memory that programs may take without swapping; 0, not known.",
+         "Memory that programs can take without swapping; 0, not known.",
          server->available_kb / 1024);
 }
 

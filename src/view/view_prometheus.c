@@ -88,7 +88,7 @@ static bool make_table(const apr_array_header_t *zones, table_t *table)
         row_t *row = &table->rows[i];
         admission_view_t view;
 
-        admission_fields_look_at(zone, &view, NULL);
+        admission_fields_sample_zone(zone, &view, NULL);
         admission_fields_of_zone(&view, &row->facts);
         row->wait = view.stats.figures.wait;
         row->service = view.stats.figures.service;

@@ -57,8 +57,9 @@ static void print_lines_of_zones(request_rec *r)
     int n;
 
     for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
-        admission_fields_look_at(APR_ARRAY_IDX(zones, n, admission_zone_t *),
-                                 &view, NULL);
+        admission_fields_sample_zone(APR_ARRAY_IDX(zones, n,
+                                                   admission_zone_t *),
+                                     &view, NULL);
         apr_snprintf(prefix, sizeof(prefix), "Admission[%d]", n);
         ap_rvputs(r, prefix, "Name: ", view.zone->name, "\n", NULL);
         if (!view.is_busy) {

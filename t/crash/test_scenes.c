@@ -243,7 +243,7 @@ int do_everything(void *unused)
     adm_agent_beat(segment, adm_now());
     adm_agent_gone(segment);
     child = join();
-    NEED(spool_take(child, 1, 1));
+    NEED(spool_reserve(child, 1, 1));
     audit_for_seconds();
     NEED(order_one(child));
     NEED(share(child));
@@ -255,7 +255,7 @@ int do_everything(void *unused)
         wait_until(&ticket, adm_now() + 1);
         adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     }
-    adm_who_sent(&ticket, 1);
+    adm_who_note_sent(&ticket, 1);
     start_its_program();
     leave(&ticket);
     outcome = enter(child, zone, &ticket);

@@ -398,9 +398,9 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
            "a grant without a guard is of no child");
     REFUSE(!adm_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone),
            "somebody waits beside a free permit");
-    REFUSE(adm_limit_said(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
+    REFUSE(adm_limit_of_source(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
                && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN
-               && adm_limit_said(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound),
+               && adm_limit_of_source(zone, ADM_LIMIT_SHARE) > atomic_load(&zone->share_bound),
            "a share is larger than what was promised or granted");
     REFUSE(census.active + census.queued && census.last_arrival >= zone->next_arrival,
            "the next arrival would not be the last");

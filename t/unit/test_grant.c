@@ -41,7 +41,7 @@ TEST(a_corrupt_list_of_grants_is_rebuilt)
     tell(HANDED);
     rec_of_zone(zone)->granted_idx = request('C')->idx;
     story_now += ADM_LEASE_USEC;
-    adm_lease_look(request('C')->child, zone, story_now);
+    adm_lease_check(request('C')->child, zone, story_now);
     tell("look 2; has C");
 }
 
@@ -83,7 +83,7 @@ TEST(either_the_winner_starts_or_the_permit_is_passed_on)
         if (n % 2) {
             pause_briefly();
         }
-        adm_lease_look(request('C')->child, zone, story_now);
+        adm_lease_check(request('C')->child, zone, story_now);
         pthread_join(winner, NULL);
         begin_if_it_came_straight_back(before);
         tell(atomic_load(&begun) ? "has B; BC leaves" : "has C; BC leaves");

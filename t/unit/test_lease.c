@@ -94,10 +94,10 @@ TEST(a_guard_checks_until_another_would_be_rung)
 
     tell(BUSY "BC parked; child 2 D parked; A leaves; B begins; active 1; passed-on 0");
     ck_assert_int_eq(rec_of_zone(zone)->lease_until, 0);
-    until = adm_lease_look(request('D')->child, zone, story_now + 1);
+    until = adm_lease_check(request('D')->child, zone, story_now + 1);
     ck_assert_int_eq(until, rec_of_zone(zone)->guarded_until);
     ck_assert_int_gt(until, story_now);
-    ck_assert_int_eq(adm_lease_look(request('D')->child, zone, until), 0);
+    ck_assert_int_eq(adm_lease_check(request('D')->child, zone, until), 0);
 }
 
 static int block_and_leave(void *unused)

@@ -16,7 +16,7 @@
 #include "core/adm_zone.h"
 #include "test_support.h"
 
-enum { REQUESTS = 48, KEYS = 5, ZONES = 2, RUNS = 16, STEPS = 1200 };
+enum { REQUESTS = 48, KEYS = 5, ZONES = 2, TRIES = 16, STEPS = 1200 };
 typedef enum request_state_t { ENDED, QUEUED, GRANTED } request_state_t;
 
 typedef struct request_t {
@@ -361,7 +361,7 @@ static void step(void)
     }
 }
 
-TESTS(properties_hold_after_each_step, 0, RUNS)
+TESTS(properties_hold_after_each_step, 0, TRIES)
 {
     const char *given = getenv("SEED");
     unsigned n;

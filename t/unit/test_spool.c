@@ -15,9 +15,9 @@ static uint64_t spooled(void)
 TEST(no_more_is_buffered_than_the_limit)
 {
     tell("zone 1 100; cap 10");
-    ck_assert(spool_take(child, 60, 100));
-    ck_assert(spool_take(child, 40, 100));
-    ck_assert(!spool_take(child, 1, 100));
+    ck_assert(spool_reserve(child, 60, 100));
+    ck_assert(spool_reserve(child, 40, 100));
+    ck_assert(!spool_reserve(child, 1, 100));
     ck_assert_uint_eq(spooled(), 100);
     ck_assert(spool_reserve(child, 1, 101));
     spool_release(child, 41);
@@ -46,12 +46,12 @@ TEST(bytes_of_a_killed_child_count_no_longer)
     WAIT_FOR(atomic_load(&shared[0]));
     ck_assert_uint_eq(spooled(), 70);
     ck_assert_uint_eq(shown("transfers"), 1);
-    ck_assert(!spool_take(child, 40, 100));
-    ck_assert(spool_take(child, 30, 100));
+    ck_assert(!spool_reserve(child, 40, 100));
+    ck_assert(spool_reserve(child, 30, 100));
     kill_noticed(pid);
     ck_assert_uint_eq(spooled(), 30);
     ck_assert_uint_eq(shown("transfers"), 0);
-    ck_assert(spool_take(child, 70, 100));
+    ck_assert(spool_reserve(child, 70, 100));
     adm_round(child, adm_now(), true);
     ck_assert_uint_eq(spooled(), 100);
     spool_release(child, 100);
@@ -87,19 +87,19 @@ static int give_back_what_the_parent_has(void *unused)
 TEST(a_process_that_the_child_forked_gives_nothing_back)
 {
     tell("zone 1 100; cap 10");
-    ck_assert(spool_take(child, 50, 100));
+    ck_assert(spool_reserve(child, 50, 100));
     ck_assert(adm_worker_begin_transfer(child));
     ck_assert_int_eq(play(give_back_what_the_parent_has, NULL), 0);
     ck_assert_uint_eq(spooled(), 50);
     ck_assert_uint_eq(shown("transfers"), 1);
-    spool_give_back(child, 50);
+    spool_release(child, 50);
     adm_worker_end_transfer(child);
 }
 
 TEST(giving_back_more_than_was_taken_is_found)
 {
     tell("zone 1 100; cap 10");
-    spool_give_back(child, 1);
+    spool_release(child, 1);
     ck_assert_ptr_nonnull(adm_check(segment));
     ck_assert(spool_reserve(child, 1, 100));
 }

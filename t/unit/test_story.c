@@ -306,7 +306,7 @@ static void set_clock(void)
 
 static void look(void)
 {
-    adm_lease_look(child_of_word(), zone, story_now);
+    adm_lease_check(child_of_word(), zone, story_now);
 }
 
 static void make_round(void)
@@ -333,12 +333,12 @@ static void may_block(void)
 
 static void lacks(void)
 {
-    adm_worker_lack(child, number());
+    adm_worker_note_lacking(child, number());
 }
 
 static void must_yield(void)
 {
-    compare("must-yield", adm_worker_must_yield(child));
+    compare("must-yield", adm_worker_claim_yield(child));
 }
 
 static void budget(void)
