@@ -304,7 +304,7 @@ static void facts_of_zone(const admission_view_t *view,
     FACT(FleetLeaseMs, GAUGE_MSEC, "Remaining lease of this server's share.",
          shown.lease_usec / ADM_USEC_PER_MSEC);
     FACT(FleetLearningMs, GAUGE_MSEC,
-         "Remaining recovery period of the coordinator.",
+         "Remaining recovery period of the engine.",
          shown.learning_usec / ADM_USEC_PER_MSEC);
 }
 
@@ -313,17 +313,17 @@ static void facts_of_server(admission_facts_t *facts)
     adm_engine_t shown = engine();
 
     FACT_WORD(EngineState,
-              "State of the connection to the coordinator (Redis).",
+              "State of the connection to the engine (Redis).",
               shown.state, adm_engine_state_name(shown.state));
-    FACT(EngineConnects, COUNTER, "Connections to the coordinator.",
+    FACT(EngineConnects, COUNTER, "Connections to the engine.",
          shown.counts[ADM_ENGINE_CONNECT]);
     FACT(EngineErrors, COUNTER,
-         "Connections to the coordinator that ended or failed.",
+         "Connections to the engine that ended or failed.",
          shown.counts[ADM_ENGINE_ERROR]);
-    FACT(EngineSyncs, COUNTER, "Replies of the coordinator.",
+    FACT(EngineSyncs, COUNTER, "Replies of the engine.",
          shown.counts[ADM_ENGINE_SYNC]);
     FACT(EnginePushes, COUNTER,
-         "Messages of the coordinator that were not replies.",
+         "Messages of the engine that were not replies.",
          shown.counts[ADM_ENGINE_PUSH]);
     FACT(EngineLate, COUNTER,
          "Replies that report a late sync or a clock jump.",
@@ -332,9 +332,9 @@ static void facts_of_server(admission_facts_t *facts)
          "Replies that refuse a sync older than the last one.",
          shown.counts[ADM_ENGINE_STALE]);
     FACT(EngineRoundTripMeanUs, GAUGE_USEC,
-         "Mean round trip to the coordinator.", shown.mean_usec);
+         "Mean round trip to the engine.", shown.mean_usec);
     FACT(EngineRoundTripMaxUs, GAUGE_USEC,
-         "Longest round trip to the coordinator.", shown.max_usec);
+         "Longest round trip to the engine.", shown.max_usec);
 }
 
 static void write_server_sentences(request_rec *r)
