@@ -312,8 +312,7 @@ static void facts_of_server(admission_facts_t *facts)
 {
     adm_engine_t shown = engine();
 
-    FACT_WORD(EngineState,
-              "State of the connection to the engine (Redis).",
+    FACT_WORD(EngineState, "State of the connection to the engine (Redis).",
               shown.state, adm_engine_state_name(shown.state));
     FACT(EngineConnects, COUNTER, "Connections to the engine.",
          shown.counts[ADM_ENGINE_CONNECT]);
@@ -322,8 +321,7 @@ static void facts_of_server(admission_facts_t *facts)
          shown.counts[ADM_ENGINE_ERROR]);
     FACT(EngineSyncs, COUNTER, "Replies of the engine.",
          shown.counts[ADM_ENGINE_SYNC]);
-    FACT(EnginePushes, COUNTER,
-         "Messages of the engine that were not replies.",
+    FACT(EnginePushes, COUNTER, "Messages of the engine that were not replies.",
          shown.counts[ADM_ENGINE_PUSH]);
     FACT(EngineLate, COUNTER,
          "Replies that report a late sync or a clock jump.",
@@ -331,10 +329,10 @@ static void facts_of_server(admission_facts_t *facts)
     FACT(EngineStale, COUNTER,
          "Replies that refuse a sync older than the last one.",
          shown.counts[ADM_ENGINE_STALE]);
-    FACT(EngineRoundTripMeanUs, GAUGE_USEC,
-         "Mean round trip to the engine.", shown.mean_usec);
-    FACT(EngineRoundTripMaxUs, GAUGE_USEC,
-         "Longest round trip to the engine.", shown.max_usec);
+    FACT(EngineRoundTripMeanUs, GAUGE_USEC, "Mean round trip to the engine.",
+         shown.mean_usec);
+    FACT(EngineRoundTripMaxUs, GAUGE_USEC, "Longest round trip to the engine.",
+         shown.max_usec);
 }
 
 static void write_server_sentences(request_rec *r)
