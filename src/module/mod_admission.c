@@ -54,7 +54,7 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     admission_zones_begin(pconf);
     admission_location_begin();
     /* Add directives, before event and mod_http2 read theirs. */
-    admission_room_begin(admission_mpm_choose());
+    admission_mpm_choose();
     admission_factor_pre_config(pconf);
     admission_streams_pre_config(pconf);
     return OK;

@@ -32,14 +32,11 @@ APLOG_USE_MODULE(admission);
 /* ---- park ---------------------------------------------------------------- */
 
 /* Longest time between two checks of a parked request. The MPM closes a
- * connection that waits for longer than Timeout (of either server), and a woken
- * connection might have to wait for a worker. */
+ * connection that waits for longer than Timeout, and a woken connection might
+ * have to wait for a worker. */
 static adm_usec_t patience_of(const request_rec *r)
 {
-    adm_usec_t own = r->server->timeout;
-    adm_usec_t base = r->connection->base_server->timeout;
-
-    return (own < base ? own : base) / 2;
+    return admission_mpm_timeout(r) / 2;
 }
 
 static apr_status_t leave_with_connection(void *parking)
@@ -65,9 +62,10 @@ int admission_park(request_rec *r, admission_visit_t *visit,
         .handler = r->handler,
         .started = adm_now(),
         .deadline = deadline,
-        .ignores_end = admission_wait_ignores_end(r),
         .stand_in = { .socket = -1,
                       .epoll = -1,
+                      /* a half-closed client would report this all the time */
+                      .events = admission_wait_ignores_end(r) ? 0 : EPOLLRDHUP,
                       .ignores_reset = admission_wait_ignores_reset(r) }
     };
     return admission_lot_enter(visit, patience_of(r)) ? SUSPENDED : DECLINED;
@@ -75,20 +73,9 @@ int admission_park(request_rec *r, admission_visit_t *visit,
 
 /* ---- the MPM's suspend and resume ---------------------------------------- */
 
-static admission_visit_t *visit_in_state(const conn_rec *c,
-                                         admission_parked_t state)
-{
-    admission_visit_t *visit = admission_visit_first(c);
-
-    while (visit && !(visit->parking && visit->parking->state == state)) {
-        visit = visit->next;
-    }
-    return visit;
-}
-
 void admission_park_suspend(conn_rec *c)
 {
-    admission_visit_t *visit = visit_in_state(c, ADMISSION_LEAVING);
+    admission_visit_t *visit = admission_lot_find(c, ADMISSION_LEAVING);
 
     if (visit) {
         admission_lot_swap_out(visit->parking);
@@ -97,7 +84,7 @@ void admission_park_suspend(conn_rec *c)
 
 void admission_park_resume(conn_rec *c)
 {
-    admission_visit_t *visit = visit_in_state(c, ADMISSION_PARKED);
+    admission_visit_t *visit = admission_lot_find(c, ADMISSION_PARKED);
 
     if (visit) {
         admission_lot_swap_in(visit->parking);
@@ -145,7 +132,7 @@ static bool continue_request(admission_visit_t *visit)
 
 admission_continued_t admission_park_continue(conn_rec *c)
 {
-    admission_visit_t *visit = visit_in_state(c, ADMISSION_CHECKING);
+    admission_visit_t *visit = admission_lot_find(c, ADMISSION_CHECKING);
 
     if (!visit) {
         return ADMISSION_NONE_WAITED;

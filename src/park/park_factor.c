@@ -19,6 +19,7 @@
 #include "core/adm.h"
 #include "module/conf_tree.h"
 #include "park_factor.h"
+#include "park_mpm.h"
 #include "module/process.h"
 #include "park_room.h"
 
@@ -91,8 +92,8 @@ void admission_factor_pre_config(apr_pool_t *pconf)
          directive = admission_conf_tree_next(directive)) {
         note_directive(directive, &settings);
     }
-    if (!admission_room_can_park() || settings.has_factor
-        || settings.parking_is_off || zones.limits == 0) {
+    if (!admission_mpm_way() || settings.has_factor || settings.parking_is_off
+        || zones.limits == 0) {
         return;
     }
     factor = choose_factor(&settings, zones.queue);

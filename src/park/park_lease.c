@@ -2,7 +2,7 @@
  * permits are used.
  *
  * A parked request needs an idle worker of its child to use a permit. If the
- * child has none for GRACE_USEC, its dispatcher reports that, and the permit is
+ * child has none for a while, its dispatcher reports that, and the permit is
  * passed on to a waiter that can run. If the child's process is stopped and
  * cannot report, the dispatcher of another child finds that the lease has
  * expired.
@@ -14,9 +14,6 @@
 #include "park_mpm.h"
 #include "module/capacity.h"
 
-/* Longer than a busy worker needs to become idle. */
-#define GRACE_USEC (20 * ADM_USEC_PER_MSEC)
-
 /* Zones watched at a time. Further ones are checked in the dispatcher's
  * round. */
 #define WATCHED_MAX 64
@@ -27,9 +24,8 @@ static struct {
 } watched[WATCHED_MAX];
 static int watched_count;
 
-/* Check a zone at @a when, or at the earlier time that is set. Dropped if too
- * many zones are watched. */
-static void check_zone_at(adm_zone_t zone, adm_usec_t when)
+/* Dropped if too many zones are watched. */
+void admission_lease_watch(adm_zone_t zone, adm_usec_t when)
 {
     int i;
 
@@ -46,16 +42,6 @@ static void check_zone_at(adm_zone_t zone, adm_usec_t when)
         watched[watched_count].check_at = when;
         watched_count++;
     }
-}
-
-void admission_lease_expect_start(adm_zone_t zone, adm_usec_t now)
-{
-    check_zone_at(zone, now + GRACE_USEC);
-}
-
-void admission_lease_watch(adm_zone_t zone, adm_usec_t now)
-{
-    check_zone_at(zone, now);
 }
 
 adm_usec_t admission_lease_next(adm_usec_t latest)

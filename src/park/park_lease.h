@@ -8,13 +8,9 @@
 
 #include "core/adm.h"
 
-/** A parked ticket of this child was granted: check soon that it has a
- *  worker. */
-void admission_lease_expect_start(adm_zone_t zone, adm_usec_t now);
-
-/** Another ticket of a zone in which this child has parked tickets was granted:
- *  check the zone now. */
-void admission_lease_watch(adm_zone_t zone, adm_usec_t now);
+/** A ticket of a zone in which this child has parked tickets was granted: check the
+ *  zone at @a when, or at the earlier time that is set. */
+void admission_lease_watch(adm_zone_t zone, adm_usec_t when);
 
 /** @return when the next zone must be checked; @a latest if that is earlier. */
 adm_usec_t admission_lease_next(adm_usec_t latest);

@@ -32,6 +32,10 @@
  * theirs. */
 #define PATIENCE_USEC ADM_USEC_PER_SEC
 
+/* Longer than a busy worker needs to become idle: how long a request may leave its
+ * permit unused before its zone is checked. */
+#define GRACE_USEC (20 * ADM_USEC_PER_MSEC)
+
 #define NEVER INT64_MAX
 
 /* The mutex is held for a few system calls at most, and never together with
@@ -42,9 +46,8 @@ static struct {
     admission_visit_t **visits; /* by slot */
     uint32_t *free_slots;
     uint32_t free_count;
-    uint32_t size; /* number of slots */
-    uint32_t used; /* slots from this one on were never used */
-    apr_int64_t descriptor_limit;
+    uint32_t size;     /* number of slots */
+    uint32_t used;     /* slots from this one on were never used */
     uint32_t readable; /* made readable, but no worker has come yet */
     uint32_t readable_max;
     uint32_t next_held_back; /* slot */
@@ -63,6 +66,17 @@ static struct {
 bool admission_lot_is_open(void)
 {
     return lot.child && adm_child_is_self(lot.child);
+}
+
+admission_visit_t *admission_lot_find(const conn_rec *c,
+                                      admission_parked_t state)
+{
+    admission_visit_t *visit = admission_visit_first(c);
+
+    while (visit && !(visit->parking && visit->parking->state == state)) {
+        visit = visit->next;
+    }
+    return visit;
 }
 
 /* ---- slots --------------------------------------------------------------- */
@@ -202,8 +216,7 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
     admission_parking_t *parking = visit->parking;
     bool has_slot, has_to_ring = false;
 
-    if (!admission_stand_in_open(&parking->stand_in, parking->c,
-                                 parking->ignores_end, lot.descriptor_limit)) {
+    if (!admission_stand_in_open(&parking->stand_in, parking->c)) {
         return false;
     }
     pthread_mutex_lock(&lot.mutex);
@@ -226,11 +239,6 @@ bool admission_lot_enter(admission_visit_t *visit, adm_usec_t patience)
         adm_doorbell_ring(lot.child);
     }
     return true;
-}
-
-apr_int64_t admission_lot_descriptor_limit(void)
-{
-    return lot.descriptor_limit;
 }
 
 void admission_lot_watch_listener(void)
@@ -303,11 +311,8 @@ static void handle_ring(uint32_t slot)
         }
     }
     pthread_mutex_unlock(&lot.mutex);
-    if (is_granted) {
-        admission_lease_expect_start(zone, adm_now());
-    }
-    else if (zone.idx) {
-        admission_lease_watch(zone, adm_now());
+    if (zone.idx) {
+        admission_lease_watch(zone, adm_now() + (is_granted ? GRACE_USEC : 0));
     }
 }
 
@@ -507,7 +512,7 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
     sigset_t all, old;
     apr_status_t rv;
 
-    lot.descriptor_limit = descriptor_limit;
+    admission_stand_in_limit(descriptor_limit);
     lot.readable_max = (threads + 1) / 2;
     make_room(slots, pchild);
     admission_alarm_open(child, threads);

@@ -25,7 +25,6 @@ typedef struct admission_parking_t {
     const char *handler; /* httpd resets r->handler when the handler returns */
     adm_usec_t started;
     adm_usec_t deadline; /* end of the wait in the queue */
-    bool ignores_end;    /* a half-closed connection is not a disconnect */
 
     /* Owned by the lot and guarded by its mutex. `state` is written only by the
      * thread that has the connection, which can read it without the mutex. */
@@ -50,8 +49,10 @@ apr_status_t admission_lot_open(adm_child_t *child, uint32_t slots,
                                 uint32_t threads, apr_int64_t descriptor_limit,
                                 apr_pool_t *pchild);
 
-/** @return @a descriptor_limit of admission_lot_open(). */
-apr_int64_t admission_lot_descriptor_limit(void);
+/** @return the visit of a connection that is parked in this state, which is one at
+ *  most; NULL: none. */
+admission_visit_t *admission_lot_find(const conn_rec *c,
+                                      admission_parked_t state);
 
 /** Check soon that the MPM goes on accepting. Call when a worker leaves a
  *  connection that is not parked, see admission_mpm_oversleeps(). */

@@ -55,14 +55,26 @@ static way_t find_way(void)
     return NO_WAY;
 }
 
-const char *admission_mpm_choose(void)
+void admission_mpm_choose(void)
+{
+    way = find_way();
+}
+
+const char *admission_mpm_way(void)
 {
     static const char *const names[] = {
         [BY_WAITIO] = "asynchronous wait", [BY_COMPLETION] = "write completion"
     };
 
-    way = find_way();
     return names[way];
+}
+
+adm_usec_t admission_mpm_timeout(const request_rec *r)
+{
+    adm_usec_t own = r->server->timeout;
+    adm_usec_t base = r->connection->base_server->timeout;
+
+    return own < base ? own : base;
 }
 
 /* ---- httpd before 2.4.41 -------------------------------------------------- */

@@ -16,14 +16,19 @@
 
 #include <ap_mpm.h>
 
+#include "core/adm.h"
 #include "module/capacity.h"
 
-/**
- * Choose the way. Called by the parent, at each configuration load, and by
- * DUMP_ADMISSION. `-D ADMISSION_COMPLETION` forces the older way.
- * @return its name for the log; NULL if this MPM cannot wait.
- */
-const char *admission_mpm_choose(void);
+/** Choose the way. Called by the parent, at each configuration load, and by
+ *  DUMP_ADMISSION. `-D ADMISSION_COMPLETION` forces the older way. */
+void admission_mpm_choose(void);
+
+/** @return the name of the way for the log; NULL if this MPM cannot wait. */
+const char *admission_mpm_way(void);
+
+/** @return for how long the MPM waits: it applies the Timeout of one of two servers,
+ *  depending on its version, so the shorter one. */
+adm_usec_t admission_mpm_timeout(const request_rec *r);
 
 /** Register a filter that old versions need. Once, with the hooks. */
 void admission_mpm_register_filter(void);

@@ -13,13 +13,11 @@
 static void restore_socket(admission_ready_t *ready)
 {
     admission_alarm_clear(&ready->alarm);
-    if (ready->has_stand_in) {
-        if (ready->state == ADMISSION_READY_AWAY) {
-            admission_stand_in_yield(&ready->stand_in, ready->c);
-        }
-        admission_stand_in_close(&ready->stand_in);
-        ready->has_stand_in = false;
+    if (ready->state == ADMISSION_READY_AWAY
+        && admission_stand_in_is_open(&ready->stand_in)) {
+        admission_stand_in_yield(&ready->stand_in, ready->c);
     }
+    admission_stand_in_close(&ready->stand_in);
 }
 
 /* mod_reqtimeout checks its limit only when it is called. */
@@ -38,21 +36,12 @@ static bool has_time_limit(const conn_rec *c)
  * now. */
 static bool make_pollable(admission_ready_t *ready, bool to_write)
 {
-    apr_int64_t descriptor_limit = admission_lot_descriptor_limit();
-
     ready->has_alarm = !to_write && has_time_limit(ready->c);
-    if (ready->has_alarm) {
-        ready->has_stand_in = admission_stand_in_open_to_read(&ready->stand_in,
-                                                              ready->c,
-                                                              descriptor_limit);
-        return ready->has_stand_in;
+    if (!ready->has_alarm && (!to_write || admission_mpm_waits_to_write())) {
+        return true;
     }
-    if (to_write && !admission_mpm_waits_to_write()) {
-        ready->has_stand_in = admission_stand_in_open_to_write(
-            &ready->stand_in, ready->c, descriptor_limit);
-        return ready->has_stand_in;
-    }
-    return true;
+    ready->stand_in.events = to_write ? EPOLLOUT : EPOLLIN | EPOLLRDHUP;
+    return admission_stand_in_open(&ready->stand_in, ready->c);
 }
 
 /* ---- start and end --------------------------------------------------------- */
@@ -90,16 +79,6 @@ static admission_ready_t *make(conn_rec *c)
     return ready;
 }
 
-/* The MPM applies the Timeout of one of the two servers, depending on its
- * version. */
-static adm_usec_t timeout_of(const request_rec *r)
-{
-    adm_usec_t own = r->server->timeout;
-    adm_usec_t base = r->connection->base_server->timeout;
-
-    return own < base ? own : base;
-}
-
 admission_ready_t *admission_ready_begin(const request_rec *r,
                                          bool (*resume)(admission_ready_t *),
                                          void *data)
@@ -111,7 +90,7 @@ admission_ready_t *admission_ready_begin(const request_rec *r,
         return NULL;
     }
     ready->is_counted = true;
-    ready->timeout = timeout_of(r);
+    ready->timeout = admission_mpm_timeout(r);
     admission_ready_note(ready);
     ready->resume = resume;
     ready->data = data;
@@ -141,7 +120,8 @@ bool admission_ready_polls_to_write(const conn_rec *c)
     const admission_ready_t *ready = admission_visit_ready(c);
 
     /* With a stand-in, the MPM polls for reading only. */
-    return ready && ready->to_write && !ready->has_stand_in;
+    return ready && ready->to_write
+           && !admission_stand_in_is_open(&ready->stand_in);
 }
 
 /* ---- hooks of the MPM ------------------------------------------------------ */
@@ -151,7 +131,7 @@ void admission_ready_suspend(conn_rec *c)
     admission_ready_t *ready = admission_visit_ready(c);
 
     if (ready && ready->state == ADMISSION_READY_LEAVING) {
-        if (ready->has_stand_in) {
+        if (admission_stand_in_is_open(&ready->stand_in)) {
             admission_stand_in_take(&ready->stand_in);
         }
         if (ready->has_alarm) {

@@ -39,7 +39,6 @@ typedef struct admission_ready_t {
     adm_usec_t timeout;  /* the shorter one of the two servers */
     bool is_last_chance; /* the client was not ready for `timeout` */
     admission_stand_in_t stand_in;
-    bool has_stand_in;
     bool has_alarm; /* wakes it periodically, too */
     admission_alarm_t alarm;
     /* Called with a worker. Returns whether the request waits again. */

@@ -20,26 +20,27 @@ static struct {
     uint32_t ringing_max;
 } alarms = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
-static admission_alarm_t *first_locked(void)
+/* @return the alarm to ring next, when its time has come; NULL: none. A few connections
+ * are awake at a time, as in the lot (docs/dev/decisions/0017); none is woken when
+ * the child is being stopped: its workers have exited. */
+static admission_alarm_t *next_locked(void)
 {
     return APR_RING_EMPTY(&alarms.waiting, admission_alarm_t, link)
+                   || alarms.ringing >= alarms.ringing_max
+                   || adm_child_is_stopping(alarms.child)
                ? NULL
                : APR_RING_FIRST(&alarms.waiting);
 }
 
-/* Wake a few connections at a time, as the lot does (docs/dev/decisions/0017).
- * None when the child is being stopped: its workers have exited. */
 static void ring_due_locked(adm_usec_t now)
 {
-    admission_alarm_t *alarm = first_locked();
+    admission_alarm_t *alarm;
 
-    while (alarm && alarm->at <= now && alarms.ringing < alarms.ringing_max
-           && !adm_child_is_stopping(alarms.child)) {
+    while ((alarm = next_locked()) && alarm->at <= now) {
         APR_RING_REMOVE(alarm, link);
         alarm->is_ringing = true;
         alarms.ringing++;
         admission_stand_in_wake(alarm->stand_in);
-        alarm = first_locked();
     }
 }
 
@@ -59,7 +60,7 @@ void admission_alarm_set(admission_alarm_t *alarm,
     alarm->at = adm_now() + INTERVAL_USEC;
     alarm->is_ringing = false;
     pthread_mutex_lock(&alarms.mutex);
-    is_first = !first_locked();
+    is_first = APR_RING_EMPTY(&alarms.waiting, admission_alarm_t, link);
     APR_RING_INSERT_TAIL(&alarms.waiting, alarm, admission_alarm_t, link);
     pthread_mutex_unlock(&alarms.mutex);
     if (is_first) {
@@ -100,9 +101,8 @@ adm_usec_t admission_alarm_next(adm_usec_t otherwise)
     adm_usec_t next = otherwise;
 
     pthread_mutex_lock(&alarms.mutex);
-    first = first_locked();
-    if (first && first->at < next && alarms.ringing < alarms.ringing_max
-        && !adm_child_is_stopping(alarms.child)) {
+    first = next_locked();
+    if (first && first->at < next) {
         next = first->at;
     }
     pthread_mutex_unlock(&alarms.mutex);

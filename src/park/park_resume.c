@@ -33,21 +33,10 @@ static int checked_result(request_rec *r, int rv)
     return rv;
 }
 
-/* At most one request of a connection is parked. */
-static bool is_about_to_park(const conn_rec *c)
-{
-    const admission_visit_t *visit = admission_visit_first(c);
-
-    while (visit
-           && !(visit->parking && visit->parking->state == ADMISSION_LEAVING)) {
-        visit = visit->next;
-    }
-    return visit != NULL;
-}
-
 bool admission_resume_is_leaving(const conn_rec *c)
 {
-    return admission_ready_is_leaving(c) || is_about_to_park(c);
+    return admission_ready_is_leaving(c)
+           || admission_lot_find(c, ADMISSION_LEAVING) != NULL;
 }
 
 /* Run the handler as httpd does, with r->invoke_mtx locked. @param is_leaving

@@ -28,6 +28,7 @@
 #include "module/zones.h"
 #include "module/capacity.h"
 #include "module/process.h"
+#include "park_mpm.h"
 #include "park_room.h"
 
 APLOG_USE_MODULE(admission);
@@ -35,8 +36,6 @@ APLOG_USE_MODULE(admission);
 /* event's default. */
 #define DEFAULT_START 3
 
-static const char *way;   /* how the MPM waits without a worker; NULL: it
-                           * cannot */
 static bool server_parks; /* set in the parent, for all children */
 
 /* ---- the MPM ------------------------------------------------------------- */
@@ -180,7 +179,7 @@ static apr_int64_t at_most(apr_int64_t wanted, apr_int64_t most)
 
 bool admission_room_would_park(server_rec *s)
 {
-    return admission_conf_parks(s) && way
+    return admission_conf_parks(s) && admission_mpm_way()
            && admission_room_slots(s, admission_room_files_open()) > 0;
 }
 
@@ -267,16 +266,6 @@ void admission_room_warn(server_rec *s)
 
 /* ---- start --------------------------------------------------------------- */
 
-void admission_room_begin(const char *way_of_mpm)
-{
-    way = way_of_mpm;
-}
-
-bool admission_room_can_park(void)
-{
-    return way != NULL;
-}
-
 bool admission_room_parks(void)
 {
     return server_parks;
@@ -291,7 +280,7 @@ int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
                      "waiting requests %s%s",
                      server_parks ? "are parked and hold no worker: "
                                   : "hold a worker",
-                     server_parks ? way : "");
+                     server_parks ? admission_mpm_way() : "");
     }
     return OK;
 }

@@ -19,13 +19,6 @@ typedef struct admission_room_t {
     apr_int64_t requests_at_start;
 } admission_room_t;
 
-/** Set how the MPM waits without a worker; NULL if it cannot. Call before the
- *  configuration is read. */
-void admission_room_begin(const char *way_of_mpm);
-
-/** @return whether the MPM can wait without a worker. */
-bool admission_room_can_park(void);
-
 /** @return the capacity; all 0 if requests are not parked. */
 admission_room_t admission_room(server_rec *s);
 

@@ -12,21 +12,7 @@
 
 #include "park_stand_in.h"
 
-/* EPOLLHUP and EPOLLERR are always reported. */
-static uint32_t events_of(bool ignores_end)
-{
-    /* of a half-closed client, EPOLLRDHUP would be reported all the time */
-    return ignores_end ? 0 : EPOLLRDHUP;
-}
-
-/* The kernel assigns the lowest free number, so a low number proves that enough
- * descriptors are left for more important uses. */
-static bool leaves_some(const admission_stand_in_t *stand_in,
-                        apr_int64_t descriptor_limit)
-{
-    return stand_in->socket < descriptor_limit
-           && stand_in->epoll < descriptor_limit;
-}
+static apr_int64_t descriptor_limit;
 
 static bool set_watch(int epoll, int operation, int socket, uint32_t events)
 {
@@ -62,15 +48,20 @@ static int number_of(conn_rec *c)
                : -1;
 }
 
-/* Open the duplicate socket and the epoll set. @return false with both
- * closed. */
-static bool open_set(admission_stand_in_t *stand_in,
-                     apr_int64_t descriptor_limit)
+void admission_stand_in_limit(apr_int64_t limit)
+{
+    descriptor_limit = limit;
+}
+
+/* Open the duplicate socket and the epoll set. The kernel assigns the lowest free
+ * number, so a low number proves that enough descriptors are left for more
+ * important uses. @return false with both closed. */
+static bool open_set(admission_stand_in_t *stand_in)
 {
     stand_in->socket = fcntl(stand_in->number, F_DUPFD_CLOEXEC, 0);
     stand_in->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (stand_in->socket >= 0 && stand_in->epoll >= 0
-        && leaves_some(stand_in, descriptor_limit)
+    if (stand_in->socket >= 0 && stand_in->socket < descriptor_limit
+        && stand_in->epoll >= 0 && stand_in->epoll < descriptor_limit
         && (stand_in->ignores_reset
             || set_watch(stand_in->epoll, EPOLL_CTL_ADD, stand_in->socket,
                          stand_in->events))) {
@@ -80,34 +71,12 @@ static bool open_set(admission_stand_in_t *stand_in,
     return false;
 }
 
-static bool open_to_be_woken(admission_stand_in_t *stand_in, conn_rec *c,
-                             apr_int64_t descriptor_limit)
+bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c)
 {
     stand_in->number = number_of(c);
-    return stand_in->number >= 0 && is_writable(stand_in->number)
-           && open_set(stand_in, descriptor_limit);
-}
-
-bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool ignores_end, apr_int64_t descriptor_limit)
-{
-    stand_in->events = events_of(ignores_end);
-    return open_to_be_woken(stand_in, c, descriptor_limit);
-}
-
-bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
-                                     conn_rec *c, apr_int64_t descriptor_limit)
-{
-    stand_in->events = EPOLLIN | EPOLLRDHUP;
-    return open_to_be_woken(stand_in, c, descriptor_limit);
-}
-
-bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
-                                      conn_rec *c, apr_int64_t descriptor_limit)
-{
-    stand_in->events = EPOLLOUT;
-    stand_in->number = number_of(c);
-    return stand_in->number >= 0 && open_set(stand_in, descriptor_limit);
+    return stand_in->number >= 0
+           && (stand_in->events == EPOLLOUT || is_writable(stand_in->number))
+           && open_set(stand_in);
 }
 
 /* Let a descriptor take another one's number. Cannot fail: both are open. */

@@ -14,38 +14,38 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 
 #include <httpd.h>
 
 typedef struct admission_stand_in_t {
-    int number;         /* the descriptor that the MPM polls */
-    int socket;         /* the client's socket meanwhile; -1: closed */
-    int epoll;          /* until it takes the number; -1: closed */
-    uint32_t events;    /* of the socket, that make the set readable */
+    int number;      /* the descriptor that the MPM polls */
+    int socket;      /* the client's socket meanwhile; -1: closed */
+    int epoll;       /* until it takes the number; -1: closed */
+    uint32_t events; /* of the socket, that make the set readable: set before it
+                         * is opened. EPOLLHUP and EPOLLERR always do */
     bool ignores_reset; /* the set gets the socket only to wake the connection:
                          * epoll always reports a reset */
 } admission_stand_in_t;
 
+/** Set the limit of this child: no descriptor of a stand-in has this number or a
+ *  higher one. Call before any is opened. */
+void admission_stand_in_limit(apr_int64_t limit);
+
 /**
  * Create the set, next to the socket. Everything that can fail is done here, except for
- * a socket whose reset is ignored: admission_stand_in_wake() adds it.
- * @param ignores_end  a half-closed connection does not make it readable
- * @param descriptor_limit  no descriptor may have this number or higher
+ * a socket whose reset is ignored: admission_stand_in_wake() adds it. A set whose
+ * only event is EPOLLOUT cannot be woken.
  * @return whether it worked; if not, nothing is open.
  */
-bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c,
-                             bool ignores_end, apr_int64_t descriptor_limit);
+bool admission_stand_in_open(admission_stand_in_t *stand_in, conn_rec *c);
 
-/** As admission_stand_in_open(), but the set becomes readable when the client can
- *  be written to. */
-bool admission_stand_in_open_to_write(admission_stand_in_t *stand_in,
-                                      conn_rec *c,
-                                      apr_int64_t descriptor_limit);
-
-/** As admission_stand_in_open(), but the set becomes readable when the client has
- *  sent data or closed its side. */
-bool admission_stand_in_open_to_read(admission_stand_in_t *stand_in,
-                                     conn_rec *c, apr_int64_t descriptor_limit);
+/** @return whether the set is open, whether or not it has taken the number. */
+static inline bool
+admission_stand_in_is_open(const admission_stand_in_t *stand_in)
+{
+    return stand_in->socket >= 0;
+}
 
 /** Let the set take the socket's number. Cannot fail. */
 void admission_stand_in_take(admission_stand_in_t *stand_in);
