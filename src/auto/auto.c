@@ -177,10 +177,9 @@ static void write_sentences(request_rec *r, apr_pool_t *p,
     if (view && view->zone->max_concurrent.is_auto) {
         shown = found(view);
         adm_auto_sentence(&shown, view->stats.limit, sentence);
-        admission_page_words_write(
-            r, "",
-            apr_psprintf(p, "Automatic limit %u (%s): %s.", view->stats.limit,
-                         adm_auto_reason(&shown), sentence));
+        admission_page_words_write(r, "", "Automatic limit %u (%s): %s.",
+                                   view->stats.limit, adm_auto_reason(&shown),
+                                   sentence);
     }
 }
 

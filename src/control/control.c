@@ -55,10 +55,7 @@ static int apply(request_rec *r, const admission_form_t *form)
     apr_status_t rv;
 
     if (!zone) {
-        return admission_text_answer(
-            r, HTTP_NOT_FOUND,
-            apr_pstrcat(r->pool, "No zone is called '",
-                        admission_text_utf8(r->pool, form->zone), "'.", NULL));
+        return admission_text_no_zone(r, form->zone);
     }
     rv = adm_override_set(admission_process_child(), zone->handle,
                           &form->wanted, adm_now(), &before, &after);

@@ -364,18 +364,17 @@ static void write_zone_sentences(request_rec *r, apr_pool_t *p,
     }
     admission_page_words_write(
         r, "",
-        apr_psprintf(p,
-                     "Limit for %u servers: %u. This server may use %u of them "
-                     "for %s; all servers together hold %u and need %u.%s",
-                     fleet.servers, fleet.limit, fleet.share,
-                     admission_page_words_time(p, fleet.lease_usec),
-                     fleet.reserved, fleet.wanted,
-                     fleet.state == ADM_FLEET_LEARNING ? apr_psprintf(
-                         p,
-                         " The engine is recovering: for %s it grants only "
-                         "permits that servers already hold.",
-                         admission_page_words_time(p, fleet.learning_usec))
-                                                       : ""));
+        "Limit for %u servers: %u. This server may use %u of them "
+        "for %s; all servers together hold %u and need %u.%s",
+        fleet.servers, fleet.limit, fleet.share,
+        admission_page_words_time(p, fleet.lease_usec), fleet.reserved,
+        fleet.wanted,
+        fleet.state == ADM_FLEET_LEARNING
+            ? apr_psprintf(p,
+                           " The engine is recovering: for %s it grants only "
+                           "permits that servers already hold.",
+                           admission_page_words_time(p, fleet.learning_usec))
+            : "");
 }
 
 static void write_sentences(request_rec *r, apr_pool_t *p,

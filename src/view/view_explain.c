@@ -64,18 +64,30 @@ static const char *without_control_characters(apr_pool_t *p, const char *text)
     return admission_text_utf8(p, copy);
 }
 
-static void add_fact(explain_t *e, const char *label, const char *key,
-                     const char *value)
+/* Add a line. @param format  as of apr_psprintf() */
+__attribute__((format(printf, 4, 5))) static void
+add_fact(explain_t *e, const char *label, const char *key, const char *format,
+         ...)
 {
+    va_list values;
+
+    va_start(values, format);
     APR_ARRAY_PUSH(e->facts, fact_t) = (fact_t){
-        label, key, without_control_characters(e->p, value)
+        label, key,
+        without_control_characters(e->p, apr_pvsprintf(e->p, format, values))
     };
+    va_end(values);
 }
 
-static void add_note(explain_t *e, const char *note)
+__attribute__((format(printf, 2, 3))) static void
+add_note(explain_t *e, const char *format, ...)
 {
-    APR_ARRAY_PUSH(e->notes, const char *) = without_control_characters(e->p,
-                                                                        note);
+    va_list values;
+
+    va_start(values, format);
+    APR_ARRAY_PUSH(e->notes, const char *) =
+        without_control_characters(e->p, apr_pvsprintf(e->p, format, values));
+    va_end(values);
 }
 
 /* ---- query --------------------------------------------------------------- */
@@ -286,8 +298,7 @@ static void note_inactive_section(explain_t *e, const ap_conf_vector_t *section,
 
     if (conf && conf->section && conf->section != winner
         && conf->section->own == conf) {
-        add_note(e, apr_psprintf(e->p, "%s does not apply: %s",
-                                 name_of(e, conf->section), why));
+        add_note(e, "%s does not apply: %s", name_of(e, conf->section), why);
     }
 }
 
@@ -361,7 +372,7 @@ static void add_limit(explain_t *e, const admission_section_t *section)
     if (adm_view_zone(admission_process_child(), zone->handle, adm_now(),
                       &stats, NULL)
         != APR_SUCCESS) {
-        add_fact(e, "limit", "limit", origin);
+        add_fact(e, "limit", "limit", "%s", origin);
         return;
     }
     if (stats.is_overridden) {
@@ -371,50 +382,39 @@ static void add_limit(explain_t *e, const admission_section_t *section)
     else if (zone->max_concurrent.is_auto) {
         origin = apr_pstrcat(e->p, origin, ", found by auto", NULL);
     }
-    add_fact(e, "limit", "limit", apr_itoa(e->p, (int)stats.limit));
-    add_fact(e, "set by", "limitFrom", origin);
-    add_fact(e, "now", "now",
-             apr_psprintf(e->p, "%u run, %u wait", stats.active, stats.queued));
+    add_fact(e, "limit", "limit", "%u", stats.limit);
+    add_fact(e, "set by", "limitFrom", "%s", origin);
+    add_fact(e, "now", "now", "%u run, %u wait", stats.active, stats.queued);
 }
 
 static void add_queue(explain_t *e, const admission_dir_conf_t *conf)
 {
     adm_usec_t target = admission_conf_queue_target(conf);
 
-    add_fact(e, "queue", "queue",
-             apr_psprintf(e->p, "%d, timeout %s%s%s",
-                          admission_conf_queue_length(conf),
-                          usec_text(e->p, admission_conf_queue_timeout(conf)),
-                          target ? ", target " : "",
-                          target ? usec_text(e->p, target) : ""));
+    add_fact(e, "queue", "queue", "%d, timeout %s%s%s",
+             admission_conf_queue_length(conf),
+             usec_text(e->p, admission_conf_queue_timeout(conf)),
+             target ? ", target " : "", target ? usec_text(e->p, target) : "");
 }
 
 static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
 {
-    const char *retry = conf->retry == ADMISSION_RETRY_OFF ? "no Retry-After"
-                        : conf->retry == ADMISSION_RETRY_FIXED
-                            ? apr_psprintf(e->p, "Retry-After %d",
-                                           conf->retry_seconds)
-                            : "Retry-After by the queue";
+    int status = admission_conf_reject_status(conf);
 
-    add_fact(e, "rejected with", "rejectedWith",
-             apr_psprintf(e->p, "%d, %s", admission_conf_reject_status(conf),
-                          retry));
-}
-
-static const char *place_of(explain_t *e, const ap_expr_info_t *expression)
-{
-    return apr_psprintf(e->p, "%s:%u", admission_page_handler_file(expression),
-                        expression->line_number);
+    if (conf->retry == ADMISSION_RETRY_FIXED) {
+        add_fact(e, "rejected with", "rejectedWith", "%d, Retry-After %d",
+                 status, conf->retry_seconds);
+        return;
+    }
+    add_fact(e, "rejected with", "rejectedWith", "%d, %s", status,
+             conf->retry == ADMISSION_RETRY_OFF ? "no Retry-After"
+                                                : "Retry-After by the queue");
 }
 
 /* @return whether a value was evaluated that a real request may change. */
 static bool add_key(explain_t *e, request_rec *first, request_rec *last,
                     const admission_dir_conf_t *conf)
 {
-    static const char *const priorities[] = { [ADM_PRIORITY_HIGH] = "high",
-                                              [ADM_PRIORITY_NORMAL] = "normal",
-                                              [ADM_PRIORITY_LOW] = "low" };
     adm_entry_t entry = { 0 };
     admission_url_view_t view;
 
@@ -425,10 +425,11 @@ static bool add_key(explain_t *e, request_rec *first, request_rec *last,
     admission_key_ask(last, conf, admission_conf_zone(conf), &entry);
     admission_url_restore(&view);
     if (entry.key_name) {
-        add_fact(e, "key", "key", entry.key_name);
+        add_fact(e, "key", "key", "%s", entry.key_name);
     }
-    add_fact(e, "priority", "priority", priorities[entry.priority]);
-    add_fact(e, "cost", "cost", apr_itoa(e->p, (int)entry.cost));
+    add_fact(e, "priority", "priority", "%s",
+             adm_priority_name(entry.priority));
+    add_fact(e, "cost", "cost", "%u", entry.cost);
     return true;
 }
 
@@ -438,13 +439,14 @@ static void add_zone(explain_t *e, request_rec *first, request_rec *last,
     bool depends = conf->exempt != NULL;
     bool is_exempt = depends && admission_url_is_exempt(last, first, conf);
 
-    add_fact(e, "zone", "zone", admission_conf_zone(conf)->name);
+    add_fact(e, "zone", "zone", "%s", admission_conf_zone(conf)->name);
     if (is_exempt) {
-        add_fact(e, "exempt", "exempt",
-                 apr_pstrcat(e->p, "yes, by AdmissionExempt in ",
-                             place_of(e, conf->exempt),
-                             ": it runs immediately, in any state of the zone",
-                             NULL));
+        add_fact(
+            e, "exempt", "exempt",
+            "yes, by AdmissionExempt in %s:%u: it runs immediately, in any "
+            "state of the zone",
+            admission_page_handler_file(conf->exempt),
+            conf->exempt->line_number);
     }
     add_limit(e, conf->section);
     add_queue(e, conf);
@@ -487,25 +489,22 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
     const admission_zone_t *zone = admission_conf_zone(conf);
     bool counts = admission_counts(conf, last);
 
-    add_fact(e, "counts", "counts",
+    add_fact(e, "counts", "counts", "%s",
              counts && !zone ? "no: its handler would count, but no limit "
                                "applies to it"
                              : why_counted(conf, last, counts));
     if (!zone) {
-        add_fact(e, "zone", "zone",
-                 conf->section
-                     ? apr_pstrcat(e->p, "none: ", name_of(e, conf->section),
-                                   NULL)
-                     : "none: no MaxConcurrent applies to it");
+        add_fact(e, "zone", "zone", "none: %s",
+                 conf->section ? name_of(e, conf->section)
+                               : "no MaxConcurrent applies to it");
     }
     else if (counts) {
         add_zone(e, first, last, conf);
     }
     else {
         add_fact(e, "zone", "zone", "none: it does not count");
-        add_note(e, apr_pstrcat(e->p, name_of(e, conf->section),
-                                " does not apply: the request does not count",
-                                NULL));
+        add_note(e, "%s does not apply: the request does not count",
+                 name_of(e, conf->section));
     }
     note_sections(e, first, last, conf->section);
     if (last->finfo.filetype == APR_NOFILE && admission_counts_file(last)
@@ -520,19 +519,17 @@ static void describe(explain_t *e, request_rec *first)
 {
     request_rec *last;
 
-    add_fact(e, "URL", "url", e->path);
-    add_fact(e, "server", "server", admission_sections_server(e->p, e->server));
-    add_fact(e, "request", "request",
-             apr_pstrcat(e->p, e->method, " from ",
-                         e->client ? first->useragent_ip : e->r->useragent_ip,
-                         NULL));
+    add_fact(e, "URL", "url", "%s", e->path);
+    add_fact(e, "server", "server", "%s",
+             admission_sections_server(e->p, e->server));
+    add_fact(e, "request", "request", "%s from %s", e->method,
+             e->client ? first->useragent_ip : e->r->useragent_ip);
     if (first->status != HTTP_OK) {
         add_fact(e, "answer", "answer",
-                 apr_psprintf(e->p, "%d, before a handler runs: nothing counts",
-                              first->status));
+                 "%d, before a handler runs: nothing counts", first->status);
         return;
     }
-    add_fact(e, "handler", "handler", first->handler);
+    add_fact(e, "handler", "handler", "%s", first->handler);
     last = admission_redirect_follow(first);
     if (!last) {
         add_note(e,
@@ -541,11 +538,10 @@ static void describe(explain_t *e, request_rec *first)
         return;
     }
     if (last != first || strcmp(last->uri, first->parsed_uri.path) != 0) {
-        add_fact(e, "leads to", "leadsTo",
-                 apr_pstrcat(e->p, last->uri, ", handler ", last->handler,
-                             NULL));
+        add_fact(e, "leads to", "leadsTo", "%s, handler %s", last->uri,
+                 last->handler);
     }
-    add_fact(e, "file", "file", last->filename ? last->filename : "none");
+    add_fact(e, "file", "file", "%s", last->filename ? last->filename : "none");
     add_verdict(e, first, last);
 }
 

@@ -50,68 +50,49 @@ typedef struct query_t {
     admission_explain_query_t explain;
 } query_t;
 
-/* @return an error message; NULL if the value is valid. */
-static const char *read_name(apr_pool_t *p, const char *key, const char *value,
-                             query_t *query)
-{
-    char *name = apr_pstrdup(p, value);
-
-    if (query->zone) {
-        return "zone=, history= and who= name one zone, and once.";
-    }
-    if (ap_unescape_urlencoded(name) != OK) {
-        return "The name of the zone is not encoded as in a URL.";
-    }
-    query->zone = name;
-    query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
-                  : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
-                                              : ADMISSION_WITH_NOTHING;
-    return NULL;
-}
-
-static const char *read_filter(apr_pool_t *p, const char *value, query_t *query)
-{
-    char *filter = apr_pstrdup(p, value);
-
-    if (ap_unescape_urlencoded(filter) != OK) {
-        return "The filter is not encoded as in a URL.";
-    }
-    query->filter = filter;
-    return NULL;
-}
-
-/* explain=URL, and its parameters. */
-static const char *read_explain(apr_pool_t *p, const char *key,
-                                const char *value,
-                                admission_explain_query_t *query)
+/* Take a value, which is given once. @return an error message; NULL if it is
+ * valid. */
+static const char *take(apr_pool_t *p, const char *value, const char **to,
+                        const char *twice, const char *not_encoded)
 {
     char *text = apr_pstrdup(p, value);
-    const char **to = *key == 'e'   ? &query->url
-                      : *key == 'm' ? &query->method
-                      : *key == 'h' ? &query->host
-                                    : &query->client;
 
-    if (*to || ap_unescape_urlencoded(text) != OK) {
-        return "explain=, method=, host= and client= are given once, and encoded "
-               "as in a URL.";
+    if (*to) {
+        return twice;
     }
     *to = text;
-    return NULL;
+    return ap_unescape_urlencoded(text) == OK ? NULL : not_encoded;
 }
 
 static const char *read_key(apr_pool_t *p, const char *key, const char *value,
                             query_t *query)
 {
-    if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0
-        || strcmp(key, "who") == 0) {
-        return read_name(p, key, value, query);
+    static const char of_explain[] =
+        "explain=, method=, host= and client= are given once, and encoded as in a "
+        "URL.";
+    const char **parameter = strcmp(key, "explain") == 0 ? &query->explain.url
+                             : strcmp(key, "method") == 0
+                                 ? &query->explain.method
+                             : strcmp(key, "host") == 0 ? &query->explain.host
+                             : strcmp(key, "client") == 0
+                                 ? &query->explain.client
+                                 : NULL;
+
+    if (parameter) {
+        return take(p, value, parameter, of_explain, of_explain);
     }
     if (strcmp(key, "filter") == 0) {
-        return read_filter(p, value, query);
+        return take(p, value, &query->filter, "filter= is given once.",
+                    "The filter is not encoded as in a URL.");
     }
-    if (strcmp(key, "explain") == 0 || strcmp(key, "method") == 0
-        || strcmp(key, "host") == 0 || strcmp(key, "client") == 0) {
-        return read_explain(p, key, value, &query->explain);
+    query->with = strcmp(key, "history") == 0 ? ADMISSION_WITH_HISTORY
+                  : strcmp(key, "who") == 0   ? ADMISSION_WITH_REQUESTS
+                                              : query->with;
+    if (strcmp(key, "zone") == 0 || strcmp(key, "history") == 0
+        || strcmp(key, "who") == 0) {
+        return take(p, value, &query->zone,
+                    "zone=, history= and who= name one zone, and once.",
+                    "The name of the zone is not encoded as in a URL.");
     }
     if (strcmp(key, "limit") == 0 || strcmp(key, "queue") == 0
         || strcmp(key, "mode") == 0) {
@@ -234,11 +215,7 @@ ADMISSION_NOT_INLINED static int show(request_rec *r)
     if (query.zone) {
         only = admission_fields_find_zone(r->pool, query.zone);
         if (!only) {
-            return admission_text_answer(
-                r, HTTP_NOT_FOUND,
-                apr_pstrcat(r->pool, "No zone is called '",
-                            admission_text_utf8(r->pool, query.zone), "'.",
-                            NULL));
+            return admission_text_no_zone(r, query.zone);
         }
     }
     return write_output(r, &query, only);

@@ -32,27 +32,23 @@ static const char *label_of(apr_pool_t *p, const admission_field_t *field)
     return label;
 }
 
-/* @return a value with its unit; NULL if it has none. */
-static const char *text_of(apr_pool_t *p, admission_kind_t kind,
-                           apr_int64_t value)
+/* @return a value that is not 0 with its unit; NULL if it has none. */
+static const char *text_of(apr_pool_t *p, const admission_fact_t *fact)
 {
-    switch (kind) {
+    apr_int64_t value = fact->value;
+
+    switch (fact->field->kind) {
     case ADMISSION_GAUGE_USEC:
         return value < 1000 ? apr_psprintf(p, "%" APR_INT64_T_FMT " us", value)
                             : admission_page_words_time(p, value);
     case ADMISSION_GAUGE_MSEC:
         return admission_page_words_time(p, value * ADM_USEC_PER_MSEC);
     case ADMISSION_GAUGE_SEC:
-        return value == 0
-                   ? "0 s"
-                   : admission_page_words_time(p, value * ADM_USEC_PER_SEC);
+        return admission_page_words_time(p, value * ADM_USEC_PER_SEC);
     case ADMISSION_GAUGE_KB:
-        return value == 0 ? "-"
-                          : admission_page_words_size(p, (apr_uint64_t)value);
+        return admission_page_words_size(p, (apr_uint64_t)value);
     case ADMISSION_GAUGE_MB:
-        return value == 0
-                   ? "-"
-                   : admission_page_words_size(p, (apr_uint64_t)value * 1024);
+        return admission_page_words_size(p, (apr_uint64_t)value * 1024);
     case ADMISSION_GAUGE_PERCENT:
         return apr_psprintf(p, "%" APR_INT64_T_FMT " %%", value);
     default:
@@ -65,7 +61,7 @@ static void write_fact(request_rec *r, apr_pool_t *p,
                        const admission_fact_t *fact)
 {
     const admission_field_t *field = fact->field;
-    const char *text = text_of(p, field->kind, fact->value);
+    const char *text = text_of(p, fact);
 
     ap_rvputs(r, "<div data-field=\"", field->name, "\" title=\"", field->help,
               "\"><dt>", label_of(p, field), "</dt><dd>", NULL);
@@ -154,19 +150,18 @@ void admission_page_facts_trouble(request_rec *r,
 {
     if (!server->has_agent
         && admission_fields_zones(r->pool, NULL)->nelts > 0) {
-        ap_rputs(
-            "<p class=\"say bad\">The agent is not running: child processes "
-            "reclaim permits themselves, and automatic limits no longer rise. "
-            "See the error log.</p>\n",
-            r);
+        admission_page_words_write(
+            r, "bad",
+            "The agent is not running: child processes reclaim permits themselves, "
+            "and automatic limits no longer rise. See the error log.");
     }
     admission_page_words_write_parts(r, r->pool, NULL);
     if (server->unlimited) {
-        ap_rprintf(r,
-                   "<p class=\"say bad\">%" APR_UINT64_T_FMT
-                   " requests ran without a limit because of a fault. See the "
-                   "error log.</p>\n",
-                   (apr_uint64_t)server->unlimited);
+        admission_page_words_write(
+            r, "bad",
+            "%" APR_UINT64_T_FMT
+            " requests ran without a limit because of a fault. See the error log.",
+            (apr_uint64_t)server->unlimited);
     }
 }
 

@@ -122,9 +122,15 @@ static const char *count_of(apr_pool_t *p, apr_uint64_t number,
 }
 
 void admission_page_words_write(request_rec *r, const char *kind,
-                                const char *text)
+                                const char *format, ...)
 {
-    ap_rvputs(r, "<p class=\"say ", kind, "\">", text, "</p>\n", NULL);
+    va_list values;
+
+    va_start(values, format);
+    ap_rvputs(r, "<p class=\"say ", kind, "\">", NULL);
+    ap_vrprintf(r, format, values);
+    ap_rputs("</p>\n", r);
+    va_end(values);
 }
 
 /* Write the estimated effect of limit and queue in a dry run. */
@@ -139,18 +145,16 @@ static void write_dry_run(request_rec *r, apr_pool_t *p,
 
     admission_page_words_write(
         r, "ok",
-        apr_psprintf(
-            p,
-            "Dry run: no request waits. With limit %u and queue %u, of "
-            "%" APR_UINT64_T_FMT " requests %" APR_UINT64_T_FMT
-            " would have waited, %s on average, and %" APR_UINT64_T_FMT
-            " would have been rejected: full %" APR_UINT64_T_FMT
-            ", late %" APR_UINT64_T_FMT ".",
-            stats->limit, stats->queue_length, admitted + waited + full + late,
-            waited,
-            admission_page_words_time(
-                p, waited ? (adm_usec_t)(figures->dry_wait_usec / waited) : 0),
-            full + late, full, late));
+        "Dry run: no request waits. With limit %u and queue %u, of "
+        "%" APR_UINT64_T_FMT " requests %" APR_UINT64_T_FMT
+        " would have waited, %s on average, and %" APR_UINT64_T_FMT
+        " would have been rejected: full %" APR_UINT64_T_FMT
+        ", late %" APR_UINT64_T_FMT ".",
+        stats->limit, stats->queue_length, admitted + waited + full + late,
+        waited,
+        admission_page_words_time(
+            p, waited ? (adm_usec_t)(figures->dry_wait_usec / waited) : 0),
+        full + late, full, late);
 }
 
 /* Write states that last until an administrator or a program ends them. */
@@ -177,21 +181,17 @@ static void write_mode(request_rec *r, apr_pool_t *p,
     if (stats->orphans > 0) {
         admission_page_words_write(
             r, "bad",
-            apr_psprintf(p,
-                         "%s held by programs whose child process has died, "
-                         "until the programs exit.",
-                         count_of(p, stats->orphans, "permit is",
-                                  "permits are")));
+            "%s held by programs whose child process has died, "
+            "until the programs exit.",
+            count_of(p, stats->orphans, "permit is", "permits are"));
     }
     if (stats->is_overridden) {
         admission_page_words_write(
             r, "",
-            apr_psprintf(
-                p,
-                "An administrator has overridden the configuration (limit %d, "
-                "queue %d). To make the change permanent, edit the "
-                "configuration.",
-                view->zone->limit, view->zone->queue_length));
+            "An administrator has overridden the configuration (limit %d, "
+            "queue %d). To make the change permanent, edit the "
+            "configuration.",
+            view->zone->limit, view->zone->queue_length);
     }
 }
 
@@ -206,33 +206,27 @@ static void write_traffic(request_rec *r, apr_pool_t *p,
     if (full > 0) {
         admission_page_words_write(
             r, "bad",
-            apr_psprintf(
-                p,
-                "The queue has been full for %d s; %s rejected. The requests "
-                "below hold the permits. Raise MaxConcurrent only if enough "
-                "memory is free.",
-                full,
-                count_of(p, admission_page_words_rejected(history, full),
-                         "request was", "requests were")));
+            "The queue has been full for %d s; %s rejected. The requests "
+            "below hold the permits. Raise MaxConcurrent only if enough "
+            "memory is free.",
+            full,
+            count_of(p, admission_page_words_rejected(history, full),
+                     "request was", "requests were"));
     }
     else if (rejected > 0) {
         admission_page_words_write(
             r, "bad",
-            apr_psprintf(p,
-                         "%s rejected in the last minute. The reasons are "
-                         "below.",
-                         count_of(p, rejected, "request was",
-                                  "requests were")));
+            "%s rejected in the last minute. The reasons are "
+            "below.",
+            count_of(p, rejected, "request was", "requests were"));
     }
     else if (stats->queued > 0) {
         admission_page_words_write(
             r, "",
-            apr_psprintf(
-                p,
-                "%s waiting, the oldest for %s. None were rejected in "
-                "the last minute.",
-                count_of(p, stats->queued, "request is", "requests are"),
-                admission_page_words_time(p, stats->oldest_wait_usec)));
+            "%s waiting, the oldest for %s. None were rejected in "
+            "the last minute.",
+            count_of(p, stats->queued, "request is", "requests are"),
+            admission_page_words_time(p, stats->oldest_wait_usec));
     }
     else if (!was_used(stats)) {
         admission_page_words_write(r, "", "Not used since httpd started.");
@@ -250,25 +244,22 @@ static void write_memory(request_rec *r, apr_pool_t *p,
     const adm_account_t *account = &view->stats.figures.account;
     apr_uint64_t most = adm_spread_percentile(&account->peak_kb, 95);
     apr_uint64_t available = view->stats.available_kb;
-    const char *text;
 
     if (account->count == 0 || most == 0) {
         return;
     }
-    text = apr_psprintf(p,
-                        "Programs used %s of memory on average, 95 %% of them "
-                        "at most %s",
-                        admission_page_words_size(p, account->peak_kb.sum
-                                                         / account->count),
-                        admission_page_words_size(p, most));
-    if (available > 0) {
-        text = apr_psprintf(
-            p,
-            "%s: %" APR_UINT64_T_FMT
-            " more such programs fit into the %s of free memory",
-            text, available / most, admission_page_words_size(p, available));
-    }
-    admission_page_words_write(r, "", apr_pstrcat(p, text, ".", NULL));
+    admission_page_words_write(
+        r, "",
+        "Programs used %s of memory on average, 95 %% of them at most %s%s.",
+        admission_page_words_size(p, account->peak_kb.sum / account->count),
+        admission_page_words_size(p, most),
+        available
+            ? apr_psprintf(p,
+                           ": %" APR_UINT64_T_FMT
+                           " more such programs fit into the %s of free memory",
+                           available / most,
+                           admission_page_words_size(p, available))
+            : "");
 }
 
 void admission_page_words_write_parts(request_rec *r, apr_pool_t *p,

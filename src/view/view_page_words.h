@@ -40,9 +40,11 @@ const char *admission_page_words_percentile(apr_pool_t *p,
 apr_uint64_t admission_page_words_rejected(const adm_history_t *history,
                                            int seconds);
 
-/** Write a sentence of @a kind, "bad", "ok" or "". */
+/** Write a sentence of @a kind, "bad", "ok" or "", with the format of
+ *  apr_psprintf(). It is not escaped. */
 void admission_page_words_write(request_rec *r, const char *kind,
-                                const char *text);
+                                const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /** Write the sentences of capabilities about a zone; about the server if @a view
  *  is NULL. */

@@ -105,3 +105,11 @@ int admission_text_answer(request_rec *r, int status, const char *message)
     ap_rvputs(r, message, "\n", NULL);
     return OK;
 }
+
+int admission_text_no_zone(request_rec *r, const char *name)
+{
+    return admission_text_answer(r, HTTP_NOT_FOUND,
+                                 apr_pstrcat(r->pool, "No zone is called '",
+                                             admission_text_utf8(r->pool, name),
+                                             "'.", NULL));
+}

@@ -24,6 +24,9 @@ char *admission_text_put_latin1(char *end, unsigned char c);
 /** Set the headers of every response of the module's own pages. */
 void admission_text_set_headers(request_rec *r);
 
+/** Respond that no zone has this name, as a client gave it. */
+int admission_text_no_zone(request_rec *r, const char *name);
+
 /** Respond with a status and a sentence as plain text. @return the handler's
  *  result. */
 int admission_text_answer(request_rec *r, int status, const char *message);

@@ -28,10 +28,11 @@ my %READ = (
     'Prometheus'            => \&read_prometheus,
 );
 
-# Of the zone of this name, which must have nothing in it that has to be escaped.
+# Of the zone of this name, which must have nothing in it that has to be escaped; ?auto
+# first.
 sub read_outputs {
     my ($httpd, $zone) = @_;
-    return { map { $_ => $READ{$_}->($httpd, $zone) } keys %READ };
+    return { map { $_ => $READ{$_}->($httpd, $zone) } sort keys %READ };
 }
 
 # What metrics have numbers for.
