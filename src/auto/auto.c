@@ -41,12 +41,10 @@ static void log_event(void *data, const agent_news_t *news)
     server_rec *s = data;
 
     if (news->has_braked) {
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, s,
-            ADMLOGNO(
-                0134) "zone %s: memory ran out, limit %u -> %u: %s; to prevent "
-                      "this, set a lower maximum or add memory",
-            news->zone->name, news->before, news->now, news->sentence);
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0134)
+                     "zone %s: memory ran out, limit %u -> %u: %s; to prevent "
+                     "this, set a lower maximum or add memory",
+                     news->zone->name, news->before, news->now, news->sentence);
         return;
     }
     ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0135)
@@ -56,12 +54,10 @@ static void log_event(void *data, const agent_news_t *news)
 
 static void log_missing(void *data, const char *words)
 {
-    ap_log_error(
-        APLOG_MARK, APLOG_INFO, 0, (server_rec *)data,
-        ADMLOGNO(
-            0136) "MaxConcurrent auto cannot read here: %s; limits are computed "
-                  "without these",
-        words);
+    ap_log_error(APLOG_MARK, APLOG_INFO, 0, (server_rec *)data, ADMLOGNO(0136)
+                 "MaxConcurrent auto cannot read here: %s; limits are computed "
+                 "without these",
+                 words);
 }
 
 static void *setup(apr_pool_t *p, server_rec *s)
@@ -110,10 +106,9 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
     }
     if (*path && setup->state_fd < 0) {
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, errno, s,
-            ADMLOGNO(
-                0138) "AdmissionStateFile %s cannot be used; automatic limits are "
-                      "lost when httpd stops",
+            APLOG_MARK, APLOG_WARNING, errno, s, ADMLOGNO(0138)
+            "AdmissionStateFile %s cannot be used; automatic limits are "
+            "lost when httpd stops",
             path);
     }
     return &setup->state_fd;

@@ -41,10 +41,9 @@ static void log_engine_event(const agent_fleet_news_t *news)
         return;
     }
     ap_log_error(
-        APLOG_MARK, APLOG_WARNING, 0, logger,
-        ADMLOGNO(
-            0141) "no connection to the engine %s: %s; shares remain valid until "
-                  "their leases expire, then fallback=%s applies",
+        APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
+        "no connection to the engine %s: %s; shares remain valid until "
+        "their leases expire, then fallback=%s applies",
         address, news->why, admission_fleet_fallback_name(terms.fallback));
 }
 
@@ -55,36 +54,30 @@ static void log_servers_event(const agent_fleet_news_t *news)
     switch (news->event) {
     case AGENT_FLEET_DOUBLED:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger,
-            ADMLOGNO(
-                0144) "zone %s: another server, such as a clone of this machine, "
-                      "uses this server's id; this server takes another id",
+            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
+            "zone %s: another server, such as a clone of this machine, "
+            "uses this server's id; this server takes another id",
             zone);
         break;
     case AGENT_FLEET_LATE:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger,
-            ADMLOGNO(
-                0146) "zone %s: a report of this server reached the engine late, "
-                      "or a clock has jumped; the engine ignored the report and "
-                      "extended all leases",
+            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
+            "zone %s: a report of this server reached the engine late, "
+            "or a clock has jumped; the engine ignored the report and "
+            "extended all leases",
             zone);
         break;
     case AGENT_FLEET_LESS:
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger,
-            ADMLOGNO(
-                0147) "zone %s: MaxConcurrent is %u here and %u on another "
-                      "server; the lowest value applies",
-            zone, news->limit, news->number);
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
+                     "zone %s: MaxConcurrent is %u here and %u on another "
+                     "server; the lowest value applies",
+                     zone, news->limit, news->number);
         break;
     default:
-        ap_log_error(
-            APLOG_MARK, APLOG_NOTICE, 0, logger,
-            ADMLOGNO(
-                0148) "zone %s: servers hold %u permits, the limit is %u; no "
-                      "more are granted until enough requests have finished",
-            zone, news->number, news->limit);
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0148)
+                     "zone %s: servers hold %u permits, the limit is %u; no "
+                     "more are granted until enough requests have finished",
+                     zone, news->number, news->limit);
         break;
     }
 }
@@ -97,21 +90,17 @@ static void log_event(void *data, const agent_fleet_news_t *news)
         log_engine_event(news);
         break;
     case AGENT_FLEET_REFUSED:
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger,
-            ADMLOGNO(
-                0152) "zone %s: the engine %s rejects it: %s; its share remains "
-                      "valid until its lease expires, then fallback=%s applies",
-            news->zone, terms.provider->shown(terms.address), news->why,
-            admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
+                     "zone %s: the engine %s rejects it: %s; its share remains "
+                     "valid until its lease expires, then fallback=%s applies",
+                     news->zone, terms.provider->shown(terms.address),
+                     news->why, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LAPSED:
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger,
-            ADMLOGNO(
-                0142) "zone %s: the lease of this server's share has expired; "
-                      "fallback=%s applies",
-            news->zone, admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
+                     "zone %s: the lease of this server's share has expired; "
+                     "fallback=%s applies",
+                     news->zone, admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0143)
@@ -171,12 +160,10 @@ static void *setup(apr_pool_t *p, server_rec *s)
     }
     rv = adm_agent_open_pipe(admission_process_segment());
     if (rv != APR_SUCCESS) {
-        ap_log_error(
-            APLOG_MARK, APLOG_ERR, rv, s,
-            ADMLOGNO(
-                0145) "cannot open the agent's pipe; shares are not leased, "
-                      "fallback=%s applies",
-            admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
+                     "cannot open the agent's pipe; shares are not leased, "
+                     "fallback=%s applies",
+                     admission_fleet_fallback_name(terms.fallback));
         return NULL;
     }
     fleet->provider = terms.provider;
@@ -212,10 +199,9 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
         if (section->is_shared && section->zone
             && !admission_fleet(s).provider) {
             ap_log_error(
-                APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s,
-                ADMLOGNO(
-                    0007) "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
-                          "which names the engine that distributes the limit",
+                APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0007)
+                "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
+                "which names the engine that distributes the limit",
                 section->zone_name, section->place);
             return HTTP_INTERNAL_SERVER_ERROR;
         }

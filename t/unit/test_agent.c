@@ -122,7 +122,7 @@ TEST(what_cannot_wait_wakes_the_agent)
     unsigned before;
 
     stage(1, 10);
-    before = calls();
+    before = wakes();
     leave_a_permit();
     ck_assert_uint_gt(wakes(), before); /* a death that the parent announced */
     adm_round(child, adm_now(), true);
