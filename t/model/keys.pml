@@ -148,14 +148,10 @@ inline check_flows()
     held_by[1] = 0;
     waiting_of[0] = 0;
     waiting_of[1] = 0;
-    k = 0;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         held_by[key_of[k]] = held_by[key_of[k]] + holds_permit(k);
-        waiting_of[key_of[k]] = waiting_of[key_of[k]] + (state[k] == WAITING);
-        k++
-    :: else -> break
-    od;
+        waiting_of[key_of[k]] = waiting_of[key_of[k]] + (state[k] == WAITING)
+    };
     caches_are_right = (caches_are_right && held[0] == held_by[0]
                         && held[1] == held_by[1]
                         && waiters[0] == waiting_of[0]
@@ -166,13 +162,9 @@ inline count_permits_by_key()
 {
     held_by[0] = 0;
     held_by[1] = 0;
-    k = 0;
-    do
-    :: k < TICKETS ->
-        held_by[meant[k]] = held_by[meant[k]] + holds_permit(k);
-        k++
-    :: else -> break
-    od
+    for (k : 0 .. TICKETS - 1) {
+        held_by[meant[k]] = held_by[meant[k]] + holds_permit(k)
+    }
 }
 
 /* P13: no key holds more permits than it may. */
@@ -187,15 +179,11 @@ inline check_max(ticket)
 inline check_newcomer(ticket)
 {
     check_max(ticket);
-    k = 0;
     nobody_is_overtaken = true;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         nobody_is_overtaken = (nobody_is_overtaken && !(state[k] == WAITING && !is_dead[holder[k]]
-                                && held_by[meant[k]] < MAX));
-        k++
-    :: else -> break
-    od;
+                                && held_by[meant[k]] < MAX))
+    };
     assert(nobody_is_overtaken)
 }
 
@@ -204,19 +192,15 @@ inline check_newcomer(ticket)
 inline check_fairness(ticket)
 {
     check_max(ticket);
-    k = 0;
     is_fair = true;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         is_fair = (is_fair
                    && !(state[k] == WAITING && !is_dead[holder[k]]
                         && meant[k] != meant[ticket]
                         && (has_room[child[k]] || !has_room[child[ticket]])
                         && held_by[meant[k]] < MAX
-                        && held_by[meant[k]] + 1 < held_by[meant[ticket]]));
-        k++
-    :: else -> break
-    od;
+                        && held_by[meant[k]] + 1 < held_by[meant[ticket]]))
+    };
     assert(is_fair)
 }
 

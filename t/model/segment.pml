@@ -137,14 +137,10 @@ hidden byte is_within_limit, is_in_order, caches_are_right, nobody_is_stuck,
 /* P1: no more permits are out than the limit allows. */
 inline check_permits()
 {
-    k = 0;
     n = 0;
-    do
-    :: k < TICKETS ->
-        n = n + holds_permit(k);
-        k++
-    :: else -> break
-    od;
+    for (k : 0 .. TICKETS - 1) {
+        n = n + holds_permit(k)
+    };
     is_within_limit = n <= limit;
     assert(is_within_limit)
 }
@@ -153,50 +149,38 @@ inline check_permits()
  * as is known, can run; unless nobody can. */
 inline check_order(ticket)
 {
-    k = 0;
     is_in_order = true;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         is_in_order = (is_in_order
                        && !(state[k] == WAITING && k != ticket
                             && !is_dead[holder[k]]
                             && is_same_key(k, ticket)
                             && (has_room[child[k]] || !has_room[child[ticket]])
-                            && arrival[k] < arrival[ticket]));
-        k++
-    :: else -> break
-    od;
+                            && arrival[k] < arrival[ticket]))
+    };
     assert(is_in_order)
 }
 
 /* P7: invariants 1, 2, 3, 5, 10 and 11, whenever the lock is given back. */
 inline check_caches()
 {
-    k = 0;
     n = 0;
     waiting = 0;
     caches_are_right = true;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         n = n + holds_permit(k);
         waiting = waiting + (state[k] == WAITING);
         caches_are_right = (caches_are_right
-                            && (state[k] == FREE) == ((unused >> k) & 1));
-        k++
-    :: else -> break
-    od;
+                            && (state[k] == FREE) == ((unused >> k) & 1))
+    };
     caches_are_right = (caches_are_right && active_count == n
                         && queued == waiting && length == waiting
                         && (!anybody_may || active_count >= limit));
     check_flows();
-    k = 1;
-    do
-    :: k < length ->
+    for (k : 1 .. length - 1) {
         caches_are_right = (caches_are_right
-                            && arrival[line[k - 1]] < arrival[line[k]]);
-        k++
-    :: else -> break
-    od;
+                            && arrival[line[k - 1]] < arrival[line[k]])
+    };
     assert(caches_are_right)
 }
 
@@ -247,17 +231,13 @@ inline take_unused(ticket)
 /* Out of the line; n is 1 if the ticket was in it. */
 inline unlink_from_line(ticket)
 {
-    k = 0;
     n = 0;
-    do
-    :: k < length ->
+    for (k : 0 .. length - 1) {
         if
         :: line[k] == ticket -> n = 1
         :: else -> line[k - n] = line[k]
-        fi;
-        k++
-    :: else -> break
-    od;
+        fi
+    };
     if
     :: n -> length--; line[length] = 0; queued--; waits_no_more(ticket)
     :: else
@@ -333,9 +313,7 @@ inline forget_caches()
 
 inline recount()
 {
-    k = 0;
-    do
-    :: k < TICKETS ->
+    for (k : 0 .. TICKETS - 1) {
         if
         :: state[k] == FREE -> put_unused(k)
         :: state[k] == WAITING ->
@@ -355,9 +333,7 @@ inline recount()
 #if defined STOPS && !defined BREAK_LEFT_UNCOUNTED
         has_left = (has_left || was_left(k));
 #endif
-        k++
-    :: else -> break
-    od;
+    };
     k = 0
 }
 
@@ -460,33 +436,21 @@ inline check_the_end()
     nobody_is_stuck = is_quiet;
     assert(nobody_is_stuck);
     /* P4: if anybody lives, all permits and records are back. */
-    k = 0;
     n = 0;
     is_waiting = false;
-    do
-    :: k < SLOTS ->
+    for (k : 0 .. SLOTS - 1) {
         n = n + !gone[k];
-        is_waiting = is_waiting || worker[k] == TAKEN_FOR_GOOD;
-        k++
-    :: else -> break
-    od;
+        is_waiting = is_waiting || worker[k] == TAKEN_FOR_GOOD
+    };
     n = (is_waiting -> 0 : n); /* for a worker, and rightly holds what it has */
     all_is_back = n == 0 || (!owner_died && active_count == 0 && queued == 0);
-    k = 0;
-    do
-    :: k < TICKETS ->
-        all_is_back = all_is_back && (n == 0 || state[k] == FREE);
-        k++
-    :: else -> break
-    od;
-    k = 0;
-    do
-    :: k < RECORDS ->
+    for (k : 0 .. TICKETS - 1) {
+        all_is_back = all_is_back && (n == 0 || state[k] == FREE)
+    };
+    for (k : 0 .. RECORDS - 1) {
         all_is_back = (all_is_back
                        && (n == 0 || life[k] == NOBODY
-                           || !is_dead[owner[k]]));
-        k++
-    :: else -> break
-    od;
+                           || !is_dead[owner[k]]))
+    };
     assert(all_is_back)
 }

@@ -61,17 +61,13 @@ proctype child(byte me)
 K1_ask: OR_KILLED(spooled[me]++);
 #endif
         sum = 0;
-        i = 0;
-        do
-        :: i < KEEPERS ->
+        for (i : 0 .. KEEPERS - 1) {
 K2_sum:     state = life[i];
             if
             :: state == LIVE -> sum = sum + spooled[i]
             :: else
-            fi;
-            i++
-        :: else -> break
-        od;
+            fi
+        };
 #ifdef BREAK_SUM_FIRST
         sum++;
         spooled[me]++;

@@ -116,20 +116,12 @@ inline kill_process(s)
     is_dead[process[s]] = true;
     begun = begun + (begun == s);
     kills--;
-    k = 0;
-    do
-    :: k < RECORDS ->
-        alive[k] = (alive[k] == s + 1 -> 0 : alive[k]);
-        k++
-    :: else -> break
-    od;
-    k = 0;
-    do
-    :: k < TICKETS ->
-        sleeper[k] = (sleeper[k] == s + 1 -> 0 : sleeper[k]);
-        k++
-    :: else -> break
-    od;
+    for (k : 0 .. RECORDS - 1) {
+        alive[k] = (alive[k] == s + 1 -> 0 : alive[k])
+    };
+    for (k : 0 .. TICKETS - 1) {
+        sleeper[k] = (sleeper[k] == s + 1 -> 0 : sleeper[k])
+    };
 #ifndef BREAK_LOCK_NOT_ROBUST
     owner_died = owner_died || zone_lock == s + 1;
     zone_lock = (zone_lock == s + 1 -> 0 : zone_lock)
