@@ -27,6 +27,13 @@ static adm_ticket_t held, awaited;
 static adm_child_t *victim;
 static adm_ticket_t ticket;
 
+static void enter_first(void)
+{
+    victim = join();
+    enter(victim, zone, &ticket);
+    begin_steps();
+}
+
 static int step_enter(void)
 {
     victim = join();
@@ -37,9 +44,7 @@ static int step_enter(void)
 
 static int step_leave(void)
 {
-    victim = join();
-    enter(victim, zone, &ticket);
-    begin_steps();
+    enter_first();
     leave(&ticket);
     return 0;
 }
@@ -75,9 +80,7 @@ static int step_leave_to_others(void)
 
 static int step_cancel(void)
 {
-    victim = join();
-    enter(victim, zone, &ticket);
-    begin_steps();
+    enter_first();
     adm_ticket_cancel(&ticket, ADM_GONE, adm_now());
     return 0;
 }
@@ -93,9 +96,7 @@ static int step_enter_with_worker(void)
 
 static int step_park(void)
 {
-    victim = join();
-    enter(victim, zone, &ticket);
-    begin_steps();
+    enter_first();
     adm_ticket_park(&ticket, 7);
     adm_ticket_unpark(&ticket);
     return 0;
@@ -106,9 +107,7 @@ static int step_pass_on(void)
 {
     adm_ticket_t again;
 
-    victim = join();
-    enter(victim, zone, &ticket);
-    begin_steps();
+    enter_first();
     leave(&ticket);
     enter(victim, zone, &again);
     adm_lease_check(victim, zone, adm_now() + ADM_USEC_PER_SEC);

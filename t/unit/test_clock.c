@@ -4,35 +4,23 @@
 
 static const adm_usec_t hour = 3600 * ADM_USEC_PER_SEC;
 
-TEST(what_was_never_done_is_due)
+/* Of an interval of an hour; two questions, in half hours. */
+static const struct {
+    adm_usec_t next, first, second;
+    bool is_due, is_due_again;
+} questions[] = {
+    { 0, 10, 10, true, false }, /* what was never done is due, and once */
+    { 0, 10, 12, true, true },
+    { 0, 10, 9, true, false },          /* a clock that was read earlier */
+    { INT64_MAX, 10, 10, true, false }, /* an impossible time */
+};
+
+TESTS(it_is_due_once_in_an_interval, 0, 4)
 {
-    _Atomic adm_usec_t next = 0;
+    _Atomic adm_usec_t next = questions[_i].next;
 
-    ck_assert(adm_due(&next, adm_now(), hour));
-}
-
-TEST(it_is_due_once_in_an_interval)
-{
-    _Atomic adm_usec_t next = 0;
-
-    ck_assert(adm_due(&next, 5 * hour, hour));
-    ck_assert(!adm_due(&next, 5 * hour, hour));
-    ck_assert(!adm_due(&next, 6 * hour - 1, hour));
-    ck_assert(adm_due(&next, 6 * hour, hour));
-}
-
-TEST(a_clock_that_was_read_earlier_does_not_make_it_due)
-{
-    _Atomic adm_usec_t next = 0;
-
-    ck_assert(adm_due(&next, 5 * hour, hour));
-    ck_assert(!adm_due(&next, 5 * hour - hour / 2, hour));
-}
-
-TEST(an_impossible_time_is_due)
-{
-    _Atomic adm_usec_t next = INT64_MAX;
-
-    ck_assert(adm_due(&next, 5 * hour, hour));
-    ck_assert(!adm_due(&next, 5 * hour, hour));
+    ck_assert_int_eq(adm_due(&next, questions[_i].first * hour / 2, hour), questions[_i].is_due);
+    ck_assert_int_eq(adm_due(&next, questions[_i].second * hour / 2 - 1, hour), false);
+    ck_assert_int_eq(adm_due(&next, questions[_i].second * hour / 2, hour),
+                     questions[_i].is_due_again);
 }

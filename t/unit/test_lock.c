@@ -13,6 +13,15 @@ static adm_lock_t *lock_of_a_zone(void)
     return &rec_of_zone(zone_with(1, 1))->lock;
 }
 
+/* A test of one such lock. */
+#define LOCK_TEST(name)                        \
+    static void name##_with(adm_lock_t *lock); \
+    TEST(name)                                 \
+    {                                          \
+        name##_with(lock_of_a_zone());         \
+    }                                          \
+    static void name##_with(adm_lock_t *lock)
+
 static void release_and_check(adm_lock_t *lock)
 {
     adm_lock_release(lock);
@@ -38,10 +47,8 @@ static int die_during_repair(void *lock)
     return 2;
 }
 
-TEST(a_free_lock_is_taken_and_given_back)
+LOCK_TEST(a_free_lock_is_taken_and_given_back)
 {
-    adm_lock_t *lock = lock_of_a_zone();
-
     ck_assert(!adm_lock_is_held_here());
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
     ck_assert(adm_lock_is_held_here());
@@ -51,9 +58,8 @@ TEST(a_free_lock_is_taken_and_given_back)
     release_and_check(lock);
 }
 
-TEST(a_second_acquire_of_the_same_thread_returns_busy)
+LOCK_TEST(a_second_acquire_of_the_same_thread_returns_busy)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *other = lock_of_a_zone();
 
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED);
@@ -127,10 +133,8 @@ TEST(processes_and_threads_exclude_each_other)
     ck_assert_uint_eq(*counter_in(zone), 4 * ROUNDS);
 }
 
-TEST(the_next_owner_learns_that_the_last_one_died)
+LOCK_TEST(the_next_owner_learns_that_the_last_one_died)
 {
-    adm_lock_t *lock = lock_of_a_zone();
-
     ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED_OWNER_DIED);
     adm_lock_mark_repaired(lock);
@@ -157,9 +161,8 @@ static int hold_until_killed(void *lock)
     return stay();
 }
 
-TEST(a_process_blocked_when_the_owner_dies_is_notified)
+LOCK_TEST(a_process_blocked_when_the_owner_dies_is_notified)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start(hold_until_killed, lock);
     pthread_t thread;
     void *result;
@@ -171,9 +174,8 @@ TEST(a_process_blocked_when_the_owner_dies_is_notified)
     ck_assert_int_eq((intptr_t)result, ADM_LOCKED_OWNER_DIED);
 }
 
-TEST(an_owner_killed_during_repair_is_reported_again)
+LOCK_TEST(an_owner_killed_during_repair_is_reported_again)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     int n;
 
     ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
@@ -185,10 +187,8 @@ TEST(an_owner_killed_during_repair_is_reported_again)
     release_and_check(lock);
 }
 
-TEST(a_lock_given_back_unrepaired_is_broken)
+LOCK_TEST(a_lock_given_back_unrepaired_is_broken)
 {
-    adm_lock_t *lock = lock_of_a_zone();
-
     ck_assert_int_eq(play(die_inside, lock), -SIGKILL);
     ck_assert_int_eq(adm_lock_acquire(lock, NEVER), ADM_LOCKED_OWNER_DIED);
     adm_lock_release(lock);
@@ -215,9 +215,8 @@ static pid_t start_life(adm_lock_t *lock)
     return pid;
 }
 
-TEST(a_living_process_is_not_dead)
+LOCK_TEST(a_living_process_is_not_dead)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start_life(lock);
 
     ck_assert(!adm_lock_owner_is_dead(lock));
@@ -225,18 +224,15 @@ TEST(a_living_process_is_not_dead)
     kill_unnoticed(owner);
 }
 
-TEST(a_killed_process_is_dead_in_every_check)
+LOCK_TEST(a_killed_process_is_dead_in_every_check)
 {
-    adm_lock_t *lock = lock_of_a_zone();
-
     kill_unnoticed(start_life(lock));
     ck_assert(adm_lock_owner_is_dead(lock));
     ck_assert(adm_lock_owner_is_dead(lock));
 }
 
-TEST(death_is_seen_before_the_process_is_reaped)
+LOCK_TEST(death_is_seen_before_the_process_is_reaped)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start_life(lock);
     siginfo_t info;
 
@@ -246,18 +242,15 @@ TEST(death_is_seen_before_the_process_is_reaped)
     ck_assert_int_eq(end_of(owner), -SIGKILL);
 }
 
-TEST(the_lock_of_a_dead_child_is_reused)
+LOCK_TEST(the_lock_of_a_dead_child_is_reused)
 {
-    adm_lock_t *lock = lock_of_a_zone();
-
     kill_unnoticed(start_life(lock));
     kill_unnoticed(start_life(lock));
     ck_assert_int_eq(adm_lock_hold_for_life(lock), ADM_LOCKED);
 }
 
-TEST(deaths_are_not_checked_in_a_critical_section)
+LOCK_TEST(deaths_are_not_checked_in_a_critical_section)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     adm_lock_t *life = lock_of_a_zone();
 
     kill_unnoticed(start_life(life));
@@ -281,9 +274,8 @@ static int fork_a_program(void *lock)
     return stay();
 }
 
-TEST(the_end_of_a_forked_process_is_not_the_owners)
+LOCK_TEST(the_end_of_a_forked_process_is_not_the_owners)
 {
-    adm_lock_t *lock = lock_of_a_zone();
     pid_t owner = start(fork_a_program, lock);
 
     WAIT_FOR(atomic_load(shared) == 1);

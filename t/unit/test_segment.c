@@ -243,6 +243,23 @@ static void load_without_zones(unsigned count)
     }
 }
 
+/* In a segment with room for one zone "young" comes in the place of "old". */
+static adm_zone_t old, young;
+
+static void replace_old(uint32_t limit, uint32_t queue_length)
+{
+    load_without_zones(2);
+    young = zone_called("young", limit, queue_length);
+    ck_assert_uint_eq(young.idx, old.idx);
+}
+
+static void begin_with_old(void)
+{
+    make_segment(1, 1, 64);
+    child = join();
+    old = zone_called("old", 1, 1);
+}
+
 static apr_status_t configure(const char *name, adm_zone_t *zone)
 {
     return adm_segment_configure(segment, name, 1, 1, zone);
@@ -277,8 +294,6 @@ TESTS(a_retired_zone_keeps_its_place_for_two_loads, 0, 4)
 
 TEST(places_never_used_are_taken_before_retired_ones)
 {
-    adm_zone_t old, young;
-
     make_segment(2, 1, 64);
     old = zone_called("old", 1, 1);
     load_without_zones(5);
@@ -300,7 +315,6 @@ TEST(a_zone_that_comes_back_in_time_is_the_same)
 /* Loop test: somebody inside, somebody in line. */
 TESTS(a_retired_zone_in_use_keeps_its_place, 0, 2)
 {
-    adm_zone_t old, young;
     adm_ticket_t ticket;
 
     make_segment(1, 1, 64);
@@ -345,17 +359,11 @@ TEST(retired_places_are_given_to_as_many_new_zones)
 
 TEST(the_old_handle_of_a_slot_returns_retired)
 {
-    adm_zone_t old, young;
     adm_ticket_t ticket;
-    adm_child_t *child;
     adm_zone_stats_t stats;
 
-    make_segment(1, 1, 64);
-    child = join();
-    old = zone_called("old", 1, 1);
-    load_without_zones(2);
-    young = zone_called("young", 1, 1);
-    ck_assert_uint_eq(young.idx, old.idx);
+    begin_with_old();
+    replace_old(1, 1);
     ck_assert_int_eq(enter(child, old, &ticket), ADM_UNLIMITED);
     ck_assert_int_eq(ticket.fault, ADM_ZONE_RETIRED);
     ck_assert_int_eq(adm_view_zone(child, old, adm_now(), &stats, NULL), ADM_ZONE_RETIRED);
@@ -364,21 +372,16 @@ TEST(the_old_handle_of_a_slot_returns_retired)
 
 TEST(figures_restart_with_the_next_zone_of_a_slot)
 {
-    adm_zone_t old, young;
     adm_ticket_t inside, waiting;
-    adm_child_t *child;
     adm_zone_stats_t stats;
 
-    make_segment(1, 1, 64);
-    child = join();
-    old = zone_called("old", 1, 1);
+    begin_with_old();
     ck_assert_int_eq(enter(child, old, &inside), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, old, &waiting), ADM_WAITING);
     ck_assert_int_eq(adm_ticket_cancel(&waiting, ADM_TIMEOUT, adm_now()), ADM_TIMEOUT);
     leave(&inside);
     adm_zone_count_exempt(child, old);
-    load_without_zones(2);
-    young = zone_called("young", 3, 4);
+    replace_old(3, 4);
     stats = stats_of(child, young);
     ck_assert_uint_eq(stats.limit, 3);
     ck_assert_uint_eq(adm_figures_admitted(&stats.figures), 0);
@@ -390,14 +393,8 @@ TEST(figures_restart_with_the_next_zone_of_a_slot)
 
 TEST(an_exempt_request_of_a_retired_zone_is_not_the_new_ones)
 {
-    adm_zone_t old, young;
-    adm_child_t *child;
-
-    make_segment(1, 1, 64);
-    child = join();
-    old = zone_called("old", 1, 1);
-    load_without_zones(2);
-    young = zone_called("young", 1, 1);
+    begin_with_old();
+    replace_old(1, 1);
     adm_zone_count_exempt(child, old);
     ck_assert_uint_eq(stats_of(child, young).figures.outcomes[ADM_EXEMPT], 0);
 }
