@@ -28,8 +28,8 @@ use parent 'Admission::Log';
 use constant MOST_OF_ONE => ($ENV{ADMISSION_SANITIZER} // '') eq 'thread' ? 2 : 1;
 
 my $START_TRIES = 5;     # another process may take the port we chose
-my $PATIENCE    = 10;    # seconds for a state that is waited for, and for httpd to stop
-my $BUSY        = 60;    # for httpd to start or reload, beside all that a machine may do
+my $PATIENCE    = 60;    # seconds for a state that is waited for, and for httpd to stop, beside all that
+my $BUSY        = 120;   # a machine may do; for httpd to start or reload
 my $SLOWER      = $ENV{GDB} ? 360 : $ENV{PREFIX} ? 6 : 1;
 my @running;
 

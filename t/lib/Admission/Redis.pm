@@ -12,7 +12,7 @@ use Time::HiRes qw(sleep time);
 use Admission::File qw(directory spill);
 use Admission::Program qw(keep);
 
-my $PATIENCE = 10;
+my $PATIENCE = 60;
 
 # The program, under any of its names: one binary serves and checks files, as its name
 # says, and Debian's redis-tools has it without starting a service.
