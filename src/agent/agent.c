@@ -80,28 +80,17 @@ apr_status_t agent_lock_memory(void)
                                                              : errno;
 }
 
-/* A change of user clears this setting, so call it afterwards. */
-static void end_with_parent(void)
-{
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-}
-
 /* ---- duties --------------------------------------------------------------- */
 
-/* Make the reclaim round: dead children, orphans, raised limits. */
-static adm_usec_t make_round(adm_child_t *self, adm_usec_t now, bool is_woken)
-{
-    adm_round(self, now, is_woken);
-    return adm_round_next(self);
-}
-
-/* @return when the next duty is due. */
+/* Make the reclaim round, then do each duty. @return when the next one is
+ * due. */
 static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
                             bool is_woken)
 {
-    adm_usec_t next = adm_now() + TICK_USEC;
-    adm_usec_t at = make_round(self, adm_now(), is_woken);
+    adm_usec_t next = adm_now() + TICK_USEC, at;
 
+    adm_round(self, adm_now(), is_woken);
+    at = adm_round_next(self);
     for (;; tasks++) {
         next = at < next ? at : next;
         if (!tasks->duty) {
@@ -172,7 +161,8 @@ apr_status_t agent_run(adm_segment_t *segment, pid_t parent,
     adm_usec_t until;
     apr_status_t rv;
 
-    end_with_parent();
+    /* A change of user clears this setting. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
     rv = adm_child_register(&self, segment, 0, pool);
     if (rv != APR_SUCCESS) {
         return rv;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include <apr_strings.h>
 
@@ -16,7 +17,6 @@
 
 /* A hierarchy of cgroups, and the position of this process in it. */
 typedef struct hierarchy_t {
-    bool is_found;
     char mount[PATH_MAX]; /* mount point */
     char group[PATH_MAX]; /* cgroup below the mount point: "" or "/..." */
 } hierarchy_t;
@@ -112,24 +112,26 @@ static bool is_below(const char *path, const char *root)
 
 /* Find a hierarchy. In a container, the mount shows only a part of the tree.
  * The cgroups above it are invisible, and a cgroup outside of it is treated as
- * its top. */
-static void find_hierarchy(hierarchy_t *tree, const char *root,
+ * its top. @return whether it is mounted. */
+static bool find_hierarchy(hierarchy_t *tree, const char *root,
                            const char *controller)
 {
     static char lines[AGENT_FILE_ROOM];
     char *rest = lines, *line;
     char top[PATH_MAX], path[PATH_MAX] = "";
 
-    tree->is_found = false;
     tree->group[0] = '\0';
     if (!read_lines(root, MOUNTS, lines)) {
-        return;
+        return false;
     }
-    while (!tree->is_found && (line = next_line(&rest))) {
-        tree->is_found = is_mount(line, controller, top, tree->mount);
+    while ((line = next_line(&rest))
+           && !is_mount(line, controller, top, tree->mount)) {
     }
-    if (!tree->is_found || !read_lines(root, GROUPS, lines)) {
-        return;
+    if (!line) {
+        return false;
+    }
+    if (!read_lines(root, GROUPS, lines)) {
+        return true;
     }
     rest = lines;
     while ((line = next_line(&rest)) && !is_group(line, controller, path)) {
@@ -142,17 +144,19 @@ static void find_hierarchy(hierarchy_t *tree, const char *root,
             apr_cpystrn(tree->group, path + strlen(top), sizeof(tree->group));
         }
     }
+    return true;
 }
 
 /* ---- their files ------------------------------------------------------------------ */
 
+/* @a name may be NULL: no file. */
 static bool open_in(agent_file_t *file, const char *root,
                     const hierarchy_t *tree, const char *name)
 {
     char path[2 * PATH_MAX + 64];
 
     file->fd = -1;
-    if (!tree->is_found) {
+    if (!name) {
         return false;
     }
     snprintf(path, sizeof(path), "%s%s/%s", tree->mount, tree->group, name);
@@ -170,50 +174,22 @@ static bool go_up(hierarchy_t *tree)
     return slash != NULL;
 }
 
-/* Open the memory files of this cgroup and of those above it. Missing files are
- * left closed. */
-static void open_memory(agent_group_t *group, const char *root,
-                        hierarchy_t tree, bool is_second)
+/* Open the files of memory and CPU quota of one cgroup. Missing ones are left
+ * closed. */
+static void open_level(agent_group_level_t *level, const char *root,
+                       const hierarchy_t *tree, bool is_second)
 {
-    agent_group_memory_t *memory;
-    int levels = 0;
-
-    do {
-        memory = &group->memory[group->memories];
-        memory->cache_key = is_second ? "inactive_file" : "total_inactive_file";
-        memory->limit_kb = AGENT_GROUP_NONE;
-        memory->cache_kb = 0;
-        open_in(&memory->limits[0], root, &tree,
-                is_second ? "memory.max" : "memory.limit_in_bytes");
-        memory->limits[1].fd = -1;
-        if (is_second) {
-            open_in(&memory->limits[1], root, &tree, "memory.high");
-        }
-        open_in(&memory->usage, root, &tree,
-                is_second ? "memory.current" : "memory.usage_in_bytes");
-        open_in(&memory->stat, root, &tree, "memory.stat");
-        group->memories++; /* closed with the others, even if unused */
-    } while (++levels < AGENT_GROUP_LEVELS && go_up(&tree));
-}
-
-/* Open the CPU quota files of this cgroup and of those above it. */
-static void open_quotas(agent_group_t *group, const char *root,
-                        hierarchy_t tree, bool is_second)
-{
-    agent_group_quota_t *quota;
-    int levels = 0;
-
-    do {
-        quota = &group->quotas[group->quotas_count++];
-        quota->max.fd = quota->quota.fd = quota->period.fd = -1;
-        if (is_second) {
-            open_in(&quota->max, root, &tree, "cpu.max");
-        }
-        else {
-            open_in(&quota->quota, root, &tree, "cpu.cfs_quota_us");
-            open_in(&quota->period, root, &tree, "cpu.cfs_period_us");
-        }
-    } while (++levels < AGENT_GROUP_LEVELS && go_up(&tree));
+    level->limit_kb = AGENT_GROUP_NONE;
+    level->cache_key = is_second ? "inactive_file" : "total_inactive_file";
+    open_in(&level->limits[0], root, tree,
+            is_second ? "memory.max" : "memory.limit_in_bytes");
+    open_in(&level->limits[1], root, tree, is_second ? "memory.high" : NULL);
+    open_in(&level->usage, root, tree,
+            is_second ? "memory.current" : "memory.usage_in_bytes");
+    open_in(&level->stat, root, tree, "memory.stat");
+    open_in(&level->quota, root, tree,
+            is_second ? "cpu.max" : "cpu.cfs_quota_us");
+    open_in(&level->period, root, tree, is_second ? NULL : "cpu.cfs_period_us");
 }
 
 /* @return whether the cgroup has this file. */
@@ -227,35 +203,41 @@ static bool has_file(const char *root, const hierarchy_t *tree,
     return is_there;
 }
 
+/* Open the files of this cgroup and of those above it. */
+static void open_levels(agent_group_t *group, const char *root,
+                        hierarchy_t *tree, bool is_second)
+{
+    unsigned levels = 0;
+
+    do {
+        open_level(&group->levels[group->count++], root, tree, is_second);
+    } while (++levels < AGENT_GROUP_LEVELS && go_up(tree));
+}
+
 void agent_group_open(agent_group_t *group, const char *root)
 {
     static hierarchy_t tree; /* too large for the stack */
 
     memset(group, 0, sizeof(*group));
-    group->cpu_usec.fd = group->cpu_nsec.fd = -1;
-    group->pressure.fd = -1;
+    group->cpu.fd = group->pressure.fd = -1;
 
-    find_hierarchy(&tree, root, NULL);
-    if (tree.is_found) {
+    if (find_hierarchy(&tree, root, NULL)) {
         /* The root cgroup has no such file: its statistics are the system's. */
         if (has_file(root, &tree, "cgroup.events")) {
-            open_in(&group->cpu_usec, root, &tree, "cpu.stat");
+            open_in(&group->cpu, root, &tree, "cpu.stat");
             open_in(&group->pressure, root, &tree, "memory.pressure");
         }
-        open_memory(group, root, tree, true);
-        open_quotas(group, root, tree, true);
+        open_levels(group, root, &tree, true);
     }
-    find_hierarchy(&tree, root, "cpuacct");
-    if (tree.is_found && !has_file(root, &tree, "release_agent")) {
-        open_in(&group->cpu_nsec, root, &tree, "cpuacct.usage");
+    if (group->cpu.fd < 0 && find_hierarchy(&tree, root, "cpuacct")
+        && !has_file(root, &tree, "release_agent")) {
+        open_in(&group->cpu, root, &tree, "cpuacct.usage");
     }
-    find_hierarchy(&tree, root, "memory");
-    if (tree.is_found) {
-        open_memory(group, root, tree, false);
+    if (find_hierarchy(&tree, root, "memory")) {
+        open_levels(group, root, &tree, false);
     }
-    find_hierarchy(&tree, root, "cpu");
-    if (tree.is_found) {
-        open_quotas(group, root, tree, false);
+    if (find_hierarchy(&tree, root, "cpu")) {
+        open_levels(group, root, &tree, false);
     }
     agent_group_refresh(group);
 }
@@ -274,29 +256,27 @@ void agent_group_refresh(agent_group_t *group)
 {
     unsigned n;
 
-    for (n = 0; n < group->memories; n++) {
-        agent_group_memory_t *memory = &group->memory[n];
-        uint64_t high = limit_kb(&memory->limits[1]);
+    for (n = 0; n < group->count; n++) {
+        agent_group_level_t *level = &group->levels[n];
+        uint64_t max = limit_kb(&level->limits[0]);
+        uint64_t high = limit_kb(&level->limits[1]);
         uint64_t cache = 0;
 
-        memory->limit_kb = limit_kb(&memory->limits[0]);
-        if (high < memory->limit_kb) {
-            memory->limit_kb = high;
-        }
-        if (memory->limit_kb != AGENT_GROUP_NONE) {
-            agent_file_number(agent_file_text(&memory->stat), memory->cache_key,
+        level->limit_kb = MIN(max, high);
+        if (level->limit_kb != AGENT_GROUP_NONE) {
+            agent_file_number(agent_file_text(&level->stat), level->cache_key,
                               &cache);
         }
-        memory->cache_kb = cache / 1024;
+        level->cache_kb = cache / 1024;
     }
 }
 
-static uint64_t left_kb(const agent_group_memory_t *memory)
+static uint64_t left_kb(const agent_group_level_t *level)
 {
-    uint64_t usage = agent_file_leading_number(&memory->usage, 0) / 1024;
+    uint64_t usage = agent_file_leading_number(&level->usage, 0) / 1024;
 
-    usage -= memory->cache_kb < usage ? memory->cache_kb : usage;
-    return usage < memory->limit_kb ? memory->limit_kb - usage : 0;
+    usage -= MIN(level->cache_kb, usage);
+    return level->limit_kb - MIN(usage, level->limit_kb);
 }
 
 uint64_t agent_group_available_kb(const agent_group_t *group)
@@ -304,11 +284,11 @@ uint64_t agent_group_available_kb(const agent_group_t *group)
     uint64_t least = AGENT_GROUP_NONE, left;
     unsigned n;
 
-    for (n = 0; n < group->memories; n++) {
-        if (group->memory[n].limit_kb != AGENT_GROUP_NONE
-            && group->memory[n].usage.fd >= 0) {
-            left = left_kb(&group->memory[n]);
-            least = left < least ? left : least;
+    for (n = 0; n < group->count; n++) {
+        if (group->levels[n].limit_kb != AGENT_GROUP_NONE
+            && group->levels[n].usage.fd >= 0) {
+            left = left_kb(&group->levels[n]);
+            least = MIN(left, least);
         }
     }
     return least;
@@ -319,10 +299,8 @@ uint64_t agent_group_limit_kb(const agent_group_t *group)
     uint64_t least = AGENT_GROUP_NONE;
     unsigned n;
 
-    for (n = 0; n < group->memories; n++) {
-        if (group->memory[n].limit_kb < least) {
-            least = group->memory[n].limit_kb;
-        }
+    for (n = 0; n < group->count; n++) {
+        least = MIN(group->levels[n].limit_kb, least);
     }
     return least;
 }
@@ -330,20 +308,15 @@ uint64_t agent_group_limit_kb(const agent_group_t *group)
 /* ---- CPUs --------------------------------------------------------------------------- */
 
 /* @return thousandths of a CPU; AGENT_GROUP_NONE: no limit. */
-static uint64_t quota_permille(const agent_group_quota_t *quota)
+static uint64_t quota_permille(const agent_group_level_t *level)
 {
-    uint64_t part = 0, period = 0;
     char *rest;
+    /* 0 for "max", a number that no quota has for "-1". */
+    uint64_t part = strtoull(agent_file_text(&level->quota), &rest, 10);
+    uint64_t period = strtoull(rest, NULL, 10);
 
-    if (quota->max.fd >= 0) {
-        const char *text = agent_file_text(&quota->max);
-
-        part = strtoull(text, &rest, 10); /* 0 for "max" */
-        period = strtoull(rest, NULL, 10);
-    }
-    else {
-        part = agent_file_leading_number(&quota->quota, 0); /* 0 for "-1" */
-        period = agent_file_leading_number(&quota->period, 0);
+    if (level->period.fd >= 0) {
+        period = agent_file_leading_number(&level->period, 0);
     }
     return part > 0 && period > 0 && part < NO_LIMIT_KB ? part * 1000 / period
                                                         : AGENT_GROUP_NONE;
@@ -354,22 +327,21 @@ uint64_t agent_group_quota_permille(const agent_group_t *group)
     uint64_t least = AGENT_GROUP_NONE, quota;
     unsigned n;
 
-    for (n = 0; n < group->quotas_count; n++) {
-        quota = quota_permille(&group->quotas[n]);
-        least = quota < least ? quota : least;
+    for (n = 0; n < group->count; n++) {
+        quota = quota_permille(&group->levels[n]);
+        least = MIN(quota, least);
     }
     return least;
 }
 
 uint64_t agent_group_cpu_usec(const agent_group_t *group)
 {
-    uint64_t usec;
+    uint64_t time;
 
-    if (group->cpu_usec.fd >= 0
-        && agent_file_number(agent_file_text(&group->cpu_usec), "usage_usec",
-                             &usec)) {
-        return usec;
+    if (agent_file_number(agent_file_text(&group->cpu), "usage_usec", &time)) {
+        return time;
     }
-    usec = agent_file_leading_number(&group->cpu_nsec, AGENT_GROUP_NONE);
-    return usec == AGENT_GROUP_NONE ? usec : usec / 1000;
+    time = agent_file_leading_number(&group->cpu,
+                                     AGENT_GROUP_NONE); /* nanoseconds */
+    return time == AGENT_GROUP_NONE ? time : time / 1000;
 }

@@ -14,31 +14,23 @@
 
 #define AGENT_GROUP_NONE UINT64_MAX
 
-/** Memory files of one cgroup. */
-typedef struct agent_group_memory_t {
+/** Files of one cgroup. */
+typedef struct agent_group_level_t {
     agent_file_t limits[2]; /* in bytes; the lower one applies */
     agent_file_t usage;
     agent_file_t stat;
     const char *cache_key; /* in stat: bytes of cache that can be reclaimed */
     uint64_t limit_kb;     /* AGENT_GROUP_NONE: no limit */
     uint64_t cache_kb;
-} agent_group_memory_t;
-
-/** CPU quota files of one cgroup. */
-typedef struct agent_group_quota_t {
-    agent_file_t max;    /* version 2: "microseconds period" or "max period" */
-    agent_file_t quota;  /* version 1 */
+    agent_file_t quota;  /* of CPU time. Version 2: followed by the period */
     agent_file_t period; /* version 1 */
-} agent_group_quota_t;
+} agent_group_level_t;
 
 typedef struct agent_group_t {
-    agent_group_memory_t memory[2 * AGENT_GROUP_LEVELS];
-    unsigned memories;
-    agent_group_quota_t quotas[2 * AGENT_GROUP_LEVELS];
-    unsigned quotas_count;
-    /* CPU time of this cgroup. */
-    agent_file_t cpu_usec; /* version 2 */
-    agent_file_t cpu_nsec; /* version 1 */
+    /* Cgroups of version 2, and of memory and cpu in version 1. */
+    agent_group_level_t levels[3 * AGENT_GROUP_LEVELS];
+    unsigned count;
+    agent_file_t cpu;      /* CPU time of this cgroup */
     agent_file_t pressure; /* version 2: memory stalls of this cgroup */
 } agent_group_t;
 

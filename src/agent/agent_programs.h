@@ -1,12 +1,16 @@
 /* agent_programs.h - sample the resource usage of running programs.
- * Called by agent_account and auto_duty.
+ * Called by agent and auto_duty.
  *
  * Samples are recorded in the program's ticket, see adm_account.h.
  */
 #ifndef AGENT_PROGRAMS_H
 #define AGENT_PROGRAMS_H
 
-#include "core/adm.h"
+#include "agent_duty.h"
+
+/** Samples the running programs and the available memory, for the status
+ *  outputs. Needs no setup. */
+extern const agent_duty_t agent_account_duty;
 
 /** Prepare. @param root  prefix of /proc; "" except in tests */
 void agent_programs_begin(adm_child_t *self, const char *root);

@@ -10,8 +10,6 @@
 /* Pages swapped out between two samples that are too many to be normal. */
 #define SWAPPED_PAGES 64
 
-#define KB_UNKNOWN UINT64_MAX
-
 static uint64_t since(uint64_t now, uint64_t before)
 {
     return now > before ? now - before : 0;
@@ -158,7 +156,7 @@ static void sample_memory(agent_sense_t *sense)
 {
     agent_seen_t *seen = &sense->seen;
     const char *text = agent_file_text(&sense->memory);
-    uint64_t total = 0, available = KB_UNKNOWN;
+    uint64_t total = 0, available = AGENT_GROUP_NONE;
     uint64_t limit = agent_group_limit_kb(&sense->group);
     uint64_t left;
 
@@ -170,7 +168,8 @@ static void sample_memory(agent_sense_t *sense)
     left = agent_group_available_kb(&sense->group);
     seen->available_kb = left < available ? left : available;
     seen->total_kb = limit < total || total == 0 ? limit : total;
-    if (seen->available_kb == KB_UNKNOWN || seen->total_kb == KB_UNKNOWN) {
+    if (seen->available_kb == AGENT_GROUP_NONE
+        || seen->total_kb == AGENT_GROUP_NONE) {
         /* Unknown: only the back-off on memory stalls is left. */
         seen->available_kb = seen->total_kb = UINT32_MAX;
     }

@@ -1,5 +1,5 @@
 /* agent_sense.h - memory and CPU usage of the machine, or of the cgroup.
- * Called by agent_account and auto_duty; agent owns the one that both use.
+ * Called by agent_programs and auto_duty; agent owns the one that both use.
  *
  * Reads /proc and cgroup files. What cannot be read is left out.
  */

@@ -21,14 +21,7 @@
 #include "adm/base.h"
 #include "adm/segment.h"
 #include "adm/child.h"
-#include "adm/round.h"
-#include "adm/worker.h"
 #include "adm/ticket.h"
-#include "adm/parking.h"
-#include "adm/program.h"
-#include "adm/override.h"
-#include "adm/inherit.h"
 #include "adm/view.h"
-#include "adm/who.h"
 
 #endif

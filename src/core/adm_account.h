@@ -9,7 +9,6 @@
 #define ADM_ACCOUNT_H
 
 #include "adm_layout.h"
-#include "adm_number.h"
 #include "adm_proc.h"
 
 /** @return the program of a ticket that holds a permit, an adm_program_word();

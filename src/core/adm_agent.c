@@ -8,7 +8,6 @@
 
 #include "adm_agent.h"
 #include "adm_fault.h"
-#include "adm_wait.h"
 
 /* The heartbeat comes at least once per second. */
 #define BEAT_LASTS_USEC (3 * ADM_USEC_PER_SEC)

@@ -4,7 +4,7 @@
  *
  * The agent makes the rounds for the whole server. No function here takes a
  * lock; all except adm_agent_sleep() are async-signal-safe. adm_agent_wake()
- * and adm_agent_gone() are in adm/round.h.
+ * and adm_agent_gone() are in adm/child.h.
  */
 #ifndef ADM_AGENT_H
 #define ADM_AGENT_H

@@ -7,7 +7,6 @@
 #include "adm_child.h"
 #include "adm_fault.h"
 #include "adm_layout.h"
-#include "adm_lock.h"
 #include "adm_proc.h"
 
 /* PID of the registered process, because getpid() is a system call. Cleared by
@@ -27,24 +26,16 @@ static void note_child_used(adm_segment_t *segment, uint32_t idx)
     }
 }
 
+/* Clear everything behind `life` and `alive`. Other processes use the rest of a
+ * record only while it is LIVE. */
 static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
                          uint32_t generation)
 {
-    unsigned n;
+    size_t kept = offsetof(adm_child_rec_t, generation);
 
+    memset((char *)rec + kept, 0, sizeof(*rec) - kept);
     atomic_store(&rec->generation, generation);
-    atomic_store(&rec->workers_asked, 0);
-    atomic_store(&rec->workers_held, 0);
-    atomic_store(&rec->blocked, 0);
-    atomic_store(&rec->workers_blocked, 0);
-    atomic_store(&rec->workers_settled, 0);
-    atomic_store(&rec->workers_shared, 0);
-    atomic_store(&rec->parked, 0);
-    atomic_store(&rec->transfers, 0);
-    atomic_store(&rec->room, ADM_ROOM_IDLE);
-    for (n = 0; n < ADM_BELL_SUMMARIES; n++) {
-        atomic_store(&doorbell->summary[n], 0);
-    }
+    memset(doorbell->summary, 0, sizeof(doorbell->summary));
 }
 
 static void clear_parts(adm_segment_t *segment, uint32_t idx)
@@ -235,10 +226,10 @@ static bool has_died(adm_child_rec_t *rec, uint64_t life)
 
 void adm_child_mark_dead(adm_segment_t *segment, uint32_t own_idx)
 {
-    uint32_t used = atomic_load(&segment->header->children_used);
+    uint32_t used = adm_children_used(segment);
     uint32_t idx;
 
-    for (idx = 1; idx <= used && idx <= segment->sizes.children; idx++) {
+    for (idx = 1; idx <= used; idx++) {
         adm_child_rec_t *rec = adm_child_at(segment, idx);
         uint64_t life = atomic_load(&rec->life);
 

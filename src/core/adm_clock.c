@@ -3,22 +3,24 @@
  */
 #include <time.h>
 
-#include "adm_clock.h"
+#include "adm.h"
 
-adm_usec_t adm_now(void)
+static adm_usec_t read_clock(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
 }
 
-adm_usec_t adm_clock_of_leases(void)
+adm_usec_t adm_now(void)
 {
-    struct timespec now;
+    return read_clock(CLOCK_MONOTONIC);
+}
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
+adm_usec_t adm_clock_since_boot(void)
+{
+    return read_clock(CLOCK_BOOTTIME);
 }
 
 bool adm_due(_Atomic adm_usec_t *next, adm_usec_t now, adm_usec_t interval)

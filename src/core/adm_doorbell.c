@@ -7,7 +7,6 @@
  */
 #include "adm_doorbell.h"
 #include "adm_layout.h"
-#include "adm_wait.h"
 
 void adm_doorbell_ring_slot(adm_segment_t *segment, uint32_t child_idx,
                             uint32_t slot)
@@ -32,19 +31,6 @@ void adm_doorbell_ring(adm_child_t *child)
     adm_wait_wake(&child->doorbell->rings);
 }
 
-static uint64_t take_lowest(uint64_t *bits)
-{
-    uint64_t lowest = *bits & -*bits;
-
-    *bits ^= lowest;
-    return lowest;
-}
-
-static unsigned bit_number(uint64_t bit)
-{
-    return (unsigned)__builtin_ctzll(bit);
-}
-
 /* Take the slots of one word; put back those beyond @a max. */
 static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
                            uint32_t *slots, uint32_t max)
@@ -52,8 +38,8 @@ static uint32_t drain_word(adm_doorbell_rec_t *doorbell, uint32_t word,
     uint64_t bits = atomic_exchange(&doorbell->slots[word], 0);
     uint32_t count = 0;
 
-    while (bits && count < max) {
-        slots[count++] = word * 64 + bit_number(take_lowest(&bits));
+    for (; bits && count < max; bits &= bits - 1) {
+        slots[count++] = word * 64 + (uint32_t)__builtin_ctzll(bits);
     }
     if (bits) {
         atomic_fetch_or(&doorbell->slots[word], bits);
@@ -71,8 +57,8 @@ static uint32_t drain(adm_doorbell_rec_t *doorbell, uint32_t *slots,
     for (n = 0; n < ADM_BELL_SUMMARIES && count < max; n++) {
         uint64_t words = atomic_exchange(&doorbell->summary[n], 0);
 
-        while (words) {
-            uint32_t word = n * 64 + bit_number(take_lowest(&words));
+        for (; words; words &= words - 1) {
+            uint32_t word = n * 64 + (uint32_t)__builtin_ctzll(words);
 
             count += drain_word(doorbell, word, slots + count, max - count);
         }

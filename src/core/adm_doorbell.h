@@ -1,7 +1,7 @@
 /* adm_doorbell.h - tell a child which of its parked tickets were granted.
  * Called by adm_zone and adm_ticket.
  *
- * The dispatcher's functions are in adm/parking.h.
+ * The dispatcher's functions are in adm/ticket.h.
  */
 #ifndef ADM_DOORBELL_H
 #define ADM_DOORBELL_H

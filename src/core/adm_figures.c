@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 
 #include "adm_figures.h"
-#include "law_wait.h"
 
 /* Bucket n counts numbers below 2^n. */
 static unsigned bucket_of(uint64_t number, unsigned buckets)
@@ -43,6 +42,31 @@ void adm_figures_note_queued(adm_figures_t *figures, uint32_t queued)
     }
 }
 
+/* ---- estimates ----------------------------------------------------------- */
+
+uint64_t law_wait_usec(uint32_t queued, uint64_t service_usec, uint32_t permits)
+{
+    return (queued + 1) * service_usec / (permits ? permits : 1);
+}
+
+uint64_t law_wait_mean(uint64_t mean, uint64_t count, int64_t served)
+{
+    int64_t before = (int64_t)mean;
+
+    return (uint64_t)(count == 1 ? served : before + (served - before) / 8);
+}
+
+uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served)
+{
+    int64_t before = (int64_t)mean;
+
+    return (uint64_t)(before
+                      + (served - before)
+                            / (int64_t)(count == 0   ? 1
+                                        : count < 64 ? count
+                                                     : 64));
+}
+
 /* Longer durations count as 35 minutes: the sum of squares must not
  * overflow. */
 static uint64_t square_msec2(adm_usec_t duration)
@@ -65,11 +89,9 @@ void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
     figures->service_mean_usec = law_wait_mean(figures->service_mean_usec,
                                                figures->service.count, served);
     figures->service_square_msec2 += square_msec2(work);
-    if (figures->has_target) {
-        figures->slow_mean_usec = law_wait_slow_mean(figures->slow_mean_usec,
-                                                     ++figures->slow_count,
-                                                     served);
-    }
+    figures->slow_mean_usec = law_wait_slow_mean(figures->slow_mean_usec,
+                                                 figures->service.count,
+                                                 served);
 }
 
 void adm_figures_note_programs(adm_figures_t *figures, uint64_t peak_kb,

@@ -53,9 +53,8 @@ typedef struct adm_figures_t {
     uint64_t reclaimed;              /* tickets of dead children */
     uint64_t grants_passed_on;       /* grants that were not used */
     uint64_t service_mean_usec;      /* moving mean of service, for estimates */
-    uint64_t slow_mean_usec;         /* slower mean, if has_target */
-    uint64_t slow_count;
-    uint64_t dry_wait_usec; /* dry run: estimated sum of all waits */
+    uint64_t slow_mean_usec;         /* slower mean, for targets */
+    uint64_t dry_wait_usec;          /* dry run: estimated sum of all waits */
     /* Dry run: permit time that the requests admitted by the limit would still
      * need at dry_work_at. */
     uint64_t dry_work_usec;
@@ -71,7 +70,6 @@ typedef struct adm_figures_t {
     adm_usages_t programs; /* for automatic limits */
     adm_account_t account; /* for display */
     uint32_t queued_max;
-    uint32_t has_target; /* 1: a request with a target has come */
 } adm_figures_t;
 
 /** @return the number of requests that got a permit. */
@@ -119,5 +117,22 @@ uint64_t adm_durations_percentile(const adm_durations_t *durations,
 /** Count an ended request, which held @a permits for @a served microseconds. */
 void adm_figures_note_served(adm_figures_t *figures, adm_usec_t served,
                              uint32_t permits);
+
+/* ---- estimates: pure functions ------------------------------------------ */
+
+/** @return the estimated time in microseconds until a request behind @a queued
+ *  others gets one of @a permits permits, if a request holds its permit for
+ *  @a service_usec on average. 0 permits count as 1. */
+uint64_t law_wait_usec(uint32_t queued, uint64_t service_usec,
+                       uint32_t permits);
+
+/** @return the moving mean of service times after the @a count-th one,
+ *  @a served. The first one sets the mean, each later one moves it by an
+ *  eighth. */
+uint64_t law_wait_mean(uint64_t mean, uint64_t count, int64_t served);
+
+/** @return the slow mean of service times after the @a count-th one, @a served.
+ *  The plain mean of the first 64; each later one moves it by a 64th. */
+uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served);
 
 #endif

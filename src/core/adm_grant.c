@@ -5,30 +5,31 @@
  * grants, never the number of permits.
  */
 #include "adm_grant.h"
-#include "adm_layout.h"
 #include "adm_link.h"
 
 /* ---- the list ------------------------------------------------------------- */
 
+static adm_list_t grants_of(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    return (adm_list_t){ .segment = segment,
+                         .links = &segment->ticket_recs->prev_idx,
+                         .head_idx = &zone->granted_idx };
+}
+
 void adm_grant_add_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           uint32_t ticket_idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, zone->granted_idx);
+    adm_list_t grants = grants_of(segment, zone);
 
-    ticket->prev_idx = 0;
-    ticket->next_idx = zone->granted_idx;
-    if (next) {
-        next->prev_idx = ticket_idx;
-    }
-    zone->granted_idx = ticket_idx;
+    adm_link_insert_locked(&grants, ticket_idx, 0);
 }
 
 bool adm_grant_remove_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    return adm_link_remove_locked(segment, &zone->granted_idx, NULL,
-                                  ticket_idx);
+    adm_list_t grants = grants_of(segment, zone);
+
+    return adm_link_remove_locked(&grants, ticket_idx);
 }
 
 /* ---- which ticket can run ------------------------------------------------ */
@@ -67,37 +68,52 @@ void adm_grant_mark_child(const adm_segment_t *segment,
     }
 }
 
-uint32_t adm_grant_find_winner_locked(const adm_segment_t *segment,
-                                      const adm_zone_rec_t *zone, bool *can_run)
+bool adm_grant_check(adm_search_t *search, uint32_t ticket_idx)
 {
-    uint32_t left = atomic_load_explicit(&zone->queued, memory_order_relaxed);
-    uint32_t idx = zone->head_idx, full_idx = 0;
+    const adm_ticket_rec_t *ticket = adm_ticket_at(search->segment, ticket_idx);
+    enum adm_room_t room;
 
-    *can_run = false;
-    if (left > segment->sizes.tickets) {
-        return 0;
+    if (!ticket || !search->left--
+        || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
+        search->is_broken = true;
+        return true;
     }
-    for (; idx && left; left--) {
-        const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-        enum adm_room_t room;
+    room = adm_grant_room_for(search->segment, ticket);
+    if (!search->first_idx) {
+        search->first_idx = ticket_idx;
+    }
+    if (room == ADM_ROOM_FULL && !search->full_idx) {
+        search->full_idx = ticket_idx;
+    }
+    if (room == ADM_ROOM_IDLE) {
+        search->idle_idx = ticket_idx;
+    }
+    return room == ADM_ROOM_IDLE;
+}
 
-        if (!ticket || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
-            return 0;
-        }
-        room = adm_grant_room_for(segment, ticket);
-        if (room == ADM_ROOM_IDLE) {
-            *can_run = true;
-            return idx;
-        }
-        if (room == ADM_ROOM_FULL && !full_idx) {
-            full_idx = idx;
-        }
-        idx = ticket->next_idx;
+adm_winner_t adm_grant_winner(const adm_search_t *search)
+{
+    if (search->is_broken) {
+        return (adm_winner_t){ .is_broken = true };
     }
-    if (idx || left) {
-        return 0; /* the list does not match its count */
+    return (adm_winner_t){ .idx = search->idle_idx   ? search->idle_idx
+                                  : search->full_idx ? search->full_idx
+                                                     : search->first_idx,
+                           .can_run = search->idle_idx != 0 };
+}
+
+adm_winner_t adm_grant_find_winner_locked(const adm_segment_t *segment,
+                                          const adm_zone_rec_t *zone)
+{
+    adm_search_t search = adm_grant_start_search(segment, zone);
+    uint32_t idx = zone->head_idx;
+
+    while (idx && !adm_grant_check(&search, idx)) {
+        idx = adm_ticket_at(segment, idx)->next_idx;
     }
-    return full_idx ? full_idx : zone->head_idx;
+    /* The whole list must match its count. */
+    search.is_broken |= !idx && search.left;
+    return adm_grant_winner(&search);
 }
 
 const adm_ticket_rec_t *

@@ -33,16 +33,43 @@ bool adm_grant_is_due(const adm_segment_t *segment,
 void adm_grant_mark_child(const adm_segment_t *segment,
                           const adm_ticket_rec_t *ticket);
 
-/**
- * Find the ticket to grant next: the first that can run, otherwise the first of
- * a full child, otherwise the first in the queue, which must not be empty.
- *
- * @param can_run  set to whether the ticket can run, as far as is known
- * @return 0 if the queue is corrupt
- */
-uint32_t adm_grant_find_winner_locked(const adm_segment_t *segment,
-                                      const adm_zone_rec_t *zone,
-                                      bool *can_run);
+/** The ticket to grant next: the first that can run, otherwise the first of a
+ *  full child, otherwise the first. */
+typedef struct adm_winner_t {
+    uint32_t idx;   /* 0: none may have a permit, or a list is corrupt */
+    bool can_run;   /* as far as is known */
+    bool is_broken; /* a list is corrupt */
+} adm_winner_t;
+
+/** Search for it, ticket by ticket. */
+typedef struct adm_search_t {
+    const adm_segment_t *segment;
+    uint32_t left; /* number of checks left: ends a search in a cyclic list */
+    uint32_t idle_idx;
+    uint32_t full_idx; /* first ticket of each kind; 0: none */
+    uint32_t first_idx;
+    bool is_broken;
+} adm_search_t;
+
+static inline adm_search_t adm_grant_start_search(const adm_segment_t *segment,
+                                                  const adm_zone_rec_t *zone)
+{
+    uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
+
+    return (adm_search_t){ .segment = segment,
+                           .left = queued <= segment->sizes.tickets ? queued
+                                                                    : 0 };
+}
+
+/** Check one ticket. @return whether the search is over. */
+bool adm_grant_check(adm_search_t *search, uint32_t ticket_idx);
+
+/** @return the result of a search. */
+adm_winner_t adm_grant_winner(const adm_search_t *search);
+
+/** Search in the order of arrival. The queue must not be empty. */
+adm_winner_t adm_grant_find_winner_locked(const adm_segment_t *segment,
+                                          const adm_zone_rec_t *zone);
 
 /** @return the first parked ticket of a child other than @a child_idx that is
  *  not silent: the guard of that child's grants; NULL: none. */

@@ -20,7 +20,6 @@
 #include "adm_queue.h"
 #include "fair/fair_ring.h"
 #include "fair/fair_search.h"
-#include "adm_wait.h"
 
 /* Upper bound of a lease, in multiples of ADM_LEASE_USEC. */
 #define LEASES_MAX 10
@@ -48,17 +47,14 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
     ticket->lease_until_usec = lease_until_locked(zone, now);
     if (adm_flow_is_used(zone)) {
-        adm_flow_settle_cost_locked(segment, zone, idx,
-                                    adm_limit_effective(zone));
+        adm_flow_set_cost_locked(segment, idx, adm_limit_effective(zone));
     }
     atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
     ADM_FAULT(grant_stored);
     adm_queue_unlink_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, -1);
     adm_count_permit_locked(zone, now);
-    if (adm_flow_is_used(zone)) {
-        adm_flow_grant_locked(segment, zone, idx);
-    }
+    adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_WAITS, ADM_FLOW_HOLDS);
     adm_grant_add_locked(segment, zone, idx);
     if (atomic_load(&zone->lease_until) == 0) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
@@ -87,9 +83,7 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_count_locked(&zone->active, -1);
     adm_queue_insert_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, 1);
-    if (adm_flow_is_used(zone)) {
-        adm_flow_return_locked(segment, zone, idx);
-    }
+    adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_HOLDS, ADM_FLOW_WAITS);
     zone->figures.grants_passed_on++;
     zone->passed_in_row++;
     return true;
@@ -160,92 +154,71 @@ uint32_t adm_hand_over_settle_locked(adm_segment_t *segment,
                : 0;
 }
 
+/* Find the ticket to grant next: by arrival, or in a zone with flows in turn
+ * order. Corrupt lists are rebuilt from the tickets, which are authoritative. */
+static adm_winner_t find_winner_locked(adm_segment_t *segment,
+                                       adm_zone_rec_t *zone)
+{
+    adm_winner_t (*find)(const adm_segment_t *, const adm_zone_rec_t *) =
+        adm_flow_is_used(zone) ? adm_turn_find_winner_locked
+                               : adm_grant_find_winner_locked;
+    adm_winner_t winner = find(segment, zone);
+
+    if (winner.is_broken) {
+        adm_pool_rebuild_locked(segment, zone);
+        winner = find(segment, zone);
+    }
+    return winner;
+}
+
 /* Whether as many permits are free as the ticket needs. */
 static bool has_permits_for(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
-    uint32_t limit = adm_limit_effective(zone);
-    uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
-
-    return active < limit
-           && adm_flow_need(adm_ask_at(segment, ticket_idx), limit)
-                  <= limit - active;
+    return adm_flow_is_used(zone)
+               ? adm_flow_fits(zone, adm_ask_at(segment, ticket_idx))
+               : adm_limit_has_free_permit(zone);
 }
 
-/* Grant permits in turn order, until the next ticket needs more than are free.
- * For zones with flows. */
-static void grant_in_turn_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                                 adm_usec_t now, adm_wakes_t *wakes)
+/* @return the oldest grant that can be revoked and whose permit another ticket
+ * can use; 0: none. */
+static uint32_t find_loser_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                                  uint32_t due_idx, adm_usec_t now)
 {
-    bool is_rebuilt = false, is_broken, can_run;
-
-    wakes->count = 0;
-    while (zone->head_idx && wakes->count < ADM_WAKES_MAX) {
-        uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run,
-                                                   &is_broken);
-
-        if (is_broken) {
-            if (is_rebuilt) {
-                return;
-            }
-            adm_pool_rebuild_locked(segment, zone);
-            is_rebuilt = true;
-        }
-        else if (idx && has_permits_for(segment, zone, idx)) {
-            grant_ticket_locked(segment, zone, idx, now, wakes);
-        }
-        else {
-            idx = zone->granted_idx
-                      ? adm_turn_find_loser_locked(segment, zone, now)
-                      : 0;
-            if (!idx) {
-                return;
-            }
-            pass_on_locked(segment, zone, idx);
-            adm_hand_over_settle_locked(segment, zone, now);
-        }
+    if (due_idx == 0) {
+        return 0;
     }
+    if (adm_flow_is_used(zone)) {
+        return adm_turn_find_loser_locked(segment, zone, now);
+    }
+    /* Mark the child before the search, which would otherwise select it
+     * again. */
+    adm_grant_mark_child(segment, adm_ticket_at(segment, due_idx));
+    ADM_FAULT(pass_marked);
+    return find_winner_locked(segment, zone).can_run ? due_idx : 0;
 }
 
-/* Grant free permits in order of arrival, then pass on the unused ones. For
- * zones without flows. */
+/* Settle grants, grant free permits, then pass on the unused ones. */
 static void grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                          adm_usec_t now, adm_wakes_t *wakes)
 {
     uint32_t due_idx = adm_hand_over_settle_locked(segment, zone, now);
-    bool is_rebuilt = false, can_run;
 
     wakes->count = 0;
-    while (zone->head_idx && wakes->count < ADM_WAKES_MAX) {
-        bool is_free = adm_limit_has_free_permit(zone);
-        uint32_t idx;
+    while (zone->head_idx && wakes->count < ADM_WAKES_MAX
+           && (due_idx || adm_limit_has_free_permit(zone))) {
+        uint32_t idx = find_winner_locked(segment, zone).idx;
 
-        if (!is_free) {
-            if (!due_idx) {
-                return;
-            }
-            /* Mark the child before the search, which would otherwise select it
-             * again. */
-            adm_grant_mark_child(segment, adm_ticket_at(segment, due_idx));
-            ADM_FAULT(pass_marked);
+        if (idx && has_permits_for(segment, zone, idx)) {
+            grant_ticket_locked(segment, zone, idx, now, wakes);
+            continue;
         }
-        idx = adm_grant_find_winner_locked(segment, zone, &can_run);
-        if (!idx && !is_rebuilt) {
-            /* The queue is corrupt. Rebuild it from the tickets, which are
-             * authoritative. */
-            adm_pool_rebuild_locked(segment, zone);
-            is_rebuilt = true;
-        }
-        else if (!idx || (!is_free && !can_run)) {
+        idx = find_loser_locked(segment, zone, due_idx, now);
+        if (!idx) {
             return;
         }
-        else if (is_free) {
-            grant_ticket_locked(segment, zone, idx, now, wakes);
-        }
-        else {
-            pass_on_locked(segment, zone, due_idx);
-            due_idx = adm_hand_over_settle_locked(segment, zone, now);
-        }
+        pass_on_locked(segment, zone, idx);
+        due_idx = adm_hand_over_settle_locked(segment, zone, now);
     }
 }
 
@@ -287,13 +260,7 @@ static void appoint_guard_locked(const adm_segment_t *segment,
 void adm_hand_over_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                           adm_usec_t now, adm_wakes_t *wakes)
 {
-    if (adm_flow_is_used(zone)) {
-        adm_hand_over_settle_locked(segment, zone, now);
-        grant_in_turn_locked(segment, zone, now, wakes);
-    }
-    else {
-        grant_locked(segment, zone, now, wakes);
-    }
+    grant_locked(segment, zone, now, wakes);
     if (wakes->count) {
         appoint_guard_locked(segment, zone, now, wakes);
     }

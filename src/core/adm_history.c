@@ -7,7 +7,6 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_number.h"
 
 /* The offset keeps the second ten minutes ago positive: the clock may start at
  * 0. */

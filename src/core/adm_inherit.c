@@ -22,7 +22,8 @@ void adm_inherit_name(const adm_ticket_t *ticket,
              (unsigned long long)ticket->arrival);
 }
 
-/* @return the ticket that @a name identifies; NULL if it is not in the zone. */
+/* @return the ticket that @a name identifies; NULL if it is not in the zone. A
+ * chunk stays with its zone. */
 static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
                               const char *name, uint32_t *idx,
                               uint64_t *arrival)
@@ -32,27 +33,14 @@ static adm_ticket_rec_t *find(const adm_segment_t *segment, uint32_t zone_idx,
 
     *idx = (uint32_t)strtoul(name, &rest, 16);
     ticket = *rest == '.' ? adm_ticket_at(segment, *idx) : NULL;
-    if (!ticket) {
+    if (!ticket
+        || atomic_load(
+               &segment->chunk_recs[(*idx - 1) / ADM_CHUNK_TICKETS].zone_idx)
+               != zone_idx) {
         return NULL;
     }
     *arrival = strtoull(rest + 1, NULL, 16);
-    return atomic_load(
-               &segment->chunk_recs[(*idx - 1) / ADM_CHUNK_TICKETS].zone_idx)
-                   == zone_idx
-               ? ticket
-               : NULL;
-}
-
-/* @return whether the ticket of this arrival holds a permit of the zone. */
-static bool holds_permit_locked(const adm_segment_t *segment, uint32_t zone_idx,
-                                uint32_t ticket_idx, uint64_t arrival)
-{
-    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    uint32_t chunk = (ticket_idx - 1) / ADM_CHUNK_TICKETS;
-
-    return atomic_load(&ticket->state) == ADM_TICKET_ACTIVE
-           && ticket->arrival == arrival
-           && atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone_idx;
+    return ticket;
 }
 
 /* End the old ticket and start @a successor with its permit. @a successor gets no worker:
@@ -105,7 +93,8 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
     if (!rec) {
         return ADM_INHERIT_NONE;
     }
-    if (holds_permit_locked(segment, zone.idx, idx, arrival)) {
+    if (atomic_load(&from->state) == ADM_TICKET_ACTIVE
+        && from->arrival == arrival) {
         result = successor && !has_program
                          && move_locked(child, rec, idx, now, successor)
                      ? ADM_INHERIT_MOVED

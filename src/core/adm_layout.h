@@ -21,7 +21,8 @@
 #include "fair/fair_layout.h"
 #include "adm_layout_who.h"
 #include "adm_layout_zone.h"
-#include "adm_lock.h"
+#include "adm_system.h"
+#include "adm_number.h"
 #include "adm_part.h"
 
 /* Increment this with every change of a struct in the segment, of
@@ -129,7 +130,7 @@ typedef struct adm_zone_rec_t {
 
     /* The lease of ADM_LIMIT_SHARE. Written by the agent under the zone lock;
      * by the parent without it, when sharing starts. */
-    _Atomic adm_usec_t share_until; /* on adm_clock_of_leases() */
+    _Atomic adm_usec_t share_until; /* on adm_clock_since_boot() */
     atomic_uint share_fallback;     /* adm_fallback_t. Written by the parent
                                      * only */
     atomic_uint share_had_lease;    /* 1: there has been a lease since sharing
@@ -233,7 +234,7 @@ typedef struct adm_ticket_rec_t {
     union {
         /* GRANTED: end of the lease. */
         adm_usec_t lease_until_usec;
-        /* ACTIVE, ORPHANED: a moment, by adm_proc_now(), at which `program`
+        /* ACTIVE, ORPHANED: a moment, by adm_clock_since_boot(), at which `program`
          * existed. Written by the program, before `program`; no lock. */
         _Atomic adm_usec_t program_seen;
     };
@@ -457,17 +458,26 @@ struct adm_child_t {
 
 /* ---- access by number; NULL if there is none ----------------------------- */
 
-static inline adm_zone_rec_t *adm_zone_at(const adm_segment_t *segment,
-                                          uint32_t idx)
-{
-    return idx - 1 < segment->sizes.zones ? &segment->zone_recs[idx - 1] : NULL;
-}
+#define ADM_RECORD_AT(name, kind)                                             \
+    static inline adm_##name##_rec_t *adm_##name##_at(                        \
+        const adm_segment_t *segment, uint32_t idx)                           \
+    {                                                                         \
+        return idx - 1 < segment->sizes.kind ? &segment->name##_recs[idx - 1] \
+                                             : NULL;                          \
+    }
+ADM_RECORD_AT(zone, zones)
+ADM_RECORD_AT(child, children)
+ADM_RECORD_AT(doorbell, children)
+ADM_RECORD_AT(ticket, tickets)
+ADM_RECORD_AT(who, tickets) /* by the number of the ticket */
+ADM_RECORD_AT(ask, tickets)
+ADM_RECORD_AT(flow_table, flow_tables)
+#undef ADM_RECORD_AT
 
-static inline adm_child_rec_t *adm_child_at(const adm_segment_t *segment,
-                                            uint32_t idx)
+/** @return the record of a ticket that has entered. */
+static inline adm_ticket_rec_t *adm_ticket_rec(const adm_ticket_t *ticket)
 {
-    return idx - 1 < segment->sizes.children ? &segment->child_recs[idx - 1]
-                                             : NULL;
+    return adm_ticket_at(ticket->child->segment, ticket->idx);
 }
 
 /** @return a capability's record of a zone; NULL as above. */
@@ -490,44 +500,6 @@ static inline void *adm_part_child_at(const adm_segment_t *segment,
                : NULL;
 }
 
-static inline adm_doorbell_rec_t *adm_doorbell_at(const adm_segment_t *segment,
-                                                  uint32_t idx)
-{
-    return idx - 1 < segment->sizes.children ? &segment->doorbell_recs[idx - 1]
-                                             : NULL;
-}
-
-static inline adm_ticket_rec_t *adm_ticket_at(const adm_segment_t *segment,
-                                              uint32_t idx)
-{
-    return idx - 1 < segment->sizes.tickets ? &segment->ticket_recs[idx - 1]
-                                            : NULL;
-}
-
-static inline adm_who_rec_t *adm_who_at(const adm_segment_t *segment,
-                                        uint32_t ticket_idx)
-{
-    return ticket_idx - 1 < segment->sizes.tickets
-               ? &segment->who_recs[ticket_idx - 1]
-               : NULL;
-}
-
-static inline adm_ask_rec_t *adm_ask_at(const adm_segment_t *segment,
-                                        uint32_t ticket_idx)
-{
-    return ticket_idx - 1 < segment->sizes.tickets
-               ? &segment->ask_recs[ticket_idx - 1]
-               : NULL;
-}
-
-static inline adm_flow_table_rec_t *
-adm_flow_table_at(const adm_segment_t *segment, uint32_t idx)
-{
-    return idx - 1 < segment->sizes.flow_tables
-               ? &segment->flow_table_recs[idx - 1]
-               : NULL;
-}
-
 /** @return how long the first in the queue has waited. Needs the zone lock. */
 static inline adm_usec_t adm_oldest_wait_locked(const adm_segment_t *segment,
                                                 const adm_zone_rec_t *zone,
@@ -544,25 +516,22 @@ static inline adm_usec_t adm_oldest_wait_locked(const adm_segment_t *segment,
 /** @return n: zones 1..n have been configured. */
 static inline uint32_t adm_zones_used(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->zones_used);
-
-    return used < segment->sizes.zones ? used : segment->sizes.zones;
+    return adm_lesser(atomic_load(&segment->header->zones_used),
+                      segment->sizes.zones);
 }
 
 /** @return n: children 1..n have been claimed. */
 static inline uint32_t adm_children_used(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->children_used);
-
-    return used < segment->sizes.children ? used : segment->sizes.children;
+    return adm_lesser(atomic_load(&segment->header->children_used),
+                      segment->sizes.children);
 }
 
 /** @return n: chunks 0..n-1 have been claimed. */
 static inline uint32_t adm_chunks_used(const adm_segment_t *segment)
 {
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-
-    return used < segment->chunks ? used : segment->chunks;
+    return adm_lesser(atomic_load(&segment->header->chunks_used),
+                      segment->chunks);
 }
 
 /** @return the first living child after number *@a idx, which becomes its

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "adm/who.h"
+#include "adm/view.h"
 
 /* Description of the request whose ticket has the same number, for display
  * (adm_who.c). Written by the ticket's owner; no lock. */

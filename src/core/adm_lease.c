@@ -29,23 +29,16 @@ adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t handle,
         return 0;
     }
     until = atomic_load(&zone->lease_until);
-    if (until == 0) {
-        return end_of_guard(zone, now);
+    if (until != 0 && (now >= until || cannot_wait)) {
+        /* The current owner of the lock passes permits on when it unlocks. */
+        if (!adm_zone_lock_for(segment, handle.idx, 0, &rv)) {
+            return rv == ADM_ZONE_BUSY ? now + ADM_LOCK_BRIEF_USEC : 0;
+        }
+        adm_zone_unlock(segment, zone, now);
+        until = atomic_load(&zone->lease_until);
+        if (until != 0 && until <= now) {
+            return now + ADM_LEASE_USEC; /* no other ticket can run: retry */
+        }
     }
-    if (now < until && !cannot_wait) {
-        return until;
-    }
-    /* The current owner of the lock passes permits on when it unlocks. */
-    zone = adm_zone_lock_for(segment, handle.idx, 0, &rv);
-    if (!zone) {
-        return rv == ADM_ZONE_BUSY ? now + ADM_LOCK_BRIEF_USEC : 0;
-    }
-    adm_zone_unlock(segment, zone, now);
-    until = atomic_load(&zone->lease_until);
-    if (until == 0) {
-        return end_of_guard(zone, now);
-    }
-    /* A lease that is still expired means that no other ticket can run:
-     * retry. */
-    return until <= now ? now + ADM_LEASE_USEC : until;
+    return until != 0 ? until : end_of_guard(zone, now);
 }

@@ -1,11 +1,8 @@
 /* adm_limit.c - a zone's limit, which has several sources.
  * Called by adm_zone and adm_ticket, and by the parent to configure.
  */
-#include "adm_clock.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "law_wait.h"
-#include "adm_number.h"
 
 void adm_limit_set(adm_zone_rec_t *zone, enum adm_limit_source_t source,
                    uint32_t limit)
@@ -25,7 +22,7 @@ void adm_limit_begin_share(adm_zone_rec_t *zone)
     /* A share of 0, until the agent has reached the engine. */
     atomic_store(&zone->share_bound, UINT32_MAX);
     atomic_store(&zone->share_had_lease, 0);
-    atomic_store(&zone->share_until, adm_clock_of_leases() + FIRST_LEASE_USEC);
+    atomic_store(&zone->share_until, adm_clock_since_boot() + FIRST_LEASE_USEC);
     adm_limit_set(zone, ADM_LIMIT_SHARE, 0);
 }
 
@@ -119,7 +116,7 @@ void adm_limit_fall_back(adm_zone_rec_t *zone, adm_usec_t now)
 
 bool adm_limit_has_lease(const adm_zone_rec_t *zone)
 {
-    return adm_clock_of_leases() < atomic_load(&zone->share_until);
+    return adm_clock_since_boot() < atomic_load(&zone->share_until);
 }
 
 /* The lease is checked here, so that every process stops using an expired

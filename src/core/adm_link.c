@@ -1,31 +1,78 @@
-/* adm_link.c - doubly linked lists of tickets.
- * Called by adm_queue and adm_grant, under the zone's lock.
+/* adm_link.c - doubly linked lists of tickets, or of their asks.
+ * Called by adm_queue, adm_grant and fair_flow, under the zone's lock.
  */
 #include "adm_link.h"
 
-bool adm_link_remove_locked(adm_segment_t *segment, uint32_t *head_idx,
-                            uint32_t *tail_idx, uint32_t ticket_idx)
+_Static_assert(sizeof(adm_ticket_rec_t) == ADM_CACHE_LINE
+                   && sizeof(adm_ask_rec_t) == ADM_CACHE_LINE,
+               "records with links are cache lines");
+
+/* Index of each link. */
+enum { PREV, NEXT };
+
+/* @return the links of a record; NULL if there is none. */
+static uint32_t *links_at(const adm_list_t *list, uint32_t idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *prev = adm_ticket_at(segment, ticket->prev_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, ticket->next_idx);
+    return idx - 1 < list->segment->sizes.tickets ? (
+               void *)((char *)list->links + (size_t)(idx - 1) * ADM_CACHE_LINE)
+                                                  : NULL;
+}
+
+void adm_link_insert_locked(const adm_list_t *list, uint32_t idx,
+                            uint32_t prev_idx)
+{
+    uint32_t *links = links_at(list, idx);
+    uint32_t *prev = links_at(list, prev_idx);
+    uint32_t *place = prev ? &prev[NEXT] : list->head_idx;
+    uint32_t *next = links_at(list, *place);
+
+    links[PREV] = prev_idx;
+    links[NEXT] = *place;
+    *place = idx;
+    if (next) {
+        next[PREV] = idx;
+    }
+    else if (list->tail_idx) {
+        *list->tail_idx = idx;
+    }
+}
+
+uint32_t adm_link_before_locked(const adm_list_t *list, uint64_t arrival)
+{
+    uint32_t left = list->segment->sizes.tickets; /* bounds a cyclic list */
+    uint32_t prev_idx = 0, idx = *list->head_idx;
+
+    for (; left && links_at(list, idx)
+           && adm_ticket_at(list->segment, idx)->arrival < arrival;
+         left--) {
+        prev_idx = idx;
+        idx = links_at(list, idx)[NEXT];
+    }
+    return prev_idx;
+}
+
+bool adm_link_remove_locked(const adm_list_t *list, uint32_t idx)
+{
+    uint32_t *links = links_at(list, idx);
+    uint32_t *prev = links_at(list, links[PREV]);
+    uint32_t *next = links_at(list, links[NEXT]);
 
     if (prev) {
-        prev->next_idx = ticket->next_idx;
+        prev[NEXT] = links[NEXT];
     }
-    else if (*head_idx == ticket_idx) {
-        *head_idx = ticket->next_idx;
+    else if (*list->head_idx == idx) {
+        *list->head_idx = links[NEXT];
     }
     else {
         return false;
     }
     if (next) {
-        next->prev_idx = ticket->prev_idx;
+        next[PREV] = links[PREV];
     }
-    else if (tail_idx) {
-        *tail_idx = ticket->prev_idx;
+    else if (list->tail_idx) {
+        *list->tail_idx = links[PREV];
     }
-    ticket->prev_idx = 0;
-    ticket->next_idx = 0;
+    links[PREV] = 0;
+    links[NEXT] = 0;
     return true;
 }

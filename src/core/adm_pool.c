@@ -11,11 +11,6 @@
 #include "adm_pool.h"
 #include "adm_queue.h"
 
-static uint32_t chunk_first_ticket(uint32_t chunk)
-{
-    return chunk * ADM_CHUNK_TICKETS + 1;
-}
-
 /* ---- unused tickets ------------------------------------------------------- */
 
 /* Raise chunks_used, where walks over the chunks end. Chunks are claimed
@@ -43,7 +38,7 @@ static bool claim_chunk_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
                                            &unowned, idx)) {
             ADM_FAULT(chunk_claimed);
             note_chunk_used(segment, chunk);
-            zone->fresh_idx = chunk_first_ticket(chunk);
+            zone->fresh_idx = chunk * ADM_CHUNK_TICKETS + 1;
             zone->fresh_end_idx = zone->fresh_idx + ADM_CHUNK_TICKETS;
             return true;
         }
@@ -117,27 +112,16 @@ static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
 }
 
-/* Count the ticket's permits in its flow. @return how many it holds. */
-static uint32_t recount_flow(adm_segment_t *segment, adm_zone_rec_t *zone,
-                             uint32_t idx)
-{
-    if (adm_flow_is_used(zone)) {
-        adm_flow_repair_ask_locked(segment, idx);
-        adm_flow_hold_locked(segment, zone, idx);
-    }
-    return adm_flow_cost(segment, zone, idx);
-}
-
 /* Put waiting tickets back into their flows, in order of arrival: the oldest
  * gets the first turn of its level. */
 static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
     uint32_t idx = adm_flow_is_used(zone) ? zone->head_idx : 0;
 
-    while (idx) {
+    for (; idx; idx = adm_ticket_at(segment, idx)->next_idx) {
         adm_flow_repair_ask_locked(segment, idx);
-        adm_flow_append_locked(segment, zone, idx);
-        idx = adm_ticket_at(segment, idx)->next_idx;
+        adm_flow_change_locked(segment, zone, idx, ADM_FLOW_OUT,
+                               ADM_FLOW_WAITS);
     }
 }
 
@@ -157,7 +141,12 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
             counts->busy_since = ticket->since_usec;
         }
-        counts->active += recount_flow(segment, zone, idx);
+        if (adm_flow_is_used(zone)) {
+            adm_flow_repair_ask_locked(segment, idx);
+            adm_flow_change_locked(segment, zone, idx, ADM_FLOW_OUT,
+                                   ADM_FLOW_HOLDS);
+        }
+        counts->active += adm_flow_cost(segment, zone, idx);
         counts->orphans += state == ADM_TICKET_ORPHANED;
         recount_permit(segment, zone, idx, state);
     }

@@ -15,15 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adm.h"
 #include "adm_proc.h"
-
-adm_usec_t adm_proc_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (adm_usec_t)now.tv_sec * ADM_USEC_PER_SEC + now.tv_nsec / 1000;
-}
 
 /* Read a file of /proc/PID. @return its length; -1 with errno. */
 static ssize_t read_proc(const char *root, pid_t pid, const char *name,
@@ -164,20 +157,6 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
     return fields ? is_another(fields, seen) : await_end(pid, 0) == END_REACHED;
 }
 
-bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
-                    uint64_t *rss)
-{
-    char stat[1024];
-    const char *fields = read_stat("", pid, stat, sizeof(stat));
-
-    if (!fields || is_another(fields, seen)) {
-        return false;
-    }
-    *processor = cpu_in(fields);
-    *rss = rss_in(fields);
-    return true;
-}
-
 /* Time that a program gets to exit after it has closed its outputs. Otherwise
  * its permit would be held until the whole response has been sent. */
 #define LAST_MOMENT_MSEC 5
@@ -188,7 +167,7 @@ static bool wait_for_end(pid_t pid)
     end_t end = await_end(pid, LAST_MOMENT_MSEC);
 
     for (int msec = 0; msec < LAST_MOMENT_MSEC && end == END_UNKNOWN; msec++) {
-        if (adm_proc_has_ended(pid, adm_proc_now())) {
+        if (adm_proc_has_ended(pid, adm_clock_since_boot())) {
             end = END_REACHED;
         }
         else {

@@ -14,23 +14,14 @@
 
 #include "adm_time.h"
 
-/** The time in microseconds, on the clock of process start times.
- *  Async-signal-safe. */
-adm_usec_t adm_proc_now(void);
-
 /** @return whether no process has this PID; a zombie still has it. One system
  *  call. */
 bool adm_proc_is_gone(pid_t pid);
 
-/** @return whether the process that existed at @a seen (adm_proc_now()) was
+/** @return whether the process that existed at @a seen (adm_clock_since_boot()) was
  *  reaped or is a zombie. If /proc hides it, any process with this PID counts
  *  as alive; without pidfd_open(), a zombie, too. */
 bool adm_proc_has_ended(pid_t pid, adm_usec_t seen);
-
-/** @return whether the system shows what the process that existed at @a seen
- *  uses: CPU time in microseconds, resident memory in bytes. */
-bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
-                    uint64_t *rss);
 
 /** As adm_proc_has_ended(), but waits a few milliseconds for the end. Does not
  *  reap a child of the caller. */

@@ -138,7 +138,7 @@ static bool note_program(const announcement_t *of)
         if (adm_program_pid(program) == ADM_PROGRAM_CLOSED) {
             return false;
         }
-        atomic_store(&of->rec->program_seen, adm_proc_now());
+        atomic_store(&of->rec->program_seen, adm_clock_since_boot());
         if (atomic_compare_exchange_weak(&of->rec->program, &program, ours)) {
             return true; /* P2_note */
         }
@@ -252,14 +252,9 @@ void adm_program_start_none(void)
 
 /* ---- announce ------------------------------------------------------------- */
 
-static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
-{
-    return adm_ticket_at(ticket->child->segment, ticket->idx);
-}
-
 bool adm_program_is_of(const adm_ticket_t *ticket)
 {
-    return rec_of(ticket)->arrival == ticket->arrival;
+    return adm_ticket_rec(ticket)->arrival == ticket->arrival;
 }
 
 /* Close the ticket to programs, if none is recorded. @return the recorded
@@ -303,7 +298,7 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
     if (!adm_program_is_of(ticket)) {
         return;
     }
-    rec = rec_of(ticket);
+    rec = adm_ticket_rec(ticket);
     programs = still_announced(rec);
     if (programs == 0) {
         atomic_store(&rec->program, adm_program_word(ticket->arrival, 0));
@@ -328,14 +323,14 @@ void adm_program_withdraw(void)
 bool adm_program_was_announced(const adm_ticket_t *ticket)
 {
     return adm_program_is_of(ticket)
-           && atomic_load(&rec_of(ticket)->programs) > 0;
+           && atomic_load(&adm_ticket_rec(ticket)->programs) > 0;
 }
 
 /* ---- check --------------------------------------------------------------- */
 
 bool adm_program_has_ended(const adm_ticket_t *ticket)
 {
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_ticket_rec_t *rec = adm_ticket_rec(ticket);
     unsigned programs = adm_program_is_of(ticket) ? atomic_load(&rec->programs)
                                                   : 0;
 
@@ -348,7 +343,7 @@ bool adm_program_has_ended(const adm_ticket_t *ticket)
 
 bool adm_program_outlives_request(const adm_ticket_t *ticket)
 {
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_ticket_rec_t *rec = adm_ticket_rec(ticket);
 
     /* httpd has ended the unseen programs that it could end. */
     return adm_program_was_announced(ticket)
@@ -362,13 +357,4 @@ bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival)
 
     return !(atomic_load(&rec->programs) & ADM_PROGRAMS_UNSEEN)
            && adm_proc_has_ended(pid, atomic_load(&rec->program_seen));
-}
-
-bool adm_program_final_usage(uint64_t program, uint64_t arrival,
-                             adm_proc_usage_t *usage)
-{
-    uint32_t pid = adm_program_pid(program);
-
-    return program >> 32 == (arrival & UINT32_MAX) && pid != ADM_PROGRAM_CLOSED
-           && adm_proc_final_usage((pid_t)pid, usage);
 }

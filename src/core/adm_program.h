@@ -1,13 +1,12 @@
 /* adm_program.h - whether a ticket's program lives.
  * Called by adm_reap, adm_ticket and adm_inherit.
  *
- * The module's functions are in adm/program.h.
+ * The module's functions are in adm/ticket.h.
  */
 #ifndef ADM_PROGRAM_H
 #define ADM_PROGRAM_H
 
 #include "adm_layout.h"
-#include "adm_proc.h"
 
 /** @return whether the ticket still has its record. Otherwise its permit has
  *  moved on (adm_inherit.c), and the record is free or another request's. The
@@ -22,10 +21,5 @@ bool adm_program_is_of(const adm_ticket_t *ticket);
  *                 changed
  */
 bool adm_program_is_over(adm_ticket_rec_t *rec, uint64_t arrival);
-
-/** @return whether the ticket's program is a child of the calling process and
- *  has ended; @a usage is what it used. At most one system call. */
-bool adm_program_final_usage(uint64_t program, uint64_t arrival,
-                             adm_proc_usage_t *usage);
 
 #endif

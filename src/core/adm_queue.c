@@ -1,60 +1,41 @@
 /* adm_queue.c - a zone's queue: its WAITING tickets, by arrival.
  * Called by adm_zone and adm_pool, under the zone's lock.
  */
-#include "adm_layout.h"
 #include "adm_link.h"
 #include "adm_queue.h"
+
+static adm_list_t queue_of(adm_segment_t *segment, adm_zone_rec_t *zone)
+{
+    return (adm_list_t){ .segment = segment,
+                         .links = &segment->ticket_recs->prev_idx,
+                         .head_idx = &zone->head_idx,
+                         .tail_idx = &zone->tail_idx };
+}
 
 void adm_queue_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *last = adm_ticket_at(segment, zone->tail_idx);
+    adm_list_t queue = queue_of(segment, zone);
 
-    ticket->prev_idx = zone->tail_idx;
-    ticket->next_idx = 0;
-    if (last) {
-        last->next_idx = ticket_idx;
-    }
-    else {
-        zone->head_idx = ticket_idx;
-    }
-    zone->tail_idx = ticket_idx;
+    adm_link_insert_locked(&queue, ticket_idx, zone->tail_idx);
 }
 
 void adm_queue_insert_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    adm_ticket_rec_t *next = adm_ticket_at(segment, zone->head_idx);
-    uint32_t left = segment->sizes.tickets; /* bounds a cyclic list */
+    adm_list_t queue = queue_of(segment, zone);
+    uint64_t arrival = adm_ticket_at(segment, ticket_idx)->arrival;
 
-    ticket->prev_idx = 0;
-    ticket->next_idx = zone->head_idx;
-    for (; next && next->arrival < ticket->arrival && left; left--) {
-        ticket->prev_idx = ticket->next_idx;
-        ticket->next_idx = next->next_idx;
-        next = adm_ticket_at(segment, next->next_idx);
-    }
-    if (ticket->prev_idx) {
-        adm_ticket_at(segment, ticket->prev_idx)->next_idx = ticket_idx;
-    }
-    else {
-        zone->head_idx = ticket_idx;
-    }
-    if (next) {
-        next->prev_idx = ticket_idx;
-    }
-    else {
-        zone->tail_idx = ticket_idx;
-    }
+    adm_link_insert_locked(&queue, ticket_idx,
+                           adm_link_before_locked(&queue, arrival));
 }
 
 void adm_queue_unlink_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                              uint32_t ticket_idx)
 {
-    adm_link_remove_locked(segment, &zone->head_idx, &zone->tail_idx,
-                           ticket_idx);
+    adm_list_t queue = queue_of(segment, zone);
+
+    adm_link_remove_locked(&queue, ticket_idx);
 }
 
 /* ---- rebuild ------------------------------------------------------------- */

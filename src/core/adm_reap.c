@@ -152,55 +152,22 @@ uint32_t adm_reap(adm_reap_round_t *round, const adm_child_t *self)
 
 /* ---- orphans ------------------------------------------------------------- */
 
-/* An orphaned ticket, remembered while its zone is not locked: to check its
- * program takes system calls. */
-typedef struct orphan_t {
-    uint32_t ticket_idx;
-    uint64_t arrival;
-    adm_usec_t until; /* end of its grace period */
-} orphan_t;
-
-static uint32_t collect_orphans(adm_reap_round_t *round, uint32_t zone_idx,
-                                uint32_t chunk,
-                                orphan_t orphans[ADM_CHUNK_TICKETS])
-{
-    adm_segment_t *segment = round->segment;
-    uint32_t first = chunk * ADM_CHUNK_TICKETS + 1;
-    uint32_t idx, count = 0;
-    adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
-
-    if (!zone) {
-        return 0;
-    }
-    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
-        adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
-
-        if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED) {
-            orphans[count++] = (orphan_t){ .ticket_idx = idx,
-                                           .arrival = ticket->arrival,
-                                           .until = ticket->held_until_usec };
-        }
-    }
-    adm_zone_unlock(segment, zone, round->now);
-    return count;
-}
-
 /* Free the permit, unless the ticket has ended in the meantime. */
 static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
-                       const orphan_t *orphan)
+                       uint32_t ticket_idx, uint64_t arrival)
 {
     adm_segment_t *segment = round->segment;
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, orphan->ticket_idx);
+    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_zone_rec_t *zone = lock_in_round(round, zone_idx);
 
     if (!zone) {
         return;
     }
     if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED
-        && ticket->arrival == orphan->arrival) {
+        && ticket->arrival == arrival) {
         unsigned programs = atomic_load(&ticket->programs);
 
-        adm_zone_end_ticket_locked(segment, zone, orphan->ticket_idx);
+        adm_zone_end_ticket_locked(segment, zone, ticket_idx);
         ADM_FAULT(orphan_freed);
         if (!(programs & ADM_PROGRAMS_ABANDONED)) {
             zone->figures.reclaimed++;
@@ -209,28 +176,36 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
+/* Checks without the zone's lock, because it makes system calls. A ticket that
+ * ends meanwhile is another one when the lock is held. */
+static void check_orphans(adm_reap_round_t *round, uint32_t zone_idx,
+                          uint32_t first_idx)
+{
+    uint32_t idx;
+
+    for (idx = first_idx; idx < first_idx + ADM_CHUNK_TICKETS; idx++) {
+        adm_ticket_rec_t *ticket = adm_ticket_at(round->segment, idx);
+        uint64_t arrival = ticket->arrival;
+
+        if (atomic_load(&ticket->state) == ADM_TICKET_ORPHANED
+            && (adm_program_is_over(ticket, arrival)
+                || round->now >= ticket->held_until_usec)) {
+            end_orphan(round, zone_idx, idx, arrival);
+        }
+    }
+}
+
 void adm_reap_orphans(adm_reap_round_t *round)
 {
     adm_segment_t *segment = round->segment;
-    orphan_t orphans[ADM_CHUNK_TICKETS];
-    uint32_t chunk, count, i;
+    uint32_t chunk;
 
     for (chunk = 0; chunk < adm_chunks_used(segment); chunk++) {
         uint32_t zone_idx = atomic_load(&segment->chunk_recs[chunk].zone_idx);
         const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
 
-        if (!zone || atomic_load(&zone->orphans) == 0) {
-            continue;
-        }
-        count = collect_orphans(round, zone_idx, chunk, orphans);
-        for (i = 0; i < count; i++) {
-            adm_ticket_rec_t *ticket = adm_ticket_at(segment,
-                                                     orphans[i].ticket_idx);
-
-            if (adm_program_is_over(ticket, orphans[i].arrival)
-                || round->now >= orphans[i].until) {
-                end_orphan(round, zone_idx, &orphans[i]);
-            }
+        if (zone && atomic_load(&zone->orphans)) {
+            check_orphans(round, zone_idx, chunk * ADM_CHUNK_TICKETS + 1);
         }
     }
 }

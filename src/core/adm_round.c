@@ -8,7 +8,6 @@
 #include "adm_child.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_lock.h"
 #include "adm_reap.h"
 #include "adm_segment.h"
 

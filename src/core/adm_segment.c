@@ -15,8 +15,6 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_lock.h"
-#include "adm_memory.h"
 #include "adm_segment.h"
 
 /* Number of loads for which a retired zone keeps its slot, so that old children
@@ -176,11 +174,6 @@ static void write_header(adm_segment_t *segment)
     adm_segment_random(segment->secret, sizeof(segment->secret));
 }
 
-static bool is_size(uint32_t size, uint32_t max)
-{
-    return size > 0 && size <= max;
-}
-
 static adm_segment_t *make_handle(const adm_sizes_t *sizes, uint32_t chunks,
                                   apr_pool_t *pool)
 {
@@ -195,12 +188,10 @@ static adm_segment_t *make_handle(const adm_sizes_t *sizes, uint32_t chunks,
     return segment;
 }
 
-static bool can_be_numbered(const adm_sizes_t *sizes, uint32_t chunks)
+/* 1 to @a max; of a size of 0 the subtraction wraps. */
+static bool is_size(uint32_t size, uint32_t max)
 {
-    return is_size(sizes->zones, ADM_MAX_ZONES)
-           && is_size(sizes->children, ADM_MAX_CHILDREN)
-           && is_size(chunks, ADM_MAX_CHUNKS)
-           && sizes->flow_tables <= ADM_MAX_FLOW_TABLES;
+    return size - 1 < max;
 }
 
 apr_status_t adm_segment_create(adm_segment_t **created,
@@ -211,7 +202,10 @@ apr_status_t adm_segment_create(adm_segment_t **created,
                       + (sizes->tickets % ADM_CHUNK_TICKETS != 0);
     apr_status_t rv;
 
-    if (!can_be_numbered(sizes, chunks)) {
+    if (!is_size(sizes->zones, ADM_MAX_ZONES)
+        || !is_size(sizes->children, ADM_MAX_CHILDREN)
+        || !is_size(chunks, ADM_MAX_CHUNKS)
+        || sizes->flow_tables > ADM_MAX_FLOW_TABLES) {
         return APR_EINVAL;
     }
     segment = make_handle(sizes, chunks, pool);
@@ -379,30 +373,9 @@ static apr_status_t find_place(adm_segment_t *segment, const char *name,
     }
     if (*entry) {
         rename_place(segment, *entry, name);
+        return APR_SUCCESS;
     }
-    else if (rv == APR_SUCCESS) {
-        rv = ADM_NO_ZONE;
-    }
-    return rv;
-}
-
-/* Find the zone's slot and configure everything except its limit. */
-static apr_status_t configure(adm_segment_t *segment, const char *name,
-                              uint32_t queue_length, adm_zone_name_t **entry,
-                              adm_zone_t *zone)
-{
-    adm_zone_rec_t *rec;
-    apr_status_t rv = find_place(segment, name, entry);
-
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    (*entry)->last_load = segment->load;
-    rec = &segment->zone_recs[(*entry)->place];
-    atomic_store(&rec->queue_length, queue_length);
-    zone->idx = (*entry)->place + 1;
-    zone->incarnation = (*entry)->incarnation;
-    return APR_SUCCESS;
+    return rv != APR_SUCCESS ? rv : ADM_NO_ZONE;
 }
 
 /* Record for the history the limit before this load, if it has changed. */
@@ -426,32 +399,49 @@ static void note_numbers(adm_zone_rec_t *rec, adm_zone_name_t *entry,
     }
 }
 
-apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
-                                   uint32_t limit, uint32_t queue_length,
-                                   adm_zone_t *zone)
+/* Configure a limit from @a min to @a max; of one that is not automatic they are
+ * the same. */
+static apr_status_t configure(adm_segment_t *segment, const char *name,
+                              bool is_auto, uint32_t min, uint32_t max,
+                              uint32_t queue_length, adm_zone_t *zone)
 {
     adm_zone_name_t *entry;
     adm_zone_rec_t *rec;
     uint32_t before;
-    apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
+    apr_status_t rv = find_place(segment, name, &entry);
 
-    if (rv == APR_SUCCESS) {
-        rec = &segment->zone_recs[entry->place];
-        before = adm_limit_effective(rec);
-        adm_limit_set(rec, ADM_LIMIT_CONFIGURED, limit);
-        if (entry->is_auto) {
-            adm_limit_set(rec, ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
-        }
-        note_numbers(rec, entry, limit, queue_length);
-        note_change(rec, before);
-        entry->is_auto = false;
+    if (rv != APR_SUCCESS) {
+        return rv;
     }
-    return rv;
+    entry->last_load = segment->load;
+    *zone = (adm_zone_t){ .idx = entry->place + 1,
+                          .incarnation = entry->incarnation };
+    rec = &segment->zone_recs[entry->place];
+    before = adm_limit_effective(rec);
+    atomic_store(&rec->queue_length, queue_length);
+    if (is_auto && !entry->is_auto) {
+        /* Set before the limit becomes automatic: the previous limit, within
+         * its bounds. */
+        adm_limit_set(rec, ADM_LIMIT_AUTO,
+                      adm_lesser(adm_greater(entry->limit, min), max));
+        adm_limit_cancel_term(rec);
+        atomic_fetch_add(&rec->measured_began, 1);
+    }
+    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
+    if (!is_auto && entry->is_auto) {
+        adm_limit_set(rec, ADM_LIMIT_AUTO, ADM_LIMIT_NONE);
+    }
+    entry->is_auto = is_auto;
+    note_numbers(rec, entry, max, queue_length);
+    note_change(rec, before);
+    return APR_SUCCESS;
 }
 
-static uint32_t between(uint32_t number, uint32_t low, uint32_t high)
+apr_status_t adm_segment_configure(adm_segment_t *segment, const char *name,
+                                   uint32_t limit, uint32_t queue_length,
+                                   adm_zone_t *zone)
 {
-    return number < low ? low : number > high ? high : number;
+    return configure(segment, name, false, limit, limit, queue_length, zone);
 }
 
 apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
@@ -459,28 +449,7 @@ apr_status_t adm_segment_configure_auto(adm_segment_t *segment,
                                         uint32_t max, uint32_t queue_length,
                                         adm_zone_t *zone)
 {
-    adm_zone_name_t *entry;
-    adm_zone_rec_t *rec;
-    uint32_t before;
-    apr_status_t rv = configure(segment, name, queue_length, &entry, zone);
-
-    if (rv != APR_SUCCESS) {
-        return rv;
-    }
-    rec = &segment->zone_recs[entry->place];
-    before = adm_limit_effective(rec);
-    if (!entry->is_auto) {
-        /* Set before the limit becomes automatic: the previous limit, within
-         * its bounds. */
-        adm_limit_set(rec, ADM_LIMIT_AUTO, between(entry->limit, min, max));
-        adm_limit_cancel_term(rec);
-        atomic_fetch_add(&rec->measured_began, 1);
-    }
-    adm_limit_set(rec, ADM_LIMIT_CONFIGURED, max);
-    note_numbers(rec, entry, max, queue_length);
-    note_change(rec, before);
-    entry->is_auto = true;
-    return APR_SUCCESS;
+    return configure(segment, name, true, min, max, queue_length, zone);
 }
 
 apr_status_t adm_segment_use_flows(adm_segment_t *segment, adm_zone_t zone,

@@ -16,21 +16,19 @@
 #include "adm_layout.h"
 #include "adm_limit.h"
 #include "adm_program.h"
-#include "adm_stuck.h"
-#include "adm_wait.h"
 #include "adm_worker.h"
 #include "adm_zone.h"
 
 /* ---- wait ----------------------------------------------------------------- */
 
-static adm_ticket_rec_t *rec_of(const adm_ticket_t *ticket)
+static adm_zone_rec_t *zone_of(const adm_ticket_t *ticket)
 {
-    return adm_ticket_at(ticket->child->segment, ticket->idx);
+    return adm_zone_at(ticket->child->segment, ticket->zone_idx);
 }
 
 bool adm_ticket_is_granted(const adm_ticket_t *ticket)
 {
-    unsigned state = atomic_load(&rec_of(ticket)->state);
+    unsigned state = atomic_load(&adm_ticket_rec(ticket)->state);
 
     return state == ADM_TICKET_GRANTED || state == ADM_TICKET_ACTIVE;
 }
@@ -64,7 +62,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
 {
     adm_child_t *child = ticket->child;
     adm_zone_t zone = { .idx = ticket->zone_idx };
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_ticket_rec_t *rec = adm_ticket_rec(ticket);
 
     adm_child_note_alive(child);
     if (atomic_load(&rec->state) == ADM_TICKET_WAITING) {
@@ -91,10 +89,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now)
 /* @return the length of the queue, including this ticket. */
 static unsigned queued_with(const adm_ticket_t *ticket)
 {
-    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
-                                             ticket->zone_idx);
-
-    return zone ? atomic_load_explicit(&zone->queued, memory_order_relaxed) : 0;
+    return atomic_load_explicit(&zone_of(ticket)->queued, memory_order_relaxed);
 }
 
 adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket)
@@ -111,9 +106,7 @@ adm_usec_t adm_ticket_slice(const adm_ticket_t *ticket)
 static adm_usec_t end_of_slice(const adm_ticket_t *ticket, adm_usec_t now,
                                adm_usec_t until)
 {
-    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
-                                             ticket->zone_idx);
-    adm_usec_t lease = zone ? atomic_load(&zone->lease_until) : 0;
+    adm_usec_t lease = atomic_load(&zone_of(ticket)->lease_until);
     adm_usec_t slice = now + adm_ticket_slice(ticket);
 
     if (lease > now && lease < slice && queued_with(ticket) <= FEW_WAITERS) {
@@ -134,10 +127,7 @@ static bool is_overwritten(const adm_ticket_rec_t *rec)
  * as recorded: a process was probably stopped while it held the lock. */
 static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    const adm_zone_rec_t *zone = adm_zone_at(ticket->child->segment,
-                                             ticket->zone_idx);
-
-    return adm_stuck_busy_for(zone, now) >= ADM_LOCK_LONG_USEC;
+    return adm_zone_stuck_for(zone_of(ticket), now) >= ADM_LOCK_LONG_USEC;
 }
 
 /* Whether the ticket waits for a share of a limit across servers that this
@@ -145,11 +135,8 @@ static bool seems_stuck(const adm_ticket_t *ticket, adm_usec_t now)
  * is over. */
 static bool is_cut_off(const adm_ticket_t *ticket)
 {
-    const adm_zone_rec_t *rec = adm_zone_at(ticket->child->segment,
-                                            ticket->zone_idx);
-
-    return rec && adm_limit_has_no_lease_yet(rec)
-           && atomic_load(&rec_of(ticket)->state) == ADM_TICKET_WAITING;
+    return adm_limit_has_no_lease_yet(zone_of(ticket))
+           && atomic_load(&adm_ticket_rec(ticket)->state) == ADM_TICKET_WAITING;
 }
 
 /* The same, confirmed by a brief attempt to lock. */
@@ -172,8 +159,9 @@ static bool check_stuck(adm_ticket_t *ticket, adm_usec_t now)
 
 bool adm_ticket_seems_over(const adm_ticket_t *ticket, adm_usec_t now)
 {
-    return adm_ticket_is_granted(ticket) || is_overwritten(rec_of(ticket))
-           || seems_stuck(ticket, now) || is_cut_off(ticket);
+    return adm_ticket_is_granted(ticket)
+           || is_overwritten(adm_ticket_rec(ticket)) || seems_stuck(ticket, now)
+           || is_cut_off(ticket);
 }
 
 adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
@@ -188,7 +176,7 @@ adm_outcome_t adm_ticket_outcome(adm_ticket_t *ticket, adm_usec_t deadline,
     if (adm_ticket_begin(ticket, now)) {
         return ADM_WAITED;
     }
-    if (is_overwritten(rec_of(ticket))) {
+    if (is_overwritten(adm_ticket_rec(ticket))) {
         ticket->fault = ADM_BAD_SEGMENT;
         return ADM_UNLIMITED;
     }
@@ -205,7 +193,7 @@ void adm_ticket_sleep(const adm_ticket_t *ticket, adm_usec_t until)
 {
     ADM_FAULT(wait_sleeping);
     /* W1_sleep */
-    adm_wait_sleep(&rec_of(ticket)->state, ADM_TICKET_WAITING,
+    adm_wait_sleep(&adm_ticket_rec(ticket)->state, ADM_TICKET_WAITING,
                    end_of_slice(ticket, adm_now(), until));
 }
 
@@ -223,15 +211,15 @@ static bool becomes_guard(const adm_child_t *child, adm_zone_rec_t *zone)
 void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot)
 {
     adm_child_t *child = ticket->child;
-    adm_zone_rec_t *zone = adm_zone_at(child->segment, ticket->zone_idx);
 
     adm_worker_give_back(ticket);
     ticket->is_parked = true;
     atomic_fetch_add(&child->rec->parked, 1);
-    atomic_store(&rec_of(ticket)->bell, slot + 1);
+    atomic_store(&adm_ticket_rec(ticket)->bell, slot + 1);
     /* A process that granted a permit, or searched for a guard, before it could
      * see the bell did not ring it: this one does. */
-    if (adm_ticket_is_granted(ticket) || becomes_guard(child, zone)) {
+    if (adm_ticket_is_granted(ticket)
+        || becomes_guard(child, zone_of(ticket))) {
         adm_doorbell_ring_slot(child->segment, child->idx, slot);
     }
 }
@@ -240,7 +228,7 @@ static void end_parking(adm_ticket_t *ticket)
 {
     if (ticket->is_parked) {
         ticket->is_parked = false;
-        atomic_store(&rec_of(ticket)->bell, 0);
+        atomic_store(&adm_ticket_rec(ticket)->bell, 0);
         atomic_fetch_sub(&ticket->child->rec->parked, 1);
     }
 }
@@ -267,7 +255,7 @@ static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
                                      apr_status_t *rv)
 {
     adm_segment_t *segment = ticket->child->segment;
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_ticket_rec_t *rec = adm_ticket_rec(ticket);
     adm_zone_rec_t *zone = adm_zone_lock(segment, ticket->zone_idx, rv);
 
     if (zone
@@ -297,7 +285,7 @@ static void end_own_ticket(adm_ticket_t *ticket, leave_t how)
  * @return false if the permit is seen to have moved. */
 static bool note_left(const adm_ticket_t *ticket, uint32_t how)
 {
-    adm_ticket_rec_t *rec = rec_of(ticket);
+    adm_ticket_rec_t *rec = adm_ticket_rec(ticket);
     uint32_t note = adm_bell_left(ticket->arrival, how);
     uint32_t bell;
 
@@ -312,21 +300,21 @@ static bool note_left(const adm_ticket_t *ticket, uint32_t how)
 }
 
 /* Leave without the zone's lock, which is out of reach: the next owner of the
- * lock ends the ticket. */
+ * lock ends the ticket. Nothing is left if the permit has moved. */
 static void leave_stuck(adm_ticket_t *ticket, uint32_t how, adm_usec_t now)
 {
     adm_segment_t *segment = ticket->child->segment;
-    adm_zone_rec_t *zone = adm_zone_at(segment, ticket->zone_idx);
+    adm_zone_rec_t *zone;
     apr_status_t rv;
 
     /* The ticket first: the next owner of the lock clears `has_left` before it
      * reads the notes. A child killed in between leaves a ticket to be
      * reaped. */
-    if (!zone || !rec_of(ticket) || !note_left(ticket, how)) {
+    if (!note_left(ticket, how)) {
         return;
     }
     ADM_FAULT(left_noted);
-    atomic_store(&zone->has_left, 1);
+    atomic_store(&zone_of(ticket)->has_left, 1);
     /* The current owner of the lock might have checked `has_left` already, and
      * may be the last one for long. */
     zone = adm_zone_lock_for(segment, ticket->zone_idx, 0, &rv);
@@ -351,7 +339,7 @@ adm_outcome_t adm_ticket_cancel(adm_ticket_t *ticket, adm_outcome_t outcome,
     zone = lock_own_zone(ticket, now, &rv);
     if ((zone || rv != APR_SUCCESS)
         && adm_outcome_action(outcome) != ADM_DROP_CONNECTION
-        && begin(rec_of(ticket), now)) {
+        && begin(adm_ticket_rec(ticket), now)) {
         if (zone) {
             adm_zone_unlock(ticket->child->segment, zone, now);
         }
@@ -409,12 +397,12 @@ adm_outcome_t adm_ticket_block(adm_ticket_t *ticket, adm_usec_t now)
  * call. */
 static void record_usage(const adm_ticket_t *ticket)
 {
-    const adm_ticket_rec_t *rec = rec_of(ticket);
-    uint64_t program = atomic_load(&rec->program);
+    uint64_t program = adm_program_known(adm_ticket_rec(ticket));
+    pid_t pid = (pid_t)adm_program_pid(program);
     adm_proc_usage_t usage;
 
-    if (atomic_load(&rec->programs) > 0
-        && adm_program_final_usage(program, ticket->arrival, &usage)) {
+    if (program == adm_program_word(ticket->arrival, (uint32_t)pid)
+        && adm_proc_final_usage(pid, &usage)) {
         adm_account_note(ticket->child->segment, ticket->idx, program, &usage);
     }
 }
@@ -435,19 +423,20 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
     segment = ticket->child->segment;
     end_parking(ticket);
     if (is_abandoned) {
-        atomic_fetch_or(&rec_of(ticket)->programs, ADM_PROGRAMS_ABANDONED);
+        atomic_fetch_or(&adm_ticket_rec(ticket)->programs,
+                        ADM_PROGRAMS_ABANDONED);
     }
     record_usage(ticket);
     zone = lock_own_zone(ticket, now, &rv);
     if (zone) {
-        bool is_granted = begin(rec_of(ticket), now);
+        bool is_granted = begin(adm_ticket_rec(ticket), now);
 
         if (is_granted) {
             if (zone->granted_idx) {
                 adm_hand_over_settle_ticket_locked(segment, zone, ticket->idx);
             }
             adm_figures_note_served(&zone->figures,
-                                    now - rec_of(ticket)->since_usec,
+                                    now - adm_ticket_rec(ticket)->since_usec,
                                     adm_flow_cost(segment, zone, ticket->idx));
         }
         else {

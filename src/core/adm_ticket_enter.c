@@ -2,7 +2,6 @@
  * Called by the module.
  */
 #include "adm_child.h"
-#include "adm_dry_run.h"
 #include "adm_expect.h"
 #include "adm_fault.h"
 #include "adm_figures.h"
@@ -117,9 +116,6 @@ static adm_outcome_t enter_locked(adm_child_t *child, adm_zone_rec_t *zone,
 
     atomic_store_explicit(&zone->queue_length, entry->queue_length,
                           memory_order_relaxed);
-    if (entry->target_usec) {
-        adm_expect_begin_locked(zone);
-    }
     if (!has_ticket(outcome)) {
         return decided_locked(zone, ticket, outcome, now);
     }

@@ -33,9 +33,6 @@ void adm_who_note(const adm_ticket_t *ticket, const adm_who_t *who)
 {
     adm_who_rec_t *rec = adm_who_at(ticket->child->segment, ticket->idx);
 
-    if (!rec) {
-        return;
-    }
     atomic_store(&rec->mark, 0);
     atomic_thread_fence(memory_order_release);
     rec->who = *who;
@@ -54,9 +51,8 @@ static void end_texts(adm_who_t *who)
 
 static bool copy_who(const adm_who_rec_t *rec, uint64_t arrival, adm_who_t *who)
 {
-    if (!rec
-        || atomic_load_explicit(&rec->mark, memory_order_acquire)
-               != mark_of(arrival)) {
+    if (atomic_load_explicit(&rec->mark, memory_order_acquire)
+        != mark_of(arrival)) {
         return false;
     }
     *who = rec->who;
@@ -84,7 +80,7 @@ static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
     }
     present->has_asked = true;
     memcpy(present->key, ask->name, ADM_KEY_NAME);
-    present->cost = ask->cost;
+    present->cost = present->runs ? ask->cost : adm_flow_need(ask, UINT32_MAX);
     present->priority = ask->priority < ADM_PRIORITIES
                             ? (adm_priority_t)ask->priority
                             : ADM_PRIORITY_NORMAL;
@@ -120,25 +116,12 @@ static bool copy_locked(const adm_segment_t *segment,
     return true;
 }
 
-/* Copy the tickets of one chunk. @return how many. */
-static uint32_t copy_chunk_locked(const adm_segment_t *segment,
-                                  const adm_zone_rec_t *zone, uint32_t first,
-                                  adm_usec_t now, adm_present_t *present)
-{
-    uint32_t n, count = 0;
-
-    for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
-        count += copy_locked(segment, zone, first + n, now, &present[count]);
-    }
-    return count;
-}
-
 apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
                           uint32_t *cursor, adm_present_t *present,
                           uint32_t *count)
 {
     adm_segment_t *segment = child->segment;
-    uint32_t end = adm_chunks_used(segment), first;
+    uint32_t end = adm_chunks_used(segment), first, n;
     apr_status_t rv;
 
     *count = 0;
@@ -149,7 +132,10 @@ apr_status_t adm_who_list(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
         if (!rec) {
             return rv;
         }
-        *count = copy_chunk_locked(segment, rec, first, now, present);
+        for (n = 0; n < ADM_CHUNK_TICKETS; n++) {
+            *count += copy_locked(segment, rec, first + n, now,
+                                  &present[*count]);
+        }
         adm_zone_unlock(segment, rec, now);
     }
     return APR_SUCCESS;
@@ -159,36 +145,28 @@ void adm_who_note_sent(const adm_ticket_t *ticket, uint32_t by)
 {
     adm_who_rec_t *rec = adm_who_at(ticket->child->segment, ticket->idx);
 
-    if (rec) {
-        atomic_store(&rec->sent, adm_sent_word(ticket->arrival, by));
-        ADM_FAULT(who_sent);
-    }
-}
-
-/* Whether a virtual host other than @a by has sent the ticket's request. */
-static bool was_sent(const adm_ticket_rec_t *ticket, uint64_t sent, uint32_t by)
-{
-    return sent >> 32 == (ticket->arrival & UINT32_MAX) && (uint32_t)sent != 0
-           && (uint32_t)sent != by;
+    atomic_store(&rec->sent, adm_sent_word(ticket->arrival, by));
+    ADM_FAULT(who_sent);
 }
 
 /* Count the permits of a chunk whose request was sent by another virtual host.
  * @return false if a permit is held by any other request. */
-static bool chunk_was_sent_locked(const adm_segment_t *segment, uint32_t chunk,
+static bool chunk_was_sent_locked(const adm_segment_t *segment, uint32_t first,
                                   uint32_t by, uint32_t *count)
 {
-    uint32_t idx = chunk * ADM_CHUNK_TICKETS + 1;
-    uint32_t end = idx + ADM_CHUNK_TICKETS;
+    uint32_t idx;
 
-    for (; idx < end; idx++) {
+    for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
         const adm_ticket_rec_t *ticket = adm_ticket_at(segment, idx);
         unsigned state = atomic_load(&ticket->state);
+        uint64_t sent = atomic_load(&adm_who_at(segment, idx)->sent);
+        uint32_t sender = (uint32_t)sent;
 
         if (state == ADM_TICKET_FREE || state == ADM_TICKET_WAITING) {
             continue;
         }
-        if (!was_sent(ticket, atomic_load(&adm_who_at(segment, idx)->sent),
-                      by)) {
+        if (sender == 0 || sender == by
+            || sent != adm_sent_word(ticket->arrival, sender)) {
             return false;
         }
         ++*count;
@@ -200,17 +178,13 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
                       adm_usec_t now)
 {
     adm_segment_t *segment = child->segment;
-    uint32_t used = atomic_load(&segment->header->chunks_used);
-    uint32_t chunk, count = 0;
+    uint32_t chunk = 0, first, count = 0, end = adm_chunks_used(segment);
     apr_status_t rv;
-    adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
-                                            ADM_LOCK_BRIEF_USEC, &rv);
-    bool all = rec && rec->applied_incarnation == zone.incarnation;
+    adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
+    bool all = rec != NULL;
 
-    for (chunk = 0; all && chunk < used && chunk < segment->chunks; chunk++) {
-        if (atomic_load(&segment->chunk_recs[chunk].zone_idx) == zone.idx) {
-            all = chunk_was_sent_locked(segment, chunk, by, &count);
-        }
+    while (all && (first = adm_chunk_next(segment, zone.idx, &chunk, end))) {
+        all = chunk_was_sent_locked(segment, first, by, &count);
     }
     if (rec) {
         adm_zone_unlock(segment, rec, now);
@@ -220,5 +194,12 @@ bool adm_who_all_sent(adm_child_t *child, adm_zone_t zone, uint32_t by,
 
 bool adm_who_usage(pid_t pid, adm_usec_t seen, adm_usage_t *usage)
 {
-    return adm_proc_usage(pid, seen, &usage->processor_usec, &usage->rss_bytes);
+    adm_proc_usage_t took;
+
+    if (!adm_proc_current_usage("", pid, seen, &took)) {
+        return false;
+    }
+    usage->processor_usec = (adm_usec_t)took.processor_usec;
+    usage->rss_bytes = took.size_kb * 1024;
+    return true;
 }

@@ -16,11 +16,41 @@
 #include "adm_history.h"
 #include "adm_layout.h"
 #include "adm_limit.h"
-#include "adm_lock.h"
 #include "adm_pool.h"
 #include "adm_queue.h"
-#include "adm_stuck.h"
 #include "adm_zone.h"
+
+/* ---- a lock that is out of reach: its owner was stopped -------------------- */
+
+/* No process waits for such a lock indefinitely. A request that wants a permit
+ * runs without one; a request that has a ticket leaves it to the next owner of
+ * the lock. */
+adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
+{
+    adm_usec_t since = atomic_load(&zone->stuck_since);
+
+    return since > 0 && since < now ? now - since : 0;
+}
+
+/* Lock a zone whose lock is held. Waits for at most @a patience microseconds; for
+ * much less if the lock has been out of reach for long. */
+static adm_lock_result_t acquire(adm_zone_rec_t *zone, adm_usec_t patience)
+{
+    adm_usec_t now = adm_now();
+    adm_usec_t left = ADM_LOCK_LONG_USEC - adm_zone_stuck_for(zone, now);
+    adm_lock_result_t result;
+    adm_usec_t never = 0;
+
+    if (left < ADM_LOCK_BRIEF_USEC) {
+        left = ADM_LOCK_BRIEF_USEC;
+    }
+    result = adm_lock_acquire(&zone->lock,
+                              now + (left < patience ? left : patience));
+    if (result == ADM_LOCK_BUSY && !adm_lock_is_held_here()) {
+        atomic_compare_exchange_strong(&zone->stuck_since, &never, now);
+    }
+    return result;
+}
 
 /* ---- the lock ------------------------------------------------------------- */
 
@@ -54,7 +84,7 @@ apply_setup_locked(adm_segment_t *segment, adm_zone_rec_t *zone, uint32_t setup)
 static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
                                    uint32_t ticket_idx, adm_usec_t now)
 {
-    adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
+    const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     uint32_t state, how;
 
     if (!ticket || !adm_ticket_was_left(ticket)) {
@@ -62,15 +92,13 @@ static void end_left_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     }
     state = atomic_load(&ticket->state);
     how = atomic_load(&ticket->bell) & ADM_BELL_HOW;
-    if (state != ADM_TICKET_WAITING && state != ADM_TICKET_GRANTED
-        && state != ADM_TICKET_ACTIVE) {
+    if (state == ADM_TICKET_FREE || state == ADM_TICKET_ORPHANED) {
         return;
     }
     if (state == ADM_TICKET_ACTIVE && how == ADM_LEFT_ABANDONED) {
         adm_zone_orphan_ticket_locked(segment, zone, ticket_idx, now);
-        return;
     }
-    if (how < ADM_OUTCOMES) {
+    else if (how < ADM_OUTCOMES) {
         adm_zone_cancel_ticket_locked(segment, zone, ticket_idx, how);
     }
     else {
@@ -115,7 +143,7 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     }
     result = adm_lock_try(&zone->lock);
     if (result == ADM_LOCK_BUSY && patience > 0) {
-        result = adm_stuck_acquire(zone, patience);
+        result = acquire(zone, patience);
     }
     switch (result) {
     case ADM_LOCKED:
@@ -174,12 +202,13 @@ static bool is_watched_locked(adm_zone_rec_t *zone)
              && active < atomic_load(&zone->share_bound))) {
         return false;
     }
-    atomic_store(&zone->watch, 0);
+    atomic_store(&zone->watch, 0); /* N2_watch_taken */
     return true;
 }
 
 void adm_zone_watch_locked(adm_zone_rec_t *zone, unsigned which, unsigned watch)
 {
+    /* N1_watch */
     atomic_store(&zone->watch, (atomic_load(&zone->watch) & ~which) | watch);
     ADM_FAULT(watch_set);
 }
@@ -203,7 +232,7 @@ void adm_zone_unlock(adm_segment_t *segment, adm_zone_rec_t *zone,
         adm_lock_release(&zone->lock);
         if (is_watched) {
             ADM_FAULT(watch_taken);
-            adm_agent_wake(segment);
+            adm_agent_wake(segment); /* N3_wake_agent */
         }
         if (wakes.count) {
             ADM_FAULT(grant_unlocked);
@@ -224,7 +253,6 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
 {
     adm_segment_t *segment = child->segment;
     uint32_t idx = adm_pool_take_locked(segment, zone);
-    bool has_flows = adm_flow_is_used(zone);
     adm_ticket_rec_t *rec = adm_ticket_at(segment, idx);
 
     if (!rec) {
@@ -240,7 +268,7 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->begun_usec, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
-    if (has_flows) {
+    if (adm_flow_is_used(zone)) {
         adm_flow_ask_locked(segment, entry, idx,
                             state == ADM_TICKET_ACTIVE
                                 ? adm_limit_effective(zone)
@@ -254,15 +282,13 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
         rec->prev_idx = 0; /* on no list */
         rec->next_idx = 0;
         adm_count_permit_locked(zone, now);
-        if (has_flows) {
-            adm_flow_hold_locked(segment, zone, idx);
-        }
+        adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_OUT,
+                               ADM_FLOW_HOLDS);
     }
     else {
         adm_queue_append_locked(segment, zone, idx);
-        if (has_flows) {
-            adm_flow_append_locked(segment, zone, idx);
-        }
+        adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_OUT,
+                               ADM_FLOW_WAITS);
         /* Sequentially consistent: if a round made for a raised limit does not
          * see this ticket, the unlock that follows here sees the raised
          * limit. */
@@ -325,9 +351,8 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         ADM_FAULT(cancel_stored);
         adm_queue_unlink_locked(segment, zone, ticket_idx);
         adm_count_locked(&zone->queued, -1);
-        if (adm_flow_is_used(zone)) {
-            adm_flow_leave_locked(segment, zone, ticket_idx);
-        }
+        adm_flow_follow_locked(segment, zone, ticket_idx, ADM_FLOW_WAITS,
+                               ADM_FLOW_OUT);
         break;
     case ADM_TICKET_ORPHANED:
         adm_count_locked(&zone->orphans, -1);
@@ -342,9 +367,8 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_grant_remove_locked(segment, zone, ticket_idx);
         }
         adm_count_locked(&zone->active, -1);
-        if (adm_flow_is_used(zone)) {
-            adm_flow_drop_locked(segment, zone, ticket_idx);
-        }
+        adm_flow_follow_locked(segment, zone, ticket_idx, ADM_FLOW_HOLDS,
+                               ADM_FLOW_OUT);
         ADM_FAULT(leave_unlinked);
         break;
     default:

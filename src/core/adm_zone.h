@@ -25,6 +25,10 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
 adm_zone_rec_t *adm_zone_open(adm_segment_t *segment, adm_zone_t handle,
                               adm_usec_t now, apr_status_t *rv);
 
+/** @return for how long the zone's lock has been out of reach, in microseconds,
+ *  as far as any process has tried it. */
+adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now);
+
 /** Unlock a zone, after handing over its free and unused permits; then wake the
  *  winners. Repeats this if there were many. The only way to unlock, so that no
  *  permit stays free while a ticket waits for it. */

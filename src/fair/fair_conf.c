@@ -199,14 +199,6 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
     if (error) {
         return error;
     }
-    if (strcasecmp(word, "auto") == 0) {
-        return apr_psprintf(cmd->pool,
-                            "AdmissionCost: '%s' is no longer supported; set a "
-                            "number of permits, or give the programs that need "
-                            "most memory their own AdmissionZone with "
-                            "MaxConcurrent auto",
-                            word);
-    }
     rule.value = admission_parse_number(word, 1, ADMISSION_LIMIT_MAX);
     if (rule.value < 0) {
         return apr_psprintf(cmd->pool,

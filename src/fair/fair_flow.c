@@ -7,6 +7,7 @@
 #include "fair_flow.h"
 #include "core/adm_layout.h"
 #include "core/adm_limit.h"
+#include "core/adm_link.h"
 #include "fair_ring.h"
 #include "core/adm_number.h"
 
@@ -34,8 +35,7 @@ static void copy_name(char to[ADM_KEY_NAME], const char *name)
     memcpy(to, name ? name : "", length);
 }
 
-/* What an entry asks for, without the fields of its ticket. */
-static adm_ask_rec_t ask_of(const adm_entry_t *entry)
+adm_ask_rec_t adm_flow_ask_of(const adm_entry_t *entry)
 {
     return (adm_ask_rec_t){
         .key = entry->key,
@@ -45,14 +45,22 @@ static adm_ask_rec_t ask_of(const adm_entry_t *entry)
     };
 }
 
+void adm_flow_set_cost_locked(adm_segment_t *segment, uint32_t ticket_idx,
+                              uint32_t limit)
+{
+    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
+
+    ask->cost = adm_to_16_bits(adm_flow_need(ask, limit));
+}
+
 void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
                          uint32_t ticket_idx, uint32_t limit)
 {
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
 
-    *ask = ask_of(entry);
+    *ask = adm_flow_ask_of(entry);
     ask->arrival = adm_ticket_at(segment, ticket_idx)->arrival;
-    ask->cost = adm_to_16_bits(adm_flow_need(ask, limit));
+    adm_flow_set_cost_locked(segment, ticket_idx, limit);
     copy_name(ask->name, entry->key_name);
     ADM_FAULT(ask_filled);
 }
@@ -81,28 +89,12 @@ adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
 static void count_waiting(adm_flow_table_rec_t *table, const adm_ask_rec_t *ask,
                           int sign)
 {
+    uint32_t most = most_of_key(ask);
     adm_waiting_rec_t *waiting =
-        &table->waiting[priority_of(ask)][adm_flow_size_of(ask->cost)];
+        &table->waiting[priority_of(ask)][adm_flow_size_of(most)];
 
     waiting->tickets += (uint32_t)sign;
-    waiting->cost += (uint32_t)(sign * ask->cost);
-}
-
-void adm_flow_settle_cost_locked(adm_segment_t *segment,
-                                 const adm_zone_rec_t *zone,
-                                 uint32_t ticket_idx, uint32_t limit)
-{
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
-    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    uint16_t cost = adm_to_16_bits(adm_flow_need(ask, limit));
-
-    if (table) {
-        count_waiting(table, ask, -1);
-    }
-    ask->cost = cost;
-    if (table) {
-        count_waiting(table, ask, 1);
-    }
+    waiting->cost += (uint32_t)sign * most;
 }
 
 void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
@@ -143,8 +135,14 @@ static uint32_t find_flow(const adm_flow_table_rec_t *table, uint64_t key)
     return first + unused + 1;
 }
 
+const adm_flow_rec_t *adm_flow_of_key(const adm_flow_table_rec_t *table,
+                                      uint64_t key)
+{
+    return &table->flows[find_flow(table, key) - 1];
+}
+
 /* Assign a flow to a ticket. */
-static uint32_t join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
+static void join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
 {
     uint32_t idx = find_flow(table, ask->key);
     adm_flow_rec_t *flow = adm_ring_flow(table, idx);
@@ -155,7 +153,6 @@ static uint32_t join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
         memcpy(table->names[idx - 1], ask->name, ADM_KEY_NAME);
     }
     ask->flow_idx = (uint16_t)idx;
-    return idx;
 }
 
 bool adm_flow_is_below_max(const adm_segment_t *segment,
@@ -168,89 +165,31 @@ bool adm_flow_is_below_max(const adm_segment_t *segment,
     return ask && (ask->max == 0 || held + most_of_key(ask) <= ask->max);
 }
 
-static bool may_be_next(const adm_segment_t *segment,
-                        const adm_flow_rec_t *flow, unsigned priority)
+/* Put a flow into the ring for the number of permits that it holds, if it may
+ * be next; otherwise into none. @a moves: also if it is in a ring. */
+static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
+                        uint32_t flow_idx, unsigned priority, unsigned kind,
+                        enum adm_ring_end_t end, bool moves)
 {
-    return flow->queues[priority].head_idx
-           && adm_flow_is_below_max(segment, flow, priority, flow->held);
+    const adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
+
+    if (!adm_flow_is_below_max(segment, flow, priority, flow->held)) {
+        adm_ring_take(table, flow_idx, priority);
+    }
+    else if (moves || !flow->rings[priority]) {
+        adm_ring_put(table, flow_idx, priority, kind, end);
+    }
 }
 
 /* Move a flow to the rings for the number of permits that it holds now. */
 static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
                       uint32_t flow_idx, enum adm_ring_end_t end)
 {
-    const adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        if (may_be_next(segment, flow, priority)) {
-            adm_ring_put(table, flow_idx, priority, ADM_RING_OTHERS, end);
-        }
-        else {
-            adm_ring_take(table, flow_idx, priority);
-        }
-    }
-}
-
-/* Update the ring after a change of the flow's first ticket. */
-static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
-                        uint32_t flow_idx, unsigned priority)
-{
-    const adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
-    bool is_next = may_be_next(segment, flow, priority);
-
-    if (!is_next) {
-        adm_ring_take(table, flow_idx, priority);
-    }
-    else if (!flow->rings[priority]) {
-        adm_ring_put(table, flow_idx, priority, ADM_RING_OTHERS, ADM_RING_LAST);
-    }
-}
-
-/* ---- the queue of a flow --------------------------------------------------- */
-
-/* Insert a ticket after @a prev_idx; 0: as the first one. */
-static void link_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
-                     uint32_t ticket_idx, uint32_t prev_idx)
-{
-    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    adm_ask_rec_t *prev = adm_ask_at(segment, prev_idx);
-    adm_ask_rec_t *next;
-
-    ask->prev_idx = prev_idx;
-    ask->next_idx = prev ? prev->next_idx : queue->head_idx;
-    if (prev) {
-        prev->next_idx = ticket_idx;
-    }
-    else {
-        queue->head_idx = ticket_idx;
-    }
-    next = adm_ask_at(segment, ask->next_idx);
-    if (next) {
-        next->prev_idx = ticket_idx;
-    }
-    else {
-        queue->tail_idx = ticket_idx;
-    }
-}
-
-static void unlink_ask(adm_segment_t *segment, adm_flow_queue_rec_t *queue,
-                       const adm_ask_rec_t *ask)
-{
-    adm_ask_rec_t *prev = adm_ask_at(segment, ask->prev_idx);
-    adm_ask_rec_t *next = adm_ask_at(segment, ask->next_idx);
-
-    if (prev) {
-        prev->next_idx = ask->next_idx;
-    }
-    else {
-        queue->head_idx = ask->next_idx;
-    }
-    if (next) {
-        next->prev_idx = ask->prev_idx;
-    }
-    else {
-        queue->tail_idx = ask->prev_idx;
+        update_ring(segment, table, flow_idx, priority, ADM_RING_OTHERS, end,
+                    true);
     }
 }
 
@@ -260,9 +199,7 @@ static void count_cost(adm_zone_rec_t *zone, adm_flow_table_rec_t *table,
                        adm_flow_rec_t *flow, const adm_ask_rec_t *ask, int sign)
 {
     table->holding += (uint32_t)sign;
-    if (ask->cost > 1) {
-        adm_count_locked(&zone->active, sign * (ask->cost - 1));
-    }
+    adm_count_locked(&zone->active, sign * (ask->cost - 1));
     flow->held += (uint32_t)(sign * ask->cost);
 }
 
@@ -276,145 +213,56 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
-/* Ask for all permits again: when the caches are rebuilt, the ticket might have had a
- * grant that was passed on, which lowered the cost. */
-static void restore_cost(adm_ask_rec_t *ask)
-{
-    ask->cost = adm_to_16_bits(adm_flow_need(ask, UINT32_MAX));
-}
-
-void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            uint32_t ticket_idx)
+void adm_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                            uint32_t ticket_idx, enum adm_flow_part_t from,
+                            enum adm_flow_part_t to)
 {
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
     unsigned priority = priority_of(ask);
-    uint32_t idx = table ? join_flow(table, ask) : 0;
-    adm_flow_rec_t *flow = table ? adm_ring_flow(table, idx) : NULL;
+    adm_flow_rec_t *flow;
+    adm_list_t asks = { .segment = segment,
+                        .links = &segment->ask_recs->prev_idx };
     bool is_unseen;
 
+    if (table && from == ADM_FLOW_OUT) {
+        join_flow(table, ask);
+    }
+    flow = table ? adm_ring_flow(table, ask->flow_idx) : NULL;
     if (!flow) {
-        return;
+        return; /* corrupt memory */
     }
     is_unseen = flow->held == 0 && flow->waiting == 0;
-    restore_cost(ask);
-    count_waiter(table, flow, ask, 1);
-    link_ask(segment, &flow->queues[priority], ticket_idx,
-             flow->queues[priority].tail_idx);
-    ADM_FAULT(flow_linked);
-    if (flow->queues[priority].head_idx == ticket_idx
-        && may_be_next(segment, flow, priority)) {
-        adm_ring_put(table, idx, priority,
-                     is_unseen ? ADM_RING_UNSEEN : ADM_RING_OTHERS,
-                     ADM_RING_LAST);
-    }
-}
-
-/* @return the last waiting ticket that came before this one. */
-static uint32_t find_position(adm_segment_t *segment,
-                              const adm_flow_queue_rec_t *queue,
-                              const adm_ask_rec_t *ask)
-{
-    uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
-                                             * is cyclic */
-    uint32_t prev_idx = 0, idx;
-
-    for (idx = queue->head_idx; left; left--) {
-        const adm_ask_rec_t *next = adm_ask_at(segment, idx);
-
-        if (!next || next->arrival > ask->arrival) {
-            break;
-        }
-        prev_idx = idx;
-        idx = next->next_idx;
-    }
-    return prev_idx;
-}
-
-/* @return the flow of a ticket that counts; NULL if the memory is corrupt. */
-static adm_flow_rec_t *flow_of(const adm_segment_t *segment,
-                               const adm_zone_rec_t *zone, uint32_t ticket_idx)
-{
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
-    const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-
-    return table ? adm_ring_flow(table, ask->flow_idx) : NULL;
-}
-
-void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            uint32_t ticket_idx)
-{
-    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
-    adm_flow_queue_rec_t *queue;
-
-    if (flow) {
-        queue = &flow->queues[priority_of(ask)];
-        count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
-        restore_cost(ask);
-        count_waiter(adm_flow_table(segment, zone), flow, ask, 1);
-        link_ask(segment, queue, ticket_idx,
-                 find_position(segment, queue, ask));
-        /* The flow gets its position back, too. */
-        move_flow(segment, adm_flow_table(segment, zone), ask->flow_idx,
-                  ADM_RING_FIRST);
-    }
-}
-
-void adm_flow_leave_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx)
-{
-    const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
-
-    if (flow) {
-        unlink_ask(segment, &flow->queues[priority_of(ask)], ask);
-        count_waiter(adm_flow_table(segment, zone), flow, ask, -1);
-        update_ring(segment, adm_flow_table(segment, zone), ask->flow_idx,
-                    priority_of(ask));
-    }
-}
-
-void adm_flow_grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx)
-{
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
-    const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
-
-    if (flow) {
-        unlink_ask(segment, &flow->queues[priority_of(ask)], ask);
+    asks.head_idx = &flow->queues[priority].head_idx;
+    asks.tail_idx = &flow->queues[priority].tail_idx;
+    if (from == ADM_FLOW_WAITS) {
+        adm_link_remove_locked(&asks, ticket_idx);
         count_waiter(table, flow, ask, -1);
-        adm_ring_note_turn(table, flow->rings[priority_of(ask)] - 1U);
-        count_cost(zone, table, flow, ask, 1);
-        move_flow(segment, table, ask->flow_idx, ADM_RING_LAST);
     }
-}
-
-void adm_flow_hold_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx)
-{
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
-    adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-
-    if (table) {
-        uint32_t idx = join_flow(table, ask);
-
-        count_cost(zone, table, adm_ring_flow(table, idx), ask, 1);
-        move_flow(segment, table, idx, ADM_RING_LAST);
+    if (from == ADM_FLOW_WAITS && to == ADM_FLOW_HOLDS) {
+        adm_ring_note_turn(table, flow->rings[priority] - 1U);
     }
-}
-
-void adm_flow_drop_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx)
-{
-    const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    adm_flow_rec_t *flow = flow_of(segment, zone, ticket_idx);
-
-    if (flow) {
-        count_cost(zone, adm_flow_table(segment, zone), flow, ask, -1);
-        move_flow(segment, adm_flow_table(segment, zone), ask->flow_idx,
-                  ADM_RING_LAST);
+    if (from == ADM_FLOW_HOLDS || to == ADM_FLOW_HOLDS) {
+        count_cost(zone, table, flow, ask, to == ADM_FLOW_HOLDS ? 1 : -1);
+    }
+    if (to == ADM_FLOW_WAITS) {
+        count_waiter(table, flow, ask, 1);
+        adm_link_insert_locked(&asks, ticket_idx,
+                               from == ADM_FLOW_OUT
+                                   ? *asks.tail_idx
+                                   : adm_link_before_locked(&asks,
+                                                            ask->arrival));
+        ADM_FAULT(flow_linked);
+    }
+    if (from == ADM_FLOW_HOLDS || to == ADM_FLOW_HOLDS) {
+        /* A flow whose permits were passed on gets its position back. */
+        move_flow(segment, table, ask->flow_idx,
+                  to == ADM_FLOW_WAITS ? ADM_RING_FIRST : ADM_RING_LAST);
+    }
+    else {
+        update_ring(segment, table, ask->flow_idx, priority,
+                    is_unseen ? ADM_RING_UNSEEN : ADM_RING_OTHERS,
+                    ADM_RING_LAST, false);
     }
 }
 
@@ -431,21 +279,12 @@ void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 
 /* ---- entering ------------------------------------------------------------- */
 
-bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
-                              const adm_entry_t *entry)
+bool adm_flow_fits(const adm_zone_rec_t *zone, const adm_ask_rec_t *ask)
 {
-    const adm_ask_rec_t asked = ask_of(entry);
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
 
-    return active < limit && adm_flow_need(&asked, limit) <= limit - active;
-}
-
-static bool is_within_max(const adm_flow_rec_t *flow, const adm_entry_t *entry)
-{
-    const adm_ask_rec_t asked = ask_of(entry);
-
-    return asked.max == 0 || flow->held + most_of_key(&asked) <= asked.max;
+    return active < limit && adm_flow_need(ask, limit) <= limit - active;
 }
 
 adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
@@ -455,16 +294,17 @@ adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
     adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     uint32_t length = adm_limit_queue_length(zone, entry->queue_length);
+    const adm_ask_rec_t ask = adm_flow_ask_of(entry);
     const adm_flow_rec_t *flow;
     bool is_free;
 
     if (!table) {
         return ADM_FULL; /* corrupt memory */
     }
-    flow = &table->flows[find_flow(table, entry->key) - 1];
-    is_free = !adm_ring_is_any_next(table)
-              && adm_flow_has_permits_for(zone, entry);
-    if (is_free && flow->waiting == 0 && is_within_max(flow, entry)) {
+    flow = adm_flow_of_key(table, entry->key);
+    is_free = !adm_ring_is_any_next(table) && adm_flow_fits(zone, &ask);
+    if (is_free && flow->waiting == 0
+        && (ask.max == 0 || flow->held + most_of_key(&ask) <= ask.max)) {
         return ADM_ADMITTED;
     }
     if (queued < length) {
@@ -474,14 +314,9 @@ adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
     return is_free ? ADM_SHARE : ADM_FULL;
 }
 
-uint32_t adm_flow_waiting(const adm_flow_table_rec_t *table, uint64_t key)
-{
-    return table->flows[find_flow(table, key) - 1].waiting;
-}
-
 uint64_t adm_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key)
 {
-    const adm_flow_rec_t *flow = &table->flows[find_flow(table, key) - 1];
+    const adm_flow_rec_t *flow = adm_flow_of_key(table, key);
     uint64_t flows = (uint64_t)table->waiting_flows + (flow->waiting == 0);
 
     return ((uint64_t)flow->waiting + 1) * flows - 1;

@@ -25,7 +25,7 @@ static inline adm_flow_table_rec_t *adm_flow_table(const adm_segment_t *segment,
     return adm_flow_table_at(segment, zone->applied_table_idx);
 }
 
-/** @return how many permits a ticket holds or waits for. */
+/** @return how many permits a ticket holds. */
 static inline uint32_t adm_flow_cost(const adm_segment_t *segment,
                                      const adm_zone_rec_t *zone,
                                      uint32_t ticket_idx)
@@ -49,33 +49,31 @@ adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
                                      const adm_zone_rec_t *zone,
                                      const adm_entry_t *entry);
 
-/* Each of the following is called after the ticket's state is stored. The
- * permits beyond the first one are added to the zone's `active`, or
- * subtracted. */
+/** What a ticket does to the flow of its key. */
+enum adm_flow_part_t {
+    ADM_FLOW_OUT, /* nothing: it has not entered, or has left */
+    ADM_FLOW_WAITS,
+    ADM_FLOW_HOLDS /* permits */
+};
 
-/** The ticket waits. */
-void adm_flow_append_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            uint32_t ticket_idx);
+/** Follow a ticket's state, after it is stored. A ticket that held permits and
+ *  waits again gets its old position. The permits beyond the first one are
+ *  added to the zone's `active`, or subtracted. */
+void adm_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                            uint32_t ticket_idx, enum adm_flow_part_t from,
+                            enum adm_flow_part_t to);
 
-/** The ticket's permits were passed on: it waits again, at its old position. */
-void adm_flow_return_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            uint32_t ticket_idx);
-
-/** The ticket has stopped waiting, without permits. */
-void adm_flow_leave_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx);
-
-/** The waiting ticket was granted its permits. */
-void adm_flow_grant_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                           uint32_t ticket_idx);
-
-/** The ticket was given its permits without waiting. */
-void adm_flow_hold_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx);
-
-/** The ticket has released its permits. */
-void adm_flow_drop_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                          uint32_t ticket_idx);
+/** The same for any zone. */
+static inline void adm_flow_follow_locked(adm_segment_t *segment,
+                                          adm_zone_rec_t *zone,
+                                          uint32_t ticket_idx,
+                                          enum adm_flow_part_t from,
+                                          enum adm_flow_part_t to)
+{
+    if (adm_flow_is_used(zone)) {
+        adm_flow_change_locked(segment, zone, ticket_idx, from, to);
+    }
+}
 
 /** @return whether the key's maximum allows what the flow's first waiter of
  *  @a priority asks for, in addition to @a held permits. */
@@ -91,9 +89,8 @@ adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
 
 /** Set the cost that a ticket takes when it is granted, before its state is
  *  stored. @param limit  see adm_flow_need() */
-void adm_flow_settle_cost_locked(adm_segment_t *segment,
-                                 const adm_zone_rec_t *zone,
-                                 uint32_t ticket_idx, uint32_t limit);
+void adm_flow_set_cost_locked(adm_segment_t *segment, uint32_t ticket_idx,
+                              uint32_t limit);
 
 /** @return the permits that a request takes if @a limit permits exist: as many
  *  as it asked for, bounded by its key's maximum and the limit, at least 1. */
@@ -106,20 +103,22 @@ void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone);
  *  or corrupt, by one permit without a key. */
 void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx);
 
-/** @return whether the permits that a request asks for are free. Valid for any
- *  zone: without flows, a request asks for one permit. */
-bool adm_flow_has_permits_for(const adm_zone_rec_t *zone,
-                              const adm_entry_t *entry);
+/** @return what an entry asks for, without the fields of its ticket. */
+adm_ask_rec_t adm_flow_ask_of(const adm_entry_t *entry);
+
+/** @return whether the permits that a request asks for are free. */
+bool adm_flow_fits(const adm_zone_rec_t *zone, const adm_ask_rec_t *ask);
 
 /** @return the size class of a cost: the exponent of the next lower power of
  *  2. */
-static inline unsigned adm_flow_size_of(uint16_t cost)
+static inline unsigned adm_flow_size_of(uint32_t cost)
 {
     return 31U - (unsigned)__builtin_clz(cost | 1U);
 }
 
-/** @return the number of waiting requests of a key. Zone lock. */
-uint32_t adm_flow_waiting(const adm_flow_table_rec_t *table, uint64_t key);
+/** @return the flow that a key has, or would get; never NULL. */
+const adm_flow_rec_t *adm_flow_of_key(const adm_flow_table_rec_t *table,
+                                      uint64_t key);
 
 /** @return how many requests are served before a request with this key, if all
  *  keys take turns. */

@@ -18,8 +18,8 @@
 
 /* What a request asks for, next to the ticket of the same number. Filled under
  * the zone lock, before the ticket's state is stored; read-only until the
- * ticket is FREE, except for the caches and for `cost`, which a grant might
- * lower. Never read in a zone without a flow table. */
+ * ticket is FREE, except for the caches and for `cost`, which a grant sets.
+ * Never read in a zone without a flow table. */
 typedef struct adm_ask_rec_t {
     uint64_t arrival;  /* of its ticket; otherwise: of an earlier one */
     uint64_t key;      /* hash; 0: none */
@@ -27,8 +27,8 @@ typedef struct adm_ask_rec_t {
     uint32_t next_idx; /* cache */
     uint16_t flow_idx; /* cache: 1..ADM_FLOWS */
     uint16_t asked;    /* permits requested */
-    /* Permits taken: fewer than `asked` if the limit is lower, as long as the
-     * ticket holds them. */
+    /* Permits that the ticket holds: fewer than `asked` if the limit was lower
+     * when it got them. No meaning while it waits. */
     uint16_t cost;
     uint16_t max;            /* permits that the key may hold; 0: no maximum */
     uint8_t priority;        /* adm_priority_t */
@@ -71,7 +71,7 @@ typedef struct adm_ring_rec_t {
  * many permits they would take of any limit. */
 typedef struct adm_waiting_rec_t {
     uint32_t tickets;
-    uint32_t cost; /* permits requested */
+    uint32_t cost; /* permits that they need */
 } adm_waiting_rec_t;
 
 /* All flows of one zone. Cache, under the lock of the zone that owns it. */

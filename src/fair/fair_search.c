@@ -9,45 +9,10 @@
 #include "fair_ring.h"
 #include "fair_search.h"
 
-typedef struct search_t {
-    const adm_segment_t *segment;
-    adm_flow_table_rec_t *table;
-    uint32_t left; /* bound of visited tickets and flows: ends a search in a
-                    * cyclic list */
-    uint32_t idle_idx;
-    uint32_t full_idx; /* first ticket of each kind; 0: none */
-    uint32_t first_idx;
-    bool is_broken;
-} search_t;
-
-/* Check one ticket. @return whether the search is over. */
-static bool check_ticket(search_t *search, uint32_t ticket_idx)
-{
-    const adm_ticket_rec_t *ticket = adm_ticket_at(search->segment, ticket_idx);
-    enum adm_room_t room;
-
-    if (!ticket || !search->left--
-        || atomic_load(&ticket->state) != ADM_TICKET_WAITING) {
-        search->is_broken = true;
-        return true;
-    }
-    room = adm_grant_room_for(search->segment, ticket);
-    if (!search->first_idx) {
-        search->first_idx = ticket_idx;
-    }
-    if (room == ADM_ROOM_FULL && !search->full_idx) {
-        search->full_idx = ticket_idx;
-    }
-    if (room == ADM_ROOM_IDLE) {
-        search->idle_idx = ticket_idx;
-    }
-    return room == ADM_ROOM_IDLE;
-}
-
 /* The search_ functions check the tickets of a flow, ring, level or priority in
  * the order of turns. They return whether the search is over: a ticket can run,
  * or a list is corrupt. */
-static bool search_flow(search_t *search, const adm_flow_rec_t *flow,
+static bool search_flow(adm_search_t *search, const adm_flow_rec_t *flow,
                         unsigned priority)
 {
     uint32_t idx = flow->queues[priority].head_idx;
@@ -57,7 +22,7 @@ static bool search_flow(search_t *search, const adm_flow_rec_t *flow,
         return true;
     }
     while (idx) {
-        if (check_ticket(search, idx)) {
+        if (adm_grant_check(search, idx)) {
             return true;
         }
         idx = adm_ask_at(search->segment, idx)->next_idx;
@@ -65,14 +30,14 @@ static bool search_flow(search_t *search, const adm_flow_rec_t *flow,
     return false;
 }
 
-static bool search_ring(search_t *search, unsigned priority, unsigned kind,
-                        unsigned level)
+static bool search_ring(adm_search_t *search, adm_flow_table_rec_t *table,
+                        unsigned priority, unsigned kind, unsigned level)
 {
     unsigned number = adm_ring_number(priority, kind, level);
-    uint32_t idx = search->table->rings[number].first_idx;
+    uint32_t idx = table->rings[number].first_idx;
 
     while (idx) {
-        const adm_flow_rec_t *flow = adm_ring_flow(search->table, idx);
+        const adm_flow_rec_t *flow = adm_ring_flow(table, idx);
 
         if (!flow || flow->rings[priority] != number + 1) {
             search->is_broken = true;
@@ -86,70 +51,54 @@ static bool search_ring(search_t *search, unsigned priority, unsigned kind,
     return false;
 }
 
-static bool search_level(search_t *search, unsigned priority, unsigned level)
+static bool search_level(adm_search_t *search, adm_flow_table_rec_t *table,
+                         unsigned priority, unsigned level)
 {
-    const adm_flow_table_rec_t *table = search->table;
     unsigned first = table->others_next[priority] >> level & 1
                          ? ADM_RING_OTHERS
                          : ADM_RING_UNSEEN;
 
-    return search_ring(search, priority, first, level)
-           || search_ring(search, priority, 1 - first, level);
+    return search_ring(search, table, priority, first, level)
+           || search_ring(search, table, priority, 1 - first, level);
 }
 
-static bool search_priority(search_t *search, unsigned priority)
+static bool search_priority(adm_search_t *search, adm_flow_table_rec_t *table,
+                            unsigned priority)
 {
-    const adm_flow_table_rec_t *table = search->table;
     uint64_t levels = table->levels[priority][ADM_RING_UNSEEN]
                       | table->levels[priority][ADM_RING_OTHERS];
 
     for (; levels; levels &= levels - 1) {
-        if (search_level(search, priority, (unsigned)__builtin_ctzll(levels))) {
+        if (search_level(search, table, priority,
+                         (unsigned)__builtin_ctzll(levels))) {
             return true;
         }
     }
     return false;
 }
 
-static search_t start_search(const adm_segment_t *segment,
-                             const adm_zone_rec_t *zone)
+/* Each ticket may be checked, and as many flows. */
+static adm_search_t start_search(const adm_segment_t *segment,
+                                 const adm_zone_rec_t *zone)
 {
-    uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
+    adm_search_t search = adm_grant_start_search(segment, zone);
 
-    return (search_t){ .segment = segment,
-                       .table = adm_flow_table(segment, zone),
-                       /* each ticket, and at most as many flows */
-                       .left = queued <= segment->sizes.tickets ? 2 * queued
-                                                                : 0 };
+    search.left *= 2;
+    return search;
 }
 
-static void search_all(search_t *search)
+adm_winner_t adm_turn_find_winner_locked(const adm_segment_t *segment,
+                                         const adm_zone_rec_t *zone)
 {
+    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_search_t search = start_search(segment, zone);
     unsigned order[ADM_PRIORITIES];
-    unsigned count = adm_ring_priorities(search->table, order), n;
+    unsigned count = table ? adm_ring_priorities(table, order) : 0, n;
 
-    for (n = 0; n < count && !search_priority(search, order[n]); n++) {
+    search.is_broken = !table;
+    for (n = 0; n < count && !search_priority(&search, table, order[n]); n++) {
     }
-}
-
-uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, bool *can_run,
-                                     bool *is_broken)
-{
-    search_t search = start_search(segment, zone);
-
-    if (search.table) {
-        search_all(&search);
-    }
-    else {
-        search.is_broken = true;
-    }
-    *is_broken = search.is_broken;
-    *can_run = !search.is_broken && search.idle_idx;
-    return search.is_broken  ? 0
-           : search.idle_idx ? search.idle_idx
-           : search.full_idx ? search.full_idx
-                             : search.first_idx;
+    return adm_grant_winner(&search);
 }
 
 /* ---- passing on ----------------------------------------------------------- */
@@ -160,15 +109,15 @@ uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
 static bool can_own_flow_use(const adm_segment_t *segment,
                              const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
-    search_t search = start_search(segment, zone);
+    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_search_t search = start_search(segment, zone);
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    const adm_flow_rec_t *flow = search.table ? adm_ring_flow(search.table,
-                                                              ask->flow_idx)
-                                              : NULL;
+    const adm_flow_rec_t *flow = table ? adm_ring_flow(table, ask->flow_idx)
+                                       : NULL;
     unsigned priority;
 
     for (priority = 0; flow && priority < ADM_PRIORITIES; priority++) {
-        if (flow->queues[priority].head_idx && !flow->rings[priority]
+        if (!flow->rings[priority]
             && adm_flow_is_below_max(segment, flow, priority,
                                      flow->held - ask->cost)
             && search_flow(&search, flow, priority)) {
@@ -176,15 +125,6 @@ static bool can_own_flow_use(const adm_segment_t *segment,
         }
     }
     return !search.is_broken && search.idle_idx;
-}
-
-static bool can_another_use(const adm_segment_t *segment,
-                            const adm_zone_rec_t *zone, uint32_t ticket_idx)
-{
-    bool can_run, is_broken;
-
-    adm_turn_find_winner_locked(segment, zone, &can_run, &is_broken);
-    return can_run || can_own_flow_use(segment, zone, ticket_idx);
 }
 
 uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
@@ -207,7 +147,8 @@ uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
              * again. */
             adm_grant_mark_child(segment, ticket);
             ADM_FAULT(pass_marked);
-            if (can_another_use(segment, zone, idx)) {
+            if (adm_turn_find_winner_locked(segment, zone).can_run
+                || can_own_flow_use(segment, zone, idx)) {
                 loser_idx = idx;
             }
         }

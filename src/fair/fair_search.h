@@ -4,19 +4,11 @@
 #ifndef FAIR_TURN_H
 #define FAIR_TURN_H
 
-#include "core/adm_layout.h"
+#include "core/adm_grant.h"
 
-/**
- * Find the ticket to be granted next, in the order of turns: the first one
- * whose child has an idle worker; otherwise the first one of a full child;
- * otherwise the first.
- * @param can_run    filled with whether the ticket can probably run
- * @param is_broken  filled with whether a list is corrupt
- * @return the ticket; 0 if none may have a permit, or a list is corrupt.
- */
-uint32_t adm_turn_find_winner_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, bool *can_run,
-                                     bool *is_broken);
+/** Find the ticket to grant next, in the order of turns. */
+adm_winner_t adm_turn_find_winner_locked(const adm_segment_t *segment,
+                                         const adm_zone_rec_t *zone);
 
 /**
  * Find the oldest grant that may be passed on and that another waiter can use.

@@ -3,7 +3,7 @@
  *
  * The agent runs an engine. It has one thread and one poll loop, so no function
  * may block for longer than a system call. At most one sync per zone is on its
- * way. Times are microseconds of the clock of leases (adm_clock_of_leases()), unless
+ * way. Times are microseconds of the clock of leases (adm_clock_since_boot()), unless
  * they end in _msec. docs/dev/fleet.md has the rules for engines.
  */
 #ifndef ENGINE_H

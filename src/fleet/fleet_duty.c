@@ -4,7 +4,7 @@
  * The duty never blocks on the engine; replies arrive as callbacks of work(). If
  * the duty stops, the leases expire by themselves.
  *
- * Two clocks: `leases` and law_fleet times use adm_clock_of_leases(), which also
+ * Two clocks: `leases` and law_fleet times use adm_clock_since_boot(), which also
  * counts while the system sleeps; the agent's own times use adm_now().
  */
 #include <poll.h>
@@ -13,7 +13,6 @@
 #include <apr_strings.h>
 
 #include "core/adm_agent.h"
-#include "core/adm_clock.h"
 #include "fleet_engine.h"
 #include "fleet_shm.h"
 #include "fleet_duty.h"
@@ -282,7 +281,7 @@ static adm_usec_t check_zone(uint32_t n, adm_usec_t now)
 
 static void open_engine(void)
 {
-    adm_usec_t now = adm_clock_of_leases();
+    adm_usec_t now = adm_clock_since_boot();
     uint32_t n;
 
     for (n = 0; n < all.setup->count; n++) {
@@ -310,7 +309,7 @@ static void take_another_id(adm_usec_t now)
 
 static adm_usec_t lease(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
-    adm_usec_t leases = adm_clock_of_leases();
+    adm_usec_t leases = adm_clock_since_boot();
     adm_usec_t next = leases + LONG_USEC;
     uint32_t n;
 
@@ -341,7 +340,7 @@ static unsigned prepare_poll(struct pollfd *descriptors, adm_usec_t *until)
     }
     count = all.setup->provider->prepare_poll(all.engine, descriptors,
                                               &wake_at);
-    wake_at += adm_now() - adm_clock_of_leases();
+    wake_at += adm_now() - adm_clock_since_boot();
     *until = wake_at < *until ? wake_at : *until;
     return count;
 }
@@ -393,7 +392,7 @@ static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
 
 static void end(adm_child_t *self, adm_usec_t now)
 {
-    adm_usec_t leases = adm_clock_of_leases();
+    adm_usec_t leases = adm_clock_since_boot();
     uint32_t n;
 
     for (n = 0; all.setup && !all.is_doubled && n < all.setup->count; n++) {

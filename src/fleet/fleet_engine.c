@@ -1,7 +1,6 @@
 /* fleet_engine.c - statistics of the engine and the servers that share a limit.
  * Written by fleet_duty, shown by fleet.
  */
-#include "core/adm_clock.h"
 #include "fleet_engine.h"
 #include "core/adm_fault.h"
 #include "fleet_shm.h"
@@ -77,7 +76,7 @@ void adm_engine_note_servers(adm_child_t *self, adm_zone_t zone,
     atomic_fetch_or(&rec->who_sequence, 1);
     ADM_FAULT(engine_who);
     adm_words_store(rec->who, who, sizeof(*who));
-    atomic_store(&rec->who_at, adm_clock_of_leases());
+    atomic_store(&rec->who_at, adm_clock_since_boot());
     atomic_fetch_add(&rec->who_sequence, 1);
 }
 
@@ -101,6 +100,6 @@ bool adm_engine_servers(const adm_segment_t *segment, adm_zone_t zone,
     for (n = 0; n < LAW_FLEET_SERVERS; n++) {
         who->servers[n].name[LAW_FLEET_NAME - 1] = '\0';
     }
-    *age_usec = adm_clock_of_leases() - at;
+    *age_usec = adm_clock_since_boot() - at;
     return who->count <= LAW_FLEET_SERVERS;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/adm_clock.h"
 #include "core/adm_fault.h"
 #include "fleet_shm.h"
 #include "core/adm_layout.h"
@@ -91,7 +90,7 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
         return rv;
     }
     /* An agent that was stopped in between can have a grant that has expired. */
-    if (adm_clock_of_leases() < share->until_usec) {
+    if (adm_clock_since_boot() < share->until_usec) {
         if (share->share != LAW_FLEET_AS_BEFORE) {
             atomic_store(&rec->share_bound,
                          adm_greater(atomic_load(&rec->share_bound),
@@ -165,7 +164,7 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
     atomic_store(&rec->reserved, reply->reserved);
     atomic_store(&rec->wanted, reply->wanted);
     atomic_store(&rec->learns_until,
-                 adm_clock_of_leases()
+                 adm_clock_since_boot()
                      + reply->learning_msec * ADM_USEC_PER_MSEC);
 }
 
@@ -189,7 +188,7 @@ void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
 {
     const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
-    adm_usec_t now = adm_clock_of_leases();
+    adm_usec_t now = adm_clock_since_boot();
 
     *shown = (adm_fleet_t){ .state = ADM_FLEET_OFF };
     if (!rec || !of_zone

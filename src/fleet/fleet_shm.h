@@ -14,7 +14,7 @@
  *  alone; atomic. `who` can be any bytes: its reader terminates the names. */
 typedef struct fleet_rec_t {
     atomic_uint limit, granted, servers, reserved, wanted;
-    _Atomic adm_usec_t learns_until; /* on adm_clock_of_leases() */
+    _Atomic adm_usec_t learns_until; /* on adm_clock_since_boot() */
     _Atomic adm_usec_t who_at;       /* time of `who`, same clock; 0: none */
     atomic_uint who_sequence;        /* odd while `who` is written */
     atomic_uint

@@ -5,7 +5,7 @@
  * commands. The functions never block. A timeout, an invalid or an oversized reply
  * closes both connections; the engine reconnects after a pause that grows to 1 s. The
  * functions implement engine_provider_t. Times are microseconds of the clock of leases
- * (adm_clock_of_leases()).
+ * (adm_clock_since_boot()).
  */
 #ifndef REDIS_LINK_H
 #define REDIS_LINK_H

@@ -19,7 +19,7 @@
 #include <mpm_common.h>
 
 #include "agent/agent.h"
-#include "agent/agent_account.h"
+#include "agent/agent_programs.h"
 
 #include "conf.h"
 #include "zones.h"

@@ -2,7 +2,6 @@
 #include "test_scenes.h"
 
 #include "../unit/test_support.h"
-#include "core/adm_clock.h"
 #include "fleet/fleet_engine.h"
 #include "fleet/fleet_shm.h"
 #include "core/adm_limit.h"
@@ -23,7 +22,7 @@ static adm_child_t *join_with_share(uint32_t share)
 bool share(adm_child_t *child)
 {
     const law_fleet_share_t one = { .share = 1,
-                                    .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
+                                    .until_usec = adm_clock_since_boot() + 10 * ADM_USEC_PER_SEC };
     const law_fleet_who_t who = { .count = 1 };
     adm_ticket_t ticket;
     law_fleet_work_t work;
@@ -50,7 +49,7 @@ bool share(adm_child_t *child)
 void share_again(adm_child_t *child)
 {
     const law_fleet_share_t one = { .share = 1,
-                                    .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
+                                    .until_usec = adm_clock_since_boot() + 10 * ADM_USEC_PER_SEC };
 
     if (adm_limit_of_source(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
         adm_fleet_apply(child, zone, &one, adm_now());
@@ -70,8 +69,9 @@ int share_lowered(void *unused)
 int share_granted(void *unused)
 {
     adm_child_t *child = join_with_share(0);
-    const law_fleet_share_t share = { .share = 1,
-                                      .until_usec = adm_clock_of_leases() + 10 * ADM_USEC_PER_SEC };
+    const law_fleet_share_t share = {
+        .share = 1, .until_usec = adm_clock_since_boot() + 10 * ADM_USEC_PER_SEC
+    };
 
     arm();
     NEED(adm_fleet_apply(child, zone, &share, adm_now()) == APR_SUCCESS);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/adm_child.h"
-#include "core/adm_lock.h"
+#include "core/adm_system.h"
 #include "fuzz_segment.h"
 
 void begin_world(world_t *world)

@@ -1,5 +1,5 @@
-/* fuzz_system.c - the system that a fuzzed core runs on, linked instead of adm_lock,
- * adm_memory, adm_proc and adm_wait.
+/* fuzz_system.c - the system that a fuzzed core runs on, linked instead of
+ * adm_system and adm_proc.
  *
  * Shared memory lies between pages that nobody may touch. A lock is one word, so that
  * any bytes are a lock that can be asked. (glibc follows links inside of a robust mutex, so
@@ -9,10 +9,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "core/adm_lock.h"
-#include "core/adm_memory.h"
+#include "core/adm_system.h"
 #include "core/adm_proc.h"
-#include "core/adm_wait.h"
 #include "fuzz_segment.h"
 
 /* ---- memory -------------------------------------------------------------------- */
@@ -162,11 +160,6 @@ void adm_wait_wake(atomic_uint *word)
 
 /* ---- processes ----------------------------------------------------------------- */
 
-adm_usec_t adm_proc_now(void)
-{
-    return adm_now();
-}
-
 bool adm_proc_is_gone(pid_t pid)
 {
     return pid % 2 != 0;
@@ -181,16 +174,6 @@ bool adm_proc_has_ended(pid_t pid, adm_usec_t seen)
 bool adm_proc_ends_now(pid_t pid, adm_usec_t seen)
 {
     return adm_proc_has_ended(pid, seen);
-}
-
-bool adm_proc_usage(pid_t pid, adm_usec_t seen, adm_usec_t *processor,
-                    uint64_t *rss)
-{
-    (void)pid;
-    (void)seen;
-    (void)processor;
-    (void)rss;
-    return false;
 }
 
 bool adm_proc_current_usage(const char *root, pid_t pid, adm_usec_t seen,

@@ -6,7 +6,7 @@ use Test::More;
 
 use Project;
 
-my $step = qr/[TWRCPB]\d+_\w+/;
+my $step = qr/[TWRCPBKN]\d+_\w+/;
 my %modelled = map { $_ => 1 }
                map { slurp($_) =~ /^($step):/mg } files(qr/\.pml\z/, 't/model');
 my %coded = map { $_ => 1 } map { slurp($_) =~ /\b($step)\b/g } files(qr/\.c\z/, 'src');

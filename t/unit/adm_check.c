@@ -63,10 +63,12 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     REFUSE(ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx),
            "a ticket is in no flow of its key");
     if (state == ADM_TICKET_WAITING) {
+        uint32_t need = adm_flow_need(ask, UINT32_MAX);
+
         sum->waiting[ask->flow_idx - 1]++;
-        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][adm_flow_size_of(ask->cost)];
+        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][adm_flow_size_of(need)];
         of_size->tickets++;
-        of_size->cost += ask->cost;
+        of_size->cost += need;
     }
     else {
         sum->holding++;
@@ -122,8 +124,7 @@ static const char *check_flow(const adm_segment_t *segment, const adm_flow_table
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        bool is_next = flow->queues[priority].head_idx
-                       && adm_flow_is_below_max(segment, flow, priority, flow->held);
+        bool is_next = adm_flow_is_below_max(segment, flow, priority, flow->held);
 
         NEED_NONE(check_flow_queue(segment, table, flow_idx, priority, &waiting));
         REFUSE(is_next != (flow->rings[priority] != 0),
@@ -193,13 +194,10 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
 
 static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
-    uint32_t limit = adm_limit_effective(zone);
-    uint32_t active = atomic_load(&zone->active);
-    bool can_run, is_broken;
-    uint32_t idx = adm_turn_find_winner_locked(segment, zone, &can_run, &is_broken);
+    adm_winner_t winner = adm_turn_find_winner_locked(segment, zone);
 
-    REFUSE(is_broken, "whose turn it is cannot be found");
-    return idx && active < limit && adm_flow_need(adm_ask_at(segment, idx), limit) <= limit - active
+    REFUSE(winner.is_broken, "whose turn it is cannot be found");
+    return winner.idx && adm_flow_fits(zone, adm_ask_at(segment, winner.idx))
                ? "somebody waits beside a free permit"
                : NULL;
 }
@@ -376,6 +374,27 @@ static const char *check_auto(const adm_segment_t *segment, uint32_t zone_idx)
                                                : NULL;
 }
 
+/* Not before the first promise, when there is no bound. */
+static bool is_back(const adm_zone_rec_t *zone)
+{
+    uint32_t bound = atomic_load(&zone->share_bound);
+
+    return bound != UINT32_MAX && atomic_load(&zone->active) < bound;
+}
+
+static const char *check_watch(const adm_zone_rec_t *zone)
+{
+    unsigned watch = atomic_load(&zone->watch);
+    bool waits = atomic_load(&zone->queued) > 0;
+
+    REFUSE(watch & ~(ADM_WATCH_ENTER | ADM_WATCH_QUEUE | ADM_WATCH_BACK),
+           "a zone watches for what it does not know");
+    REFUSE((watch & ADM_WATCH_ENTER && (waits || atomic_load(&zone->active) > 0))
+               || (watch & ADM_WATCH_QUEUE && waits) || (watch & ADM_WATCH_BACK && is_back(zone)),
+           "what the agent waits for is there, and nobody woke it");
+    return NULL;
+}
+
 static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
 {
     const adm_zone_rec_t *zone = adm_zone_at(segment, zone_idx);
@@ -404,6 +423,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
            "a share is larger than what was promised or granted");
     REFUSE(census.active + census.queued && census.last_arrival >= zone->next_arrival,
            "the next arrival would not be the last");
+    NEED_NONE(check_watch(zone));
     NEED_NONE(check_queue(segment, zone, census.queued));
     NEED_NONE(check_grants(segment, zone, census.active, census.granted));
     NEED_NONE(check_auto(segment, zone_idx));

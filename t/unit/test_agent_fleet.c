@@ -1,7 +1,6 @@
 /* test_agent_fleet.c - when the agent tells an engine what: with an engine that answers
  * as the test says. */
 #include "core/adm_agent.h"
-#include "core/adm_clock.h"
 #include "fleet/fleet_duty.h"
 #include "test_support.h"
 
@@ -50,7 +49,7 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight
                                       .is_tight = is_tight };
     const law_fleet_who_t nobody = { .count = 0 };
 
-    callbacks.replied(callbacks.data, 0, &reply, &nobody, adm_clock_of_leases());
+    callbacks.replied(callbacks.data, 0, &reply, &nobody, adm_clock_since_boot());
 }
 
 /* ---- its agent -------------------------------------------------------------- */
@@ -110,7 +109,7 @@ TEST(soon_due_work_shortens_the_sleep)
     adm_ticket_cancel(&gone, ADM_GONE, adm_now());
     leave(&inside[0]);
     callbacks.pushed(callbacks.data, 0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
-                     adm_clock_of_leases());
+                     adm_clock_since_boot());
     for (n = 2; n < 8; n++) {
         adm_usec_t next = call();
 
@@ -170,7 +169,7 @@ TEST(nothing_is_given_back_to_an_engine_that_is_away)
     leave(&inside[0]);
     leave(&inside[1]);
     assert_is_kept(2);
-    callbacks.joined(callbacks.data, 0, false, 5000, adm_clock_of_leases());
+    callbacks.joined(callbacks.data, 0, false, 5000, adm_clock_since_boot());
     WAIT_FOR((call(), told.has == 0));
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
 }

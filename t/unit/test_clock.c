@@ -1,5 +1,4 @@
 /* test_clock.c - what is due, once for all who ask. */
-#include "core/adm_clock.h"
 #include "test_support.h"
 
 static const adm_usec_t hour = 3600 * ADM_USEC_PER_SEC;

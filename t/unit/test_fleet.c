@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/adm_agent.h"
-#include "core/adm_clock.h"
 #include "fleet/fleet_engine.h"
 #include "fleet/fleet_shm.h"
 #include "core/adm_limit.h"
@@ -24,7 +23,7 @@ static void share_zone(adm_fallback_t fallback)
 
 static void apply(uint32_t share, adm_usec_t lasts)
 {
-    law_fleet_share_t told = { .share = share, .until_usec = adm_clock_of_leases() + lasts };
+    law_fleet_share_t told = { .share = share, .until_usec = adm_clock_since_boot() + lasts };
 
     ck_assert_int_eq(adm_fleet_apply(child, zone, &told, adm_now()), APR_SUCCESS);
 }

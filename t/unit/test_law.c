@@ -1,5 +1,5 @@
 /* test_law.c - the laws: numbers in, numbers out. */
-#include "core/law_wait.h"
+#include "core/adm_figures.h"
 #include "test_support.h"
 
 #define SECOND UINT64_C(1000000)

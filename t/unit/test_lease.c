@@ -88,6 +88,9 @@ STORY(one_is_enough_and_not_of_the_winners_child,
       BUSY "B parked; A leaves; C parked; rings 1 B; rings 1 -; child 2 D parked; rings 2 D;"
            "child 2 E parked; rings 2 -");
 
+STORY(a_grant_with_a_guard_wants_no_other,
+      BUSY "B parked; child 2 C parked; A leaves; rings 2 C; child 2 D parked; rings 2 -");
+
 TEST(a_guard_checks_until_another_would_be_rung)
 {
     adm_usec_t until;

@@ -389,6 +389,8 @@ TEST(figures_restart_with_the_next_zone_of_a_slot)
     ck_assert_uint_eq(stats.figures.outcomes[ADM_TIMEOUT], 0);
     ck_assert_uint_eq(stats.figures.queued_max, 0);
     ck_assert_uint_eq(stats.figures.service.count, 0);
+    stats = stats_of(child, young); /* the unlock before has noted its queue */
+    ck_assert_uint_eq(stats.figures.queued_usec, 0);
 }
 
 TEST(an_exempt_request_of_a_retired_zone_is_not_the_new_ones)

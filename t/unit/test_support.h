@@ -16,7 +16,7 @@
 #include "adm_check.h"
 #include "core/adm_fault.h"
 #include "core/adm_layout.h"
-#include "core/adm_wait.h"
+#include "core/adm_system.h"
 #include "test_case.h"
 
 /** Of the running test; new for each. */

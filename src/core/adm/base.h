@@ -48,6 +48,11 @@ typedef struct adm_zone_t {
  *  call if the kernel offers the time without one. */
 adm_usec_t adm_now(void);
 
+/** @return the time on a clock that also runs while the system sleeps, as other
+ *  servers' leases do, and process start times. Comparable only with itself.
+ *  Async-signal-safe. */
+adm_usec_t adm_clock_since_boot(void);
+
 /**
  * Claim a task that is to be done once per @a interval: returns true to one of
  * all callers, which then does it. No system call, no lock.

@@ -1,10 +1,12 @@
-/* adm/child.h - a child process: register, stop, end.
+/* adm/child.h - a child process, its workers, and the rounds of all.
  * Included by adm.h, which is what others include.
  */
 #ifndef ADM_PUBLIC_CHILD_H
 #define ADM_PUBLIC_CHILD_H
 
 #include "base.h"
+
+/* ---- children -------------------------------------------------------------- */
 
 /**
  * Register the calling process. Reclaims permits of dead children, unless the
@@ -41,5 +43,124 @@ void adm_child_note_room(adm_child_t *child, bool has_idle_worker);
  * Only for the parent. A PID that is not registered is ignored.
  */
 void adm_child_ended(adm_segment_t *segment, pid_t pid);
+
+/* ---- rounds, and the agent that makes them --------------------------------- */
+
+/** @return whether the agent is at work: its heartbeat is at most 3 s old. If
+ *  not, children make rounds themselves. One atomic load. */
+bool adm_agent_is_at_work(const adm_segment_t *segment, adm_usec_t now);
+
+/** Note that there is no agent. For the agent when it ends, and for the parent
+ *  when it finds the agent dead. Takes no lock, reads nothing.
+ *  Async-signal-safe. */
+void adm_agent_gone(adm_segment_t *segment);
+
+/** Make the agent start a round now. Any process; takes no lock, relies on
+ *  nothing that it reads. One system call, or two. Async-signal-safe. */
+void adm_agent_wake(adm_segment_t *segment);
+
+/** Create the pipe that wakes an agent while it polls; later processes inherit
+ *  it. Only for the parent. @return APR_SUCCESS or the system's reason. */
+apr_status_t adm_agent_open_pipe(adm_segment_t *segment);
+
+/**
+ * Make a round: reap dead children, free the permits of programs that have
+ * ended, grant the permits of raised limits.
+ *
+ * Inexpensive if there is nothing to do. A full round is made if a death was
+ * announced, if the last one is a second old, or if @a by_force is true. Makes
+ * system calls only for orphaned programs. Hold no lock. Waits briefly for
+ * zones whose lock is held, once per round; these are visited a slice later.
+ *
+ * @return the number of tickets of dead children that were reclaimed
+ */
+uint32_t adm_round(adm_child_t *child, adm_usec_t now, bool by_force);
+
+/** Make a round, not by force, unless the agent is at work: then this is one
+ *  atomic load. For children. */
+uint32_t adm_round_help(adm_child_t *child, adm_usec_t now);
+
+/** Make a full round before statistics are shown, at most once in 100 ms across
+ *  all children. Does nothing while the agent is at work. */
+uint32_t adm_round_to_show(adm_child_t *child, adm_usec_t now);
+
+/** @return the latest time for this process's next round. */
+adm_usec_t adm_round_next(const adm_child_t *child);
+
+/**
+ * Pass on the unused permits of this zone: their lease has expired, or their
+ * child has no idle worker. Takes the zone's lock only if there might be some.
+ *
+ * @return when to check again; 0: there is nothing to wait for
+ */
+adm_usec_t adm_lease_check(adm_child_t *child, adm_zone_t zone, adm_usec_t now);
+
+/* ---- workers and connections that requests occupy -------------------------- */
+
+/** What a request that runs takes from the server's workers. */
+typedef enum adm_worker_t {
+    ADM_WORKER_NONE, /* none, or one that is counted already */
+    ADM_WORKER_ONE,
+    ADM_WORKER_DENIED, /* none: adm_worker_occupy() got none */
+    ADM_WORKER_NO_ROOM /* none: no connections are left */
+} adm_worker_t;
+
+/** Limit the workers of this child that block, or are occupied by
+ *  adm_worker_occupy(), while its parked requests lack a worker. A thread that
+ *  waits in addition to an occupied worker does not count. Unlimited by
+ *  default. */
+void adm_worker_limit_blocked(adm_child_t *child, uint32_t max);
+
+/** Note that @a count parked requests of the child hold a permit and have
+ *  waited for a worker for long. Only for the dispatcher. No lock. */
+void adm_worker_note_lacking(adm_child_t *child, uint32_t count);
+
+/** Claim one of the cancellations that are due while parked requests lack a worker
+ *  and the child blocks more than its limit: as many as workers are lacking.
+ *  @return whether the caller, which waits on a thread, must cancel its ticket.
+ *  No lock. */
+bool adm_worker_claim_yield(adm_child_t *child);
+
+/** Set budgets, for a server that accepts fewer connections the more of its
+ *  threads are busy. A parked request takes one connection, a worker that runs
+ *  or blocks takes @a per_worker. A request can wait while this child takes at
+ *  most @a budget, or all children of its generation at most @a server_budget.
+ *  Unlimited by default. */
+void adm_worker_limit_connections(adm_child_t *child, uint32_t budget,
+                                  uint32_t server_budget, uint32_t per_worker);
+
+/** Note that this child accepts no more connections, so that it need not leave
+ *  connections or workers for them. No lock. */
+void adm_worker_accept_no_more(adm_child_t *child);
+
+/** @return whether one more request can be parked in this child. Iterates over
+ *  the children only if this one has used up its own budget. No lock. */
+bool adm_worker_has_room(const adm_child_t *child);
+
+/**
+ * Occupy a worker for several requests that run or wait on threads of their
+ * own, as on one HTTP/2 connection. The first request calls this before it
+ * enters a zone, the last one adm_worker_vacate() after it has left. The worker
+ * may wait for permits, so it counts as blocked. No lock.
+ *
+ * @return the `worker` that all these requests enter with. ADM_WORKER_NONE: the
+ *         worker is counted. ADM_WORKER_DENIED: the workers left are reserved,
+ *         or kept for parked requests of this child. ADM_WORKER_NO_ROOM: the
+ *         connections left are kept for others. Only after ADM_WORKER_NONE call
+ *         adm_worker_vacate().
+ */
+adm_worker_t adm_worker_occupy(adm_child_t *child);
+
+/** Return the worker that adm_worker_occupy() counted. Any thread of the
+ *  child. */
+void adm_worker_vacate(adm_child_t *child);
+
+/** Start to transfer a request's body or response without a worker. The
+ *  transfer takes one connection, as a parked request does. @return whether
+ *  that is left; if not, nothing has changed. */
+bool adm_worker_begin_transfer(adm_child_t *child);
+
+/** End a transfer. Does nothing in a fork of the child. */
+void adm_worker_end_transfer(adm_child_t *child);
 
 #endif

@@ -1,11 +1,11 @@
-/* adm/ticket.h - one request: enter, wait, leave.
+/* adm/ticket.h - one request: enter, wait, leave; its programs.
  * Included by adm.h, which is what others include.
  */
 #ifndef ADM_PUBLIC_TICKET_H
 #define ADM_PUBLIC_TICKET_H
 
 #include "base.h"
-#include "worker.h"
+#include "child.h"
 #include "core/adm_outcome.h"
 
 /** Time between two checks of a blocked request for a lost client, dead
@@ -208,5 +208,133 @@ bool adm_ticket_is_in_use(const adm_ticket_t *ticket);
  *  but the permit is released when the program has ended, or its grace period
  *  is over. */
 void adm_ticket_abandon(adm_ticket_t *ticket, adm_usec_t now);
+
+/* ---- parked tickets, which wait without a thread --------------------------- */
+
+/** Maximum number of parked tickets per child. */
+#define ADM_PARK_SLOTS 16384
+
+/** Park a waiting ticket: its grant rings the child's doorbell with @a slot
+ *  (below ADM_PARK_SLOTS) instead of waking a thread. */
+void adm_ticket_park(adm_ticket_t *ticket, uint32_t slot);
+
+/** End parking: the ticket continues in the calling worker, granted or not. Its
+ *  slot may ring once more. */
+void adm_ticket_unpark(adm_ticket_t *ticket);
+
+/** @return until when the dispatcher can sleep, if the doorbell does not
+ *  ring. */
+typedef adm_usec_t (*adm_until_t)(void *data);
+
+/**
+ * Sleep until the doorbell rings, or until what @a until returns. Blocks the
+ * calling thread; only one thread per child may call this.
+ *
+ * @param until  called with @a data right before the sleep, and only then. To
+ *               change what it reads, first change it, then call
+ *               adm_doorbell_ring(): the sleep ends, and no change is missed.
+ * @param slots  filled with the slots that rang
+ * @return the number of slots, at most @a max; 0 if only the time or
+ *         adm_doorbell_ring() ended the sleep
+ */
+uint32_t adm_doorbell_wait(adm_child_t *child, adm_until_t until, void *data,
+                           uint32_t *slots, uint32_t max);
+
+/** Make adm_doorbell_wait() of this child return. One system call. */
+void adm_doorbell_ring(adm_child_t *child);
+
+/* ---- the programs that a request starts ------------------------------------ */
+
+/** Size of a token, with its NUL. */
+#define ADM_TOKEN_LENGTH 64
+
+/** Environment variable that carries the token. */
+#define ADM_TOKEN_VARIABLE "ADMISSION_TICKET"
+
+/** Install the fork handlers. A new process gives up its parent's registration;
+ *  if it becomes a program that was announced, it records its PID in the ticket
+ *  and unblocks all signals. Only for the parent, before its first fork:
+ *  children and mod_cgid's daemon inherit the handlers. */
+apr_status_t adm_program_watch_forks(adm_segment_t *segment);
+
+/** Test whether a process that starts a program with APR can find the program's
+ *  token. Only for the parent, after adm_program_watch_forks(); forks once and
+ *  waits for that process. */
+bool adm_program_try_token(apr_pool_t *pool);
+
+/** Do not search for tokens in the calling process: its forks are no programs
+ *  of tickets. For a child that does not register. */
+void adm_program_start_none(void);
+
+/** Write the token of a ticket, for a program's environment. A daemon that
+ *  starts the program finds the ticket by it; the program does not see it. The
+ *  token is secret: a process that knows one can forge others. */
+void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH]);
+
+/** Which process starts a program. */
+typedef enum adm_start_t {
+    ADM_START_HERE,     /* the calling thread, with its next fork */
+    ADM_START_BY_TOKEN, /* a daemon, which gets the token */
+    ADM_START_UNSEEN    /* another one: the PID will not be known */
+} adm_start_t;
+
+/** Announce a program: the calling thread is about to start it for this ticket,
+ *  or to have it started. From now on the permit outlives the child for as long
+ *  as the program may live. Waits a few milliseconds if the ticket's previous
+ *  program is just ending. */
+void adm_program_announce(adm_ticket_t *ticket, adm_start_t start);
+
+/** Withdraw the announcement: no program was started, and later forks of the
+ *  calling thread start none. */
+void adm_program_withdraw(void);
+
+/** @return whether a program was announced for this ticket. */
+bool adm_program_was_announced(const adm_ticket_t *ticket);
+
+/** @return whether all programs of this ticket have provably ended, or do so
+ *  within a few milliseconds; none can start any more then. false if that
+ *  cannot be known. Makes system calls. */
+bool adm_program_has_ended(const adm_ticket_t *ticket);
+
+/** @return whether a program of this ticket lives on after its request was
+ *  destroyed and httpd has ended the programs that it could: it is another
+ *  user's, or httpd does not know its PID. If not, none can start any more.
+ *  Makes system calls. */
+bool adm_program_outlives_request(const adm_ticket_t *ticket);
+
+/** Let programs of this process and of later ones inherit @a fd, by which other
+ *  servers detect that they live; 0 or less: none. Only for the parent, at each
+ *  load. */
+void adm_program_leave_open(int fd);
+
+/* ---- move a permit to a request that the server sends to itself ------------ */
+
+typedef enum adm_inherit_t {
+    ADM_INHERIT_NONE,  /* the name matches no ticket of the zone */
+    ADM_INHERIT_ENDED, /* its ticket holds no permit any more */
+    ADM_INHERIT_KEPT,  /* its ticket keeps its permit */
+    ADM_INHERIT_MOVED
+} adm_inherit_t;
+
+/** Size of a name, with its NUL. */
+#define ADM_INHERIT_NAME_LENGTH 32
+
+/** Name a ticket, for adm_inherit(). The name is not secret and can be forged:
+ *  the caller signs it. */
+void adm_inherit_name(const adm_ticket_t *ticket,
+                      char text[ADM_INHERIT_NAME_LENGTH]);
+
+/**
+ * Take over the permit of another ticket, of any child. That ticket ends: to
+ * release it later does nothing. A ticket keeps its permit while its program
+ * lives. Waits briefly for the zone; makes system calls only if the ticket had
+ * a program.
+ *
+ * @param name  from adm_inherit_name()
+ * @param successor  holds the permit after ADM_INHERIT_MOVED, without a worker of
+ *              its own; NULL: only check
+ */
+adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
+                          adm_usec_t now, adm_ticket_t *successor);
 
 #endif

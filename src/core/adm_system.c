@@ -1,16 +1,23 @@
-/* adm_lock.c - a robust lock in shared memory, which reports a dead owner.
- * Called by adm_zone, adm_child, adm_segment (init) and adm_round (is_held).
+/* adm_system.c - robust locks, sleep, and memory that processes share.
+ * Called by all of src/core.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_mutex_clocklock() */
 #endif
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "adm_lock.h"
+#include "adm_system.h"
 #include "adm_number.h"
+
+/* ---- locks ------------------------------------------------------------------ */
 
 /* Set around each critical section. A signal handler that interrupts one must
  * not wait for this thread, nor touch its robust list, which may be half
@@ -22,20 +29,14 @@ apr_status_t adm_lock_init(adm_lock_t *lock)
     pthread_mutexattr_t attributes;
     int rv = pthread_mutexattr_init(&attributes);
 
-    if (rv != 0) {
-        return rv;
-    }
-    rv = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
     if (rv == 0) {
-        rv = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    }
-    if (rv == 0) {
-        rv = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    }
-    if (rv == 0) {
+        /* The attributes fail only for unknown values. */
+        pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+        pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+        pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
         rv = pthread_mutex_init(&lock->mutex, &attributes);
+        pthread_mutexattr_destroy(&attributes);
     }
-    pthread_mutexattr_destroy(&attributes);
     return rv;
 }
 
@@ -131,30 +132,61 @@ adm_lock_result_t adm_lock_hold_for_life(adm_lock_t *lock)
 
 bool adm_lock_owner_is_dead(adm_lock_t *lock)
 {
-    bool is_dead = false;
+    adm_lock_result_t result;
 
     if (inside) {
         return false;
     }
     inside = 1;
-    switch (lock_result(pthread_mutex_trylock(&lock->mutex))) {
-    case ADM_LOCKED_OWNER_DIED:
-        adm_lock_mark_repaired(lock);
+    result = adm_lock_hold_for_life(lock);
+    if (result == ADM_LOCKED) {
+        /* If the lock was free, an earlier caller was told that its thread has
+         * exited, and died before it could record that. */
         pthread_mutex_unlock(&lock->mutex);
-        is_dead = true;
-        break;
-    case ADM_LOCKED:
-        /* The lock is free, so its thread has exited. An earlier caller was
-         * told, and died before it could record that. */
-        pthread_mutex_unlock(&lock->mutex);
-        is_dead = true;
-        break;
-    case ADM_LOCK_BUSY:
-        break;
-    case ADM_LOCK_BROKEN:
-        is_dead = true;
-        break;
     }
     inside = 0;
-    return is_dead;
+    return result != ADM_LOCK_BUSY;
+}
+
+/* ---- sleep ------------------------------------------------------------------ */
+
+/* On 32-bit systems with a 64-bit time_t, SYS_futex expects the old
+ * timespec. */
+#ifdef SYS_futex_time64
+#define FUTEX (sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex)
+#else
+#define FUTEX SYS_futex
+#endif
+
+/* Not the _PRIVATE operations: processes share the word. */
+
+void adm_wait_sleep(atomic_uint *word, unsigned value, adm_usec_t until)
+{
+    adm_usec_t left = until - adm_now();
+    struct timespec timeout;
+
+    if (left <= 0) {
+        return;
+    }
+    timeout = adm_timespec(left);
+    syscall(FUTEX, word, FUTEX_WAIT, value, &timeout, NULL, 0);
+}
+
+void adm_wait_wake(atomic_uint *word)
+{
+    syscall(FUTEX, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* ---- memory ----------------------------------------------------------------- */
+
+apr_status_t adm_memory_create(void **base, size_t bytes)
+{
+    *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return *base == MAP_FAILED ? errno : APR_SUCCESS;
+}
+
+void adm_memory_destroy(void *base, size_t bytes)
+{
+    munmap(base, bytes);
 }
