@@ -30,9 +30,13 @@ is_deeply [ symbols('defined', '-D', $module) ], ['admission_module'],
     'one dynamic symbol is exported';
 is_deeply [ ours(symbols('undefined', '-D', $module)) ], [], '... and none of ours is missing';
 
-my %older  = map { /libadmission_older_la-(.*)/ ? ($1 => $_) : () } glob "$build/src/*/.libs/*.o";
-my @module = map { /mod_admission_la-(.*)/ ? $older{$1} // $_ : () } glob "$build/src/*/.libs/*.o";
-my @core   = glob "$build/src/*/.libs/libadmission_core_la-*.o";
+# Objects of sources that are still there: a build tree may have others from before.
+my @sources = files(qr/\.c\z/, 'src');
+sub objects { my ($of) = @_; return grep { -e } map { "$build/" . s{([^/]*)\.c\z}{.libs/${of}_la-$1.o}r } @sources }
+
+my %older  = map { basename($_) =~ s/.*_la-//r => $_ } objects('libadmission_older');
+my @module = map { $older{ basename($_) =~ s/.*_la-//r } // $_ } objects('mod_admission');
+my @core   = objects('libadmission_core');
 my %there  = map { $_ => 1 } symbols('defined', '-g', @module, @core);
 
 ok $older{'mod_admission.o'}, 'files are built as for an older httpd';
