@@ -62,15 +62,11 @@ static void log_missing(void *data, const char *words)
 
 static void *setup(apr_pool_t *p, server_rec *s)
 {
-    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *zone;
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_zone_t));
     agent_tune_setup_t *tuned = apr_pcalloc(p, sizeof(*tuned));
-    int i;
 
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (zone = admission_zones(); zone; zone = zone->next) {
         if (counts(zone)) {
             APR_ARRAY_PUSH(found, agent_zone_t) = describe(zone);
         }

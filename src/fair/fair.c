@@ -8,7 +8,7 @@
 
 #include "module/conf.h"
 #include "module/part.h"
-#include "module/sections.h"
+#include "module/zones.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -50,13 +50,10 @@ static void warn(server_rec *s, const admission_section_t *section)
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                         server_rec *s)
 {
-    const apr_array_header_t *sections = admission_sections_all();
-    int i;
+    const admission_section_t *section;
 
-    for (i = 0; i < sections->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(sections, i, admission_section_t *);
-
+    for (section = admission_zones_sections(); section;
+         section = section->next) {
         if (section->zone && !section->zone->max_concurrent.is_auto) {
             warn(s, section);
         }

@@ -8,7 +8,7 @@
 #include "module/conf.h"
 #include "module/parse.h"
 #include "module/location.h"
-#include "module/sections.h"
+#include "module/zones.h"
 
 APLOG_USE_MODULE(admission);
 
@@ -116,36 +116,12 @@ const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
     }
     conf->fair.key = fair;
     if (fair->kind != ADMISSION_KEY_OFF) {
-        admission_sections_note_flows(cmd, conf);
+        admission_zones_note_flows(cmd, conf);
     }
     return NULL;
 }
 
 /* ---- AdmissionPriority and AdmissionCost ---------------------------------- */
-
-/* Parse the rest of the line as an expression, with or without quotes.
- * @return an error, or NULL. */
-static const char *parse_condition(cmd_parms *cmd, const char *args,
-                                   admission_rule_t *rule)
-{
-    const char *text = args, *error = NULL;
-
-    if (*args == '"' || *args == '\'') {
-        text = ap_getword_conf(cmd->pool, &args);
-        if (*args) {
-            return apr_psprintf(cmd->pool,
-                                "%s: unexpected argument '%s' after the "
-                                "expression",
-                                cmd->cmd->name, args);
-        }
-    }
-    rule->expression = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
-    return error ? apr_psprintf(cmd->pool,
-                                "%s: '%s' is not an expression that httpd "
-                                "allows: %s",
-                                cmd->cmd->name, text, error)
-                 : NULL;
-}
 
 static void add_rule(cmd_parms *cmd, admission_dir_conf_t *conf,
                      apr_array_header_t **rules, const admission_rule_t *rule)
@@ -154,7 +130,7 @@ static void add_rule(cmd_parms *cmd, admission_dir_conf_t *conf,
         *rules = apr_array_make(cmd->pool, 2, sizeof(*rule));
     }
     APR_ARRAY_PUSH(*rules, admission_rule_t) = *rule;
-    admission_sections_note_flows(cmd, conf);
+    admission_zones_note_flows(cmd, conf);
 }
 
 const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
@@ -181,7 +157,7 @@ const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
                             "missing",
                             word);
     }
-    error = parse_condition(cmd, args, &rule);
+    error = admission_parse_condition(cmd, args, &rule.expression);
     if (!error) {
         add_rule(cmd, conf, &conf->fair.priorities, &rule);
     }
@@ -206,7 +182,8 @@ const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
                             "from 1 to %d",
                             word, ADMISSION_LIMIT_MAX);
     }
-    error = *args ? parse_condition(cmd, args, &rule) : NULL;
+    error = *args ? admission_parse_condition(cmd, args, &rule.expression)
+                  : NULL;
     if (!error) {
         add_rule(cmd, conf, &conf->fair.costs, &rule);
     }

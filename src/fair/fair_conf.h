@@ -50,13 +50,6 @@ static inline fair_conf_t fair_conf_merge(fair_conf_t base, fair_conf_t add)
                           add.costs ? add.costs : base.costs };
 }
 
-/** @return whether requests have a key, a priority or a cost. */
-static inline bool fair_conf_is_used(const fair_conf_t *conf)
-{
-    return (conf->key && conf->key->kind != ADMISSION_KEY_OFF)
-           || conf->priorities || conf->costs;
-}
-
 /** httpd calls these for the directives. @return an error, or NULL. */
 const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
                                const char *option);

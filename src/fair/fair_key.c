@@ -5,13 +5,11 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
-#include "module/sections.h"
+#include "module/zones.h"
 #include "fair_key.h"
 #include "module/process.h"
 
 APLOG_USE_MODULE(admission);
-
-#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
 
 /* ---- the client's network ------------------------------------------------- */
 
@@ -69,8 +67,7 @@ static const char *client_key(request_rec *r, const admission_fair_t *fair)
 /* ADM_ADMITTED: no other message uses this outcome's log interval. */
 static bool may_log(const admission_zone_t *zone)
 {
-    return adm_zone_may_log(admission_process_segment(), zone->handle,
-                            ADM_ADMITTED, adm_now(), LOG_INTERVAL);
+    return admission_process_may_log(zone->handle, ADM_ADMITTED);
 }
 
 /* @return the key; "" if the expression fails. All such requests share the key
@@ -101,7 +98,7 @@ static const char *text_of_key(request_rec *r, const admission_zone_t *zone,
     case ADMISSION_KEY_CLIENT:
         return client_key(r, fair);
     case ADMISSION_KEY_HOST:
-        return admission_sections_server(r->pool, r->server);
+        return admission_zones_server(r->pool, r->server);
     case ADMISSION_KEY_USER:
         return r->user ? r->user : "";
     case ADMISSION_KEY_EXPRESSION:

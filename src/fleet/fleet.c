@@ -10,7 +10,6 @@
 
 #include "module/part.h"
 #include "module/process.h"
-#include "module/sections.h"
 #include "module/zones.h"
 #include "fleet_conf.h"
 #include "fleet_duty.h"
@@ -139,18 +138,14 @@ static agent_share_t describe(const admission_zone_t *zone, server_rec *s)
 
 static void *setup(apr_pool_t *p, server_rec *s)
 {
-    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *zone;
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_share_t));
     agent_fleet_t *fleet = apr_pcalloc(p, sizeof(*fleet));
     apr_status_t rv;
-    int i;
 
     logger = s;
     terms = admission_fleet(s);
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (zone = admission_zones(); zone; zone = zone->next) {
         if (zone->is_shared && zone->handle.idx != 0) {
             APR_ARRAY_PUSH(found, agent_share_t) = describe(zone, s);
         }
@@ -190,12 +185,10 @@ static int *open_id(apr_pool_t *p, server_rec *s, void *data)
 static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                         server_rec *s)
 {
-    int i;
+    const admission_section_t *section;
 
-    for (i = 0; i < admission_sections_all()->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
-
+    for (section = admission_zones_sections(); section;
+         section = section->next) {
         if (section->is_shared && section->zone
             && !admission_fleet(s).provider) {
             ap_log_error(
@@ -213,14 +206,10 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                        server_rec *s)
 {
     adm_segment_t *segment = admission_process_segment();
-    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *zone = segment ? admission_zones() : NULL;
     bool has_shares = false;
-    int i;
 
-    for (i = 0; segment && i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (; zone; zone = zone->next) {
         if (zone->handle.idx != 0) {
             has_shares |= zone->is_shared;
             adm_segment_share(segment, zone->handle,

@@ -30,7 +30,15 @@ static inline void admission_http2_leave(const request_rec *r,
     }
 }
 
-/** The hook child_init. Runs after the child has been registered. */
-void admission_http2_child_init(apr_pool_t *pchild, server_rec *s);
+/** Prepare this child, which has been registered. */
+void admission_http2_child_start(server_rec *s);
+
+/** Raise H2MaxWorkers, unless it is set. Call before the configuration is
+ *  processed. */
+void admission_streams_pre_config(apr_pool_t *pconf);
+
+/** Log the raised H2MaxWorkers, and warn of a queue that HTTP/2 streams cannot
+ *  fill. */
+void admission_streams_start(apr_pool_t *ptemp, server_rec *s);
 
 #endif

@@ -5,12 +5,14 @@
  * acts on the decision: it runs the remaining handlers or rejects the request.
  */
 #include <httpd.h>
+#include <apr_strings.h>
 #include <http_config.h>
+#include <http_core.h>
+#include <scoreboard.h>
 
 #include "part.h"
 #include "page_handler.h"
 #include "admit.h"
-#include "block.h"
 #include "counts.h"
 #include "nested/nested_redirect.h"
 #include "http2/http2.h"
@@ -23,7 +25,6 @@
 #include "url.h"
 #include "visit.h"
 #include "wait.h"
-#include "who.h"
 #include "process.h"
 
 /* Reason for a rejected request, and the remedy. */
@@ -31,6 +32,62 @@
 #define ENDLESS                                                              \
     "this server has sent it to itself " HOPS " times, each time occupying " \
     "a worker; check ProxyPass for a loop"
+
+/* ---- who it is ----------------------------------------------------------- */
+
+#define DOTS "..."
+
+static bool is_inside_character(const char *text, apr_size_t at)
+{
+    return ((unsigned char)text[at] & 0xc0) == 0x80;
+}
+
+static bool is_inside_escape(const char *text, apr_size_t at)
+{
+    return text[at - 1] == '%' || text[at - 2] == '%';
+}
+
+/* Copy a text and end it with dots if it is too long, without cutting a UTF-8
+ * character or a percent escape. */
+static void copy_text(char *to, apr_size_t room, const char *from)
+{
+    apr_size_t end = room - sizeof(DOTS);
+    int i;
+
+    if (strlen(from) < room) {
+        apr_cpystrn(to, from, room);
+        return;
+    }
+    for (i = 0;
+         i < 4
+         && (is_inside_character(from, end) || is_inside_escape(from, end));
+         i++) {
+        end--;
+    }
+    memcpy(to, from, end);
+    memcpy(to + end, DOTS, sizeof(DOTS));
+}
+
+#define COPY(field, text) copy_text(who.field, sizeof(who.field), text)
+
+/* Record the client, method, host and URL of the client's request, not of a
+ * subrequest, for the status pages, as mod_status does. Does nothing unless
+ * ExtendedStatus is On. */
+static void note_who(request_rec *r, const adm_ticket_t *ticket)
+{
+    const request_rec *asked = admission_visit_root(r);
+    adm_who_t who = { .uri = "" };
+
+    if (!ap_extended_status) {
+        return;
+    }
+    COPY(client, asked->useragent_ip);
+    COPY(method, asked->method);
+    COPY(host,
+         asked->hostname ? asked->hostname : asked->server->server_hostname);
+    COPY(uri, asked->unparsed_uri ? asked->unparsed_uri : "");
+    adm_who_note(ticket, &who);
+}
 
 /* ---- decide -------------------------------------------------------------- */
 
@@ -51,8 +108,8 @@ static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
 {
     request_rec *r = entrant->r;
     adm_entry_t entry = {
-        .queue_length = (uint32_t)admission_conf_queue_length(entrant->conf),
-        .target_usec = admission_conf_queue_target(entrant->conf),
+        .queue_length = (uint32_t)admission_conf_queue(entrant->conf)->length,
+        .target_usec = admission_conf_queue(entrant->conf)->target,
         .dry_run = admission_conf_is_dry_run(entrant->conf)
     };
 
@@ -88,65 +145,59 @@ static void evaluate_key(const entrant_t *entrant, const admission_zone_t *zone,
                          adm_entry_t *entry)
 {
     request_rec *r = entrant->r;
-    admission_url_view_t view;
+    request_rec *view = admission_url_view(r, admission_url_asked(r));
 
-    admission_url_show(&view, r, admission_url_asked(r));
     if (entrant->target) {
-        r->filename = entrant->target->filename;
-        r->handler = entrant->target->handler;
+        view->filename = entrant->target->filename;
+        view->handler = entrant->target->handler;
     }
-    admission_key_ask(r, entrant->conf, zone, entry);
-    admission_url_restore(&view);
+    admission_key_ask(view, entrant->conf, zone, entry);
+    r->log_id = view->log_id; /* set if an error was logged */
 }
 
-/* Enter the zone. If verdict->outcome is ADM_WAITING, the ticket is in the
- * queue and @a how is the way that it waits. */
-static void enter(const entrant_t *entrant, admission_verdict_t *verdict,
-                  adm_wait_t *how)
+/* Enter the zone. If the outcome is ADM_WAITING, the ticket is in the queue and
+ * @a how is the way that it waits. */
+static admission_request_t *enter(const entrant_t *entrant,
+                                  const admission_zone_t *zone, adm_wait_t *how)
 {
     request_rec *r = entrant->r;
-    admission_request_t *state = admission_visit_note(r, verdict->zone);
+    admission_request_t *state = admission_visit_note(r, zone);
     admission_self_t self;
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
     state->enters_for_target = entrant->target != NULL;
-    state->visit = admission_visit_make(r, verdict->zone);
+    state->visit = admission_visit_make(r, zone);
     ticket = &state->visit->ticket;
-    self = admission_self_claim(r, verdict->zone, ticket);
+    self = admission_self_claim(r, zone, ticket);
     if (self == ADMISSION_SELF_SUCCESSOR) {
-        admission_who_note(r, ticket);
-        verdict->outcome = ADM_ADMITTED;
-        return;
+        note_who(r, ticket);
+        state->outcome = ADM_ADMITTED;
+        return state;
     }
     entry = entry_of(entrant, self, state);
-    if (verdict->zone->uses_flows) {
-        evaluate_key(entrant, verdict->zone, &entry);
+    if (zone->uses_flows) {
+        evaluate_key(entrant, zone, &entry);
     }
-    verdict->outcome = adm_ticket_enter(entrant->child, verdict->zone->handle,
-                                        &entry, adm_now(), ticket);
+    state->outcome = adm_ticket_enter(entrant->child, zone->handle, &entry,
+                                      adm_now(), ticket);
     if (atomic_load(&ticket->held)) {
-        admission_who_note(r, ticket);
-    }
-    verdict->queued_ahead = ticket->queued_ahead;
-    verdict->drain_usec = ticket->drain_usec;
-    verdict->fault = ticket->fault;
-    if (verdict->outcome == ADM_RESERVE || verdict->outcome == ADM_PARKING) {
-        verdict->reason = state->why_denied;
+        note_who(r, ticket);
     }
     *how = entry.wait;
+    return state;
 }
 
 /* ---- wait ---------------------------------------------------------------- */
 
 /* Wait, parked or blocked. @return OK: the wait is over, and the decision is in
- * @a verdict; SUSPENDED: parked, park.c continues the request. */
+ * @a state; SUSPENDED: parked, park.c continues the request. */
 static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
-                           adm_wait_t how, admission_verdict_t *verdict)
+                           adm_wait_t how, admission_request_t *state)
 {
-    admission_visit_t *visit = admission_visit_request(r)->visit;
+    admission_visit_t *visit = state->visit;
     adm_usec_t began = adm_now();
-    adm_usec_t deadline = began + admission_conf_queue_timeout(conf);
+    adm_usec_t deadline = began + admission_conf_queue(conf)->timeout;
     adm_outcome_t outcome = ADM_WAITING;
 
     if (how == ADM_WAIT_PARKED) {
@@ -158,7 +209,7 @@ static int wait_for_permit(request_rec *r, const admission_dir_conf_t *conf,
     if (outcome == ADM_WAITING) {
         outcome = admission_block(r, &visit->ticket, deadline);
     }
-    admission_wait_end(r, outcome, began, verdict);
+    admission_wait_end(r, outcome, began);
     return OK;
 }
 
@@ -183,12 +234,11 @@ static int prepare(const entrant_t *entrant)
  * what a handler returns; SUSPENDED: parked, park.c continues the request. */
 static int enter_and_run(const entrant_t *entrant)
 {
-    request_rec *r = entrant->r;
-    admission_verdict_t verdict = { .zone = admission_conf_zone(
-                                        entrant->conf) };
+    const admission_zone_t *zone = admission_conf_zone(entrant->conf);
     adm_wait_t how = ADM_WAIT_NEVER;
+    admission_request_t *state;
 
-    ap_assert(verdict.zone); /* checked by the callers */
+    ap_assert(zone); /* checked by the callers */
     if (!entrant->related.holds_any && !entrant->related.was_rejected) {
         int rv = prepare(entrant);
 
@@ -196,12 +246,13 @@ static int enter_and_run(const entrant_t *entrant)
             return rv;
         }
     }
-    enter(entrant, &verdict, &how);
-    if (verdict.outcome == ADM_WAITING
-        && wait_for_permit(r, entrant->conf, how, &verdict) == SUSPENDED) {
+    state = enter(entrant, zone, &how);
+    if (state->outcome == ADM_WAITING
+        && wait_for_permit(entrant->r, entrant->conf, how, state)
+               == SUSPENDED) {
         return SUSPENDED;
     }
-    return admission_run(r, &verdict);
+    return admission_run(entrant->r);
 }
 
 /* @return whether the URL is one of the module's pages. A site's rewrite rule
@@ -237,7 +288,7 @@ static inline int enter_if_redirected(request_rec *r,
                                       const admission_dir_conf_t *conf)
 {
     return admission_redirect_is_possible(r, conf) ? enter_for_target(r)
-                                                   : DECLINED;
+                                                 : DECLINED;
 }
 
 /* Enter the zone, unless a related request holds a permit of the zone or was
@@ -253,8 +304,7 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
 
     if (entrant.related.visit_of_zone) {
         admission_visit_share(r, entrant.related.visit_of_zone);
-        admission_program_export_token(r,
-                                       &entrant.related.visit_of_zone->ticket);
+        admission_program_export_token(r, &entrant.related.visit_of_zone->ticket);
         return DECLINED;
     }
     if (entrant.related.was_rejected_by_zone) {
@@ -270,16 +320,17 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
 }
 
 /* Run the request without entering its zone. */
-static int run_without_permit(request_rec *r, admission_verdict_t *verdict)
+static int run_without_permit(request_rec *r, const admission_zone_t *zone,
+                              adm_outcome_t outcome)
 {
-    admission_visit_note(r, verdict->zone);
-    return admission_run(r, verdict);
+    admission_visit_note(r, zone)->outcome = outcome;
+    return admission_run(r);
 }
 
 ADMISSION_NOT_INLINED static int
 handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
 {
-    admission_verdict_t verdict = { .zone = admission_conf_zone(conf) };
+    const admission_zone_t *zone = admission_conf_zone(conf);
     adm_child_t *child;
     bool is_exempt;
 
@@ -289,17 +340,14 @@ handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
     is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);
     child = admission_process_child();
     if (!child) {
-        verdict.outcome = ADM_UNLIMITED;
-        verdict.fault = admission_process_fault();
-        return run_without_permit(r, &verdict);
+        return run_without_permit(r, zone, ADM_UNLIMITED);
     }
     if (is_exempt) {
-        adm_zone_count_exempt(child, verdict.zone->handle);
-        verdict.outcome = ADM_EXEMPT;
-        return run_without_permit(r, &verdict);
+        adm_zone_count_exempt(child, zone->handle);
+        return run_without_permit(r, zone, ADM_EXEMPT);
     }
-    if (r->prev && admission_redirect_take_over(r, &verdict)) {
-        return admission_run(r, &verdict);
+    if (r->prev && admission_redirect_take_over(r, zone)) {
+        return admission_run(r);
     }
     return enter_for_itself(r, conf, child);
 }

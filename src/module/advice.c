@@ -9,12 +9,10 @@
 
 #include "part.h"
 #include "conf_tree.h"
-#include "sections.h"
 #include "zones.h"
 #include "advice.h"
 #include "capacity.h"
-#include "foreign.h"
-#include "process.h"
+#include "counts.h"
 #include "park/park_room.h"
 
 APLOG_USE_MODULE(admission);
@@ -26,8 +24,7 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
                                       const admission_zone_t *zone, int workers,
                                       int free_for_zones, int parks)
 {
-    int level = zone->max_concurrent.is_auto
-                        && zone->max_concurrent.min <= free_for_zones
+    int level = zone->max_concurrent.is_auto && zone->max_concurrent.min <= free_for_zones
                     ? APLOG_INFO
                     : APLOG_WARNING;
     const char *limit = admission_limit_name(p, &zone->max_concurrent);
@@ -45,28 +42,28 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
                      "AdmissionReserve leaves %d of %d workers for zones",
                      zone->name, zone->place, limit, free_for_zones, workers);
     }
-    else if (zone->queue_length && !parks
-             && zone->limit + zone->queue_length > free_for_zones) {
+    else if (zone->queue->length && !parks
+             && zone->limit + zone->queue->length > free_for_zones) {
         ap_log_error(APLOG_MARK, level, 0, s, ADMLOGNO(0105)
                      "zone %s (%s): MaxConcurrent %s plus AdmissionQueue %d "
                      "needs %d workers, but AdmissionReserve leaves %d of %d "
                      "for zones: some requests will be rejected before the "
                      "queue is full; lower AdmissionQueue or raise "
                      "MaxRequestWorkers",
-                     zone->name, zone->place, limit, zone->queue_length,
-                     zone->limit + zone->queue_length, free_for_zones, workers);
+                     zone->name, zone->place, limit, zone->queue->length,
+                     zone->limit + zone->queue->length, free_for_zones,
+                     workers);
     }
 }
 
 static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
 {
-    const apr_array_header_t *zones = admission_zones();
+    const admission_zone_t *zone = admission_zones();
     int workers = admission_capacity_workers();
     int reserved = admission_capacity_reserved(s, workers);
     int parks = admission_room_would_park(s); /* searches the configuration */
-    int i;
 
-    if (zones->nelts && ap_find_linked_module("mod_cgi.c")
+    if (zone && ap_find_linked_module("mod_cgi.c")
         && admission_capacity_is_threaded()) {
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0109)
@@ -74,19 +71,18 @@ static void warn_of_unreachable_limits(apr_pool_t *p, server_rec *s)
             "outside a zone blocks a worker for 3 seconds, because the "
             "program inherits blocked signals; load mod_cgid instead");
     }
-    for (i = 0; i < zones->nelts; i++) {
-        warn_of_unreachable_limit(p, s,
-                                  APR_ARRAY_IDX(zones, i, admission_zone_t *),
-                                  workers, workers - reserved, parks);
+    for (; zone; zone = zone->next) {
+        warn_of_unreachable_limit(p, s, zone, workers, workers - reserved,
+                                  parks);
     }
 }
 
-static void warn_of_settings(apr_pool_t *p, server_rec *s)
+void admission_advice_start(apr_pool_t *p, server_rec *s)
 {
     admission_conf_tree_warn(p, s);
     admission_room_warn(s);
     warn_of_unreachable_limits(p, s);
-    admission_foreign_warn(p, s);
+    admission_counts_warn(p, s);
 }
 
 /* ---- hooks --------------------------------------------------------------- */
@@ -108,15 +104,6 @@ int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                  "percentage from 0%% to 99%%",
                  conf->reserve, conf->reserve_place, workers, workers - 1);
     return HTTP_INTERNAL_SERVER_ERROR;
-}
-
-int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                 apr_pool_t *ptemp, server_rec *s)
-{
-    if (admission_process_segment()) {
-        warn_of_settings(ptemp, s);
-    }
-    return OK;
 }
 
 static void dump_parking_capacity(apr_file_t *out, server_rec *s)
@@ -157,23 +144,20 @@ static const char *name_limit(apr_pool_t *p, const admission_zone_t *zone)
 
 static void dump_zones(apr_pool_t *p, apr_file_t *out, server_rec *s)
 {
-    const apr_array_header_t *zones = admission_zones();
     const char *way = admission_room_would_park(s) ? "parked" : "blocked";
-    int i, part;
+    const admission_zone_t *zone;
+    int part;
 
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (zone = admission_zones(); zone; zone = zone->next) {
         apr_file_printf(out,
                         "  %s limit %s queue %d timeout %" APR_TIME_T_FMT
                         "ms waiting %s%s",
-                        zone->name, name_limit(p, zone), zone->queue_length,
-                        apr_time_as_msec(zone->queue_timeout), way,
+                        zone->name, name_limit(p, zone), zone->queue->length,
+                        apr_time_as_msec(zone->queue->timeout), way,
                         zone->dry_run ? " dry run" : "");
-        if (zone->queue_target) {
+        if (zone->queue->target) {
             apr_file_printf(out, " target %" APR_TIME_T_FMT "ms",
-                            apr_time_as_msec(zone->queue_target));
+                            apr_time_as_msec(zone->queue->target));
         }
         if (zone->is_shared) {
             apr_file_printf(out, " fleet");
@@ -199,6 +183,6 @@ void admission_advice_test_config(apr_pool_t *pconf, server_rec *s)
         dump_zones(pconf, out, s);
     }
     else if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST) {
-        warn_of_settings(pconf, s);
+        admission_advice_start(pconf, s);
     }
 }

@@ -10,9 +10,8 @@
 int admission_advice_check_config(apr_pool_t *pconf, apr_pool_t *plog,
                                   apr_pool_t *ptemp, server_rec *s);
 
-/** Log the warnings when httpd starts. */
-int admission_advice_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                 apr_pool_t *ptemp, server_rec *s);
+/** Log the warnings. */
+void admission_advice_start(apr_pool_t *p, server_rec *s);
 
 /** The hook test_config (`httpd -t`): log the warnings, or list all zones with
  *  -D DUMP_ADMISSION. */

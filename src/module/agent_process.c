@@ -69,13 +69,9 @@ static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2])
 
 static bool has_measured_limit(void)
 {
-    const apr_array_header_t *zones = admission_zones();
-    int i;
+    const admission_zone_t *zone;
 
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (zone = admission_zones(); zone; zone = zone->next) {
         if (zone->max_concurrent.is_auto && zone->handle.idx != 0) {
             return true;
         }
@@ -250,7 +246,6 @@ static void ended(int reason, void *data, apr_wait_t status)
     }
 }
 
-/* Block until the agent has exited, for at most @a patience. @return whether it has. */
 static bool wait_until_gone(adm_usec_t patience)
 {
     adm_usec_t until = adm_now() + patience;
@@ -279,7 +274,7 @@ static apr_status_t end(void *unused)
 static bool is_wanted(void)
 {
     return admission_process_segment()
-           && admission_zones()->nelts > 0
+           && admission_zones()
            /* httpd -X runs as one process. */
            && !ap_exists_config_define("DEBUG")
            && !ap_exists_config_define("ONE_PROCESS");

@@ -1,10 +1,14 @@
-/* backend.h - which backend mod_proxy sends a request to. */
-#ifndef MODULE_PROXIED_H
-#define MODULE_PROXIED_H
+/* backend.h - which backend mod_proxy sends a request to, and whether it switches
+ * to another protocol.
+ */
+#ifndef MODULE_BACKEND_H
+#define MODULE_BACKEND_H
 
 #include <stdbool.h>
 
 #include <httpd.h>
+
+#include "core/adm.h"
 
 /** Prefix of a handler or filename that mod_proxy serves. */
 #define ADMISSION_BACKEND "proxy:"
@@ -35,5 +39,18 @@ bool admission_backend_speaks_http(const request_rec *r);
 /** @return whether mod_proxy_http2 sends the request. False for a balancer that
  *  has not chosen a member yet. */
 bool admission_backend_speaks_http2(const request_rec *r);
+
+/** Register the filter that watches responses. Call once, when hooks are
+ *  registered. */
+void admission_backend_register_filter(void);
+
+/** Watch the response that mod_proxy is about to send: release the ticket when
+ *  an HTTP backend responds with 101. @return whether it is watched; then
+ *  admission_backend_unwatch() must be called when the handlers have returned.
+ */
+bool admission_backend_watch(request_rec *r, adm_ticket_t *ticket);
+
+/** Stop watching. */
+void admission_backend_unwatch(request_rec *r);
 
 #endif

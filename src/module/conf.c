@@ -6,11 +6,8 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
 {
     admission_dir_conf_t *conf = apr_palloc(p, sizeof(*conf));
 
-    *conf = (admission_dir_conf_t){ .queue_length = ADMISSION_UNSET,
-                                    .queue_timeout = ADMISSION_UNSET,
-                                    .queue_target = ADMISSION_UNSET,
-                                    .reject_status = ADMISSION_UNSET,
-                                    .retry = ADMISSION_RETRY_UNSET,
+    *conf = (admission_dir_conf_t){ .reject_status = ADMISSION_UNSET,
+                                    .retry = ADMISSION_UNSET,
                                     .dry_run = ADMISSION_UNSET,
                                     .spool = SPOOL_CONF_UNSET,
                                     .nice = NICE_CONF_UNSET };
@@ -27,17 +24,12 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
     admission_dir_conf_t *conf = apr_pcalloc(p, sizeof(*conf));
 
     PICK(section, NULL);
-    PICK(queue_length, ADMISSION_UNSET);
+    PICK(queue, NULL);
     PICK(nice, NICE_CONF_UNSET);
-    PICK(queue_timeout, ADMISSION_UNSET);
-    PICK(queue_target, ADMISSION_UNSET);
     PICK(handlers, NULL);
     PICK(exempt, NULL);
     PICK(reject_status, ADMISSION_UNSET);
-    conf->retry_seconds = add->retry != ADMISSION_RETRY_UNSET
-                              ? add->retry_seconds
-                              : base->retry_seconds;
-    PICK(retry, ADMISSION_RETRY_UNSET);
+    PICK(retry, ADMISSION_UNSET);
     PICK(dry_run, ADMISSION_UNSET);
     conf->fair = fair_conf_merge(base->fair, add->fair);
     conf->spool = spool_conf_merge(base->spool, add->spool);

@@ -12,8 +12,8 @@
 #include "auto/auto_conf.h"
 #include "fair/fair_conf.h"
 #include "fleet/fleet_conf.h"
-#include "limit.h"
 #include "nice/nice_conf.h"
+#include "parse.h"
 #include "recycle/recycle_conf.h"
 #include "spool/spool_conf.h"
 
@@ -33,10 +33,6 @@ extern module AP_MODULE_DECLARE_DATA admission_module;
 /** Handler of the status pages that also accepts overrides by POST. */
 #define ADMISSION_CONTROL_HANDLER "admission-control"
 
-/** Largest limit and queue length of a zone. */
-#define ADMISSION_LIMIT_MAX 65535
-#define ADMISSION_QUEUE_MAX 65535
-
 /** Maximum length of a zone name, in bytes. */
 #define ADMISSION_NAME_MAX 255
 
@@ -47,14 +43,11 @@ typedef struct admission_zone_t {
                                * zone */
     const char *second_place; /* file:line of the next one; NULL: none */
     int further_places;       /* how many MaxConcurrent follow those two */
-    admission_limit_t max_concurrent; /* its arguments */
+    admission_limit_t max_concurrent;   /* as set by MaxConcurrent */
     /* The limit. For an automatic limit the maximum, which is set once the
      * number of workers is known. */
     int limit;
-    /* Defaults of the zone, for requests whose sections set nothing. */
-    int queue_length;
-    adm_usec_t queue_timeout;
-    adm_usec_t queue_target; /* 0: off */
+    const admission_queue_t *queue; /* for requests whose sections set none */
     bool sets_queue; /* a section of the zone sets AdmissionQueue, not only the
                       * sections around it */
     bool dry_run;
@@ -64,24 +57,25 @@ typedef struct admission_zone_t {
     bool uses_flows;   /* some requests have a key, cost or priority */
     bool is_shared;    /* the limit is shared by a group of servers */
     adm_zone_t handle; /* idx 0: no limit, the zone table was full */
+    struct admission_zone_t *next; /* in the order of the files; NULL: none */
 } admission_zone_t;
 
 /** MaxConcurrent and AdmissionZone of one section. Merged configurations share
  *  a pointer to it. */
 typedef struct admission_section_t {
-    admission_limit_t max_concurrent; /* ADMISSION_NO_NUMBER: not set */
-    const char *zone_name; /* set by AdmissionZone; NULL: named after the
+    admission_limit_t max_concurrent; /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
+    const char *zone_name;  /* set by AdmissionZone; NULL: named after the
                              * section */
     bool is_shared;        /* AdmissionZone has the option "fleet" */
     const char *place;     /* file:line of MaxConcurrent, otherwise of
                              * AdmissionZone */
     const char *name;      /* the section in the zone's name; NULL: no usable
                              * name */
-    bool is_regex;         /* the section's name has a regular expression */
-    bool is_ambiguous; /* another section of this server has the same name */
     const server_rec *server;
     const struct admission_dir_conf_t *own; /* all directives of the section */
     admission_zone_t *zone; /* set by admission_zones_settle() */
+    struct admission_section_t
+        *next; /* in the order of the files; NULL: none */
 } admission_section_t;
 
 /** Value of a number that no directive sets. */
@@ -90,31 +84,25 @@ typedef struct admission_section_t {
 #define ADMISSION_DEFAULT_REJECT_STATUS HTTP_SERVICE_UNAVAILABLE
 #define ADMISSION_DEFAULT_QUEUE_TIMEOUT (30 * ADM_USEC_PER_SEC)
 
-typedef enum admission_retry_t {
-    ADMISSION_RETRY_UNSET = -1,
-    ADMISSION_RETRY_AUTO,
-    ADMISSION_RETRY_OFF,
-    ADMISSION_RETRY_FIXED
-} admission_retry_t;
+/** Values of retry-after= in AdmissionReject that are no number of seconds. */
+#define ADMISSION_RETRY_AUTO 0
+#define ADMISSION_RETRY_OFF (-2)
 
 /** Per-directory configuration. A merge copies pointers and numbers, except for
  *  `actions`, whose tables are overlaid. */
 typedef struct admission_dir_conf_t {
     admission_section_t *section;       /* NULL: unset */
-    int queue_length;                   /* -1: unset */
-    adm_usec_t queue_timeout;           /* -1: unset */
-    adm_usec_t queue_target;            /* -1: unset, 0: off */
+    const admission_queue_t *queue;     /* NULL: unset */
     const apr_array_header_t *handlers; /* of const char *; NULL: unset */
     const ap_expr_info_t *exempt;       /* NULL: unset */
     int reject_status;                  /* -1: unset */
-    admission_retry_t retry;
-    int retry_seconds; /* if retry is ADMISSION_RETRY_FIXED */
-    int dry_run;       /* -1: unset */
+    int retry;   /* seconds, ADMISSION_RETRY_AUTO or _OFF; -1: unset */
+    int dry_run; /* -1: unset */
     fair_conf_t fair;
     spool_conf_t spool;
     int nice;             /* 0 to 19; NICE_CONF_UNSET */
-    apr_table_t *actions; /* Action and Script of mod_actions: handler, type or
-                           * method -> script; NULL: none */
+    apr_table_t *actions; /* Action of mod_actions: handler or type -> script;
+                           * NULL: none */
     /* The directives of only the <Location> sections that were merged here;
      * NULL: none. Its own `location` and `actions` are not used. */
     const struct admission_dir_conf_t *location;
@@ -131,6 +119,9 @@ typedef struct admission_server_conf_t {
     spool_server_conf_t spool;
     fleet_conf_t fleet;
 } admission_server_conf_t;
+
+/** The table of directives. */
+extern const command_rec admission_directives[];
 
 /** Create and merge configurations. Called by httpd. */
 void *admission_conf_create_dir(apr_pool_t *p, char *path);
@@ -163,38 +154,11 @@ static inline bool admission_conf_is_handler(const request_rec *r,
 /* Settings of a request with this configuration. Its own sections take
  * precedence over the zone's defaults, and these over the module's. */
 
-/** @return the queue length up to which a request with this configuration joins the
- *  queue. */
-static inline int admission_conf_queue_length(const admission_dir_conf_t *conf)
+/** @return the queue of a request with this configuration, which has a zone. */
+static inline const admission_queue_t *
+admission_conf_queue(const admission_dir_conf_t *conf)
 {
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_length != ADMISSION_UNSET ? conf->queue_length
-           : zone                                ? zone->queue_length
-                  : ADMISSION_DEFAULT_QUEUE_LENGTH;
-}
-
-/** @return how long the request may wait. */
-static inline adm_usec_t
-admission_conf_queue_timeout(const admission_dir_conf_t *conf)
-{
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_timeout != ADMISSION_UNSET ? conf->queue_timeout
-           : zone                                 ? zone->queue_timeout
-                  : ADMISSION_DEFAULT_QUEUE_TIMEOUT;
-}
-
-/** @return AdmissionQueue target=: the wait that the queue should stay below;
- *  0: off. */
-static inline adm_usec_t
-admission_conf_queue_target(const admission_dir_conf_t *conf)
-{
-    const admission_zone_t *zone = admission_conf_zone(conf);
-
-    return conf->queue_target != ADMISSION_UNSET ? conf->queue_target
-           : zone                                ? zone->queue_target
-                                                 : 0;
+    return conf->queue ? conf->queue : admission_conf_zone(conf)->queue;
 }
 
 /** @return the status of a rejected request. */

@@ -12,8 +12,6 @@
 
 APLOG_USE_MODULE(admission);
 
-#define DEFAULT_QUEUE 100
-
 /* ---- the tree of directives ---------------------------------------------- */
 
 double admission_conf_tree_number(const char *name, double otherwise)
@@ -46,7 +44,7 @@ bool admission_conf_tree_is(const ap_directive_t *directive, const char *name)
 }
 
 const char *admission_conf_tree_argument(apr_pool_t *p,
-                                         const ap_directive_t *directive)
+                                    const ap_directive_t *directive)
 {
     const char *args = directive->args ? directive->args : "";
 
@@ -66,8 +64,7 @@ static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
     return false;
 }
 
-bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
-                                  const char *word)
+bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name, const char *word)
 {
     const ap_directive_t *directive;
 
@@ -119,8 +116,8 @@ admission_conf_tree_zones_t admission_conf_tree_zones(void)
             zones.queue = queue > zones.queue ? queue : zones.queue;
         }
     }
-    if (zones.limits > queues && zones.queue < DEFAULT_QUEUE) {
-        zones.queue = DEFAULT_QUEUE;
+    if (zones.limits > queues && zones.queue < ADMISSION_DEFAULT_QUEUE_LENGTH) {
+        zones.queue = ADMISSION_DEFAULT_QUEUE_LENGTH;
     }
     return zones;
 }
@@ -145,22 +142,22 @@ void admission_conf_tree_add(apr_pool_t *pconf, const char *name, long number)
 static void warn_of_target(apr_pool_t *p, server_rec *s,
                            const ap_directive_t *directive)
 {
-    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    admission_queue_t queue = { .timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT };
     const char *args = directive->args;
 
     ap_getword_conf(p, &args);
     while (*args) {
-        admission_parse_queue_option(ap_getword_conf(p, &args), &timeout,
-                                     &target);
+        admission_parse_queue_option(ap_getword_conf(p, &args), &queue);
     }
-    if (target > timeout) {
+    if (queue.target > queue.timeout) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0121)
                      "AdmissionQueue in %s:%d: the target of %" APR_TIME_T_FMT
                      " ms is longer than the timeout of %" APR_TIME_T_FMT
                      " ms: a request whose expected wait is between the two "
                      "is queued, and rejected at the timeout",
                      directive->filename, directive->line_num,
-                     apr_time_as_msec(target), apr_time_as_msec(timeout));
+                     apr_time_as_msec(queue.target),
+                     apr_time_as_msec(queue.timeout));
     }
 }
 
@@ -185,7 +182,7 @@ static bool needs_zone(const ap_directive_t *directive)
 
 void admission_conf_tree_warn(apr_pool_t *p, server_rec *s)
 {
-    bool has_zones = admission_zones()->nelts > 0;
+    bool has_zones = admission_zones() != NULL;
     const ap_directive_t *directive;
 
     for (directive = ap_conftree; directive;

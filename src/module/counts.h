@@ -27,9 +27,18 @@ bool admission_counts_file(const request_rec *r);
 /** @return whether the handler only finds another URL and redirects to it. */
 bool admission_counts_only_redirects(request_rec *r);
 
-/** @return whether AdmissionExempt is true for the request. An expression that
- *  fails is logged, and counts as false. */
-bool admission_counts_exempt(request_rec *r, const admission_dir_conf_t *conf,
-                             const admission_zone_t *zone);
+/** @return whether mod_include might start programs while it sends the
+ *  response. Valid only in handlers, after the filters have been initialized.
+ */
+bool admission_counts_include(request_rec *r);
+
+/** Intercept the INCLUDES filter, to mark each request whose output passes
+ *  through it. Find the modules that might serve a request without a handler
+ *  name. */
+void admission_counts_start(apr_pool_t *ptemp);
+
+/** Log a warning with the names of these modules, unless AdmissionHandlers is
+ *  set for every zone. */
+void admission_counts_warn(apr_pool_t *p, server_rec *s);
 
 #endif

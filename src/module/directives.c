@@ -12,12 +12,11 @@
 
 #include "nested/nested_actions.h"
 #include "conf.h"
-#include "directives.h"
 #include "auto/auto_conf.h"
 #include "location.h"
 #include "fleet/fleet_conf.h"
 #include "parse.h"
-#include "sections.h"
+#include "zones.h"
 #include "nice/nice_conf.h"
 #include "spool/spool_conf.h"
 #include "recycle/recycle_conf.h"
@@ -29,29 +28,28 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                                       const char *max)
 {
     const char *error = admission_location_mark(cmd, dir_conf);
-    admission_limit_t limit;
+    admission_limit_t max_concurrent;
     admission_section_t *section;
 
     if (!error) {
         error = strcasecmp(arg, "auto") == 0
-                    ? auto_conf_parse(cmd->pool, min, max, &limit)
-                    : admission_limit_parse(cmd->pool, arg, min, &limit);
+                    ? auto_conf_parse(cmd->pool, min, max, &max_concurrent)
+                    : admission_limit_parse(cmd->pool, arg, min, &max_concurrent);
     }
     if (error) {
         return error;
     }
-    section = admission_sections_note(cmd, dir_conf);
+    section = admission_zones_note_section(cmd, dir_conf);
     if (section->max_concurrent.number == ADMISSION_NO_NUMBER) {
-        section->max_concurrent = limit;
-        section->place = admission_sections_place(cmd);
+        section->max_concurrent = max_concurrent;
+        section->place = admission_zones_place(cmd);
     }
-    if (!admission_limit_is_same(&section->max_concurrent, &limit)) {
+    if (!admission_limit_is_same(&section->max_concurrent, &max_concurrent)) {
         return apr_psprintf(cmd->pool,
                             "MaxConcurrent: '%s' differs from '%s' in %s; a "
                             "section has one limit",
-                            admission_limit_name(cmd->pool, &limit),
-                            admission_limit_name(cmd->pool,
-                                                 &section->max_concurrent),
+                            admission_limit_name(cmd->pool, &max_concurrent),
+                            admission_limit_name(cmd->pool, &section->max_concurrent),
                             section->place);
     }
     return NULL;
@@ -61,14 +59,17 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                              const char *option, const char *another)
 {
     admission_dir_conf_t *conf = dir_conf;
-    adm_usec_t timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT, target = 0;
+    admission_queue_t *queue = apr_palloc(cmd->pool, sizeof(*queue));
     const char *error = admission_location_mark(cmd, dir_conf);
-    int number = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX);
 
     if (error) {
         return error;
     }
-    if (number < 0) {
+    *queue = (admission_queue_t){
+        .length = admission_parse_number(length, 0, ADMISSION_QUEUE_MAX),
+        .timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT
+    };
+    if (queue->length < 0) {
         return apr_psprintf(cmd->pool,
                             "AdmissionQueue: '%s' is not a queue length from 0 "
                             "(no queue) to %d",
@@ -81,10 +82,10 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "'%s'; timeout= and target= are allowed once each",
                             another, option);
     }
-    if (option && admission_parse_queue_option(option, &timeout, &target)) {
+    if (option && admission_parse_queue_option(option, queue)) {
         option = another;
     }
-    if (option && admission_parse_queue_option(option, &timeout, &target)) {
+    if (option && admission_parse_queue_option(option, queue)) {
         option = NULL;
     }
     if (option) {
@@ -95,9 +96,7 @@ static const char *set_queue(cmd_parms *cmd, void *dir_conf, const char *length,
                             "length of 0 means no queue",
                             option);
     }
-    conf->queue_length = number;
-    conf->queue_timeout = timeout;
-    conf->queue_target = target;
+    conf->queue = queue;
     return NULL;
 }
 
@@ -159,8 +158,8 @@ static const char *set_zone(cmd_parms *cmd, void *dir_conf, const char *arg,
     if (option && !FLEET_IS_BUILT) {
         return "AdmissionZone: 'fleet': this build has no fleet";
     }
-    admission_sections_note(cmd, dir_conf)->zone_name = arg;
-    admission_sections_note(cmd, dir_conf)->is_shared = option != NULL;
+    admission_zones_note_section(cmd, dir_conf)->zone_name = arg;
+    admission_zones_note_section(cmd, dir_conf)->is_shared = option != NULL;
     return NULL;
 }
 
@@ -168,32 +167,8 @@ static const char *set_exempt(cmd_parms *cmd, void *dir_conf, const char *args)
 {
     admission_dir_conf_t *conf = dir_conf;
     const char *error = admission_location_mark(cmd, dir_conf);
-    const char *text = args;
 
-    if (error) {
-        return error;
-    }
-    if (*args == '"' || *args == '\'') {
-        text = ap_getword_conf(cmd->pool, &args);
-        if (*args) {
-            return apr_psprintf(
-                cmd->pool,
-                "AdmissionExempt: unexpected argument '%s' after "
-                "the expression",
-                args);
-        }
-    }
-    if (*text == '\0') {
-        return "AdmissionExempt: '' is not an expression; see 'Expressions in "
-               "Apache HTTP Server'";
-    }
-    conf->exempt = ap_expr_parse_cmd(cmd, text, 0, &error, NULL);
-    if (error) {
-        return apr_psprintf(
-            cmd->pool, "AdmissionExempt: '%s' is not a valid expression: %s",
-            text, error);
-    }
-    return NULL;
+    return error ? error : admission_parse_condition(cmd, args, &conf->exempt);
 }
 
 /* "retry-after=..." */
@@ -213,8 +188,7 @@ static bool parse_retry(const char *option, admission_dir_conf_t *conf)
         conf->retry = ADMISSION_RETRY_OFF;
     }
     else if (admission_parse_time(value, ADM_USEC_PER_SEC, &time)) {
-        conf->retry = ADMISSION_RETRY_FIXED;
-        conf->retry_seconds = (int)(time / ADM_USEC_PER_SEC);
+        conf->retry = (int)(time / ADM_USEC_PER_SEC);
     }
     else {
         return false;
@@ -305,7 +279,7 @@ static const char *set_reserve(cmd_parms *cmd, void *dir_conf, const char *arg)
                             arg, ADMISSION_LIMIT_MAX);
     }
     conf->reserve = number;
-    conf->reserve_place = admission_sections_place(cmd);
+    conf->reserve_place = admission_zones_place(cmd);
     conf->reserve_is_percent = is_percent;
     return NULL;
 }
@@ -320,9 +294,8 @@ static const char *set_parking(cmd_parms *cmd, void *dir_conf, const char *arg)
 }
 
 /* httpd passes a directive only to modules that declare it. As a side effect,
- * mod_info lists these two for this module as well. */
+ * mod_info lists this one for this module as well. */
 #define ACTION_OF_MOD_ACTIONS "Action"
-#define SCRIPT_OF_MOD_ACTIONS "Script"
 #define ZONE_CONTEXT (RSRC_CONF | ACCESS_CONF)
 
 const command_rec admission_directives[] = {
@@ -357,14 +330,10 @@ const command_rec admission_directives[] = {
         "On or Off; On: wait without a worker if the MPM supports it"),
     AUTO_DIRECTIVES,
     FLEET_DIRECTIVES,
-    /* Directives of mod_actions, which it reads as well. */
+    /* A directive of mod_actions, which reads it as well. */
     AP_INIT_TAKE23(ACTION_OF_MOD_ACTIONS, admission_actions_note, NULL,
                    OR_FILEINFO,
                    "a media type followed by a script name (directive of "
                    "mod_actions, which this module reads, too)"),
-    AP_INIT_TAKE2(SCRIPT_OF_MOD_ACTIONS, admission_actions_note_script, NULL,
-                  ZONE_CONTEXT,
-                  "a method followed by a script name (directive of "
-                  "mod_actions, which this module reads, too)"),
     { .name = NULL }
 };

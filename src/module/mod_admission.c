@@ -1,5 +1,6 @@
 /* mod_admission.c - the module record and all hooks. */
 #include <httpd.h>
+#include <ap_mpm.h>
 #include <http_config.h>
 #include <http_connection.h>
 #include <http_protocol.h>
@@ -9,7 +10,6 @@
 
 #include "part.h"
 #include "conf.h"
-#include "directives.h"
 #include "location.h"
 #include "page_handler.h"
 #include "zones.h"
@@ -17,7 +17,6 @@
 #include "admit.h"
 #include "park/park_connection.h"
 #include "http2/http2.h"
-#include "include.h"
 #include "park/park_mpm.h"
 #include "park/park.h"
 #include "program.h"
@@ -25,15 +24,15 @@
 #include "run.h"
 #include "nested/nested_self.h"
 #include "report.h"
-#include "upgrade.h"
+#include "backend.h"
 #include "advice.h"
+#include "capacity.h"
 #include "agent_process.h"
 #include "park/park_factor.h"
-#include "foreign.h"
-#include "lifecycle.h"
+#include "counts.h"
 #include "park/park_room.h"
+#include "process.h"
 #include "since.h"
-#include "http2/http2_threads.h"
 #include "view/view_handler.h"
 #include "view/view_server_status.h"
 
@@ -60,6 +59,35 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     return OK;
 }
 
+/* The segment must exist before the first fork, which is mod_cgid's in its
+ * post_config. */
+static int on_post_config(apr_pool_t *pconf, apr_pool_t *plog,
+                          apr_pool_t *ptemp, server_rec *s)
+{
+    int rv = admission_process_start(s);
+
+    if (rv == OK && admission_process_segment()) {
+        admission_room_start(s);
+        admission_factor_start(s);
+        admission_program_start(ptemp, s);
+        admission_counts_start(ptemp);
+        admission_advice_start(ptemp, s);
+        admission_streams_start(ptemp, s);
+    }
+    return rv;
+}
+
+static void on_child_init(apr_pool_t *pchild, server_rec *s)
+{
+    if (admission_process_segment()) {
+        admission_process_register(
+            (uint32_t)admission_capacity_query(AP_MPMQ_GENERATION, 0), pchild);
+        admission_room_child_start(s);
+        admission_http2_child_start(s);
+        admission_park_child_start(pchild, s);
+    }
+}
+
 static void on_start(void)
 {
     /* Zones are named when the whole configuration has been read. check_config
@@ -72,24 +100,7 @@ static void on_start(void)
                          APR_HOOK_LAST);
     ap_hook_test_config(admission_advice_test_config, NULL, NULL,
                         APR_HOOK_MIDDLE);
-    /* The segment must exist before the first fork, which is mod_cgid's in its
-     * post_config. The other hooks depend on the segment. */
-    ap_hook_post_config(admission_lifecycle_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST);
-    ap_hook_post_config(admission_room_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 1);
-    ap_hook_post_config(admission_factor_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_program_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_include_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_foreign_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 2);
-    ap_hook_post_config(admission_advice_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 3);
-    ap_hook_post_config(admission_streams_post_config, NULL, NULL,
-                        APR_HOOK_REALLY_FIRST + 3);
+    ap_hook_post_config(on_post_config, NULL, NULL, APR_HOOK_REALLY_FIRST);
     /* Forks the agent, so it runs last, when the start can no longer fail. */
     ap_hook_post_config(admission_agent_post_config, NULL, NULL,
                         APR_HOOK_REALLY_LAST);
@@ -98,21 +109,14 @@ static void on_start(void)
 
 static void on_children(void)
 {
-    ap_hook_child_init(admission_lifecycle_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE);
-    /* After the registration of the child. */
-    ap_hook_child_init(admission_room_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE + 1);
-    ap_hook_child_init(admission_http2_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE + 1);
-    ap_hook_child_init(admission_park_child_init, NULL, NULL,
-                       APR_HOOK_MIDDLE + 2);
+    /* After other modules have opened files, which park.c counts. */
+    ap_hook_child_init(on_child_init, NULL, NULL, APR_HOOK_MIDDLE + 1);
     /* Called in the parent for each child that has exited. Before the core's
      * own hook, which might discard the generation. */
-    ap_hook_child_status(admission_lifecycle_child_status, NULL, NULL,
+    ap_hook_child_status(admission_process_child_status, NULL, NULL,
                          APR_HOOK_REALLY_FIRST);
 #if ADMISSION_HAS_CHILD_STOPPING
-    ap_hook_child_stopping(admission_lifecycle_child_stopping, NULL, NULL,
+    ap_hook_child_stopping(admission_process_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
 #endif
 }
@@ -143,7 +147,7 @@ static void on_requests(void)
     ap_hook_log_transaction(admission_report_log_transaction, NULL, NULL,
                             APR_HOOK_REALLY_FIRST);
     admission_release_register_filter();
-    admission_upgrade_register_filter();
+    admission_backend_register_filter();
     admission_mpm_register_filter();
 }
 

@@ -18,8 +18,7 @@ const char *admission_page_handler_named(const char *name);
  *  has been changed since; NULL: none. */
 const char *admission_page_handler_of(const request_rec *r);
 
-/** @return whether the request still has the handler that
- *  admission_page_handler_of() returns. */
+/** @return whether the request still has that handler. */
 bool admission_page_handler_is_unchanged(const request_rec *r);
 
 /** @return the path of the status page on the request's server, if a plain
@@ -32,6 +31,6 @@ const char *admission_page_handler_file(const ap_expr_info_t *expression);
 
 /** The hook check_config: find the SetHandler directives. */
 int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                        apr_pool_t *ptemp, server_rec *s);
+                                   apr_pool_t *ptemp, server_rec *s);
 
 #endif

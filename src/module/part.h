@@ -55,11 +55,12 @@ typedef struct admission_part_t {
     int (*before)(request_rec *r, const struct admission_dir_conf_t *conf,
                   int (*again)(request_rec *r));
     /** Called before the handlers run with the permit of @a visit.
-     *  @return the argument of end() and rest(); NULL: neither is called. */
+     *  @return the argument of end() and rest(); NULL: neither is called. At
+     *  most one capability returns one. */
     void *(*begin)(request_rec *r, struct admission_visit_t *visit);
     /** Called when the handlers have returned @a rv; the permit is still held.
-     *  @return whether the rest of the response can be sent without the permit.
-     *  True for at most one capability per request. */
+     *  @return whether the rest of the response can be sent without the
+     *  permit. */
     bool (*end)(void *begun, int rv);
     /** Send the rest of the response. The permit has been released, or is held
      *  by a program that still runs.

@@ -19,23 +19,19 @@ APLOG_USE_MODULE(admission);
 static bool has_daemon;
 static bool has_token;
 
-int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                  apr_pool_t *ptemp, server_rec *s)
+void admission_program_start(apr_pool_t *ptemp, server_rec *s)
 {
+    /* With both modules loaded, either could start a program. */
+    bool needs_token = !ap_find_linked_module("mod_cgi.c");
+
     has_daemon = ap_find_linked_module("mod_cgid.c") != NULL;
-    has_token = false;
-    if (!admission_process_segment() || !has_daemon
-        || ap_find_linked_module("mod_cgi.c")) {
-        return OK; /* with both modules loaded, either could start a program */
-    }
-    has_token = adm_program_try_token(ptemp);
-    if (!has_token) {
+    has_token = has_daemon && needs_token && adm_program_try_token(ptemp);
+    if (has_daemon && needs_token && !has_token) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0120)
                      "cannot find the PIDs of programs that mod_cgid starts: "
                      "programs of other users (suEXEC), and of a child that "
                      "crashes, might run beyond the limit");
     }
-    return OK;
 }
 
 /* ---- mod_fcgid ------------------------------------------------------------ */

@@ -7,10 +7,9 @@
 #include <httpd.h>
 #include <unixd.h>
 
-/** Find out how programs are started. Runs after the lifecycle's hook; forks
- *  once and blocks until that process exits. */
-int admission_program_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                  apr_pool_t *ptemp, server_rec *s);
+/** Find out how programs are started. Forks once and blocks until that process
+ *  exits. */
+void admission_program_start(apr_pool_t *ptemp, server_rec *s);
 
 /** The hook get_suexec_identity, called before a CGI program is started:
  *  announce the program to the core. @return NULL. */
@@ -28,9 +27,9 @@ void admission_program_remove_token(request_rec *r);
 bool admission_program_has_no_daemon(const request_rec *r,
                                      const adm_ticket_t *ticket, int rv);
 
-/** Prepare to reject a request of mod_fcgid if a reload has ended its process
- *  manager: log that, and set Retry-After. @return whether the request must be
- *  rejected, because its handler would never return. */
+/** @return whether the handler is mod_fcgid's, and its process manager has ended
+ *  with a reload: the handler must not run, because it would never return. Logs
+ *  that, and sets Retry-After. */
 bool admission_program_reject_without_manager(request_rec *r);
 
 #endif

@@ -11,8 +11,6 @@
 
 APLOG_USE_MODULE(admission);
 
-#define LOG_INTERVAL (60 * ADM_USEC_PER_SEC)
-
 #define RETRY_MIN_SECONDS 1
 #define RETRY_MAX_SECONDS 120
 
@@ -55,13 +53,14 @@ static void copy_notes(apr_table_t *to, const apr_table_t *from)
     }
 }
 
-static void note_verdict(request_rec *r, const admission_verdict_t *verdict)
+static void note_decision(request_rec *r, const admission_request_t *state)
 {
-    note(r, NOTE_STATUS, adm_outcome_name(verdict->outcome));
-    note(r, NOTE_ZONE, verdict->zone->name);
-    if (verdict->outcome != ADM_EXEMPT) {
-        note_number(r, NOTE_QUEUED, verdict->queued_ahead);
-        note_number(r, NOTE_WAIT_MS, verdict->waited_usec / ADM_USEC_PER_MSEC);
+    note(r, NOTE_STATUS, adm_outcome_name(state->outcome));
+    note(r, NOTE_ZONE, state->zone->name);
+    if (state->outcome != ADM_EXEMPT) {
+        note_number(r, NOTE_QUEUED,
+                    state->visit ? state->visit->ticket.queued_ahead : 0);
+        note_number(r, NOTE_WAIT_MS, state->waited_usec / ADM_USEC_PER_MSEC);
     }
 }
 
@@ -91,8 +90,7 @@ static int estimate_retry(adm_usec_t drain)
 static void set_retry_after(request_rec *r, adm_usec_t drain)
 {
     const admission_dir_conf_t *conf = admission_url_conf(r);
-    int seconds = conf->retry == ADMISSION_RETRY_FIXED ? conf->retry_seconds
-                                                       : estimate_retry(drain);
+    int seconds = conf->retry > 0 ? conf->retry : estimate_retry(drain);
 
     if (conf->retry != ADMISSION_RETRY_OFF) {
         const char *text = apr_itoa(r->pool, seconds);
@@ -145,23 +143,25 @@ static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
 
 /* A warning once per minute, zone and reason, across all children; a debug
  * message for each request. */
-static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
+static void log_rejection(request_rec *r, const admission_request_t *state)
 {
-    const admission_zone_t *zone = verdict->zone;
-    const char *reason = verdict->reason ? verdict->reason
-                                         : adm_outcome_reason(verdict->outcome);
+    const admission_zone_t *zone = state->zone;
+    bool lacks_worker = state->outcome == ADM_RESERVE
+                        || state->outcome == ADM_PARKING;
+    const char *reason = lacks_worker && state->why_denied
+                             ? state->why_denied
+                             : adm_outcome_reason(state->outcome);
     adm_usec_t now = adm_now();
 
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r, ADMLOGNO(0201)
                   "zone %s: request rejected (%s): %s", zone->name,
-                  adm_outcome_name(verdict->outcome), reason);
-    if (adm_zone_may_log(admission_process_segment(), zone->handle,
-                         verdict->outcome, now, LOG_INTERVAL)) {
+                  adm_outcome_name(state->outcome), reason);
+    if (admission_process_may_log(zone->handle, state->outcome)) {
         ap_log_rerror(
             APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
             "zone %s: request rejected (%s): %s; %s; further ones are "
             "not logged for 1 minute",
-            zone->name, adm_outcome_name(verdict->outcome), reason,
+            zone->name, adm_outcome_name(state->outcome), reason,
             numbers_of(r, zone, now));
     }
 }
@@ -172,8 +172,7 @@ static void log_rejection(request_rec *r, const admission_verdict_t *verdict)
 static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)
 {
     if (admission_self_is_awaited(r, zone)
-        && adm_zone_may_log(admission_process_segment(), zone->handle,
-                            ADM_WAITED, adm_now(), LOG_INTERVAL)) {
+        && admission_process_may_log(zone->handle, ADM_WAITED)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
                       "zone %s: this request came from a loopback address, and "
                       "all permits are held by requests of another virtual "
@@ -211,18 +210,19 @@ static const char *reason_for_unlimited(apr_status_t rv)
 
 /* Count and log a request that runs without a limit because of a fault. Uses
  * the segment, because the child may not be registered. */
-static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
+static void log_unlimited(request_rec *r, const admission_request_t *state)
 {
     adm_segment_t *segment = admission_process_segment();
 
     adm_segment_count_unlimited(segment);
-    if (adm_zone_may_log(segment, verdict->zone->handle, ADM_UNLIMITED,
-                         adm_now(), LOG_INTERVAL)) {
+    if (admission_process_may_log(state->zone->handle, ADM_UNLIMITED)) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0203)
                       "zone %s: %s; its requests run without a limit; not "
                       "logged again for 1 minute",
-                      verdict->zone->name,
-                      reason_for_unlimited(verdict->fault));
+                      state->zone->name,
+                      reason_for_unlimited(state->visit
+                                               ? state->visit->ticket.fault
+                                               : admission_process_fault()));
     }
 }
 
@@ -230,33 +230,35 @@ static void log_unlimited(request_rec *r, const admission_verdict_t *verdict)
 
 /* Mark a request that will not run. Its ErrorDocument sees the environment with
  * the prefix REDIRECT_. */
-static void mark_rejected(request_rec *r)
+static void mark_rejected(request_rec *r, admission_request_t *state)
 {
-    admission_visit_request(r)->was_rejected = true;
+    state->was_rejected = true;
     copy_notes(r->subprocess_env, r->notes);
 }
 
-void admission_report(request_rec *r, const admission_verdict_t *verdict)
+void admission_report(request_rec *r)
 {
-    note_verdict(r, verdict);
-    switch (adm_outcome_action(verdict->outcome)) {
+    admission_request_t *state = admission_visit_request(r);
+
+    note_decision(r, state);
+    switch (adm_outcome_action(state->outcome)) {
     case ADM_RUN:
         break;
     case ADM_RUN_FREE:
-        if (verdict->outcome == ADM_UNLIMITED) {
-            log_unlimited(r, verdict);
+        if (state->outcome == ADM_UNLIMITED) {
+            log_unlimited(r, state);
         }
         break;
     case ADM_REJECT:
-        set_retry_after(r, verdict->drain_usec);
-        mark_rejected(r);
-        log_rejection(r, verdict);
-        if (verdict->outcome == ADM_TIMEOUT) {
-            log_mutual_wait(r, verdict->zone);
+        set_retry_after(r, state->visit->ticket.drain_usec);
+        mark_rejected(r, state);
+        log_rejection(r, state);
+        if (state->outcome == ADM_TIMEOUT) {
+            log_mutual_wait(r, state->zone);
         }
         break;
     case ADM_DROP_CONNECTION:
-        mark_rejected(r);
+        mark_rejected(r, state);
         break;
     }
 }

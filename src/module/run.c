@@ -1,20 +1,21 @@
 /* run.c - act on the decision: run the request or reject it. */
 #include <httpd.h>
+#include <apr_strings.h>
 #include <apr_hooks.h>
 #include <http_config.h>
 #include <http_log.h>
+#include <http_request.h>
 
 #include "part.h"
 #include "backend.h"
-#include "cache.h"
 #include "nested/nested_redirect.h"
 #include "http2/http2.h"
 #include "program.h"
 #include "park/park_ready.h"
 #include "release.h"
 #include "run.h"
+#include "report.h"
 #include "nested/nested_self.h"
-#include "upgrade.h"
 #include "url.h"
 #include "visit.h"
 #include "wait.h"
@@ -81,50 +82,106 @@ static int run_with_retries(request_rec *r, const admission_request_t *state)
     return rv;
 }
 
-static void begin_parts(request_rec *r, admission_visit_t *visit,
-                        void *begun[ADMISSION_PARTS_NUMBER])
+/* ---- mod_cache ----------------------------------------------------------- */
+
+/* mod_cache runs before the request waits. If many clients request the same
+ * page concurrently, the first ones run the program; when the others get their
+ * permits, the response is cached.
+ *
+ * Only for the quick handler, mod_cache's default. Its other mode adds filters
+ * to the request and takes a lock with each query. docs/dev/decisions has the
+ * reasons. */
+typedef int (*quick_handler_t)(request_rec *r, int lookup);
+
+static quick_handler_t quick_handler_of_cache(void)
 {
+    apr_array_header_t *hooks = ap_hook_get_quick_handler();
+    ap_LINK_quick_handler_t *hook = hooks
+                                        ? (ap_LINK_quick_handler_t *)hooks->elts
+                                        : NULL;
+    int i;
+
+    for (i = 0; hook && i < hooks->nelts; i++) {
+        if (strcmp(hook[i].szName, "mod_cache.c") == 0) {
+            return hook[i].pFunc;
+        }
+    }
+    return NULL;
+}
+
+/* A query changes headers and filters, so it gets a copy of the request. */
+static request_rec *copy_request(const request_rec *r)
+{
+    request_rec *copy = apr_pmemdup(r->pool, r, sizeof(*r));
+
+    copy->headers_in = apr_table_copy(r->pool, r->headers_in);
+    copy->headers_out = apr_table_copy(r->pool, r->headers_out);
+    copy->err_headers_out = apr_table_copy(r->pool, r->err_headers_out);
+    copy->notes = apr_table_copy(r->pool, r->notes);
+    copy->subprocess_env = apr_table_copy(r->pool, r->subprocess_env);
+    copy->output_filters = r->proto_output_filters;
+    return copy;
+}
+
+/* @return whether mod_cache can serve the request now. Does not change the
+ * request. */
+static bool cache_has(request_rec *r)
+{
+    quick_handler_t quick_handler = quick_handler_of_cache();
+
+    /* Subrequests and redirects did not go through the quick handler. */
+    return quick_handler && !r->main && !r->prev
+           && quick_handler(copy_request(r), 1) == OK;
+}
+
+/* Restart the request by an internal redirect, so that mod_cache serves it. */
+static int serve_from_cache(request_rec *r)
+{
+    ap_internal_redirect(apr_uri_unparse(r->pool, &r->parsed_uri,
+                                         APR_URI_UNP_OMITSITEPART),
+                         r);
+    return OK;
+}
+
+/* ---- with a permit ------------------------------------------------------- */
+
+/* Start the steps of each capability. @return the one whose end() and rest() are
+ * called, with the argument @a data; NULL: none. */
+static const admission_part_t *
+begin_parts(request_rec *r, admission_visit_t *visit, void **data)
+{
+    const admission_part_t *with = NULL;
     int i;
 
     for (i = 0; i < ADMISSION_PARTS_NUMBER; i++) {
-        begun[i] = admission_parts[i]->begin
-                       ? admission_parts[i]->begin(r, visit)
-                       : NULL;
-    }
-}
+        void *own = admission_parts[i]->begin
+                        ? admission_parts[i]->begin(r, visit)
+                        : NULL;
 
-/* @return the index of the capability that must send the rest of the response;
- * -1: none. */
-static int end_parts(void *const begun[ADMISSION_PARTS_NUMBER], int rv)
-{
-    int i, rest = -1;
-
-    for (i = 0; i < ADMISSION_PARTS_NUMBER; i++) {
-        if (begun[i] && admission_parts[i]->end(begun[i], rv)) {
-            rest = i;
+        if (own) {
+            with = admission_parts[i];
+            *data = own;
         }
     }
-    return rest;
+    return with;
 }
 
-/* Run the request with its permit. @param has_waited whether mod_cache is
- * queried again, because it may have cached the response during the wait. If
- * the cached response is removed in between, the restarted request runs on this
- * request's permit. */
-static int run_with_permit(request_rec *r, admission_request_t *state,
-                           bool has_waited)
+/* Run the request with its permit. After a wait, query mod_cache again, because
+ * it may have cached the response in the meantime. If the cached response is
+ * removed in between, the restarted request runs on this request's permit. */
+static int run_with_permit(request_rec *r, admission_request_t *state)
 {
-    void *begun[ADMISSION_PARTS_NUMBER + 1];
+    void *data = NULL;
+    const admission_part_t *part = begin_parts(r, state->visit, &data);
     bool is_proxied = admission_backend_is_asked(r);
-    bool has_header, watches;
-    int rest, rv;
+    bool has_header, watches, has_rest;
+    int rv;
 
-    begin_parts(r, state->visit, begun);
     has_header = is_proxied && admission_self_begin_http2(r);
-    watches = is_proxied && admission_upgrade_watch(r, &state->visit->ticket);
+    watches = is_proxied && admission_backend_watch(r, &state->visit->ticket);
     admission_program_export_token(r, &state->visit->ticket);
-    if (has_waited && admission_cache_has(r)) {
-        rv = admission_cache_serve(r);
+    if (state->outcome == ADM_WAITED && cache_has(r)) {
+        rv = serve_from_cache(r);
     }
     else {
         rv = run_with_retries(r, state);
@@ -134,15 +191,15 @@ static int run_with_permit(request_rec *r, admission_request_t *state,
         admission_self_end_http2(r);
     }
     if (watches) {
-        admission_upgrade_unwatch(r);
+        admission_backend_unwatch(r);
     }
-    rest = end_parts(begun, rv);
+    has_rest = part && part->end(data, rv);
     if (state->visit /* unless the redirect's target took it over */
         && admission_release_after_handler(r, &state->visit->ticket, rv,
-                                           rest >= 0)) {
+                                           has_rest)) {
         state->visit = NULL;
     }
-    return rest >= 0 ? admission_parts[rest]->rest(r, begun[rest]) : rv;
+    return has_rest ? part->rest(r, data) : rv;
 }
 
 /* Drop the connection without a response: the client has disconnected, or the
@@ -164,39 +221,37 @@ static int drop_connection(request_rec *r, adm_outcome_t outcome)
 
 /* Run the request, with or without a permit, reject it, or drop its
  * connection. */
-static int act(request_rec *r, admission_request_t *state,
-               const admission_verdict_t *verdict)
+static int act(request_rec *r, admission_request_t *state)
 {
-    adm_action_t action = adm_outcome_action(verdict->outcome);
+    adm_action_t action = adm_outcome_action(state->outcome);
 
     if (action == ADM_RUN) {
-        return run_with_permit(r, state, verdict->outcome == ADM_WAITED);
+        return run_with_permit(r, state);
     }
     state->visit = NULL; /* the ticket has ended */
     if (action == ADM_RUN_FREE) {
         return run_handlers_behind(r);
     }
     return action == ADM_REJECT ? admission_url_reject(r)
-                                : drop_connection(r, verdict->outcome);
+                                : drop_connection(r, state->outcome);
 }
 
-int admission_run(request_rec *r, const admission_verdict_t *verdict)
+int admission_run(request_rec *r)
 {
     admission_request_t *state = admission_visit_request(r);
     int rv;
 
     state->may_suspend = !r->main && !r->prev;
-    if (state->enters_for_target
-        && adm_outcome_action(verdict->outcome) != ADM_DROP_CONNECTION) {
-        rv = admission_redirect_run(r, verdict, run_handlers_behind);
+    if (state->enters_for_target && adm_outcome_action(state->outcome) != ADM_DROP_CONNECTION) {
+        rv = admission_redirect_run(r, run_handlers_behind);
         if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
             /* The response's rest is sent without a worker. */
             rv = SUSPENDED;
         }
     }
     else {
-        admission_report(r, verdict);
-        rv = act(r, state, verdict);
+        admission_report(r);
+        rv = act(r, state);
         admission_http2_leave(r, state);
     }
     state->may_suspend = false;

@@ -2,16 +2,16 @@
 #ifndef MODULE_RUN_H
 #define MODULE_RUN_H
 
-#include "report.h"
+#include <httpd.h>
 
 /** Set the module's own handler hook, after which the remaining handlers
  *  follow. Call once, when hooks are registered. */
 void admission_run_behind(int (*hook)(request_rec *r));
 
-/** Log and note the decision, then run the request, with or without a permit,
+/** Log and note the decision about the request, then run the request, with or without a permit,
  *  or reject it. A request that entered the zone on behalf of its redirect's
  *  target is only redirected. The permit is released when the work is done.
  *  @return what a handler returns. */
-int admission_run(request_rec *r, const admission_verdict_t *verdict);
+int admission_run(request_rec *r);
 
 #endif

@@ -4,20 +4,25 @@
  * apply, because that is the URL that clients request and administrators know.
  *
  * httpd has two kinds of redirects. An internal redirect (mod_rewrite in
- * .htaccess, Action, Script, a type map, ErrorDocument) makes a new
+ * .htaccess, Action, a type map, ErrorDocument) makes a new
  * request_rec, with the old one in `prev`. A fast redirect (DirectoryIndex,
  * FallbackResource, MultiViews) and mod_rewrite with [PT] change the URL in the
  * same request_rec. There, parsed_uri.path is the client's, decoded in place;
  * `uri` points to it until the URL is changed.
  */
 #include <httpd.h>
+#include <apr_strings.h>
 #include <http_config.h>
+#include <http_log.h>
 #include <http_protocol.h>
 
 #include "nested/nested_actions.h"
 #include "counts.h"
+#include "process.h"
 #include "url.h"
 #include "visit.h"
+
+APLOG_USE_MODULE(admission);
 
 static const admission_dir_conf_t *conf_of(const request_rec *r)
 {
@@ -47,8 +52,7 @@ static bool only_redirects(request_rec *r)
     }
     return r->handler
            && (admission_counts_only_redirects(r)
-               || admission_actions_target(conf_of(r), r,
-                                           admission_counts_file(r)));
+               || admission_actions_target(conf_of(r), r));
 }
 
 request_rec *admission_url_asked(request_rec *r)
@@ -126,55 +130,40 @@ int admission_url_reject(request_rec *r)
 
 /* ---- expressions --------------------------------------------------------- */
 
-void admission_url_show(admission_url_view_t *view, request_rec *r,
-                        request_rec *asked)
+request_rec *admission_url_view(const request_rec *r, request_rec *asked)
 {
-    *view = (admission_url_view_t){ .r = r,
-                                    .uri = r->uri,
-                                    .args = r->args,
-                                    .method = r->method,
-                                    .method_number = r->method_number,
-                                    .headers_in = r->headers_in,
-                                    .subprocess_env = r->subprocess_env,
-                                    .filename = r->filename,
-                                    .handler = r->handler };
+    request_rec *view = apr_pmemdup(r->pool, r, sizeof(*r));
+
     /* Without a URL, if mod_include included the file. */
-    r->uri = asked->parsed_uri.path ? asked->parsed_uri.path : asked->uri;
-    r->args = asked->parsed_uri.path ? asked->parsed_uri.query : asked->args;
-    r->method = asked->method;
-    r->method_number = asked->method_number;
-    r->headers_in = asked->headers_in;
+    view->uri = asked->parsed_uri.path ? asked->parsed_uri.path : asked->uri;
+    view->args = asked->parsed_uri.path ? asked->parsed_uri.query : asked->args;
+    view->method = asked->method;
+    view->method_number = asked->method_number;
+    view->headers_in = asked->headers_in;
     if (asked != r) {
-        r->subprocess_env = apr_table_overlay(r->pool, asked->subprocess_env,
-                                              r->subprocess_env);
+        view->subprocess_env = apr_table_overlay(r->pool, asked->subprocess_env,
+                                                 r->subprocess_env);
     }
-}
-
-void admission_url_restore(const admission_url_view_t *view)
-{
-    request_rec *r = view->r;
-
-    r->uri = view->uri;
-    r->args = view->args;
-    r->method = view->method;
-    r->method_number = view->method_number;
-    r->headers_in = view->headers_in;
-    r->subprocess_env = view->subprocess_env;
-    r->filename = view->filename;
-    r->handler = view->handler;
+    return view;
 }
 
 bool admission_url_is_exempt(request_rec *r, request_rec *asked,
                              const admission_dir_conf_t *conf)
 {
-    admission_url_view_t view;
-    bool is_exempt;
+    const admission_zone_t *zone = admission_conf_zone(conf);
+    const char *error = NULL;
+    int rv;
 
     if (!conf->exempt) {
         return false;
     }
-    admission_url_show(&view, r, asked);
-    is_exempt = admission_counts_exempt(r, conf, admission_conf_zone(conf));
-    admission_url_restore(&view);
-    return is_exempt;
+    rv = ap_expr_exec(admission_url_view(r, asked), conf->exempt, &error);
+    if (rv < 0 && admission_process_may_log(zone->handle, ADM_EXEMPT)) {
+        ap_log_rerror(
+            APLOG_MARK, APLOG_ERR, 0, r, ADMLOGNO(0204)
+            "zone %s: AdmissionExempt failed: %s; the request is not exempt; "
+            "not logged again for 1 minute",
+            zone->name, error);
+    }
+    return rv > 0;
 }

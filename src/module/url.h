@@ -33,35 +33,17 @@ const admission_dir_conf_t *admission_url_conf_of_target(request_rec *r,
  *  return. */
 int admission_url_reject(request_rec *r);
 
-/** The fields that admission_url_show() replaces. */
-typedef struct admission_url_view_t {
-    request_rec *r;
-    char *uri;
-    char *args;
-    const char *method;
-    int method_number;
-    apr_table_t *headers_in;
-    apr_table_t *subprocess_env;
-    char *filename;
-    const char *handler;
-} admission_url_view_t;
-
 /**
- * Let expressions see the request as the client sent it: URL, query, method
- * and headers, with the environment of both the client's request and its
- * target.
+ * @return a copy of the request, as expressions see it: URL, query, method and
+ *         headers as the client sent them, with the environment of both the
+ *         client's request and its target.
  *
- * @param view  owned by the caller, for admission_url_restore()
  * @param asked  the request that @a r was, or will be, redirected from
  */
-void admission_url_show(admission_url_view_t *view, request_rec *r,
-                        request_rec *asked);
-
-/** Undo admission_url_show(). */
-void admission_url_restore(const admission_url_view_t *view);
+request_rec *admission_url_view(const request_rec *r, request_rec *asked);
 
 /** @return whether AdmissionExempt is true for the request as the client sent
- *  it. */
+ *  it. An expression that fails is logged, and counts as false. */
 bool admission_url_is_exempt(request_rec *r, request_rec *asked,
                              const admission_dir_conf_t *conf);
 

@@ -33,10 +33,11 @@ typedef struct admission_request_t {
     const admission_zone_t *zone; /* zone that the request entered; NULL: it
                                    * runs on a related request's permit */
     admission_visit_t *visit; /* its own or a related request's; NULL: none */
-    bool enters_for_target;   /* entered the zone on behalf of its redirect's
+    adm_outcome_t outcome;    /* the decision */
+    adm_usec_t waited_usec;   /* 0: it did not wait */
+    bool enters_for_target;            /* entered the zone on behalf of its redirect's
                                * target */
-    const struct admission_verdict_t *ahead; /* decision that the target has not
-                                              * taken over yet; NULL: none */
+    bool is_ahead; /* the target has not taken the decision over yet */
     bool was_rejected;
     bool may_suspend;       /* its handlers are running, and may return
                              * SUSPENDED */
@@ -133,6 +134,6 @@ admission_visit_t *admission_visit_make(request_rec *r,
 
 /** @return what the related requests of @a r hold. */
 admission_related_t admission_visit_related(const request_rec *r,
-                                            const admission_zone_t *zone);
+                                    const admission_zone_t *zone);
 
 #endif

@@ -1,4 +1,4 @@
-/* wait.c - how a wait ends, parked or blocked. */
+/* wait.c - how a wait ends, parked or blocked, and the blocked way to wait. */
 #include <httpd.h>
 #include <poll.h>
 
@@ -9,6 +9,7 @@
 
 #include "wait.h"
 #include "capacity.h"
+#include "park/park_mpm.h"
 #include "since.h"
 
 /* ---- the client ---------------------------------------------------------- */
@@ -66,11 +67,9 @@ bool admission_wait_ignores_reset(const request_rec *r)
 }
 
 /* @return whether the client has closed its connection. Detects this even
- * behind unread data and under TLS. If the system cannot detect it, the client
- * counts as connected. */
+ * behind unread data and under TLS. */
 static bool has_closed(const request_rec *r)
 {
-#ifdef POLLRDHUP
     apr_socket_t *socket = ap_get_conn_socket(r->connection);
     struct pollfd client = { .events = admission_wait_ignores_end(r)
                                            ? 0
@@ -82,9 +81,6 @@ static bool has_closed(const request_rec *r)
            && apr_os_sock_get(&client.fd, socket) == APR_SUCCESS
            && poll(&client, 1, 0) == 1
            && (client.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-#else
-    return false;
-#endif
 }
 
 bool admission_wait_client_has_gone(const request_rec *r)
@@ -136,17 +132,46 @@ adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
                : adm_ticket_cancel(ticket, outcome, now);
 }
 
-void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
-                        admission_verdict_t *verdict)
+void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began)
 {
-    const admission_request_t *state = admission_visit_request(r);
-    const adm_ticket_t *ticket = &state->visit->ticket;
+    admission_request_t *state = admission_visit_request(r);
 
-    *verdict = (admission_verdict_t){ .outcome = outcome,
-                                      .zone = state->zone,
-                                      .queued_ahead = ticket->queued_ahead,
-                                      .waited_usec = adm_now() - began,
-                                      .drain_usec = ticket->drain_usec,
-                                      .fault = ticket->fault,
-                                      .reason = state->why_denied };
+    state->outcome = outcome;
+    state->waited_usec = adm_now() - began;
+}
+
+/* ---- blocked ------------------------------------------------------------- */
+
+/* Reason for a rejected request, and the remedy. */
+#define WORKER_IS_NEEDED                                          \
+    "its worker is needed by a request that has a permit; raise " \
+    "ThreadsPerChild"
+
+/* Once per second and child: the event MPM's listener can miss that workers are
+ * idle. Requests that are parked have the dispatcher for this check. */
+static void check_listener(adm_usec_t now)
+{
+    static _Atomic adm_usec_t next_check;
+
+    if (adm_due(&next_check, now, ADM_USEC_PER_SEC)) {
+        admission_mpm_keep_accepting();
+    }
+}
+
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline)
+{
+    adm_outcome_t outcome;
+
+    while ((outcome = admission_wait_outcome(r, ticket, deadline))
+           == ADM_WAITING) {
+        if (adm_worker_claim_yield(ticket->child)) {
+            admission_visit_request(r)->why_denied = WORKER_IS_NEEDED;
+            return adm_ticket_cancel(ticket, ADM_RESERVE, adm_now());
+        }
+        check_listener(adm_now());
+        adm_round_help(ticket->child, adm_now());
+        adm_ticket_sleep(ticket, deadline);
+    }
+    return outcome;
 }

@@ -1,8 +1,7 @@
-/* wait.h - how a wait ends, parked or blocked. */
+/* wait.h - how a wait ends, parked or blocked, and the blocked way to wait. */
 #ifndef MODULE_WAIT_H
 #define MODULE_WAIT_H
 
-#include "report.h"
 #include "visit.h"
 
 /** @return whether the request is still processed after its client has closed
@@ -28,8 +27,13 @@ bool admission_wait_client_has_gone(const request_rec *r);
 adm_outcome_t admission_wait_outcome(request_rec *r, adm_ticket_t *ticket,
                                      adm_usec_t deadline);
 
-/** Fill in the decision about a request that has waited since @a began. */
-void admission_wait_end(request_rec *r, adm_outcome_t outcome, adm_usec_t began,
-                        admission_verdict_t *verdict);
+/** Record the decision about a request that has waited since @a began. */
+void admission_wait_end(request_rec *r, adm_outcome_t outcome,
+                        adm_usec_t began);
+
+/** Wait for the permit on the calling thread, which stays occupied. @return how
+ *  the wait ended, see admission_wait_outcome(); never ADM_WAITING. */
+adm_outcome_t admission_block(request_rec *r, adm_ticket_t *ticket,
+                              adm_usec_t deadline);
 
 #endif

@@ -1,6 +1,6 @@
-/* zones.c - turn sections into zones.
+/* zones.c - the sections that set a limit, and the zones that they form.
  *
- * Runs in check_config, when every ServerName is known. check_config also runs
+ * Zones are made in check_config, when every ServerName is known. check_config also runs
  * for `configtest` and DUMP_ADMISSION.
  */
 #include <httpd.h>
@@ -11,7 +11,6 @@
 #include <http_core.h>
 #include <http_log.h>
 
-#include "sections.h"
 #include "zones.h"
 
 /* Length that a too long name is cut to; 219 bytes with the digest. */
@@ -20,19 +19,171 @@
 
 APLOG_USE_MODULE(admission);
 
-static apr_array_header_t *zones;
+/* ---- names --------------------------------------------------------------- */
+
+static bool is_section(const ap_directive_t *directive, const char *name)
+{
+    return strcasecmp(directive->directive, name) == 0;
+}
+
+/* <LocationMatch x> is equivalent to <Location ~ x>. */
+static bool is_match(const ap_directive_t *section)
+{
+    apr_size_t length = strlen(section->directive);
+
+    return length > 5
+           && strcasecmp(section->directive + length - 5, "Match") == 0;
+}
+
+/* @return the name of a section: "/cgi-bin/" for <Location "/cgi-bin/">, "~x"
+ * for <Location ~ x>, with the section's type as a prefix unless it is a
+ * <Location>. NULL for <If> and the like, which have no name. */
+static const char *name_section(apr_pool_t *p, const ap_directive_t *section)
+{
+    char *copy = apr_pstrdup(p, section->args ? section->args : "");
+    char *bracket = strrchr(copy, '>');
+    apr_size_t kind = strlen(section->directive + 1);
+    const char *args = copy, *arg, *tilde = "";
+
+    if (bracket && bracket[1] == '\0') {
+        *bracket = '\0';
+    }
+    arg = ap_getword_conf(p, &args);
+    if (is_match(section)) {
+        kind -= 5;
+        tilde = "~";
+    }
+    else if (strcmp(arg, "~") == 0) {
+        arg = ap_getword_conf(p, &args);
+        tilde = "~";
+    }
+    if (kind == 8 && strncasecmp(section->directive, "<Location", 9) == 0) {
+        return apr_pstrcat(p, tilde, arg, NULL);
+    }
+    if (is_section(section, "<If") || is_section(section, "<ElseIf")
+        || is_section(section, "<Else")) {
+        return NULL;
+    }
+    return apr_psprintf(p, "%.*s:%s%s", (int)kind, section->directive + 1,
+                        tilde, arg);
+}
+
+/* @return the names of the sections around a directive, outermost first; "*"
+ * outside of sections; NULL if one of them has no name. <IfModule> and the like
+ * are not in the tree. */
+static const char *name_place(apr_pool_t *p, const ap_directive_t *directive)
+{
+    const ap_directive_t *section;
+    const char *name = NULL;
+
+    for (section = directive->parent; section; section = section->parent) {
+        const char *outer;
+
+        if (is_section(section, "<VirtualHost")) {
+            continue;
+        }
+        outer = name_section(p, section);
+        if (!outer) {
+            return NULL;
+        }
+        name = name ? apr_pstrcat(p, outer, " ", name, NULL) : outer;
+    }
+    return name ? name : "*";
+}
+
+const char *admission_zones_server(apr_pool_t *p, const server_rec *s)
+{
+    if (s->server_hostname) {
+        return s->server_hostname;
+    }
+    return s->is_virtual && s->addrs
+               ? apr_psprintf(p, "%s:%d", s->addrs->virthost,
+                              (int)s->addrs->host_port)
+               : "main";
+}
+
+/* ---- records of the directives ------------------------------------------- */
+
+/* Sections of the configuration being read. */
+static admission_section_t *first_section, **sections_end;
+
+/* A section with AdmissionFair, AdmissionPriority or AdmissionCost. */
+typedef struct flows_note_t {
+    const server_rec *server;
+    const admission_dir_conf_t *conf;
+    bool is_of_server; /* outside of any section: inherited by all sections */
+} flows_note_t;
+
+static apr_array_header_t *flows; /* of flows_note_t */
+
+admission_section_t *admission_zones_sections(void)
+{
+    return first_section;
+}
+
+/* At the end of the configuration, httpd replaces it with a merged one. */
+static admission_dir_conf_t *conf_of_server(const server_rec *s)
+{
+    return ap_get_module_config(s->lookup_defaults, &admission_module);
+}
+
+void admission_zones_note_flows(cmd_parms *cmd,
+                                const admission_dir_conf_t *conf)
+{
+    flows_note_t note = { cmd->server, conf,
+                          conf == conf_of_server(cmd->server) };
+
+    APR_ARRAY_PUSH(flows, flows_note_t) = note;
+}
+
+const char *admission_zones_place(const cmd_parms *cmd)
+{
+    return apr_psprintf(cmd->pool, "%s:%d", cmd->directive->filename,
+                        cmd->directive->line_num);
+}
+
+admission_section_t *admission_zones_note_section(cmd_parms *cmd,
+                                                  admission_dir_conf_t *conf)
+{
+    admission_section_t *section = conf->section;
+
+    if (!section) {
+        section = apr_pcalloc(cmd->pool, sizeof(*section));
+        section->max_concurrent.number = ADMISSION_NO_NUMBER;
+        section->place = admission_zones_place(cmd);
+        section->name = name_place(cmd->pool, cmd->directive);
+        section->server = cmd->server;
+        section->own = conf;
+        conf->section = section;
+        *sections_end = section;
+        sections_end = &section->next;
+    }
+    return section;
+}
+
+/* ---- zones --------------------------------------------------------------- */
+
+static admission_zone_t *first_zone, **zones_end;
 
 static apr_hash_t *zones_by_name;
 
-const apr_array_header_t *admission_zones(void)
+admission_zone_t *admission_zones(void)
 {
-    return zones;
+    return first_zone;
+}
+
+int admission_zones_count(void)
+{
+    return (int)apr_hash_count(zones_by_name);
 }
 
 void admission_zones_begin(apr_pool_t *pconf)
 {
-    admission_sections_begin(pconf);
-    zones = apr_array_make(pconf, 8, sizeof(admission_zone_t *));
+    first_section = NULL;
+    sections_end = &first_section;
+    flows = apr_array_make(pconf, 8, sizeof(flows_note_t));
+    first_zone = NULL;
+    zones_end = &first_zone;
     zones_by_name = apr_hash_make(pconf);
 }
 
@@ -43,43 +194,13 @@ static admission_zone_t *find_zone(const char *name)
 
 static bool makes_zone(const admission_section_t *section)
 {
-    return section->max_concurrent.number > 0
-           || section->max_concurrent.is_auto;
+    return section->max_concurrent.number > 0 || section->max_concurrent.is_auto;
 }
 
 /* AdmissionZone without MaxConcurrent: another section sets the limit. */
 static bool joins_zone(const admission_section_t *section)
 {
     return section->max_concurrent.number == ADMISSION_NO_NUMBER;
-}
-
-/* Mark sections of one server with the same regular expression: their common
- * name does not identify either of them. */
-static void mark_ambiguous(apr_pool_t *p)
-{
-    apr_hash_t *seen = apr_hash_make(p);
-    int i;
-
-    for (i = 0; i < admission_sections_all()->nelts; i++) {
-        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
-                                                     i, admission_section_t *);
-        admission_section_t *first;
-        const char *place;
-
-        if (!makes_zone(section) || !section->is_regex || section->zone_name
-            || !section->name) {
-            continue;
-        }
-        place = apr_psprintf(p, "%pp %s", (const void *)section->server,
-                             section->name);
-        first = apr_hash_get(seen, place, APR_HASH_KEY_STRING);
-        if (first) {
-            first->is_ambiguous = section->is_ambiguous = true;
-        }
-        else {
-            apr_hash_set(seen, place, APR_HASH_KEY_STRING, section);
-        }
-    }
 }
 
 /* Shorten a zone's name, which can contain a regular expression of any length,
@@ -109,45 +230,38 @@ static const char *name_zone(apr_pool_t *p, const admission_section_t *section)
     if (section->zone_name) {
         return section->zone_name;
     }
-    if (!section->name || section->is_ambiguous) {
+    if (!section->name) {
         return NULL;
     }
-    return shorten(p,
-                   apr_pstrcat(p, admission_sections_server(p, section->server),
-                               ":", section->name, NULL));
+    return shorten(p, apr_pstrcat(p, admission_zones_server(p, section->server),
+                                  ":", section->name, NULL));
 }
 
-/* The configuration of a section, as far as the configuration files show: its
- * own directives over the server's. */
-static const admission_dir_conf_t *
-apparent_conf(apr_pool_t *p, const admission_section_t *section)
-{
-    admission_dir_conf_t *outer = ap_get_module_config(
-        section->server->lookup_defaults, &admission_module);
-
-    return admission_conf_merge_dir(p, outer, (void *)section->own);
-}
+static const admission_queue_t default_queue = {
+    .length = ADMISSION_DEFAULT_QUEUE_LENGTH,
+    .timeout = ADMISSION_DEFAULT_QUEUE_TIMEOUT
+};
 
 static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
                                   const admission_section_t *section)
 {
-    const admission_dir_conf_t *conf = apparent_conf(p, section);
+    /* The section's own directives over the server's. */
+    const admission_dir_conf_t *conf = admission_conf_merge_dir(
+        p, conf_of_server(section->server), (void *)section->own);
     admission_zone_t *zone = apr_pcalloc(p, sizeof(*zone));
 
     zone->name = name;
     zone->place = section->place;
     zone->max_concurrent = section->max_concurrent;
     /* Without a maximum, until admission_zones_bound() sets it. */
-    zone->limit = section->max_concurrent.number
-                      ? section->max_concurrent.number
-                      : ADMISSION_LIMIT_MAX;
-    zone->queue_length = admission_conf_queue_length(conf);
-    zone->sets_queue = section->own->queue_length >= 0;
-    zone->queue_timeout = admission_conf_queue_timeout(conf);
-    zone->queue_target = admission_conf_queue_target(conf);
+    zone->limit = section->max_concurrent.number ? section->max_concurrent.number
+                                       : ADMISSION_LIMIT_MAX;
+    zone->queue = conf->queue ? conf->queue : &default_queue;
+    zone->sets_queue = section->own->queue != NULL;
     zone->dry_run = admission_conf_is_dry_run(conf);
     zone->apparent = conf;
-    APR_ARRAY_PUSH(zones, admission_zone_t *) = zone;
+    *zones_end = zone;
+    zones_end = &zone->next;
     apr_hash_set(zones_by_name, name, APR_HASH_KEY_STRING, zone);
     return zone;
 }
@@ -170,21 +284,18 @@ static void note_place(admission_zone_t *zone, const char *place)
 
 /* A zone has one queue: the queue that one section sets applies to sections
  * that set none. @return false if two sections set different queues. */
-static bool settle_queue(admission_zone_t *zone,
-                         const admission_dir_conf_t *own)
+static bool settle_queue(admission_zone_t *zone, const admission_queue_t *own)
 {
-    if (own->queue_length < 0) {
+    if (!own) {
         return true;
     }
     if (zone->sets_queue
-        && (zone->queue_length != own->queue_length
-            || zone->queue_timeout != own->queue_timeout
-            || zone->queue_target != own->queue_target)) {
+        && (zone->queue->length != own->length
+            || zone->queue->timeout != own->timeout
+            || zone->queue->target != own->target)) {
         return false;
     }
-    zone->queue_length = own->queue_length;
-    zone->queue_timeout = own->queue_timeout;
-    zone->queue_target = own->queue_target;
+    zone->queue = own;
     zone->sets_queue = true;
     return true;
 }
@@ -196,14 +307,12 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     admission_zone_t *zone;
 
     if (!name) {
-        return refuse(
-            s, apr_psprintf(p, ADMLOGNO(0002)
-                            "MaxConcurrent: '%s' in %s is in a "
-                            "section without a unique name (<If>, "
-                            "or a regular expression used twice); "
-                            "add AdmissionZone",
-                            admission_limit_name(p, &section->max_concurrent),
-                            section->place));
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
+                                      "MaxConcurrent: '%s' in %s is in a "
+                                      "section without a name (<If>); add "
+                                      "AdmissionZone",
+                                      admission_limit_name(p, &section->max_concurrent),
+                                      section->place));
     }
     zone = find_zone(name);
     if (!zone) {
@@ -211,21 +320,19 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
         section->zone = zone;
         return OK;
     }
-    if (!admission_limit_is_same(&zone->max_concurrent,
-                                 &section->max_concurrent)) {
-        return refuse(
-            s, apr_psprintf(p, ADMLOGNO(0001)
-                            "MaxConcurrent: zone '%s' has %s in "
-                            "%s and %s in %s; set the same limit, or "
-                            "give a section its own zone with "
-                            "AdmissionZone",
-                            zone->name,
-                            admission_limit_name(p, &zone->max_concurrent),
-                            zone->place,
-                            admission_limit_name(p, &section->max_concurrent),
-                            section->place));
+    if (!admission_limit_is_same(&zone->max_concurrent, &section->max_concurrent)) {
+        return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
+                                      "MaxConcurrent: zone '%s' has %s in "
+                                      "%s and %s in %s; set the same limit, or "
+                                      "give a section its own zone with "
+                                      "AdmissionZone",
+                                      zone->name,
+                                      admission_limit_name(p, &zone->max_concurrent),
+                                      zone->place,
+                                      admission_limit_name(p, &section->max_concurrent),
+                                      section->place));
     }
-    if (!settle_queue(zone, section->own)) {
+    if (!settle_queue(zone, section->own->queue)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has two "
                                       "different queues in %s and %s; set the "
@@ -256,62 +363,40 @@ static int join_zone(apr_pool_t *p, server_rec *s, admission_section_t *section)
  * "fleet". */
 static void settle_shares(void)
 {
-    int i;
+    const admission_section_t *section;
 
-    for (i = 0; i < admission_sections_all()->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
-
+    for (section = first_section; section; section = section->next) {
         if (section->is_shared && section->zone) {
             section->zone->is_shared = true;
         }
     }
 }
 
-static void note_flows(admission_zone_t *zone, const admission_dir_conf_t *conf)
+/* Find the zones whose requests have a key, cost or priority: the section's own
+ * zone; if it has none, or is outside of sections, all zones of its server; if
+ * that is the main server, all zones. One zone too many only costs a little
+ * time per request. */
+static void settle_flows(const server_rec *main_server)
 {
-    zone->uses_flows |= fair_conf_is_used(&conf->fair);
-}
-
-/* A section that belongs to no zone applies to requests of any zone on its
- * server; on the main server, to requests of all servers. */
-static void settle_inner_flows(const admission_flows_note_t *note,
-                               const server_rec *main_server)
-{
+    admission_section_t *section;
     int i;
 
-    for (i = 0; i < admission_sections_all()->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
+    for (i = 0; i < flows->nelts; i++) {
+        const flows_note_t *note = &APR_ARRAY_IDX(flows, i, flows_note_t);
 
-        if (section->zone
-            && (note->server == main_server || note->server == section->server
-                || section->server == main_server)) {
-            note_flows(section->zone, note->conf);
+        if (note->conf->section && !note->is_of_server) {
+            if (note->conf->section->zone) {
+                note->conf->section->zone->uses_flows = true;
+            }
+            continue;
         }
-    }
-}
-
-/* Find the zones whose requests have a key, cost or priority. One zone too many
- * only costs a little time per request. */
-static void settle_flows(apr_pool_t *p, const server_rec *main_server)
-{
-    int i;
-
-    for (i = 0; i < admission_sections_all()->nelts; i++) {
-        const admission_section_t *section =
-            APR_ARRAY_IDX(admission_sections_all(), i, admission_section_t *);
-
-        if (section->zone) {
-            note_flows(section->zone, apparent_conf(p, section));
-        }
-    }
-    for (i = 0; i < admission_sections_flows()->nelts; i++) {
-        const admission_flows_note_t *note = &APR_ARRAY_IDX(
-            admission_sections_flows(), i, admission_flows_note_t);
-
-        if (!note->is_of_server && !note->conf->section) {
-            settle_inner_flows(note, main_server);
+        for (section = first_section; section; section = section->next) {
+            if (section->zone
+                && (note->server == main_server
+                    || note->server == section->server
+                    || section->server == main_server)) {
+                section->zone->uses_flows = true;
+            }
         }
     }
 }
@@ -324,43 +409,42 @@ static void warn_of_too_many(server_rec *s)
                             == AP_SQ_MS_CREATE_PRE_CONFIG
                         && ap_state_query(AP_SQ_RUN_MODE)
                                != AP_SQ_RM_CONFIG_TEST;
-    const admission_zone_t *first;
+    const admission_zone_t *first = first_zone;
+    int i, zones = admission_zones_count();
 
-    if (zones->nelts > ADMISSION_ZONES_MAX && !is_rehearsal) {
-        first = APR_ARRAY_IDX(zones, ADMISSION_ZONES_MAX, admission_zone_t *);
+    if (zones > ADMISSION_ZONES_MAX && !is_rehearsal) {
+        for (i = 0; i < ADMISSION_ZONES_MAX; i++) {
+            first = first->next;
+        }
         ap_log_error(
             APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, s, ADMLOGNO(0008)
             "MaxConcurrent: %d zones exceed the maximum of %d: zone %s "
             "(%s) and all after it, %d in total, have no limit; use "
             "AdmissionZone to let sections share a zone",
-            zones->nelts, ADMISSION_ZONES_MAX, first->name, first->place,
-            zones->nelts - ADMISSION_ZONES_MAX);
+            zones, ADMISSION_ZONES_MAX, first->name, first->place,
+            zones - ADMISSION_ZONES_MAX);
     }
 }
 
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
                            apr_pool_t *ptemp, server_rec *s)
 {
-    int i, rv = OK;
+    admission_section_t *section;
+    int rv = OK;
 
-    mark_ambiguous(ptemp);
-    for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
-        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
-                                                     i, admission_section_t *);
-
+    for (section = first_section; section && rv == OK;
+         section = section->next) {
         if (makes_zone(section)) {
             rv = settle_limit(pconf, s, section);
         }
     }
-    for (i = 0; i < admission_sections_all()->nelts && rv == OK; i++) {
-        admission_section_t *section = APR_ARRAY_IDX(admission_sections_all(),
-                                                     i, admission_section_t *);
-
+    for (section = first_section; section && rv == OK;
+         section = section->next) {
         if (joins_zone(section)) {
             rv = join_zone(pconf, s, section);
         }
     }
-    settle_flows(ptemp, s);
+    settle_flows(s);
     settle_shares();
     if (rv == OK) {
         warn_of_too_many(s);
@@ -370,21 +454,16 @@ int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,
 
 void admission_zones_bound(int most)
 {
-    int i;
+    admission_zone_t *zone;
 
-    for (i = 0; i < zones->nelts; i++) {
-        admission_zone_t *zone = APR_ARRAY_IDX(zones, i, admission_zone_t *);
-
+    for (zone = first_zone; zone; zone = zone->next) {
         if (zone->max_concurrent.is_auto && zone->max_concurrent.number == 0) {
-            zone->limit = most > zone->max_concurrent.min
-                              ? most
-                              : zone->max_concurrent.min;
+            zone->limit = most > zone->max_concurrent.min ? most : zone->max_concurrent.min;
         }
     }
 }
 
 int admission_zones_planned(const admission_zone_t *zone)
 {
-    return zone->max_concurrent.is_auto ? zone->max_concurrent.min
-                                        : zone->limit;
+    return zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit;
 }

@@ -1,12 +1,35 @@
-/* zones.h - the zones of a configuration. */
+/* zones.h - the sections that set a limit, and the zones that they form. */
 #ifndef MODULE_ZONES_H
 #define MODULE_ZONES_H
 
 #include "conf.h"
 
-/** @return the zones of this configuration, in the order of the files; of
- *  admission_zone_t *. Complete after admission_zones_settle(). */
-const apr_array_header_t *admission_zones(void);
+/** @return the first section with MaxConcurrent or AdmissionZone, in the order
+ *  of the files; NULL: none. */
+admission_section_t *admission_zones_sections(void);
+
+/** @return the server's name, as used in the names of its zones. */
+const char *admission_zones_server(apr_pool_t *p, const server_rec *s);
+
+/** @return file:line of the directive. */
+const char *admission_zones_place(const cmd_parms *cmd);
+
+/** Record the section of a directive that defines its zone. @return the
+ *  section's record, for the directive to fill in. */
+admission_section_t *admission_zones_note_section(cmd_parms *cmd,
+                                                  admission_dir_conf_t *conf);
+
+/** Record the section of an AdmissionFair, AdmissionPriority or
+ *  AdmissionCost. */
+void admission_zones_note_flows(cmd_parms *cmd,
+                                const admission_dir_conf_t *conf);
+
+/** @return the first zone of this configuration, in the order of the files;
+ *  NULL: none. Complete after admission_zones_settle(). */
+admission_zone_t *admission_zones(void);
+
+/** @return the number of zones. */
+int admission_zones_count(void);
 
 /** Maximum number of zones with a limit. Requests of all further zones run
  *  without one. */

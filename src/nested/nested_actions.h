@@ -1,4 +1,4 @@
-/* nested_actions.h - which script Action and Script of mod_actions lead to. */
+/* nested_actions.h - which script Action of mod_actions leads to. */
 #ifndef NESTED_ACTIONS_H
 #define NESTED_ACTIONS_H
 
@@ -12,24 +12,13 @@ const char *admission_actions_note(cmd_parms *cmd, void *dir_conf,
                                    const char *type, const char *script,
                                    const char *option);
 
-/** Read the directive Script along with mod_actions; not in .htaccess. @return
- *  an error message; NULL: none. */
-const char *admission_actions_note_script(cmd_parms *cmd, void *dir_conf,
-                                          const char *method,
-                                          const char *script);
-
 /** @return the actions of a section, @a add, merged over those around it. */
 apr_table_t *admission_actions_merge(apr_pool_t *p, apr_table_t *base,
                                      apr_table_t *add);
 
-/**
- * @return the path, escaped and without a query string, that mod_actions
- *         redirects the request to; NULL if it does not redirect.
- *
- * @param is_file  admission_counts_file(): only then no other handler takes the
- *                 request before mod_actions, and Script applies
- */
+/** @return the path, escaped and without a query string, that mod_actions
+ *  redirects the request to; NULL if it does not redirect. */
 const char *admission_actions_target(const admission_dir_conf_t *conf,
-                                     request_rec *r, bool is_file);
+                                     request_rec *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* nested_redirect.c - enter the zone of the target of an internal redirect.
  *
- * A rewrite rule in .htaccess or <Directory>, an Action or a Script redirects
+ * A rewrite rule in .htaccess or <Directory>, or an Action, redirects
  * the client's request inside httpd. The target is a second request_rec, which
  * runs on the stack of the first one and so can no longer be parked. Therefore
  * the first request enters the zone on behalf of its target:
@@ -42,7 +42,7 @@ static const char *target_of(request_rec *r)
     }
     return admission_actions_target(ap_get_module_config(r->per_dir_config,
                                                          &admission_module),
-                                    r, admission_counts_file(r));
+                                    r);
 }
 
 /* The environment that the target will see after the redirect. Rewrite rules
@@ -141,7 +141,7 @@ bool admission_redirect_target(request_rec *r, admission_target_t *target)
     request_rec *last;
     bool counts;
 
-    if (!uri || admission_zones()->nelts == 0 || !admission_process_child()) {
+    if (!uri || !admission_zones() || !admission_process_child()) {
         return false;
     }
     last = find_last(r, uri);
@@ -160,7 +160,7 @@ static void release_early(const request_rec *r, admission_request_t *state)
 {
     adm_ticket_release(&state->visit->ticket, adm_now());
     state->visit = NULL;
-    state->ahead = NULL;
+    state->is_ahead = false;
     admission_http2_leave(r, state);
 }
 
@@ -173,16 +173,15 @@ static void release_unused(request_rec *r, adm_ticket_t *ticket, int rv)
     }
 }
 
-int admission_redirect_run(request_rec *r, const admission_verdict_t *verdict,
-                           int (*redirect)(request_rec *r))
+int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r))
 {
     admission_request_t *state = admission_visit_request(r);
     int rv;
 
-    state->ahead = verdict;
+    state->is_ahead = true;
     rv = redirect(r);
-    if (state->ahead) {
-        state->ahead = NULL;
+    if (state->is_ahead) {
+        state->is_ahead = false;
         release_unused(r, &state->visit->ticket, rv);
     }
     admission_http2_leave(r, state);
@@ -198,14 +197,14 @@ static admission_request_t *state_ahead(const request_rec *r)
     for (prev = r->main ? NULL : r->prev; prev; prev = prev->prev) {
         admission_request_t *state = admission_visit_request(prev);
 
-        if (state && state->ahead) {
+        if (state && state->is_ahead) {
             return state;
         }
     }
     return NULL;
 }
 
-bool admission_redirect_take_over(request_rec *r, admission_verdict_t *verdict)
+bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone)
 {
     admission_request_t *before = state_ahead(r);
     admission_request_t *state;
@@ -213,17 +212,19 @@ bool admission_redirect_take_over(request_rec *r, admission_verdict_t *verdict)
     if (!before) {
         return false;
     }
-    if (before->zone != verdict->zone) {
+    if (before->zone != zone) {
         release_early(r, before);
         return false;
     }
-    *verdict = *before->ahead;
-    state = admission_visit_note(r, verdict->zone);
+    state = admission_visit_note(r, zone);
+    state->outcome = before->outcome;
+    state->waited_usec = before->waited_usec;
+    state->why_denied = before->why_denied;
     state->visit = before->visit;
     state->counts_for_http2 = before->counts_for_http2;
     before->visit = NULL;
     before->counts_for_http2 = false;
-    before->ahead = NULL;
+    before->is_ahead = false;
     return true;
 }
 

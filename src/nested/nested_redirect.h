@@ -3,7 +3,6 @@
 #define NESTED_REDIRECT_H
 
 #include "module/counts.h"
-#include "module/report.h"
 #include "module/visit.h"
 
 /** @return whether a request with this configuration might be redirected inside
@@ -11,7 +10,7 @@
  *  target. */
 static inline bool
 admission_redirect_is_possible(const request_rec *r,
-                               const admission_dir_conf_t *conf)
+                             const admission_dir_conf_t *conf)
 {
     return conf->actions || admission_counts_is_rewritten(r);
 }
@@ -50,17 +49,16 @@ request_rec *admission_redirect_follow(request_rec *r);
  * @param redirect  runs the remaining handlers
  * @return what @a redirect returns.
  */
-int admission_redirect_run(request_rec *r, const admission_verdict_t *verdict,
-                           int (*redirect)(request_rec *r));
+int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r));
 
 /**
  * Take over the decision and the permit of the request that was redirected
  * here. If the decision is for another zone, its permit is released.
  *
- * @param verdict  its zone is set by the caller; the rest is filled in
+ * @param zone  the zone of @a r
  * @return whether there was a decision to take over.
  */
-bool admission_redirect_take_over(request_rec *r, admission_verdict_t *verdict);
+bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone);
 
 /** Release the permit of a program that redirected its client to another URL of
  *  this server, if the program has ended. Called before the new URL enters its

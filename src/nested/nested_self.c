@@ -26,7 +26,7 @@
 #include <mod_proxy.h>
 
 #include "module/backend.h"
-#include "module/include.h"
+#include "module/counts.h"
 #include "nested_self.h"
 #include "module/visit.h"
 #include "nested_local.h"
@@ -161,7 +161,7 @@ static bool sender_needs_permit(const request_rec *r,
     for (; r; r = admission_visit_parent(r)) {
         const admission_request_t *state = admission_visit_request(r);
 
-        if (admission_include_may_exec((request_rec *)r)
+        if (admission_counts_include((request_rec *)r)
             || (is_part && state && state->visit == visit)) {
             return true;
         }

@@ -97,13 +97,9 @@ void admission_park_resume(conn_rec *c)
 
 /* ---- continue ------------------------------------------------------------ */
 
-static int run(request_rec *r, void *data)
+static int run(request_rec *r, void *unused)
 {
-    admission_verdict_t *verdict = data;
-    const admission_visit_t *visit = admission_visit_request(r)->visit;
-
-    admission_wait_end(r, verdict->outcome, visit->parking->started, verdict);
-    return admission_run(r, verdict);
+    return admission_run(r);
 }
 
 /* @return whether the request is parked again; if not, it is finished or its
@@ -111,7 +107,6 @@ static int run(request_rec *r, void *data)
 static bool continue_request(admission_visit_t *visit)
 {
     admission_parking_t *parking = visit->parking;
-    admission_verdict_t verdict;
     adm_outcome_t outcome = admission_wait_outcome(parking->r, &visit->ticket,
                                                    parking->deadline);
 
@@ -125,9 +120,8 @@ static bool continue_request(admission_visit_t *visit)
         outcome = adm_ticket_cancel(&visit->ticket, ADM_PARKING, adm_now());
     }
     admission_lot_leave(parking);
-    verdict.outcome = outcome;
-    return admission_resume_handler(parking->r, parking->handler, run,
-                                    &verdict);
+    admission_wait_end(parking->r, outcome, parking->started);
+    return admission_resume_handler(parking->r, parking->handler, run, NULL);
 }
 
 admission_continued_t admission_park_continue(conn_rec *c)
@@ -143,7 +137,7 @@ admission_continued_t admission_park_continue(conn_rec *c)
 
 /* ---- start --------------------------------------------------------------- */
 
-void admission_park_child_init(apr_pool_t *pchild, server_rec *s)
+void admission_park_child_start(apr_pool_t *pchild, server_rec *s)
 {
     adm_child_t *child = admission_process_child();
     apr_int64_t open, allowed, slots;

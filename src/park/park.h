@@ -30,6 +30,6 @@ admission_continued_t admission_park_continue(conn_rec *c);
 
 /** Open the parking lot of this child, if its requests park. Without a lot
  *  (ADM0304), requests wait with their workers. */
-void admission_park_child_init(apr_pool_t *pchild, server_rec *s);
+void admission_park_child_start(apr_pool_t *pchild, server_rec *s);
 
 #endif

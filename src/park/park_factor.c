@@ -20,7 +20,6 @@
 #include "module/conf_tree.h"
 #include "park_factor.h"
 #include "park_mpm.h"
-#include "module/process.h"
 #include "park_room.h"
 
 APLOG_USE_MODULE(admission);
@@ -103,11 +102,9 @@ void admission_factor_pre_config(apr_pool_t *pconf)
     }
 }
 
-int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                 apr_pool_t *ptemp, server_rec *s)
+void admission_factor_start(server_rec *s)
 {
-    if (factor_added && admission_process_segment()
-        && admission_room_would_park(s)) {
+    if (factor_added && admission_room_would_park(s)) {
         ap_log_error(
             APLOG_MARK, APLOG_NOTICE, 0, s, ADMLOGNO(0306)
             "AsyncRequestWorkerFactor is not set: using %ld instead of "
@@ -115,5 +112,4 @@ int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
             "connections in addition to parked requests",
             factor_added, DEFAULT_FACTOR);
     }
-    return OK;
 }

@@ -10,7 +10,6 @@
 void admission_factor_pre_config(apr_pool_t *pconf);
 
 /** Log the factor that was added (ADM0306). */
-int admission_factor_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                 apr_pool_t *ptemp, server_rec *s);
+void admission_factor_start(server_rec *s);
 
 #endif

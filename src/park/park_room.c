@@ -225,7 +225,7 @@ static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
                  "of %" APR_INT64_T_FMT " requests (%d children, "
                  "MaxConcurrent %d): further requests occupy a worker or are "
                  "rejected; raise %s or lower AdmissionQueue",
-                 zone->name, zone->place, zone->queue_length, room,
+                 zone->name, zone->place, zone->queue->length, room,
                  admission_capacity_children(), admission_zones_planned(zone),
                  files_are_short ? "the limit of open files"
                                  : "AsyncRequestWorkerFactor");
@@ -235,11 +235,9 @@ static void warn_of_long_queue(server_rec *s, const admission_zone_t *zone,
  * of them being full is unlikely. */
 void admission_room_warn(server_rec *s)
 {
-    const apr_array_header_t *zones = admission_zones();
-    const admission_zone_t *worst = NULL;
+    const admission_zone_t *zone, *worst = NULL;
     capacity_t all = { 0 };
     apr_int64_t most = 0, room = 0;
-    int i;
 
     if (!admission_room_would_park(s)) {
         return;
@@ -248,13 +246,11 @@ void admission_room_warn(server_rec *s)
                 * admission_room_slots(s, admission_room_files_open());
     all.budget = server_budget(s);
     all.per_worker = connections_per_worker();
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
+    for (zone = admission_zones(); zone; zone = zone->next) {
         apr_int64_t room_here = room_of_zone(&all, zone);
 
-        if (!zone->dry_run && zone->queue_length - room_here > most) {
-            most = zone->queue_length - room_here;
+        if (!zone->dry_run && zone->queue->length - room_here > most) {
+            most = zone->queue->length - room_here;
             worst = zone;
             room = room_here;
         }
@@ -271,25 +267,23 @@ bool admission_room_parks(void)
     return server_parks;
 }
 
-int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                               apr_pool_t *ptemp, server_rec *s)
+void admission_room_start(server_rec *s)
 {
     server_parks = admission_room_would_park(s);
-    if (admission_process_segment() && admission_zones()->nelts) {
+    if (admission_zones()) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, s, ADMLOGNO(0303)
                      "waiting requests %s%s",
                      server_parks ? "are parked and hold no worker: "
                                   : "hold a worker",
                      server_parks ? admission_mpm_way() : "");
     }
-    return OK;
 }
 
 /* A granted request of this child needs a thread to go on. Threads are kept
  * free for these: the same share as AdmissionReserve's of the server, at
  * least one. Blocked requests in excess find the server's reserve in other
  * children. */
-void admission_room_child_init(apr_pool_t *pchild, server_rec *s)
+void admission_room_child_start(server_rec *s)
 {
     adm_child_t *child = admission_process_own_child();
     int threads = admission_capacity_threads();

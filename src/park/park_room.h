@@ -42,11 +42,10 @@ apr_int64_t admission_room_files_open(void);
 void admission_room_warn(server_rec *s);
 
 /** Decide whether this server parks requests, and log it (ADM0303). */
-int admission_room_post_config(apr_pool_t *pconf, apr_pool_t *plog,
-                               apr_pool_t *ptemp, server_rec *s);
+void admission_room_start(server_rec *s);
 
 /** Limit the requests that wait in this child, so that the MPM goes on
  *  accepting other connections. No effect if requests are not parked. */
-void admission_room_child_init(apr_pool_t *pchild, server_rec *s);
+void admission_room_child_start(server_rec *s);
 
 #endif

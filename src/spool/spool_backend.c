@@ -98,7 +98,7 @@ int spool_backend_pre_connection(conn_rec *c, void *socket)
         return DECLINED; /* mod_proxy's connections have no scoreboard handle */
     }
 #endif
-    if (!c->master && admission_zones()->nelts > 0) {
+    if (!c->master && admission_zones()) {
         ap_add_input_filter_handle(backend_filter, NULL, NULL, c);
     }
     return DECLINED;

@@ -381,7 +381,7 @@ int spool_body_read(request_rec *r, const admission_dir_conf_t *conf,
         || upload_of(r)
         || adm_zone_seems_full(admission_process_child(),
                                admission_conf_zone(conf)->handle,
-                               (uint32_t)admission_conf_queue_length(conf))) {
+                               (uint32_t)admission_conf_queue(conf)->length)) {
         return OK;
     }
     upload = apr_pcalloc(r->pool, sizeof(*upload));

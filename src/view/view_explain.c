@@ -19,7 +19,7 @@
 #include <http_vhost.h>
 
 #include "module/page_handler.h"
-#include "module/sections.h"
+#include "module/zones.h"
 #include "module/counts.h"
 #include "nested/nested_redirect.h"
 #include "fair/fair_key.h"
@@ -389,21 +389,20 @@ static void add_limit(explain_t *e, const admission_section_t *section)
 
 static void add_queue(explain_t *e, const admission_dir_conf_t *conf)
 {
-    adm_usec_t target = admission_conf_queue_target(conf);
+    const admission_queue_t *queue = admission_conf_queue(conf);
 
-    add_fact(e, "queue", "queue", "%d, timeout %s%s%s",
-             admission_conf_queue_length(conf),
-             usec_text(e->p, admission_conf_queue_timeout(conf)),
-             target ? ", target " : "", target ? usec_text(e->p, target) : "");
+    add_fact(e, "queue", "queue", "%d, timeout %s%s%s", queue->length,
+             usec_text(e->p, queue->timeout), queue->target ? ", target " : "",
+             queue->target ? usec_text(e->p, queue->target) : "");
 }
 
 static void add_rejection(explain_t *e, const admission_dir_conf_t *conf)
 {
     int status = admission_conf_reject_status(conf);
 
-    if (conf->retry == ADMISSION_RETRY_FIXED) {
+    if (conf->retry > 0) {
         add_fact(e, "rejected with", "rejectedWith", "%d, Retry-After %d",
-                 status, conf->retry_seconds);
+                 status, conf->retry);
         return;
     }
     add_fact(e, "rejected with", "rejectedWith", "%d, %s", status,
@@ -416,16 +415,17 @@ static bool add_key(explain_t *e, request_rec *first, request_rec *last,
                     const admission_dir_conf_t *conf)
 {
     adm_entry_t entry = { 0 };
-    admission_url_view_t view;
 
     if (!conf->fair.key && !conf->fair.priorities && !conf->fair.costs) {
         return false;
     }
-    admission_url_show(&view, last, first);
-    admission_key_ask(last, conf, admission_conf_zone(conf), &entry);
-    admission_url_restore(&view);
+    admission_key_ask(admission_url_view(last, first), conf,
+                      admission_conf_zone(conf), &entry);
     if (entry.key_name) {
         add_fact(e, "key", "key", "%s", entry.key_name);
+    }
+    if (entry.key_max) {
+        add_fact(e, "permits of a key", "keyMax", "%u", entry.key_max);
     }
     add_fact(e, "priority", "priority", "%s",
              adm_priority_name(entry.priority));
@@ -521,7 +521,7 @@ static void describe(explain_t *e, request_rec *first)
 
     add_fact(e, "URL", "url", "%s", e->path);
     add_fact(e, "server", "server", "%s",
-             admission_sections_server(e->p, e->server));
+             admission_zones_server(e->p, e->server));
     add_fact(e, "request", "request", "%s from %s", e->method,
              e->client ? first->useragent_ip : e->r->useragent_ip);
     if (first->status != HTTP_OK) {

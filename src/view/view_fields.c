@@ -1,4 +1,5 @@
 /* view_fields.c - all facts that the module shows, once each. */
+#include <apr_strings.h>
 #include <http_protocol.h>
 
 #include "module/part.h"
@@ -38,8 +39,7 @@ static void limit_of_zone(const admission_view_t *view,
          stats->limit_configured);
     FACT(LimitOrdered, GAUGE,
          "Limit that an override sets; 0 if there is none.",
-         stats->limit_override == ADM_OVERRIDE_NONE ? 0
-                                                    : stats->limit_override);
+         stats->limit_override == ADM_OVERRIDE_NONE ? 0 : stats->limit_override);
     FACT_WORD(Mode, "What happens to new requests: open, pause or drain.",
               stats->mode, adm_mode_name(stats->mode));
     FACT(Overridden, GAUGE, "Whether an override is in force.",
@@ -52,7 +52,7 @@ static void limit_of_zone(const admission_view_t *view,
     FACT(QueueLength, GAUGE, "Maximum number of waiting requests.",
          stats->queue_length);
     FACT(QueueTimeoutMs, GAUGE_MSEC, "Maximum time that a request waits.",
-         apr_time_as_msec(zone->queue_timeout));
+         apr_time_as_msec(zone->queue->timeout));
     FACT(QueuedMax, GAUGE, "Highest number of waiting requests.",
          stats->figures.queued_max);
     FACT(OldestWaitMs, GAUGE_MSEC,
@@ -115,8 +115,7 @@ static void requests_of_zone(const admission_view_t *view,
              : MSEC(figures->dry_wait_usec / OUTCOME(DRY_QUEUED)));
     facts->group = IN_GENERAL;
     FACT_WORD(LimitMode, "Whether the limit is fixed or set by auto.",
-              zone->max_concurrent.is_auto,
-              zone->max_concurrent.is_auto ? "auto" : "fixed");
+              zone->max_concurrent.is_auto, zone->max_concurrent.is_auto ? "auto" : "fixed");
 }
 
 static apr_int64_t mean(const adm_account_t *account,
@@ -195,7 +194,7 @@ static apr_int64_t difference(uint32_t a, uint32_t b)
 static void trunk_of_server(const adm_server_stats_t *server,
                             admission_facts_t *facts)
 {
-    FACT(Zones, GAUGE, "Zones of the configuration.", admission_zones()->nelts);
+    FACT(Zones, GAUGE, "Zones of the configuration.", admission_zones_count());
     FACT(Workers, GAUGE, "Workers of the server.",
          admission_capacity_workers());
     FACT(Reserve, GAUGE, "Workers that zones may not occupy.",
@@ -273,8 +272,7 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact)
 /* ---- samples ------------------------------------------------------------- */
 
 void admission_fields_sample_zone(const admission_zone_t *zone,
-                                  admission_view_t *view,
-                                  adm_history_t *history)
+                              admission_view_t *view, adm_history_t *history)
 {
     *view = (admission_view_t){ .zone = zone };
     view->stats.limit = (uint32_t)zone->limit;
@@ -283,29 +281,25 @@ void admission_fields_sample_zone(const admission_zone_t *zone,
                     == ADM_ZONE_BUSY;
 }
 
-const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
-                                                 const admission_zone_t *only)
+const admission_zone_t *admission_fields_zones(apr_pool_t *p,
+                                               const admission_zone_t *only)
 {
-    apr_array_header_t *zones;
+    admission_zone_t *alone;
 
     if (!only) {
         return admission_zones();
     }
-    zones = apr_array_make(p, 1, sizeof(only));
-    APR_ARRAY_PUSH(zones, const admission_zone_t *) = only;
-    return zones;
+    alone = apr_pmemdup(p, only, sizeof(*only));
+    alone->next = NULL;
+    return alone;
 }
 
 const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,
                                                    const char *name)
 {
-    const apr_array_header_t *zones = admission_fields_zones(p, NULL);
-    const admission_zone_t *shown_so = NULL;
-    int i;
+    const admission_zone_t *zone, *shown_so = NULL;
 
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
+    for (zone = admission_zones(); zone; zone = zone->next) {
         const char *utf8 = admission_text_utf8(p, zone->name);
 
         if (strcmp(zone->name, name) == 0) {

@@ -111,12 +111,12 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact);
  *  be thousands of zones: an output samples one, writes it and discards it, so
  *  that a slow reader holds no memory. */
 void admission_fields_sample_zone(const admission_zone_t *zone,
-                                  admission_view_t *view,
-                                  adm_history_t *history);
+                              admission_view_t *view, adm_history_t *history);
 
-/** @return @a only, as an array in @a p; all zones if it is NULL. */
-const apr_array_header_t *admission_fields_zones(apr_pool_t *p,
-                                                 const admission_zone_t *only);
+/** @return the first of the zones to show: a copy of @a only, allocated from @a p;
+ *  all zones if it is NULL. */
+const admission_zone_t *admission_fields_zones(apr_pool_t *p,
+                                               const admission_zone_t *only);
 
 /** @return the zone of this name, as configured or as displayed; NULL: none. */
 const admission_zone_t *admission_fields_find_zone(apr_pool_t *p,

@@ -211,8 +211,7 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     admission_facts_t facts;
 
     admission_fields_sample_zone(zone, &view,
-                                 with == ADMISSION_WITH_HISTORY ? &history
-                                                                : NULL);
+                             with == ADMISSION_WITH_HISTORY ? &history : NULL);
     ap_rputs("{\"name\":", r);
     admission_json_string(r, admission_text_utf8(p, zone->name));
     if (view.is_busy) {
@@ -237,11 +236,11 @@ static void write_zone(request_rec *r, apr_pool_t *p,
 int admission_json_write(request_rec *r, const admission_zone_t *only,
                          admission_json_with_t with)
 {
-    const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
+    const admission_zone_t *first = admission_fields_zones(r->pool, only);
+    const admission_zone_t *zone;
     adm_server_stats_t server;
     admission_facts_t facts;
     apr_pool_t *p; /* of one zone */
-    int i;
 
     admission_fields_of_server(&server, &facts);
     ap_set_content_type(r, "application/json");
@@ -249,11 +248,10 @@ int admission_json_write(request_rec *r, const admission_zone_t *only,
     write_facts(r, "", &facts);
     ap_rputs("},\"zones\":[", r);
     apr_pool_create(&p, r->pool);
-    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+    for (zone = first; zone && !r->connection->aborted; zone = zone->next) {
         apr_pool_clear(p);
-        ap_rputs(i ? "," : "", r);
-        write_zone(r, p, APR_ARRAY_IDX(zones, i, const admission_zone_t *),
-                   with);
+        ap_rputs(zone == first ? "" : ",", r);
+        write_zone(r, p, zone, with);
     }
     apr_pool_destroy(p);
     ap_rputs("]}", r);

@@ -148,8 +148,7 @@ void admission_page_facts_reasons(request_rec *r,
 void admission_page_facts_trouble(request_rec *r,
                                   const adm_server_stats_t *server)
 {
-    if (!server->has_agent
-        && admission_fields_zones(r->pool, NULL)->nelts > 0) {
+    if (!server->has_agent && admission_fields_zones(r->pool, NULL)) {
         admission_page_words_write(
             r, "bad",
             "The agent is not running: child processes reclaim permits themselves, "

@@ -9,6 +9,7 @@
 #include "view_page_overview.h"
 #include "view_page_words.h"
 #include "view_text.h"
+#include "module/zones.h"
 
 /* Bounds the rows: a page of 1,000 zones stays below 100 KB. */
 #define ROWS_MAX 60
@@ -58,18 +59,15 @@ static admission_page_state_t state_of(const admission_zone_t *zone)
 
 static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
 {
-    const apr_array_header_t *all = admission_fields_zones(p, NULL);
-    apr_size_t room = (apr_size_t)all->nelts;
+    const admission_zone_t *first = admission_fields_zones(p, NULL), *zone;
+    apr_size_t room = (apr_size_t)admission_zones_count();
     unsigned char *states = apr_palloc(p, room + 1);
     int i, state;
 
     *overview = (overview_t){
         .zones = apr_palloc(p, (room + 1) * sizeof(*overview->zones))
     };
-    for (i = 0; i < all->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(all, i,
-                                                     admission_zone_t *);
-
+    for (i = 0, zone = first; zone; i++, zone = zone->next) {
         states[i] = ADMISSION_PAGE_STATES;
         if (is_selected(p, zone, filter)) {
             states[i] = (unsigned char)state_of(zone);
@@ -77,10 +75,9 @@ static void sort_zones(apr_pool_t *p, const char *filter, overview_t *overview)
         }
     }
     for (state = 0; state < ADMISSION_PAGE_STATES; state++) {
-        for (i = 0; i < all->nelts; i++) {
+        for (i = 0, zone = first; zone; i++, zone = zone->next) {
             if (states[i] == state) {
-                overview->zones[overview->count++] =
-                    APR_ARRAY_IDX(all, i, admission_zone_t *);
+                overview->zones[overview->count++] = zone;
             }
         }
     }
@@ -168,8 +165,8 @@ static void write_row(request_rec *r, apr_pool_t *p,
     ap_rvputs(r, "<tr><th scope=\"row\"><a href=\"?zone=",
               ap_escape_urlencoded(p, name), "\">", ap_escape_html(p, name),
               "</a></th><td class=\"state s", apr_itoa(p, (int)state), "\">",
-              admission_page_words_state_name(state),
-              zone->dry_run ? ", dry run" : "", "</td>", NULL);
+              admission_page_words_state_name(state), zone->dry_run ? ", dry run" : "",
+              "</td>", NULL);
     if (view.is_busy) {
         ap_rputs(
             "<td></td><td></td><td class=\"more\"></td><td class=\"more\">"
@@ -198,8 +195,7 @@ static void write_summary(request_rec *r, const overview_t *overview,
     for (state = 0; state < ADMISSION_PAGE_STATES; state++) {
         if (overview->in_state[state] > 0) {
             ap_rprintf(r, "%s%d %s", separator, overview->in_state[state],
-                       admission_page_words_state_name(
-                           (admission_page_state_t)state));
+                       admission_page_words_state_name((admission_page_state_t)state));
             separator = ", ";
         }
     }

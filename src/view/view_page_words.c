@@ -191,7 +191,7 @@ static void write_mode(request_rec *r, apr_pool_t *p,
             "An administrator has overridden the configuration (limit %d, "
             "queue %d). To make the change permanent, edit the "
             "configuration.",
-            view->zone->limit, view->zone->queue_length);
+            view->zone->limit, view->zone->queue->length);
     }
 }
 

@@ -20,25 +20,22 @@ static const char *reason_of(const admission_view_t *view)
            : stats->mode == ADM_MODE_OPEN && stats->active >= stats->limit
                    && stats->queued >= stats->queue_length
                ? "full"
-           : view->zone->queue_target
-                   && stats->oldest_wait_usec > view->zone->queue_target
+           : view->zone->queue->target
+                   && stats->oldest_wait_usec > view->zone->queue->target
                ? "late"
                : NULL;
 }
 
 int admission_probe_write(request_rec *r, const admission_zone_t *only)
 {
-    const apr_array_header_t *zones = admission_fields_zones(r->pool, only);
-    int i;
+    const admission_zone_t *zone = admission_fields_zones(r->pool, only);
 
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
-    for (i = 0; i < zones->nelts; i++) {
+    for (; zone; zone = zone->next) {
         admission_view_t view;
         const char *reason;
 
-        admission_fields_sample_zone(APR_ARRAY_IDX(zones, i,
-                                                   admission_zone_t *),
-                                     &view, NULL);
+        admission_fields_sample_zone(zone, &view, NULL);
         reason = reason_of(&view);
         if (reason) {
             return admission_text_answer(

@@ -65,16 +65,16 @@ static apr_size_t room_of_label(const admission_zone_t *zone)
 }
 
 /* @return false if there is not enough memory. */
-static bool make_table(const apr_array_header_t *zones, table_t *table)
+static bool make_table(const admission_zone_t *first, table_t *table)
 {
+    const admission_zone_t *zone;
     char *end;
-    int i;
+    row_t *row;
 
-    *table = (table_t){ .count = zones->nelts, .bytes = sizeof(row_t) };
-    for (i = 0; i < zones->nelts; i++) {
-        table->bytes += sizeof(row_t)
-                        + room_of_label(
-                            APR_ARRAY_IDX(zones, i, const admission_zone_t *));
+    *table = (table_t){ .bytes = sizeof(row_t) };
+    for (zone = first; zone; zone = zone->next) {
+        table->count++;
+        table->bytes += sizeof(row_t) + room_of_label(zone);
     }
     table->rows = mmap(NULL, table->bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -82,10 +82,7 @@ static bool make_table(const apr_array_header_t *zones, table_t *table)
         return false;
     }
     end = (char *)&table->rows[table->count];
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     const admission_zone_t *);
-        row_t *row = &table->rows[i];
+    for (zone = first, row = table->rows; zone; zone = zone->next, row++) {
         admission_view_t view;
 
         admission_fields_sample_zone(zone, &view, NULL);

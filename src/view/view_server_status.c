@@ -13,7 +13,7 @@
 
 /* @return the zones of zone=NAME, anywhere in the query; all if there is
  * none. */
-static const apr_array_header_t *selected_zones(request_rec *r)
+static const admission_zone_t *selected_zones(request_rec *r)
 {
     const char *args = r->args ? r->args : "";
 
@@ -28,8 +28,7 @@ static const apr_array_header_t *selected_zones(request_rec *r)
                     ? admission_fields_find_zone(r->pool, name)
                     : NULL;
 
-            return zone ? admission_fields_zones(r->pool, zone)
-                        : apr_array_make(r->pool, 0, sizeof(zone));
+            return zone ? admission_fields_zones(r->pool, zone) : NULL;
         }
     }
     return admission_fields_zones(r->pool, NULL);
@@ -50,16 +49,14 @@ static void print_lines(request_rec *r, const char *prefix,
 
 static void print_lines_of_zones(request_rec *r)
 {
-    const apr_array_header_t *zones = selected_zones(r);
+    const admission_zone_t *zone = selected_zones(r);
     admission_facts_t facts;
     admission_view_t view;
     char prefix[32];
     int n;
 
-    for (n = 0; n < zones->nelts && !r->connection->aborted; n++) {
-        admission_fields_sample_zone(APR_ARRAY_IDX(zones, n,
-                                                   admission_zone_t *),
-                                     &view, NULL);
+    for (n = 0; zone && !r->connection->aborted; n++, zone = zone->next) {
+        admission_fields_sample_zone(zone, &view, NULL);
         apr_snprintf(prefix, sizeof(prefix), "Admission[%d]", n);
         ap_rvputs(r, prefix, "Name: ", view.zone->name, "\n", NULL);
         if (!view.is_busy) {
@@ -117,18 +114,15 @@ static void print_zones(request_rec *r)
                            ? ap_escape_html(r->pool,
                                             ap_os_escape_path(r->pool, path, 1))
                            : NULL;
-    const apr_array_header_t *zones = selected_zones(r);
+    const admission_zone_t *zone = selected_zones(r);
     apr_pool_t *p; /* of one zone */
-    int i;
 
     apr_pool_create(&p, r->pool);
-    for (i = 0; i < zones->nelts && !r->connection->aborted; i++) {
+    for (; zone && !r->connection->aborted; zone = zone->next) {
         admission_view_t view;
 
         apr_pool_clear(p);
-        admission_fields_sample_zone(APR_ARRAY_IDX(zones, i,
-                                                   admission_zone_t *),
-                                     &view, NULL);
+        admission_fields_sample_zone(zone, &view, NULL);
         print_zone(r, p, page, &view);
     }
     apr_pool_destroy(p);

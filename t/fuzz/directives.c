@@ -12,7 +12,6 @@
 #include "fuzz.h"
 #include "recycle/recycle_shm.h"
 #include "module/conf.h"
-#include "module/directives.h"
 #include "module/zones.h"
 #include "module/counts.h"
 #include "module/capacity.h"
@@ -48,16 +47,18 @@ static void check_dir_conf(const admission_dir_conf_t *conf)
          || (is_within(conf->section->max_concurrent.number, 0, 65535)
              && is_within(conf->section->max_concurrent.min, 0, 65535)
              && (conf->section->max_concurrent.number <= 0
-                 || conf->section->max_concurrent.min
-                        <= conf->section->max_concurrent.number)));
-    MUST(is_within(conf->queue_length, 0, 65535));
-    MUST(is_within(conf->queue_timeout, 1000, DAY));
+                 || conf->section->max_concurrent.min <= conf->section->max_concurrent.number)));
+    if (conf->queue) {
+        MUST(conf->queue->length >= 0 && conf->queue->length <= 65535);
+        MUST(conf->queue->timeout >= 1000 && conf->queue->timeout <= DAY);
+    }
     MUST(is_within(conf->reject_status, 400, 599));
     MUST(is_within(conf->dry_run, 0, 1));
-    MUST(conf->retry != ADMISSION_RETRY_FIXED
-         || is_within(conf->retry_seconds, 1, 86400));
-    MUST(admission_conf_queue_length(conf) >= 0);
-    MUST(admission_conf_queue_timeout(conf) > 0);
+    MUST(conf->retry >= ADMISSION_RETRY_OFF && conf->retry <= 86400);
+    if (admission_conf_zone(conf)) {
+        MUST(admission_conf_queue(conf)->length >= 0);
+        MUST(admission_conf_queue(conf)->timeout > 0);
+    }
     MUST(admission_conf_reject_status(conf) >= 400);
 }
 
@@ -76,20 +77,14 @@ static void check_server_conf(server_rec *s)
 
 static void check_zones(void)
 {
-    const apr_array_header_t *zones = admission_zones();
-    int i, j;
+    const admission_zone_t *zone, *other;
 
-    for (i = 0; i < zones->nelts; i++) {
-        const admission_zone_t *zone = APR_ARRAY_IDX(zones, i,
-                                                     admission_zone_t *);
-
+    for (zone = admission_zones(); zone; zone = zone->next) {
         MUST(*zone->name != '\0');
         MUST(zone->limit > 0 && zone->limit <= 65535);
-        MUST(zone->queue_length >= 0 && zone->queue_timeout > 0);
-        for (j = 0; j < i; j++) {
-            MUST(strcmp(APR_ARRAY_IDX(zones, j, admission_zone_t *)->name,
-                        zone->name)
-                 != 0);
+        MUST(zone->queue->length >= 0 && zone->queue->timeout > 0);
+        for (other = admission_zones(); other != zone; other = other->next) {
+            MUST(strcmp(other->name, zone->name) != 0);
         }
     }
 }

@@ -17,12 +17,9 @@
 #include <http_main.h>
 #include <http_protocol.h>
 #include <http_request.h>
+#include <util_filter.h>
 
 #include "module/conf.h"
-#include "module/directives.h"
-#include "module/include.h"
-#include "module/foreign.h"
-#include "module/process.h"
 
 module AP_MODULE_DECLARE_DATA admission_module = { STANDARD20_MODULE_STUFF,
                                                    admission_conf_create_dir,
@@ -184,11 +181,6 @@ int ap_exists_config_define(const char *name)
     return 0;
 }
 
-adm_segment_t *admission_process_segment(void)
-{
-    return NULL;
-}
-
 /* No rehearsal of a start: what is logged once is logged. */
 int ap_state_query(int query)
 {
@@ -201,15 +193,6 @@ apr_status_t ap_mpm_query(int query, int *result)
     (void)query;
     *result = 20;
     return APR_SUCCESS;
-}
-
-int ap_expr_exec(request_rec *r, const ap_expr_info_t *expression,
-                 const char **error)
-{
-    (void)r;
-    (void)expression;
-    *error = NULL;
-    return 1;
 }
 
 void ap_log_rerror_(const char *file, int line, int module_index, int level,
@@ -233,16 +216,21 @@ const char *ap_scan_http_token(const char *text)
     return text;
 }
 
-bool admission_include_may_exec(request_rec *r)
+int ap_allow_options(request_rec *r)
 {
     (void)r;
     return 0;
 }
 
-bool admission_foreign_may_serve(const request_rec *r)
+ap_filter_rec_t *ap_get_output_filter_handle(const char *name)
 {
-    (void)r;
-    return false;
+    (void)name;
+    return NULL;
+}
+
+apr_array_header_t *ap_hook_get_handler(void)
+{
+    return NULL;
 }
 
 void ap_log_error_(const char *file, int line, int module_index, int level,

@@ -1,6 +1,6 @@
 # Who is led to a program by a redirect inside httpd waits like one who asked for
-# it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess, an
-# Action, and a Script.
+# it: parked, on the sizes that distributions ship. WordPress' rules in .htaccess, and
+# an Action.
 
 use AdmissionTest;
 use AdmissionTest::Parking;
@@ -38,7 +38,6 @@ my %led = (
     '/2026/hello-world/' => [ 'wordpress', 'of .htaccess' ],
     '/shop/cart'         => [ 'shop',      'of .htaccess, by its own URL' ],
     '/page.script'       => [ 'action',    'of an Action' ],
-    '/static.txt'        => [ 'script',    'of a Script' ],
 );
 
 for_each_parking_combo(sub {
@@ -62,14 +61,6 @@ AdmissionQueue $parked
 <Location /cgi-bin/php>
     MaxConcurrent $limit
     AdmissionZone action
-</Location>
-<Location /static.txt>
-    Script GET /cgi-bin/script
-    Script POST /cgi-bin/script
-</Location>
-<Location /cgi-bin/script>
-    MaxConcurrent $limit
-    AdmissionZone script
 </Location>
 CONF
     put_wordpress($httpd);

@@ -26,7 +26,7 @@ AdmissionQueue 10
     AdmissionZone search
     AdmissionQueue 5 timeout=3s target=500ms
     AdmissionReject 429 retry-after=7
-    AdmissionFair client
+    AdmissionFair client max=2
     AdmissionPriority low "-R '192.0.2.0/24'"
     AdmissionCost 2 "%{QUERY_STRING} =~ /all/"
 </Location>
@@ -71,7 +71,7 @@ CONF
 my %explained = (
     '/search'    => { zone => 'search', limit => 2, counts => qr/^yes/, leadsTo => qr{^/index.php, handler cgi-script},
                       queue => '5, timeout 3 s, target 500 ms', rejectedWith => '429, Retry-After 7',
-                      key => '127.0.0.1', priority => 'normal', cost => 1, handler => 'redirect-handler',
+                      key => '127.0.0.1', keyMax => 2, priority => 'normal', cost => 1, handler => 'redirect-handler',
                       limitFrom => qr{MaxConcurrent 2 of /search \(\S+admission.conf:17\)}, now => '0 run, 0 wait',
                       notes => [ qr/MaxConcurrent 40 \(.*MaxConcurrent 2 .* decides/,
                                  qr/MaxConcurrent 8 of ~?Files.*MaxConcurrent 2 .* decides/,
