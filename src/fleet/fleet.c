@@ -89,11 +89,12 @@ static void log_event(void *data, const agent_fleet_news_t *news)
         log_engine_event(news);
         break;
     case AGENT_FLEET_REFUSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
-                     "zone %s: the engine %s rejects it: %s; its share remains "
-                     "valid until its lease expires, then fallback=%s applies",
-                     news->zone, terms.provider->shown(terms.address),
-                     news->why, admission_fleet_fallback_name(terms.fallback));
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
+            "zone %s: the engine %s rejects the zone: %s; its share remains "
+            "valid until its lease expires, then fallback=%s applies",
+            news->zone, terms.provider->shown(terms.address), news->why,
+            admission_fleet_fallback_name(terms.fallback));
         break;
     case AGENT_FLEET_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
