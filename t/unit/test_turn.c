@@ -25,6 +25,20 @@ STORY(
 /* Two wait of each, so that none is away while one of them runs. */
 enum { RUN_NOW = 6 };
 
+/* @return the waiter that was granted a permit, from 0. */
+static uint32_t granted_one(void)
+{
+    uint32_t n;
+
+    for (n = 0; n < RUN_NOW; n++) {
+        if (adm_ticket_is_granted(request('A' + n))) {
+            return n;
+        }
+    }
+    ck_abort_msg("none is granted");
+    return 0;
+}
+
 /* One runs after the other, and comes again. @a served: how often by priority. */
 static void serve(uint32_t turns, const char *const of[3], uint32_t served[3])
 {
@@ -36,9 +50,7 @@ static void serve(uint32_t turns, const char *const of[3], uint32_t served[3])
     }
     for (turn = 0; turn < turns; turn++) {
         tell("Z leaves");
-        for (n = 0; n < RUN_NOW && !adm_ticket_is_granted(request('A' + n)); n++) {
-        }
-        ck_assert_uint_lt(n, RUN_NOW);
+        n = granted_one();
         tell("%c begins", 'A' + n);
         served[n / 2]++;
         *request('Z') = *request('A' + n);
