@@ -217,7 +217,7 @@ static int read_form(request_rec *r, form_t *form, const char **wrong)
     int i;
 
     *form = (form_t){ .wanted = { ADM_OVERRIDE_KEEP, ADM_OVERRIDE_KEEP,
-                                    ADM_OVERRIDE_KEEP } };
+                                  ADM_OVERRIDE_KEEP } };
     *wrong = NULL;
     if (status != OK) {
         return status;

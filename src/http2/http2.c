@@ -79,7 +79,8 @@ static long threads_of_zone(const admission_conf_tree_zones_t *zones)
 void admission_streams_pre_config(apr_pool_t *pconf)
 {
     admission_conf_tree_zones_t zones = admission_conf_tree_zones();
-    double threads = admission_conf_tree_number("ThreadsPerChild", DEFAULT_THREADS);
+    double threads = admission_conf_tree_number("ThreadsPerChild",
+                                                DEFAULT_THREADS);
     long wanted;
 
     threads_added = 0;
@@ -93,7 +94,7 @@ void admission_streams_pre_config(apr_pool_t *pconf)
     if (wanted > 0) {
         threads_added = (int)wanted;
         admission_conf_tree_add(pconf, "H2MaxWorkers",
-                           threads_before + threads_added);
+                                threads_before + threads_added);
     }
 }
 

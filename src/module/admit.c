@@ -288,7 +288,7 @@ static inline int enter_if_redirected(request_rec *r,
                                       const admission_dir_conf_t *conf)
 {
     return admission_redirect_is_possible(r, conf) ? enter_for_target(r)
-                                                 : DECLINED;
+                                                   : DECLINED;
 }
 
 /* Enter the zone, unless a related request holds a permit of the zone or was
@@ -304,7 +304,8 @@ static int enter_for_itself(request_rec *r, const admission_dir_conf_t *conf,
 
     if (entrant.related.visit_of_zone) {
         admission_visit_share(r, entrant.related.visit_of_zone);
-        admission_program_export_token(r, &entrant.related.visit_of_zone->ticket);
+        admission_program_export_token(r,
+                                       &entrant.related.visit_of_zone->ticket);
         return DECLINED;
     }
     if (entrant.related.was_rejected_by_zone) {

@@ -24,7 +24,8 @@ static void warn_of_unreachable_limit(apr_pool_t *p, server_rec *s,
                                       const admission_zone_t *zone, int workers,
                                       int free_for_zones, int parks)
 {
-    int level = zone->max_concurrent.is_auto && zone->max_concurrent.min <= free_for_zones
+    int level = zone->max_concurrent.is_auto
+                        && zone->max_concurrent.min <= free_for_zones
                     ? APLOG_INFO
                     : APLOG_WARNING;
     const char *limit = admission_limit_name(p, &zone->max_concurrent);

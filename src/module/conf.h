@@ -43,7 +43,7 @@ typedef struct admission_zone_t {
                                * zone */
     const char *second_place; /* file:line of the next one; NULL: none */
     int further_places;       /* how many MaxConcurrent follow those two */
-    admission_limit_t max_concurrent;   /* as set by MaxConcurrent */
+    admission_limit_t max_concurrent; /* as set by MaxConcurrent */
     /* The limit. For an automatic limit the maximum, which is set once the
      * number of workers is known. */
     int limit;
@@ -63,8 +63,9 @@ typedef struct admission_zone_t {
 /** MaxConcurrent and AdmissionZone of one section. Merged configurations share
  *  a pointer to it. */
 typedef struct admission_section_t {
-    admission_limit_t max_concurrent; /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
-    const char *zone_name;  /* set by AdmissionZone; NULL: named after the
+    admission_limit_t
+        max_concurrent;    /* ADMISSION_NO_NUMBER: only AdmissionZone is set */
+    const char *zone_name; /* set by AdmissionZone; NULL: named after the
                              * section */
     bool is_shared;        /* AdmissionZone has the option "fleet" */
     const char *place;     /* file:line of MaxConcurrent, otherwise of

@@ -44,7 +44,7 @@ bool admission_conf_tree_is(const ap_directive_t *directive, const char *name)
 }
 
 const char *admission_conf_tree_argument(apr_pool_t *p,
-                                    const ap_directive_t *directive)
+                                         const ap_directive_t *directive)
 {
     const char *args = directive->args ? directive->args : "";
 
@@ -64,7 +64,8 @@ static bool has_word(apr_pool_t *p, const ap_directive_t *directive,
     return false;
 }
 
-bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name, const char *word)
+bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
+                                  const char *word)
 {
     const ap_directive_t *directive;
 

@@ -15,11 +15,12 @@ bool admission_conf_tree_is(const ap_directive_t *directive, const char *name);
 
 /** @return the directive's first argument; "" if it has none. */
 const char *admission_conf_tree_argument(apr_pool_t *p,
-                                    const ap_directive_t *directive);
+                                         const ap_directive_t *directive);
 
 /** @return whether the configuration has a directive of this name anywhere,
  *  with @a word among its arguments unless NULL. */
-bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name, const char *word);
+bool admission_conf_tree_anywhere(apr_pool_t *p, const char *name,
+                                  const char *word);
 
 /** @return the number that the last directive of this name outside of sections
  *  sets; @a otherwise if there is none. */
@@ -37,7 +38,8 @@ admission_conf_tree_zones_t admission_conf_tree_zones(void);
 
 /** Append a directive of another module to the configuration, outside of
  *  sections. Call before the configuration is processed. */
-void admission_conf_tree_add(apr_pool_t *pconf, const char *directive, long number);
+void admission_conf_tree_add(apr_pool_t *pconf, const char *directive,
+                             long number);
 
 /** Log a warning for each of the module's directives that has no effect:
  *  settings without a limit, a target longer than its timeout. */

@@ -34,7 +34,8 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
     if (!error) {
         error = strcasecmp(arg, "auto") == 0
                     ? auto_conf_parse(cmd->pool, min, max, &max_concurrent)
-                    : admission_limit_parse(cmd->pool, arg, min, &max_concurrent);
+                    : admission_limit_parse(cmd->pool, arg, min,
+                                            &max_concurrent);
     }
     if (error) {
         return error;
@@ -49,7 +50,8 @@ static const char *set_max_concurrent(cmd_parms *cmd, void *dir_conf,
                             "MaxConcurrent: '%s' differs from '%s' in %s; a "
                             "section has one limit",
                             admission_limit_name(cmd->pool, &max_concurrent),
-                            admission_limit_name(cmd->pool, &section->max_concurrent),
+                            admission_limit_name(cmd->pool,
+                                                 &section->max_concurrent),
                             section->place);
     }
     return NULL;

@@ -48,7 +48,7 @@ const char *admission_page_handler_named(const char *name)
 }
 
 int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                   apr_pool_t *ptemp, server_rec *s)
+                                        apr_pool_t *ptemp, server_rec *s)
 {
     const ap_directive_t *directive;
 
@@ -58,7 +58,8 @@ int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
          directive = admission_conf_tree_next(directive)) {
         const char *handler = admission_conf_tree_is(directive, "SetHandler")
                                   ? admission_page_handler_named(
-                                      admission_conf_tree_argument(ptemp, directive))
+                                      admission_conf_tree_argument(ptemp,
+                                                                   directive))
                                   : NULL;
 
         note_file(pconf, directive->filename);
@@ -101,7 +102,8 @@ bool admission_page_handler_is_unchanged(const request_rec *r)
 static bool applies_to(const ap_directive_t *section, const server_rec *server)
 {
     for (; section; section = section->parent) {
-        if (!admission_conf_tree_is(section, "<VirtualHost") || !server->defn_name
+        if (!admission_conf_tree_is(section, "<VirtualHost")
+            || !server->defn_name
             || section->line_num != (int)server->defn_line_number
             || section->filename != server->defn_name) {
             return false;

@@ -31,6 +31,6 @@ const char *admission_page_handler_file(const ap_expr_info_t *expression);
 
 /** The hook check_config: find the SetHandler directives. */
 int admission_page_handler_check_config(apr_pool_t *pconf, apr_pool_t *plog,
-                                   apr_pool_t *ptemp, server_rec *s);
+                                        apr_pool_t *ptemp, server_rec *s);
 
 #endif

@@ -242,7 +242,8 @@ int admission_run(request_rec *r)
     int rv;
 
     state->may_suspend = !r->main && !r->prev;
-    if (state->enters_for_target && adm_outcome_action(state->outcome) != ADM_DROP_CONNECTION) {
+    if (state->enters_for_target
+        && adm_outcome_action(state->outcome) != ADM_DROP_CONNECTION) {
         rv = admission_redirect_run(r, run_handlers_behind);
         if (state->may_suspend && admission_ready_is_leaving(r->connection)) {
             /* The response's rest is sent without a worker. */

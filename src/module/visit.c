@@ -37,7 +37,7 @@ void admission_visit_set_ready(conn_rec *c, struct admission_ready_t *ready)
 }
 
 admission_related_t admission_visit_related(const request_rec *r,
-                                    const admission_zone_t *zone)
+                                            const admission_zone_t *zone)
 {
     const request_rec *root = admission_visit_root(r);
     const request_rec *ancestor;

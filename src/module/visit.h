@@ -35,7 +35,7 @@ typedef struct admission_request_t {
     admission_visit_t *visit; /* its own or a related request's; NULL: none */
     adm_outcome_t outcome;    /* the decision */
     adm_usec_t waited_usec;   /* 0: it did not wait */
-    bool enters_for_target;            /* entered the zone on behalf of its redirect's
+    bool enters_for_target;   /* entered the zone on behalf of its redirect's
                                * target */
     bool is_ahead; /* the target has not taken the decision over yet */
     bool was_rejected;
@@ -134,6 +134,6 @@ admission_visit_t *admission_visit_make(request_rec *r,
 
 /** @return what the related requests of @a r hold. */
 admission_related_t admission_visit_related(const request_rec *r,
-                                    const admission_zone_t *zone);
+                                            const admission_zone_t *zone);
 
 #endif

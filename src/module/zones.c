@@ -194,7 +194,8 @@ static admission_zone_t *find_zone(const char *name)
 
 static bool makes_zone(const admission_section_t *section)
 {
-    return section->max_concurrent.number > 0 || section->max_concurrent.is_auto;
+    return section->max_concurrent.number > 0
+           || section->max_concurrent.is_auto;
 }
 
 /* AdmissionZone without MaxConcurrent: another section sets the limit. */
@@ -254,8 +255,9 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
     zone->place = section->place;
     zone->max_concurrent = section->max_concurrent;
     /* Without a maximum, until admission_zones_bound() sets it. */
-    zone->limit = section->max_concurrent.number ? section->max_concurrent.number
-                                       : ADMISSION_LIMIT_MAX;
+    zone->limit = section->max_concurrent.number
+                      ? section->max_concurrent.number
+                      : ADMISSION_LIMIT_MAX;
     zone->queue = conf->queue ? conf->queue : &default_queue;
     zone->sets_queue = section->own->queue != NULL;
     zone->dry_run = admission_conf_is_dry_run(conf);
@@ -307,12 +309,13 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
     admission_zone_t *zone;
 
     if (!name) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0002)
-                                      "MaxConcurrent: '%s' in %s is in a "
-                                      "section without a name (<If>); add "
-                                      "AdmissionZone",
-                                      admission_limit_name(p, &section->max_concurrent),
-                                      section->place));
+        return refuse(
+            s, apr_psprintf(p, ADMLOGNO(0002)
+                            "MaxConcurrent: '%s' in %s is in a "
+                            "section without a name (<If>); add "
+                            "AdmissionZone",
+                            admission_limit_name(p, &section->max_concurrent),
+                            section->place));
     }
     zone = find_zone(name);
     if (!zone) {
@@ -320,17 +323,19 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
         section->zone = zone;
         return OK;
     }
-    if (!admission_limit_is_same(&zone->max_concurrent, &section->max_concurrent)) {
-        return refuse(s, apr_psprintf(p, ADMLOGNO(0001)
-                                      "MaxConcurrent: zone '%s' has %s in "
-                                      "%s and %s in %s; set the same limit, or "
-                                      "give a section its own zone with "
-                                      "AdmissionZone",
-                                      zone->name,
-                                      admission_limit_name(p, &zone->max_concurrent),
-                                      zone->place,
-                                      admission_limit_name(p, &section->max_concurrent),
-                                      section->place));
+    if (!admission_limit_is_same(&zone->max_concurrent,
+                                 &section->max_concurrent)) {
+        return refuse(
+            s, apr_psprintf(p, ADMLOGNO(0001)
+                            "MaxConcurrent: zone '%s' has %s in "
+                            "%s and %s in %s; set the same limit, or "
+                            "give a section its own zone with "
+                            "AdmissionZone",
+                            zone->name,
+                            admission_limit_name(p, &zone->max_concurrent),
+                            zone->place,
+                            admission_limit_name(p, &section->max_concurrent),
+                            section->place));
     }
     if (!settle_queue(zone, section->own->queue)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
@@ -458,12 +463,15 @@ void admission_zones_bound(int most)
 
     for (zone = first_zone; zone; zone = zone->next) {
         if (zone->max_concurrent.is_auto && zone->max_concurrent.number == 0) {
-            zone->limit = most > zone->max_concurrent.min ? most : zone->max_concurrent.min;
+            zone->limit = most > zone->max_concurrent.min
+                              ? most
+                              : zone->max_concurrent.min;
         }
     }
 }
 
 int admission_zones_planned(const admission_zone_t *zone)
 {
-    return zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit;
+    return zone->max_concurrent.is_auto ? zone->max_concurrent.min
+                                        : zone->limit;
 }

@@ -10,7 +10,7 @@
  *  target. */
 static inline bool
 admission_redirect_is_possible(const request_rec *r,
-                             const admission_dir_conf_t *conf)
+                               const admission_dir_conf_t *conf)
 {
     return conf->actions || admission_counts_is_rewritten(r);
 }

@@ -34,10 +34,10 @@ void admission_self_end_http2(request_rec *r);
 /** Relation of a request to the requests that this server sends to itself. */
 typedef enum admission_self_t {
     ADMISSION_SELF_UNRELATED, /* no relation to a request of this zone */
-    ADMISSION_SELF_PART,     /* the sender keeps its permit, because it needs it
+    ADMISSION_SELF_PART, /* the sender keeps its permit, because it needs it
                               * afterwards */
-    ADMISSION_SELF_SUCCESSOR,     /* took over the sender's permit */
-    ADMISSION_SELF_ENDLESS   /* too many hops, probably a loop: reject it */
+    ADMISSION_SELF_SUCCESSOR, /* took over the sender's permit */
+    ADMISSION_SELF_ENDLESS    /* too many hops, probably a loop: reject it */
 } admission_self_t;
 
 /** Find out whether this server sent the request on behalf of one with a permit

@@ -39,7 +39,8 @@ static void limit_of_zone(const admission_view_t *view,
          stats->limit_configured);
     FACT(LimitOrdered, GAUGE,
          "Limit that an override sets; 0 if there is none.",
-         stats->limit_override == ADM_OVERRIDE_NONE ? 0 : stats->limit_override);
+         stats->limit_override == ADM_OVERRIDE_NONE ? 0
+                                                    : stats->limit_override);
     FACT_WORD(Mode, "What happens to new requests: open, pause or drain.",
               stats->mode, adm_mode_name(stats->mode));
     FACT(Overridden, GAUGE, "Whether an override is in force.",
@@ -115,7 +116,8 @@ static void requests_of_zone(const admission_view_t *view,
              : MSEC(figures->dry_wait_usec / OUTCOME(DRY_QUEUED)));
     facts->group = IN_GENERAL;
     FACT_WORD(LimitMode, "Whether the limit is fixed or set by auto.",
-              zone->max_concurrent.is_auto, zone->max_concurrent.is_auto ? "auto" : "fixed");
+              zone->max_concurrent.is_auto,
+              zone->max_concurrent.is_auto ? "auto" : "fixed");
 }
 
 static apr_int64_t mean(const adm_account_t *account,
@@ -272,7 +274,8 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact)
 /* ---- samples ------------------------------------------------------------- */
 
 void admission_fields_sample_zone(const admission_zone_t *zone,
-                              admission_view_t *view, adm_history_t *history)
+                                  admission_view_t *view,
+                                  adm_history_t *history)
 {
     *view = (admission_view_t){ .zone = zone };
     view->stats.limit = (uint32_t)zone->limit;

@@ -111,7 +111,8 @@ void admission_fields_write(request_rec *r, const admission_fact_t *fact);
  *  be thousands of zones: an output samples one, writes it and discards it, so
  *  that a slow reader holds no memory. */
 void admission_fields_sample_zone(const admission_zone_t *zone,
-                              admission_view_t *view, adm_history_t *history);
+                                  admission_view_t *view,
+                                  adm_history_t *history);
 
 /** @return the first of the zones to show: a copy of @a only, allocated from @a p;
  *  all zones if it is NULL. */

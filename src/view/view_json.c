@@ -211,7 +211,8 @@ static void write_zone(request_rec *r, apr_pool_t *p,
     admission_facts_t facts;
 
     admission_fields_sample_zone(zone, &view,
-                             with == ADMISSION_WITH_HISTORY ? &history : NULL);
+                                 with == ADMISSION_WITH_HISTORY ? &history
+                                                                : NULL);
     ap_rputs("{\"name\":", r);
     admission_json_string(r, admission_text_utf8(p, zone->name));
     if (view.is_busy) {

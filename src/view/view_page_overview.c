@@ -165,8 +165,8 @@ static void write_row(request_rec *r, apr_pool_t *p,
     ap_rvputs(r, "<tr><th scope=\"row\"><a href=\"?zone=",
               ap_escape_urlencoded(p, name), "\">", ap_escape_html(p, name),
               "</a></th><td class=\"state s", apr_itoa(p, (int)state), "\">",
-              admission_page_words_state_name(state), zone->dry_run ? ", dry run" : "",
-              "</td>", NULL);
+              admission_page_words_state_name(state),
+              zone->dry_run ? ", dry run" : "", "</td>", NULL);
     if (view.is_busy) {
         ap_rputs(
             "<td></td><td></td><td class=\"more\"></td><td class=\"more\">"
@@ -195,7 +195,8 @@ static void write_summary(request_rec *r, const overview_t *overview,
     for (state = 0; state < ADMISSION_PAGE_STATES; state++) {
         if (overview->in_state[state] > 0) {
             ap_rprintf(r, "%s%d %s", separator, overview->in_state[state],
-                       admission_page_words_state_name((admission_page_state_t)state));
+                       admission_page_words_state_name(
+                           (admission_page_state_t)state));
             separator = ", ";
         }
     }

@@ -47,7 +47,8 @@ static void check_dir_conf(const admission_dir_conf_t *conf)
          || (is_within(conf->section->max_concurrent.number, 0, 65535)
              && is_within(conf->section->max_concurrent.min, 0, 65535)
              && (conf->section->max_concurrent.number <= 0
-                 || conf->section->max_concurrent.min <= conf->section->max_concurrent.number)));
+                 || conf->section->max_concurrent.min
+                        <= conf->section->max_concurrent.number)));
     if (conf->queue) {
         MUST(conf->queue->length >= 0 && conf->queue->length <= 65535);
         MUST(conf->queue->timeout >= 1000 && conf->queue->timeout <= DAY);
