@@ -38,12 +38,20 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     memset(doorbell->summary, 0, sizeof(doorbell->summary));
 }
 
+static void clear_part(adm_segment_t *segment, adm_part_number_t number,
+                       size_t size, uint32_t idx)
+{
+    void *rec = adm_part_child_at(segment, number, size, idx);
+
+    if (rec) {
+        memset(rec, 0, size);
+    }
+}
+
 static void clear_parts(adm_segment_t *segment, uint32_t idx)
 {
-#define CLEAR(name, NAME)                                    \
-    memset(adm_part_child_at(segment, ADM_PART_##NAME,       \
-                             adm_part_##name.of_child, idx), \
-           0, adm_part_##name.of_child);
+#define CLEAR(name, NAME) \
+    clear_part(segment, ADM_PART_##NAME, adm_part_##name.of_child, idx);
     ADM_PARTS_WITH_RECORDS(CLEAR)
 #undef CLEAR
 }
