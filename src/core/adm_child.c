@@ -38,20 +38,12 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     memset(doorbell->summary, 0, sizeof(doorbell->summary));
 }
 
-static void clear_part(adm_segment_t *segment, adm_part_number_t number,
-                       size_t size, uint32_t idx)
-{
-    void *rec = adm_part_child_at(segment, number, size, idx);
-
-    if (rec) {
-        memset(rec, 0, size);
-    }
-}
-
 static void clear_parts(adm_segment_t *segment, uint32_t idx)
 {
-#define CLEAR(name, NAME) \
-    clear_part(segment, ADM_PART_##NAME, adm_part_##name.of_child, idx);
+#define CLEAR(name, NAME)                                    \
+    memset(adm_part_child_at(segment, ADM_PART_##NAME,       \
+                             adm_part_##name.of_child, idx), \
+           0, adm_part_##name.of_child);
     ADM_PARTS_WITH_RECORDS(CLEAR)
 #undef CLEAR
 }
@@ -62,10 +54,11 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
                   uint32_t generation)
 {
     adm_child_rec_t *rec = adm_child_at(segment, idx);
+    adm_doorbell_rec_t *doorbell = adm_doorbell_at(segment, idx);
     uint64_t life = atomic_load(&rec->life);
     uint32_t sequence = adm_life_sequence(life);
 
-    if (adm_life_state(life) != ADM_LIFE_FREE) {
+    if (!doorbell || adm_life_state(life) != ADM_LIFE_FREE) {
         return false;
     }
     note_child_used(segment, idx); /* first, so that no walk misses the claim */
@@ -75,7 +68,7 @@ static bool claim(adm_segment_t *segment, uint32_t idx, pid_t pid,
         return false;
     }
     ADM_FAULT(child_claimed); /* C1_claim */
-    clear_record(rec, adm_doorbell_at(segment, idx), generation);
+    clear_record(rec, doorbell, generation);
     clear_parts(segment, idx);
     if (adm_lock_hold_for_life(&rec->alive) != ADM_LOCKED) {
         /* C3_claim_undone: a slow reaper holds the lock for a moment. Take
