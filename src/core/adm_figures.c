@@ -60,12 +60,11 @@ uint64_t law_wait_slow_mean(uint64_t mean, uint64_t count, int64_t served)
 {
     int64_t before = (int64_t)mean, change = served - before;
 
-    if (count == 0) {
-        return (uint64_t)served;
-    }
     /* A constant divisor for all but the first: a division takes 10 ns. */
-    return (uint64_t)(before
-                      + (count < 64 ? change / (int64_t)count : change / 64));
+    if (count >= 64) {
+        return (uint64_t)(before + change / 64);
+    }
+    return (uint64_t)(count ? before + change / (int64_t)count : served);
 }
 
 /* Longer durations count as 35 minutes: the sum of squares must not
