@@ -121,11 +121,6 @@ void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
 
 /* ---- the limit ------------------------------------------------------------------ */
 
-bool adm_auto_is_wanted(const adm_segment_t *segment, adm_zone_t zone)
-{
-    return adm_auto_limit(segment, zone) != ADM_LIMIT_NONE;
-}
-
 uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);

@@ -59,9 +59,6 @@ apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
 /** @return whether a request runs or waits in the zone. No lock. */
 bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
 
-/** @return whether the zone's limit is automatic. No lock. */
-bool adm_auto_is_wanted(const adm_segment_t *segment, adm_zone_t zone);
-
 /** Copy the state that this agent or the previous one wrote. No lock.
  *  @return false if the zone has no state, or it was being written. */
 bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
