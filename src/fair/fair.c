@@ -52,6 +52,9 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 {
     const admission_section_t *section;
 
+    if (admission_zones_is_rehearsal()) {
+        return OK;
+    }
     for (section = admission_zones_sections(); section;
          section = section->next) {
         if (section->zone && !section->zone->max_concurrent.is_auto) {

@@ -406,18 +406,19 @@ static void settle_flows(const server_rec *main_server)
     }
 }
 
+bool admission_zones_is_rehearsal(void)
+{
+    return ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG
+           && ap_state_query(AP_SQ_RUN_MODE) != AP_SQ_RM_CONFIG_TEST;
+}
+
 /* One message for all zones, also at configtest. */
 static void warn_of_too_many(server_rec *s)
 {
-    /* httpd reads the configuration twice at start. */
-    bool is_rehearsal = ap_state_query(AP_SQ_MAIN_STATE)
-                            == AP_SQ_MS_CREATE_PRE_CONFIG
-                        && ap_state_query(AP_SQ_RUN_MODE)
-                               != AP_SQ_RM_CONFIG_TEST;
     const admission_zone_t *first = first_zone;
     int i, zones = admission_zones_count();
 
-    if (zones > ADMISSION_ZONES_MAX && !is_rehearsal) {
+    if (zones > ADMISSION_ZONES_MAX && !admission_zones_is_rehearsal()) {
         for (i = 0; i < ADMISSION_ZONES_MAX; i++) {
             first = first->next;
         }

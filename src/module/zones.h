@@ -38,6 +38,11 @@ int admission_zones_count(void);
 /** Discard the zones of the previous configuration. */
 void admission_zones_begin(apr_pool_t *pconf);
 
+/** @return whether this is the first of the two times that httpd reads the
+ *  configuration at its start. Warnings wait for the second one. A configuration
+ *  test reads it once. */
+bool admission_zones_is_rehearsal(void);
+
 /** The hook check_config: turn sections into zones. @return OK, or an error
  *  that was logged. */
 int admission_zones_settle(apr_pool_t *pconf, apr_pool_t *plog,

@@ -65,6 +65,8 @@ for_each_combo(sub {
 </Location>
 CONF
     $httpd->expect_in_log(qr/ADM0118: .*AdmissionCost 99 exceeds MaxConcurrent 4/);
+    unlike $httpd->slurp('stderr.log'), qr/ADM0118/,
+        'httpd reads the configuration twice and warns once';
     $httpd->allow_in_log(qr/ADM0105/);    # its default queue where nobody is parked
 
     priorities($httpd);
