@@ -89,11 +89,14 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
      * program in the meantime, because it waits for the successor. */
     has_program = successor && atomic_load(&from->programs) > 0
                   && !adm_program_is_over(from, arrival);
-    rec = adm_zone_open(segment, zone, now, &rv);
+    /* As patient as a request that enters: without its permit, the successor
+     * would wait for the request that waits for it. */
+    rec = adm_zone_lock(segment, zone.idx, &rv);
     if (!rec) {
         return ADM_INHERIT_NONE;
     }
-    if (atomic_load(&from->state) == ADM_TICKET_ACTIVE
+    if (rec->applied_incarnation == zone.incarnation
+        && atomic_load(&from->state) == ADM_TICKET_ACTIVE
         && from->arrival == arrival) {
         result = successor && !has_program
                          && move_locked(child, rec, idx, now, successor)

@@ -1,6 +1,9 @@
 /* test_stuck.c - a process is stopped while it holds a zone's lock. */
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
+
+#include <apr_time.h>
 
 #include "core/adm_agent.h"
 #include "test_support.h"
@@ -301,6 +304,35 @@ TEST(a_ticket_used_again_was_not_left)
     ck_assert(adm_ticket_is_granted(&next));
     ck_assert_uint_eq(active_in(zone), 1);
     leave(&next);
+    assert_all_is_back();
+}
+
+/* ---- who inherits meanwhile ------------------------------------------------------- */
+
+static void *continue_later(void *pid)
+{
+    apr_sleep(5 * ADM_LOCK_BRIEF_USEC);
+    kill(*(pid_t *)pid, SIGCONT);
+    return NULL;
+}
+
+/* It would wait for its sender, which waits for it. */
+TEST(a_permit_moves_on_when_the_lock_is_free_again)
+{
+    char name[ADM_INHERIT_NAME_LENGTH];
+    adm_ticket_t sender, successor = { 0 };
+    pthread_t thread;
+    pid_t pid;
+
+    set_scene(1);
+    ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
+    adm_inherit_name(&sender, name);
+    pid = start_stopped();
+    ck_assert_int_eq(pthread_create(&thread, NULL, continue_later, &pid), 0);
+    ck_assert_int_eq(adm_inherit(child, zone, name, adm_now(), &successor), ADM_INHERIT_MOVED);
+    pthread_join(thread, NULL);
+    ck_assert_int_eq(end_of(pid), 0);
+    leave(&successor);
     assert_all_is_back();
 }
 
