@@ -16,6 +16,5 @@ AC_DEFUN([ADM_PARTS], [
     ADM_PART([fleet], [limits shared by several servers, and Redis])
     ADM_PART([recycle], [AdmissionRecycle])
     ADM_PART([spool], [AdmissionSpool])
-    ADM_PART([nice], [AdmissionNice])
     AC_SUBST([ADM_PARTS_DEFINES])
 ])

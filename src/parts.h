@@ -28,18 +28,12 @@
 #else
 #define PARTS_SPOOL(part) part(spool, SPOOL)
 #endif
-#ifdef ADMISSION_WITHOUT_NICE
-#define PARTS_NICE(part)
-#else
-#define PARTS_NICE(part) part(nice, NICE)
-#endif
 
 /* With records in the segment. */
 #define ADM_PARTS_WITH_RECORDS(part) \
     PARTS_AUTO(part) PARTS_FLEET(part) PARTS_RECYCLE(part) PARTS_SPOOL(part)
 
 /* `fair` cannot be left out: the core calls its order of the queue. */
-#define ADMISSION_PARTS(part) \
-    part(fair, FAIR) ADM_PARTS_WITH_RECORDS(part) PARTS_NICE(part)
+#define ADMISSION_PARTS(part) part(fair, FAIR) ADM_PARTS_WITH_RECORDS(part)
 
 #endif

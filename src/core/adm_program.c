@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <apr_pools.h>
@@ -40,16 +39,15 @@ static void write_prefix(const adm_segment_t *segment,
 
 void adm_program_token(const adm_ticket_t *ticket, char text[ADM_TOKEN_LENGTH])
 {
-    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx.%x",
+    snprintf(text, ADM_TOKEN_LENGTH, "%016llx.%x.%llx",
              (unsigned long long)ticket->child->segment->header->instance,
-             ticket->idx, (unsigned long long)ticket->arrival,
-             ticket->program_nice);
+             ticket->idx, (unsigned long long)ticket->arrival);
 }
 
 /* Read the number and the arrival of a token's ticket, which may have ended or
  * not exist. @return whether the token is one of this segment. */
 static bool read_token(const adm_segment_t *segment, const char *token,
-                       uint32_t *ticket_idx, uint64_t *arrival, int *nice)
+                       uint32_t *ticket_idx, uint64_t *arrival)
 {
     char *rest;
 
@@ -61,8 +59,7 @@ static bool read_token(const adm_segment_t *segment, const char *token,
     if (*rest != '.') {
         return false;
     }
-    *arrival = strtoull(rest + 1, &rest, 16);
-    *nice = *rest == '.' ? (int)strtoul(rest + 1, NULL, 16) : 0;
+    *arrival = strtoull(rest + 1, NULL, 16);
     return true;
 }
 
@@ -78,7 +75,6 @@ static bool is_descendant;
 typedef struct announcement_t {
     adm_ticket_rec_t *rec; /* NULL: none */
     uint64_t arrival;
-    int nice;
     bool is_by_token;
 } announcement_t;
 
@@ -102,7 +98,7 @@ static void take_token(void)
         return;
     }
     if (read_token(watched, *entry + strlen(ADM_TOKEN_VARIABLE "="), &idx,
-                   &announced.arrival, &announced.nice)) {
+                   &announced.arrival)) {
         announced.rec = adm_ticket_at(watched, idx);
     }
     announced.is_by_token = true;
@@ -184,11 +180,6 @@ static void become_program(void)
     inherit_no_pipes();
     if (left_open > 0) {
         fcntl(left_open, F_SETFD, 0);
-    }
-    if (announced.nice > 0) {
-        /* Fails if httpd's own nice value is higher: the program inherits
-         * that. */
-        setpriority(PRIO_PROCESS, 0, announced.nice);
     }
     /* Threads of worker and event block most signals. A program that inherited
      * this would ignore httpd's SIGTERM. */
@@ -307,9 +298,7 @@ void adm_program_announce(adm_ticket_t *ticket, adm_start_t start)
         programs |= ADM_PROGRAMS_UNSEEN; /* only the last PID is recorded */
     }
     if (start == ADM_START_HERE) {
-        announced = (announcement_t){ .rec = rec,
-                                      .arrival = ticket->arrival,
-                                      .nice = ticket->program_nice };
+        announced = (announcement_t){ .rec = rec, .arrival = ticket->arrival };
     }
     /* P1_announce */
     atomic_store(&rec->programs, programs | ADM_PROGRAMS_ONE);

@@ -9,8 +9,7 @@ void *admission_conf_create_dir(apr_pool_t *p, char *path)
     *conf = (admission_dir_conf_t){ .reject_status = ADMISSION_UNSET,
                                     .retry = ADMISSION_UNSET,
                                     .dry_run = ADMISSION_UNSET,
-                                    .spool = SPOOL_CONF_UNSET,
-                                    .nice = NICE_CONF_UNSET };
+                                    .spool = SPOOL_CONF_UNSET };
     return conf;
 }
 
@@ -25,7 +24,6 @@ admission_dir_conf_t *admission_conf_merge(apr_pool_t *p,
 
     PICK(section, NULL);
     PICK(queue, NULL);
-    PICK(nice, NICE_CONF_UNSET);
     PICK(handlers, NULL);
     PICK(exempt, NULL);
     PICK(reject_status, ADMISSION_UNSET);

@@ -12,7 +12,6 @@
 #include "auto/auto_conf.h"
 #include "fair/fair_conf.h"
 #include "fleet/fleet_conf.h"
-#include "nice/nice_conf.h"
 #include "parse.h"
 #include "recycle/recycle_conf.h"
 #include "spool/spool_conf.h"
@@ -101,7 +100,6 @@ typedef struct admission_dir_conf_t {
     int dry_run; /* -1: unset */
     fair_conf_t fair;
     spool_conf_t spool;
-    int nice;             /* 0 to 19; NICE_CONF_UNSET */
     apr_table_t *actions; /* Action of mod_actions: handler or type -> script;
                            * NULL: none */
     /* The directives of only the <Location> sections that were merged here;

@@ -17,7 +17,6 @@
 #include "fleet/fleet_conf.h"
 #include "parse.h"
 #include "zones.h"
-#include "nice/nice_conf.h"
 #include "spool/spool_conf.h"
 #include "recycle/recycle_conf.h"
 
@@ -322,7 +321,6 @@ const command_rec admission_directives[] = {
     AP_INIT_TAKE1("AdmissionDryRun", set_dry_run, NULL, ZONE_CONTEXT,
                   "On or Off; On: decide and count, but enforce nothing"),
     SPOOL_DIRECTIVES,
-    NICE_DIRECTIVES,
     AP_INIT_TAKE1("AdmissionReserve", set_reserve, NULL, RSRC_CONF,
                   "workers kept free of limited requests, a number or "
                   "percentage"),

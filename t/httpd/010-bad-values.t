@@ -58,9 +58,6 @@ my %bad = (
         '""', '5 [together=0]', '5 [together=65]', '5 [together]', '5 [9]',
         'off [together=1]', 'off [off]',
     ],
-    AdmissionNice => [
-        qr/number/, '-1', '20', 'low', '5.5', '+5', '1e1', '""', '99999999999999999999',
-    ],
     AdmissionSpool => [
         qr/request=|response=/, 'on', 'off', '1M', '[request=]', '[request=1]', '[request=1023]',
         '[request=-1K]', '[request=1X]', '[request=1MB]', '[request=2T]', '[request=1025G]', '[requests=1M]',

@@ -9,7 +9,7 @@ my @lines = (
     'MaxConcurrent 4', 'AdmissionQueue 10', 'AdmissionHandlers all',
     'AdmissionZone heavy', q(AdmissionExempt "true"), 'AdmissionReject 429',
     'AdmissionDryRun On', 'AdmissionFair client', 'AdmissionPriority high "true"',
-    'AdmissionCost 2', 'AdmissionSpool request=off', 'AdmissionNice 5', 'AdmissionReserve 5',
+    'AdmissionCost 2', 'AdmissionSpool request=off', 'AdmissionReserve 5',
 );
 my @directives = map { (split)[0] } @lines;
 # httpd itself refuses to list AdmissionReserve, which is the server's alone.

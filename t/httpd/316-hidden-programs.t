@@ -68,7 +68,6 @@ LogLevel admission:trace1
 <Location $zone>
     MaxConcurrent $limit
     AdmissionQueue $queue timeout=30s
-    AdmissionNice 7
 </Location>
 CONF
     my $httpd = new_httpd(combo => $combo, workers => 60, modules => $is_suexec ? ['suexec'] : []);
@@ -189,7 +188,6 @@ for my $case ([ 'suEXEC', 1, 0 ], [ 'suEXEC and hidepid', 1, 1 ], [ 'hidepid', 0
         my ($program) = $httpd->live_programs_now;
 
         is owner_of($program), 65534, "$what: it is another user's" if $is_suexec;
-        is getpriority(0, $program), 7, '... and runs with AdmissionNice';
         inherits_no_writable_descriptor($httpd) if $is_suexec && -e $redis;
         outlives_its_child($httpd, $program);
         storm($httpd);

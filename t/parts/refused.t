@@ -8,7 +8,6 @@ my %lines = (
     auto    => [ 'MaxConcurrent auto', 'MaxConcurrent auto 1 9', 'AdmissionStateFile off' ],
     fleet   => [ "AdmissionZone x fleet\nMaxConcurrent 4", 'AdmissionEngine redis://127.0.0.1/',
                  'AdmissionFleet lease=5s' ],
-    nice    => ['AdmissionNice 5'],
     recycle => ['AdmissionRecycle 5'],
     spool   => [ 'AdmissionSpool response=1M', 'AdmissionSpoolLimit 1M' ],
 );

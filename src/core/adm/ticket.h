@@ -31,9 +31,7 @@ typedef struct adm_ticket_t {
     bool has_worker;  /* private, like the next three */
     bool is_blocked;
     bool is_parked;
-    bool is_settled; /* its worker counts as running or blocked */
-    /* Set by the caller: the nice value of the ticket's programs, 0 to 19. */
-    uint8_t program_nice;
+    bool is_settled;       /* its worker counts as running or blocked */
     bool finds_no_room;    /* no connections are left to block with */
     atomic_uint held;      /* 1 from enter to release or cancel */
     apr_status_t fault;    /* reason of ADM_UNLIMITED */
