@@ -10,7 +10,6 @@
 
 #include "core/adm_agent.h"
 #include "agent.h"
-#include "agent_programs.h"
 #include "core/adm_number.h"
 
 #define TICK_USEC ADM_USEC_PER_SEC
@@ -103,12 +102,8 @@ static adm_usec_t do_duties(adm_child_t *self, const agent_task_t *tasks,
 static void start_duties(adm_child_t *self, const agent_task_t *tasks,
                          apr_pool_t *pool)
 {
-    static agent_sense_t sense;
-
-    agent_sense_open(&sense, "");
-    agent_programs_begin(self, "");
     for (; tasks->duty; tasks++) {
-        tasks->duty->begin(self, tasks->setup, &sense, pool);
+        tasks->duty->begin(self, tasks->setup, pool);
     }
 }
 

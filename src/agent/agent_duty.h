@@ -7,7 +7,6 @@
 #include <poll.h>
 
 #include "core/adm.h"
-#include "agent_sense.h"
 
 /** Maximum of descriptors of all duties together. */
 #define AGENT_DESCRIPTORS 4
@@ -16,13 +15,8 @@
  *  for more than milliseconds: the agent's heartbeat is stored between the
  *  calls. */
 typedef struct agent_duty_t {
-    /**
-     * Prepare.
-     * @param setup  of the task
-     * @param sense  open
-     */
-    void (*begin)(adm_child_t *self, const void *setup, agent_sense_t *sense,
-                  apr_pool_t *pool);
+    /** Prepare. @param setup  of the task */
+    void (*begin)(adm_child_t *self, const void *setup, apr_pool_t *pool);
     /**
      * Do what is due. Called at most once per tick or wake-up.
      * @return when to call again at the latest.

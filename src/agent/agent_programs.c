@@ -25,6 +25,8 @@ static struct {
     const char *root;
     size_file_t *files; /* one per ticket; unused pages take no memory */
     uint32_t cursor;
+    adm_usec_t next; /* sample is due */
+    unsigned calls;
 } all;
 
 void agent_programs_begin(adm_child_t *self, const char *root)
@@ -34,6 +36,8 @@ void agent_programs_begin(adm_child_t *self, const char *root)
     all.root = root;
     all.files = calloc(all.segment->sizes.tickets, sizeof(*all.files));
     all.cursor = 0;
+    all.next = 0;
+    all.calls = 0;
 }
 
 /* @return the resident size in KiB; 0 if the program has exited or is
@@ -134,7 +138,7 @@ bool agent_programs_sample(uint32_t most)
     return count > 0;
 }
 
-/* ---- the duty -------------------------------------------------------------- */
+/* ---- in turn -------------------------------------------------------------- */
 
 #define BUSY_USEC (ADM_USEC_PER_SEC / 4)
 #define IDLE_USEC ADM_USEC_PER_SEC
@@ -146,38 +150,22 @@ bool agent_programs_sample(uint32_t most)
 /* Calls after which the limits of cgroups are read again. */
 #define CALLS_SLOW 30
 
-static agent_sense_t *senses;
-static adm_usec_t next;
-static unsigned calls;
-
-static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
-                  apr_pool_t *pool)
+static uint64_t available_kb(agent_sense_t *sense)
 {
-    (void)self;
-    (void)setup;
-    (void)pool;
-    senses = sense;
-    next = 0;
-    calls = 0;
-}
-
-static uint64_t available_kb(void)
-{
-    bool is_slow = calls++ % CALLS_SLOW == 0;
-    uint64_t kb = agent_sense_available_kb(senses, is_slow);
+    bool is_slow = all.calls++ % CALLS_SLOW == 0;
+    uint64_t kb = agent_sense_available_kb(sense, is_slow);
 
     return kb < UINT32_MAX ? kb : 0; /* unknown */
 }
 
-static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
+adm_usec_t agent_programs_run(adm_child_t *self, agent_sense_t *sense,
+                              adm_usec_t now)
 {
-    (void)is_woken;
-    if (now >= next) {
-        next = now
-               + (agent_programs_sample(PROGRAMS_MOST) ? BUSY_USEC : IDLE_USEC);
-        adm_account_note_available(self, available_kb());
+    if (now >= all.next) {
+        all.next = now
+                   + (agent_programs_sample(PROGRAMS_MOST) ? BUSY_USEC
+                                                           : IDLE_USEC);
+        adm_account_note_available(self, available_kb(sense));
     }
-    return next;
+    return all.next;
 }
-
-const agent_duty_t agent_account_duty = { .begin = begin, .run = run };

@@ -1,16 +1,13 @@
 /* agent_programs.h - sample the resource usage of running programs.
- * Called by agent and auto_duty.
+ * Called by auto_duty.
  *
  * Samples are recorded in the program's ticket, see adm_account.h.
  */
 #ifndef AGENT_PROGRAMS_H
 #define AGENT_PROGRAMS_H
 
-#include "agent_duty.h"
-
-/** Samples the running programs and the available memory, for the status
- *  outputs. Needs no setup. */
-extern const agent_duty_t agent_account_duty;
+#include "agent_sense.h"
+#include "core/adm.h"
 
 /** Prepare. @param root  prefix of /proc; "" except in tests */
 void agent_programs_begin(adm_child_t *self, const char *root);
@@ -23,6 +20,11 @@ void agent_programs_begin(adm_child_t *self, const char *root);
  * @return whether any program runs.
  */
 bool agent_programs_sample(uint32_t most);
+
+/** Sample the programs and the available memory, for the status outputs, if that
+ *  is due. @return when the next sample is due. */
+adm_usec_t agent_programs_run(adm_child_t *self, agent_sense_t *sense,
+                              adm_usec_t now);
 
 /** Sample the memory of all programs of a zone; of new programs, everything.
  *  One system call per program. */

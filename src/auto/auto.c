@@ -73,6 +73,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     }
     tuned->zones = (agent_zone_t *)found->elts;
     tuned->count = (uint32_t)found->nelts;
+    tuned->root = "";
     tuned->state_fd = -1;
     tuned->log_event = log_event;
     tuned->log_missing = log_missing;

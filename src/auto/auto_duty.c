@@ -57,7 +57,7 @@ static struct {
     adm_zone_t *handles;
     law_share_t *shares;
     uint32_t count;
-    agent_sense_t *sense;
+    agent_sense_t sense;
     adm_usec_t next_sample, next_tick, next_idle, next_write;
     char *text;     /* content of the state file */
     bool is_dozing; /* all zones are idle; the next request wakes the agent */
@@ -105,8 +105,7 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
     tuned->logged_brakes = tuned->law.brake.times;
 }
 
-static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
-                  apr_pool_t *pool)
+static void begin(adm_child_t *self, const void *given, apr_pool_t *pool)
 {
     const agent_tune_setup_t *setup = given;
     const agent_seen_t *seen;
@@ -114,7 +113,8 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
 
     memset(&all, 0, sizeof(all));
     all.setup = setup;
-    all.sense = sense;
+    agent_sense_open(&all.sense, setup->root);
+    agent_programs_begin(self, setup->root);
     all.count = setup->count;
     if (all.count == 0) {
         return;
@@ -124,14 +124,14 @@ static void begin(adm_child_t *self, const void *given, agent_sense_t *sense,
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
     all.text = apr_palloc(pool, AGENT_STATE_ROOM);
     agent_state_read(setup->state_fd, all.text);
-    seen = agent_sense_sample(all.sense, adm_now(), true);
+    seen = agent_sense_sample(&all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
     all.next_write = adm_now() + WRITE_USEC;
-    if (*agent_sense_missing(all.sense) && setup->log_missing) {
-        setup->log_missing(setup->data, agent_sense_missing(all.sense));
+    if (*agent_sense_missing(&all.sense) && setup->log_missing) {
+        setup->log_missing(setup->data, agent_sense_missing(&all.sense));
     }
 }
 
@@ -334,8 +334,8 @@ static bool note_kept(tuned_t *tuned, adm_usec_t now)
                            .need_kb = (uint32_t)law_tune_need_kb(law),
                            .largest_kb = (uint32_t)law->memory.largest_kb,
                            .at = time(NULL),
-                           .memory_kb = all.sense->seen.total_kb,
-                           .cores = all.sense->seen.cores };
+                           .memory_kb = all.sense.seen.total_kb,
+                           .cores = all.sense.seen.cores };
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
@@ -388,7 +388,7 @@ static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= all.next_tick;
-    const agent_seen_t *seen = agent_sense_sample(all.sense, now, slowly);
+    const agent_seen_t *seen = agent_sense_sample(&all.sense, now, slowly);
     uint64_t whole;
     uint32_t n;
     bool is_busy = false;
@@ -419,7 +419,7 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     bool is_busy;
 
     if (all.count == 0) {
-        return now + 3600 * ADM_USEC_PER_SEC;
+        return now + IDLE_USEC;
     }
     if (now < all.next_sample && !(is_woken && all.is_dozing)) {
         return all.next_sample;
@@ -439,6 +439,15 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
     return all.next_sample;
 }
 
+/* @return when the sooner of programs and limits is due. */
+static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
+{
+    adm_usec_t next = tune(self, now, is_woken);
+    adm_usec_t programs = agent_programs_run(self, &all.sense, now);
+
+    return next < programs ? next : programs;
+}
+
 static void end(adm_child_t *self, adm_usec_t now)
 {
     (void)self;
@@ -447,6 +456,4 @@ static void end(adm_child_t *self, adm_usec_t now)
     }
 }
 
-const agent_duty_t agent_tune_duty = { .begin = begin,
-                                       .run = tune,
-                                       .end = end };
+const agent_duty_t agent_tune_duty = { .begin = begin, .run = run, .end = end };

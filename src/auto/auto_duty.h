@@ -29,6 +29,8 @@ typedef struct agent_news_t {
 typedef struct agent_tune_setup_t {
     const agent_zone_t *zones;
     uint32_t count;
+    const char
+        *root; /* prefix of the paths in /proc and /sys; "" except in tests */
     int state_fd; /* AdmissionStateFile, open for reading and writing;
                    * -1: none */
     void (*log_event)(void *data, const agent_news_t *news);

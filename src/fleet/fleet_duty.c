@@ -347,15 +347,13 @@ static unsigned prepare_poll(struct pollfd *descriptors, adm_usec_t *until)
 
 /* ---- start and end --------------------------------------------------------------------- */
 
-static void begin(adm_child_t *self, const void *setup, agent_sense_t *sense,
-                  apr_pool_t *pool)
+static void begin(adm_child_t *self, const void *setup, apr_pool_t *pool)
 {
     const agent_fleet_t *fleet = setup;
     bool is_used = fleet && fleet->count > 0;
     const char **names;
     uint32_t n;
 
-    (void)sense;
     all.setup = is_used ? fleet : NULL;
     adm_engine_begin(self, is_used);
     if (!is_used) {

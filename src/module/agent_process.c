@@ -19,7 +19,6 @@
 #include <mpm_common.h>
 
 #include "agent/agent.h"
-#include "agent/agent_programs.h"
 
 #include "conf.h"
 #include "zones.h"
@@ -52,7 +51,7 @@ static bool has_warned;
 
 /* ---- the agent ------------------------------------------------------------ */
 
-static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2])
+static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 1])
 {
     int part;
 
@@ -63,7 +62,6 @@ static void list_tasks(agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2])
             *tasks++ = (agent_task_t){ agent->duty, setups[part] };
         }
     }
-    *tasks++ = (agent_task_t){ &agent_account_duty, NULL };
     *tasks = (agent_task_t){ NULL, NULL };
 }
 
@@ -94,7 +92,7 @@ static void lock_memory(void)
 
 static void work(pid_t parent)
 {
-    agent_task_t tasks[ADMISSION_PARTS_NUMBER + 2];
+    agent_task_t tasks[ADMISSION_PARTS_NUMBER + 1];
     adm_segment_t *segment = admission_process_segment();
     apr_status_t rv;
 

@@ -83,7 +83,7 @@ static void begin(void)
                              .count = 1,
                              .id_fd = -1,
                              .log_event = log_event };
-    agent_fleet_duty.begin(child, &fleet, NULL, pool);
+    agent_fleet_duty.begin(child, &fleet, pool);
 }
 
 /* @return in how long it wants to be called again. */

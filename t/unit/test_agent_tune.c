@@ -24,7 +24,7 @@ static void add_zone(const char *name, uint32_t min, uint32_t max)
 
 static void one_zone(uint32_t min, uint32_t max)
 {
-    setup = (agent_tune_setup_t){ .zones = zones, .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones, .root = "", .state_fd = -1 };
     adm_segment_begin_load(segment);
     add_zone("auto", min, max);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);

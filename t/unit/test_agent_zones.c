@@ -11,7 +11,6 @@
 #include <apr_strings.h>
 
 #include "auto/auto_shm.h"
-#include "agent/agent_programs.h"
 #include "auto/auto_duty.h"
 #include "auto/law_tune.h"
 #include "test_support.h"
@@ -21,7 +20,6 @@ enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
 static char root[64];
 static agent_zone_t zones[ZONES];
 static agent_tune_setup_t setup;
-static agent_sense_t sense;
 static adm_child_t *agent;
 static adm_ticket_t tickets[ZONES][CLIENTS];
 static int last_pid;
@@ -88,7 +86,7 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .state_fd = -1 };
+    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .root = root, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
         zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };
@@ -103,9 +101,7 @@ static void begin(uint32_t need_kb)
     agent = join();
     child = join();
     now = adm_now();
-    agent_programs_begin(agent, root);
-    agent_sense_open(&sense, root);
-    agent_tune_duty.begin(agent, &setup, &sense, pool);
+    agent_tune_duty.begin(agent, &setup, pool);
 }
 
 static uint32_t active(int n)
