@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "auto_shm.h"
-#include "agent/agent_programs.h"
-#include "agent/agent_sense.h"
+#include "auto_programs.h"
+#include "auto_sense.h"
 #include "auto_file.h"
 #include "auto_duty.h"
 #include "law_share.h"

@@ -7,7 +7,7 @@
 
 #include <apr_strings.h>
 
-#include "agent_group.h"
+#include "auto_group.h"
 
 #define MOUNTS "/proc/self/mountinfo"
 #define GROUPS "/proc/self/cgroup"

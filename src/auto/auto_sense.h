@@ -7,7 +7,7 @@
 #define AGENT_SENSE_H
 
 #include "core/adm_time.h"
-#include "agent_group.h"
+#include "auto_group.h"
 
 /** Measurements of the machine, or of this process's cgroup if it is tighter.
  *  Permille values are averages since the last sample. */

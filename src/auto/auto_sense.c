@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent_sense.h"
+#include "auto_sense.h"
 #include "core/adm_number.h"
 
 /* Pages swapped out between two samples that are too many to be normal. */

@@ -7,7 +7,7 @@
 #ifndef AGENT_GROUP_H
 #define AGENT_GROUP_H
 
-#include "agent_file.h"
+#include "auto_procfile.h"
 
 /** Maximum nesting: deeper than any system nests cgroups. */
 #define AGENT_GROUP_LEVELS 16

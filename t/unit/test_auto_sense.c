@@ -1,4 +1,4 @@
-/* test_agent_sense.c - what files of the system say of memory and processors.
+/* test_auto_sense.c - what files of the system say of memory and processors.
  *
  * Each test writes the files of a system of its own below a new directory.
  */
@@ -12,8 +12,8 @@
 #include <apr_strings.h>
 
 #include "core/adm_account.h"
-#include "agent/agent_programs.h"
-#include "agent/agent_sense.h"
+#include "auto/auto_programs.h"
+#include "auto/auto_sense.h"
 #include "test_support.h"
 
 #define QUARTER 250000

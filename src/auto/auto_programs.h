@@ -6,7 +6,7 @@
 #ifndef AGENT_PROGRAMS_H
 #define AGENT_PROGRAMS_H
 
-#include "agent_sense.h"
+#include "auto_sense.h"
 #include "core/adm.h"
 
 /** Prepare. @param root  prefix of /proc; "" except in tests */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent_file.h"
+#include "auto_procfile.h"
 #include "core/adm_number.h"
 
 /* Shared by all files: the agent has one thread. */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "core/adm_account.h"
-#include "agent_file.h"
-#include "agent_programs.h"
+#include "auto_procfile.h"
+#include "auto_programs.h"
 
 /* /proc/PID/statm of the program that a ticket had at the last sample. */
 typedef struct size_file_t {
