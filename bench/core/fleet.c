@@ -253,7 +253,7 @@ static void begin_source(source_t *source, server_t *server, unsigned n)
 
 /* ---- its agent --------------------------------------------------------------- */
 
-static void log_event(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const fleet_news_t *news)
 {
     (void)data;
     (void)news;
@@ -274,8 +274,8 @@ static void start_agent(const server_t *server)
                                             .lease_usec = LEASE_USEC,
                                             .hold_usec = HOLD_USEC },
                                  .longest_usec = HOLD_USEC };
-    adm_fleet_self_t self;
-    agent_fleet_t fleet = { .provider = &provider,
+    fleet_self_t self;
+    fleet_setup_t fleet = { .provider = &provider,
                             .self = &self,
                             .name = apr_psprintf(server->pool, "server%u",
                                                  server->number),
@@ -283,11 +283,10 @@ static void start_agent(const server_t *server)
                             .count = 1,
                             .id_fd = -1,
                             .log_event = log_event };
-    const agent_task_t tasks[] = { { &agent_fleet_duty, &fleet },
-                                   { NULL, NULL } };
+    const agent_task_t tasks[] = { { &fleet_duty, &fleet }, { NULL, NULL } };
     pid_t parent = getpid();
 
-    adm_fleet_begin_self(&self);
+    fleet_begin_self(&self);
     need(redis_address_parse(server->pool,
                              apr_psprintf(server->pool, "redis://127.0.0.1:%d",
                                           asked.port),
@@ -328,7 +327,7 @@ static void serve(unsigned number)
     void *(*way)(void *) = asked.rate > 0 ? ask_at_random
                            : is_lone      ? ask_alone
                                           : ask_again;
-    adm_engine_t engine;
+    fleet_engine_t engine;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     make_segment(&server);
@@ -344,8 +343,8 @@ static void serve(unsigned number)
              "no thread");
     }
     while (!atomic_load(&court->is_over)) {
-        adm_engine_view(server.segment, &engine);
-        atomic_store(&court->syncs[number], engine.counts[ADM_ENGINE_SYNC]);
+        fleet_engine_view(server.segment, &engine);
+        atomic_store(&court->syncs[number], engine.counts[FLEET_ENGINE_SYNC]);
         usleep(50000);
     }
     for (n = 0; n < count; n++) {

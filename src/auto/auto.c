@@ -25,18 +25,18 @@ static bool counts(const admission_zone_t *zone)
     return zone->max_concurrent.is_auto && zone->handle.idx != 0;
 }
 
-static agent_zone_t describe(const admission_zone_t *zone)
+static auto_zone_t describe(const admission_zone_t *zone)
 {
-    return (agent_zone_t){ .name = zone->name,
-                           .handle = zone->handle,
-                           .min = (uint32_t)zone->max_concurrent.min,
-                           .max = (uint32_t)zone->limit,
-                           .is_dry = zone->dry_run };
+    return (auto_zone_t){ .name = zone->name,
+                          .handle = zone->handle,
+                          .min = (uint32_t)zone->max_concurrent.min,
+                          .max = (uint32_t)zone->limit,
+                          .is_dry = zone->dry_run };
 }
 
 /* ---- log -------------------------------------------------------------------- */
 
-static void log_event(void *data, const agent_news_t *news)
+static void log_event(void *data, const auto_news_t *news)
 {
     server_rec *s = data;
 
@@ -63,15 +63,15 @@ static void log_missing(void *data, const char *words)
 static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;
-    apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_zone_t));
-    agent_tune_setup_t *tuned = apr_pcalloc(p, sizeof(*tuned));
+    apr_array_header_t *found = apr_array_make(p, 4, sizeof(auto_zone_t));
+    auto_setup_t *tuned = apr_pcalloc(p, sizeof(*tuned));
 
     for (zone = admission_zones(); zone; zone = zone->next) {
         if (counts(zone)) {
-            APR_ARRAY_PUSH(found, agent_zone_t) = describe(zone);
+            APR_ARRAY_PUSH(found, auto_zone_t) = describe(zone);
         }
     }
-    tuned->zones = (agent_zone_t *)found->elts;
+    tuned->zones = (auto_zone_t *)found->elts;
     tuned->count = (uint32_t)found->nelts;
     tuned->root = "";
     tuned->state_fd = -1;
@@ -95,7 +95,7 @@ static const char *state_file(apr_pool_t *p, server_rec *s)
 
 static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 {
-    agent_tune_setup_t *setup = data;
+    auto_setup_t *setup = data;
     const char *path = setup->count > 0 ? state_file(p, s) : "";
 
     if (*path) {
@@ -114,13 +114,13 @@ static int *open_state(apr_pool_t *p, server_rec *s, void *data)
 /* ---- outputs ---------------------------------------------------------------------- */
 
 /* @return zeros for a zone without an automatic limit. */
-static adm_auto_t found(const admission_view_t *view)
+static auto_t found(const admission_view_t *view)
 {
-    adm_auto_t shown = { .is_known = false };
+    auto_t shown = { .is_known = false };
 
     if (view->zone->max_concurrent.is_auto) {
-        adm_auto_view(admission_process_segment(), view->zone->handle,
-                      adm_now(), &shown);
+        auto_view(admission_process_segment(), view->zone->handle, adm_now(),
+                  &shown);
     }
     return shown;
 }
@@ -129,7 +129,7 @@ static void facts_of_zone(const admission_view_t *view,
                           admission_facts_t *facts)
 {
     const admission_zone_t *zone = view->zone;
-    adm_auto_t shown = found(view);
+    auto_t shown = found(view);
 
     facts->group = zone->max_concurrent.is_auto
                        ? "Numbers of the automatic limit"
@@ -138,7 +138,7 @@ static void facts_of_zone(const admission_view_t *view,
          zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit);
     FACT(LimitMax, GAUGE, "Maximum of the limit.", zone->limit);
     FACT_WORD(LimitReason, "Why auto has set this limit.", shown.reason,
-              adm_auto_reason(&shown));
+              auto_reason(&shown));
     FACT(LimitSinceS, GAUGE_SEC, "Seconds since auto last changed the limit.",
          shown.since_sec);
     FACT(LimitMemory, GAUGE, "Programs that fit into memory.",
@@ -163,20 +163,20 @@ static void facts_of_zone(const admission_view_t *view,
 static void write_sentences(request_rec *r, apr_pool_t *p,
                             const admission_view_t *view)
 {
-    char sentence[ADM_AUTO_SENTENCE];
-    adm_auto_t shown;
+    char sentence[AUTO_SENTENCE];
+    auto_t shown;
 
     if (view && view->zone->max_concurrent.is_auto) {
         shown = found(view);
-        adm_auto_sentence(&shown, view->stats.limit, sentence);
+        auto_sentence(&shown, view->stats.limit, sentence);
         admission_page_words_write(r, "", "Automatic limit %u (%s): %s.",
-                                   view->stats.limit, adm_auto_reason(&shown),
+                                   view->stats.limit, auto_reason(&shown),
                                    sentence);
     }
 }
 
 const admission_part_t admission_part_auto = {
-    .agent = { .duty = &agent_tune_duty, .setup = setup, .open = open_state },
+    .agent = { .duty = &auto_agent_duty, .setup = setup, .open = open_state },
     .facts_of_zone = facts_of_zone,
     .write_sentences = write_sentences
 };

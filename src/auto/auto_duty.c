@@ -36,15 +36,15 @@
 #define GROWTH 3 / 2
 
 typedef struct tuned_t {
-    const agent_zone_t *zone;
+    const auto_zone_t *zone;
     law_tune_t law;
-    adm_auto_work_t work, before;  /* of this sample, of the previous one */
+    auto_work_t work, before;      /* of this sample, of the previous one */
     uint32_t sizes[PROGRAMS_MOST]; /* KiB of each program, or of its part */
     uint32_t programs;             /* entries in sizes */
     adm_usec_t sampled_at;
-    bool is_looked;     /* sampled in this pass */
-    bool is_due;        /* limit stored, but permits not granted yet */
-    agent_saved_t kept; /* line in the file; limit and need 0: none */
+    bool is_looked;    /* sampled in this pass */
+    bool is_due;       /* limit stored, but permits not granted yet */
+    auto_saved_t kept; /* line in the file; limit and need 0: none */
     uint32_t logged_limit;
     uint32_t logged_brakes;
     _Atomic adm_usec_t next_tell;
@@ -52,12 +52,12 @@ typedef struct tuned_t {
 } tuned_t;
 
 static struct {
-    const agent_tune_setup_t *setup;
+    const auto_setup_t *setup;
     tuned_t *zones;
     adm_zone_t *handles;
     law_share_t *shares;
     uint32_t count;
-    agent_sense_t sense;
+    auto_sense_t sense;
     adm_usec_t next_sample, next_tick, next_idle, next_write;
     char *text;     /* content of the state file */
     bool is_dozing; /* all zones are idle; the next request wakes the agent */
@@ -65,20 +65,20 @@ static struct {
 
 /* ---- start -------------------------------------------------------------------- */
 
-static law_tune_rules_t rules_of(const agent_zone_t *zone)
+static law_tune_rules_t rules_of(const auto_zone_t *zone)
 {
     return (law_tune_rules_t){ .min = zone->min, .max = zone->max };
 }
 
 /* Start with the first of these that exists: the previous agent's state in the
  * segment; the zone's limit from an earlier configuration; the state file. */
-static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
+static void recall(adm_child_t *self, tuned_t *tuned, const auto_seen_t *seen)
 {
-    uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
-    bool is_kept = agent_state_find(all.text, tuned->zone->name, &tuned->kept);
-    agent_saved_t kept = tuned->kept;
+    uint32_t limit = auto_limit(self->segment, tuned->zone->handle);
+    bool is_kept = auto_file_find(all.text, tuned->zone->name, &tuned->kept);
+    auto_saved_t kept = tuned->kept;
 
-    if (adm_auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
+    if (auto_read(self->segment, tuned->zone->handle, &tuned->law)) {
         return;
     }
     memset(&tuned->law, 0, sizeof(tuned->law));
@@ -86,17 +86,17 @@ static void recall(adm_child_t *self, tuned_t *tuned, const agent_seen_t *seen)
         law_tune_remember(&tuned->law, limit, 0, 0);
     }
     else if (is_kept
-             && agent_state_discard_useless(&kept, time(NULL), seen->total_kb,
-                                            seen->cores)) {
+             && auto_file_discard_useless(&kept, time(NULL), seen->total_kb,
+                                          seen->cores)) {
         limit = kept.limit < tuned->zone->max ? kept.limit : tuned->zone->max;
         law_tune_remember(&tuned->law, limit, kept.need_kb, kept.largest_kb);
     }
 }
 
 static void begin_zone(adm_child_t *self, tuned_t *tuned,
-                       const agent_zone_t *zone, const agent_seen_t *seen)
+                       const auto_zone_t *zone, const auto_seen_t *seen)
 {
-    uint32_t limit = adm_auto_limit(self->segment, zone->handle);
+    uint32_t limit = auto_limit(self->segment, zone->handle);
 
     memset(tuned, 0, sizeof(*tuned));
     tuned->zone = zone;
@@ -107,14 +107,14 @@ static void begin_zone(adm_child_t *self, tuned_t *tuned,
 
 static void begin(adm_child_t *self, const void *given, apr_pool_t *pool)
 {
-    const agent_tune_setup_t *setup = given;
-    const agent_seen_t *seen;
+    const auto_setup_t *setup = given;
+    const auto_seen_t *seen;
     uint32_t n;
 
     memset(&all, 0, sizeof(all));
     all.setup = setup;
-    agent_sense_open(&all.sense, setup->root);
-    agent_programs_begin(self, setup->root);
+    auto_sense_open(&all.sense, setup->root);
+    auto_programs_begin(self, setup->root);
     all.count = setup->count;
     if (all.count == 0) {
         return;
@@ -122,16 +122,16 @@ static void begin(adm_child_t *self, const void *given, apr_pool_t *pool)
     all.zones = apr_palloc(pool, all.count * sizeof(*all.zones));
     all.handles = apr_palloc(pool, all.count * sizeof(*all.handles));
     all.shares = apr_palloc(pool, all.count * sizeof(*all.shares));
-    all.text = apr_palloc(pool, AGENT_STATE_ROOM);
-    agent_state_read(setup->state_fd, all.text);
-    seen = agent_sense_sample(&all.sense, adm_now(), true);
+    all.text = apr_palloc(pool, AUTO_FILE_ROOM);
+    auto_file_read(setup->state_fd, all.text);
+    seen = auto_sense_sample(&all.sense, adm_now(), true);
     for (n = 0; n < all.count; n++) {
         all.handles[n] = setup->zones[n].handle;
         begin_zone(self, &all.zones[n], &setup->zones[n], seen);
     }
     all.next_write = adm_now() + WRITE_USEC;
-    if (*agent_sense_missing(&all.sense) && setup->log_missing) {
-        setup->log_missing(setup->data, agent_sense_missing(&all.sense));
+    if (*auto_sense_missing(&all.sense) && setup->log_missing) {
+        setup->log_missing(setup->data, auto_sense_missing(&all.sense));
     }
 }
 
@@ -143,9 +143,9 @@ static void sample_zone(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 {
     tuned->before = tuned->work;
     tuned->is_looked = true;
-    agent_programs_sample_sizes(tuned->zone->handle);
-    if (adm_auto_sample(self, tuned->zone->handle, now, &tuned->work,
-                        tuned->sizes, PROGRAMS_MOST, &tuned->programs)
+    auto_programs_sample_sizes(tuned->zone->handle);
+    if (auto_sample(self, tuned->zone->handle, now, &tuned->work, tuned->sizes,
+                    PROGRAMS_MOST, &tuned->programs)
             == APR_SUCCESS
         && tuned->sampled_at == 0) {
         tuned->before = tuned->work; /* the first sample has no predecessor */
@@ -179,7 +179,7 @@ static uint64_t wanted_kb(const tuned_t *tuned)
 
 /* Divide the memory among the zones by their claims.
  * @return the whole in KiB: available memory and the programs of all zones. */
-static uint64_t share_memory(const agent_seen_t *seen)
+static uint64_t share_memory(const auto_seen_t *seen)
 {
     uint64_t whole = seen->available_kb;
     uint32_t n;
@@ -243,10 +243,10 @@ static void fill_ended(const tuned_t *tuned, law_tune_sample_t *sample)
 }
 
 static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
-                                   const agent_seen_t *seen, adm_usec_t now)
+                                   const auto_seen_t *seen, adm_usec_t now)
 {
-    const adm_auto_work_t *work = &tuned->work, *before = &tuned->before;
-    uint32_t limit = adm_auto_limit(self->segment, tuned->zone->handle);
+    const auto_work_t *work = &tuned->work, *before = &tuned->before;
+    uint32_t limit = auto_limit(self->segment, tuned->zone->handle);
     law_tune_sample_t sample = {
         .now_usec = (uint64_t)now,
         .limit = limit,
@@ -276,7 +276,7 @@ static law_tune_sample_t sample_of(adm_child_t *self, const tuned_t *tuned,
     return sample;
 }
 
-static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
+static void decide(adm_child_t *self, uint32_t number, const auto_seen_t *seen,
                    uint64_t whole, adm_usec_t now)
 {
     tuned_t *tuned = &all.zones[number];
@@ -289,10 +289,10 @@ static void decide(adm_child_t *self, uint32_t number, const agent_seen_t *seen,
                 ? law_tune_estimate(&tuned->law, &rules, &sample)
                 : law_tune(&tuned->law, &rules, &sample);
     tuned->sampled_at = now;
-    adm_auto_write(self->segment, tuned->zone->handle, &tuned->law,
-                   law_tune_safe(&tuned->law, &rules), now);
+    auto_write(self->segment, tuned->zone->handle, &tuned->law,
+               law_tune_safe(&tuned->law, &rules), now);
     if (limit != sample.limit || tuned->is_due) {
-        tuned->is_due = !adm_auto_set(self, tuned->zone->handle, limit, now);
+        tuned->is_due = !auto_set(self, tuned->zone->handle, limit, now);
     }
 }
 
@@ -304,20 +304,20 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
     bool has_braked = brakes != tuned->logged_brakes;
     _Atomic adm_usec_t *next = has_braked ? &tuned->next_tell_brake
                                           : &tuned->next_tell;
-    agent_news_t news = { .zone = tuned->zone,
-                          .before = has_braked ? tuned->law.brake.before
-                                               : tuned->logged_limit,
-                          .now = tuned->law.limit,
-                          .has_braked = has_braked };
-    adm_auto_t shown;
+    auto_news_t news = { .zone = tuned->zone,
+                         .before = has_braked ? tuned->law.brake.before
+                                              : tuned->logged_limit,
+                         .now = tuned->law.limit,
+                         .has_braked = has_braked };
+    auto_t shown;
 
     if ((news.now == news.before && !has_braked) || !all.setup->log_event
         || !adm_due(next, now, TELL_USEC)) {
         return;
     }
-    adm_auto_view(self->segment, tuned->zone->handle, now, &shown);
-    news.reason = adm_auto_reason(&shown);
-    adm_auto_sentence(&shown, news.now, news.sentence);
+    auto_view(self->segment, tuned->zone->handle, now, &shown);
+    news.reason = auto_reason(&shown);
+    auto_sentence(&shown, news.now, news.sentence);
     tuned->logged_limit = news.now;
     tuned->logged_brakes = brakes;
     all.setup->log_event(all.setup->data, &news);
@@ -330,12 +330,12 @@ static void log_event(adm_child_t *self, tuned_t *tuned, adm_usec_t now)
 static bool note_kept(tuned_t *tuned, adm_usec_t now)
 {
     const law_tune_t *law = &tuned->law;
-    agent_saved_t kept = { .limit = law->limit,
-                           .need_kb = (uint32_t)law_tune_need_kb(law),
-                           .largest_kb = (uint32_t)law->memory.largest_kb,
-                           .at = time(NULL),
-                           .memory_kb = all.sense.seen.total_kb,
-                           .cores = all.sense.seen.cores };
+    auto_saved_t kept = { .limit = law->limit,
+                          .need_kb = (uint32_t)law_tune_need_kb(law),
+                          .largest_kb = (uint32_t)law->memory.largest_kb,
+                          .at = time(NULL),
+                          .memory_kb = all.sense.seen.total_kb,
+                          .cores = all.sense.seen.cores };
 
     if (tuned->zone->is_dry || law->search.mode != LAW_TUNE_MODE_HOLD
         || law->search.reason == LAW_TUNE_IDLE || law->brake.is_on
@@ -361,18 +361,18 @@ static void write_state(adm_usec_t now)
     for (n = 0; n < all.count; n++) {
         is_new |= note_kept(&all.zones[n], now);
     }
-    for (n = 0; is_new && n < all.count
-                && length + AGENT_STATE_LINE < AGENT_STATE_ROOM;
+    for (n = 0;
+         is_new && n < all.count && length + AUTO_FILE_LINE < AUTO_FILE_ROOM;
          n++) {
         const tuned_t *tuned = &all.zones[n];
 
         if (tuned->kept.limit || tuned->kept.need_kb) {
-            length += agent_state_line(all.text + length, tuned->zone->name,
-                                       &tuned->kept);
+            length += auto_file_line(all.text + length, tuned->zone->name,
+                                     &tuned->kept);
         }
     }
     if (is_new) {
-        agent_state_write(all.setup->state_fd, all.text, length);
+        auto_file_write(all.setup->state_fd, all.text, length);
     }
 }
 
@@ -381,14 +381,14 @@ static void write_state(adm_usec_t now)
 static bool is_wanted(adm_child_t *self, const tuned_t *tuned, bool with_idle)
 {
     return with_idle || tuned->work.active || tuned->work.queued
-           || adm_auto_is_busy(self->segment, tuned->zone->handle);
+           || auto_is_busy(self->segment, tuned->zone->handle);
 }
 
 /* @return whether any zone is busy. */
 static bool pass(adm_child_t *self, adm_usec_t now, bool with_idle)
 {
     bool slowly = now >= all.next_tick;
-    const agent_seen_t *seen = agent_sense_sample(&all.sense, now, slowly);
+    const auto_seen_t *seen = auto_sense_sample(&all.sense, now, slowly);
     uint64_t whole;
     uint32_t n;
     bool is_busy = false;
@@ -432,8 +432,8 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
         write_state(now);
     }
     is_busy = is_busy
-              || !adm_auto_wake_on_request(self->segment, all.handles,
-                                           all.count, now);
+              || !auto_wake_on_request(self->segment, all.handles, all.count,
+                                       now);
     all.is_dozing = !is_busy;
     all.next_sample = now + (is_busy ? SAMPLE_USEC : IDLE_USEC);
     return all.next_sample;
@@ -443,7 +443,7 @@ static adm_usec_t tune(adm_child_t *self, adm_usec_t now, bool is_woken)
 static adm_usec_t run(adm_child_t *self, adm_usec_t now, bool is_woken)
 {
     adm_usec_t next = tune(self, now, is_woken);
-    adm_usec_t programs = agent_programs_run(self, &all.sense, now);
+    adm_usec_t programs = auto_programs_run(self, &all.sense, now);
 
     return next < programs ? next : programs;
 }
@@ -456,4 +456,4 @@ static void end(adm_child_t *self, adm_usec_t now)
     }
 }
 
-const agent_duty_t agent_tune_duty = { .begin = begin, .run = run, .end = end };
+const agent_duty_t auto_agent_duty = { .begin = begin, .run = run, .end = end };

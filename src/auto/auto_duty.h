@@ -1,45 +1,45 @@
 /* auto_duty.h - the agent's duty that sets automatic limits.
  * Called by agent, with a setup that auto.c fills in.
  */
-#ifndef AGENT_TUNE_H
-#define AGENT_TUNE_H
+#ifndef AUTO_DUTY_H
+#define AUTO_DUTY_H
 
 #include "agent/agent_duty.h"
 #include "auto_view.h"
 
 /** A zone with an automatic limit. */
-typedef struct agent_zone_t {
+typedef struct auto_zone_t {
     const char *name;
     adm_zone_t handle;
     uint32_t min;
     uint32_t max;
     bool is_dry; /* dry run: the limit is only an estimate */
-} agent_zone_t;
+} auto_zone_t;
 
 /** A change of a limit, for the log. */
-typedef struct agent_news_t {
-    const agent_zone_t *zone;
+typedef struct auto_news_t {
+    const auto_zone_t *zone;
     uint32_t before; /* the limit that was logged last */
     uint32_t now;
     bool has_braked; /* memory ran out */
     const char *reason;
-    char sentence[ADM_AUTO_SENTENCE];
-} agent_news_t;
+    char sentence[AUTO_SENTENCE];
+} auto_news_t;
 
-typedef struct agent_tune_setup_t {
-    const agent_zone_t *zones;
+typedef struct auto_setup_t {
+    const auto_zone_t *zones;
     uint32_t count;
     const char
         *root; /* prefix of the paths in /proc and /sys; "" except in tests */
     int state_fd; /* AdmissionStateFile, open for reading and writing;
                    * -1: none */
-    void (*log_event)(void *data, const agent_news_t *news);
+    void (*log_event)(void *data, const auto_news_t *news);
     void (*log_missing)(void *data,
                         const char *words); /* unreadable system files */
     void *data;
-} agent_tune_setup_t;
+} auto_setup_t;
 
-/** The setup is an agent_tune_setup_t. Continues from the previous agent's state. */
-extern const agent_duty_t agent_tune_duty;
+/** The setup is an auto_setup_t. Continues from the previous agent's state. */
+extern const agent_duty_t auto_agent_duty;
 
 #endif

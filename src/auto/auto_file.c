@@ -31,13 +31,13 @@ static uint64_t check_of(const char *text, size_t length)
     return check;
 }
 
-void agent_state_read(int fd, char *text)
+void auto_file_read(int fd, char *text)
 {
     size_t length = 0;
     ssize_t got = 1;
 
-    while (fd >= 0 && got > 0 && length < AGENT_STATE_ROOM - 1) {
-        got = pread(fd, text + length, AGENT_STATE_ROOM - 1 - length,
+    while (fd >= 0 && got > 0 && length < AUTO_FILE_ROOM - 1) {
+        got = pread(fd, text + length, AUTO_FILE_ROOM - 1 - length,
                     (off_t)length);
         length += got > 0 ? (size_t)got : 0;
     }
@@ -65,7 +65,7 @@ static bool take_number(const char **text, uint64_t most, uint64_t *number)
 
 /* Read a line without its newline. @return whether it is valid and of this zone. */
 static bool read_line(const char *line, size_t length, const char *name,
-                      agent_saved_t *kept)
+                      auto_saved_t *kept)
 {
     const char *end = line + length;
     const char *fields = line + sizeof(WORD) - 1 + CHECK_DIGITS + 1;
@@ -87,16 +87,16 @@ static bool read_line(const char *line, size_t length, const char *name,
             return false;
         }
     }
-    *kept = (agent_saved_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
-                             (uint32_t)numbers[2], (int64_t)numbers[3],
-                             numbers[4],           (uint32_t)numbers[5] };
+    *kept = (auto_saved_t){ (uint32_t)numbers[0], (uint32_t)numbers[1],
+                            (uint32_t)numbers[2], (int64_t)numbers[3],
+                            numbers[4],           (uint32_t)numbers[5] };
     return strlen(name) == (size_t)(end - fields)
            && memcmp(fields, name, (size_t)(end - fields)) == 0;
 }
 
-bool agent_state_find(const char *text, const char *name, agent_saved_t *kept)
+bool auto_file_find(const char *text, const char *name, auto_saved_t *kept)
 {
-    agent_saved_t found;
+    auto_saved_t found;
     bool is_found = false;
 
     while (*text) {
@@ -112,8 +112,8 @@ bool agent_state_find(const char *text, const char *name, agent_saved_t *kept)
     return is_found;
 }
 
-bool agent_state_discard_useless(agent_saved_t *kept, int64_t now,
-                                 uint64_t memory_kb, uint32_t cores)
+bool auto_file_discard_useless(auto_saved_t *kept, int64_t now,
+                               uint64_t memory_kb, uint32_t cores)
 {
     if (kept->at - CLOCKS_DIFFER_SEC > now || now - kept->at > KEPT_SEC) {
         return false;
@@ -127,25 +127,25 @@ bool agent_state_discard_useless(agent_saved_t *kept, int64_t now,
     return kept->limit > 0 || kept->need_kb > 0;
 }
 
-size_t agent_state_line(char line[AGENT_STATE_LINE], const char *name,
-                        const agent_saved_t *kept)
+size_t auto_file_line(char line[AUTO_FILE_LINE], const char *name,
+                      const auto_saved_t *kept)
 {
-    char fields[AGENT_STATE_LINE];
+    char fields[AUTO_FILE_LINE];
     int length = snprintf(fields, sizeof(fields),
                           "%u %u %u %" PRId64 " %" PRIu64 " %u %s", kept->limit,
                           kept->need_kb, kept->largest_kb, kept->at,
                           kept->memory_kb, kept->cores, name);
 
-    if (length <= 0 || (size_t)length + 32 > AGENT_STATE_LINE
+    if (length <= 0 || (size_t)length + 32 > AUTO_FILE_LINE
         || strchr(name, '\n')) {
         return 0;
     }
-    length = snprintf(line, AGENT_STATE_LINE, WORD "%016" PRIx64 " %s\n",
+    length = snprintf(line, AUTO_FILE_LINE, WORD "%016" PRIx64 " %s\n",
                       check_of(fields, (size_t)length), fields);
     return (size_t)length;
 }
 
-bool agent_state_write(int fd, const char *text, size_t length)
+bool auto_file_write(int fd, const char *text, size_t length)
 {
     size_t written = 0;
     ssize_t put;

@@ -1,4 +1,4 @@
-/* agent_group.c - cgroup limits of memory and CPU. */
+/* auto_group.c - cgroup limits of memory and CPU. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,13 +92,13 @@ static char *next_line(char **text)
 
 static bool read_lines(const char *root, const char *path, char *lines)
 {
-    agent_file_t file;
+    auto_procfile_t file;
 
-    if (!agent_file_open(&file, root, path)) {
+    if (!auto_procfile_open(&file, root, path)) {
         return false;
     }
-    apr_cpystrn(lines, agent_file_text(&file), AGENT_FILE_ROOM);
-    agent_file_close(&file);
+    apr_cpystrn(lines, auto_procfile_text(&file), AUTO_PROCFILE_ROOM);
+    auto_procfile_close(&file);
     return true;
 }
 
@@ -116,7 +116,7 @@ static bool is_below(const char *path, const char *root)
 static bool find_hierarchy(hierarchy_t *tree, const char *root,
                            const char *controller)
 {
-    static char lines[AGENT_FILE_ROOM];
+    static char lines[AUTO_PROCFILE_ROOM];
     char *rest = lines, *line;
     char top[PATH_MAX], path[PATH_MAX] = "";
 
@@ -150,7 +150,7 @@ static bool find_hierarchy(hierarchy_t *tree, const char *root,
 /* ---- their files ------------------------------------------------------------------ */
 
 /* @a name may be NULL: no file. */
-static bool open_in(agent_file_t *file, const char *root,
+static bool open_in(auto_procfile_t *file, const char *root,
                     const hierarchy_t *tree, const char *name)
 {
     char path[2 * PATH_MAX + 64];
@@ -160,7 +160,7 @@ static bool open_in(agent_file_t *file, const char *root,
         return false;
     }
     snprintf(path, sizeof(path), "%s%s/%s", tree->mount, tree->group, name);
-    return agent_file_open(file, root, path);
+    return auto_procfile_open(file, root, path);
 }
 
 /* Move to the parent cgroup. @return false at the top. */
@@ -176,10 +176,10 @@ static bool go_up(hierarchy_t *tree)
 
 /* Open the files of memory and CPU quota of one cgroup. Missing ones are left
  * closed. */
-static void open_level(agent_group_level_t *level, const char *root,
+static void open_level(auto_group_level_t *level, const char *root,
                        const hierarchy_t *tree, bool is_second)
 {
-    level->limit_kb = AGENT_GROUP_NONE;
+    level->limit_kb = AUTO_GROUP_NONE;
     level->cache_key = is_second ? "inactive_file" : "total_inactive_file";
     open_in(&level->limits[0], root, tree,
             is_second ? "memory.max" : "memory.limit_in_bytes");
@@ -196,25 +196,25 @@ static void open_level(agent_group_level_t *level, const char *root,
 static bool has_file(const char *root, const hierarchy_t *tree,
                      const char *name)
 {
-    agent_file_t file;
+    auto_procfile_t file;
     bool is_there = open_in(&file, root, tree, name);
 
-    agent_file_close(&file);
+    auto_procfile_close(&file);
     return is_there;
 }
 
 /* Open the files of this cgroup and of those above it. */
-static void open_levels(agent_group_t *group, const char *root,
+static void open_levels(auto_group_t *group, const char *root,
                         hierarchy_t *tree, bool is_second)
 {
     unsigned levels = 0;
 
     do {
         open_level(&group->levels[group->count++], root, tree, is_second);
-    } while (++levels < AGENT_GROUP_LEVELS && go_up(tree));
+    } while (++levels < AUTO_GROUP_LEVELS && go_up(tree));
 }
 
-void agent_group_open(agent_group_t *group, const char *root)
+void auto_group_open(auto_group_t *group, const char *root)
 {
     static hierarchy_t tree; /* too large for the stack */
 
@@ -239,53 +239,53 @@ void agent_group_open(agent_group_t *group, const char *root)
     if (find_hierarchy(&tree, root, "cpu")) {
         open_levels(group, root, &tree, false);
     }
-    agent_group_refresh(group);
+    auto_group_refresh(group);
 }
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-static uint64_t limit_kb(const agent_file_t *file)
+static uint64_t limit_kb(const auto_procfile_t *file)
 {
-    uint64_t limit = agent_file_leading_number(file, AGENT_GROUP_NONE);
+    uint64_t limit = auto_procfile_leading_number(file, AUTO_GROUP_NONE);
 
-    limit = limit == AGENT_GROUP_NONE ? limit : limit / 1024;
-    return limit < NO_LIMIT_KB ? limit : AGENT_GROUP_NONE;
+    limit = limit == AUTO_GROUP_NONE ? limit : limit / 1024;
+    return limit < NO_LIMIT_KB ? limit : AUTO_GROUP_NONE;
 }
 
-void agent_group_refresh(agent_group_t *group)
+void auto_group_refresh(auto_group_t *group)
 {
     unsigned n;
 
     for (n = 0; n < group->count; n++) {
-        agent_group_level_t *level = &group->levels[n];
+        auto_group_level_t *level = &group->levels[n];
         uint64_t max = limit_kb(&level->limits[0]);
         uint64_t high = limit_kb(&level->limits[1]);
         uint64_t cache = 0;
 
         level->limit_kb = MIN(max, high);
-        if (level->limit_kb != AGENT_GROUP_NONE) {
-            agent_file_number(agent_file_text(&level->stat), level->cache_key,
-                              &cache);
+        if (level->limit_kb != AUTO_GROUP_NONE) {
+            auto_procfile_number(auto_procfile_text(&level->stat),
+                                 level->cache_key, &cache);
         }
         level->cache_kb = cache / 1024;
     }
 }
 
-static uint64_t left_kb(const agent_group_level_t *level)
+static uint64_t left_kb(const auto_group_level_t *level)
 {
-    uint64_t usage = agent_file_leading_number(&level->usage, 0) / 1024;
+    uint64_t usage = auto_procfile_leading_number(&level->usage, 0) / 1024;
 
     usage -= MIN(level->cache_kb, usage);
     return level->limit_kb - MIN(usage, level->limit_kb);
 }
 
-uint64_t agent_group_available_kb(const agent_group_t *group)
+uint64_t auto_group_available_kb(const auto_group_t *group)
 {
-    uint64_t least = AGENT_GROUP_NONE, left;
+    uint64_t least = AUTO_GROUP_NONE, left;
     unsigned n;
 
     for (n = 0; n < group->count; n++) {
-        if (group->levels[n].limit_kb != AGENT_GROUP_NONE
+        if (group->levels[n].limit_kb != AUTO_GROUP_NONE
             && group->levels[n].usage.fd >= 0) {
             left = left_kb(&group->levels[n]);
             least = MIN(left, least);
@@ -294,9 +294,9 @@ uint64_t agent_group_available_kb(const agent_group_t *group)
     return least;
 }
 
-uint64_t agent_group_limit_kb(const agent_group_t *group)
+uint64_t auto_group_limit_kb(const auto_group_t *group)
 {
-    uint64_t least = AGENT_GROUP_NONE;
+    uint64_t least = AUTO_GROUP_NONE;
     unsigned n;
 
     for (n = 0; n < group->count; n++) {
@@ -307,24 +307,24 @@ uint64_t agent_group_limit_kb(const agent_group_t *group)
 
 /* ---- CPUs --------------------------------------------------------------------------- */
 
-/* @return thousandths of a CPU; AGENT_GROUP_NONE: no limit. */
-static uint64_t quota_permille(const agent_group_level_t *level)
+/* @return thousandths of a CPU; AUTO_GROUP_NONE: no limit. */
+static uint64_t quota_permille(const auto_group_level_t *level)
 {
     char *rest;
     /* 0 for "max", a number that no quota has for "-1". */
-    uint64_t part = strtoull(agent_file_text(&level->quota), &rest, 10);
+    uint64_t part = strtoull(auto_procfile_text(&level->quota), &rest, 10);
     uint64_t period = strtoull(rest, NULL, 10);
 
     if (level->period.fd >= 0) {
-        period = agent_file_leading_number(&level->period, 0);
+        period = auto_procfile_leading_number(&level->period, 0);
     }
     return part > 0 && period > 0 && part < NO_LIMIT_KB ? part * 1000 / period
-                                                        : AGENT_GROUP_NONE;
+                                                        : AUTO_GROUP_NONE;
 }
 
-uint64_t agent_group_quota_permille(const agent_group_t *group)
+uint64_t auto_group_quota_permille(const auto_group_t *group)
 {
-    uint64_t least = AGENT_GROUP_NONE, quota;
+    uint64_t least = AUTO_GROUP_NONE, quota;
     unsigned n;
 
     for (n = 0; n < group->count; n++) {
@@ -334,14 +334,15 @@ uint64_t agent_group_quota_permille(const agent_group_t *group)
     return least;
 }
 
-uint64_t agent_group_cpu_usec(const agent_group_t *group)
+uint64_t auto_group_cpu_usec(const auto_group_t *group)
 {
     uint64_t time;
 
-    if (agent_file_number(agent_file_text(&group->cpu), "usage_usec", &time)) {
+    if (auto_procfile_number(auto_procfile_text(&group->cpu), "usage_usec",
+                             &time)) {
         return time;
     }
-    time = agent_file_leading_number(&group->cpu,
-                                     AGENT_GROUP_NONE); /* nanoseconds */
-    return time == AGENT_GROUP_NONE ? time : time / 1000;
+    time = auto_procfile_leading_number(&group->cpu,
+                                        AUTO_GROUP_NONE); /* nanoseconds */
+    return time == AUTO_GROUP_NONE ? time : time / 1000;
 }

@@ -1,4 +1,4 @@
-/* agent_file.c - system files that are read repeatedly. */
+/* auto_procfile.c - system files that are read repeatedly. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,9 +11,10 @@
 #include "core/adm_number.h"
 
 /* Shared by all files: the agent has one thread. */
-static char text[AGENT_FILE_ROOM];
+static char text[AUTO_PROCFILE_ROOM];
 
-bool agent_file_open(agent_file_t *file, const char *root, const char *path)
+bool auto_procfile_open(auto_procfile_t *file, const char *root,
+                        const char *path)
 {
     char whole[PATH_MAX];
     int length = snprintf(whole, sizeof(whole), "%s%s", root, path);
@@ -24,7 +25,7 @@ bool agent_file_open(agent_file_t *file, const char *root, const char *path)
     return file->fd >= 0;
 }
 
-void agent_file_close(agent_file_t *file)
+void auto_procfile_close(auto_procfile_t *file)
 {
     if (file->fd >= 0) {
         close(file->fd);
@@ -33,7 +34,7 @@ void agent_file_close(agent_file_t *file)
 }
 
 /* Append to the first @a length bytes of the text. @return the new length. */
-static size_t read_on(const agent_file_t *file, size_t length)
+static size_t read_on(const auto_procfile_t *file, size_t length)
 {
     ssize_t got;
 
@@ -44,7 +45,7 @@ static size_t read_on(const agent_file_t *file, size_t length)
     return got > 0 ? length + (size_t)got : length;
 }
 
-const char *agent_file_text(const agent_file_t *file)
+const char *auto_procfile_text(const auto_procfile_t *file)
 {
     size_t length = 0, before;
 
@@ -58,13 +59,13 @@ const char *agent_file_text(const agent_file_t *file)
     return text;
 }
 
-const char *agent_file_line(const agent_file_t *file)
+const char *auto_procfile_line(const auto_procfile_t *file)
 {
     text[file->fd >= 0 ? read_on(file, 0) : 0] = '\0';
     return text;
 }
 
-bool agent_file_number(const char *from, const char *key, uint64_t *number)
+bool auto_procfile_number(const char *from, const char *key, uint64_t *number)
 {
     size_t length = strlen(key);
     const char *line = from;
@@ -85,9 +86,10 @@ bool agent_file_number(const char *from, const char *key, uint64_t *number)
     return false;
 }
 
-uint64_t agent_file_leading_number(const agent_file_t *file, uint64_t otherwise)
+uint64_t auto_procfile_leading_number(const auto_procfile_t *file,
+                                      uint64_t otherwise)
 {
-    const char *whole = agent_file_line(file);
+    const char *whole = auto_procfile_line(file);
 
     return adm_is_digit(*whole) ? strtoull(whole, NULL, 10) : otherwise;
 }

@@ -1,4 +1,4 @@
-/* agent_programs.c - sample the resource usage of running programs.
+/* auto_programs.c - sample the resource usage of running programs.
  *
  * If no process is notified of a program's end, its last sample is the final
  * value, so running programs are sampled four times per second.
@@ -17,7 +17,7 @@
 /* /proc/PID/statm of the program that a ticket had at the last sample. */
 typedef struct size_file_t {
     uint64_t program; /* adm_program_word(); 0: none yet */
-    agent_file_t file;
+    auto_procfile_t file;
 } size_file_t;
 
 static struct {
@@ -29,7 +29,7 @@ static struct {
     unsigned calls;
 } all;
 
-void agent_programs_begin(adm_child_t *self, const char *root)
+void auto_programs_begin(adm_child_t *self, const char *root)
 {
     free(all.files);
     all.segment = self->segment;
@@ -42,7 +42,7 @@ void agent_programs_begin(adm_child_t *self, const char *root)
 
 /* @return the resident size in KiB; 0 if the program has exited or is
  * invisible. The file has "size resident ...", in pages. */
-static uint64_t size_of(const agent_file_t *file)
+static uint64_t size_of(const auto_procfile_t *file)
 {
     static uint64_t page_kb;
     char *rest;
@@ -50,7 +50,7 @@ static uint64_t size_of(const agent_file_t *file)
     if (page_kb == 0) {
         page_kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
     }
-    strtoull(agent_file_line(file), &rest, 10);
+    strtoull(auto_procfile_line(file), &rest, 10);
     return strtoull(rest, NULL, 10) * page_kb;
 }
 
@@ -67,16 +67,16 @@ static bool sample_size(uint32_t idx, uint64_t program)
     }
     if (its->program != program) {
         if (its->program != 0) {
-            agent_file_close(&its->file);
+            auto_procfile_close(&its->file);
         }
         snprintf(path, sizeof(path), "/proc/%u/statm",
                  adm_program_pid(program));
-        agent_file_open(&its->file, all.root, path);
+        auto_procfile_open(&its->file, all.root, path);
         its->program = program;
     }
     size_kb = size_of(&its->file);
     if (size_kb == 0) {
-        agent_file_close(&its->file);
+        auto_procfile_close(&its->file);
     }
     return adm_account_note_size(all.segment, idx, program, size_kb);
 }
@@ -99,7 +99,7 @@ static bool sample(uint32_t idx, bool is_size_enough)
     return true;
 }
 
-void agent_programs_sample_sizes(adm_zone_t zone)
+void auto_programs_sample_sizes(adm_zone_t zone)
 {
     uint32_t end = adm_chunks_used(all.segment);
     uint32_t chunk = 0, first, n;
@@ -120,7 +120,7 @@ static bool is_idle(uint32_t chunk)
     return !zone || atomic_load(&zone->active) == 0;
 }
 
-bool agent_programs_sample(uint32_t most)
+bool auto_programs_sample(uint32_t most)
 {
     uint32_t tickets = adm_chunks_used(all.segment) * ADM_CHUNK_TICKETS;
     uint32_t seen, count = 0;
@@ -150,21 +150,21 @@ bool agent_programs_sample(uint32_t most)
 /* Calls after which the limits of cgroups are read again. */
 #define CALLS_SLOW 30
 
-static uint64_t available_kb(agent_sense_t *sense)
+static uint64_t available_kb(auto_sense_t *sense)
 {
     bool is_slow = all.calls++ % CALLS_SLOW == 0;
-    uint64_t kb = agent_sense_available_kb(sense, is_slow);
+    uint64_t kb = auto_sense_available_kb(sense, is_slow);
 
     return kb < UINT32_MAX ? kb : 0; /* unknown */
 }
 
-adm_usec_t agent_programs_run(adm_child_t *self, agent_sense_t *sense,
-                              adm_usec_t now)
+adm_usec_t auto_programs_run(adm_child_t *self, auto_sense_t *sense,
+                             adm_usec_t now)
 {
     if (now >= all.next) {
         all.next = now
-                   + (agent_programs_sample(PROGRAMS_MOST) ? BUSY_USEC
-                                                           : IDLE_USEC);
+                   + (auto_programs_sample(PROGRAMS_MOST) ? BUSY_USEC
+                                                          : IDLE_USEC);
         adm_account_note_available(self, available_kb(sense));
     }
     return all.next;

@@ -1,4 +1,4 @@
-/* agent_sense.c - memory and CPU usage of the machine, or of the cgroup. */
+/* auto_sense.c - memory and CPU usage of the machine, or of the cgroup. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,10 +42,10 @@ static void read_list(const char *list, cores_t *cores)
     }
 }
 
-static void find_allowed(const agent_sense_t *sense, cores_t *cores)
+static void find_allowed(const auto_sense_t *sense, cores_t *cores)
 {
     static const char key[] = "\nCpus_allowed_list:";
-    const char *list = strstr(agent_file_text(&sense->self), key);
+    const char *list = strstr(auto_procfile_text(&sense->self), key);
 
     memset(cores, 0, sizeof(*cores));
     if (list) {
@@ -74,10 +74,10 @@ static void add_ticks(const char *line, uint64_t *busy, uint64_t *all)
 }
 
 /* @return the number of allowed CPUs that are listed. */
-static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
+static uint32_t read_ticks(const auto_sense_t *sense, const cores_t *cores,
                            uint64_t *busy, uint64_t *all)
 {
-    const char *line = agent_file_text(&sense->stat);
+    const char *line = auto_procfile_text(&sense->stat);
     uint32_t count = 0;
     char *rest;
 
@@ -100,13 +100,13 @@ static uint32_t read_ticks(const agent_sense_t *sense, const cores_t *cores,
 }
 
 /* Apply a CPU quota that is lower than the machine's CPUs. */
-static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
+static void apply_quota(auto_sense_t *sense, uint64_t own_usec, uint64_t usec)
 {
-    uint64_t quota = agent_group_quota_permille(&sense->group);
-    agent_seen_t *seen = &sense->seen;
+    uint64_t quota = auto_group_quota_permille(&sense->group);
+    auto_seen_t *seen = &sense->seen;
     uint32_t used;
 
-    if (quota != AGENT_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
+    if (quota != AUTO_GROUP_NONE && quota < (uint64_t)seen->cores * 1000) {
         /* busy: the machine or the quota, whichever is busier */
         used = adm_permille(own_usec * 1000, quota * usec);
         seen->cores = (uint32_t)((quota + 999) / 1000);
@@ -118,11 +118,11 @@ static void apply_quota(agent_sense_t *sense, uint64_t own_usec, uint64_t usec)
 }
 
 /* Measure the CPUs over the last @a usec microseconds. */
-static void sample_cpus(agent_sense_t *sense, uint64_t usec)
+static void sample_cpus(auto_sense_t *sense, uint64_t usec)
 {
     static cores_t cores;
-    agent_seen_t *seen = &sense->seen;
-    uint64_t own = agent_group_cpu_usec(&sense->group);
+    auto_seen_t *seen = &sense->seen;
+    uint64_t own = auto_group_cpu_usec(&sense->group);
     uint64_t busy, all, taken = 0;
 
     find_allowed(sense, &cores);
@@ -137,7 +137,7 @@ static void sample_cpus(agent_sense_t *sense, uint64_t usec)
     seen->busy_permille = adm_permille(since(busy, sense->busy_ticks),
                                        since(all, sense->all_ticks));
     seen->own_permille = seen->busy_permille;
-    if (own != AGENT_GROUP_NONE) {
+    if (own != AUTO_GROUP_NONE) {
         taken = since(own, sense->own_usec);
         sense->own_usec = own;
         seen->own_permille = adm_permille(taken, seen->cores * usec);
@@ -152,33 +152,34 @@ static void sample_cpus(agent_sense_t *sense, uint64_t usec)
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-static void sample_memory(agent_sense_t *sense)
+static void sample_memory(auto_sense_t *sense)
 {
-    agent_seen_t *seen = &sense->seen;
-    const char *text = agent_file_text(&sense->memory);
-    uint64_t total = 0, available = AGENT_GROUP_NONE;
-    uint64_t limit = agent_group_limit_kb(&sense->group);
+    auto_seen_t *seen = &sense->seen;
+    const char *text = auto_procfile_text(&sense->memory);
+    uint64_t total = 0, available = AUTO_GROUP_NONE;
+    uint64_t limit = auto_group_limit_kb(&sense->group);
     uint64_t left;
 
-    agent_file_number(text, "MemTotal", &total);
-    if (!agent_file_number(text, "MemAvailable", &available)) {
+    auto_procfile_number(text, "MemTotal", &total);
+    if (!auto_procfile_number(text, "MemAvailable", &available)) {
         /* MemAvailable is missing in kernels before 3.14. */
-        agent_file_number(text, "MemFree", &available);
+        auto_procfile_number(text, "MemFree", &available);
     }
-    left = agent_group_available_kb(&sense->group);
+    left = auto_group_available_kb(&sense->group);
     seen->available_kb = left < available ? left : available;
     seen->total_kb = limit < total || total == 0 ? limit : total;
-    if (seen->available_kb == AGENT_GROUP_NONE
-        || seen->total_kb == AGENT_GROUP_NONE) {
+    if (seen->available_kb == AUTO_GROUP_NONE
+        || seen->total_kb == AUTO_GROUP_NONE) {
         /* Unknown: only the back-off on memory stalls is left. */
         seen->available_kb = seen->total_kb = UINT32_MAX;
     }
 }
 
 /* Parse "some avg10=0.00 avg60=0.00 avg300=0.00 total=123", in microseconds. */
-static bool read_pressure(const agent_file_t *file, uint64_t *stalled)
+static bool read_pressure(const auto_procfile_t *file, uint64_t *stalled)
 {
-    const char *line = agent_file_line(file), *total = strstr(line, "total=");
+    const char *line = auto_procfile_line(file),
+               *total = strstr(line, "total=");
 
     if (!total || strncmp(line, "some", 4) != 0) {
         return false;
@@ -187,7 +188,7 @@ static bool read_pressure(const agent_file_t *file, uint64_t *stalled)
     return true;
 }
 
-static const agent_file_t *pressure_of(const agent_sense_t *sense)
+static const auto_procfile_t *pressure_of(const auto_sense_t *sense)
 {
     return sense->group.pressure.fd >= 0 ? &sense->group.pressure
                                          : &sense->pressure;
@@ -195,7 +196,7 @@ static const agent_file_t *pressure_of(const agent_sense_t *sense)
 
 /* Measure the stalls over the last @a usec microseconds, or use the estimate
  * from events. */
-static void sample_stalls(agent_sense_t *sense, uint64_t usec)
+static void sample_stalls(auto_sense_t *sense, uint64_t usec)
 {
     uint64_t stalled = 0;
 
@@ -229,9 +230,9 @@ static uint64_t sum_of(const char *text, const char *key)
 
 /* Estimate stalls if the kernel does not report them: from pages swapped out,
  * and from processes that reclaim pages directly. */
-static void sample_events(agent_sense_t *sense)
+static void sample_events(auto_sense_t *sense)
 {
-    const char *text = agent_file_text(&sense->events);
+    const char *text = auto_procfile_text(&sense->events);
     uint64_t pages = sum_of(text, "pswpout ");
     uint64_t reclaims = sum_of(text, "allocstall");
 
@@ -246,26 +247,26 @@ static void sample_events(agent_sense_t *sense)
 
 /* ---- all --------------------------------------------------------------------------- */
 
-void agent_sense_open(agent_sense_t *sense, const char *root)
+void auto_sense_open(auto_sense_t *sense, const char *root)
 {
     memset(sense, 0, sizeof(*sense));
-    agent_file_open(&sense->memory, root, "/proc/meminfo");
-    agent_file_open(&sense->stat, root, "/proc/stat");
-    agent_file_open(&sense->self, root, "/proc/self/status");
-    agent_file_open(&sense->pressure, root, "/proc/pressure/memory");
-    agent_file_open(&sense->events, root, "/proc/vmstat");
-    agent_group_open(&sense->group, root);
+    auto_procfile_open(&sense->memory, root, "/proc/meminfo");
+    auto_procfile_open(&sense->stat, root, "/proc/stat");
+    auto_procfile_open(&sense->self, root, "/proc/self/status");
+    auto_procfile_open(&sense->pressure, root, "/proc/pressure/memory");
+    auto_procfile_open(&sense->events, root, "/proc/vmstat");
+    auto_group_open(&sense->group, root);
 }
 
-const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
-                                       bool slowly)
+const auto_seen_t *auto_sense_sample(auto_sense_t *sense, adm_usec_t now,
+                                     bool slowly)
 {
     uint64_t ago;
 
     if (slowly || !sense->has_looked) {
         ago = now > sense->processed_at ? (uint64_t)(now - sense->processed_at)
                                         : 1;
-        agent_group_refresh(&sense->group);
+        auto_group_refresh(&sense->group);
         sample_cpus(sense, ago);
         sample_events(sense);
         sense->processed_at = now;
@@ -284,16 +285,16 @@ const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
     return &sense->seen;
 }
 
-uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly)
+uint64_t auto_sense_available_kb(auto_sense_t *sense, bool slowly)
 {
     if (slowly) {
-        agent_group_refresh(&sense->group);
+        auto_group_refresh(&sense->group);
     }
     sample_memory(sense);
     return sense->seen.available_kb;
 }
 
-const char *agent_sense_missing(const agent_sense_t *sense)
+const char *auto_sense_missing(const auto_sense_t *sense)
 {
     static char list[160];
     uint64_t unused;
@@ -305,7 +306,7 @@ const char *agent_sense_missing(const agent_sense_t *sense)
              read_pressure(pressure_of(sense), &unused)
                  ? ""
                  : "memory stalls (/proc/pressure), ",
-             agent_group_cpu_usec(&sense->group) == AGENT_GROUP_NONE
+             auto_group_cpu_usec(&sense->group) == AUTO_GROUP_NONE
                  ? "CPU time of httpd (a cgroup), "
                  : "");
     length = strlen(list);

@@ -1,17 +1,17 @@
-/* agent_sense.h - memory and CPU usage of the machine, or of the cgroup.
- * Called by agent_programs and auto_duty; agent owns the one that both use.
+/* auto_sense.h - memory and CPU usage of the machine, or of the cgroup.
+ * Called by auto_programs and auto_duty; agent owns the one that both use.
  *
  * Reads /proc and cgroup files. What cannot be read is left out.
  */
-#ifndef AGENT_SENSE_H
-#define AGENT_SENSE_H
+#ifndef AUTO_SENSE_H
+#define AUTO_SENSE_H
 
 #include "core/adm_time.h"
 #include "auto_group.h"
 
 /** Measurements of the machine, or of this process's cgroup if it is tighter.
  *  Permille values are averages since the last sample. */
-typedef struct agent_seen_t {
+typedef struct auto_seen_t {
     uint32_t cores;         /* CPUs that httpd can use */
     uint32_t busy_permille; /* of these CPUs' time; without niced processes */
     uint32_t own_permille;  /* used by this cgroup; busy_permille if unknown */
@@ -19,15 +19,15 @@ typedef struct agent_seen_t {
     uint64_t available_kb;  /* without swapping */
     /* Time in which processes stalled for memory. */
     uint32_t stall_permille;
-} agent_seen_t;
+} auto_seen_t;
 
-typedef struct agent_sense_t {
-    agent_file_t memory;   /* /proc/meminfo */
-    agent_file_t stat;     /* /proc/stat */
-    agent_file_t self;     /* /proc/self/status */
-    agent_file_t pressure; /* /proc/pressure/memory */
-    agent_file_t events;   /* /proc/vmstat */
-    agent_group_t group;
+typedef struct auto_sense_t {
+    auto_procfile_t memory;   /* /proc/meminfo */
+    auto_procfile_t stat;     /* /proc/stat */
+    auto_procfile_t self;     /* /proc/self/status */
+    auto_procfile_t pressure; /* /proc/pressure/memory */
+    auto_procfile_t events;   /* /proc/vmstat */
+    auto_group_t group;
 
     /* State of the last sample. */
     bool has_looked;
@@ -38,11 +38,11 @@ typedef struct agent_sense_t {
     uint64_t own_usec;
     uint64_t swapped_pages, direct_reclaims;
     uint32_t event_permille; /* stalls estimated from events */
-    agent_seen_t seen;
-} agent_sense_t;
+    auto_seen_t seen;
+} auto_sense_t;
 
 /** Open all files. @param root  prefix of all paths; "" except in tests */
-void agent_sense_open(agent_sense_t *sense, const char *root);
+void auto_sense_open(auto_sense_t *sense, const char *root);
 
 /**
  * Sample memory and stalls.
@@ -50,17 +50,17 @@ void agent_sense_open(agent_sense_t *sense, const char *root);
  *         four times per second
  * @return the measurements, valid until the next call.
  */
-const agent_seen_t *agent_sense_sample(agent_sense_t *sense, adm_usec_t now,
-                                       bool slowly);
+const auto_seen_t *auto_sense_sample(auto_sense_t *sense, adm_usec_t now,
+                                     bool slowly);
 
 /**
  * @return the available memory in KiB, without a sample of the rest.
  * @param slowly  read limits again
  */
-uint64_t agent_sense_available_kb(agent_sense_t *sense, bool slowly);
+uint64_t auto_sense_available_kb(auto_sense_t *sense, bool slowly);
 
 /** @return a list of what cannot be measured, separated by commas; "" if
  *  nothing is missing. Valid until the next call. */
-const char *agent_sense_missing(const agent_sense_t *sense);
+const char *auto_sense_missing(const auto_sense_t *sense);
 
 #endif

@@ -30,7 +30,7 @@ static uint32_t copy_sizes_locked(const adm_segment_t *segment,
     while ((first = adm_chunk_next(segment, zone_idx, &chunk, end))) {
         for (idx = first; idx < first + ADM_CHUNK_TICKETS; idx++) {
             uint64_t kb = adm_account_size_kb(segment, idx);
-            uint32_t cost = adm_flow_cost(segment, zone, idx), n;
+            uint32_t cost = fair_flow_cost(segment, zone, idx), n;
 
             for (n = 0; kb > 0 && n < adm_greater(cost, 1) && count < room;
                  n++) {
@@ -41,9 +41,9 @@ static uint32_t copy_sizes_locked(const adm_segment_t *segment,
     return count;
 }
 
-apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                             adm_auto_work_t *work, uint32_t *sizes,
-                             uint32_t room, uint32_t *count)
+apr_status_t auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                         auto_work_t *work, uint32_t *sizes, uint32_t room,
+                         uint32_t *count)
 {
     adm_segment_t *segment = self->segment;
     const adm_zone_rec_t *unlocked = adm_zone_at(segment, zone.idx);
@@ -75,7 +75,7 @@ apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
     return APR_SUCCESS;
 }
 
-bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
+bool auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
 
@@ -84,8 +84,7 @@ bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone)
 
 /* ---- the state -------------------------------------------------------------------- */
 
-bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
-                   law_tune_t *state)
+bool auto_read(const adm_segment_t *segment, adm_zone_t zone, law_tune_t *state)
 {
     const auto_rec_t *rec = auto_rec_at(segment, zone);
     const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
@@ -101,8 +100,8 @@ bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
            && began != 0 && began == atomic_load(&of_zone->measured_began);
 }
 
-void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
-                    const law_tune_t *state, uint32_t safe, adm_usec_t now)
+void auto_write(adm_segment_t *segment, adm_zone_t zone,
+                const law_tune_t *state, uint32_t safe, adm_usec_t now)
 {
     auto_rec_t *rec = auto_rec_at(segment, zone);
     adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
@@ -121,15 +120,15 @@ void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
 
 /* ---- the limit ------------------------------------------------------------------ */
 
-uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone)
+uint32_t auto_limit(const adm_segment_t *segment, adm_zone_t zone)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
 
     return rec ? atomic_load(&rec->limits[ADM_LIMIT_AUTO]) - 1 : ADM_LIMIT_NONE;
 }
 
-bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
-                  adm_usec_t now)
+bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
+              adm_usec_t now)
 {
     adm_segment_t *segment = self->segment;
     adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
@@ -156,7 +155,7 @@ static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_lock_for(segment, zone.idx,
                                             ADM_LOCK_BRIEF_USEC, &rv);
-    bool is_idle = rec && !adm_auto_is_busy(segment, zone);
+    bool is_idle = rec && !auto_is_busy(segment, zone);
 
     if (is_idle) {
         adm_zone_watch_locked(rec, ADM_WATCH_ENTER, ADM_WATCH_ENTER);
@@ -167,13 +166,13 @@ static bool watch(adm_segment_t *segment, adm_zone_t zone, adm_usec_t now)
     return is_idle;
 }
 
-bool adm_auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
-                              uint32_t count, adm_usec_t now)
+bool auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
+                          uint32_t count, adm_usec_t now)
 {
     uint32_t n;
 
     for (n = 0; n < count; n++) {
-        if (adm_auto_is_busy(segment, zones[n])) {
+        if (auto_is_busy(segment, zones[n])) {
             return false;
         }
     }
@@ -191,16 +190,16 @@ bool adm_auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
  * writing. */
 #define TRIES 4
 
-void adm_auto_view(const adm_segment_t *segment, adm_zone_t zone,
-                   adm_usec_t now, adm_auto_t *shown)
+void auto_view(const adm_segment_t *segment, adm_zone_t zone, adm_usec_t now,
+               auto_t *shown)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
     law_tune_t state;
     uint64_t at = now > 0 ? (uint64_t)now : 0;
     int tries = TRIES;
 
-    *shown = (adm_auto_t){ .is_known = false };
-    while (tries > 0 && !adm_auto_read(segment, zone, &state)) {
+    *shown = (auto_t){ .is_known = false };
+    while (tries > 0 && !auto_read(segment, zone, &state)) {
         tries--;
     }
     if (tries == 0) {

@@ -2,8 +2,8 @@
  * the algorithm, and the limit.
  * Called by the agent's auto_duty; auto_view.h has the readers.
  */
-#ifndef ADM_AUTO_H
-#define ADM_AUTO_H
+#ifndef AUTO_SHM_H
+#define AUTO_SHM_H
 
 #include "core/adm_layout.h"
 #include "core/adm_limit.h"
@@ -30,7 +30,7 @@ static inline auto_rec_t *auto_rec_at(const adm_segment_t *segment,
 }
 
 /** Cumulative counters of a zone. The difference of two copies is the work in between. */
-typedef struct adm_auto_work_t {
+typedef struct auto_work_t {
     uint32_t limit; /* in force */
     uint32_t active;
     uint32_t queued;
@@ -40,7 +40,7 @@ typedef struct adm_auto_work_t {
     uint64_t queued_usec;          /* time in which a request waited */
     adm_usages_t programs;
     uint64_t peak_kb; /* largest program since the last call, not cumulative */
-} adm_auto_work_t;
+} auto_work_t;
 
 /**
  * Copy a zone's counters and the sizes of its programs. Waits up to
@@ -52,37 +52,37 @@ typedef struct adm_auto_work_t {
  * @return APR_SUCCESS, or an error of the lock: then only limit, active and queued were
  *         written.
  */
-apr_status_t adm_auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
-                             adm_auto_work_t *work, uint32_t *sizes,
-                             uint32_t room, uint32_t *count);
+apr_status_t auto_sample(adm_child_t *self, adm_zone_t zone, adm_usec_t now,
+                         auto_work_t *work, uint32_t *sizes, uint32_t room,
+                         uint32_t *count);
 
 /** @return whether a request runs or waits in the zone. No lock. */
-bool adm_auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
+bool auto_is_busy(const adm_segment_t *segment, adm_zone_t zone);
 
 /** Copy the state that this agent or the previous one wrote. No lock.
  *  @return false if the zone has no state, or it was being written. */
-bool adm_auto_read(const adm_segment_t *segment, adm_zone_t zone,
-                   law_tune_t *state);
+bool auto_read(const adm_segment_t *segment, adm_zone_t zone,
+               law_tune_t *state);
 
 /** Store the state. @a safe: number of programs that certainly fit into memory; 0:
  *  unknown. Without another call, the limit falls to @a safe after 3 s. No lock. */
-void adm_auto_write(adm_segment_t *segment, adm_zone_t zone,
-                    const law_tune_t *state, uint32_t safe, adm_usec_t now);
+void auto_write(adm_segment_t *segment, adm_zone_t zone,
+                const law_tune_t *state, uint32_t safe, adm_usec_t now);
 
 /** @return the automatic limit; ADM_LIMIT_NONE: the zone has none. */
-uint32_t adm_auto_limit(const adm_segment_t *segment, adm_zone_t zone);
+uint32_t auto_limit(const adm_segment_t *segment, adm_zone_t zone);
 
 /** Set the limit, and grant the permits that it adds. Waits up to ADM_LOCK_BRIEF_USEC
  *  for the zone's lock.
  *  @return false if the lock was busy: the limit is set, but no permits were granted;
  *  call again. */
-bool adm_auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
-                  adm_usec_t now);
+bool auto_set(adm_child_t *self, adm_zone_t zone, uint32_t limit,
+              adm_usec_t now);
 
 /** Arrange that the first request of any of the zones wakes the agent. Waits up to
  *  ADM_LOCK_BRIEF_USEC for each zone's lock.
  *  @return whether the agent can sleep; false if a zone is busy or locked. */
-bool adm_auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
-                              uint32_t count, adm_usec_t now);
+bool auto_wake_on_request(adm_segment_t *segment, const adm_zone_t *zones,
+                          uint32_t count, adm_usec_t now);
 
 #endif

@@ -3,16 +3,16 @@
 
 #include "auto_view.h"
 
-const char *adm_auto_reason(const adm_auto_t *shown)
+const char *auto_reason(const auto_t *shown)
 {
     return law_tune_field_reason(shown->reason);
 }
 
-#define print(text, ...) snprintf(text, ADM_AUTO_SENTENCE, __VA_ARGS__)
+#define print(text, ...) snprintf(text, AUTO_SENTENCE, __VA_ARGS__)
 
 typedef unsigned long long number_t;
 
-static void print_memory(const adm_auto_t *shown, char *text)
+static void print_memory(const auto_t *shown, char *text)
 {
     print(
         text,
@@ -22,8 +22,7 @@ static void print_memory(const adm_auto_t *shown, char *text)
         (number_t)shown->largest_mb, (number_t)shown->budget_mb);
 }
 
-static void print_throughput(const adm_auto_t *shown, uint32_t limit,
-                             char *text)
+static void print_throughput(const auto_t *shown, uint32_t limit, char *text)
 {
     print(text,
           "%u serve %llu.%llu requests per second, and more programs would not "
@@ -33,8 +32,8 @@ static void print_throughput(const adm_auto_t *shown, uint32_t limit,
           shown->program_mb ? "" : "; their memory is not known");
 }
 
-void adm_auto_sentence(const adm_auto_t *shown, uint32_t limit,
-                       char text[ADM_AUTO_SENTENCE])
+void auto_sentence(const auto_t *shown, uint32_t limit,
+                   char text[AUTO_SENTENCE])
 {
     switch (shown->reason) {
     case LAW_TUNE_MEMORY:

@@ -3,8 +3,8 @@
  *
  * The state can be any bytes: a copy of what another process writes.
  */
-#ifndef LAW_TUNE_FIELD_H
-#define LAW_TUNE_FIELD_H
+#ifndef LAW_TUNE_SHOWN_H
+#define LAW_TUNE_SHOWN_H
 
 #include <stdbool.h>
 

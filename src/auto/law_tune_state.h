@@ -22,7 +22,7 @@ typedef enum law_tune_reason_t {
     LAW_TUNE_BRAKE,      /* processes stalled because memory ran out */
     LAW_TUNE_BOUNDS,     /* the configured minimum or maximum */
     LAW_TUNE_ESTIMATE,   /* dry run: law_tune_estimate() */
-    LAW_TUNE_SILENT,     /* the agent is silent; set by adm_auto_view() */
+    LAW_TUNE_SILENT,     /* the agent is silent; set by auto_view() */
     LAW_TUNE_REASONS
 } law_tune_reason_t;
 

@@ -92,7 +92,7 @@ void adm_account_end_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         adm_figures_account(&zone->figures, usage.peak_kb, usage.processor_usec,
                             usage.faults);
         note_part_locked(zone, usage.peak_kb,
-                         adm_flow_cost(segment, zone, ticket_idx));
+                         fair_flow_cost(segment, zone, ticket_idx));
     }
 }
 

@@ -52,7 +52,7 @@ static uint64_t permits_while_key_runs(const adm_flow_table_rec_t *table,
                                        const adm_entry_t *entry, uint32_t limit)
 {
     return entry->key_max != 0 && entry->key_max < limit
-               ? (uint64_t)adm_flow_of_key(table, entry->key)->waiting * limit
+               ? (uint64_t)fair_flow_of_key(table, entry->key)->waiting * limit
                      / entry->key_max
                : 0;
 }
@@ -68,7 +68,7 @@ static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
     uint64_t turns = own.tickets;
 
     if (entry->key) {
-        uint64_t before = adm_flow_turns_before(table, entry->key);
+        uint64_t before = fair_flow_turns_before(table, entry->key);
         uint64_t runs = permits_while_key_runs(table, entry, limit);
 
         turns = MIN(turns, before);
@@ -78,8 +78,8 @@ static uint64_t permits_ahead(const adm_flow_table_rec_t *table,
     for (other = 0; other < ADM_PRIORITIES; other++) {
         if (other != priority) {
             ahead += permits_in_turns(class_of(table, other, limit),
-                                      adm_ring_turns_beside(priority, other,
-                                                            turns + 1));
+                                      fair_ring_turns_beside(priority, other,
+                                                             turns + 1));
         }
     }
     return ahead;
@@ -105,7 +105,7 @@ static adm_usec_t wait_locked(const adm_segment_t *segment,
                               const adm_entry_t *entry, uint32_t queued,
                               adm_usec_t now)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    const adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     uint32_t limit = permits_of(zone);
     uint32_t ahead = queued;
 
@@ -122,7 +122,7 @@ adm_usec_t adm_expect_drain_locked(const adm_segment_t *segment,
                                    const adm_zone_rec_t *zone, uint32_t queued,
                                    adm_usec_t now)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    const adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     uint64_t permits = 0;
     unsigned priority;
 
@@ -166,7 +166,7 @@ static uint32_t requests_beyond(const adm_segment_t *segment,
                                 const adm_zone_rec_t *zone, uint32_t active,
                                 uint32_t beyond)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    const adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
 
     return table && active
                ? (uint32_t)(((uint64_t)beyond * table->holding + active - 1)
@@ -231,10 +231,10 @@ adm_outcome_t adm_dry_run_locked(const adm_segment_t *segment,
                                  adm_zone_rec_t *zone, const adm_entry_t *entry,
                                  adm_usec_t now, adm_ticket_t *ticket)
 {
-    const adm_ask_rec_t ask = adm_flow_ask_of(entry);
+    const adm_ask_rec_t ask = fair_flow_ask_of(entry);
     uint64_t service_usec = adm_limit_service_time(zone, now);
     uint32_t limit = adm_limit_effective(zone);
-    uint32_t cost = adm_flow_is_used(zone) ? adm_flow_need(&ask, limit) : 1;
+    uint32_t cost = fair_flow_is_used(zone) ? fair_flow_need(&ask, limit) : 1;
     uint32_t beyond;
     bool is_free = is_free_locked(zone, limit, cost, service_usec, now,
                                   &beyond);

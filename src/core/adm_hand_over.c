@@ -46,15 +46,16 @@ static void grant_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     uint32_t n = wakes->count++;
 
     ticket->lease_until_usec = lease_until_locked(zone, now);
-    if (adm_flow_is_used(zone)) {
-        adm_flow_set_cost_locked(segment, idx, adm_limit_effective(zone));
+    if (fair_flow_is_used(zone)) {
+        fair_flow_set_cost_locked(segment, idx, adm_limit_effective(zone));
     }
     atomic_store(&ticket->state, ADM_TICKET_GRANTED); /* T3_grant */
     ADM_FAULT(grant_stored);
     adm_queue_unlink_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, -1);
     adm_count_permit_locked(zone, now);
-    adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_WAITS, ADM_FLOW_HOLDS);
+    fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_WAITS,
+                            FAIR_FLOW_HOLDS);
     adm_grant_add_locked(segment, zone, idx);
     if (atomic_load(&zone->lease_until) == 0) {
         atomic_store(&zone->lease_until, ticket->lease_until_usec);
@@ -83,7 +84,8 @@ static bool pass_on_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     adm_count_locked(&zone->active, -1);
     adm_queue_insert_locked(segment, zone, idx);
     adm_count_locked(&zone->queued, 1);
-    adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_HOLDS, ADM_FLOW_WAITS);
+    fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_HOLDS,
+                            FAIR_FLOW_WAITS);
     zone->figures.grants_passed_on++;
     zone->passed_in_row++;
     return true;
@@ -160,8 +162,8 @@ static adm_winner_t find_winner_locked(adm_segment_t *segment,
                                        adm_zone_rec_t *zone)
 {
     adm_winner_t (*find)(const adm_segment_t *, const adm_zone_rec_t *) =
-        adm_flow_is_used(zone) ? adm_turn_find_winner_locked
-                               : adm_grant_find_winner_locked;
+        fair_flow_is_used(zone) ? fair_turn_find_winner_locked
+                                : adm_grant_find_winner_locked;
     adm_winner_t winner = find(segment, zone);
 
     if (winner.is_broken) {
@@ -175,8 +177,8 @@ static adm_winner_t find_winner_locked(adm_segment_t *segment,
 static bool has_permits_for(const adm_segment_t *segment,
                             const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
-    return adm_flow_is_used(zone)
-               ? adm_flow_fits(zone, adm_ask_at(segment, ticket_idx))
+    return fair_flow_is_used(zone)
+               ? fair_flow_fits(zone, adm_ask_at(segment, ticket_idx))
                : adm_limit_has_free_permit(zone);
 }
 
@@ -188,8 +190,8 @@ static uint32_t find_loser_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     if (due_idx == 0) {
         return 0;
     }
-    if (adm_flow_is_used(zone)) {
-        return adm_turn_find_loser_locked(segment, zone, now);
+    if (fair_flow_is_used(zone)) {
+        return fair_turn_find_loser_locked(segment, zone, now);
     }
     /* Mark the child before the search, which would otherwise select it
      * again. */

@@ -50,7 +50,7 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
                         adm_ticket_t *successor)
 {
     char name[ADM_KEY_NAME];
-    adm_entry_t entry = adm_flow_entry_of(child->segment, from_idx, name);
+    adm_entry_t entry = fair_flow_entry_of(child->segment, from_idx, name);
 
     successor->child = child;
     successor->zone_idx = adm_zone_idx(child->segment, zone);

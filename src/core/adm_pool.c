@@ -116,12 +116,12 @@ static void recount_permit(adm_segment_t *segment, adm_zone_rec_t *zone,
  * gets the first turn of its level. */
 static void relink_flows_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    uint32_t idx = adm_flow_is_used(zone) ? zone->head_idx : 0;
+    uint32_t idx = fair_flow_is_used(zone) ? zone->head_idx : 0;
 
     for (; idx; idx = adm_ticket_at(segment, idx)->next_idx) {
-        adm_flow_repair_ask_locked(segment, idx);
-        adm_flow_change_locked(segment, zone, idx, ADM_FLOW_OUT,
-                               ADM_FLOW_WAITS);
+        fair_flow_repair_ask_locked(segment, idx);
+        fair_flow_change_locked(segment, zone, idx, FAIR_FLOW_OUT,
+                                FAIR_FLOW_WAITS);
     }
 }
 
@@ -141,12 +141,12 @@ static void recount_ticket(adm_segment_t *segment, adm_zone_rec_t *zone,
         if (counts->active == 0 || ticket->since_usec < counts->busy_since) {
             counts->busy_since = ticket->since_usec;
         }
-        if (adm_flow_is_used(zone)) {
-            adm_flow_repair_ask_locked(segment, idx);
-            adm_flow_change_locked(segment, zone, idx, ADM_FLOW_OUT,
-                                   ADM_FLOW_HOLDS);
+        if (fair_flow_is_used(zone)) {
+            fair_flow_repair_ask_locked(segment, idx);
+            fair_flow_change_locked(segment, zone, idx, FAIR_FLOW_OUT,
+                                    FAIR_FLOW_HOLDS);
         }
-        counts->active += adm_flow_cost(segment, zone, idx);
+        counts->active += fair_flow_cost(segment, zone, idx);
         counts->orphans += state == ADM_TICKET_ORPHANED;
         recount_permit(segment, zone, idx, state);
     }
@@ -173,8 +173,8 @@ void adm_pool_rebuild_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
     zone->free_idx = 0; /* R1_rebuild_begun */
     zone->fresh_idx = 0;
     zone->granted_idx = 0;
-    if (adm_flow_is_used(zone)) {
-        adm_flow_clear_locked(segment, zone);
+    if (fair_flow_is_used(zone)) {
+        fair_flow_clear_locked(segment, zone);
     }
     /* All chunks: a process might have been killed between claiming one and
      * raising chunks_used. */

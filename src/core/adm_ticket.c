@@ -437,7 +437,7 @@ static void leave(adm_ticket_t *ticket, adm_usec_t now, leave_t how)
             }
             adm_figures_note_served(&zone->figures,
                                     now - adm_ticket_rec(ticket)->since_usec,
-                                    adm_flow_cost(segment, zone, ticket->idx));
+                                    fair_flow_cost(segment, zone, ticket->idx));
         }
         else {
             zone->figures.outcomes[ADM_GONE]++;

@@ -50,8 +50,8 @@ static adm_outcome_t place_locked(adm_segment_t *segment,
                                   const adm_zone_rec_t *zone,
                                   const adm_entry_t *entry, uint32_t queued)
 {
-    if (adm_flow_is_used(zone)) {
-        return adm_flow_decide_locked(segment, zone, entry);
+    if (fair_flow_is_used(zone)) {
+        return fair_flow_decide_locked(segment, zone, entry);
     }
     if (queued == 0 && adm_limit_has_free_permit(zone)) {
         return ADM_ADMITTED;

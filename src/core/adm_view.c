@@ -52,7 +52,7 @@ apr_status_t adm_view_zone(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
 /* Insert a key into the sorted list, if it is larger than the last one
  * there. */
 static void insert_key(adm_key_stats_t keys[ADM_KEYS_SHOWN], uint32_t *count,
-                       const adm_flow_rec_t *flow, const char *name)
+                       const fair_flow_rec_t *flow, const char *name)
 {
     uint32_t size = flow->held + flow->waiting;
     uint32_t place = *count;
@@ -78,14 +78,14 @@ uint32_t adm_view_keys(adm_child_t *child, adm_zone_t zone, adm_usec_t now,
     adm_segment_t *segment = child->segment;
     apr_status_t rv;
     adm_zone_rec_t *rec = adm_zone_open(segment, zone, now, &rv);
-    const adm_flow_table_rec_t *table = rec ? adm_flow_table(segment, rec)
+    const adm_flow_table_rec_t *table = rec ? fair_flow_table(segment, rec)
                                             : NULL;
     bool has_keys = table && (table->holding || table->waiting_flows);
     uint32_t count = 0, n;
 
     /* Even reading a page of shared memory would allocate it. */
     for (n = 0; has_keys && n < ADM_FLOWS; n++) {
-        const adm_flow_rec_t *flow = &table->flows[n];
+        const fair_flow_rec_t *flow = &table->flows[n];
 
         if (flow->key && (flow->held || flow->waiting)) {
             insert_key(keys, &count, flow, table->names[n]);

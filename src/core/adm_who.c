@@ -80,7 +80,7 @@ static void copy_ask_locked(const adm_ask_rec_t *ask, uint64_t arrival,
     }
     present->has_asked = true;
     memcpy(present->key, ask->name, ADM_KEY_NAME);
-    present->cost = present->runs ? ask->cost : adm_flow_need(ask, UINT32_MAX);
+    present->cost = present->runs ? ask->cost : fair_flow_need(ask, UINT32_MAX);
     present->priority = ask->priority < ADM_PRIORITIES
                             ? (adm_priority_t)ask->priority
                             : ADM_PRIORITY_NORMAL;
@@ -104,7 +104,7 @@ static bool copy_locked(const adm_segment_t *segment,
     present->age_usec = now > since ? now - since : 0;
     present->is_known = copy_who(adm_who_at(segment, idx), ticket->arrival,
                                  &present->who);
-    if (adm_flow_is_used(zone)) {
+    if (fair_flow_is_used(zone)) {
         copy_ask_locked(adm_ask_at(segment, idx), ticket->arrival, present);
     }
     if (present->runs) {

@@ -268,11 +268,11 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
     atomic_store_explicit(&rec->begun_usec, 0, memory_order_relaxed);
     ticket->idx = idx;
     ticket->arrival = rec->arrival;
-    if (adm_flow_is_used(zone)) {
-        adm_flow_ask_locked(segment, entry, idx,
-                            state == ADM_TICKET_ACTIVE
-                                ? adm_limit_effective(zone)
-                                : UINT32_MAX);
+    if (fair_flow_is_used(zone)) {
+        fair_flow_ask_locked(segment, entry, idx,
+                             state == ADM_TICKET_ACTIVE
+                                 ? adm_limit_effective(zone)
+                                 : UINT32_MAX);
     }
     ADM_FAULT(enter_filled);
     /* T1_enter_active, T2_enter_waiting */
@@ -282,13 +282,13 @@ apr_status_t adm_zone_begin_ticket_locked(adm_child_t *child,
         rec->prev_idx = 0; /* on no list */
         rec->next_idx = 0;
         adm_count_permit_locked(zone, now);
-        adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_OUT,
-                               ADM_FLOW_HOLDS);
+        fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_OUT,
+                                FAIR_FLOW_HOLDS);
     }
     else {
         adm_queue_append_locked(segment, zone, idx);
-        adm_flow_follow_locked(segment, zone, idx, ADM_FLOW_OUT,
-                               ADM_FLOW_WAITS);
+        fair_flow_follow_locked(segment, zone, idx, FAIR_FLOW_OUT,
+                                FAIR_FLOW_WAITS);
         /* Sequentially consistent: if a round made for a raised limit does not
          * see this ticket, the unlock that follows here sees the raised
          * limit. */
@@ -351,8 +351,8 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         ADM_FAULT(cancel_stored);
         adm_queue_unlink_locked(segment, zone, ticket_idx);
         adm_count_locked(&zone->queued, -1);
-        adm_flow_follow_locked(segment, zone, ticket_idx, ADM_FLOW_WAITS,
-                               ADM_FLOW_OUT);
+        fair_flow_follow_locked(segment, zone, ticket_idx, FAIR_FLOW_WAITS,
+                                FAIR_FLOW_OUT);
         break;
     case ADM_TICKET_ORPHANED:
         adm_count_locked(&zone->orphans, -1);
@@ -367,8 +367,8 @@ void adm_zone_end_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
             adm_grant_remove_locked(segment, zone, ticket_idx);
         }
         adm_count_locked(&zone->active, -1);
-        adm_flow_follow_locked(segment, zone, ticket_idx, ADM_FLOW_HOLDS,
-                               ADM_FLOW_OUT);
+        fair_flow_follow_locked(segment, zone, ticket_idx, FAIR_FLOW_HOLDS,
+                                FAIR_FLOW_OUT);
         ADM_FAULT(leave_unlinked);
         break;
     default:

@@ -72,7 +72,7 @@ static void register_hooks(apr_pool_t *p)
 
 static void describe(apr_file_t *out, const admission_dir_conf_t *conf)
 {
-    const admission_fair_t *key = conf->fair.key;
+    const fair_t *key = conf->fair.key;
 
     if (key && key->kind != ADMISSION_KEY_OFF) {
         apr_file_printf(out, " fair %s", key->text);

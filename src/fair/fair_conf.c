@@ -18,7 +18,7 @@ APLOG_USE_MODULE(admission);
 /* ---- AdmissionFair -------------------------------------------------------- */
 
 /* Parse "/24", "/24/56" or "". @return whether it is valid. */
-static bool parse_bits(apr_pool_t *p, const char *text, admission_fair_t *fair)
+static bool parse_bits(apr_pool_t *p, const char *text, fair_t *fair)
 {
     const char *second;
 
@@ -39,7 +39,7 @@ static bool parse_bits(apr_pool_t *p, const char *text, admission_fair_t *fair)
 /* A constant expression would give all requests the same key. It is probably a
  * misspelled keyword. */
 static const char *parse_expression(cmd_parms *cmd, const char *text,
-                                    admission_fair_t *fair)
+                                    fair_t *fair)
 {
     const char *error = NULL;
 
@@ -52,8 +52,7 @@ static const char *parse_expression(cmd_parms *cmd, const char *text,
     return error;
 }
 
-static const char *parse_key(cmd_parms *cmd, const char *text,
-                             admission_fair_t *fair)
+static const char *parse_key(cmd_parms *cmd, const char *text, fair_t *fair)
 {
     if (strcasecmp(text, "off") == 0) {
         return NULL;
@@ -76,19 +75,19 @@ static const char *parse_key(cmd_parms *cmd, const char *text,
     return parse_expression(cmd, text, fair);
 }
 
-const char *admission_fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
-                               const char *option)
+const char *fair_set(cmd_parms *cmd, void *dir_conf, const char *key,
+                     const char *option)
 {
     admission_dir_conf_t *conf = dir_conf;
-    admission_fair_t *fair = apr_pcalloc(cmd->pool, sizeof(*fair));
+    fair_t *fair = apr_pcalloc(cmd->pool, sizeof(*fair));
     const char *error = admission_location_mark(cmd, dir_conf);
 
     if (error) {
         return error;
     }
-    *fair = (admission_fair_t){ .text = key,
-                                .bits = DEFAULT_BITS,
-                                .bits6 = DEFAULT_BITS6 };
+    *fair = (fair_t){ .text = key,
+                      .bits = DEFAULT_BITS,
+                      .bits6 = DEFAULT_BITS6 };
     error = parse_key(cmd, key, fair);
     if (error) {
         return apr_psprintf(cmd->pool,
@@ -133,8 +132,7 @@ static void add_rule(cmd_parms *cmd, admission_dir_conf_t *conf,
     admission_zones_note_flows(cmd, conf);
 }
 
-const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
-                                        const char *args)
+const char *fair_set_priority(cmd_parms *cmd, void *dir_conf, const char *args)
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_rule_t rule = { .value = ADM_PRIORITY_HIGH };
@@ -164,8 +162,7 @@ const char *admission_fair_set_priority(cmd_parms *cmd, void *dir_conf,
     return error;
 }
 
-const char *admission_fair_set_cost(cmd_parms *cmd, void *dir_conf,
-                                    const char *args)
+const char *fair_set_cost(cmd_parms *cmd, void *dir_conf, const char *args)
 {
     admission_dir_conf_t *conf = dir_conf;
     admission_rule_t rule = { 0 };

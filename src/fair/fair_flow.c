@@ -19,7 +19,7 @@ static uint32_t most_of_key(const adm_ask_rec_t *ask)
     return ask->max && ask->max < ask->asked ? ask->max : ask->asked;
 }
 
-uint32_t adm_flow_need(const adm_ask_rec_t *ask, uint32_t limit)
+uint32_t fair_flow_need(const adm_ask_rec_t *ask, uint32_t limit)
 {
     uint32_t most = most_of_key(ask);
 
@@ -35,7 +35,7 @@ static void copy_name(char to[ADM_KEY_NAME], const char *name)
     memcpy(to, name ? name : "", length);
 }
 
-adm_ask_rec_t adm_flow_ask_of(const adm_entry_t *entry)
+adm_ask_rec_t fair_flow_ask_of(const adm_entry_t *entry)
 {
     return (adm_ask_rec_t){
         .key = entry->key,
@@ -45,22 +45,22 @@ adm_ask_rec_t adm_flow_ask_of(const adm_entry_t *entry)
     };
 }
 
-void adm_flow_set_cost_locked(adm_segment_t *segment, uint32_t ticket_idx,
-                              uint32_t limit)
+void fair_flow_set_cost_locked(adm_segment_t *segment, uint32_t ticket_idx,
+                               uint32_t limit)
 {
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
 
-    ask->cost = adm_to_16_bits(adm_flow_need(ask, limit));
+    ask->cost = adm_to_16_bits(fair_flow_need(ask, limit));
 }
 
-void adm_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
-                         uint32_t ticket_idx, uint32_t limit)
+void fair_flow_ask_locked(adm_segment_t *segment, const adm_entry_t *entry,
+                          uint32_t ticket_idx, uint32_t limit)
 {
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
 
-    *ask = adm_flow_ask_of(entry);
+    *ask = fair_flow_ask_of(entry);
     ask->arrival = adm_ticket_at(segment, ticket_idx)->arrival;
-    adm_flow_set_cost_locked(segment, ticket_idx, limit);
+    fair_flow_set_cost_locked(segment, ticket_idx, limit);
     copy_name(ask->name, entry->key_name);
     ADM_FAULT(ask_filled);
 }
@@ -70,8 +70,8 @@ static unsigned priority_of(const adm_ask_rec_t *ask)
     return ask->priority % ADM_PRIORITIES; /* the memory can be corrupt */
 }
 
-adm_entry_t adm_flow_entry_of(const adm_segment_t *segment, uint32_t ticket_idx,
-                              char name[ADM_KEY_NAME])
+adm_entry_t fair_flow_entry_of(const adm_segment_t *segment,
+                               uint32_t ticket_idx, char name[ADM_KEY_NAME])
 {
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
 
@@ -91,13 +91,13 @@ static void count_waiting(adm_flow_table_rec_t *table, const adm_ask_rec_t *ask,
 {
     uint32_t most = most_of_key(ask);
     adm_waiting_rec_t *waiting =
-        &table->waiting[priority_of(ask)][adm_flow_size_of(most)];
+        &table->waiting[priority_of(ask)][fair_flow_size_of(most)];
 
     waiting->tickets += (uint32_t)sign;
     waiting->cost += (uint32_t)sign * most;
 }
 
-void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
+void fair_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
@@ -116,11 +116,11 @@ void adm_flow_repair_ask_locked(adm_segment_t *segment, uint32_t ticket_idx)
  * of one that the key shares with another key. */
 static uint32_t find_flow(const adm_flow_table_rec_t *table, uint64_t key)
 {
-    uint32_t first = (uint32_t)(key % ADM_FLOW_SETS) * ADM_FLOW_WAYS;
-    uint32_t way, unused = ADM_FLOW_WAYS;
+    uint32_t first = (uint32_t)(key % FAIR_FLOW_SETS) * FAIR_FLOW_WAYS;
+    uint32_t way, unused = FAIR_FLOW_WAYS;
 
-    for (way = 0; way < ADM_FLOW_WAYS; way++) {
-        const adm_flow_rec_t *flow = &table->flows[first + way];
+    for (way = 0; way < FAIR_FLOW_WAYS; way++) {
+        const fair_flow_rec_t *flow = &table->flows[first + way];
 
         if (flow->held == 0 && flow->waiting == 0) {
             unused = unused < way ? unused : way;
@@ -129,14 +129,14 @@ static uint32_t find_flow(const adm_flow_table_rec_t *table, uint64_t key)
             return first + way + 1;
         }
     }
-    if (unused == ADM_FLOW_WAYS) {
-        return first + (uint32_t)(key / ADM_FLOW_SETS % ADM_FLOW_WAYS) + 1;
+    if (unused == FAIR_FLOW_WAYS) {
+        return first + (uint32_t)(key / FAIR_FLOW_SETS % FAIR_FLOW_WAYS) + 1;
     }
     return first + unused + 1;
 }
 
-const adm_flow_rec_t *adm_flow_of_key(const adm_flow_table_rec_t *table,
-                                      uint64_t key)
+const fair_flow_rec_t *fair_flow_of_key(const adm_flow_table_rec_t *table,
+                                        uint64_t key)
 {
     return &table->flows[find_flow(table, key) - 1];
 }
@@ -145,7 +145,7 @@ const adm_flow_rec_t *adm_flow_of_key(const adm_flow_table_rec_t *table,
 static void join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
 {
     uint32_t idx = find_flow(table, ask->key);
-    adm_flow_rec_t *flow = adm_ring_flow(table, idx);
+    fair_flow_rec_t *flow = fair_ring_flow(table, idx);
 
     if (flow->held == 0 && flow->waiting == 0) {
         table->is_touched = 1;
@@ -155,9 +155,9 @@ static void join_flow(adm_flow_table_rec_t *table, adm_ask_rec_t *ask)
     ask->flow_idx = (uint16_t)idx;
 }
 
-bool adm_flow_is_below_max(const adm_segment_t *segment,
-                           const adm_flow_rec_t *flow, unsigned priority,
-                           uint32_t held)
+bool fair_flow_is_below_max(const adm_segment_t *segment,
+                            const fair_flow_rec_t *flow, unsigned priority,
+                            uint32_t held)
 {
     const adm_ask_rec_t *ask = adm_ask_at(segment,
                                           flow->queues[priority].head_idx);
@@ -169,26 +169,26 @@ bool adm_flow_is_below_max(const adm_segment_t *segment,
  * be next; otherwise into none. @a moves: also if it is in a ring. */
 static void update_ring(adm_segment_t *segment, adm_flow_table_rec_t *table,
                         uint32_t flow_idx, unsigned priority, unsigned kind,
-                        enum adm_ring_end_t end, bool moves)
+                        enum fair_ring_end_t end, bool moves)
 {
-    const adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
+    const fair_flow_rec_t *flow = fair_ring_flow(table, flow_idx);
 
-    if (!adm_flow_is_below_max(segment, flow, priority, flow->held)) {
-        adm_ring_take(table, flow_idx, priority);
+    if (!fair_flow_is_below_max(segment, flow, priority, flow->held)) {
+        fair_ring_take(table, flow_idx, priority);
     }
     else if (moves || !flow->rings[priority]) {
-        adm_ring_put(table, flow_idx, priority, kind, end);
+        fair_ring_put(table, flow_idx, priority, kind, end);
     }
 }
 
 /* Move a flow to the rings for the number of permits that it holds now. */
 static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
-                      uint32_t flow_idx, enum adm_ring_end_t end)
+                      uint32_t flow_idx, enum fair_ring_end_t end)
 {
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        update_ring(segment, table, flow_idx, priority, ADM_RING_OTHERS, end,
+        update_ring(segment, table, flow_idx, priority, FAIR_RING_OTHERS, end,
                     true);
     }
 }
@@ -196,14 +196,15 @@ static void move_flow(adm_segment_t *segment, adm_flow_table_rec_t *table,
 /* Add (sign 1) or subtract (-1) a ticket's permits. Its first permit is already
  * counted in `active`. */
 static void count_cost(adm_zone_rec_t *zone, adm_flow_table_rec_t *table,
-                       adm_flow_rec_t *flow, const adm_ask_rec_t *ask, int sign)
+                       fair_flow_rec_t *flow, const adm_ask_rec_t *ask,
+                       int sign)
 {
     table->holding += (uint32_t)sign;
     adm_count_locked(&zone->active, sign * (ask->cost - 1));
     flow->held += (uint32_t)(sign * ask->cost);
 }
 
-static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
+static void count_waiter(adm_flow_table_rec_t *table, fair_flow_rec_t *flow,
                          const adm_ask_rec_t *ask, int sign)
 {
     bool had_waiters = flow->waiting != 0;
@@ -213,62 +214,62 @@ static void count_waiter(adm_flow_table_rec_t *table, adm_flow_rec_t *flow,
     table->waiting_flows += (uint32_t)((flow->waiting != 0) - had_waiters);
 }
 
-void adm_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
-                            uint32_t ticket_idx, enum adm_flow_part_t from,
-                            enum adm_flow_part_t to)
+void fair_flow_change_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
+                             uint32_t ticket_idx, enum fair_flow_part_t from,
+                             enum fair_flow_part_t to)
 {
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
     unsigned priority = priority_of(ask);
-    adm_flow_rec_t *flow;
+    fair_flow_rec_t *flow;
     adm_list_t asks = { .segment = segment,
                         .links = &segment->ask_recs->prev_idx };
     bool is_unseen;
 
-    if (table && from == ADM_FLOW_OUT) {
+    if (table && from == FAIR_FLOW_OUT) {
         join_flow(table, ask);
     }
-    flow = table ? adm_ring_flow(table, ask->flow_idx) : NULL;
+    flow = table ? fair_ring_flow(table, ask->flow_idx) : NULL;
     if (!flow) {
         return; /* corrupt memory */
     }
     is_unseen = flow->held == 0 && flow->waiting == 0;
     asks.head_idx = &flow->queues[priority].head_idx;
     asks.tail_idx = &flow->queues[priority].tail_idx;
-    if (from == ADM_FLOW_WAITS) {
+    if (from == FAIR_FLOW_WAITS) {
         adm_link_remove_locked(&asks, ticket_idx);
         count_waiter(table, flow, ask, -1);
     }
-    if (from == ADM_FLOW_WAITS && to == ADM_FLOW_HOLDS) {
-        adm_ring_note_turn(table, flow->rings[priority] - 1U);
+    if (from == FAIR_FLOW_WAITS && to == FAIR_FLOW_HOLDS) {
+        fair_ring_note_turn(table, flow->rings[priority] - 1U);
     }
-    if (from == ADM_FLOW_HOLDS || to == ADM_FLOW_HOLDS) {
-        count_cost(zone, table, flow, ask, to == ADM_FLOW_HOLDS ? 1 : -1);
+    if (from == FAIR_FLOW_HOLDS || to == FAIR_FLOW_HOLDS) {
+        count_cost(zone, table, flow, ask, to == FAIR_FLOW_HOLDS ? 1 : -1);
     }
-    if (to == ADM_FLOW_WAITS) {
+    if (to == FAIR_FLOW_WAITS) {
         count_waiter(table, flow, ask, 1);
         adm_link_insert_locked(&asks, ticket_idx,
-                               from == ADM_FLOW_OUT
+                               from == FAIR_FLOW_OUT
                                    ? *asks.tail_idx
                                    : adm_link_before_locked(&asks,
                                                             ask->arrival));
         ADM_FAULT(flow_linked);
     }
-    if (from == ADM_FLOW_HOLDS || to == ADM_FLOW_HOLDS) {
+    if (from == FAIR_FLOW_HOLDS || to == FAIR_FLOW_HOLDS) {
         /* A flow whose permits were passed on gets its position back. */
         move_flow(segment, table, ask->flow_idx,
-                  to == ADM_FLOW_WAITS ? ADM_RING_FIRST : ADM_RING_LAST);
+                  to == FAIR_FLOW_WAITS ? FAIR_RING_FIRST : FAIR_RING_LAST);
     }
     else {
         update_ring(segment, table, ask->flow_idx, priority,
-                    is_unseen ? ADM_RING_UNSEEN : ADM_RING_OTHERS,
-                    ADM_RING_LAST, false);
+                    is_unseen ? FAIR_RING_UNSEEN : FAIR_RING_OTHERS,
+                    FAIR_RING_LAST, false);
     }
 }
 
-void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
+void fair_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
 
     /* Without the check, an unused zone would touch its pages. */
     if (table && table->is_touched) {
@@ -279,30 +280,30 @@ void adm_flow_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 
 /* ---- entering ------------------------------------------------------------- */
 
-bool adm_flow_fits(const adm_zone_rec_t *zone, const adm_ask_rec_t *ask)
+bool fair_flow_fits(const adm_zone_rec_t *zone, const adm_ask_rec_t *ask)
 {
     uint32_t limit = adm_limit_effective(zone);
     uint32_t active = atomic_load_explicit(&zone->active, memory_order_relaxed);
 
-    return active < limit && adm_flow_need(ask, limit) <= limit - active;
+    return active < limit && fair_flow_need(ask, limit) <= limit - active;
 }
 
-adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone,
-                                     const adm_entry_t *entry)
+adm_outcome_t fair_flow_decide_locked(adm_segment_t *segment,
+                                      const adm_zone_rec_t *zone,
+                                      const adm_entry_t *entry)
 {
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     uint32_t queued = atomic_load_explicit(&zone->queued, memory_order_relaxed);
     uint32_t length = adm_limit_queue_length(zone, entry->queue_length);
-    const adm_ask_rec_t ask = adm_flow_ask_of(entry);
-    const adm_flow_rec_t *flow;
+    const adm_ask_rec_t ask = fair_flow_ask_of(entry);
+    const fair_flow_rec_t *flow;
     bool is_free;
 
     if (!table) {
         return ADM_FULL; /* corrupt memory */
     }
-    flow = adm_flow_of_key(table, entry->key);
-    is_free = !adm_ring_is_any_next(table) && adm_flow_fits(zone, &ask);
+    flow = fair_flow_of_key(table, entry->key);
+    is_free = !fair_ring_is_any_next(table) && fair_flow_fits(zone, &ask);
     if (is_free && flow->waiting == 0
         && (ask.max == 0 || flow->held + most_of_key(&ask) <= ask.max)) {
         return ADM_ADMITTED;
@@ -314,9 +315,9 @@ adm_outcome_t adm_flow_decide_locked(adm_segment_t *segment,
     return is_free ? ADM_SHARE : ADM_FULL;
 }
 
-uint64_t adm_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key)
+uint64_t fair_flow_turns_before(const adm_flow_table_rec_t *table, uint64_t key)
 {
-    const adm_flow_rec_t *flow = adm_flow_of_key(table, key);
+    const fair_flow_rec_t *flow = fair_flow_of_key(table, key);
     uint64_t flows = (uint64_t)table->waiting_flows + (flow->waiting == 0);
 
     return ((uint64_t)flow->waiting + 1) * flows - 1;

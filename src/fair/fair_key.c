@@ -39,7 +39,7 @@ static const char *name_network(apr_pool_t *p, const apr_sockaddr_t *address,
 }
 
 /* @return the network of the client's address, of fair->bits or bits6 bits. */
-static const char *client_key(request_rec *r, const admission_fair_t *fair)
+static const char *client_key(request_rec *r, const fair_t *fair)
 {
     apr_sockaddr_t address = *r->useragent_addr;
 
@@ -73,7 +73,7 @@ static bool may_log(const admission_zone_t *zone)
 /* @return the key; "" if the expression fails. All such requests share the key
  * "". */
 static const char *expression_key(request_rec *r, const admission_zone_t *zone,
-                                  const admission_fair_t *fair)
+                                  const fair_t *fair)
 {
     const char *error = NULL;
     const char *text = ap_expr_str_exec(r, fair->expression, &error);
@@ -92,7 +92,7 @@ static const char *expression_key(request_rec *r, const admission_zone_t *zone,
 }
 
 static const char *text_of_key(request_rec *r, const admission_zone_t *zone,
-                               const admission_fair_t *fair)
+                               const fair_t *fair)
 {
     switch (fair->kind) {
     case ADMISSION_KEY_CLIENT:
@@ -160,7 +160,7 @@ static int first_true(request_rec *r, const admission_zone_t *zone,
 void admission_key_ask(request_rec *r, const admission_dir_conf_t *conf,
                        const admission_zone_t *zone, adm_entry_t *entry)
 {
-    const admission_fair_t *fair = conf->fair.key;
+    const fair_t *fair = conf->fair.key;
 
     if (fair && fair->kind != ADMISSION_KEY_OFF) {
         entry->key_name = text_of_key(r, zone, fair);

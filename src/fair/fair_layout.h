@@ -10,11 +10,12 @@
 
 #include "core/adm/ticket.h"
 
-#define ADM_FLOW_SETS 128
-#define ADM_FLOW_WAYS 8
-#define ADM_FLOWS (ADM_FLOW_SETS * ADM_FLOW_WAYS)
-#define ADM_COST_SIZES 16  /* 1, 2 to 3, 4 to 7 permits, and so on */
-#define ADM_FLOW_LEVELS 64 /* permits held; the last level includes all above */
+#define FAIR_FLOW_SETS 128
+#define FAIR_FLOW_WAYS 8
+#define ADM_FLOWS (FAIR_FLOW_SETS * FAIR_FLOW_WAYS)
+#define ADM_COST_SIZES 16 /* 1, 2 to 3, 4 to 7 permits, and so on */
+#define FAIR_FLOW_LEVELS \
+    64 /* permits held; the last level includes all above */
 
 /* What a request asks for, next to the ticket of the same number. Filled under
  * the zone lock, before the ticket's state is stored; read-only until the
@@ -38,34 +39,34 @@ typedef struct adm_ask_rec_t {
 _Static_assert(sizeof(adm_ask_rec_t) == 64, "an ask is one cache line");
 
 /* Tickets that wait with one key and one priority. */
-typedef struct adm_flow_queue_rec_t {
+typedef struct fair_flow_queue_rec_t {
     uint32_t head_idx; /* tickets by arrival, linked in their asks */
     uint32_t tail_idx;
     uint16_t prev_idx; /* links of the ring */
     uint16_t next_idx;
-} adm_flow_queue_rec_t;
+} fair_flow_queue_rec_t;
 
 /* State of one key. Cache, zone lock. */
-typedef struct adm_flow_rec_t {
+typedef struct fair_flow_rec_t {
     uint64_t key;
     uint32_t held;    /* permits of its tickets */
     uint32_t waiting; /* tickets WAITING, of all priorities */
-    adm_flow_queue_rec_t queues[ADM_PRIORITIES];
+    fair_flow_queue_rec_t queues[ADM_PRIORITIES];
     uint16_t rings[ADM_PRIORITIES]; /* ring number plus 1; 0: in no ring */
-} __attribute__((aligned(64))) adm_flow_rec_t;
+} __attribute__((aligned(64))) fair_flow_rec_t;
 
-_Static_assert(sizeof(adm_flow_rec_t) == 64, "a flow is one cache line");
+_Static_assert(sizeof(fair_flow_rec_t) == 64, "a flow is one cache line");
 
 /* Kinds of rings. UNSEEN: flows whose key neither held permits nor waited when
  * the first ticket came. Each ring is a FIFO queue of flows. */
-enum { ADM_RING_UNSEEN, ADM_RING_OTHERS, ADM_RING_KINDS };
+enum { FAIR_RING_UNSEEN, FAIR_RING_OTHERS, FAIR_RING_KINDS };
 
-#define ADM_FLOW_RINGS (ADM_PRIORITIES * ADM_RING_KINDS * ADM_FLOW_LEVELS)
+#define FAIR_FLOW_RINGS (ADM_PRIORITIES * FAIR_RING_KINDS * FAIR_FLOW_LEVELS)
 
-typedef struct adm_ring_rec_t {
+typedef struct fair_ring_rec_t {
     uint16_t first_idx; /* flows */
     uint16_t last_idx;
-} adm_ring_rec_t;
+} fair_ring_rec_t;
 
 /* Waiting tickets of one priority and a similar cost. The size classes tell how
  * many permits they would take of any limit. */
@@ -77,7 +78,7 @@ typedef struct adm_waiting_rec_t {
 /* All flows of one zone. Cache, under the lock of the zone that owns it. */
 typedef struct adm_flow_table_rec_t {
     /* bit per level: whether the ring has flows */
-    uint64_t levels[ADM_PRIORITIES][ADM_RING_KINDS];
+    uint64_t levels[ADM_PRIORITIES][FAIR_RING_KINDS];
     uint64_t others_next[ADM_PRIORITIES]; /* bit per level: OTHERS have the next
                                            * turn */
     uint64_t passes[ADM_PRIORITIES];      /* virtual times of the stride
@@ -86,8 +87,8 @@ typedef struct adm_flow_table_rec_t {
     uint32_t waiting_flows; /* flows with waiting tickets */
     uint32_t holding;       /* tickets that hold permits */
     uint32_t is_touched;    /* 0: all zeros, so there is nothing to clear */
-    adm_ring_rec_t rings[ADM_FLOW_RINGS];
-    adm_flow_rec_t flows[ADM_FLOWS];
+    fair_ring_rec_t rings[FAIR_FLOW_RINGS];
+    fair_flow_rec_t flows[ADM_FLOWS];
     char names[ADM_FLOWS][ADM_KEY_NAME]; /* for display */
 } __attribute__((aligned(64))) adm_flow_table_rec_t;
 

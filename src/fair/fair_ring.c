@@ -13,19 +13,20 @@ static const unsigned by_rank[ADM_PRIORITIES] = { ADM_PRIORITY_HIGH,
                                                   ADM_PRIORITY_NORMAL,
                                                   ADM_PRIORITY_LOW };
 
-static unsigned level_of(const adm_flow_rec_t *flow)
+static unsigned level_of(const fair_flow_rec_t *flow)
 {
-    return flow->held < ADM_FLOW_LEVELS - 1 ? flow->held : ADM_FLOW_LEVELS - 1;
+    return flow->held < FAIR_FLOW_LEVELS - 1 ? flow->held
+                                             : FAIR_FLOW_LEVELS - 1;
 }
 
 static uint64_t bit_of_level(unsigned ring)
 {
-    return UINT64_C(1) << ring % ADM_FLOW_LEVELS;
+    return UINT64_C(1) << ring % FAIR_FLOW_LEVELS;
 }
 
 static unsigned kind_of(unsigned ring)
 {
-    return ring / ADM_FLOW_LEVELS % ADM_RING_KINDS;
+    return ring / FAIR_FLOW_LEVELS % FAIR_RING_KINDS;
 }
 
 /* First flow of this priority: raise its pass to the current minimum, so that
@@ -36,7 +37,7 @@ static void catch_up(adm_flow_table_rec_t *table, unsigned priority)
     unsigned other;
 
     for (other = 0; other < ADM_PRIORITIES; other++) {
-        if (adm_ring_has_any(table, other) && table->passes[other] < least) {
+        if (fair_ring_has_any(table, other) && table->passes[other] < least) {
             least = table->passes[other];
         }
     }
@@ -50,17 +51,17 @@ static void catch_up(adm_flow_table_rec_t *table, unsigned priority)
     }
 }
 
-void adm_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
-                   unsigned priority)
+void fair_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
+                    unsigned priority)
 {
-    adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
+    fair_flow_rec_t *flow = fair_ring_flow(table, flow_idx);
     unsigned number = flow->rings[priority] - 1U;
-    adm_flow_queue_rec_t *queue = &flow->queues[priority];
-    adm_flow_rec_t *prev = adm_ring_flow(table, queue->prev_idx);
-    adm_flow_rec_t *next = adm_ring_flow(table, queue->next_idx);
-    adm_ring_rec_t *ring;
+    fair_flow_queue_rec_t *queue = &flow->queues[priority];
+    fair_flow_rec_t *prev = fair_ring_flow(table, queue->prev_idx);
+    fair_flow_rec_t *next = fair_ring_flow(table, queue->next_idx);
+    fair_ring_rec_t *ring;
 
-    if (number >= ADM_FLOW_RINGS) {
+    if (number >= FAIR_FLOW_RINGS) {
         return; /* in no ring */
     }
     ring = &table->rings[number];
@@ -82,32 +83,32 @@ void adm_ring_take(adm_flow_table_rec_t *table, uint32_t flow_idx,
     flow->rings[priority] = 0;
 }
 
-void adm_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
-                  unsigned priority, unsigned kind, enum adm_ring_end_t end)
+void fair_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
+                   unsigned priority, unsigned kind, enum fair_ring_end_t end)
 {
-    adm_flow_rec_t *flow = adm_ring_flow(table, flow_idx);
-    adm_flow_queue_rec_t *queue = &flow->queues[priority];
-    unsigned number = adm_ring_number(priority, kind, level_of(flow));
-    adm_ring_rec_t *ring = &table->rings[number];
-    adm_flow_rec_t *other;
+    fair_flow_rec_t *flow = fair_ring_flow(table, flow_idx);
+    fair_flow_queue_rec_t *queue = &flow->queues[priority];
+    unsigned number = fair_ring_number(priority, kind, level_of(flow));
+    fair_ring_rec_t *ring = &table->rings[number];
+    fair_flow_rec_t *other;
 
     if (flow->rings[priority]) {
-        adm_ring_take(table, flow_idx, priority);
+        fair_ring_take(table, flow_idx, priority);
         ADM_FAULT(flow_unlinked);
     }
-    else if (!adm_ring_has_any(table, priority)) {
+    else if (!fair_ring_has_any(table, priority)) {
         catch_up(table, priority);
     }
-    queue->prev_idx = end == ADM_RING_LAST ? ring->last_idx : 0;
-    queue->next_idx = end == ADM_RING_LAST ? 0 : ring->first_idx;
-    other = adm_ring_flow(table, queue->prev_idx);
+    queue->prev_idx = end == FAIR_RING_LAST ? ring->last_idx : 0;
+    queue->next_idx = end == FAIR_RING_LAST ? 0 : ring->first_idx;
+    other = fair_ring_flow(table, queue->prev_idx);
     if (other) {
         other->queues[priority].next_idx = (uint16_t)flow_idx;
     }
     else {
         ring->first_idx = (uint16_t)flow_idx;
     }
-    other = adm_ring_flow(table, queue->next_idx);
+    other = fair_ring_flow(table, queue->next_idx);
     if (other) {
         other->queues[priority].prev_idx = (uint16_t)flow_idx;
     }
@@ -118,14 +119,14 @@ void adm_ring_put(adm_flow_table_rec_t *table, uint32_t flow_idx,
     flow->rings[priority] = (uint16_t)(number + 1);
 }
 
-void adm_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring)
+void fair_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring)
 {
-    unsigned priority = ring / (ADM_RING_KINDS * ADM_FLOW_LEVELS);
+    unsigned priority = ring / (FAIR_RING_KINDS * FAIR_FLOW_LEVELS);
 
     if (priority >= ADM_PRIORITIES) {
         return;
     }
-    if (kind_of(ring) == ADM_RING_UNSEEN) {
+    if (kind_of(ring) == FAIR_RING_UNSEEN) {
         table->others_next[priority] |= bit_of_level(ring);
     }
     else {
@@ -134,28 +135,28 @@ void adm_ring_note_turn(adm_flow_table_rec_t *table, unsigned ring)
     table->passes[priority] += strides[priority];
 }
 
-uint64_t adm_ring_turns_beside(unsigned priority, unsigned other,
-                               uint64_t turns)
+uint64_t fair_ring_turns_beside(unsigned priority, unsigned other,
+                                uint64_t turns)
 {
     return turns * strides[priority] / strides[other];
 }
 
-bool adm_ring_is_any_next(const adm_flow_table_rec_t *table)
+bool fair_ring_is_any_next(const adm_flow_table_rec_t *table)
 {
-    return adm_ring_has_any(table, ADM_PRIORITY_NORMAL)
-           || adm_ring_has_any(table, ADM_PRIORITY_HIGH)
-           || adm_ring_has_any(table, ADM_PRIORITY_LOW);
+    return fair_ring_has_any(table, ADM_PRIORITY_NORMAL)
+           || fair_ring_has_any(table, ADM_PRIORITY_HIGH)
+           || fair_ring_has_any(table, ADM_PRIORITY_LOW);
 }
 
-unsigned adm_ring_priorities(const adm_flow_table_rec_t *table,
-                             unsigned order[ADM_PRIORITIES])
+unsigned fair_ring_priorities(const adm_flow_table_rec_t *table,
+                              unsigned order[ADM_PRIORITIES])
 {
     unsigned count = 0, rank;
 
     for (rank = 0; rank < ADM_PRIORITIES; rank++) {
         unsigned priority = by_rank[rank], place = count;
 
-        if (!adm_ring_has_any(table, priority)) {
+        if (!fair_ring_has_any(table, priority)) {
             continue;
         }
         while (place > 0

@@ -12,7 +12,7 @@
 /* The search_ functions check the tickets of a flow, ring, level or priority in
  * the order of turns. They return whether the search is over: a ticket can run,
  * or a list is corrupt. */
-static bool search_flow(adm_search_t *search, const adm_flow_rec_t *flow,
+static bool search_flow(adm_search_t *search, const fair_flow_rec_t *flow,
                         unsigned priority)
 {
     uint32_t idx = flow->queues[priority].head_idx;
@@ -33,11 +33,11 @@ static bool search_flow(adm_search_t *search, const adm_flow_rec_t *flow,
 static bool search_ring(adm_search_t *search, adm_flow_table_rec_t *table,
                         unsigned priority, unsigned kind, unsigned level)
 {
-    unsigned number = adm_ring_number(priority, kind, level);
+    unsigned number = fair_ring_number(priority, kind, level);
     uint32_t idx = table->rings[number].first_idx;
 
     while (idx) {
-        const adm_flow_rec_t *flow = adm_ring_flow(table, idx);
+        const fair_flow_rec_t *flow = fair_ring_flow(table, idx);
 
         if (!flow || flow->rings[priority] != number + 1) {
             search->is_broken = true;
@@ -55,8 +55,8 @@ static bool search_level(adm_search_t *search, adm_flow_table_rec_t *table,
                          unsigned priority, unsigned level)
 {
     unsigned first = table->others_next[priority] >> level & 1
-                         ? ADM_RING_OTHERS
-                         : ADM_RING_UNSEEN;
+                         ? FAIR_RING_OTHERS
+                         : FAIR_RING_UNSEEN;
 
     return search_ring(search, table, priority, first, level)
            || search_ring(search, table, priority, 1 - first, level);
@@ -65,8 +65,8 @@ static bool search_level(adm_search_t *search, adm_flow_table_rec_t *table,
 static bool search_priority(adm_search_t *search, adm_flow_table_rec_t *table,
                             unsigned priority)
 {
-    uint64_t levels = table->levels[priority][ADM_RING_UNSEEN]
-                      | table->levels[priority][ADM_RING_OTHERS];
+    uint64_t levels = table->levels[priority][FAIR_RING_UNSEEN]
+                      | table->levels[priority][FAIR_RING_OTHERS];
 
     for (; levels; levels &= levels - 1) {
         if (search_level(search, table, priority,
@@ -87,13 +87,13 @@ static adm_search_t start_search(const adm_segment_t *segment,
     return search;
 }
 
-adm_winner_t adm_turn_find_winner_locked(const adm_segment_t *segment,
-                                         const adm_zone_rec_t *zone)
+adm_winner_t fair_turn_find_winner_locked(const adm_segment_t *segment,
+                                          const adm_zone_rec_t *zone)
 {
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     adm_search_t search = start_search(segment, zone);
     unsigned order[ADM_PRIORITIES];
-    unsigned count = table ? adm_ring_priorities(table, order) : 0, n;
+    unsigned count = table ? fair_ring_priorities(table, order) : 0, n;
 
     search.is_broken = !table;
     for (n = 0; n < count && !search_priority(&search, table, order[n]); n++) {
@@ -109,17 +109,17 @@ adm_winner_t adm_turn_find_winner_locked(const adm_segment_t *segment,
 static bool can_own_flow_use(const adm_segment_t *segment,
                              const adm_zone_rec_t *zone, uint32_t ticket_idx)
 {
-    adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     adm_search_t search = start_search(segment, zone);
     const adm_ask_rec_t *ask = adm_ask_at(segment, ticket_idx);
-    const adm_flow_rec_t *flow = table ? adm_ring_flow(table, ask->flow_idx)
-                                       : NULL;
+    const fair_flow_rec_t *flow = table ? fair_ring_flow(table, ask->flow_idx)
+                                        : NULL;
     unsigned priority;
 
     for (priority = 0; flow && priority < ADM_PRIORITIES; priority++) {
         if (!flow->rings[priority]
-            && adm_flow_is_below_max(segment, flow, priority,
-                                     flow->held - ask->cost)
+            && fair_flow_is_below_max(segment, flow, priority,
+                                      flow->held - ask->cost)
             && search_flow(&search, flow, priority)) {
             break;
         }
@@ -127,8 +127,8 @@ static bool can_own_flow_use(const adm_segment_t *segment,
     return !search.is_broken && search.idle_idx;
 }
 
-uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
-                                    const adm_zone_rec_t *zone, adm_usec_t now)
+uint32_t fair_turn_find_loser_locked(const adm_segment_t *segment,
+                                     const adm_zone_rec_t *zone, adm_usec_t now)
 {
     uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
                                              * is cyclic */
@@ -147,7 +147,7 @@ uint32_t adm_turn_find_loser_locked(const adm_segment_t *segment,
              * again. */
             adm_grant_mark_child(segment, ticket);
             ADM_FAULT(pass_marked);
-            if (adm_turn_find_winner_locked(segment, zone).can_run
+            if (fair_turn_find_winner_locked(segment, zone).can_run
                 || can_own_flow_use(segment, zone, idx)) {
                 loser_idx = idx;
             }

@@ -25,13 +25,13 @@ APLOG_USE_MODULE(admission);
 #define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
 static server_rec *logger; /* the main server, for its log */
-static admission_fleet_t terms;
+static fleet_terms_t terms;
 
-static void log_engine_event(const agent_fleet_news_t *news)
+static void log_engine_event(const fleet_news_t *news)
 {
     const char *address = terms.provider->shown(terms.address);
 
-    if (news->event == AGENT_FLEET_CONNECTED) {
+    if (news->event == FLEET_EVENT_CONNECTED) {
         ap_log_error(APLOG_MARK, APLOG_INFO, 0, logger, ADMLOGNO(0140)
                      "connected to the engine %s%s", address,
                      news->number ? ", which was restarted and recovers the "
@@ -43,22 +43,22 @@ static void log_engine_event(const agent_fleet_news_t *news)
         APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
         "no connection to the engine %s: %s; shares remain valid until "
         "their leases expire, then fallback=%s applies",
-        address, news->why, admission_fleet_fallback_name(terms.fallback));
+        address, news->why, fleet_conf_fallback_name(terms.fallback));
 }
 
-static void log_servers_event(const agent_fleet_news_t *news)
+static void log_servers_event(const fleet_news_t *news)
 {
     const char *zone = news->zone;
 
     switch (news->event) {
-    case AGENT_FLEET_DOUBLED:
+    case FLEET_EVENT_DOUBLED:
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
             "zone %s: another server, such as a clone of this machine, "
             "uses this server's id; this server takes another id",
             zone);
         break;
-    case AGENT_FLEET_LATE:
+    case FLEET_EVENT_LATE:
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
             "zone %s: a report of this server reached the engine late, "
@@ -66,7 +66,7 @@ static void log_servers_event(const agent_fleet_news_t *news)
             "extended all leases",
             zone);
         break;
-    case AGENT_FLEET_LESS:
+    case FLEET_EVENT_LESS:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
                      "zone %s: MaxConcurrent is %u here and %u on another "
                      "server; the lowest value applies",
@@ -81,28 +81,28 @@ static void log_servers_event(const agent_fleet_news_t *news)
     }
 }
 
-static void log_event(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const fleet_news_t *news)
 {
     switch (news->event) {
-    case AGENT_FLEET_CONNECTED:
-    case AGENT_FLEET_LOST:
+    case FLEET_EVENT_CONNECTED:
+    case FLEET_EVENT_LOST:
         log_engine_event(news);
         break;
-    case AGENT_FLEET_REFUSED:
+    case FLEET_EVENT_REFUSED:
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
             "zone %s: the engine %s rejects the zone: %s; its share remains "
             "valid until its lease expires, then fallback=%s applies",
             news->zone, terms.provider->shown(terms.address), news->why,
-            admission_fleet_fallback_name(terms.fallback));
+            fleet_conf_fallback_name(terms.fallback));
         break;
-    case AGENT_FLEET_LAPSED:
+    case FLEET_EVENT_LAPSED:
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
                      "zone %s: the lease of this server's share has expired; "
                      "fallback=%s applies",
-                     news->zone, admission_fleet_fallback_name(terms.fallback));
+                     news->zone, fleet_conf_fallback_name(terms.fallback));
         break;
-    case AGENT_FLEET_LEASED:
+    case FLEET_EVENT_LEASED:
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0143)
                      "zone %s: this server has a share again", news->zone);
         break;
@@ -141,7 +141,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone;
     apr_array_header_t *found = apr_array_make(p, 4, sizeof(agent_share_t));
-    agent_fleet_t *fleet = apr_pcalloc(p, sizeof(*fleet));
+    fleet_setup_t *fleet = apr_pcalloc(p, sizeof(*fleet));
     apr_status_t rv;
 
     logger = s;
@@ -159,7 +159,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s, ADMLOGNO(0145)
                      "cannot open the agent's pipe; shares are not leased, "
                      "fallback=%s applies",
-                     admission_fleet_fallback_name(terms.fallback));
+                     fleet_conf_fallback_name(terms.fallback));
         return NULL;
     }
     fleet->provider = terms.provider;
@@ -175,7 +175,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
 
 static int *open_id(apr_pool_t *p, server_rec *s, void *data)
 {
-    agent_fleet_t *fleet = data;
+    fleet_setup_t *fleet = data;
 
     fleet->id_fd = admission_predecessor_open(p);
     return &fleet->id_fd;
@@ -236,33 +236,33 @@ static void register_hooks(apr_pool_t *p)
 
 /* ---- outputs ---------------------------------------------------------------- */
 
-static adm_fleet_t share(const admission_view_t *view)
+static fleet_t share(const admission_view_t *view)
 {
-    adm_fleet_t shown = { .state = ADM_FLEET_OFF };
+    fleet_t shown = { .state = FLEET_OFF };
 
     if (view->zone->is_shared) {
-        adm_fleet_view(admission_process_segment(), view->zone->handle, &shown);
+        fleet_view(admission_process_segment(), view->zone->handle, &shown);
     }
     return shown;
 }
 
-static adm_engine_t engine(void)
+static fleet_engine_t engine(void)
 {
-    adm_engine_t shown;
+    fleet_engine_t shown;
 
-    adm_engine_view(admission_process_segment(), &shown);
+    fleet_engine_view(admission_process_segment(), &shown);
     return shown;
 }
 
 static void facts_of_zone(const admission_view_t *view,
                           admission_facts_t *facts)
 {
-    adm_fleet_t shown = share(view);
+    fleet_t shown = share(view);
 
     facts->group = "Numbers of the limit for several servers";
     FACT_WORD(FleetState,
               "State of this server's share of a limit for several servers.",
-              shown.state, adm_fleet_state_name(shown.state));
+              shown.state, fleet_state_name(shown.state));
     facts->group = view->zone->is_shared ? facts->group : NULL;
     FACT(FleetLimit, GAUGE,
          "Limit across all servers: the lowest that a server states.",
@@ -286,25 +286,25 @@ static void facts_of_zone(const admission_view_t *view,
 
 static void facts_of_server(admission_facts_t *facts)
 {
-    adm_engine_t shown = engine();
+    fleet_engine_t shown = engine();
 
     FACT_WORD(EngineState, "State of the connection to the engine (Redis).",
-              shown.state, adm_engine_state_name(shown.state));
+              shown.state, fleet_engine_state_name(shown.state));
     FACT(EngineConnects, COUNTER, "Connections to the engine.",
-         shown.counts[ADM_ENGINE_CONNECT]);
+         shown.counts[FLEET_ENGINE_CONNECT]);
     FACT(EngineErrors, COUNTER,
          "Connections to the engine that ended or failed.",
-         shown.counts[ADM_ENGINE_ERROR]);
+         shown.counts[FLEET_ENGINE_ERROR]);
     FACT(EngineSyncs, COUNTER, "Replies of the engine.",
-         shown.counts[ADM_ENGINE_SYNC]);
+         shown.counts[FLEET_ENGINE_SYNC]);
     FACT(EnginePushes, COUNTER, "Messages of the engine that were not replies.",
-         shown.counts[ADM_ENGINE_PUSH]);
+         shown.counts[FLEET_ENGINE_PUSH]);
     FACT(EngineLate, COUNTER,
          "Replies that report a late sync or a clock jump.",
-         shown.counts[ADM_ENGINE_LATE]);
+         shown.counts[FLEET_ENGINE_LATE]);
     FACT(EngineStale, COUNTER,
          "Replies that refuse a sync older than the last one.",
-         shown.counts[ADM_ENGINE_STALE]);
+         shown.counts[FLEET_ENGINE_STALE]);
     FACT(EngineRoundTripMeanUs, GAUGE_USEC, "Mean round trip to the engine.",
          shown.mean_usec);
     FACT(EngineRoundTripMaxUs, GAUGE_USEC, "Longest round trip to the engine.",
@@ -313,7 +313,7 @@ static void facts_of_server(admission_facts_t *facts)
 
 static void write_server_sentences(request_rec *r)
 {
-    if (engine().state == ADM_ENGINE_LOST) {
+    if (engine().state == FLEET_ENGINE_LOST) {
         admission_page_words_write(
             r, "bad",
             "Not connected to the fleet engine. This server keeps its shares until "
@@ -325,12 +325,12 @@ static void write_server_sentences(request_rec *r)
 static void write_zone_sentences(request_rec *r, apr_pool_t *p,
                                  const admission_view_t *view)
 {
-    adm_fleet_t fleet = share(view);
+    fleet_t fleet = share(view);
 
-    if (fleet.state == ADM_FLEET_OFF) {
+    if (fleet.state == FLEET_OFF) {
         return;
     }
-    if (fleet.state == ADM_FLEET_FALLBACK) {
+    if (fleet.state == FLEET_FALLBACK) {
         admission_page_words_write(
             r, "bad",
             "Limit for several servers: the lease of this server's share has "
@@ -345,7 +345,7 @@ static void write_zone_sentences(request_rec *r, apr_pool_t *p,
         fleet.servers, fleet.limit, fleet.share,
         admission_page_words_time(p, fleet.lease_usec), fleet.reserved,
         fleet.wanted,
-        fleet.state == ADM_FLEET_LEARNING
+        fleet.state == FLEET_LEARNING
             ? apr_psprintf(p,
                            " The engine is recovering: for %s it grants only "
                            "permits that servers already hold.",
@@ -373,8 +373,8 @@ static void write_json(request_rec *r, apr_pool_t *p,
     uint32_t i;
 
     if (!zone->is_shared
-        || !adm_engine_servers(admission_process_segment(), zone->handle, &who,
-                               &age)) {
+        || !fleet_engine_servers(admission_process_segment(), zone->handle,
+                                 &who, &age)) {
         return;
     }
     ap_rprintf(r, ",\"sharers\":{\"ageMs\":%" APR_INT64_T_FMT ",\"servers\":[",
@@ -395,7 +395,7 @@ static void write_json(request_rec *r, apr_pool_t *p,
 
 const admission_part_t admission_part_fleet = {
     .register_hooks = register_hooks,
-    .agent = { .duty = &agent_fleet_duty, .setup = setup, .open = open_id },
+    .agent = { .duty = &fleet_duty, .setup = setup, .open = open_id },
     .facts_of_zone = facts_of_zone,
     .facts_of_server = facts_of_server,
     .write_sentences = write_sentences,

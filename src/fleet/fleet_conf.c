@@ -87,8 +87,8 @@ static bool shows_secret(const char *word)
            || (is_place && strncmp(word, "unix:", 5) != 0 && strchr(word, '@'));
 }
 
-const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
-                                       char *const argv[])
+const char *fleet_conf_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
+                                  char *const argv[])
 {
     fleet_conf_t *conf = conf_of(cmd->server);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
@@ -156,8 +156,8 @@ static bool parse_term(const char *option, fleet_conf_t *conf)
            && parse_fallback(option + 9, &conf->fallback);
 }
 
-const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
-                                      char *const argv[])
+const char *fleet_conf_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
+                                 char *const argv[])
 {
     fleet_conf_t *conf = conf_of(cmd->server);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
@@ -180,21 +180,20 @@ const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
     return error;
 }
 
-admission_fleet_t admission_fleet(server_rec *s)
+fleet_terms_t admission_fleet(server_rec *s)
 {
     const fleet_conf_t *conf = conf_of(s);
 
-    return (admission_fleet_t){ .provider = conf->engine,
-                                .address = conf->engine_address,
-                                .lease = conf->lease ? conf->lease
-                                                     : LEASE_DEFAULT,
-                                .hold = conf->hold,
-                                .fallback = conf->fallback != ADM_FALLBACK_NONE
-                                                ? conf->fallback
-                                                : ADM_FALLBACK_KEEP };
+    return (fleet_terms_t){ .provider = conf->engine,
+                            .address = conf->engine_address,
+                            .lease = conf->lease ? conf->lease : LEASE_DEFAULT,
+                            .hold = conf->hold,
+                            .fallback = conf->fallback != ADM_FALLBACK_NONE
+                                            ? conf->fallback
+                                            : ADM_FALLBACK_KEEP };
 }
 
-const char *admission_fleet_fallback_name(adm_fallback_t fallback)
+const char *fleet_conf_fallback_name(adm_fallback_t fallback)
 {
     return fallbacks[fallback];
 }

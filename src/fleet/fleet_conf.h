@@ -28,38 +28,38 @@ typedef struct fleet_conf_t {
 #else
 
 /** Handlers of the directives, for httpd. */
-const char *admission_fleet_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
-                                       char *const argv[]);
+const char *fleet_conf_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
+                                  char *const argv[]);
 
-const char *admission_fleet_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
-                                      char *const argv[]);
+const char *fleet_conf_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
+                                 char *const argv[]);
 
 #define FLEET_IS_BUILT 1
-#define FLEET_DIRECTIVES                                                     \
-    AP_INIT_TAKE_ARGV(                                                       \
-        "AdmissionEngine", admission_fleet_set_engine, NULL, RSRC_CONF,      \
-        "URL of the server that distributes shared limits, hosts, "          \
-        "and options such as password-file=path and "                        \
-        "timeout=time"),                                                     \
-        AP_INIT_TAKE_ARGV("AdmissionFleet", admission_fleet_set_terms, NULL, \
-                          RSRC_CONF,                                         \
-                          "lease=time, hold=time|auto and "                  \
+#define FLEET_DIRECTIVES                                                \
+    AP_INIT_TAKE_ARGV(                                                  \
+        "AdmissionEngine", fleet_conf_set_engine, NULL, RSRC_CONF,      \
+        "URL of the server that distributes shared limits, hosts, "     \
+        "and options such as password-file=path and "                   \
+        "timeout=time"),                                                \
+        AP_INIT_TAKE_ARGV("AdmissionFleet", fleet_conf_set_terms, NULL, \
+                          RSRC_CONF,                                    \
+                          "lease=time, hold=time|auto and "             \
                           "fallback=keep|reject|open")
 
 /** Terms of all shared zones. */
-typedef struct admission_fleet_t {
+typedef struct fleet_terms_t {
     const engine_provider_t *provider; /* NULL: no AdmissionEngine */
     const engine_address_t *address;
     adm_usec_t lease;
     adm_usec_t hold; /* grace period after a lease; 0: from service times */
     adm_fallback_t fallback;
-} admission_fleet_t;
+} fleet_terms_t;
 
 /** @return the configured terms, or the defaults. */
-admission_fleet_t admission_fleet(server_rec *s);
+fleet_terms_t admission_fleet(server_rec *s);
 
 /** @return the value of `fallback=`; not for ADM_FALLBACK_NONE. */
-const char *admission_fleet_fallback_name(adm_fallback_t fallback);
+const char *fleet_conf_fallback_name(adm_fallback_t fallback);
 
 #endif
 

@@ -36,7 +36,7 @@ typedef struct shared_t {
 
 static struct {
     adm_child_t *self;
-    const agent_fleet_t *setup; /* NULL: no zone is shared */
+    const fleet_setup_t *setup; /* NULL: no zone is shared */
     engine_setup_t engine_setup;
     engine_t *engine;
     shared_t *zones;
@@ -45,18 +45,18 @@ static struct {
     bool is_doubled;           /* another server uses this server's id */
     adm_usec_t rename_at;      /* earliest time to take another id */
     _Atomic adm_usec_t
-        next[AGENT_FLEET_EVENTS]; /* earliest time to log the event again */
+        next[FLEET_EVENTS]; /* earliest time to log the event again */
 } all;
 
 /* ---- log -------------------------------------------------------------------- */
 
-static void log_event(const agent_fleet_news_t *news)
+static void log_event(const fleet_news_t *news)
 {
     all.setup->log_event(all.setup->data, news);
 }
 
 /* @return whether it was logged. */
-static bool log_rarely(const agent_fleet_news_t *news)
+static bool log_rarely(const fleet_news_t *news)
 {
     if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
         return false;
@@ -86,19 +86,18 @@ static void connected(void *data, bool is_other_run)
 {
     (void)data;
     if (!all.has_logged_connected) {
-        log_event(&(agent_fleet_news_t){ .event = AGENT_FLEET_CONNECTED,
-                                         .number = is_other_run });
+        log_event(&(fleet_news_t){ .event = FLEET_EVENT_CONNECTED,
+                                   .number = is_other_run });
     }
     all.has_logged_connected = true;
-    adm_engine_count(all.self, ADM_ENGINE_CONNECT);
+    fleet_engine_count(all.self, FLEET_ENGINE_CONNECT);
 }
 
 static void lost(void *data, const char *why)
 {
     (void)data;
-    adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    if (log_rarely(
-            &(agent_fleet_news_t){ .event = AGENT_FLEET_LOST, .why = why })) {
+    fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
+    if (log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_LOST, .why = why })) {
         all.has_logged_connected = false;
     }
 }
@@ -106,34 +105,34 @@ static void lost(void *data, const char *why)
 static void refused(void *data, uint32_t zone, const char *why)
 {
     (void)data;
-    adm_engine_count(all.self, ADM_ENGINE_ERROR);
-    log_rarely(&(agent_fleet_news_t){ .event = AGENT_FLEET_REFUSED,
-                                      .zone = all.zones[zone].zone->name,
-                                      .why = why });
+    fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
+    log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_REFUSED,
+                                .zone = all.zones[zone].zone->name,
+                                .why = why });
 }
 
 static void apply(const shared_t *shared, const law_fleet_share_t *share)
 {
     /* On failure the share is unchanged, and the next sync reports that. */
-    adm_fleet_apply(all.self, shared->zone->handle, share, adm_now());
+    fleet_apply(all.self, shared->zone->handle, share, adm_now());
 }
 
-static void log_about(agent_fleet_event_t event, const shared_t *shared,
+static void log_about(fleet_event_t event, const shared_t *shared,
                       uint32_t number, uint32_t limit)
 {
-    log_rarely(&(agent_fleet_news_t){ .event = event,
-                                      .zone = shared->zone->name,
-                                      .number = number,
-                                      .limit = limit });
+    log_rarely(&(fleet_news_t){ .event = event,
+                                .zone = shared->zone->name,
+                                .number = number,
+                                .limit = limit });
 }
 
 static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 {
     if (reply->limit < shared->terms.limit) {
-        log_about(AGENT_FLEET_LESS, shared, reply->limit, shared->terms.limit);
+        log_about(FLEET_EVENT_LESS, shared, reply->limit, shared->terms.limit);
     }
     if (reply->reserved > reply->limit && reply->learning_msec == 0) {
-        log_about(AGENT_FLEET_OVER, shared, reply->reserved, reply->limit);
+        log_about(FLEET_EVENT_OVER, shared, reply->reserved, reply->limit);
     }
 }
 
@@ -141,14 +140,14 @@ static void check_limits(const shared_t *shared, const law_fleet_reply_t *reply)
 static void count(shared_t *shared, const law_fleet_reply_t *reply,
                   const law_fleet_who_t *who, int64_t now)
 {
-    adm_engine_count_sync(all.self, now - shared->law.sent_at);
+    fleet_engine_count_sync(all.self, now - shared->law.sent_at);
     if (reply->status == LAW_FLEET_LATE) {
-        adm_engine_count(all.self, ADM_ENGINE_LATE);
-        log_about(AGENT_FLEET_LATE, shared, 0, 0);
+        fleet_engine_count(all.self, FLEET_ENGINE_LATE);
+        log_about(FLEET_EVENT_LATE, shared, 0, 0);
     }
     else if (reply->status == LAW_FLEET_STALE) {
-        adm_engine_count(all.self, ADM_ENGINE_STALE);
-        log_about(AGENT_FLEET_DOUBLED, shared, 0, 0);
+        fleet_engine_count(all.self, FLEET_ENGINE_STALE);
+        log_about(FLEET_EVENT_DOUBLED, shared, 0, 0);
         all.is_doubled = true;
     }
     else if (reply->status == LAW_FLEET_OK) {
@@ -156,7 +155,7 @@ static void count(shared_t *shared, const law_fleet_reply_t *reply,
     }
     if (who->count > 0) {
         shared->who_at = now;
-        adm_engine_note_servers(all.self, shared->zone->handle, who);
+        fleet_engine_note_servers(all.self, shared->zone->handle, who);
     }
 }
 
@@ -172,7 +171,7 @@ static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
         && law_fleet_accept_reply(&shared->law, &shared->terms, reply, now,
                                   &share)) {
         apply(shared, &share);
-        adm_fleet_note(all.self, shared->zone->handle, reply);
+        fleet_note(all.self, shared->zone->handle, reply);
     }
 }
 
@@ -183,7 +182,7 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
     law_fleet_share_t share;
 
     (void)data;
-    adm_engine_count(all.self, ADM_ENGINE_PUSH);
+    fleet_engine_count(all.self, FLEET_ENGINE_PUSH);
     if (!all.is_doubled
         && law_fleet_accept_push(&shared->law, &shared->terms, push, now,
                                  &share)) {
@@ -195,13 +194,12 @@ static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
 
 static void note_lease(shared_t *shared)
 {
-    bool has_lapsed = adm_fleet_has_lapsed(all.self->segment,
-                                           shared->zone->handle);
+    bool has_lapsed = fleet_has_lapsed(all.self->segment, shared->zone->handle);
 
     if (has_lapsed != shared->has_lapsed) {
-        log_event(&(agent_fleet_news_t){
-            .event = has_lapsed ? AGENT_FLEET_LAPSED : AGENT_FLEET_LEASED,
-            .zone = shared->zone->name });
+        log_event(&(fleet_news_t){ .event = has_lapsed ? FLEET_EVENT_LAPSED
+                                                       : FLEET_EVENT_LEASED,
+                                   .zone = shared->zone->name });
     }
     shared->has_lapsed = has_lapsed;
 }
@@ -233,15 +231,15 @@ static apr_status_t promise(shared_t *shared, adm_usec_t now)
 {
     bool can_send = can_sync(shared),
          is_tight = can_send && shared->law.is_tight;
-    apr_status_t rv = adm_fleet_promise(all.self, shared->zone->handle,
-                                        LAW_FLEET_AS_BEFORE, is_tight,
-                                        adm_now(), &shared->work);
+    apr_status_t rv = fleet_promise(all.self, shared->zone->handle,
+                                    LAW_FLEET_AS_BEFORE, is_tight, adm_now(),
+                                    &shared->work);
     uint32_t keep = law_fleet_keep(&shared->law, &shared->work, now);
 
     if (rv == APR_SUCCESS && can_send && keep < shared->work.share
         && shared->work.active < shared->work.share) {
-        rv = adm_fleet_promise(all.self, shared->zone->handle, keep, is_tight,
-                               adm_now(), &shared->work);
+        rv = fleet_promise(all.self, shared->zone->handle, keep, is_tight,
+                           adm_now(), &shared->work);
     }
     return rv;
 }
@@ -288,7 +286,7 @@ static void open_engine(void)
         law_fleet_begin(&all.zones[n].law, now);
         all.zones[n].is_joined = false;
     }
-    adm_fleet_id(all.self->segment, all.setup->self, all.engine_setup.self.id);
+    fleet_id(all.self->segment, all.setup->self, all.engine_setup.self.id);
     apr_cpystrn(all.engine_setup.self.predecessor, all.setup->self->predecessor,
                 LAW_FLEET_ID_LENGTH + 1);
     all.engine = all.setup->provider->open(all.pool, &all.engine_setup);
@@ -303,7 +301,7 @@ static void take_another_id(adm_usec_t now)
     all.rename_at = now + RENAME_USEC;
     all.setup->provider->close(all.engine);
     apr_pool_clear(all.pool);
-    adm_fleet_renew_id(all.self->segment, all.setup->self, all.setup->id_fd);
+    fleet_renew_id(all.self->segment, all.setup->self, all.setup->id_fd);
     open_engine();
 }
 
@@ -349,13 +347,13 @@ static unsigned prepare_poll(struct pollfd *descriptors, adm_usec_t *until)
 
 static void begin(adm_child_t *self, const void *setup, apr_pool_t *pool)
 {
-    const agent_fleet_t *fleet = setup;
+    const fleet_setup_t *fleet = setup;
     bool is_used = fleet && fleet->count > 0;
     const char **names;
     uint32_t n;
 
     all.setup = is_used ? fleet : NULL;
-    adm_engine_begin(self, is_used);
+    fleet_engine_begin(self, is_used);
     if (!is_used) {
         return;
     }
@@ -371,8 +369,8 @@ static void begin(adm_child_t *self, const void *setup, apr_pool_t *pool)
         all.zones[n].zone = &fleet->zones[n];
         all.zones[n].terms = fleet->zones[n].terms;
         choose_hold(&all.zones[n]);
-        all.zones[n].has_lapsed = adm_fleet_has_lapsed(self->segment,
-                                                       fleet->zones[n].handle);
+        all.zones[n].has_lapsed = fleet_has_lapsed(self->segment,
+                                                   fleet->zones[n].handle);
     }
     all.engine_setup = (engine_setup_t){ .address = fleet->address,
                                          .zones = names,
@@ -398,8 +396,8 @@ static void end(adm_child_t *self, adm_usec_t now)
         law_fleet_sync_t sync;
 
         if (can_sync(shared)
-            && adm_fleet_promise(self, shared->zone->handle, 0, false, now,
-                                 &shared->work)
+            && fleet_promise(self, shared->zone->handle, 0, false, now,
+                             &shared->work)
                    == APR_SUCCESS) {
             law_fleet_fill_sync(&shared->law, &shared->terms, &shared->work,
                                 true, leases, &sync);
@@ -411,6 +409,6 @@ static void end(adm_child_t *self, adm_usec_t now)
     }
 }
 
-const agent_duty_t agent_fleet_duty = {
+const agent_duty_t fleet_duty = {
     .begin = begin, .run = lease, .prepare_poll = prepare_poll, .end = end
 };

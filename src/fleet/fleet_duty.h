@@ -17,41 +17,41 @@ typedef struct agent_share_t {
 } agent_share_t;
 
 /** Events for the log. */
-typedef enum agent_fleet_event_t {
-    AGENT_FLEET_CONNECTED, /* number 1: the engine was restarted */
-    AGENT_FLEET_LOST,      /* why */
-    AGENT_FLEET_REFUSED,   /* zone, why: the engine rejects its syncs */
-    AGENT_FLEET_LAPSED,    /* zone: its lease has expired */
-    AGENT_FLEET_LEASED,    /* zone: it has a lease again */
-    AGENT_FLEET_DOUBLED,   /* zone: another server uses this server's id */
-    AGENT_FLEET_LATE,      /* zone: the engine ignored its sync (R5) */
-    AGENT_FLEET_LESS,      /* zone, limit; number: a lower limit elsewhere */
-    AGENT_FLEET_OVER,      /* zone; number: permits granted, above limit */
-    AGENT_FLEET_EVENTS
-} agent_fleet_event_t;
+typedef enum fleet_event_t {
+    FLEET_EVENT_CONNECTED, /* number 1: the engine was restarted */
+    FLEET_EVENT_LOST,      /* why */
+    FLEET_EVENT_REFUSED,   /* zone, why: the engine rejects its syncs */
+    FLEET_EVENT_LAPSED,    /* zone: its lease has expired */
+    FLEET_EVENT_LEASED,    /* zone: it has a lease again */
+    FLEET_EVENT_DOUBLED,   /* zone: another server uses this server's id */
+    FLEET_EVENT_LATE,      /* zone: the engine ignored its sync (R5) */
+    FLEET_EVENT_LESS,      /* zone, limit; number: a lower limit elsewhere */
+    FLEET_EVENT_OVER,      /* zone; number: permits granted, above limit */
+    FLEET_EVENTS
+} fleet_event_t;
 
 /** An event with the members that the event names; the others are 0. */
-typedef struct agent_fleet_news_t {
-    agent_fleet_event_t event;
+typedef struct fleet_news_t {
+    fleet_event_t event;
     const char *zone;
     const char *why;
     uint32_t number;
     uint32_t limit; /* LESS: of this server; OVER: of all servers */
-} agent_fleet_news_t;
+} fleet_news_t;
 
-typedef struct agent_fleet_t {
+typedef struct fleet_setup_t {
     const engine_provider_t *provider;
     const engine_address_t *address;
-    const adm_fleet_self_t *self;
+    const fleet_self_t *self;
     const char *name; /* of this server, for administrators */
     const agent_share_t *zones;
     uint32_t count;
     int id_fd; /* file with this server's id, open for writing; -1: none */
-    void (*log_event)(void *data, const agent_fleet_news_t *news);
+    void (*log_event)(void *data, const fleet_news_t *news);
     void *data;
-} agent_fleet_t;
+} fleet_setup_t;
 
-/** The setup is an agent_fleet_t, or NULL if no zone is shared. */
-extern const agent_duty_t agent_fleet_duty;
+/** The setup is an fleet_setup_t, or NULL if no zone is shared. */
+extern const agent_duty_t fleet_duty;
 
 #endif

@@ -8,55 +8,55 @@
 
 /* ---- the connection --------------------------------------------------------- */
 
-void adm_engine_begin(adm_child_t *self, bool is_wanted)
+void fleet_engine_begin(adm_child_t *self, bool is_wanted)
 {
     atomic_store(&fleet_engine_rec_of(self->segment)->state,
-                 is_wanted ? ADM_ENGINE_LOST : ADM_ENGINE_OFF);
+                 is_wanted ? FLEET_ENGINE_LOST : FLEET_ENGINE_OFF);
 }
 
-void adm_engine_count(adm_child_t *self, adm_engine_event_t event)
+void fleet_engine_count(adm_child_t *self, fleet_engine_event_t event)
 {
     fleet_engine_rec_t *rec = fleet_engine_rec_of(self->segment);
 
     atomic_fetch_add(&rec->counts[event], 1);
-    if (event == ADM_ENGINE_CONNECT) {
-        atomic_store(&rec->state, ADM_ENGINE_CONNECTED);
+    if (event == FLEET_ENGINE_CONNECT) {
+        atomic_store(&rec->state, FLEET_ENGINE_CONNECTED);
     }
-    else if (event == ADM_ENGINE_ERROR) {
-        atomic_store(&rec->state, ADM_ENGINE_LOST);
+    else if (event == FLEET_ENGINE_ERROR) {
+        atomic_store(&rec->state, FLEET_ENGINE_LOST);
     }
 }
 
-void adm_engine_count_sync(adm_child_t *self, adm_usec_t took_usec)
+void fleet_engine_count_sync(adm_child_t *self, adm_usec_t took_usec)
 {
     fleet_engine_rec_t *rec = fleet_engine_rec_of(self->segment);
     uint64_t took = took_usec > 0 ? (uint64_t)took_usec : 0;
 
-    adm_engine_count(self, ADM_ENGINE_SYNC);
+    fleet_engine_count(self, FLEET_ENGINE_SYNC);
     atomic_fetch_add(&rec->round_trip_usec, took);
     if (took > atomic_load(&rec->round_trip_max_usec)) {
         atomic_store(&rec->round_trip_max_usec, took);
     }
 }
 
-const char *adm_engine_state_name(adm_engine_state_t state)
+const char *fleet_engine_state_name(fleet_engine_state_t state)
 {
-    return state == ADM_ENGINE_CONNECTED ? "connected"
-           : state == ADM_ENGINE_LOST    ? "lost"
-                                         : "off";
+    return state == FLEET_ENGINE_CONNECTED ? "connected"
+           : state == FLEET_ENGINE_LOST    ? "lost"
+                                           : "off";
 }
 
-void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
+void fleet_engine_view(const adm_segment_t *segment, fleet_engine_t *shown)
 {
     fleet_engine_rec_t *rec = fleet_engine_rec_of(segment);
     uint64_t syncs;
     int event;
 
-    for (event = 0; event < ADM_ENGINE_EVENTS; event++) {
+    for (event = 0; event < FLEET_ENGINE_EVENTS; event++) {
         shown->counts[event] = atomic_load(&rec->counts[event]);
     }
-    syncs = shown->counts[ADM_ENGINE_SYNC];
-    shown->state = (adm_engine_state_t)atomic_load(&rec->state);
+    syncs = shown->counts[FLEET_ENGINE_SYNC];
+    shown->state = (fleet_engine_state_t)atomic_load(&rec->state);
     shown->mean_usec = syncs ? (adm_usec_t)(atomic_load(&rec->round_trip_usec)
                                             / syncs)
                              : 0;
@@ -65,8 +65,8 @@ void adm_engine_view(const adm_segment_t *segment, adm_engine_t *shown)
 
 /* ---- the servers that share a limit -------------------------------------------- */
 
-void adm_engine_note_servers(adm_child_t *self, adm_zone_t zone,
-                             const law_fleet_who_t *who)
+void fleet_engine_note_servers(adm_child_t *self, adm_zone_t zone,
+                               const law_fleet_who_t *who)
 {
     fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
@@ -80,8 +80,8 @@ void adm_engine_note_servers(adm_child_t *self, adm_zone_t zone,
     atomic_fetch_add(&rec->who_sequence, 1);
 }
 
-bool adm_engine_servers(const adm_segment_t *segment, adm_zone_t zone,
-                        law_fleet_who_t *who, adm_usec_t *age_usec)
+bool fleet_engine_servers(const adm_segment_t *segment, adm_zone_t zone,
+                          law_fleet_who_t *who, adm_usec_t *age_usec)
 {
     const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     unsigned before;

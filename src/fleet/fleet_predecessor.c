@@ -106,27 +106,26 @@ static void describe_fifo(const struct stat *is, char text[ROOM])
 
 /* Read the id of the server that created @a fifo; leave @a id unchanged if the file
  * has none. */
-static void read_id(int file, const struct stat *fifo,
-                    char id[ADM_FLEET_ID_ROOM])
+static void read_id(int file, const struct stat *fifo, char id[FLEET_ID_ROOM])
 {
     char text[ROOM] = "", of_fifo[ROOM];
     ssize_t length = pread(file, text, sizeof(text) - 1, 0);
 
     describe_fifo(fifo, of_fifo);
-    if (length > 0 && strspn(text, "0123456789abcdef") == ADM_FLEET_ID_ROOM - 1
-        && strcmp(text + ADM_FLEET_ID_ROOM - 1, of_fifo) == 0) {
-        memcpy(id, text, ADM_FLEET_ID_ROOM - 1);
-        id[ADM_FLEET_ID_ROOM - 1] = '\0';
+    if (length > 0 && strspn(text, "0123456789abcdef") == FLEET_ID_ROOM - 1
+        && strcmp(text + FLEET_ID_ROOM - 1, of_fifo) == 0) {
+        memcpy(id, text, FLEET_ID_ROOM - 1);
+        id[FLEET_ID_ROOM - 1] = '\0';
     }
 }
 
 static bool write_id(int file, const struct stat *fifo,
-                     const adm_segment_t *segment, const adm_fleet_self_t *self)
+                     const adm_segment_t *segment, const fleet_self_t *self)
 {
-    char id[ADM_FLEET_ID_ROOM], of_fifo[ROOM], text[ADM_FLEET_ID_ROOM + ROOM];
+    char id[FLEET_ID_ROOM], of_fifo[ROOM], text[FLEET_ID_ROOM + ROOM];
     int length;
 
-    adm_fleet_id(segment, self, id);
+    fleet_id(segment, self, id);
     describe_fifo(fifo, of_fifo);
     length = snprintf(text, sizeof(text), "%s%s", id, of_fifo);
     return pwrite(file, text, (size_t)length, 0) == length
@@ -138,7 +137,7 @@ static bool write_id(int file, const struct stat *fifo,
 /* Read the predecessor's id, and store this server's id for its successor.
  * @return the descriptor of this server's FIFO, or -1 and errno. */
 static int take_over(int file, const char *fifo_path, server_rec *s,
-                     const adm_segment_t *segment, adm_fleet_self_t *self)
+                     const adm_segment_t *segment, fleet_self_t *self)
 {
     struct stat before, own;
     predecessor_t predecessor = check_fifo(fifo_path, &before);
@@ -157,14 +156,14 @@ static int take_over(int file, const char *fifo_path, server_rec *s,
     return fifo >= 0 && write_id(file, &own, segment, self) ? fifo : -1;
 }
 
-adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p)
+fleet_self_t *admission_predecessor_self(apr_pool_t *p)
 {
     const char *key = apr_psprintf(p, SELF_KEY, adm_segment_version());
-    adm_fleet_self_t *self = ap_retained_data_get(key);
+    fleet_self_t *self = ap_retained_data_get(key);
 
     if (!self) {
         self = ap_retained_data_create(key, sizeof(*self));
-        adm_fleet_begin_self(self);
+        fleet_begin_self(self);
     }
     return self;
 }
@@ -173,7 +172,7 @@ void admission_predecessor_find(apr_pool_t *p, server_rec *s,
                                 adm_segment_t *segment)
 {
     const char *path = ap_runtime_dir_relative(p, FILE_NAME);
-    adm_fleet_self_t *self = admission_predecessor_self(p);
+    fleet_self_t *self = admission_predecessor_self(p);
     int file, fifo = -1;
 
     if (self->fd != 0) {

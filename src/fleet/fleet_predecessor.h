@@ -9,7 +9,7 @@
 
 /** @return this server's identity. One object per parent, retained across restarts
  *  as long as the segment. */
-adm_fleet_self_t *admission_predecessor_self(apr_pool_t *p);
+fleet_self_t *admission_predecessor_self(apr_pool_t *p);
 
 /** Read the predecessor's id if all its processes and programs have ended, and store
  *  this server's id for its successor. Called in the parent at each load; only the

@@ -16,7 +16,7 @@
 const adm_part_t adm_part_fleet = { .of_server = sizeof(fleet_engine_rec_t),
                                     .of_zone = sizeof(fleet_rec_t) };
 
-_Static_assert(ADM_FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
+_Static_assert(FLEET_ID_ROOM == 2 * ADM_SECRET_LENGTH + 1,
                "an id is a secret in hexadecimal digits");
 
 /* Choose the events that wake the agent: a request that waits, if none did; and a
@@ -41,9 +41,9 @@ static uint32_t valid_share(const adm_zone_rec_t *zone)
     return is_kept || adm_limit_has_lease(zone) ? share : 0;
 }
 
-apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
-                               uint32_t keep, bool is_tight, adm_usec_t now,
-                               law_fleet_work_t *work)
+apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
+                           bool is_tight, adm_usec_t now,
+                           law_fleet_work_t *work)
 {
     adm_segment_t *segment = self->segment;
     apr_status_t rv;
@@ -78,8 +78,8 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
     return APR_SUCCESS;
 }
 
-apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
-                             const law_fleet_share_t *share, adm_usec_t now)
+apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
+                         const law_fleet_share_t *share, adm_usec_t now)
 {
     adm_segment_t *segment = self->segment;
     apr_status_t rv;
@@ -107,21 +107,21 @@ apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
     return APR_SUCCESS;
 }
 
-bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
+bool fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone)
 {
     const adm_zone_rec_t *rec = adm_zone_at(segment, zone.idx);
 
     return rec && !adm_limit_has_lease(rec);
 }
 
-void adm_fleet_begin_self(adm_fleet_self_t *self)
+void fleet_begin_self(fleet_self_t *self)
 {
-    *self = (adm_fleet_self_t){ .fd = 0 };
+    *self = (fleet_self_t){ .fd = 0 };
     adm_segment_random(self->id, sizeof(self->id));
 }
 
-void adm_fleet_id(const adm_segment_t *segment, const adm_fleet_self_t *self,
-                  char id[ADM_FLEET_ID_ROOM])
+void fleet_id(const adm_segment_t *segment, const fleet_self_t *self,
+              char id[FLEET_ID_ROOM])
 {
     unsigned char bytes[ADM_SECRET_LENGTH];
     uint64_t salt = atomic_load(&fleet_engine_rec_of(segment)->salt);
@@ -136,8 +136,7 @@ void adm_fleet_id(const adm_segment_t *segment, const adm_fleet_self_t *self,
     }
 }
 
-void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
-                        int id_fd)
+void fleet_renew_id(adm_segment_t *segment, const fleet_self_t *self, int id_fd)
 {
     uint64_t salt;
 
@@ -150,8 +149,8 @@ void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
 
 /* ---- outputs ---------------------------------------------------------------- */
 
-void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
-                    const law_fleet_reply_t *reply)
+void fleet_note(adm_child_t *self, adm_zone_t zone,
+                const law_fleet_reply_t *reply)
 {
     fleet_rec_t *rec = fleet_rec_at(self->segment, zone);
 
@@ -168,12 +167,12 @@ void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
                      + reply->learning_msec * ADM_USEC_PER_MSEC);
 }
 
-const char *adm_fleet_state_name(adm_fleet_state_t state)
+const char *fleet_state_name(fleet_state_t state)
 {
-    static const char *const names[] = { [ADM_FLEET_OFF] = "off",
-                                         [ADM_FLEET_LEASED] = "leased",
-                                         [ADM_FLEET_LEARNING] = "learning",
-                                         [ADM_FLEET_FALLBACK] = "fallback" };
+    static const char *const names[] = { [FLEET_OFF] = "off",
+                                         [FLEET_LEASED] = "leased",
+                                         [FLEET_LEARNING] = "learning",
+                                         [FLEET_FALLBACK] = "fallback" };
 
     return names[state];
 }
@@ -183,19 +182,18 @@ static adm_usec_t left(adm_usec_t until, adm_usec_t now)
     return until > now ? until - now : 0;
 }
 
-void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
-                    adm_fleet_t *shown)
+void fleet_view(const adm_segment_t *segment, adm_zone_t zone, fleet_t *shown)
 {
     const fleet_rec_t *rec = fleet_rec_at(segment, zone);
     const adm_zone_rec_t *of_zone = adm_zone_at(segment, zone.idx);
     adm_usec_t now = adm_clock_since_boot();
 
-    *shown = (adm_fleet_t){ .state = ADM_FLEET_OFF };
+    *shown = (fleet_t){ .state = FLEET_OFF };
     if (!rec || !of_zone
         || adm_limit_of_source(of_zone, ADM_LIMIT_SHARE) == ADM_LIMIT_NONE) {
         return;
     }
-    *shown = (adm_fleet_t){
+    *shown = (fleet_t){
         .limit = atomic_load(&rec->limit),
         .share = adm_limit_of_source(of_zone, ADM_LIMIT_SHARE),
         .granted = atomic_load(&rec->granted),
@@ -205,7 +203,7 @@ void adm_fleet_view(const adm_segment_t *segment, adm_zone_t zone,
         .lease_usec = left(atomic_load(&of_zone->share_until), now),
         .learning_usec = left(atomic_load(&rec->learns_until), now)
     };
-    shown->state = shown->lease_usec == 0      ? ADM_FLEET_FALLBACK
-                   : shown->learning_usec != 0 ? ADM_FLEET_LEARNING
-                                               : ADM_FLEET_LEASED;
+    shown->state = shown->lease_usec == 0      ? FLEET_FALLBACK
+                   : shown->learning_usec != 0 ? FLEET_LEARNING
+                                               : FLEET_LEASED;
 }

@@ -27,9 +27,9 @@ _Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
 /** Statistics of the connection to the engine, and the salt of the server's id.
  *  Written by the agent alone; atomic. */
 typedef struct fleet_engine_rec_t {
-    atomic_uint state; /* adm_engine_state_t */
-    _Atomic uint64_t counts[ADM_ENGINE_EVENTS];
-    _Atomic uint64_t round_trip_usec; /* sum over ADM_ENGINE_SYNC replies */
+    atomic_uint state; /* fleet_engine_state_t */
+    _Atomic uint64_t counts[FLEET_ENGINE_EVENTS];
+    _Atomic uint64_t round_trip_usec; /* sum over FLEET_ENGINE_SYNC replies */
     _Atomic uint64_t round_trip_max_usec;
     _Atomic uint64_t salt; /* changes the id after another server used it */
 } fleet_engine_rec_t;
@@ -59,9 +59,9 @@ fleet_engine_rec_of(const adm_segment_t *segment)
  * @param work  filled: the zone's state that the promise is based on
  * @return APR_SUCCESS, or an error of adm_view_zone() with nothing changed.
  */
-apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
-                               uint32_t keep, bool is_tight, adm_usec_t now,
-                               law_fleet_work_t *work);
+apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
+                           bool is_tight, adm_usec_t now,
+                           law_fleet_work_t *work);
 
 /**
  * Apply a share of the engine, unless its lease has expired, and grant permits to
@@ -70,22 +70,22 @@ apr_status_t adm_fleet_promise(adm_child_t *self, adm_zone_t zone,
  * @return APR_SUCCESS, or an error of adm_view_zone() with nothing changed; the next
  *         promise then tells the engine.
  */
-apr_status_t adm_fleet_apply(adm_child_t *self, adm_zone_t zone,
-                             const law_fleet_share_t *share, adm_usec_t now);
+apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
+                         const law_fleet_share_t *share, adm_usec_t now);
 
 /** Store a reply for the outputs. */
-void adm_fleet_note(adm_child_t *self, adm_zone_t zone,
-                    const law_fleet_reply_t *reply);
+void fleet_note(adm_child_t *self, adm_zone_t zone,
+                const law_fleet_reply_t *reply);
 
 /** Change the server's id, for this and all later agents, and erase the old id from
  *  its file: it might belong to another server, so no successor may use it. Changes
  *  nothing if the file cannot be truncated.
  *
  * @param id_fd  file with this server's id, open for writing; -1: none */
-void adm_fleet_renew_id(adm_segment_t *segment, const adm_fleet_self_t *self,
-                        int id_fd);
+void fleet_renew_id(adm_segment_t *segment, const fleet_self_t *self,
+                    int id_fd);
 
 /** @return whether the zone's lease has expired. */
-bool adm_fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
+bool fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
 
 #endif

@@ -26,7 +26,7 @@ static void register_hooks(apr_pool_t *p)
                           APR_HOOK_MIDDLE);
     ap_hook_pre_connection(spool_backend_pre_connection, NULL, NULL,
                            APR_HOOK_MIDDLE);
-    admission_spool_register_filter();
+    spool_register_filter();
     spool_body_register_filter();
     spool_backend_register_filter();
 }
@@ -35,17 +35,17 @@ static void register_hooks(apr_pool_t *p)
 
 static void *begin(request_rec *r, admission_visit_t *visit)
 {
-    return admission_spool_begin(r, visit);
+    return spool_begin(r, visit);
 }
 
 static bool end(void *spool, int rv)
 {
-    return admission_spool_end(spool, rv);
+    return spool_end(spool, rv);
 }
 
 static int rest(request_rec *r, void *spool)
 {
-    return admission_rest_send(r, spool);
+    return spool_rest_send(r, spool);
 }
 
 /* ---- outputs --------------------------------------------------------------- */

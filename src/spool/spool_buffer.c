@@ -211,7 +211,7 @@ static apr_status_t count_file(admission_buffer_t *buffer, apr_off_t end)
     apr_off_t needs = (end + COUNTED_PIECE - 1) / COUNTED_PIECE;
 
     if (needs > had && !count(buffer, (needs - had) * COUNTED_PIECE)) {
-        return ADMISSION_SPOOL_FULL;
+        return SPOOL_FULL;
     }
     if (end > buffer->file_size) {
         buffer->file_size = end;
@@ -273,12 +273,12 @@ void admission_buffer_log(const request_rec *r, apr_status_t fault)
     if (spool_may_log(admission_process_segment(), adm_now(),
                       LOG_INTERVAL_USEC)) {
         ap_log_rerror(
-            APLOG_MARK, APLOG_WARNING,
-            fault == ADMISSION_SPOOL_FULL ? 0 : fault, r, ADMLOGNO(0211)
+            APLOG_MARK, APLOG_WARNING, fault == SPOOL_FULL ? 0 : fault, r,
+            ADMLOGNO(0211)
             "AdmissionSpool: %s %s: requests of slow clients keep their "
             "permits and workers until space is available",
-            fault == ADMISSION_SPOOL_FULL ? "AdmissionSpoolLimit is reached in"
-                                          : "cannot write to",
+            fault == SPOOL_FULL ? "AdmissionSpoolLimit is reached in"
+                                : "cannot write to",
             directory);
     }
 }

@@ -38,7 +38,7 @@ typedef struct admission_buffer_t {
 } admission_buffer_t;
 
 /** Status: AdmissionSpoolLimit is reached. */
-#define ADMISSION_SPOOL_FULL (APR_OS_START_USERERR + 3116)
+#define SPOOL_FULL (APR_OS_START_USERERR + 3116)
 
 /** Initialize an empty buffer: up to 64 KiB in memory, but not more than @a room, then
  *  up to @a room bytes in a file. It is dropped with @a p. */
@@ -48,7 +48,7 @@ void admission_buffer_init(admission_buffer_t *buffer, apr_pool_t *p,
 /**
  * Buffer as many of these bytes as fit.
  * @param put  filled with the number of bytes buffered
- * @return APR_SUCCESS; APR_EAGAIN if the buffer is full; ADMISSION_SPOOL_FULL
+ * @return APR_SUCCESS; APR_EAGAIN if the buffer is full; SPOOL_FULL
  *         if all children together have reached AdmissionSpoolLimit; or the
  *         system error of the file.
  */

@@ -23,7 +23,7 @@ APLOG_USE_MODULE(admission);
 #define POLL_MIN ((apr_interval_time_t)100)
 #define POLL_MAX apr_time_from_msec(10)
 
-struct admission_spool_t {
+struct spool_t {
     request_rec *r;
     admission_visit_t *visit;
     admission_drain_t drain;
@@ -50,7 +50,7 @@ static apr_status_t return_worker(void *visit)
 
 /* Release the permit, if it may be released before the program exits; return
  * the worker when the request no longer needs it. */
-static void release_permit(admission_spool_t *spool)
+static void release_permit(spool_t *spool)
 {
     if (!admission_release_at_end_of_output(&spool->visit->ticket)) {
         return;
@@ -67,7 +67,7 @@ static void release_permit(admission_spool_t *spool)
     }
 }
 
-static apr_status_t write_data(admission_spool_t *spool)
+static apr_status_t write_data(spool_t *spool)
 {
     spool->has_begun = true;
     spool->length = 0;
@@ -78,7 +78,7 @@ static apr_status_t write_data(admission_spool_t *spool)
 
 /* A short response is passed on together with its EOS, so that its length is
  * known. */
-static apr_status_t offer_last_data(admission_spool_t *spool)
+static apr_status_t offer_last_data(spool_t *spool)
 {
     if (spool->drain.f->c->master) {
         release_permit(spool);
@@ -95,7 +95,7 @@ static apr_status_t offer_last_data(admission_spool_t *spool)
 /* Handle EOS. The permit is released before the thread blocks on the client. If
  * nothing is left to send, it is released together with the worker, in a
  * moment: releasing it earlier would count one busy worker too many. */
-static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
+static apr_status_t end_output(spool_t *spool, apr_bucket *eos)
 {
     apr_status_t rv;
 
@@ -127,7 +127,7 @@ static apr_status_t end_output(admission_spool_t *spool, apr_bucket *eos)
  * spool_backend.c finishes the flush while the handler waits for its
  * backend. Other handlers call again only with more data, so everything is
  * flushed now. */
-static apr_status_t flush(admission_spool_t *spool)
+static apr_status_t flush(spool_t *spool)
 {
     admission_drain_t *drain = &spool->drain;
     apr_status_t rv = write_data(spool);
@@ -142,8 +142,7 @@ static apr_status_t flush(admission_spool_t *spool)
 
 /* The program pauses. @return APR_SUCCESS: block until it writes more;
  * APR_EAGAIN: the client still has data to read, so poll again. */
-static apr_status_t pause_output(admission_spool_t *spool,
-                                 adm_usec_t paused_since)
+static apr_status_t pause_output(spool_t *spool, adm_usec_t paused_since)
 {
     admission_drain_t *drain = &spool->drain;
     apr_interval_time_t pause = adm_now() - paused_since;
@@ -168,7 +167,7 @@ static apr_status_t pause_output(admission_spool_t *spool,
 /* Pass on a metadata bucket, such as an error, in sequence and immediately:
  * after an error the handler can return any status, and nothing might
  * follow. */
-static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
+static apr_status_t pass_in_place(spool_t *spool, apr_bucket *b)
 {
     apr_status_t rv = write_data(spool);
 
@@ -186,7 +185,7 @@ static apr_status_t pass_in_place(admission_spool_t *spool, apr_bucket *b)
 
 /* The system resets the connection to a program that exits before it has read
  * its body. Its output is then complete. */
-static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
+static bool is_end_of_program(const spool_t *spool, apr_status_t rv)
 {
     return APR_STATUS_IS_ECONNRESET(rv)
            && adm_program_was_announced(&spool->visit->ticket);
@@ -194,7 +193,7 @@ static bool is_end_of_program(const admission_spool_t *spool, apr_status_t rv)
 
 /* Send what was read before, and an error that marks the response as
  * incomplete. */
-static apr_status_t abort_response(admission_spool_t *spool, apr_status_t fault)
+static apr_status_t abort_response(spool_t *spool, apr_status_t fault)
 {
     request_rec *r = spool->r;
     apr_bucket *error = ap_bucket_error_create(HTTP_BAD_GATEWAY, NULL, r->pool,
@@ -213,7 +212,7 @@ static apr_status_t abort_response(admission_spool_t *spool, apr_status_t fault)
 
 /* The program's output cannot be read any further. @return APR_EOF if it is
  * complete; the error otherwise. */
-static apr_status_t end_or_abort(admission_spool_t *spool, apr_status_t fault)
+static apr_status_t end_or_abort(spool_t *spool, apr_status_t fault)
 {
     if (is_end_of_program(spool, fault)) {
         /* Parts of the client's body might still arrive. */
@@ -225,7 +224,7 @@ static apr_status_t end_or_abort(admission_spool_t *spool, apr_status_t fault)
 
 /* Read a bucket whose data might not have arrived yet. @return APR_EOF if it
  * has none. */
-static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
+static apr_status_t read_bucket(spool_t *spool, apr_bucket *b,
                                 apr_size_t *length)
 {
     adm_usec_t paused_since = 0;
@@ -249,7 +248,7 @@ static apr_status_t read_bucket(admission_spool_t *spool, apr_bucket *b,
 
 /* Collect a data bucket, and write the collected data when they exceed
  * ADMISSION_PIECE. */
-static apr_status_t add_data(admission_spool_t *spool, apr_bucket *b)
+static apr_status_t add_data(spool_t *spool, apr_bucket *b)
 {
     apr_size_t length;
     apr_status_t rv = read_bucket(spool, b, &length);
@@ -317,8 +316,8 @@ static apr_off_t length_of_all(const apr_bucket_brigade *bb, apr_off_t *memory)
  *         send these best. A longer response is passed on in pieces, with the
  *         Content-Length that those filters would have found.
  * @param length  filled with its length; -1: unknown */
-static bool is_best_passed_on(admission_spool_t *spool,
-                              const apr_bucket_brigade *bb, apr_off_t *length)
+static bool is_best_passed_on(spool_t *spool, const apr_bucket_brigade *bb,
+                              apr_off_t *length)
 {
     request_rec *r = spool->r;
     apr_off_t memory;
@@ -341,7 +340,7 @@ static bool is_best_passed_on(admission_spool_t *spool,
 /* ---- the filter ------------------------------------------------------------ */
 
 /* Allocated when needed: most responses are passed on as they are. */
-static void start_writing(admission_spool_t *spool)
+static void start_writing(spool_t *spool)
 {
     request_rec *r = spool->r;
 
@@ -354,7 +353,7 @@ static void start_writing(admission_spool_t *spool)
 /* The output filter. */
 static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    admission_spool_t *spool = f->ctx;
+    spool_t *spool = f->ctx;
     apr_status_t rv = APR_SUCCESS;
     apr_off_t length;
 
@@ -387,7 +386,7 @@ static apr_status_t spool_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return rv == APR_SUCCESS ? write_data(spool) : rv;
 }
 
-void admission_spool_register_filter(void)
+void spool_register_filter(void)
 {
     /* Below all filters that change the response, such as compression; above
      * those that encode HTTP. */
@@ -407,12 +406,11 @@ static bool may_be_suspended(request_rec *r)
     return known && known->may_suspend && admission_resume_is_possible(root);
 }
 
-admission_spool_t *admission_spool_begin(request_rec *r,
-                                         admission_visit_t *visit)
+spool_t *spool_begin(request_rec *r, admission_visit_t *visit)
 {
     const admission_dir_conf_t *conf = admission_url_conf(r);
     apr_off_t room = spool_conf_response(&conf->spool);
-    admission_spool_t *spool;
+    spool_t *spool;
 
     if (room == 0 || r->main || r->header_only
         || admission_conf_is_dry_run(conf)) {
@@ -431,7 +429,7 @@ admission_spool_t *admission_spool_begin(request_rec *r,
 
 /* Many handlers leave it to httpd to send EOS. Send it now, while the rest can
  * be held back and the worker is counted. */
-static void send_end(admission_spool_t *spool, int rv)
+static void send_end(spool_t *spool, int rv)
 {
     request_rec *r = spool->r;
 
@@ -442,7 +440,7 @@ static void send_end(admission_spool_t *spool, int rv)
     }
 }
 
-bool admission_spool_end(admission_spool_t *spool, int rv)
+bool spool_end(spool_t *spool, int rv)
 {
     spool_backend_end(spool->outer);
     send_end(spool, rv);
@@ -452,27 +450,27 @@ bool admission_spool_end(admission_spool_t *spool, int rv)
         adm_ticket_return_worker(&spool->visit->ticket);
     }
     if (spool->end && rv != OK && rv != DONE) {
-        admission_spool_close(spool);
+        spool_close(spool);
     }
     return spool->end != NULL;
 }
 
-request_rec *admission_spool_request(const admission_spool_t *spool)
+request_rec *spool_request(const spool_t *spool)
 {
     return spool->r;
 }
 
-adm_ticket_t *admission_spool_ticket(const admission_spool_t *spool)
+adm_ticket_t *spool_ticket(const spool_t *spool)
 {
     return &spool->visit->ticket;
 }
 
-apr_status_t admission_spool_push(admission_spool_t *spool)
+apr_status_t spool_push(spool_t *spool)
 {
     return admission_drain_push(&spool->drain);
 }
 
-void admission_spool_close(admission_spool_t *spool)
+void spool_close(spool_t *spool)
 {
     ap_filter_t *f = spool->drain.f;
 

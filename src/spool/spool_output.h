@@ -10,35 +10,34 @@
 
 #include "module/visit.h"
 
-typedef struct admission_spool_t admission_spool_t;
+typedef struct spool_t spool_t;
 
-void admission_spool_register_filter(void);
+void spool_register_filter(void);
 
 /**
  * Add the filter, before the handlers run with this visit's permit.
  * @return NULL if this request's response is not buffered.
  */
-admission_spool_t *admission_spool_begin(request_rec *r,
-                                         admission_visit_t *visit);
+spool_t *spool_begin(request_rec *r, admission_visit_t *visit);
 
 /**
  * The handlers have returned @a rv.
  * @return whether buffered data can be sent without a worker. If so, call
- *         admission_spool_push() until nothing is left, then
- *         admission_spool_close().
+ *         spool_push() until nothing is left, then
+ *         spool_close().
  */
-bool admission_spool_end(admission_spool_t *spool, int rv);
+bool spool_end(spool_t *spool, int rv);
 
-request_rec *admission_spool_request(const admission_spool_t *spool);
-adm_ticket_t *admission_spool_ticket(const admission_spool_t *spool);
+request_rec *spool_request(const spool_t *spool);
+adm_ticket_t *spool_ticket(const spool_t *spool);
 
 /**
  * Send what the client takes without blocking, after the end of the output.
  * @return APR_EAGAIN if more is left.
  */
-apr_status_t admission_spool_push(admission_spool_t *spool);
+apr_status_t spool_push(spool_t *spool);
 
 /** Send the rest and the EOS bucket. Might block. */
-void admission_spool_close(admission_spool_t *spool);
+void spool_close(spool_t *spool);
 
 #endif

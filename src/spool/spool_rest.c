@@ -10,21 +10,21 @@
 /* ---- a worker is there ------------------------------------------------------ */
 
 /* Release the permit if the program has exited since. */
-static void release_if_exited(admission_spool_t *spool)
+static void release_if_exited(spool_t *spool)
 {
-    adm_ticket_t *ticket = admission_spool_ticket(spool);
+    adm_ticket_t *ticket = spool_ticket(spool);
 
     if (admission_release_at_end_of_output(ticket)) {
         adm_ticket_return_worker(ticket);
     }
 }
 
-static void finish(admission_ready_t *ready, admission_spool_t *spool)
+static void finish(admission_ready_t *ready, spool_t *spool)
 {
-    request_rec *r = admission_visit_root(admission_spool_request(spool));
+    request_rec *r = admission_visit_root(spool_request(spool));
 
     admission_ready_end(ready);
-    admission_spool_close(spool);
+    spool_close(spool);
     admission_resume_end(r);
 }
 
@@ -32,10 +32,9 @@ static void finish(admission_ready_t *ready, admission_spool_t *spool)
  * not, the request is finished, and can be gone. */
 static bool resume(admission_ready_t *ready)
 {
-    admission_spool_t *spool = ready->data;
+    spool_t *spool = ready->data;
     conn_rec *c = ready->c;
-    apr_status_t rv = ready->is_last_chance ? APR_TIMEUP
-                                            : admission_spool_push(spool);
+    apr_status_t rv = ready->is_last_chance ? APR_TIMEUP : spool_push(spool);
 
     release_if_exited(spool);
     if (APR_STATUS_IS_EAGAIN(rv)) {
@@ -53,7 +52,7 @@ static bool resume(admission_ready_t *ready)
 
 /* ---- start ------------------------------------------------------------------ */
 
-int admission_rest_send(request_rec *r, admission_spool_t *spool)
+int spool_rest_send(request_rec *r, spool_t *spool)
 {
     admission_ready_t *ready = admission_ready_begin(r, resume, spool);
 
@@ -65,6 +64,6 @@ int admission_rest_send(request_rec *r, admission_spool_t *spool)
     if (ready) {
         admission_ready_end(ready);
     }
-    admission_spool_close(spool);
+    spool_close(spool);
     return OK;
 }

@@ -9,6 +9,6 @@
  * worker if possible. Otherwise blocks until it is sent.
  * @return SUSPENDED if the rest is sent later; OK if it is sent.
  */
-int admission_rest_send(request_rec *r, admission_spool_t *spool);
+int spool_rest_send(request_rec *r, spool_t *spool);
 
 #endif

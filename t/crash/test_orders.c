@@ -28,8 +28,8 @@ void tune(adm_child_t *child)
     const law_tune_t state = { .version = LAW_TUNE_VERSION };
 
     atomic_store(&rec_of_zone(zone)->measured_began, 1);
-    adm_auto_write(segment, zone, &state, 1, adm_now());
-    adm_auto_set(child, zone, 1, adm_now());
+    auto_write(segment, zone, &state, 1, adm_now());
+    auto_set(child, zone, 1, adm_now());
 }
 
 int tune_only(void *unused)

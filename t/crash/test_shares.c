@@ -29,7 +29,7 @@ bool share(adm_child_t *child)
 
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
     adm_limit_set(rec_of_zone(zone), ADM_LIMIT_SHARE, 20);
-    if (adm_fleet_promise(child, zone, 0, false, adm_now(), &work) != APR_SUCCESS) {
+    if (fleet_promise(child, zone, 0, false, adm_now(), &work) != APR_SUCCESS) {
         return false;
     }
     if (enter(child, zone, &ticket) == ADM_WAITING) {
@@ -38,11 +38,11 @@ bool share(adm_child_t *child)
     else {
         adm_ticket_release(&ticket, adm_now());
     }
-    if (adm_fleet_apply(child, zone, &one, adm_now()) != APR_SUCCESS) {
+    if (fleet_apply(child, zone, &one, adm_now()) != APR_SUCCESS) {
         return false;
     }
     adm_segment_share(segment, zone, ADM_FALLBACK_NONE);
-    adm_engine_note_servers(child, zone, &who);
+    fleet_engine_note_servers(child, zone, &who);
     return true;
 }
 
@@ -52,7 +52,7 @@ void share_again(adm_child_t *child)
                                     .until_usec = adm_clock_since_boot() + 10 * ADM_USEC_PER_SEC };
 
     if (adm_limit_of_source(rec_of_zone(zone), ADM_LIMIT_SHARE) != ADM_LIMIT_NONE) {
-        adm_fleet_apply(child, zone, &one, adm_now());
+        fleet_apply(child, zone, &one, adm_now());
     }
 }
 
@@ -62,7 +62,7 @@ int share_lowered(void *unused)
     law_fleet_work_t work;
 
     arm();
-    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
+    NEED(fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
     return 0;
 }
 
@@ -74,7 +74,7 @@ int share_granted(void *unused)
     };
 
     arm();
-    NEED(adm_fleet_apply(child, zone, &share, adm_now()) == APR_SUCCESS);
+    NEED(fleet_apply(child, zone, &share, adm_now()) == APR_SUCCESS);
     return 0;
 }
 
@@ -84,7 +84,7 @@ int share_awaited(void *unused)
     law_fleet_work_t work;
     adm_ticket_t ticket;
 
-    NEED(adm_fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
+    NEED(fleet_promise(child, zone, 1, false, adm_now(), &work) == APR_SUCCESS);
     arm();
     NEED(enter(child, zone, &ticket) == ADM_WAITING);
     return 0;
@@ -95,6 +95,6 @@ int sharers_noted(void *unused)
     const law_fleet_who_t who = { .count = 1, .servers = { { .name = "one" } } };
     child = join();
     arm();
-    adm_engine_note_servers(child, zone, &who);
+    fleet_engine_note_servers(child, zone, &who);
     return 0;
 }

@@ -111,14 +111,14 @@ for_each_combo(sub {
 
 # The agent is killed before and after each step: what it has promised, sent and been told.
 my @POINTS = (
-    [ 'before a promise',              'adm_fleet_promise' ],
+    [ 'before a promise',              'fleet_promise' ],
     [ 'promised, not sent',            'law_fleet_fill_sync' ],
     [ 'about to send',                 'redis_link_sync' ],
     [ 'sent',                          'redis_link_sync', 'finish' ],
     [ 'answered, not read',            'redis_words_read_reply' ],
     [ 'read, not believed',            'law_fleet_accept_reply' ],
-    [ 'believed, not applied',         'adm_fleet_apply' ],
-    [ 'applied',                       'adm_fleet_apply', 'finish' ],
+    [ 'believed, not applied',         'fleet_apply' ],
+    [ 'applied',                       'fleet_apply', 'finish' ],
     [ 'pushed, not believed',          'law_fleet_accept_push' ],
     [ 'connected',                     'redis_node_connect' ],
 );

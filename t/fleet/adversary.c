@@ -238,7 +238,7 @@ static void pass_time(int64_t milliseconds)
     }
 }
 
-/* What adm_fleet_promise() does under the zone's lock. */
+/* What fleet_promise() does under the zone's lock. */
 static law_fleet_work_t promise(server_t *server)
 {
     law_fleet_work_t work = { .active = server->active,
@@ -303,7 +303,7 @@ static server_t *find(const char *id)
     return NULL;
 }
 
-/* What adm_fleet_apply() does. */
+/* What fleet_apply() does. */
 static void apply(server_t *server, const law_fleet_share_t *share)
 {
     if (share->share != LAW_FLEET_AS_BEFORE) {

@@ -21,7 +21,7 @@ typedef struct story_t {
     bool is_timely; /* read when it was written; else at this second */
     int64_t now;
     bool is_kept[NAMES];
-    agent_saved_t kept[NAMES];
+    auto_saved_t kept[NAMES];
 } story_t;
 
 static uint64_t take_long(input_t *input)
@@ -51,14 +51,14 @@ static void add_bytes(story_t *fuzz, input_t *input)
     fuzz->is_ours = false;
 }
 
-static agent_saved_t take_kept(input_t *input)
+static auto_saved_t take_kept(input_t *input)
 {
-    agent_saved_t kept = { .limit = take_word(input),
-                           .need_kb = take_word(input),
-                           .largest_kb = take_word(input),
-                           .at = (int64_t)(take_long(input) >> 1),
-                           .memory_kb = take_long(input),
-                           .cores = take_word(input) };
+    auto_saved_t kept = { .limit = take_word(input),
+                          .need_kb = take_word(input),
+                          .largest_kb = take_word(input),
+                          .at = (int64_t)(take_long(input) >> 1),
+                          .memory_kb = take_long(input),
+                          .cores = take_word(input) };
 
     return kept;
 }
@@ -66,11 +66,11 @@ static agent_saved_t take_kept(input_t *input)
 static void add_line(story_t *fuzz, input_t *input)
 {
     size_t name = take_byte(input) % NAMES;
-    agent_saved_t kept = take_kept(input);
-    char line[AGENT_STATE_LINE];
-    size_t length = agent_state_line(line, names[name], &kept);
+    auto_saved_t kept = take_kept(input);
+    char line[AUTO_FILE_LINE];
+    size_t length = auto_file_line(line, names[name], &kept);
 
-    MUST(length > 0 && length < AGENT_STATE_LINE);
+    MUST(length > 0 && length < AUTO_FILE_LINE);
     add(fuzz, line, length);
     fuzz->is_kept[name] = true;
     fuzz->kept[name] = kept;
@@ -112,7 +112,7 @@ static void cut(story_t *fuzz, input_t *input)
     fuzz->is_ours = false;
 }
 
-static bool is_same(const agent_saved_t *one, const agent_saved_t *other)
+static bool is_same(const auto_saved_t *one, const auto_saved_t *other)
 {
     return one->limit == other->limit && one->need_kb == other->need_kb
            && one->largest_kb == other->largest_kb && one->at == other->at
@@ -120,17 +120,17 @@ static bool is_same(const agent_saved_t *one, const agent_saved_t *other)
 }
 
 /* What is found can be written and is found again. */
-static void write_again(const char *name, const agent_saved_t *kept)
+static void write_again(const char *name, const auto_saved_t *kept)
 {
-    char line[AGENT_STATE_LINE];
-    agent_saved_t again;
+    char line[AUTO_FILE_LINE];
+    auto_saved_t again;
 
-    MUST(agent_state_line(line, name, kept) > 0);
-    MUST(agent_state_find(line, name, &again) && is_same(kept, &again));
+    MUST(auto_file_line(line, name, kept) > 0);
+    MUST(auto_file_find(line, name, &again) && is_same(kept, &again));
 }
 
 /* The law goes on from it, as the agent has it do. */
-static void use(const story_t *fuzz, agent_saved_t kept)
+static void use(const story_t *fuzz, auto_saved_t kept)
 {
     const law_tune_rules_t rules = { 2, 40 };
     law_tune_sample_t sample = { .now_usec = 1000000000,
@@ -143,7 +143,7 @@ static void use(const story_t *fuzz, agent_saved_t kept)
     uint32_t limit = kept.limit, steps;
     law_tune_t tune;
 
-    if (!agent_state_discard_useless(&kept, now, 1 << 20, 2)) {
+    if (!auto_file_discard_useless(&kept, now, 1 << 20, 2)) {
         return;
     }
     MUST(kept.limit == 0 || kept.limit == limit);
@@ -160,11 +160,11 @@ static void use(const story_t *fuzz, agent_saved_t kept)
 
 static void look(const story_t *fuzz, const char *text)
 {
-    agent_saved_t kept;
+    auto_saved_t kept;
     size_t n;
 
     for (n = 0; n < NAMES; n++) {
-        bool is_found = agent_state_find(text, names[n], &kept);
+        bool is_found = auto_file_find(text, names[n], &kept);
 
         MUST(!fuzz->is_ours || is_found == fuzz->is_kept[n]);
         if (is_found) {
@@ -177,12 +177,12 @@ static void look(const story_t *fuzz, const char *text)
 
 static void read_back(const story_t *fuzz)
 {
-    static char text[AGENT_STATE_ROOM];
+    static char text[AUTO_FILE_ROOM];
     static FILE *file;
 
     file = file ? file : tmpfile();
-    MUST(file && agent_state_write(fileno(file), fuzz->text, fuzz->length));
-    agent_state_read(fileno(file), text);
+    MUST(file && auto_file_write(fileno(file), fuzz->text, fuzz->length));
+    auto_file_read(fileno(file), text);
     /* Text ends at the first 0. */
     MUST(strlen(text) == strnlen(fuzz->text, fuzz->length));
     look(fuzz, text);

@@ -42,9 +42,9 @@ typedef struct flow_sum_t {
 
 static bool belongs_to(const adm_ask_rec_t *ask, uint32_t flow_idx)
 {
-    uint32_t set = (uint32_t)(ask->key % ADM_FLOW_SETS);
+    uint32_t set = (uint32_t)(ask->key % FAIR_FLOW_SETS);
 
-    return (flow_idx - 1) / ADM_FLOW_WAYS == set;
+    return (flow_idx - 1) / FAIR_FLOW_WAYS == set;
 }
 
 static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx, flow_sum_t *sum)
@@ -63,10 +63,10 @@ static const char *add_ticket(const adm_segment_t *segment, uint32_t ticket_idx,
     REFUSE(ask->flow_idx - 1U >= ADM_FLOWS || !belongs_to(ask, ask->flow_idx),
            "a ticket is in no flow of its key");
     if (state == ADM_TICKET_WAITING) {
-        uint32_t need = adm_flow_need(ask, UINT32_MAX);
+        uint32_t need = fair_flow_need(ask, UINT32_MAX);
 
         sum->waiting[ask->flow_idx - 1]++;
-        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][adm_flow_size_of(need)];
+        of_size = &sum->of_sizes[ask->priority % ADM_PRIORITIES][fair_flow_size_of(need)];
         of_size->tickets++;
         of_size->cost += need;
     }
@@ -96,7 +96,7 @@ static const char *add_tickets(const adm_segment_t *segment, const adm_zone_rec_
 static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow_table_rec_t *table,
                                     uint32_t flow_idx, unsigned priority, uint32_t *waiting)
 {
-    const adm_flow_queue_rec_t *queue = &table->flows[flow_idx - 1].queues[priority];
+    const fair_flow_queue_rec_t *queue = &table->flows[flow_idx - 1].queues[priority];
     uint32_t idx = queue->head_idx, prev_idx = 0;
     uint64_t last_arrival = 0;
 
@@ -119,12 +119,12 @@ static const char *check_flow_queue(const adm_segment_t *segment, const adm_flow
 static const char *check_flow(const adm_segment_t *segment, const adm_flow_table_rec_t *table,
                               uint32_t flow_idx, const flow_sum_t *sum)
 {
-    const adm_flow_rec_t *flow = &table->flows[flow_idx - 1];
+    const fair_flow_rec_t *flow = &table->flows[flow_idx - 1];
     uint32_t waiting = 0;
     unsigned priority;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        bool is_next = adm_flow_is_below_max(segment, flow, priority, flow->held);
+        bool is_next = fair_flow_is_below_max(segment, flow, priority, flow->held);
 
         NEED_NONE(check_flow_queue(segment, table, flow_idx, priority, &waiting));
         REFUSE(is_next != (flow->rings[priority] != 0),
@@ -154,15 +154,15 @@ static const char *check_sums(const adm_flow_table_rec_t *table, const flow_sum_
 static const char *check_ring(const adm_flow_table_rec_t *table, unsigned priority, unsigned kind,
                               unsigned level, uint32_t *in_rings)
 {
-    unsigned number = adm_ring_number(priority, kind, level);
-    const adm_ring_rec_t *ring = &table->rings[number];
+    unsigned number = fair_ring_number(priority, kind, level);
+    const fair_ring_rec_t *ring = &table->rings[number];
     bool is_said = table->levels[priority][kind] >> level & 1;
     uint32_t idx = ring->first_idx, prev_idx = 0;
 
     REFUSE(is_said != (idx != 0), "the mask of a level and its ring differ");
     while (idx) {
-        const adm_flow_rec_t *flow = &table->flows[(idx - 1) % ADM_FLOWS];
-        uint32_t held = flow->held < ADM_FLOW_LEVELS - 1 ? flow->held : ADM_FLOW_LEVELS - 1;
+        const fair_flow_rec_t *flow = &table->flows[(idx - 1) % ADM_FLOWS];
+        uint32_t held = flow->held < FAIR_FLOW_LEVELS - 1 ? flow->held : FAIR_FLOW_LEVELS - 1;
 
         REFUSE(flow->rings[priority] != number + 1 || held != level
                    || ++*in_rings > ADM_PRIORITIES * ADM_FLOWS,
@@ -180,8 +180,8 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
     unsigned priority, kind, level;
 
     for (priority = 0; priority < ADM_PRIORITIES; priority++) {
-        for (kind = 0; kind < ADM_RING_KINDS; kind++) {
-            for (level = 0; level < ADM_FLOW_LEVELS; level++) {
+        for (kind = 0; kind < FAIR_RING_KINDS; kind++) {
+            for (level = 0; level < FAIR_FLOW_LEVELS; level++) {
                 NEED_NONE(check_ring(table, priority, kind, level, &in_rings));
             }
         }
@@ -194,10 +194,10 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
 
 static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
-    adm_winner_t winner = adm_turn_find_winner_locked(segment, zone);
+    adm_winner_t winner = fair_turn_find_winner_locked(segment, zone);
 
     REFUSE(winner.is_broken, "whose turn it is cannot be found");
-    return winner.idx && adm_flow_fits(zone, adm_ask_at(segment, winner.idx))
+    return winner.idx && fair_flow_fits(zone, adm_ask_at(segment, winner.idx))
                ? "somebody waits beside a free permit"
                : NULL;
 }
@@ -205,7 +205,7 @@ static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t
 /* Of a zone whose queue is in order. */
 static const char *check_flows(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, zone);
+    const adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     flow_sum_t sum = { 0 };
     uint32_t idx;
 
@@ -239,7 +239,7 @@ static bool has_just_begun(const adm_ticket_rec_t *ticket)
 static const char *count_ticket(const adm_segment_t *segment, uint32_t ticket_idx, census_t *census)
 {
     const adm_ticket_rec_t *ticket = adm_ticket_at(segment, ticket_idx);
-    uint32_t cost = adm_flow_cost(segment, census->zone, ticket_idx);
+    uint32_t cost = fair_flow_cost(segment, census->zone, ticket_idx);
     const adm_child_rec_t *child;
     uint32_t state = atomic_load(&ticket->state);
 
@@ -415,7 +415,7 @@ static const char *check_zone(const adm_segment_t *segment, uint32_t zone_idx)
            "the queue's time runs without a queue, or stands with one");
     REFUSE(atomic_load(&zone->unguarded_idx) > segment->sizes.children,
            "a grant without a guard is of no child");
-    REFUSE(!adm_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone),
+    REFUSE(!fair_flow_is_used(zone) && census.queued && census.active < adm_limit_effective(zone),
            "somebody waits beside a free permit");
     REFUSE(adm_limit_of_source(zone, ADM_LIMIT_SHARE) != ADM_LIMIT_NONE
                && atomic_load(&zone->share_fallback) != ADM_FALLBACK_OPEN

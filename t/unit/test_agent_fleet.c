@@ -54,7 +54,7 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight
 
 /* ---- its agent -------------------------------------------------------------- */
 
-static void log_event(void *data, const agent_fleet_news_t *news)
+static void log_event(void *data, const fleet_news_t *news)
 {
 }
 
@@ -64,8 +64,8 @@ static void begin(void)
         .open = open_it, .work = work, .sync = take_sync, .close = close_it
     };
     static agent_share_t share;
-    static adm_fleet_self_t self;
-    static agent_fleet_t fleet;
+    static fleet_self_t self;
+    static fleet_setup_t fleet;
 
     zone = zone_with(10, 20);
     adm_segment_share(segment, zone, ADM_FALLBACK_KEEP);
@@ -75,15 +75,15 @@ static void begin(void)
         .handle = zone,
         .terms = { .limit = 10, .lease_usec = 3 * ADM_USEC_PER_SEC, .hold_usec = ADM_USEC_PER_SEC }
     };
-    adm_fleet_begin_self(&self);
-    fleet = (agent_fleet_t){ .provider = &provider,
+    fleet_begin_self(&self);
+    fleet = (fleet_setup_t){ .provider = &provider,
                              .self = &self,
                              .name = "here",
                              .zones = &share,
                              .count = 1,
                              .id_fd = -1,
                              .log_event = log_event };
-    agent_fleet_duty.begin(child, &fleet, pool);
+    fleet_duty.begin(child, &fleet, pool);
 }
 
 /* @return in how long it wants to be called again. */
@@ -91,7 +91,7 @@ static adm_usec_t call(void)
 {
     adm_usec_t now = adm_now();
 
-    return agent_fleet_duty.run(child, now, true) - now;
+    return fleet_duty.run(child, now, true) - now;
 }
 
 /* The engine does not hear that less is promised, and is told again and again. */
@@ -196,10 +196,10 @@ TEST(an_agent_that_ends_reports_it_if_no_reply_is_awaited)
     leave(&inside[0]);
     WAIT_FOR((call(), told.has == 1));
     before = syncs;
-    agent_fleet_duty.end(child, adm_now());
+    fleet_duty.end(child, adm_now());
     ck_assert_uint_eq(syncs, before);
     answer(8, 1, 1, true);
-    agent_fleet_duty.end(child, adm_now());
+    fleet_duty.end(child, adm_now());
     ck_assert_uint_eq(syncs, before + 1);
     ck_assert(told.leaves);
 }

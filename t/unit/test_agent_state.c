@@ -8,30 +8,30 @@
 #include "auto/auto_file.h"
 #include "test_support.h"
 
-static const agent_saved_t some = { .limit = 4,
-                                    .need_kb = 206044,
-                                    .largest_kb = 210000,
-                                    .at = 1763769600,
-                                    .memory_kb = 1048576,
-                                    .cores = 2 };
+static const auto_saved_t some = { .limit = 4,
+                                   .need_kb = 206044,
+                                   .largest_kb = 210000,
+                                   .at = 1763769600,
+                                   .memory_kb = 1048576,
+                                   .cores = 2 };
 
-static char text[AGENT_STATE_ROOM];
+static char text[AUTO_FILE_ROOM];
 
 static const char *line_of(const char *name, uint32_t limit)
 {
-    char line[AGENT_STATE_LINE];
-    agent_saved_t kept = some;
+    char line[AUTO_FILE_LINE];
+    auto_saved_t kept = some;
 
     kept.limit = limit;
-    ck_assert_uint_gt(agent_state_line(line, name, &kept), 0);
+    ck_assert_uint_gt(auto_file_line(line, name, &kept), 0);
     return apr_pstrdup(pool, line);
 }
 
 static uint32_t limit_in(const char *lines, const char *name)
 {
-    agent_saved_t kept;
+    auto_saved_t kept;
 
-    return agent_state_find(lines, name, &kept) ? kept.limit : 0;
+    return auto_file_find(lines, name, &kept) ? kept.limit : 0;
 }
 
 TEST(what_is_written_is_found_again)
@@ -39,7 +39,7 @@ TEST(what_is_written_is_found_again)
     static const char *const names[] = { "www:/cgi-bin/", "a b  c",   " ",
                                          "\"q\"",         "\xe4\xf6", "zone 0" };
     const char *lines = "";
-    agent_saved_t kept;
+    auto_saved_t kept;
     size_t n;
     int fd;
     char path[] = "/tmp/admission-state-XXXXXX";
@@ -49,21 +49,21 @@ TEST(what_is_written_is_found_again)
     }
     fd = mkstemp(path);
     unlink(path);
-    ck_assert(agent_state_write(fd, lines, strlen(lines)));
-    agent_state_read(fd, text);
+    ck_assert(auto_file_write(fd, lines, strlen(lines)));
+    auto_file_read(fd, text);
     ck_assert_str_eq(text, lines);
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
         ck_assert_uint_eq(limit_in(text, names[n]), n + 1);
     }
-    ck_assert(agent_state_find(text, names[0], &kept));
+    ck_assert(auto_file_find(text, names[0], &kept));
     ck_assert_uint_eq(kept.need_kb, some.need_kb);
     ck_assert_uint_eq(kept.largest_kb, some.largest_kb);
     ck_assert_int_eq(kept.at, some.at);
     ck_assert_uint_eq(kept.memory_kb, some.memory_kb);
     ck_assert_uint_eq(kept.cores, some.cores);
     /* Less is written over more. */
-    ck_assert(agent_state_write(fd, lines, 0));
-    agent_state_read(fd, text);
+    ck_assert(auto_file_write(fd, lines, 0));
+    auto_file_read(fd, text);
     ck_assert_str_eq(text, "");
     close(fd);
 }
@@ -127,51 +127,51 @@ TEST(hostile_text_is_survived)
 TEST(on_another_machine_only_sizes_of_programs_are_restored)
 {
     const int64_t week = 7 * 24 * 3600;
-    agent_saved_t kept = some;
+    auto_saved_t kept = some;
 
-    ck_assert(agent_state_discard_useless(&kept, some.at + week, some.memory_kb, some.cores));
+    ck_assert(auto_file_discard_useless(&kept, some.at + week, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
-    ck_assert(agent_state_discard_useless(&kept, some.at, 2 * some.memory_kb, some.cores));
+    ck_assert(auto_file_discard_useless(&kept, some.at, 2 * some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, 0);
     ck_assert_uint_eq(kept.need_kb, some.need_kb);
     kept = some;
     kept.need_kb = 0;
-    ck_assert(!agent_state_discard_useless(&kept, some.at, some.memory_kb, 16));
+    ck_assert(!auto_file_discard_useless(&kept, some.at, some.memory_kb, 16));
     /* No program here had so much. */
     kept = some;
     kept.largest_kb = UINT32_MAX;
-    ck_assert(agent_state_discard_useless(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(auto_file_discard_useless(&kept, some.at, some.memory_kb, some.cores));
     ck_assert_uint_eq(kept.limit, some.limit);
     ck_assert_uint_eq(kept.need_kb, 0);
     ck_assert_uint_eq(kept.largest_kb, 0);
     /* Too old; of a clock that was wrong; of any number. */
     kept = some;
-    ck_assert(!agent_state_discard_useless(&kept, some.at + week + 1, some.memory_kb, some.cores));
-    ck_assert(!agent_state_discard_useless(&kept, some.at - 61, some.memory_kb, some.cores));
+    ck_assert(!auto_file_discard_useless(&kept, some.at + week + 1, some.memory_kb, some.cores));
+    ck_assert(!auto_file_discard_useless(&kept, some.at - 61, some.memory_kb, some.cores));
     kept.at = INT64_MAX;
-    ck_assert(!agent_state_discard_useless(&kept, some.at, some.memory_kb, some.cores));
+    ck_assert(!auto_file_discard_useless(&kept, some.at, some.memory_kb, some.cores));
 }
 
 TEST(a_file_that_is_too_large_is_not_read)
 {
     FILE *file = tmpfile();
 
-    ck_assert_int_eq(ftruncate(fileno(file), AGENT_STATE_ROOM), 0);
+    ck_assert_int_eq(ftruncate(fileno(file), AUTO_FILE_ROOM), 0);
     ck_assert_int_eq(pwrite(fileno(file), "x", 1, 0), 1);
-    agent_state_read(fileno(file), text);
+    auto_file_read(fileno(file), text);
     ck_assert_str_eq(text, "");
     fclose(file);
-    agent_state_read(-1, text);
+    auto_file_read(-1, text);
     ck_assert_str_eq(text, "");
 }
 
 TEST(a_name_that_is_too_long_is_not_kept)
 {
-    char line[AGENT_STATE_LINE];
-    char *name = apr_palloc(pool, 2 * AGENT_STATE_LINE);
+    char line[AUTO_FILE_LINE];
+    char *name = apr_palloc(pool, 2 * AUTO_FILE_LINE);
 
-    memset(name, 'x', 2 * AGENT_STATE_LINE);
-    name[2 * AGENT_STATE_LINE - 1] = '\0';
-    ck_assert_uint_eq(agent_state_line(line, name, &some), 0);
-    ck_assert_uint_eq(agent_state_line(line, "a\nb", &some), 0);
+    memset(name, 'x', 2 * AUTO_FILE_LINE);
+    name[2 * AUTO_FILE_LINE - 1] = '\0';
+    ck_assert_uint_eq(auto_file_line(line, name, &some), 0);
+    ck_assert_uint_eq(auto_file_line(line, "a\nb", &some), 0);
 }

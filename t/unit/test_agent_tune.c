@@ -10,21 +10,21 @@
 #include "auto/auto_duty.h"
 #include "test_support.h"
 
-static agent_zone_t zones[2];
-static agent_tune_setup_t setup;
+static auto_zone_t zones[2];
+static auto_setup_t setup;
 
 static void add_zone(const char *name, uint32_t min, uint32_t max)
 {
-    agent_zone_t *zone = &zones[setup.count++];
+    auto_zone_t *zone = &zones[setup.count++];
 
-    *zone = (agent_zone_t){ .name = name, .min = min, .max = max };
+    *zone = (auto_zone_t){ .name = name, .min = min, .max = max };
     ck_assert_int_eq(adm_segment_configure_auto(segment, name, min, max, 100, &zone->handle),
                      APR_SUCCESS);
 }
 
 static void one_zone(uint32_t min, uint32_t max)
 {
-    setup = (agent_tune_setup_t){ .zones = zones, .root = "", .state_fd = -1 };
+    setup = (auto_setup_t){ .zones = zones, .root = "", .state_fd = -1 };
     adm_segment_begin_load(segment);
     add_zone("auto", min, max);
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
@@ -37,17 +37,17 @@ static uint32_t limit(void)
 
 static int be_agent(void *unused)
 {
-    const agent_task_t tasks[] = { { &agent_tune_duty, &setup }, { NULL, NULL } };
+    const agent_task_t tasks[] = { { &auto_agent_duty, &setup }, { NULL, NULL } };
 
     agent_begin(segment);
     return agent_run(segment, getppid(), tasks, pool) == APR_SUCCESS ? 0 : 1;
 }
 
-static adm_auto_t shown(void)
+static auto_t shown(void)
 {
-    adm_auto_t found;
+    auto_t found;
 
-    adm_auto_view(segment, zones[0].handle, adm_now(), &found);
+    auto_view(segment, zones[0].handle, adm_now(), &found);
     return found;
 }
 

@@ -18,8 +18,8 @@
 enum { ZONES = 2, CLIENTS = 30, MB = 1024, MEMORY_MB = 1000, PROGRAM_MB = 100 };
 
 static char root[64];
-static agent_zone_t zones[ZONES];
-static agent_tune_setup_t setup;
+static auto_zone_t zones[ZONES];
+static auto_setup_t setup;
 static adm_child_t *agent;
 static adm_ticket_t tickets[ZONES][CLIENTS];
 static int last_pid;
@@ -86,22 +86,22 @@ static void begin(uint32_t need_kb)
     int n;
 
     make_machine();
-    setup = (agent_tune_setup_t){ .zones = zones, .count = ZONES, .root = root, .state_fd = -1 };
+    setup = (auto_setup_t){ .zones = zones, .count = ZONES, .root = root, .state_fd = -1 };
     adm_segment_begin_load(segment);
     for (n = 0; n < ZONES; n++) {
-        zones[n] = (agent_zone_t){ .name = names[n], .min = 1, .max = 20 };
+        zones[n] = (auto_zone_t){ .name = names[n], .min = 1, .max = 20 };
         ck_assert_int_eq(adm_segment_configure_auto(segment, names[n], 1, 20, 100,
                                                     &zones[n].handle),
                          APR_SUCCESS);
         law_tune_remember(&law, need_kb ? 9 : 2, need_kb, need_kb);
-        adm_auto_write(segment, zones[n].handle, &law, 0, adm_now());
+        auto_write(segment, zones[n].handle, &law, 0, adm_now());
         clients[n] = 0;
     }
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     agent = join();
     child = join();
     now = adm_now();
-    agent_tune_duty.begin(agent, &setup, pool);
+    auto_agent_duty.begin(agent, &setup, pool);
 }
 
 static uint32_t active(int n)
@@ -109,11 +109,11 @@ static uint32_t active(int n)
     return atomic_load(&rec_of_zone(zones[n].handle)->active);
 }
 
-static adm_auto_t shown(int n)
+static auto_t shown(int n)
 {
-    adm_auto_t found;
+    auto_t found;
 
-    adm_auto_view(segment, zones[n].handle, now, &found);
+    auto_view(segment, zones[n].handle, now, &found);
     return found;
 }
 
@@ -165,7 +165,7 @@ static void end_one(int n)
 static void look(void)
 {
     now += 50 * ADM_USEC_PER_MSEC;
-    agent_tune_duty.run(agent, now, true);
+    auto_agent_duty.run(agent, now, true);
 }
 
 static void end(void)

@@ -18,8 +18,8 @@ static void find_20(uint32_t safe)
     adm_segment_end_load(segment, 1000, ADM_USEC_PER_SEC);
     child = join();
     begun = adm_now();
-    adm_auto_write(segment, zone, &state, safe, begun);
-    ck_assert(adm_auto_set(child, zone, 20, begun));
+    auto_write(segment, zone, &state, safe, begun);
+    ck_assert(auto_set(child, zone, 20, begun));
     atomic_store(&segment->header->agent_beat, begun);
 }
 
@@ -42,10 +42,10 @@ TEST(a_limit_falls_to_what_surely_fits_after_three_seconds)
 
 static const char *reason_after(adm_usec_t usec)
 {
-    adm_auto_t shown;
+    auto_t shown;
 
-    adm_auto_view(segment, zone, begun + usec, &shown);
-    return adm_auto_reason(&shown);
+    auto_view(segment, zone, begun + usec, &shown);
+    return auto_reason(&shown);
 }
 
 /* When nobody asks for anything an agent sleeps, and that is not silence. */
@@ -54,7 +54,7 @@ TEST(silence_is_shown_as_the_reason)
     find_20(4);
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC), "none");
     ck_assert_str_eq(reason_after(3 * ADM_USEC_PER_SEC + 1), "silent");
-    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
+    ck_assert(auto_wake_on_request(segment, &zone, 1, begun));
     ck_assert_str_eq(reason_after(60 * ADM_USEC_PER_SEC), "none");
 }
 
@@ -65,7 +65,7 @@ TEST(a_request_wakes_an_agent_that_dozes_once)
     unsigned wakes;
 
     find_20(4);
-    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
+    ck_assert(auto_wake_on_request(segment, &zone, 1, begun));
     wakes = adm_agent_wakes(segment);
     enter_many(child, fixed, tickets, 1, ADM_ADMITTED);
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes);
@@ -73,10 +73,10 @@ TEST(a_request_wakes_an_agent_that_dozes_once)
     enter_many(child, zone, tickets, 2, ADM_ADMITTED);
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
     leave(&tickets[0]);
-    ck_assert(!adm_auto_wake_on_request(segment, &zone, 1, begun)); /* one still runs */
+    ck_assert(!auto_wake_on_request(segment, &zone, 1, begun)); /* one still runs */
     ck_assert_uint_eq(atomic_load(&rec_of_zone(zone)->watch), 0);
     leave(&tickets[1]);
-    ck_assert(adm_auto_wake_on_request(segment, &zone, 1, begun));
+    ck_assert(auto_wake_on_request(segment, &zone, 1, begun));
     ck_assert_uint_eq(adm_agent_wakes(segment), wakes + 1);
 }
 
@@ -94,7 +94,7 @@ TEST(an_agent_that_goes_on_is_right)
 
     find_20(4);
     ck_assert_uint_eq(limit_after(later), 4);
-    ck_assert(adm_auto_set(child, zone, 18, begun + later));
+    ck_assert(auto_set(child, zone, 18, begun + later));
     adm_limit_renew_term(rec_of_zone(zone), 4, begun + later);
     atomic_store(&segment->header->agent_beat, begun + later);
     ck_assert_uint_eq(limit_after(later + 2 * ADM_USEC_PER_SEC), 18);
@@ -142,7 +142,7 @@ TEST(a_program_that_costs_eight_counts_as_eight)
     const adm_proc_usage_t usage = { .size_kb = 800, .peak_kb = 1600 };
     adm_ticket_t ticket = { .idx = 0 };
     adm_ticket_rec_t *rec;
-    adm_auto_work_t work;
+    auto_work_t work;
     uint32_t sizes[9], count;
 
     enter_with_cost(8, &ticket);
@@ -150,12 +150,12 @@ TEST(a_program_that_costs_eight_counts_as_eight)
     atomic_store(&rec->programs, ADM_PROGRAMS_ONE);
     atomic_store(&rec->program, adm_program_word(rec->arrival, 99));
     adm_account_note(segment, ticket.idx, atomic_load(&rec->program), &usage);
-    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
+    ck_assert_int_eq(auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 8);
     ck_assert_uint_eq(sizes[7], 100);
     ck_assert_uint_eq(work.programs.count, 0);
     leave(&ticket);
-    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
+    ck_assert_int_eq(auto_sample(child, zone, begun, &work, sizes, 9, &count), APR_SUCCESS);
     ck_assert_uint_eq(count, 0);
     ck_assert_uint_eq(work.programs.count, 8);
     ck_assert_uint_eq(work.programs.peak_kb, 1600);
@@ -165,13 +165,13 @@ TEST(a_program_that_costs_eight_counts_as_eight)
 TEST(the_time_of_a_request_counts_for_each_of_its_permits)
 {
     adm_ticket_t ticket = { .idx = 0 };
-    adm_auto_work_t work;
+    auto_work_t work;
     uint32_t count;
 
     enter_with_cost(8, &ticket);
     begun += 2 * ADM_USEC_PER_SEC;
     adm_ticket_release(&ticket, begun);
-    ck_assert_int_eq(adm_auto_sample(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
+    ck_assert_int_eq(auto_sample(child, zone, begun, &work, NULL, 0, &count), APR_SUCCESS);
     ck_assert_uint_eq(work.served, 1);
     ck_assert_uint_eq(work.service_usec, 16 * ADM_USEC_PER_SEC);
     ck_assert_uint_eq(work.service_square_msec2, 256000000);

@@ -19,7 +19,7 @@
 #define QUARTER 250000
 
 static char root[64];
-static agent_sense_t sense;
+static auto_sense_t sense;
 static adm_usec_t now;
 
 static void write_file(const char *path, const char *text)
@@ -93,21 +93,21 @@ static void remove_machine(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static const agent_seen_t *look_again(void)
+static const auto_seen_t *look_again(void)
 {
     now += QUARTER;
-    return agent_sense_sample(&sense, now, true);
+    return auto_sense_sample(&sense, now, true);
 }
 
 static void open_senses(void)
 {
-    agent_sense_open(&sense, root);
-    agent_sense_sample(&sense, now, true);
+    auto_sense_open(&sense, root);
+    auto_sense_sample(&sense, now, true);
 }
 
 TEST(a_machine_without_groups_is_what_there_is)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_machine();
     open_senses();
@@ -122,13 +122,13 @@ TEST(a_machine_without_groups_is_what_there_is)
     ck_assert_uint_eq(seen->total_kb, 1000 * 1024);
     ck_assert_uint_eq(seen->available_kb, 300 * 1024);
     ck_assert_uint_eq(seen->stall_permille, 200);
-    ck_assert_pstr_eq(agent_sense_missing(&sense), "CPU time of httpd (a cgroup)");
+    ck_assert_pstr_eq(auto_sense_missing(&sense), "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
 TEST(only_processors_that_httpd_may_use_count)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_machine();
     say("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t1,5-7\n");
@@ -153,7 +153,7 @@ TEST(without_pressure_pages_that_leave_and_processes_that_search_are_stalls)
     say("/proc/vmstat", "pswpout 129\nallocstall_dma 1\nallocstall_normal 0\n");
     ck_assert_uint_eq(look_again()->stall_permille, 1000);
     ck_assert_uint_eq(look_again()->stall_permille, 0);
-    ck_assert_ptr_nonnull(strstr(agent_sense_missing(&sense), "stalls"));
+    ck_assert_ptr_nonnull(strstr(auto_sense_missing(&sense), "stalls"));
     remove_machine();
 }
 
@@ -191,7 +191,7 @@ static void say_mb(const char *path, int mb)
 
 TEST(the_tightest_of_all_groups_above_decides)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_unified();
     say_mb(SERVICE "/memory.max", 800);
@@ -221,7 +221,7 @@ TEST(the_tightest_of_all_groups_above_decides)
 
 TEST(the_own_group_tells_own_work_and_own_stalls)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_unified();
     open_senses();
@@ -233,13 +233,13 @@ TEST(the_own_group_tells_own_work_and_own_stalls)
     ck_assert_uint_eq(seen->busy_permille, 1000);
     ck_assert_uint_eq(seen->own_permille, 200);
     ck_assert_uint_eq(seen->stall_permille, 100);
-    ck_assert_pstr_eq(agent_sense_missing(&sense), "");
+    ck_assert_pstr_eq(auto_sense_missing(&sense), "");
     remove_machine();
 }
 
 TEST(a_quota_is_what_httpd_has)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_unified();
     write_file(SERVICE "/cpu.max", "50000 100000\n");
@@ -263,7 +263,7 @@ TEST(a_quota_is_what_httpd_has)
 
 TEST(groups_of_version_1_are_read_also_in_a_container)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
     make_machine();
     write_file("/proc/self/mountinfo",
@@ -301,7 +301,7 @@ TEST(the_top_of_all_groups_is_no_group)
     write_file(UNIFIED "/cpu.stat", "usage_usec 7\n");
     say_pressure(UNIFIED "/memory.pressure", 7);
     open_senses();
-    ck_assert_pstr_eq(agent_sense_missing(&sense), "CPU time of httpd (a cgroup)");
+    ck_assert_pstr_eq(auto_sense_missing(&sense), "CPU time of httpd (a cgroup)");
     remove_machine();
 }
 
@@ -331,7 +331,7 @@ TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
         "/proc/self/cgroup",    SERVICE "/memory.max",   SERVICE "/memory.current",
         SERVICE "/memory.stat", SERVICE "/cpu.max",      SERVICE "/cpu.stat",
     };
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
     size_t n;
 
     make_unified();
@@ -350,10 +350,10 @@ TESTS(garbage_is_survived, 0, (int)(sizeof(garbage) / sizeof(*garbage)))
 
 TEST(a_system_without_any_of_the_files_is_survived)
 {
-    const agent_seen_t *seen;
+    const auto_seen_t *seen;
 
-    agent_sense_open(&sense, "/nowhere");
-    seen = agent_sense_sample(&sense, QUARTER, true);
+    auto_sense_open(&sense, "/nowhere");
+    seen = auto_sense_sample(&sense, QUARTER, true);
     ck_assert_uint_ge(seen->cores, 1);
     ck_assert_uint_eq(seen->stall_permille, 0);
     ck_assert_uint_gt(seen->available_kb, 0);
@@ -395,21 +395,21 @@ TEST(programs_are_seen_to_grow_and_to_end)
 
     stage(4, 0);
     make_machine();
-    agent_programs_begin(child, root);
+    auto_programs_begin(child, root);
     start_program(child, zone, 4000012, &hidden);
     rec = start_program(child, zone, 4000011, &ticket);
     say_program(rec, 10, 15);
-    ck_assert(agent_programs_sample(9));
+    ck_assert(auto_programs_sample(9));
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 10 * 1024);
     ck_assert_uint_eq(adm_account_size_kb(segment, hidden.idx), 0);
     say_program(rec, 30, 0);
-    agent_programs_sample_sizes(zone);
+    auto_programs_sample_sizes(zone);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 30 * 1024);
     say_program(rec, 20, 0);
-    agent_programs_sample_sizes(zone);
+    auto_programs_sample_sizes(zone);
     leave(&ticket);
     leave(&hidden);
-    ck_assert(!agent_programs_sample(9));
+    ck_assert(!auto_programs_sample(9));
     stats = stats_of(child, zone);
     account = &stats.figures.account;
     ck_assert_uint_eq(account->count, 1);
@@ -422,7 +422,7 @@ TEST(programs_are_seen_to_grow_and_to_end)
     rec = start_program(child, zone, 4000016, &ticket);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 0);
     say_program(rec, 5, 6);
-    agent_programs_sample_sizes(zone);
+    auto_programs_sample_sizes(zone);
     ck_assert_uint_eq(adm_account_size_kb(segment, ticket.idx), 5 * 1024);
     leave(&ticket);
     ck_assert_uint_eq(stats_of(child, zone).figures.programs.peak_kb, 36 * 1024);
@@ -442,7 +442,7 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
     }
     child = join();
     make_machine();
-    agent_programs_begin(child, root);
+    auto_programs_begin(child, root);
     for (n = 0; n < 4; n++) {
         /* Nothing runs in the first and the third one. */
         ck_assert_int_eq(enter(child, zones[n], &other), ADM_ADMITTED);
@@ -453,12 +453,12 @@ TEST(programs_of_all_zones_are_sampled_in_parts)
         }
     }
     for (n = 0; n < 4; n++) {
-        ck_assert(agent_programs_sample(1));
+        ck_assert(auto_programs_sample(1));
     }
     for (n = 0; n < 4; n++) {
         ck_assert_uint_eq(adm_account_size_kb(segment, tickets[n].idx), 10 * 1024);
         leave(&tickets[n]);
     }
-    ck_assert(!agent_programs_sample(1));
+    ck_assert(!auto_programs_sample(1));
     remove_machine();
 }

@@ -25,7 +25,7 @@ static void apply(uint32_t share, adm_usec_t lasts)
 {
     law_fleet_share_t told = { .share = share, .until_usec = adm_clock_since_boot() + lasts };
 
-    ck_assert_int_eq(adm_fleet_apply(child, zone, &told, adm_now()), APR_SUCCESS);
+    ck_assert_int_eq(fleet_apply(child, zone, &told, adm_now()), APR_SUCCESS);
 }
 
 /* The lease is over from now on. */
@@ -36,7 +36,7 @@ static void end_lease(void)
 
 static void promise_while(uint32_t keep, bool is_tight)
 {
-    ck_assert_int_eq(adm_fleet_promise(child, zone, keep, is_tight, adm_now(), &work), APR_SUCCESS);
+    ck_assert_int_eq(fleet_promise(child, zone, keep, is_tight, adm_now(), &work), APR_SUCCESS);
 }
 
 static void promise(uint32_t keep)
@@ -201,23 +201,23 @@ TEST(the_engines_report_is_shown)
                                 .wanted = 80,
                                 .learning_msec = 5000,
                                 .limit = 40 };
-    adm_fleet_t shown;
+    fleet_t shown;
 
     zone = zone_with(5, 10);
-    adm_fleet_view(segment, zone, &shown);
-    ck_assert_int_eq(shown.state, ADM_FLEET_OFF);
+    fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, FLEET_OFF);
     share_zone(ADM_FALLBACK_KEEP);
     apply(2, HOUR);
-    adm_fleet_note(child, zone, &reply);
-    adm_fleet_view(segment, zone, &shown);
-    ck_assert_int_eq(shown.state, ADM_FLEET_LEARNING);
+    fleet_note(child, zone, &reply);
+    fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, FLEET_LEARNING);
     ck_assert_uint_eq(shown.share, 2);
     ck_assert_uint_eq(shown.granted, 3);
     ck_assert_uint_eq(shown.limit, 40);
     end_lease();
-    adm_fleet_view(segment, zone, &shown);
-    ck_assert_int_eq(shown.state, ADM_FLEET_FALLBACK);
-    ck_assert(adm_fleet_has_lapsed(segment, zone));
+    fleet_view(segment, zone, &shown);
+    ck_assert_int_eq(shown.state, FLEET_FALLBACK);
+    ck_assert(fleet_has_lapsed(segment, zone));
 }
 
 TEST(sharers_of_a_limit_are_shown)
@@ -229,10 +229,10 @@ TEST(sharers_of_a_limit_are_shown)
     adm_usec_t age;
 
     share_zone(ADM_FALLBACK_KEEP);
-    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
+    ck_assert(!fleet_engine_servers(segment, zone, &shown, &age));
     memset(who.servers[1].name, 'x', LAW_FLEET_NAME); /* without an end */
-    adm_engine_note_servers(child, zone, &who);
-    ck_assert(adm_engine_servers(segment, zone, &shown, &age));
+    fleet_engine_note_servers(child, zone, &who);
+    ck_assert(fleet_engine_servers(segment, zone, &shown, &age));
     ck_assert_uint_eq(shown.count, 2);
     ck_assert_str_eq(shown.servers[0].name, "one");
     ck_assert_uint_eq(shown.servers[0].granted, 3);
@@ -242,79 +242,79 @@ TEST(sharers_of_a_limit_are_shown)
 
     /* Being written, or by a child that was taken over. */
     fleet_rec_at(segment, zone)->who_sequence++;
-    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
+    ck_assert(!fleet_engine_servers(segment, zone, &shown, &age));
     who.count = LAW_FLEET_SERVERS + 1;
-    adm_engine_note_servers(child, zone, &who);
-    ck_assert(!adm_engine_servers(segment, zone, &shown, &age));
+    fleet_engine_note_servers(child, zone, &who);
+    ck_assert(!fleet_engine_servers(segment, zone, &shown, &age));
 }
 
 TEST(a_server_can_take_another_name)
 {
-    adm_fleet_self_t self;
-    char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
+    fleet_self_t self;
+    char before[FLEET_ID_ROOM], after[FLEET_ID_ROOM];
 
     share_zone(ADM_FALLBACK_KEEP);
-    adm_fleet_begin_self(&self);
-    adm_fleet_id(segment, &self, before);
-    ck_assert_uint_eq(strlen(before), ADM_FLEET_ID_ROOM - 1);
-    adm_fleet_id(segment, &self, after);
+    fleet_begin_self(&self);
+    fleet_id(segment, &self, before);
+    ck_assert_uint_eq(strlen(before), FLEET_ID_ROOM - 1);
+    fleet_id(segment, &self, after);
     ck_assert_str_eq(before, after);
-    adm_fleet_renew_id(segment, &self, -1);
-    adm_fleet_id(segment, &self, after);
-    ck_assert_uint_eq(strlen(after), ADM_FLEET_ID_ROOM - 1);
+    fleet_renew_id(segment, &self, -1);
+    fleet_id(segment, &self, after);
+    ck_assert_uint_eq(strlen(after), FLEET_ID_ROOM - 1);
     ck_assert_str_ne(before, after);
 }
 
 TEST(a_name_that_was_given_up_has_no_successor)
 {
-    adm_fleet_self_t self;
-    char before[ADM_FLEET_ID_ROOM], after[ADM_FLEET_ID_ROOM];
+    fleet_self_t self;
+    char before[FLEET_ID_ROOM], after[FLEET_ID_ROOM];
     FILE *file = tmpfile();
 
     share_zone(ADM_FALLBACK_KEEP);
-    adm_fleet_begin_self(&self);
-    adm_fleet_id(segment, &self, before);
+    fleet_begin_self(&self);
+    fleet_id(segment, &self, before);
     self.fd = fileno(stdin) + 1;
     fputs(before, file);
     fflush(file);
-    adm_fleet_renew_id(segment, &self, -1);
-    adm_fleet_id(segment, &self, after);
+    fleet_renew_id(segment, &self, -1);
+    fleet_id(segment, &self, after);
     ck_assert_str_eq(before, after); /* it stays in the file */
-    adm_fleet_renew_id(segment, &self, fileno(file));
+    fleet_renew_id(segment, &self, fileno(file));
     ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), 0);
-    adm_fleet_id(segment, &self, after);
+    fleet_id(segment, &self, after);
     ck_assert_str_ne(before, after);
     fclose(file);
 }
 
 TEST(the_engine_is_counted)
 {
-    adm_engine_t shown;
+    fleet_engine_t shown;
 
     share_zone(ADM_FALLBACK_KEEP);
-    adm_engine_view(segment, &shown);
-    ck_assert_str_eq(adm_engine_state_name(shown.state), "off");
-    adm_engine_begin(child, true);
-    adm_engine_view(segment, &shown);
-    ck_assert_str_eq(adm_engine_state_name(shown.state), "lost");
-    adm_engine_count(child, ADM_ENGINE_CONNECT);
-    adm_engine_count_sync(child, 10);
-    adm_engine_count_sync(child, 30);
-    adm_engine_count_sync(child, -5);
-    adm_engine_count(child, ADM_ENGINE_PUSH);
-    adm_engine_view(segment, &shown);
-    ck_assert_str_eq(adm_engine_state_name(shown.state), "connected");
-    ck_assert_uint_eq(shown.counts[ADM_ENGINE_CONNECT], 1);
-    ck_assert_uint_eq(shown.counts[ADM_ENGINE_SYNC], 3);
-    ck_assert_uint_eq(shown.counts[ADM_ENGINE_PUSH], 1);
+    fleet_engine_view(segment, &shown);
+    ck_assert_str_eq(fleet_engine_state_name(shown.state), "off");
+    fleet_engine_begin(child, true);
+    fleet_engine_view(segment, &shown);
+    ck_assert_str_eq(fleet_engine_state_name(shown.state), "lost");
+    fleet_engine_count(child, FLEET_ENGINE_CONNECT);
+    fleet_engine_count_sync(child, 10);
+    fleet_engine_count_sync(child, 30);
+    fleet_engine_count_sync(child, -5);
+    fleet_engine_count(child, FLEET_ENGINE_PUSH);
+    fleet_engine_view(segment, &shown);
+    ck_assert_str_eq(fleet_engine_state_name(shown.state), "connected");
+    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_CONNECT], 1);
+    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_SYNC], 3);
+    ck_assert_uint_eq(shown.counts[FLEET_ENGINE_PUSH], 1);
     ck_assert_int_eq(shown.mean_usec, 40 / 3);
     ck_assert_int_eq(shown.max_usec, 30);
-    adm_engine_count(child, ADM_ENGINE_ERROR);
-    adm_engine_view(segment, &shown);
-    ck_assert_str_eq(adm_engine_state_name(shown.state), "lost");
-    adm_engine_begin(child, false);
-    adm_engine_view(segment, &shown);
-    ck_assert_str_eq(adm_engine_state_name(shown.state), "off");
+    fleet_engine_count(child, FLEET_ENGINE_ERROR);
+    fleet_engine_view(segment, &shown);
+    ck_assert_str_eq(fleet_engine_state_name(shown.state), "lost");
+    fleet_engine_begin(child, false);
+    fleet_engine_view(segment, &shown);
+    ck_assert_str_eq(fleet_engine_state_name(shown.state), "off");
 }
 
 TEST(an_agent_that_polls_is_woken)

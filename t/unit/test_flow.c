@@ -32,17 +32,17 @@ TEST(nine_keys_of_one_set_are_all_served)
     uint32_t n, next;
 
     tell(ONE "key 1000 A in");
-    for (n = 1; n <= ADM_FLOW_WAYS + 1; n++) {
-        tell("key %u %c waits", 1 + n * ADM_FLOW_SETS, 'A' + n);
+    for (n = 1; n <= FAIR_FLOW_WAYS + 1; n++) {
+        tell("key %u %c waits", 1 + n * FAIR_FLOW_SETS, 'A' + n);
     }
     tell("A leaves");
-    for (n = 0; n <= ADM_FLOW_WAYS; n++) {
-        for (next = 1; next <= ADM_FLOW_WAYS + 1
+    for (n = 0; n <= FAIR_FLOW_WAYS; n++) {
+        for (next = 1; next <= FAIR_FLOW_WAYS + 1
                        && !(atomic_load(&request('A' + next)->held)
                             && adm_ticket_is_granted(request('A' + next)));
              next++) {
         }
-        ck_assert_uint_le(next, ADM_FLOW_WAYS + 1);
+        ck_assert_uint_le(next, FAIR_FLOW_WAYS + 1);
         tell("%c begins; %c leaves", 'A' + next, 'A' + next);
     }
     tell("waiting 0");
@@ -122,7 +122,7 @@ TEST(the_keys_of_a_later_zone_in_its_slot_are_not_shown)
 
 static size_t resident_pages_of_flows(void)
 {
-    const adm_flow_table_rec_t *table = adm_flow_table(segment, rec_of_zone(zone));
+    const adm_flow_table_rec_t *table = fair_flow_table(segment, rec_of_zone(zone));
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t first = ((uintptr_t)table->flows + page - 1) / page * page;
     size_t length = ((uintptr_t)table->names - first) / page * page;
@@ -152,7 +152,7 @@ TEST(viewing_a_zone_without_requests_touches_no_flow)
 
 /* A has the permit of its key, B and C wait. */
 static adm_flow_table_rec_t *table;
-static adm_flow_rec_t *flow;
+static fair_flow_rec_t *flow;
 
 static adm_ask_rec_t *ask_of(char letter)
 {
@@ -172,7 +172,7 @@ static const char *damage(int n)
     DAMAGE("a flow and its waiting tickets differ", flow->waiting--)
     DAMAGE("a flow is in a ring and may not be next, or the reverse", flow->rings[0] = 0)
     DAMAGE("the tail of a flow's queue is not its last", flow->queues[0].tail_idx = 0)
-    DAMAGE("the mask of a level and its ring differ", table->levels[0][ADM_RING_OTHERS] = 0)
+    DAMAGE("the mask of a level and its ring differ", table->levels[0][FAIR_RING_OTHERS] = 0)
     DAMAGE("the queue of a flow is not linked both ways", ask_of('B')->prev_idx = 7)
     DAMAGE("a ticket is in no flow of its key", ask_of('B')->flow_idx = 0)
     DAMAGE("a ticket asks for no permit, or takes more than it asks for", ask_of('A')->asked = 0)
@@ -187,7 +187,7 @@ TESTS(faults_in_flows_are_detected, 0, 9)
 
     tell(ONE "key 1 A in; key 1 BC waits");
     rec = rec_of_zone(zone);
-    table = adm_flow_table(segment, rec);
+    table = fair_flow_table(segment, rec);
     flow = &table->flows[ask_of('A')->flow_idx - 1];
     ck_assert_pstr_eq(damage(_i), adm_check(segment));
     ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
@@ -201,8 +201,8 @@ TEST(a_corrupt_table_is_repaired)
     unsigned ring;
 
     tell(ONE "key 1 A in; key 1 BC waits; key 2 D waits");
-    table = adm_flow_table(segment, rec_of_zone(zone));
-    for (ring = 0; ring < ADM_FLOW_RINGS; ring++) {
+    table = fair_flow_table(segment, rec_of_zone(zone));
+    for (ring = 0; ring < FAIR_FLOW_RINGS; ring++) {
         table->rings[ring].first_idx = ADM_FLOWS; /* a flow without tickets */
     }
     leave(request('A'));
