@@ -131,9 +131,7 @@ static void facts_of_zone(const admission_view_t *view,
     const admission_zone_t *zone = view->zone;
     auto_t shown = found(view);
 
-    facts->group = zone->max_concurrent.is_auto
-                       ? "Numbers of the automatic limit"
-                       : NULL;
+    facts->group = zone->max_concurrent.is_auto ? "Automatic limit" : NULL;
     FACT(LimitMin, GAUGE, "Minimum of the limit.",
          zone->max_concurrent.is_auto ? zone->max_concurrent.min : zone->limit);
     FACT(LimitMax, GAUGE, "Maximum of the limit.", zone->limit);
@@ -148,7 +146,7 @@ static void facts_of_zone(const admission_view_t *view,
          "Times that the limit was lowered because memory ran out.",
          shown.brakes);
     FACT(ProgramMB, GAUGE_MB,
-         "Memory that the next program is expected to need; 0, not known.",
+         "Memory that the next program is expected to need; 0: unknown.",
          shown.program_mb);
     FACT(ProgramLargestMB, GAUGE_MB, "Memory of the largest recent program.",
          shown.largest_mb);

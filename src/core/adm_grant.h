@@ -41,7 +41,7 @@ typedef struct adm_winner_t {
     bool is_broken; /* a list is corrupt */
 } adm_winner_t;
 
-/** Search for it, ticket by ticket. */
+/** State of a search for the ticket to grant next. */
 typedef struct adm_search_t {
     const adm_segment_t *segment;
     uint32_t left; /* number of checks left: ends a search in a cyclic list */

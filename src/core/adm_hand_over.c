@@ -162,7 +162,7 @@ static adm_winner_t find_winner_locked(adm_segment_t *segment,
                                        adm_zone_rec_t *zone)
 {
     adm_winner_t (*find)(const adm_segment_t *, const adm_zone_rec_t *) =
-        fair_flow_is_used(zone) ? fair_turn_find_winner_locked
+        fair_flow_is_used(zone) ? fair_search_winner_locked
                                 : adm_grant_find_winner_locked;
     adm_winner_t winner = find(segment, zone);
 
@@ -191,7 +191,7 @@ static uint32_t find_loser_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
         return 0;
     }
     if (fair_flow_is_used(zone)) {
-        return fair_turn_find_loser_locked(segment, zone, now);
+        return fair_search_unused_locked(segment, zone, now);
     }
     /* Mark the child before the search, which would otherwise select it
      * again. */

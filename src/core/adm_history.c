@@ -50,8 +50,8 @@ static void note_seconds(adm_history_rec_t *history, uint32_t noted_second,
     }
 }
 
-/* Even reading a page of the history would allocate it. */
-static bool is_untouched(const adm_zone_rec_t *zone)
+/* Checked before the history is read: even a read would allocate its pages. */
+static bool has_no_history(const adm_zone_rec_t *zone)
 {
     return zone->noted_second == 0;
 }
@@ -123,7 +123,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     uint32_t second = adm_history_second_of(now);
     adm_second_rec_t *slot;
 
-    if (is_untouched(zone) && active == 0 && queued == 0 && rejected == 0) {
+    if (has_no_history(zone) && active == 0 && queued == 0 && rejected == 0) {
         return;
     }
     rejected_since = rejected - history->rejected;
@@ -134,7 +134,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* Another process might have read the clock later, and recorded that
      * already. */
     if (second > zone->noted_second) {
-        if (!is_untouched(zone)) {
+        if (!has_no_history(zone)) {
             note_seconds(history, zone->noted_second, second);
         }
         zone->noted_second = second;
@@ -152,7 +152,7 @@ void adm_history_note_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
 
 void adm_history_clear_locked(adm_segment_t *segment, adm_zone_rec_t *zone)
 {
-    if (is_untouched(zone) && zone->limit_noted_second == 0) {
+    if (has_no_history(zone) && zone->limit_noted_second == 0) {
         return;
     }
     *history_of(segment, zone) = (adm_history_rec_t){ 0 };
@@ -172,7 +172,7 @@ void adm_history_copy_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     remembered->noted_second = zone->noted_second;
     remembered->limit_noted_second = zone->limit_noted_second;
     remembered->limit = adm_limit_effective(zone);
-    if (is_untouched(zone) && zone->limit_noted_second == 0) {
+    if (has_no_history(zone) && zone->limit_noted_second == 0) {
         remembered->rec = (adm_history_rec_t){ 0 };
     }
     else {

@@ -89,8 +89,8 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
      * program in the meantime, because it waits for the successor. */
     has_program = successor && atomic_load(&from->programs) > 0
                   && !adm_program_is_over(from, arrival);
-    /* As patient as a request that enters: without its permit, the successor
-     * would wait for the request that waits for it. */
+    /* Wait as long as a request that enters. If this fails, the new request
+     * queues behind the old one, which waits for its response. */
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (!rec) {
         return ADM_INHERIT_NONE;

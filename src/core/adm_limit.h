@@ -73,7 +73,7 @@ bool adm_limit_has_lease(const adm_zone_rec_t *zone);
  *  requests are rejected. */
 bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
 
-/** @return whether, in addition, there has been no lease since sharing
+/** @return whether the zone is cut off and has had no lease since sharing
  *  started. */
 bool adm_limit_has_no_lease_yet(const adm_zone_rec_t *zone);
 

@@ -33,12 +33,12 @@ typedef enum adm_action_t {
     row(LATE,       "late",       ADM_REJECT,   true,                          \
         "it would have had to wait too long")                                  \
     row(SHARE,      "share",      ADM_REJECT,   true,                          \
-        "its key has no more places in the queue")                             \
+        "its key has no more slots in the queue")                              \
     row(TIMEOUT,    "timeout",    ADM_REJECT,   true,  "waited too long")      \
     row(RESERVE,    "reserve",    ADM_REJECT,   true,                          \
         "the last workers are reserved")                                       \
     row(PARKING,    "parking",    ADM_REJECT,   true,                          \
-        "no room is left to park it, raise AsyncRequestWorkerFactor or the "   \
+        "no parking capacity is left, raise AsyncRequestWorkerFactor or the "  \
         "limit of open files")                                                 \
     row(DRAIN,      "drain",      ADM_REJECT,   true,                          \
         "an administrator drains the zone")                                    \

@@ -176,8 +176,9 @@ static void end_orphan(adm_reap_round_t *round, uint32_t zone_idx,
     adm_zone_unlock(segment, zone, round->now);
 }
 
-/* Checks without the zone's lock, because it makes system calls. A ticket that
- * ends meanwhile is another one when the lock is held. */
+/* Checks without the zone's lock, because it makes system calls. If a ticket
+ * ends in the meantime, another request can have its record: end_orphan()
+ * compares the arrival. */
 static void check_orphans(adm_reap_round_t *round, uint32_t zone_idx,
                           uint32_t first_idx)
 {

@@ -20,7 +20,7 @@
 #include "adm_queue.h"
 #include "adm_zone.h"
 
-/* ---- a lock that is out of reach: its owner was stopped -------------------- */
+/* ---- a lock whose owner was stopped ---------------------------------------- */
 
 /* No process waits for such a lock indefinitely. A request that wants a permit
  * runs without one; a request that has a ticket leaves it to the next owner of

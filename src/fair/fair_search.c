@@ -87,8 +87,8 @@ static adm_search_t start_search(const adm_segment_t *segment,
     return search;
 }
 
-adm_winner_t fair_turn_find_winner_locked(const adm_segment_t *segment,
-                                          const adm_zone_rec_t *zone)
+adm_winner_t fair_search_winner_locked(const adm_segment_t *segment,
+                                       const adm_zone_rec_t *zone)
 {
     adm_flow_table_rec_t *table = fair_flow_table(segment, zone);
     adm_search_t search = start_search(segment, zone);
@@ -127,8 +127,8 @@ static bool can_own_flow_use(const adm_segment_t *segment,
     return !search.is_broken && search.idle_idx;
 }
 
-uint32_t fair_turn_find_loser_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone, adm_usec_t now)
+uint32_t fair_search_unused_locked(const adm_segment_t *segment,
+                                   const adm_zone_rec_t *zone, adm_usec_t now)
 {
     uint32_t left = segment->sizes.tickets; /* ends the loop if a corrupt list
                                              * is cyclic */
@@ -147,7 +147,7 @@ uint32_t fair_turn_find_loser_locked(const adm_segment_t *segment,
              * again. */
             adm_grant_mark_child(segment, ticket);
             ADM_FAULT(pass_marked);
-            if (fair_turn_find_winner_locked(segment, zone).can_run
+            if (fair_search_winner_locked(segment, zone).can_run
                 || can_own_flow_use(segment, zone, idx)) {
                 loser_idx = idx;
             }

@@ -7,16 +7,17 @@
 #include "core/adm_grant.h"
 
 /** Find the ticket to grant next, in the order of turns. */
-adm_winner_t fair_turn_find_winner_locked(const adm_segment_t *segment,
-                                          const adm_zone_rec_t *zone);
+adm_winner_t fair_search_winner_locked(const adm_segment_t *segment,
+                                       const adm_zone_rec_t *zone);
 
 /**
- * Find the oldest grant that may be passed on and that another waiter can use.
- * Marks the children of the grants that are checked.
- * @return its ticket; 0: none.
+ * Find the oldest permit that was granted but not used, because its child has no
+ * idle worker or is stopped, and that another waiting request can use. The
+ * caller takes it back and grants it again. Marks the children of the grants
+ * that are checked as silent, so that the next search prefers other children.
+ * @return the ticket that has the permit; 0: none.
  */
-uint32_t fair_turn_find_loser_locked(const adm_segment_t *segment,
-                                     const adm_zone_rec_t *zone,
-                                     adm_usec_t now);
+uint32_t fair_search_unused_locked(const adm_segment_t *segment,
+                                   const adm_zone_rec_t *zone, adm_usec_t now);
 
 #endif

@@ -24,7 +24,7 @@ APLOG_USE_MODULE(admission);
 /* Leaves room for ":" and a port. */
 #define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
-static server_rec *logger; /* the main server, for its log */
+static server_rec *main_server;
 static fleet_terms_t terms;
 
 static void log_engine_event(const fleet_news_t *news)
@@ -32,7 +32,7 @@ static void log_engine_event(const fleet_news_t *news)
     const char *address = terms.provider->shown(terms.address);
 
     if (news->event == FLEET_EVENT_CONNECTED) {
-        ap_log_error(APLOG_MARK, APLOG_INFO, 0, logger, ADMLOGNO(0140)
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, ADMLOGNO(0140)
                      "connected to the engine %s%s", address,
                      news->number ? ", which was restarted and recovers the "
                                     "shares from the servers"
@@ -40,7 +40,7 @@ static void log_engine_event(const fleet_news_t *news)
         return;
     }
     ap_log_error(
-        APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0141)
+        APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0141)
         "no connection to the engine %s: %s; shares remain valid until "
         "their leases expire, then fallback=%s applies",
         address, news->why, fleet_conf_fallback_name(terms.fallback));
@@ -53,27 +53,27 @@ static void log_servers_event(const fleet_news_t *news)
     switch (news->event) {
     case FLEET_EVENT_DOUBLED:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0144)
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0144)
             "zone %s: another server, such as a clone of this machine, "
             "uses this server's id; this server takes another id",
             zone);
         break;
     case FLEET_EVENT_LATE:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0146)
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0146)
             "zone %s: a report of this server reached the engine late, "
             "or a clock has jumped; the engine ignored the report and "
             "extended all leases",
             zone);
         break;
     case FLEET_EVENT_LESS:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0147)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0147)
                      "zone %s: MaxConcurrent is %u here and %u on another "
                      "server; the lowest value applies",
                      zone, news->limit, news->number);
         break;
     default:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0148)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0148)
                      "zone %s: servers hold %u permits, the limit is %u; no "
                      "more are granted until enough requests have finished",
                      zone, news->number, news->limit);
@@ -90,20 +90,20 @@ static void log_event(void *data, const fleet_news_t *news)
         break;
     case FLEET_EVENT_REFUSED:
         ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0152)
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0152)
             "zone %s: the engine %s rejects the zone: %s; its share remains "
             "valid until its lease expires, then fallback=%s applies",
             news->zone, terms.provider->shown(terms.address), news->why,
             fleet_conf_fallback_name(terms.fallback));
         break;
     case FLEET_EVENT_LAPSED:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, logger, ADMLOGNO(0142)
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0142)
                      "zone %s: the lease of this server's share has expired; "
                      "fallback=%s applies",
                      news->zone, fleet_conf_fallback_name(terms.fallback));
         break;
     case FLEET_EVENT_LEASED:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, logger, ADMLOGNO(0143)
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0143)
                      "zone %s: this server has a share again", news->zone);
         break;
     default:
@@ -144,7 +144,7 @@ static void *setup(apr_pool_t *p, server_rec *s)
     fleet_setup_t *fleet = apr_pcalloc(p, sizeof(*fleet));
     apr_status_t rv;
 
-    logger = s;
+    main_server = s;
     terms = admission_fleet(s);
     for (zone = admission_zones(); zone; zone = zone->next) {
         if (zone->is_shared && zone->handle.idx != 0) {
@@ -203,6 +203,9 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     return OK;
 }
 
+/* Set which zones share a limit. Find the predecessor, the server that ran here
+ * before, and open this server's FIFO: each process and program of this server
+ * keeps it open, so that the next server knows when all of them have ended. */
 static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                        server_rec *s)
 {
@@ -221,7 +224,6 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
     if (has_shares) {
         /* Before mod_cgid forks its daemon, which must inherit the FIFO. */
         admission_predecessor_find(ptemp, s, segment);
-        /* A running program keeps the next server from taking over the share. */
         adm_program_leave_open(admission_predecessor_self(ptemp)->fd);
     }
     return OK;
@@ -259,7 +261,7 @@ static void facts_of_zone(const admission_view_t *view,
 {
     fleet_t shown = share(view);
 
-    facts->group = "Numbers of the limit for several servers";
+    facts->group = "Limit across several servers";
     FACT_WORD(FleetState,
               "State of this server's share of a limit for several servers.",
               shown.state, fleet_state_name(shown.state));

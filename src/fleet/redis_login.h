@@ -22,7 +22,9 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
                       const char *file_is, redis_login_t *login,
                       const char **error);
 
-/** Overwrite all passwords in this process. They cannot be used after that. */
+/** Overwrite all passwords in this process, which cannot connect any more. For
+ *  children, which run code of other modules and never connect. The parent keeps
+ *  the passwords for the agents that it forks. */
 void redis_login_erase(void);
 
 /** Queue AUTH; must be the first command of a connection.

@@ -65,7 +65,8 @@ static const char *read_files(apr_pool_t *p, SSL_CTX *context,
     if (!paths[0]) {
         return SSL_CTX_set_default_verify_paths(context) == 1
                    ? NULL
-                   : "rediss: the system has no authorities; set tls=ca-file";
+                   : "rediss: cannot load the CA certificates of the system; "
+                     "set tls=ca-file";
     }
     if (SSL_CTX_load_verify_locations(context, paths[0], NULL) != 1) {
         return unusable(p, "ca-file", paths[0]);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <apr_time.h>
+
 #include "redis_words.h"
 
 const char redis_words_script[] =
@@ -129,9 +131,13 @@ static bool is_count(int64_t number)
     return number >= 0 && number <= INT32_MAX;
 }
 
-static bool is_time(int64_t number)
+/* Times in milliseconds, and generations, which start at such a time. The agent
+ * adds times, and converts them to microseconds. */
+#define MSEC_MAX (INT64_MAX / APR_USEC_PER_SEC)
+
+static bool is_msec(int64_t number)
 {
-    return number >= 0 && number <= INT64_MAX / 1000000;
+    return number >= 0 && number <= MSEC_MAX;
 }
 
 static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
@@ -143,7 +149,7 @@ static bool read_ok(const int64_t numbers[OK_NUMBERS], law_fleet_reply_t *reply)
             return false;
         }
     }
-    if (!is_time(numbers[GEN]) || numbers[TARGET] > numbers[GRANTED]) {
+    if (!is_msec(numbers[GEN]) || numbers[TARGET] > numbers[GRANTED]) {
         return false;
     }
     reply->status = LAW_FLEET_OK;
@@ -233,7 +239,7 @@ bool redis_words_read_reply(const redisReply *from, law_fleet_reply_t *reply,
         }
         numbers[n - 1] = from->element[n]->integer;
     }
-    if (!is_time(numbers[TIME])) {
+    if (!is_msec(numbers[TIME])) {
         return false;
     }
     reply->engine_msec = numbers[TIME];
@@ -282,7 +288,7 @@ bool redis_words_read_push(const char *text, const char *run,
     at += 2 + run_length;
     if (!take_number(&at, &gen) || !take_number(&at, &granted)
         || !take_number(&at, &target) || !take_number(&at, &tight)
-        || *at != '\0' || !is_time(gen) || !is_count(granted)
+        || *at != '\0' || !is_msec(gen) || !is_count(granted)
         || !is_count(target) || target > granted) {
         return false;
     }

@@ -117,13 +117,14 @@ static void work(pid_t parent)
 
 /* ---- the parent ----------------------------------------------------------- */
 
-/* Log once per configuration that there is no agent. Only time is lost. */
-static void warn_of_none(apr_status_t rv)
+/* Log once per configuration that no agent runs. Children then reclaim permits
+ * of dead children in rounds of their own, which come later. */
+static void warn_of_missing_agent(apr_status_t rv)
 {
     if (!has_warned) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, rv, server, ADMLOGNO(0131)
-                     "cannot start admission-agent; children will reclaim the "
-                     "permits of dead children themselves");
+                     "admission-agent does not run; children reclaim the "
+                     "permits of dead children themselves, more slowly");
     }
     has_warned = true;
 }
@@ -171,7 +172,7 @@ static void start(void)
     }
     close_files(files);
     if (rv != APR_INPARENT) {
-        warn_of_none(rv);
+        warn_of_missing_agent(rv);
         return;
     }
     is_running = true;
@@ -209,13 +210,15 @@ static void note_end(apr_wait_t status)
     }
     if (status == CANNOT_WORK) {
         process = NULL;
-        warn_of_none(APR_SUCCESS);
+        warn_of_missing_agent(APR_SUCCESS);
         return;
     }
     /* Exit code 0: it received SIGTERM, perhaps with all of httpd. */
     ap_log_error(APLOG_MARK, status == 0 ? APLOG_INFO : APLOG_WARNING, 0,
                  server, ADMLOGNO(0133)
-                 "admission-agent ended (%d); restarting it", (int)status);
+                 "admission-agent ended (exit code or signal %d); restarting "
+                 "it; no permit is lost",
+                 (int)status);
     admission_agent_monitor(pool, server);
 }
 

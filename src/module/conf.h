@@ -47,8 +47,8 @@ typedef struct admission_zone_t {
      * number of workers is known. */
     int limit;
     const admission_queue_t *queue; /* for requests whose sections set none */
-    bool sets_queue; /* a section of the zone sets AdmissionQueue, not only the
-                      * sections around it */
+    /* Section that sets AdmissionQueue; NULL: only the enclosing one does. */
+    const char *queue_place;
     bool dry_run;
     /* The directives that apply in the zone's section, as far as the
      * configuration files show. For warnings and the list of zones. */

@@ -127,7 +127,7 @@ static void on_requests(void)
      * REALLY_FIRST + 1 is after mod_cache and the protocol upgrade, and before
      * all handlers that serve content. */
     ap_hook_handler(admission_admit, NULL, NULL, APR_HOOK_REALLY_FIRST + 1);
-    admission_run_behind(admission_admit);
+    admission_run_set_own_hook(admission_admit);
     /* The handlers admission-control and admission-status. */
     ap_hook_handler(admission_control_handler, NULL, NULL, APR_HOOK_MIDDLE);
     /* Parking, on MPMs that support it: process_connection continues a parked

@@ -210,10 +210,10 @@ static void configure_zones(server_rec *s)
         if (adm_segment_use_flows(segment, zone->handle, zone->uses_flows)
             != APR_SUCCESS) {
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
-                         "zone %s (%s): the shared memory has no room for more "
-                         "zones with AdmissionFair, AdmissionPriority or "
-                         "AdmissionCost; its queue is in order of arrival "
-                         "until httpd is stopped and started",
+                         "zone %s (%s): the shared memory has no room for "
+                         "another zone with AdmissionFair, AdmissionPriority "
+                         "or AdmissionCost; these have no effect in it until "
+                         "httpd is stopped and started",
                          zone->name, zone->place);
         }
     }
@@ -237,7 +237,8 @@ int admission_process_start(server_rec *s)
     }
     if (rv != APR_SUCCESS) {
         ap_log_error(APLOG_MARK, APLOG_CRIT, rv, s, ADMLOGNO(0107)
-                     "cannot create the shared memory; httpd does not start");
+                     "cannot create the shared memory; httpd does not start; "
+                     "raise the limit on its address space or memory");
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     configure_zones(s);
@@ -310,8 +311,10 @@ static void log_unregistered(apr_status_t rv)
     ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0108)
                  "cannot register this child: %s; its requests run without a "
                  "limit",
-                 rv == ADM_NO_CHILD ? "the table of children is full"
-                                    : "the shared memory is corrupt");
+                 rv == ADM_NO_CHILD
+                     ? "the table of children is full (end old children that "
+                       "do not exit)"
+                     : "the shared memory is corrupt (stop and start httpd)");
 }
 
 static void register_process(uint32_t generation, apr_pool_t *p)
@@ -331,10 +334,12 @@ static void log_privileged(void)
 {
     if (!ap_find_linked_module("mpm_itk.c")
         && admission_process_may_log((adm_zone_t){ 0 }, ADM_UNLIMITED)) {
-        ap_log_error(APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0116)
-                     "children can become another user, as root or with "
-                     "capabilities, so they must not take locks in shared "
-                     "memory; their requests run without a limit");
+        ap_log_error(
+            APLOG_MARK, APLOG_ERR, 0, ap_server_conf, ADMLOGNO(0116)
+            "children run as root, or have capabilities to become "
+            "another user, so they do not use the shared memory; their "
+            "requests run without a limit; start httpd with a User, "
+            "and without such capabilities");
     }
 }
 

@@ -133,7 +133,7 @@ static const char *numbers_of(request_rec *r, const admission_zone_t *zone,
     if (adm_view_zone(admission_process_child(), zone->handle, now, &stats,
                       NULL)
         != APR_SUCCESS) {
-        return "its lock is held, so no numbers";
+        return "no numbers, as the zone is locked";
     }
     return apr_psprintf(
         r->pool, "%u of %u active, %u of %u queued; total rejections: %s",
@@ -157,12 +157,11 @@ static void log_rejection(request_rec *r, const admission_request_t *state)
                   "zone %s: request rejected (%s): %s", zone->name,
                   adm_outcome_name(state->outcome), reason);
     if (admission_process_may_log(zone->handle, state->outcome)) {
-        ap_log_rerror(
-            APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
-            "zone %s: request rejected (%s): %s; %s; further ones are "
-            "not logged for 1 minute",
-            zone->name, adm_outcome_name(state->outcome), reason,
-            numbers_of(r, zone, now));
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0202)
+                      "zone %s: request rejected (%s): %s; %s; further "
+                      "rejections are not logged for 1 minute",
+                      zone->name, adm_outcome_name(state->outcome), reason,
+                      numbers_of(r, zone, now));
     }
 }
 

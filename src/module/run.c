@@ -24,7 +24,7 @@ APLOG_USE_MODULE(admission);
 
 static int (*own_hook)(request_rec *r);
 
-void admission_run_behind(int (*hook)(request_rec *r))
+void admission_run_set_own_hook(int (*hook)(request_rec *r))
 {
     own_hook = hook;
 }

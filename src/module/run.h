@@ -6,7 +6,7 @@
 
 /** Set the module's own handler hook, after which the remaining handlers
  *  follow. Call once, when hooks are registered. */
-void admission_run_behind(int (*hook)(request_rec *r));
+void admission_run_set_own_hook(int (*hook)(request_rec *r));
 
 /** Log and note the decision about the request, then run the request, with or without a permit,
  *  or reject it. A request that entered the zone on behalf of its redirect's

@@ -259,7 +259,7 @@ static admission_zone_t *add_zone(apr_pool_t *p, const char *name,
                       ? section->max_concurrent.number
                       : ADMISSION_LIMIT_MAX;
     zone->queue = conf->queue ? conf->queue : &default_queue;
-    zone->sets_queue = section->own->queue != NULL;
+    zone->queue_place = section->own->queue ? section->place : NULL;
     zone->dry_run = admission_conf_is_dry_run(conf);
     zone->apparent = conf;
     *zones_end = zone;
@@ -286,19 +286,22 @@ static void note_place(admission_zone_t *zone, const char *place)
 
 /* A zone has one queue: the queue that one section sets applies to sections
  * that set none. @return false if two sections set different queues. */
-static bool settle_queue(admission_zone_t *zone, const admission_queue_t *own)
+static bool settle_queue(admission_zone_t *zone,
+                         const admission_section_t *section)
 {
+    const admission_queue_t *own = section->own->queue;
+
     if (!own) {
         return true;
     }
-    if (zone->sets_queue
+    if (zone->queue_place
         && (zone->queue->length != own->length
             || zone->queue->timeout != own->timeout
             || zone->queue->target != own->target)) {
         return false;
     }
     zone->queue = own;
-    zone->sets_queue = true;
+    zone->queue_place = section->place;
     return true;
 }
 
@@ -337,13 +340,14 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
                             admission_limit_name(p, &section->max_concurrent),
                             section->place));
     }
-    if (!settle_queue(zone, section->own->queue)) {
+    if (!settle_queue(zone, section)) {
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
-                                      "AdmissionQueue: zone '%s' has two "
-                                      "different queues in %s and %s; set the "
-                                      "same queue, or give a section its own "
-                                      "zone with AdmissionZone",
-                                      zone->name, zone->place, section->place));
+                                      "AdmissionQueue: zone '%s' has one queue "
+                                      "in %s and another in %s; set the same "
+                                      "queue, or give a section its own zone "
+                                      "with AdmissionZone",
+                                      zone->name, zone->queue_place,
+                                      section->place));
     }
     note_place(zone, section->place);
     section->zone = zone;

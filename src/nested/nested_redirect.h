@@ -56,7 +56,8 @@ int admission_redirect_run(request_rec *r, int (*redirect)(request_rec *r));
  * here. If the decision is for another zone, its permit is released.
  *
  * @param zone  the zone of @a r
- * @return whether there was a decision to take over.
+ * @return whether the decision was taken over; false: there is none, or it is
+ *         for another zone.
  */
 bool admission_redirect_take_over(request_rec *r, const admission_zone_t *zone);
 

@@ -55,11 +55,12 @@ static int post_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
     if (admission_process_segment() && conf->min && conf->together
         && admission_capacity_is_threaded()) {
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0401)
-                     "AdmissionRecycle: together=%d has no effect with this "
-                     "MPM, which reads the number of connections only when a "
-                     "child starts; the quotas are spread from %d to %d",
-                     conf->together, conf->min, conf->max);
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0401)
+            "AdmissionRecycle: together=%d has no effect: it needs the "
+            "MPM prefork. Children still end after different numbers "
+            "of connections, %d to %d; remove together=",
+            conf->together, conf->min, conf->max);
     }
     return OK;
 }

@@ -98,8 +98,9 @@ static apr_status_t take_piece(admission_drain_t *drain)
         apr_bucket_free(data);
         ap_log_rerror(
             APLOG_MARK, APLOG_ERR, rv, drain->f->r, ADMLOGNO(0212)
-            "AdmissionSpool: cannot read a buffered response from %s: the "
-            "connection is closed",
+            "AdmissionSpool: cannot read back a response that was buffered in "
+            "%s: its connection is closed, and the client gets an incomplete "
+            "response; check the file system",
             admission_buffer_directory());
         drain->f->c->aborted = 1; /* the response would have a gap */
         return rv;

@@ -45,7 +45,7 @@ sub nobody_fills_the_queue {
     $httpd->zone_becomes('/cgi-bin/small/', 'the crawler runs', Active => 1);
     push @clients, map { $httpd->ask('/cgi-bin/small/heavy', key('crawler')) } 1, 2;
     $httpd->zone_becomes('/cgi-bin/small/', 'it has half of the queue', Queued => 2);
-    $httpd->expect_in_log(qr/ADM0202.*its key has no more places in the queue/);
+    $httpd->expect_in_log(qr/ADM0202.*its key has no more slots in the queue/);
     my $rejected = $httpd->get('/cgi-bin/small/heavy', key('crawler'));
     is $rejected->{status}, 503, 'and no more of it';
     like $rejected->{headers}{'retry-after'}, qr/^\d+$/, '... with a time to come again';

@@ -64,7 +64,7 @@ for_each_combo(sub {
     kill KILL => agent_of($httpd);
     wait_for { $httpd->status->{AdmissionAgent} == 1 } 'it is killed: another one starts', 40;
     cmp_ok limit($httpd), '>=', 2, '... and goes on from there';
-    $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(9\)/);
+    $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
 
     $httpd->configure(conf(3));
     $httpd->graceful;

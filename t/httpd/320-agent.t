@@ -85,7 +85,7 @@ CONF
     $httpd->graceful for 1 .. 3;
     $agent = one_agent($httpd, $agent, 'no agents pile up');
     is_deeply [ listening($agent) ], [], '... and the last does not listen';
-    $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(9\)/);
+    $httpd->expect_in_log(qr/admission:warn.*ADM0133: admission-agent ended \(exit code or signal 9\)/);
     # mod_cgid's daemon dies of SIGPIPE if a child is killed that asks it for a pid.
     $httpd->allow_in_log(qr/cgid:error.*AH01239/);
     $httpd->stop;

@@ -64,7 +64,7 @@ for_each_combo(sub {
     is_deeply [ $httpd->agents ], [], '... and the next one is gone';
     is scalar(lines_of($httpd, 'ADM0130')), 1, '... which says once why';
 
-    $httpd->expect_in_log(qr/ADM0133: admission-agent ended \(9\)/,
+    $httpd->expect_in_log(qr/ADM0133: admission-agent ended \(exit code or signal 9\)/,
                           qr/ADM0130: cannot register admission-agent: the shared memory is corrupt/,
                           qr/ADM0131/);
     $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);

@@ -194,7 +194,7 @@ static const char *check_rings(const adm_flow_table_rec_t *table)
 
 static const char *check_turn(const adm_segment_t *segment, const adm_zone_rec_t *zone)
 {
-    adm_winner_t winner = fair_turn_find_winner_locked(segment, zone);
+    adm_winner_t winner = fair_search_winner_locked(segment, zone);
 
     REFUSE(winner.is_broken, "whose turn it is cannot be found");
     return winner.idx && fair_flow_fits(zone, adm_ask_at(segment, winner.idx))

@@ -300,17 +300,18 @@ bool adm_program_has_ended(const adm_ticket_t *ticket);
  *  Makes system calls. */
 bool adm_program_outlives_request(const adm_ticket_t *ticket);
 
-/** Let programs of this process and of later ones inherit @a fd, by which other
- *  servers detect that they live; 0 or less: none. Only for the parent, at each
- *  load. */
+/** Let programs of this process and of later ones inherit @a fd. While any program
+ *  has it open, other servers treat this server as alive. 0 or less: none. Only
+ *  for the parent, at each load. */
 void adm_program_leave_open(int fd);
 
 /* ---- move a permit to a request that the server sends to itself ------------ */
 
 typedef enum adm_inherit_t {
-    ADM_INHERIT_NONE,  /* the name matches no ticket of the zone */
+    /* The name matches no ticket of the zone, or the zone cannot be locked. */
+    ADM_INHERIT_NONE,
     ADM_INHERIT_ENDED, /* its ticket holds no permit any more */
-    ADM_INHERIT_KEPT,  /* its ticket keeps its permit */
+    ADM_INHERIT_KEPT,  /* not moved: only checked, or its program still runs */
     ADM_INHERIT_MOVED
 } adm_inherit_t;
 
@@ -323,10 +324,10 @@ void adm_inherit_name(const adm_ticket_t *ticket,
                       char text[ADM_INHERIT_NAME_LENGTH]);
 
 /**
- * Take over the permit of another ticket, of any child. That ticket ends: to
- * release it later does nothing. A ticket keeps its permit while its program
- * lives. Waits briefly for the zone; makes system calls only if the ticket had
- * a program.
+ * Move the permit of another ticket, of any child, to @a successor. The other
+ * ticket ends; its later release does nothing. If its program still runs, it
+ * keeps its permit. Waits for the zone's lock as long as a request that enters.
+ * Makes system calls only if the ticket had a program.
  *
  * @param name  from adm_inherit_name()
  * @param successor  holds the permit after ADM_INHERIT_MOVED, without a worker of
