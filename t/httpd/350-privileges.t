@@ -88,6 +88,7 @@ for_each_combo(sub {
     my ($combo) = @_;
     my $file = mpm_itk() or plan skip_all => 'no mpm-itk: see docs/dev/hacking.md';
     plan skip_all => 'mpm-itk needs root' if $> != 0;
+    plan skip_all => "$file lacks a library" if `ldd '$file'` =~ /not found/;
 
     my $httpd = new_httpd(combo => $combo, conf => <<"CONF" . $zone);
 LoadModule mpm_itk_module "$file"
