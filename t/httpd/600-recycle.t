@@ -63,9 +63,10 @@ sub look {
     $outsider->{gone} = keys(%{ $outsider->{seen} }) - @there;
 }
 
-# At one moment: while one looks at all processes, one may come and another one leave.
-# Who had ended before that moment is away, though its parent does not know it yet; who
-# ends after it is there.
+# At one moment: a child can come and another one leave while the list of all processes is
+# read. A child that had ended before that moment is away, though its parent does not know it
+# yet; one that ends after it is there. The kernel can leave a child out of its list while
+# another one leaves, so the list is read twice.
 sub there {
     my ($outsider) = @_;
     my $httpd = $outsider->{httpd};
@@ -73,8 +74,9 @@ sub there {
     my %is_over = map { $_ => 1 }
                   grep { ((Admission::Httpd::proc_stat($_))[0] // 'Z') eq 'Z' }
                   split ' ', $httpd->slurp($list);
+    my %there = map { $_ => 1 } map { split ' ', $httpd->slurp($list) } 1, 2;
 
-    return grep { !$is_over{$_} && !Admission::Httpd::is_agent($_) } split ' ', $httpd->slurp($list);
+    return grep { !$is_over{$_} && !Admission::Httpd::is_agent($_) } keys %there;
 }
 
 # ---- prefork --------------------------------------------------------------------
