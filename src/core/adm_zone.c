@@ -34,7 +34,8 @@ adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
 
 /* Lock a zone whose lock is held. Waits for at most @a patience microseconds; for
  * much less if the lock has been out of reach for long. */
-static adm_lock_result_t acquire(adm_zone_rec_t *zone, adm_usec_t patience)
+static __attribute__((noinline, cold)) adm_lock_result_t
+acquire(adm_zone_rec_t *zone, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
     adm_usec_t left = ADM_LOCK_LONG_USEC - adm_zone_stuck_for(zone, now);
