@@ -9,7 +9,7 @@
 #include "adm_layout.h"
 
 /** @return whether the ticket still has its record. Otherwise its permit has
- *  moved on (adm_inherit.c), and the record is free or another request's. The
+ *  moved on (adm_successor.c), and the record is free or another request's. The
  *  ticket must have been in use. */
 bool adm_program_is_of(const adm_ticket_t *ticket);
 

@@ -250,7 +250,7 @@ void adm_ticket_unpark(adm_ticket_t *ticket)
 
 /* Lock the zone, if the ticket still belongs to this child. @return NULL with
  * APR_SUCCESS in @a rv if it does not: its permit has moved to another request
- * (adm_inherit.c). */
+ * (adm_successor.c). */
 static adm_zone_rec_t *lock_own_zone(adm_ticket_t *ticket, adm_usec_t now,
                                      apr_status_t *rv)
 {

@@ -12,7 +12,7 @@
 #include "zones.h"
 #include "advice.h"
 #include "capacity.h"
-#include "counts.h"
+#include "countable.h"
 #include "park/park_room.h"
 
 APLOG_USE_MODULE(admission);

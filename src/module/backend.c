@@ -7,7 +7,7 @@
 
 #include "backend.h"
 #include "conf.h"
-#include "counts.h"
+#include "countable.h"
 #include "url.h"
 
 /* ---- which backend ------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
-#include "nested/nested_self.h"
+#include "nested/nested_proxied.h"
 #include "report.h"
 #include "url.h"
 #include "visit.h"
@@ -165,7 +165,7 @@ static void log_rejection(request_rec *r, const admission_request_t *state)
     }
 }
 
-/* Warn of a local filter that drops the header of nested_self.c, so that
+/* Warn of a local filter that drops the header of nested_proxied.c, so that
  * requests wait for each other. Uses the log interval of ADM_WAITED, which no
  * other message uses. */
 static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)

@@ -15,7 +15,7 @@
 #include "release.h"
 #include "run.h"
 #include "report.h"
-#include "nested/nested_self.h"
+#include "nested/nested_proxied.h"
 #include "url.h"
 #include "visit.h"
 #include "wait.h"

@@ -17,7 +17,7 @@
 #include <http_protocol.h>
 
 #include "nested/nested_actions.h"
-#include "counts.h"
+#include "countable.h"
 #include "process.h"
 #include "url.h"
 #include "visit.h"

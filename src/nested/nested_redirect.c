@@ -21,7 +21,7 @@
 
 #include "nested_actions.h"
 #include "module/zones.h"
-#include "module/counts.h"
+#include "module/countable.h"
 #include "nested_redirect.h"
 #include "http2/http2.h"
 #include "module/release.h"

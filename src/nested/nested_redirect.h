@@ -2,7 +2,7 @@
 #ifndef NESTED_REDIRECT_H
 #define NESTED_REDIRECT_H
 
-#include "module/counts.h"
+#include "module/countable.h"
 #include "module/visit.h"
 
 /** @return whether a request with this configuration might be redirected inside

@@ -16,7 +16,7 @@
 
 #include "module/part.h"
 #include "module/conf.h"
-#include "recycle_shm.h"
+#include "recycle_turns.h"
 #include "module/capacity.h"
 #include "module/process.h"
 #include "module/since.h"

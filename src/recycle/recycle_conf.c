@@ -5,7 +5,7 @@
 
 #include "module/conf.h"
 #include "module/parse.h"
-#include "recycle_shm.h"
+#include "recycle_turns.h"
 
 #define MAX_CONNECTIONS 1000000000
 

@@ -20,7 +20,7 @@
 
 #include "module/page_handler.h"
 #include "module/zones.h"
-#include "module/counts.h"
+#include "module/countable.h"
 #include "nested/nested_redirect.h"
 #include "fair/fair_key.h"
 #include "module/url.h"

@@ -10,10 +10,10 @@
 #include <http_core.h>
 
 #include "fuzz.h"
-#include "recycle/recycle_shm.h"
+#include "recycle/recycle_turns.h"
 #include "module/conf.h"
 #include "module/zones.h"
-#include "module/counts.h"
+#include "module/countable.h"
 #include "module/capacity.h"
 
 #define DEEPEST 16

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fuzz_segment.h"
-#include "recycle/recycle_shm.h"
+#include "recycle/recycle_turns.h"
 
 enum { REQUESTS = 12 };
 

@@ -1,5 +1,5 @@
 /* test_recycle.c - whose turn it is to end. */
-#include "recycle/recycle_shm.h"
+#include "recycle/recycle_turns.h"
 #include "test_support.h"
 
 static const adm_usec_t second = ADM_USEC_PER_SEC;

@@ -1,11 +1,11 @@
-/* recycle_shm.c - quotas of connections, and the turns in which children end.
+/* recycle_turns.c - quotas of connections, and the turns in which children end.
  * Called by recycle.c.
  *
  * A turn is one word that identifies its child. A killed child does not block
  * the others: the turn of a child that is dead or overdue can be taken over.
  */
 #include "core/adm_layout.h"
-#include "recycle_shm.h"
+#include "recycle_turns.h"
 
 /* Upper bounds of the time that prefork needs to replace a child that has taken
  * a turn. prefork notices a death in one maintenance round and starts a child

@@ -1,4 +1,4 @@
-/* counts.h - which requests count against the limit of their zone. */
+/* countable.h - which requests count against the limit of their zone. */
 #ifndef MODULE_COUNTS_H
 #define MODULE_COUNTS_H
 

@@ -1,4 +1,4 @@
-/* test_inherit.c - a permit moves on to another request. */
+/* test_successor.c - a permit moves on to another request. */
 #include "core/adm_zone.h"
 #include "test_support.h"
 

@@ -1,4 +1,4 @@
-/* nested_self.h - requests that this server sends to itself, directly or
+/* nested_proxied.h - requests that this server sends to itself, directly or
  * through a filter on this machine.
  */
 #ifndef NESTED_SELF_H

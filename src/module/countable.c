@@ -1,4 +1,4 @@
-/* counts.c - which requests count against the limit of their zone. */
+/* countable.c - which requests count against the limit of their zone. */
 #include <httpd.h>
 #include <apr_hooks.h>
 #include <apr_strings.h>
@@ -8,7 +8,7 @@
 #include <http_protocol.h>
 #include <util_filter.h>
 
-#include "counts.h"
+#include "countable.h"
 #include "zones.h"
 
 APLOG_USE_MODULE(admission);

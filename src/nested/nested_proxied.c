@@ -1,4 +1,4 @@
-/* nested_self.c - requests that this server sends to itself.
+/* nested_proxied.c - requests that this server sends to itself.
  *
  * A request with a permit that is proxied to the same zone would wait for
  * itself. So would one that is proxied to a local filter (a cache, a firewall)
@@ -26,8 +26,8 @@
 #include <mod_proxy.h>
 
 #include "module/backend.h"
-#include "module/counts.h"
-#include "nested_self.h"
+#include "module/countable.h"
+#include "nested_proxied.h"
 #include "module/visit.h"
 #include "nested_local.h"
 #include "module/process.h"

@@ -1,4 +1,4 @@
-/* recycle_shm.h - quotas of connections, and the turns in which children end.
+/* recycle_turns.h - quotas of connections, and the turns in which children end.
  * Included by recycle.c and by tests.
  *
  * All functions can be called by any thread of any child. They take no lock.
