@@ -15,10 +15,10 @@
 
 #define NAME_FORMAT "%x.%llx"
 
-void adm_inherit_name(const adm_ticket_t *ticket,
-                      char text[ADM_INHERIT_NAME_LENGTH])
+void adm_successor_name(const adm_ticket_t *ticket,
+                        char text[ADM_SUCCESSOR_NAME_LENGTH])
 {
-    snprintf(text, ADM_INHERIT_NAME_LENGTH, NAME_FORMAT, ticket->idx,
+    snprintf(text, ADM_SUCCESSOR_NAME_LENGTH, NAME_FORMAT, ticket->idx,
              (unsigned long long)ticket->arrival);
 }
 
@@ -69,11 +69,12 @@ static bool move_locked(adm_child_t *child, adm_zone_rec_t *zone,
     return true;
 }
 
-adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
-                          adm_usec_t now, adm_ticket_t *successor)
+adm_successor_t adm_successor_take(adm_child_t *child, adm_zone_t zone,
+                                   const char *name, adm_usec_t now,
+                                   adm_ticket_t *successor)
 {
     adm_segment_t *segment = child->segment;
-    adm_inherit_t result = ADM_INHERIT_ENDED;
+    adm_successor_t result = ADM_SUCCESSOR_ENDED;
     adm_ticket_rec_t *from;
     adm_zone_rec_t *rec;
     uint64_t arrival;
@@ -83,7 +84,7 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
 
     from = find(segment, zone.idx, name, &idx, &arrival);
     if (!from) {
-        return ADM_INHERIT_NONE;
+        return ADM_SUCCESSOR_NONE;
     }
     /* Before the lock: makes system calls. The old request cannot start a
      * program in the meantime, because it waits for the successor. */
@@ -93,15 +94,15 @@ adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
      * queues behind the old one, which waits for its response. */
     rec = adm_zone_lock(segment, zone.idx, &rv);
     if (!rec) {
-        return ADM_INHERIT_NONE;
+        return ADM_SUCCESSOR_NONE;
     }
     if (rec->applied_incarnation == zone.incarnation
         && atomic_load(&from->state) == ADM_TICKET_ACTIVE
         && from->arrival == arrival) {
         result = successor && !has_program
                          && move_locked(child, rec, idx, now, successor)
-                     ? ADM_INHERIT_MOVED
-                     : ADM_INHERIT_KEPT;
+                     ? ADM_SUCCESSOR_MOVED
+                     : ADM_SUCCESSOR_KEPT;
     }
     adm_zone_unlock(segment, rec, now);
     return result;

@@ -28,7 +28,7 @@
 #include "process.h"
 
 /* Reason for a rejected request, and the remedy. */
-#define HOPS APR_STRINGIFY(ADMISSION_SELF_HOPS_MAX)
+#define HOPS APR_STRINGIFY(ADMISSION_PROXIED_HOPS_MAX)
 #define ENDLESS                                                              \
     "this server has sent it to itself " HOPS " times, each time occupying " \
     "a worker; check ProxyPass for a loop"
@@ -103,7 +103,7 @@ typedef struct entrant_t {
 
 /* @return how the request enters: whether it may wait, in which way, and
  * whether a worker is counted for it. */
-static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
+static adm_entry_t entry_of(const entrant_t *entrant, admission_proxied_t self,
                             admission_request_t *state)
 {
     request_rec *r = entrant->r;
@@ -113,12 +113,12 @@ static adm_entry_t entry_of(const entrant_t *entrant, admission_self_t self,
         .dry_run = admission_conf_is_dry_run(entrant->conf)
     };
 
-    if (entrant->related.holds_any || self == ADMISSION_SELF_PART) {
+    if (entrant->related.holds_any || self == ADMISSION_PROXIED_PART) {
         /* A request with a permit must not wait for a second one. Its worker is
          * already counted. */
         return entry;
     }
-    if (self == ADMISSION_SELF_ENDLESS) {
+    if (self == ADMISSION_PROXIED_ENDLESS) {
         entry.worker = ADM_WORKER_DENIED;
         entry.wait = ADM_WAIT_BLOCKED;
         state->why_denied = ENDLESS;
@@ -162,15 +162,15 @@ static admission_request_t *enter(const entrant_t *entrant,
 {
     request_rec *r = entrant->r;
     admission_request_t *state = admission_visit_note(r, zone);
-    admission_self_t self;
+    admission_proxied_t self;
     adm_ticket_t *ticket;
     adm_entry_t entry;
 
     state->enters_for_target = entrant->target != NULL;
     state->visit = admission_visit_make(r, zone);
     ticket = &state->visit->ticket;
-    self = admission_self_claim(r, zone, ticket);
-    if (self == ADMISSION_SELF_SUCCESSOR) {
+    self = admission_proxied_claim(r, zone, ticket);
+    if (self == ADMISSION_PROXIED_SUCCESSOR) {
         note_who(r, ticket);
         state->outcome = ADM_ADMITTED;
         return state;
@@ -260,7 +260,7 @@ static int enter_and_run(const entrant_t *entrant)
  * the URL is restored, for the handler hooks that follow. */
 static bool restore_page_handler(request_rec *r)
 {
-    const char *handler = admission_counts_is_rewritten(r)
+    const char *handler = admission_countable_is_rewritten(r)
                               ? admission_page_handler_of(r)
                               : NULL;
 
@@ -335,7 +335,7 @@ handle_in_zone(request_rec *r, const admission_dir_conf_t *conf)
     adm_child_t *child;
     bool is_exempt;
 
-    if (admission_counts_only_redirects(r) || !admission_counts(conf, r)) {
+    if (admission_countable_only_redirects(r) || !admission_counts(conf, r)) {
         return enter_if_redirected(r, conf);
     }
     is_exempt = admission_url_is_exempt(r, admission_url_asked(r), conf);

@@ -83,7 +83,7 @@ void admission_advice_start(apr_pool_t *p, server_rec *s)
     admission_conf_tree_warn(p, s);
     admission_room_warn(s);
     warn_of_unreachable_limits(p, s);
-    admission_counts_warn(p, s);
+    admission_countable_warn(p, s);
 }
 
 /* ---- hooks --------------------------------------------------------------- */

@@ -168,7 +168,7 @@ bool admission_backend_watch(request_rec *r, adm_ticket_t *ticket)
     upgrade_t *watched;
 
     if (!apr_table_get(r->headers_in, "Upgrade") || c->master
-        || admission_counts_all(admission_url_conf(r))) {
+        || admission_countable_all(admission_url_conf(r))) {
         return false;
     }
     watched = watched_of(c);

@@ -31,7 +31,7 @@ static int note_includes(ap_filter_t *f)
     return setup_of_includes ? setup_of_includes(f) : OK;
 }
 
-bool admission_counts_include(request_rec *r)
+bool admission_countable_include(request_rec *r)
 {
     int options = ap_allow_options(r);
 
@@ -136,7 +136,7 @@ static bool may_be_foreign(const request_rec *r)
     return may_serve || (may_serve_post && r->method_number == M_POST);
 }
 
-void admission_counts_warn(apr_pool_t *p, server_rec *s)
+void admission_countable_warn(apr_pool_t *p, server_rec *s)
 {
     const admission_zone_t *zone = admission_zones();
     const char *modules = zone ? foreign_modules(p) : NULL;
@@ -156,7 +156,7 @@ void admission_counts_warn(apr_pool_t *p, server_rec *s)
     }
 }
 
-void admission_counts_start(apr_pool_t *ptemp)
+void admission_countable_start(apr_pool_t *ptemp)
 {
     ap_filter_rec_t *includes = ap_get_output_filter_handle("INCLUDES");
 
@@ -196,7 +196,7 @@ static bool may_be_php(const request_rec *r)
                || ap_find_linked_module("mod_php5.c"));
 }
 
-bool admission_counts_file(const request_rec *r)
+bool admission_countable_file(const request_rec *r)
 {
     return strcmp(r->handler, AP_DEFAULT_HANDLER_NAME) == 0
            || strcmp(r->handler, "default-handler") == 0
@@ -238,7 +238,8 @@ static bool is_cheap_by_name(const request_rec *r)
  * them. */
 static bool is_cheap(const request_rec *r)
 {
-    if (admission_counts_file(r) || strcmp(r->handler, DIR_MAGIC_TYPE) == 0) {
+    if (admission_countable_file(r)
+        || strcmp(r->handler, DIR_MAGIC_TYPE) == 0) {
         return !may_be_foreign(r) || is_existing_file(r);
     }
     return is_cheap_by_name(r);
@@ -249,7 +250,7 @@ static bool is_cheap(const request_rec *r)
 static bool is_dynamic(request_rec *r)
 {
     return !is_cheap(r) || r->proxyreq != PROXYREQ_NONE
-           || admission_counts_include(r);
+           || admission_countable_include(r);
 }
 
 static bool is_named(const char *handler, const char *name)
@@ -262,7 +263,7 @@ static bool is_named(const char *handler, const char *name)
     return strcmp(handler, name) == 0;
 }
 
-bool admission_counts_all(const admission_dir_conf_t *conf)
+bool admission_countable_all(const admission_dir_conf_t *conf)
 {
     int i;
 
@@ -290,16 +291,16 @@ bool admission_counts(const admission_dir_conf_t *conf, request_rec *r)
             return true;
         }
     }
-    return admission_counts_all(conf);
+    return admission_countable_all(conf);
 }
 
-bool admission_counts_only_redirects(request_rec *r)
+bool admission_countable_only_redirects(request_rec *r)
 {
-    if (admission_counts_is_rewritten(r)) {
+    if (admission_countable_is_rewritten(r)) {
         return true;
     }
     /* A type map can contain the page itself. */
     return (admission_conf_is_handler(r, "type-map")
             || admission_conf_is_handler(r, "application/x-type-map"))
-           && !admission_counts_include(r);
+           && !admission_countable_include(r);
 }

@@ -43,12 +43,12 @@ static int on_pre_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp)
     APR_OPTIONAL_HOOK(ap, status_hook, admission_server_status, NULL, NULL,
                       APR_HOOK_MIDDLE);
     /* After all other modules have changed the headers. */
-    APR_OPTIONAL_HOOK(proxy, fixups, admission_self_proxy_fixups, NULL, NULL,
+    APR_OPTIONAL_HOOK(proxy, fixups, admission_proxied_fixups, NULL, NULL,
                       APR_HOOK_REALLY_LAST);
-    if (admission_self_is_possible()) {
+    if (admission_proxied_is_possible()) {
         /* Hides the module's header from other modules. */
-        ap_hook_post_read_request(admission_self_post_read_request, NULL, NULL,
-                                  APR_HOOK_REALLY_FIRST);
+        ap_hook_post_read_request(admission_proxied_post_read_request, NULL,
+                                  NULL, APR_HOOK_REALLY_FIRST);
     }
     admission_zones_begin(pconf);
     admission_location_begin();
@@ -70,7 +70,7 @@ static int on_post_config(apr_pool_t *pconf, apr_pool_t *plog,
         admission_room_start(s);
         admission_factor_start(s);
         admission_program_start(ptemp, s);
-        admission_counts_start(ptemp);
+        admission_countable_start(ptemp);
         admission_advice_start(ptemp, s);
         admission_streams_start(ptemp, s);
     }

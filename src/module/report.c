@@ -170,7 +170,7 @@ static void log_rejection(request_rec *r, const admission_request_t *state)
  * other message uses. */
 static void log_mutual_wait(request_rec *r, const admission_zone_t *zone)
 {
-    if (admission_self_is_awaited(r, zone)
+    if (admission_proxied_is_awaited(r, zone)
         && admission_process_may_log(zone->handle, ADM_WAITED)) {
         ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r, ADMLOGNO(0215)
                       "zone %s: this request came from a loopback address, and "

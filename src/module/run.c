@@ -177,7 +177,7 @@ static int run_with_permit(request_rec *r, admission_request_t *state)
     bool has_header, watches, has_rest;
     int rv;
 
-    has_header = is_proxied && admission_self_begin_http2(r);
+    has_header = is_proxied && admission_proxied_begin_http2(r);
     watches = is_proxied && admission_backend_watch(r, &state->visit->ticket);
     admission_program_export_token(r, &state->visit->ticket);
     if (state->outcome == ADM_WAITED && cache_has(r)) {
@@ -188,7 +188,7 @@ static int run_with_permit(request_rec *r, admission_request_t *state)
     }
     admission_program_remove_token(r);
     if (has_header) {
-        admission_self_end_http2(r);
+        admission_proxied_end_http2(r);
     }
     if (watches) {
         admission_backend_unwatch(r);

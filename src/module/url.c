@@ -39,7 +39,7 @@ static bool is_missing_file(const request_rec *r)
     const admission_request_t *state = admission_visit_request(r);
 
     return r->status == HTTP_NOT_FOUND && !(state && state->was_rejected)
-           && (!r->handler || admission_counts_file(r));
+           && (!r->handler || admission_countable_file(r));
 }
 
 /* @return whether a request only redirects to another URL. False if a program
@@ -51,7 +51,7 @@ static bool only_redirects(request_rec *r)
         return is_missing_file(r);
     }
     return r->handler
-           && (admission_counts_only_redirects(r)
+           && (admission_countable_only_redirects(r)
                || admission_actions_target(conf_of(r), r));
 }
 

@@ -46,7 +46,7 @@
 _Static_assert(ADM_SECRET_LENGTH == APR_SIPHASH_KSIZE,
                "the segment's secret is the key of the MAC");
 
-bool admission_self_is_possible(void)
+bool admission_proxied_is_possible(void)
 {
     if (ap_find_linked_module("mod_proxy.c")
         && !ap_retained_data_get(PROXY_KEY)) {
@@ -161,7 +161,7 @@ static bool sender_needs_permit(const request_rec *r,
     for (; r; r = admission_visit_parent(r)) {
         const admission_request_t *state = admission_visit_request(r);
 
-        if (admission_counts_include((request_rec *)r)
+        if (admission_countable_include((request_rec *)r)
             || (is_part && state && state->visit == visit)) {
             return true;
         }
@@ -189,9 +189,9 @@ static bool holds_any(const request_rec *r)
 /* @return the word of a visit's ticket, without its MAC. */
 static const char *word_of(const request_rec *r, const admission_visit_t *visit)
 {
-    char name[ADM_INHERIT_NAME_LENGTH];
+    char name[ADM_SUCCESSOR_NAME_LENGTH];
 
-    adm_inherit_name(&visit->ticket, name);
+    adm_successor_name(&visit->ticket, name);
     return apr_pstrcat(r->pool,
                        sender_needs_permit(r, visit) ? KIND_STAYS : KIND_MOVES,
                        name, NULL);
@@ -234,17 +234,17 @@ static bool set_header(request_rec *r)
 }
 
 /* Here headers_in is mod_proxy's copy, from which it makes its request. */
-int admission_self_proxy_fixups(request_rec *r)
+int admission_proxied_fixups(request_rec *r)
 {
     return set_header(r) ? OK : DECLINED;
 }
 
-bool admission_self_begin_http2(request_rec *r)
+bool admission_proxied_begin_http2(request_rec *r)
 {
     return admission_backend_speaks_http2(r) && set_header(r);
 }
 
-void admission_self_end_http2(request_rec *r)
+void admission_proxied_end_http2(request_rec *r)
 {
     apr_table_unset(r->headers_in, HEADER);
 }
@@ -276,7 +276,7 @@ static tickets_t *read_tickets(apr_pool_t *p, const char *words, bool *ignores)
     return tickets;
 }
 
-int admission_self_post_read_request(request_rec *r)
+int admission_proxied_post_read_request(request_rec *r)
 {
     const char *words = apr_table_get(r->headers_in, HEADER);
     adm_segment_t *segment = admission_process_segment();
@@ -296,30 +296,32 @@ int admission_self_post_read_request(request_rec *r)
     return DECLINED;
 }
 
-admission_self_t admission_self_claim(const request_rec *r,
-                                      const admission_zone_t *zone,
-                                      adm_ticket_t *ticket)
+admission_proxied_t admission_proxied_claim(const request_rec *r,
+                                            const admission_zone_t *zone,
+                                            adm_ticket_t *ticket)
 {
     tickets_t tickets = tickets_of(r);
-    admission_self_t claim = ADMISSION_SELF_UNRELATED;
+    admission_proxied_t claim = ADMISSION_PROXIED_UNRELATED;
     bool has_ended = false;
 
-    if (tickets.hops >= ADMISSION_SELF_HOPS_MAX) {
-        return ADMISSION_SELF_ENDLESS;
+    if (tickets.hops >= ADMISSION_PROXIED_HOPS_MAX) {
+        return ADMISSION_PROXIED_ENDLESS;
     }
-    while (claim != ADMISSION_SELF_SUCCESSOR && *tickets.tokens) {
+    while (claim != ADMISSION_PROXIED_SUCCESSOR && *tickets.tokens) {
         const char *token = ap_getword_white(r->pool, &tickets.tokens);
-        adm_inherit_t rv = adm_inherit(admission_process_child(), zone->handle,
-                                       token + 1, adm_now(),
-                                       *token == *KIND_MOVES ? ticket : NULL);
+        adm_successor_t rv = adm_successor_take(admission_process_child(),
+                                                zone->handle, token + 1,
+                                                adm_now(),
+                                                *token == *KIND_MOVES ? ticket
+                                                                      : NULL);
 
-        if (rv == ADM_INHERIT_MOVED || rv == ADM_INHERIT_KEPT) {
-            claim = rv == ADM_INHERIT_MOVED ? ADMISSION_SELF_SUCCESSOR
-                                            : ADMISSION_SELF_PART;
+        if (rv == ADM_SUCCESSOR_MOVED || rv == ADM_SUCCESSOR_KEPT) {
+            claim = rv == ADM_SUCCESSOR_MOVED ? ADMISSION_PROXIED_SUCCESSOR
+                                              : ADMISSION_PROXIED_PART;
         }
-        has_ended |= rv == ADM_INHERIT_ENDED;
+        has_ended |= rv == ADM_SUCCESSOR_ENDED;
     }
-    if (claim == ADMISSION_SELF_UNRELATED && has_ended) {
+    if (claim == ADMISSION_PROXIED_UNRELATED && has_ended) {
         adm_segment_count_ignored(admission_process_segment());
     }
     return claim;
@@ -327,8 +329,8 @@ admission_self_t admission_self_claim(const request_rec *r,
 
 /* ---- a filter that drops the header -------------------------------------- */
 
-bool admission_self_is_awaited(const request_rec *r,
-                               const admission_zone_t *zone)
+bool admission_proxied_is_awaited(const request_rec *r,
+                                  const admission_zone_t *zone)
 {
     return admission_local_is_loopback(connection_of(r)->client_addr)
            && adm_who_all_sent(admission_process_child(), zone->handle,

@@ -1,56 +1,56 @@
 /* nested_proxied.h - requests that this server sends to itself, directly or
  * through a filter on this machine.
  */
-#ifndef NESTED_SELF_H
-#define NESTED_SELF_H
+#ifndef NESTED_PROXIED_H
+#define NESTED_PROXIED_H
 
 #include "module/conf.h"
 
 /** A request this many hops behind the client's request is rejected. */
-#define ADMISSION_SELF_HOPS_MAX 10
+#define ADMISSION_PROXIED_HOPS_MAX 10
 
 /** @return whether mod_proxy is loaded, or was before a restart, as its
  *  requests may still be under way. If not, no request can come from this
  *  server. */
-bool admission_self_is_possible(void);
+bool admission_proxied_is_possible(void);
 
 /** The hook post_read_request: take the header out of a request before other
  *  modules see it, and store its tickets. */
-int admission_self_post_read_request(request_rec *r);
+int admission_proxied_post_read_request(request_rec *r);
 
 /** mod_proxy's fixups hook: set the header of a request that is sent to this
  *  machine if its sender holds or has received tickets. Remove it from all
  *  others. */
-int admission_self_proxy_fixups(request_rec *r);
+int admission_proxied_fixups(request_rec *r);
 
 /** Set the header before mod_proxy_http2 runs, which calls no hook and copies
- *  r->headers_in. @return whether it is set, and admission_self_end_http2()
+ *  r->headers_in. @return whether it is set, and admission_proxied_end_http2()
  *  must be called when its handler has returned. */
-bool admission_self_begin_http2(request_rec *r);
+bool admission_proxied_begin_http2(request_rec *r);
 
 /** Remove the header. */
-void admission_self_end_http2(request_rec *r);
+void admission_proxied_end_http2(request_rec *r);
 
 /** Relation of a request to the requests that this server sends to itself. */
-typedef enum admission_self_t {
-    ADMISSION_SELF_UNRELATED, /* no relation to a request of this zone */
-    ADMISSION_SELF_PART, /* the sender keeps its permit, because it needs it
+typedef enum admission_proxied_t {
+    ADMISSION_PROXIED_UNRELATED, /* no relation to a request of this zone */
+    ADMISSION_PROXIED_PART, /* the sender keeps its permit, because it needs it
                               * afterwards */
-    ADMISSION_SELF_SUCCESSOR, /* took over the sender's permit */
-    ADMISSION_SELF_ENDLESS    /* too many hops, probably a loop: reject it */
-} admission_self_t;
+    ADMISSION_PROXIED_SUCCESSOR, /* took over the sender's permit */
+    ADMISSION_PROXIED_ENDLESS    /* too many hops, probably a loop: reject it */
+} admission_proxied_t;
 
 /** Find out whether this server sent the request on behalf of one with a permit
  *  of the zone. If so, and the sender only passes the response on, the permit
  *  moves to @a ticket. */
-admission_self_t admission_self_claim(const request_rec *r,
-                                      const admission_zone_t *zone,
-                                      adm_ticket_t *ticket);
+admission_proxied_t admission_proxied_claim(const request_rec *r,
+                                            const admission_zone_t *zone,
+                                            adm_ticket_t *ticket);
 
 /** @return whether a request that has timed out was probably waiting for
  *  itself: it comes from this machine, and all permits are held by requests
  *  that another virtual host has proxied to this machine. */
-bool admission_self_is_awaited(const request_rec *r,
-                               const admission_zone_t *zone);
+bool admission_proxied_is_awaited(const request_rec *r,
+                                  const admission_zone_t *zone);
 
 #endif

@@ -37,7 +37,7 @@
  * string (the redirect keeps the request's own); NULL: it does not redirect. */
 static const char *target_of(request_rec *r)
 {
-    if (admission_counts_is_rewritten(r)) {
+    if (admission_countable_is_rewritten(r)) {
         return r->filename + strlen(REDIRECT);
     }
     return admission_actions_target(ap_get_module_config(r->per_dir_config,

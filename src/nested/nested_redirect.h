@@ -12,7 +12,7 @@ static inline bool
 admission_redirect_is_possible(const request_rec *r,
                                const admission_dir_conf_t *conf)
 {
-    return conf->actions || admission_counts_is_rewritten(r);
+    return conf->actions || admission_countable_is_rewritten(r);
 }
 
 /** The target of an internal redirect. */

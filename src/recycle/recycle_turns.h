@@ -3,8 +3,8 @@
  *
  * All functions can be called by any thread of any child. They take no lock.
  */
-#ifndef RECYCLE_SHM_H
-#define RECYCLE_SHM_H
+#ifndef RECYCLE_TURNS_H
+#define RECYCLE_TURNS_H
 
 #include "core/adm.h"
 

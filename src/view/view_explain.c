@@ -204,7 +204,7 @@ static const char *read_query(explain_t *e,
 static void set_page(request_rec *r)
 {
     const char *handler = r->status == HTTP_OK
-                                  && admission_counts_is_rewritten(r)
+                                  && admission_countable_is_rewritten(r)
                               ? admission_page_handler_of(r)
                               : NULL;
 
@@ -470,7 +470,7 @@ static const char *why_counted(const admission_dir_conf_t *conf,
         return counts ? "yes: AdmissionHandlers includes the handler"
                       : "no: AdmissionHandlers does not include the handler";
     }
-    if (counts && admission_counts_file(r) && r->proxyreq == PROXYREQ_NONE) {
+    if (counts && admission_countable_file(r) && r->proxyreq == PROXYREQ_NONE) {
         return "yes: it names no handler, and another module may serve it";
     }
     return counts
@@ -507,7 +507,7 @@ static void add_verdict(explain_t *e, request_rec *first, request_rec *last)
                  name_of(e, conf->section));
     }
     note_sections(e, first, last, conf->section);
-    if (last->finfo.filetype == APR_NOFILE && admission_counts_file(last)
+    if (last->finfo.filetype == APR_NOFILE && admission_countable_file(last)
         && !counts) {
         add_note(e,
                  "The file does not exist. If an ErrorDocument 404 serves this "

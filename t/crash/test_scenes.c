@@ -77,15 +77,15 @@ static int hand_over(void *unused)
 static int move_on(void *unused)
 {
     adm_ticket_t heir = { 0 };
-    char name[ADM_INHERIT_NAME_LENGTH];
+    char name[ADM_SUCCESSOR_NAME_LENGTH];
 
     NEED(gets_permit());
-    adm_inherit_name(&ticket, name);
+    adm_successor_name(&ticket, name);
     atomic_store(&shared[0], 1);
     NEED_SOON(queued_in(zone) > 0);
     arm();
     adm_who_note_sent(&ticket, 1);
-    NEED(adm_inherit(child, zone, name, adm_now(), &heir) == ADM_INHERIT_MOVED);
+    NEED(adm_successor_take(child, zone, name, adm_now(), &heir) == ADM_SUCCESSOR_MOVED);
     return 0;
 }
 

@@ -3,7 +3,7 @@
 #include "test_support.h"
 
 static adm_ticket_t sender, waiter;
-static char name[ADM_INHERIT_NAME_LENGTH];
+static char name[ADM_SUCCESSOR_NAME_LENGTH];
 
 /* Who has the only permit, and somebody in the queue. */
 static void begin(void)
@@ -12,12 +12,12 @@ static void begin(void)
     child = join();
     ck_assert_int_eq(enter(child, zone, &sender), ADM_ADMITTED);
     ck_assert_int_eq(enter(child, zone, &waiter), ADM_WAITING);
-    adm_inherit_name(&sender, name);
+    adm_successor_name(&sender, name);
 }
 
-static adm_inherit_t inherit(adm_ticket_t *successor)
+static adm_successor_t inherit(adm_ticket_t *successor)
 {
-    return adm_inherit(child, zone, name, adm_now(), successor);
+    return adm_successor_take(child, zone, name, adm_now(), successor);
 }
 
 TEST(a_permit_moves_past_the_queue)
@@ -25,7 +25,7 @@ TEST(a_permit_moves_past_the_queue)
     adm_ticket_t successor = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
     ck_assert_uint_eq(queued_in(zone), 1);
     ck_assert(!adm_ticket_is_granted(&waiter));
@@ -44,10 +44,10 @@ TEST(a_permit_moves_once)
     adm_ticket_t successor = { 0 }, other = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
-    ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
+    ck_assert_int_eq(inherit(&other), ADM_SUCCESSOR_ENDED);
     leave(&successor);
-    ck_assert_int_eq(inherit(&other), ADM_INHERIT_ENDED);
+    ck_assert_int_eq(inherit(&other), ADM_SUCCESSOR_ENDED);
     ck_assert_uint_eq(other.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
 }
@@ -57,12 +57,12 @@ TEST(a_name_is_good_while_its_ticket_holds_a_permit)
     adm_ticket_t next;
 
     begin();
-    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
+    ck_assert_int_eq(inherit(NULL), ADM_SUCCESSOR_KEPT);
     leave(&sender);
-    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
+    ck_assert_int_eq(inherit(NULL), ADM_SUCCESSOR_ENDED);
     leave(&waiter);
     ck_assert_int_eq(enter(child, zone, &next), ADM_ADMITTED);
-    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_ENDED);
+    ck_assert_int_eq(inherit(NULL), ADM_SUCCESSOR_ENDED);
 }
 
 TEST(names_of_nothing_move_nothing)
@@ -74,12 +74,13 @@ TEST(names_of_nothing_move_nothing)
 
     begin();
     for (n = 0; n < sizeof(names) / sizeof(*names); n++) {
-        ck_assert_int_eq(adm_inherit(child, other, names[n], adm_now(), &successor),
-                         ADM_INHERIT_NONE);
+        ck_assert_int_eq(adm_successor_take(child, other, names[n], adm_now(), &successor),
+                         ADM_SUCCESSOR_NONE);
     }
-    ck_assert_int_eq(adm_inherit(child, other, name, adm_now(), &successor), ADM_INHERIT_NONE);
-    adm_inherit_name(&waiter, name); /* which has no permit yet */
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_ENDED);
+    ck_assert_int_eq(adm_successor_take(child, other, name, adm_now(), &successor),
+                     ADM_SUCCESSOR_NONE);
+    adm_successor_name(&waiter, name); /* which has no permit yet */
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_ENDED);
     ck_assert_uint_eq(successor.held, 0);
     ck_assert_uint_eq(active_in(zone), 1);
 }
@@ -98,11 +99,11 @@ TEST(a_permit_stays_with_a_program_that_lives)
     adm_program_announce(&sender, ADM_START_HERE);
     program = start(live_on, NULL);
     WAIT_FOR(adm_program_pid(atomic_load(&rec_of_ticket(&sender)->program)));
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_KEPT);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_KEPT);
     ck_assert_uint_eq(successor.held, 0);
     kill_unnoticed(program);
-    ck_assert_int_eq(inherit(NULL), ADM_INHERIT_KEPT);
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(NULL), ADM_SUCCESSOR_KEPT);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     ck_assert_uint_eq(active_in(zone), 1);
 }
 
@@ -112,7 +113,7 @@ TEST(whose_permit_has_moved_announces_no_program)
     adm_ticket_t successor = { 0 };
 
     begin();
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     adm_program_announce(&sender, ADM_START_UNSEEN);
     ck_assert(!adm_program_was_announced(&successor));
 }
@@ -124,7 +125,7 @@ TEST(whose_permit_has_moved_holds_none_and_has_no_program)
 
     begin();
     ck_assert(adm_ticket_holds(&sender));
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     ck_assert_uint_eq(successor.idx, sender.idx);
     adm_program_announce(&successor, ADM_START_UNSEEN);
     ck_assert(!adm_ticket_holds(&sender));
@@ -145,7 +146,7 @@ TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 
     begin();
     rec = rec_of_zone(zone);
-    ck_assert_int_eq(inherit(&successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(&successor), ADM_SUCCESSOR_MOVED);
     ck_assert_int_eq(adm_lock_acquire(&rec->lock, NEVER), ADM_LOCKED);
     leave(&sender);
     adm_zone_unlock(segment, rec, adm_now());
@@ -158,7 +159,7 @@ TEST(a_request_whose_permit_moved_leaves_nothing_to_the_next_owner)
 static void note_late(adm_ticket_t *successor)
 {
     begin();
-    ck_assert_int_eq(inherit(successor), ADM_INHERIT_MOVED);
+    ck_assert_int_eq(inherit(successor), ADM_SUCCESSOR_MOVED);
     ck_assert_uint_eq(successor->idx, sender.idx);
     atomic_store(&rec_of_ticket(successor)->bell, adm_bell_left(sender.arrival, ADM_LEFT_RELEASED));
     atomic_store(&rec_of_zone(zone)->has_left, 1);
@@ -194,7 +195,7 @@ static int inherit_and_stay(void *unused)
     adm_child_t *other = join();
     adm_ticket_t successor = { 0 };
 
-    NEED(adm_inherit(other, zone, name, adm_now(), &successor) == ADM_INHERIT_MOVED);
+    NEED(adm_successor_take(other, zone, name, adm_now(), &successor) == ADM_SUCCESSOR_MOVED);
     atomic_store(&shared[0], 1);
     return stay();
 }

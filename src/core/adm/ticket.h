@@ -170,7 +170,7 @@ bool adm_ticket_begin(adm_ticket_t *ticket, adm_usec_t now);
 bool adm_ticket_is_granted(const adm_ticket_t *ticket);
 
 /** @return whether the ticket is in use, and its permit has not moved to
- *  another request (adm_inherit()). No lock. */
+ *  another request (adm_successor_take()). No lock. */
 bool adm_ticket_holds(const adm_ticket_t *ticket);
 
 /**
@@ -307,21 +307,21 @@ void adm_program_leave_open(int fd);
 
 /* ---- move a permit to a request that the server sends to itself ------------ */
 
-typedef enum adm_inherit_t {
+typedef enum adm_successor_t {
     /* The name matches no ticket of the zone, or the zone cannot be locked. */
-    ADM_INHERIT_NONE,
-    ADM_INHERIT_ENDED, /* its ticket holds no permit any more */
-    ADM_INHERIT_KEPT,  /* not moved: only checked, or its program still runs */
-    ADM_INHERIT_MOVED
-} adm_inherit_t;
+    ADM_SUCCESSOR_NONE,
+    ADM_SUCCESSOR_ENDED, /* its ticket holds no permit any more */
+    ADM_SUCCESSOR_KEPT, /* not moved: only checked, or its program still runs */
+    ADM_SUCCESSOR_MOVED
+} adm_successor_t;
 
 /** Size of a name, with its NUL. */
-#define ADM_INHERIT_NAME_LENGTH 32
+#define ADM_SUCCESSOR_NAME_LENGTH 32
 
-/** Name a ticket, for adm_inherit(). The name is not secret and can be forged:
+/** Name a ticket, for adm_successor_take(). The name is not secret and can be forged:
  *  the caller signs it. */
-void adm_inherit_name(const adm_ticket_t *ticket,
-                      char text[ADM_INHERIT_NAME_LENGTH]);
+void adm_successor_name(const adm_ticket_t *ticket,
+                        char text[ADM_SUCCESSOR_NAME_LENGTH]);
 
 /**
  * Move the permit of another ticket, of any child, to @a successor. The other
@@ -329,11 +329,12 @@ void adm_inherit_name(const adm_ticket_t *ticket,
  * keeps its permit. Waits for the zone's lock as long as a request that enters.
  * Makes system calls only if the ticket had a program.
  *
- * @param name  from adm_inherit_name()
- * @param successor  holds the permit after ADM_INHERIT_MOVED, without a worker of
+ * @param name  from adm_successor_name()
+ * @param successor  holds the permit after ADM_SUCCESSOR_MOVED, without a worker of
  *              its own; NULL: only check
  */
-adm_inherit_t adm_inherit(adm_child_t *child, adm_zone_t zone, const char *name,
-                          adm_usec_t now, adm_ticket_t *successor);
+adm_successor_t adm_successor_take(adm_child_t *child, adm_zone_t zone,
+                                   const char *name, adm_usec_t now,
+                                   adm_ticket_t *successor);
 
 #endif
