@@ -10,7 +10,7 @@ for_each_combo(sub {
     my $httpd = start_httpd(combo => $combo, conf =>
         location('/admission', 'SetHandler admission-status')
         . location('/cgi-bin/', 'MaxConcurrent 3', 'AdmissionQueue 5'));
-    my $is_told = $combo =~ /\+cgi$/;    # mod_cgi waits for its programs itself
+    my $is_told = $combo->{name} =~ /\+cgi$/;    # mod_cgi waits for its programs itself
     is $httpd->zone('/cgi-bin/')->{ProgramsEnded}, 0, 'none has ended';
     unlike $httpd->get("/admission?zone=$ZONE")->{body}, qr/Programs took/, 'nothing is said of them';
 
