@@ -9,11 +9,7 @@ use Admission::Config;
 # answers everything else.
 sub serve {
     my ($client) = @_;
-    my $head = '';
-
-    while ($head !~ /\r\n\r\n/) {
-        sysread $client, $head, 4096, length $head or return;
-    }
+    my $head = read_head($client) // return;
     if ($head !~ /^Upgrade: *websocket/mi || $head =~ m{^GET /never}) {
         syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
         return;

@@ -56,9 +56,7 @@ sub host_of { return lc($_[0] =~ s/\W+/-/gr =~ s/-\z//r) . '.example' }
 # Answers when the gate opens, as the heavy program does.
 sub answer_when_told {
     my ($client, $gates) = @_;
-    my $head = '';
-
-    while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+    my $head = read_head($client) // return;
     my ($gate) = $head =~ /until=([\w.-]+)/;
     select undef, undef, undef, 0.05 while !-e "$gates/$gate";
     syswrite $client, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok";

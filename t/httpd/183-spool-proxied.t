@@ -13,11 +13,7 @@ my $bulk = join '', map { sprintf "%09d\n", $_ } 1 .. $BULK / 10;
 # gate before it is open. "/early/x" begins with the words alone.
 sub serve {
     my ($client, $dir) = @_;
-    my $head = '';
-
-    while ($head !~ /\r\n\r\n/) {
-        sysread $client, $head, 4096, length $head or return;
-    }
+    my $head = read_head($client) // return;
     my ($kind, $name) = $head =~ m{^GET /(\w+)/([\w-]+)} or return;
     my $open = sub { Time::HiRes::sleep(0.02) until -e "$dir/heavy/$name-$_[0]" };
     print {$client} "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nfirst words\n";

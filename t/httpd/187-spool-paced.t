@@ -10,11 +10,7 @@ my $zone = '/cgi-bin/';
 # Reads the request, and sends a megabyte.
 sub serve {
     my ($client) = @_;
-    my $head = '';
-
-    while ($head !~ /\r\n\r\n/) {
-        sysread $client, $head, 4096, length $head or return;
-    }
+    my $head = read_head($client) // return;
     print {$client} "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", 'x' x 1_000_000, 'end';
     return;
 }

@@ -22,22 +22,12 @@ sub frame {
     return substr(pack('N', length $payload), 1) . pack('CCN', $type, $flags, $stream) . $payload;
 }
 
-sub take {
-    my ($socket, $length) = @_;
-    my $bytes = '';
-
-    while (length $bytes < $length) {
-        sysread $socket, $bytes, $length - length $bytes, length $bytes or return;
-    }
-    return $bytes;
-}
-
 # (type, flags, stream, payload); what has to be answered is.
 sub next_frame {
     my ($socket) = @_;
-    my $head = take($socket, 9) // return;
+    my $head = read_bytes($socket, 9) // return;
     my ($type, $flags, $stream) = unpack 'x3CCN', $head;
-    my $payload = take($socket, unpack 'N', "\0$head") // return;
+    my $payload = read_bytes($socket, unpack 'N', "\0$head") // return;
 
     syswrite $socket, frame($type, $ACK, 0, $type == $PING ? $payload : '')
         if ($type == $SETTINGS || $type == $PING) && !($flags & $ACK);
@@ -48,7 +38,7 @@ sub next_frame {
 sub echo {
     my ($client) = @_;
 
-    take($client, length $PREFACE) or return;
+    read_bytes($client, length $PREFACE) or return;
     syswrite $client, frame($SETTINGS, 0, 0, '');
     while (my ($type, $flags, $stream, $payload) = next_frame($client)) {
         syswrite $client, frame($HEADERS, $END_HEADERS | $flags & $END, $stream, "\x88") # 200

@@ -3,6 +3,7 @@
 # installed. A permit stays with a backend that works, also when the client leaves.
 
 use AdmissionTest;
+use AdmissionTest::Backend;
 use Admission::Config;
 use Admission::File qw(slurp spill);
 use Admission::Program qw(keep);
@@ -28,21 +29,14 @@ sub note_down {
 
 sub fcgi_record { my ($type, $id, $content) = @_; return pack('CCnnCC', 1, $type, $id, length $content, 0, 0) . $content }
 
-sub take {
-    my ($socket, $length) = @_;
-    my $bytes = '';
-    while (length $bytes < $length) { sysread $socket, $bytes, $length - length $bytes, length $bytes or return }
-    return $bytes;
-}
-
 # One request per connection.
 sub respond {
     my ($client) = @_;
     my ($params, $length, $id) = ('', 0, 1);
 
-    while (defined(my $head = take($client, 8))) {
+    while (defined(my $head = read_bytes($client, 8))) {
         (undef, my $type, $id, my $size, my $padding) = unpack 'CCnnC', $head;
-        my $content = $size + $padding ? substr take($client, $size + $padding), 0, $size : '';
+        my $content = substr read_bytes($client, $size + $padding), 0, $size;
         $params .= $content         if $type == 4;
         $length += length $content  if $type == 5;
         last if $type == 5 && !$size;

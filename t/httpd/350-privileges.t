@@ -46,8 +46,6 @@ sub runs_at_once {
     is_deeply statuses(answers(@asked)), { 200 => 6 }, 'all are answered';
 }
 
-sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_log }
-
 sub is_possible {
     my ($capabilities) = @_;
     return $> == 0
@@ -65,7 +63,7 @@ for_each_combo(sub {
     start_as($httpd);
     runs_at_once($httpd, 6, 'children with CAP_SETUID know no limit');
     is $httpd->logged('all1')->{status}, 'unlimited', 'the access log reports it';
-    is scalar(lines_of($httpd, 'ADM0116')), 1, 'and the error log once, not once a child';
+    is scalar($httpd->lines_of('ADM0116')), 1, 'and the error log once, not once a child';
     $httpd->stop;
 
     # As a server that listens on port 80 and was not started by root.
@@ -98,8 +96,8 @@ LoadModule mpm_itk_module "$file"
 CONF
     chmod 0777, "$httpd->{dir}/run";
     $httpd->start;
-    is scalar(lines_of($httpd, 'ADM0116')), 0, 'children that have not dropped root yet are no news';
+    is scalar($httpd->lines_of('ADM0116')), 0, 'children that still are root are no news';
     runs_at_once($httpd, 2, 'with mpm-itk the limit holds');
-    is scalar(lines_of($httpd, 'ADM0203')), 0, 'no request ran without a limit';
+    is scalar($httpd->lines_of('ADM0203')), 0, 'no request ran without a limit';
     $httpd->stop;
 }, 'prefork+cgi');

@@ -21,8 +21,6 @@ sub spoil_segment {
     return $written == 8;
 }
 
-sub lines_of { my ($httpd, $tag) = @_; return grep { /$tag: / } $httpd->error_log }
-
 for_each_combo(sub {
     my ($combo) = @_;
     my $httpd = start_httpd(combo => $combo, conf =>
@@ -46,7 +44,7 @@ for_each_combo(sub {
     kill KILL => @old;
     my %is_old = map { $_ => 1 } @old;
     wait_for { !grep { $is_old{$_} } $httpd->children } 'all children have ended';
-    wait_for { lines_of($httpd, 'ADM0108') } 'new ones start without a limit', 20;
+    wait_for { $httpd->lines_of('ADM0108') } 'new ones start without a limit', 20;
 
     my @asked = map { $httpd->ask("/cgi-bin/heavy?id=all$_&until=go") } 1 .. 3;
     wait_for { 3 == grep { /^start all/ } $httpd->record } 'all run concurrently', 20;
@@ -60,14 +58,14 @@ for_each_combo(sub {
     like $page->{body}, qr/its requests run without a limit/, '... and gives the reason';
 
     kill KILL => $httpd->agents;
-    wait_for { lines_of($httpd, 'ADM0131') } 'the agent is killed: there is none any more', 20;
+    wait_for { $httpd->lines_of('ADM0131') } 'the agent is killed: there is none any more', 20;
     is_deeply [ $httpd->agents ], [], '... and the next one is gone';
-    is scalar(lines_of($httpd, 'ADM0130')), 1, '... which says once why';
+    is scalar($httpd->lines_of('ADM0130')), 1, '... which says once why';
 
     $httpd->expect_in_log(qr/ADM0133: admission-agent ended \(exit code or signal 9\)/,
                           qr/ADM0130: cannot register admission-agent: the shared memory is corrupt/,
                           qr/ADM0131/);
     $httpd->expect_in_log(qr/ADM0108/, qr/ADM0203: zone test\.example:\/cgi-bin\/: this child/);
-    is scalar(lines_of($httpd, 'ADM0203')), 1, 'and the error log once';
+    is scalar($httpd->lines_of('ADM0203')), 1, 'and the error log once';
     $httpd->stop;
 }, 'prefork+cgi', 'event+cgid');

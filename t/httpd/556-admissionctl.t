@@ -68,8 +68,7 @@ sub distrusts {
     );
     my ($backend, $port) = start_backend(sub {
         my ($client) = @_;
-        my $head = '';
-        while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+        my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
         my ($status, $body) = @{ $answer{$kind} };
         syswrite $client, "HTTP/1.1 $status\r\nConnection: close\r\n\r\n$body";
@@ -102,8 +101,7 @@ sub asks_a_backend {
     );
     my ($backend, $port) = start_backend(sub {
         my ($client) = @_;
-        my $head = '';
-        while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+        my $head = read_head($client) // return;
         my ($kind) = $head =~ m{^\w+ /(\w+)};
         syswrite $client, "HTTP/1.1 $answer{$kind}Connection: close\r\n\r\n" . '{"version":3,"zones":"of the backend"}';
     });
@@ -211,8 +209,7 @@ sub speaks_tls {
         my ($backend, $port) = start_backend(sub {
             my $client = IO::Socket::SSL->start_SSL($_[0], SSL_server => 1, SSL_cert => $cert,
                                                     SSL_key => $key) or return;
-            my $head = '';
-            while ($head !~ /\r\n\r\n/) { sysread $client, $head, 4096, length $head or return }
+            my $head = read_head($client) // return;
             print {$client} "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n",
                 '{"version":2,"server":{},"zones":[]}';
         });

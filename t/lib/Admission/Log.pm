@@ -59,6 +59,9 @@ sub error_log {
     return split /\n/, $self->slurp('stderr.log') . $self->slurp('error.log');
 }
 
+# The lines of the error log with this tag.
+sub lines_of { my ($self, $tag) = @_; return grep { /$tag: / } $self->error_log }
+
 # Declares lines that must come, and may come at any level.
 sub expect_in_log {
     my ($self, @patterns) = @_;

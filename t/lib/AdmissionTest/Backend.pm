@@ -16,7 +16,28 @@ use IO::Socket::INET;
 use IO::Socket::UNIX;
 use POSIX ();
 
-our @EXPORT = qw(start_backend);
+our @EXPORT = qw(read_bytes read_head start_backend);
+
+# The head of a request, and what came with it. Nothing where the client has gone.
+sub read_head {
+    my ($client) = @_;
+    my $head = '';
+
+    while ($head !~ /\r\n\r\n/) {
+        sysread $client, $head, 4096, length $head or return;
+    }
+    return $head;
+}
+
+sub read_bytes {
+    my ($socket, $length) = @_;
+    my $bytes = '';
+
+    while (length $bytes < $length) {
+        sysread $socket, $bytes, $length - length $bytes, length $bytes or return;
+    }
+    return $bytes;
+}
 
 sub serve_one {
     my ($client, $serve) = @_;

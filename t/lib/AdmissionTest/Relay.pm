@@ -49,19 +49,9 @@ sub stop {
     waitpid $self->{pid}, 0;
 }
 
-sub read_head {
-    my ($client) = @_;
-    my $head = '';
-
-    while ($head !~ /\r\n\r\n/) {
-        sysread $client, $head, 4096, length $head or return;
-    }
-    return $head =~ s/\r\n\r\n.*/\r\n/sr;
-}
-
 sub pass_on {
     my ($self, $client) = @_;
-    my $head = read_head($client) // return;
+    my $head = (read_head($client) // return) =~ s{\r\n\r\n.*}{\r\n}sr;
     my ($request, @lines) = split /\r\n/, $head;
     my @kept = grep { !/^(?:Host|Connection|Content-Length|Transfer-Encoding):/i
                       && (!$self->{drops} || !/$self->{drops}/) } @lines;
