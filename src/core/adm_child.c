@@ -38,6 +38,7 @@ static void clear_record(adm_child_rec_t *rec, adm_doorbell_rec_t *doorbell,
     memset(doorbell->summary, 0, sizeof(doorbell->summary));
 }
 
+/* Clear the records that the capabilities (parts.h) have for this child. */
 static void clear_parts(adm_segment_t *segment, uint32_t idx)
 {
 #define CLEAR(name, NAME)                                    \

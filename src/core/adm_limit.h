@@ -69,8 +69,8 @@ uint32_t adm_limit_without_share(const adm_zone_rec_t *zone);
 /** @return whether the lease of the zone's share is valid. Reads the clock. */
 bool adm_limit_has_lease(const adm_zone_rec_t *zone);
 
-/** @return whether the zone has no share because its lease has expired: new
- *  requests are rejected. */
+/** @return whether new requests are rejected because the zone has no share with a
+ *  valid lease: the lease has expired, or the first one was not granted yet. */
 bool adm_limit_is_cut_off(const adm_zone_rec_t *zone);
 
 /** @return whether the zone is cut off and has had no lease since sharing

@@ -1,4 +1,4 @@
-/* adm_successor.c - move a permit to the request that continues the work.
+/* adm_successor.c - move a permit to another request, which continues the work.
  * Called by the module, for requests that the server has sent to itself.
  *
  * The old ticket ends and the new one starts in one critical section, so that

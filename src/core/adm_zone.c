@@ -32,15 +32,19 @@ adm_usec_t adm_zone_stuck_for(const adm_zone_rec_t *zone, adm_usec_t now)
     return since > 0 && since < now ? now - since : 0;
 }
 
-/* Lock a zone whose lock is held. Waits for at most @a patience microseconds; for
- * much less if the lock has been out of reach for long. */
+/* Wait up to @a patience microseconds for a zone's lock that another thread
+ * holds. If the lock has been unavailable for ADM_LOCK_LONG_USEC already, its
+ * owner is probably stopped: wait only ADM_LOCK_BRIEF_USEC. A timeout sets
+ * stuck_since, unless this thread itself is inside a lock; the next process that
+ * gets the lock clears it. Out of line, so that the path of a free lock stays
+ * short. */
 static __attribute__((noinline, cold)) adm_lock_result_t
-acquire(adm_zone_rec_t *zone, adm_usec_t patience)
+wait_for_lock(adm_zone_rec_t *zone, adm_usec_t patience)
 {
     adm_usec_t now = adm_now();
     adm_usec_t left = ADM_LOCK_LONG_USEC - adm_zone_stuck_for(zone, now);
     adm_lock_result_t result;
-    adm_usec_t never = 0;
+    adm_usec_t not_stuck = 0;
 
     if (left < ADM_LOCK_BRIEF_USEC) {
         left = ADM_LOCK_BRIEF_USEC;
@@ -48,7 +52,7 @@ acquire(adm_zone_rec_t *zone, adm_usec_t patience)
     result = adm_lock_acquire(&zone->lock,
                               now + (left < patience ? left : patience));
     if (result == ADM_LOCK_BUSY && !adm_lock_is_held_here()) {
-        atomic_compare_exchange_strong(&zone->stuck_since, &never, now);
+        atomic_compare_exchange_strong(&zone->stuck_since, &not_stuck, now);
     }
     return result;
 }
@@ -144,7 +148,7 @@ adm_zone_rec_t *adm_zone_lock_for(adm_segment_t *segment, uint32_t zone_idx,
     }
     result = adm_lock_try(&zone->lock);
     if (result == ADM_LOCK_BUSY && patience > 0) {
-        result = acquire(zone, patience);
+        result = wait_for_lock(zone, patience);
     }
     switch (result) {
     case ADM_LOCKED:
@@ -317,7 +321,7 @@ void adm_zone_orphan_ticket_locked(adm_segment_t *segment, adm_zone_rec_t *zone,
     /* T7_orphan, T10_abandon */
     atomic_store(&ticket->state, ADM_TICKET_ORPHANED);
     ADM_FAULT(reap_orphaned);
-    /* Cleared last: an ACTIVE ticket without a child would never be reaped. */
+    /* Cleared last: an ACTIVE ticket without a child would not_stuck be reaped. */
     ticket->child_idx = 0;
     atomic_store(&zone->orphans, orphans + 1);
 }

@@ -32,14 +32,15 @@ static void warn(server_rec *s, const admission_section_t *section)
     if (cost > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0118)
                      "zone %s (%s): AdmissionCost %d exceeds MaxConcurrent %d: "
-                     "such a request waits until no other request runs, and "
-                     "then runs alone",
+                     "a request with this cost waits until no other request "
+                     "runs, and then runs alone; lower the cost or raise "
+                     "MaxConcurrent",
                      section->zone->name, section->place, cost, limit);
     }
     if (conf->key && conf->key->max > limit) {
         ap_log_error(APLOG_MARK, APLOG_WARNING, 0, s, ADMLOGNO(0122)
                      "zone %s (%s): AdmissionFair max=%d exceeds MaxConcurrent "
-                     "%d: one key can hold all permits",
+                     "%d: one key can hold all permits; set a lower max=",
                      section->zone->name, section->place, conf->key->max,
                      limit);
     }

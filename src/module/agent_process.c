@@ -181,7 +181,9 @@ static void start(void)
                  "admission-agent is process %" APR_PID_T_FMT, process->pid);
 }
 
-static bool is_httpd_ending(void)
+/* @return whether the MPM has left its main loop, to exit or to reload: the agent
+ * ends with its configuration, and no other one is started. */
+static bool is_mpm_stopping(void)
 {
     return admission_capacity_query(AP_MPMQ_MPM_STATE, AP_MPMQ_STOPPING)
            == AP_MPMQ_STOPPING;
@@ -189,7 +191,7 @@ static bool is_httpd_ending(void)
 
 int admission_agent_monitor(apr_pool_t *p, server_rec *s)
 {
-    if (process && !is_running && !is_httpd_ending()
+    if (process && !is_running && !is_mpm_stopping()
         && adm_now() - started_at >= PAUSE_USEC) {
         start();
     }
@@ -205,7 +207,7 @@ static void note_end(apr_wait_t status)
     is_running = false;
     adm_agent_gone(segment);
     adm_child_ended(segment, process->pid);
-    if (is_httpd_ending()) {
+    if (is_mpm_stopping()) {
         return;
     }
     if (status == CANNOT_WORK) {

@@ -212,8 +212,8 @@ static void configure_zones(server_rec *s)
             ap_log_error(APLOG_MARK, APLOG_ERR, 0, s, ADMLOGNO(0139)
                          "zone %s (%s): the shared memory has no room for "
                          "another zone with AdmissionFair, AdmissionPriority "
-                         "or AdmissionCost; these have no effect in it until "
-                         "httpd is stopped and started",
+                         "or AdmissionCost; the zone ignores these and serves "
+                         "requests in order of arrival; stop and start httpd",
                          zone->name, zone->place);
         }
     }

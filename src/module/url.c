@@ -90,7 +90,7 @@ static const admission_dir_conf_t *merge(request_rec *r, request_rec *asked,
     return merged;
 }
 
-const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r)
+const admission_dir_conf_t *admission_url_conf_of_redirected(request_rec *r)
 {
     request_rec *asked = admission_url_asked(r);
 

@@ -6,7 +6,7 @@
 #include "location.h"
 
 /** admission_url_conf() of a request that httpd may have redirected. */
-const admission_dir_conf_t *admission_url_redirected_conf(request_rec *r);
+const admission_dir_conf_t *admission_url_conf_of_redirected(request_rec *r);
 
 /** @return the configuration that applies to the request: its own sections and,
  *  merged over them, the <Location> sections of the URL that the client
@@ -16,7 +16,7 @@ static inline const admission_dir_conf_t *admission_url_conf(request_rec *r)
 {
     return admission_location_is_used
                    && (r->prev || r->uri != r->parsed_uri.path)
-               ? admission_url_redirected_conf(r)
+               ? admission_url_conf_of_redirected(r)
                : ap_get_module_config(r->per_dir_config, &admission_module);
 }
 

@@ -344,7 +344,7 @@ static int settle_limit(apr_pool_t *p, server_rec *s,
         return refuse(s, apr_psprintf(p, ADMLOGNO(0004)
                                       "AdmissionQueue: zone '%s' has one queue "
                                       "in %s and another in %s; set the same "
-                                      "queue, or give a section its own zone "
+                                      "values, or give a section its own zone "
                                       "with AdmissionZone",
                                       zone->name, zone->queue_place,
                                       section->place));

@@ -1,4 +1,4 @@
-/* nested_proxied.c - requests that this server sends to itself.
+/* nested_proxied.c - requests that mod_proxy sends to this server.
  *
  * A request with a permit that is proxied to the same zone would wait for
  * itself. So would one that is proxied to a local filter (a cache, a firewall)

@@ -1,4 +1,4 @@
-/* nested_proxied.h - requests that this server sends to itself, directly or
+/* nested_proxied.h - requests that mod_proxy sends to this server, directly or
  * through a filter on this machine.
  */
 #ifndef NESTED_PROXIED_H
