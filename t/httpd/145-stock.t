@@ -33,6 +33,8 @@ for_each_combo(sub {
 
     my $old = $httpd->ask('/cgi-bin/heavy?id=old&until=reloaded');
     $httpd->zone_becomes($zone, 'one runs', Active => 1);
+    # mod_cgid loses a request whose program its daemon is about to start.
+    wait_for { scalar(my @live = $httpd->live_programs_now) == 1 } '... and so does its program';
     $httpd->configure($httpd->{conf} =~ s/MaxConcurrent 2/MaxConcurrent 1/r);
     $httpd->graceful;
     my $new = $httpd->ask('/cgi-bin/heavy?id=new');
