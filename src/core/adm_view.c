@@ -1,10 +1,9 @@
-/* adm_view.c - what administrators see and change.
+/* adm_view.c - what administrators see.
  * Called by the module.
  */
 #include <string.h>
 
 #include "adm_account.h"
-#include "adm_fault.h"
 #include "fair/fair_flow.h"
 #include "adm_hand_over.h"
 #include "adm_history.h"
