@@ -94,7 +94,7 @@ sub put_heavy {
 sub make_certificate {
     my ($dir) = @_;
     my $name = $Admission::Config::SERVER_NAME;
-    my $output = `openssl req -x509 -newkey rsa:2048 -nodes -days 2 \\
+    my $output = `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \\
         -keyout $dir/tls.key -out $dir/tls.crt -subj /CN=$name \\
         -addext basicConstraints=critical,CA:FALSE 2>&1`;
     $? == 0 or die "openssl: $output\n";
@@ -377,7 +377,7 @@ sub parent_of {
     return (proc_stat($pid))[1];
 }
 
-sub watch { return watch_programs($_[0]{dir}) }
+sub watch { return watch_programs(@{ $_[0] }{qw(dir group)}) }
 
 # ---- requests ---------------------------------------------------------------
 
@@ -469,16 +469,19 @@ sub configtest {
 }
 
 # The first true value within a deadline, else ''. A look that takes long, such as a
-# request that a server of before still answers, is not the last one.
+# request that a server of before still answers, is not the last one. Who waits for
+# long is not asked as often.
 sub soon {
     my ($self, $check, $seconds) = @_;
     my $deadline = time + $SLOWER * ($seconds // $PATIENCE);
+    my $pause = 0.01;
     while (1) {
         my $is_last = time > $deadline;
         my $value = $check->();
         return $value if $value;
         return '' if $is_last;
-        sleep 0.01;
+        sleep $pause;
+        $pause *= 1.05 if $pause < 0.05;
     }
 }
 

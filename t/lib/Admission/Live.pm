@@ -19,14 +19,15 @@ our @EXPORT_OK = qw(describe live_programs watch_programs);
 my $SETTLED = 10;   # seconds after which a process will not exec any more
 
 # The pids alive at one moment: those alive in two looks one after the other,
-# so that one which ends and one which starts are never counted together.
+# so that one which ends and one which starts are never counted together. Of one process
+# group, where it is named: others are not looked at again.
 sub live_programs {
-    my ($dir, $seen) = @_;
-    return grep { is_program($_, $dir) } look($dir, $seen // {});
+    my ($dir, $seen, $group) = @_;
+    return grep { is_program($_, $dir) } look($dir, $seen // {}, $group);
 }
 
 sub look {
-    my ($dir, $seen) = @_;
+    my ($dir, $seen, $group) = @_;
     my $now = time;
 
     opendir my $proc, '/proc' or die "/proc: $!\n";
@@ -35,7 +36,7 @@ sub look {
 
     my @found;
     for my $pid (keys %pid) {
-        my $first_seen = $seen->{$pid} //= $now;
+        my $first_seen = $seen->{$pid} //= $group && getpgrp($pid) != $group ? 0 : $now;
         next if $now - $first_seen > $SETTLED;
         if (is_program($pid, $dir)) {
             $seen->{$pid} = $now;
@@ -73,12 +74,12 @@ sub describe {
 # directory has one named heavy. Programs wait until they were seen:
 # programs/heavy.c says how.
 sub watch_programs {
-    my ($dir) = @_;
+    my ($dir, $group) = @_;
     my $self = bless { owner => $$ }, __PACKAGE__;
     pipe $self->{reader}, my $writer or die "pipe: $!\n";
     undisturbed {
         my $pid = fork // die "fork: $!\n";
-        sample($dir, $writer, $self->{owner}) if $pid == 0;
+        sample($dir, $group, $writer, $self->{owner}) if $pid == 0;
         $self->{pid} = $pid;
     };
     close $writer;
@@ -88,7 +89,7 @@ sub watch_programs {
 
 # The sampler itself.
 sub sample {
-    my ($dir, $writer, $test) = @_;
+    my ($dir, $group, $writer, $test) = @_;
     my ($most, $looks, $largest, %seen) = (0, 0, '');
     my $asked = 0;
 
@@ -97,7 +98,7 @@ sub sample {
     hear_signals();
     open my $file, '>', "$dir/heavy/looks" or die "$dir/heavy/looks: $!\n";
     while (!$asked && getppid() == $test) {
-        my @live = live_programs($dir, \%seen);
+        my @live = live_programs($dir, \%seen, $group);
         if (@live > $most) {
             $most = @live;
             $largest = describe(@live);

@@ -94,8 +94,7 @@ sub begin {
                          qr/ADM0115: /);
     set_limit($self, $self->{limit});
     $httpd->start;
-    $self->{observer} = AdmissionTest::Observer->watch($httpd->{dir},
-                                                       $self->{limit});
+    $self->{observer} = AdmissionTest::Observer->watch($httpd->{dir}, $self->{limit}, $httpd->{group});
     return bless $self, __PACKAGE__;
 }
 

@@ -3,7 +3,7 @@ package AdmissionTest::Observer;
 # Somebody outside who counts the live programs of one httpd every few
 # milliseconds and knows how many are allowed just now.
 #
-#     my $observer = AdmissionTest::Observer->watch($httpd->{dir}, 4);
+#     my $observer = AdmissionTest::Observer->watch($httpd->{dir}, 4, $httpd->{group});
 #     $observer->allow(6);     # before a reload with a higher limit
 #     $observer->lower(2);     # after a reload with a lower one
 #     my $seen = $observer->report;
@@ -29,7 +29,7 @@ my $LATELY     = 3;    # seconds in which a permit becomes a program
 my $MOST_WRONG = 10;   # of them described in full
 
 sub watch {
-    my ($class, $dir, $limit) = @_;
+    my ($class, $dir, $limit, $group) = @_;
     my $test = $$;
     pipe my $orders,  my $to_observer or die "pipe: $!\n";
     pipe my $reports, my $to_test     or die "pipe: $!\n";
@@ -37,7 +37,7 @@ sub watch {
 
     if ($pid == 0) {
         close $to_observer;
-        observe($dir, $limit, $orders, $to_test, $test);
+        observe($dir, $limit, $group, $orders, $to_test, $test);
         POSIX::_exit(0);
     }
     $to_observer->autoflush(1);
@@ -70,7 +70,7 @@ sub report {
 # ---- in the observer's own process ------------------------------------------
 
 sub observe {
-    my ($dir, $limit, $orders, $to_test, $test) = @_;
+    my ($dir, $limit, $group, $orders, $to_test, $test) = @_;
     my %self = (limit => $limit, allowed => $limit, lately => [],
                 lowered_at => 0);
     my ($samples, %most, %seen, @wrong) = 0;
@@ -83,7 +83,7 @@ sub observe {
             last ORDERS if !$got;
             obey(\%self, $_) for split /\n/, $lines;
         }
-        my @live = live_programs($dir, \%seen);
+        my @live = live_programs($dir, \%seen, $group);
         $samples++;
         fall(\%self, scalar @live) if $self{allowed} > $self{limit};
         my $most = \$most{ $self{allowed} };
