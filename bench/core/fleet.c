@@ -42,7 +42,7 @@
 
 #include "core/adm.h"
 #include "agent/agent.h"
-#include "fleet/fleet_engine.h"
+#include "fleet/fleet_shm.h"
 #include "fleet/fleet_duty.h"
 #include "fleet/redis_address.h"
 #include "fleet/redis_link.h"
@@ -253,21 +253,21 @@ static void begin_source(source_t *source, server_t *server, unsigned n)
 
 /* ---- its agent --------------------------------------------------------------- */
 
-static void log_event(void *data, const fleet_news_t *news)
+/* For paths of options. Of httpd, which is not linked here. */
+char *ap_server_root_relative(apr_pool_t *p, const char *path);
+
+char *ap_server_root_relative(apr_pool_t *p, const char *path)
 {
-    (void)data;
+    return apr_pstrcat(p, "/", path, NULL);
+}
+
+static void log_event(const fleet_news_t *news)
+{
     (void)news;
 }
 
 static void start_agent(const server_t *server)
 {
-    static const engine_provider_t provider = {
-        .open = redis_link_open,
-        .prepare_poll = redis_link_prepare_poll,
-        .work = redis_link_work,
-        .sync = redis_link_sync,
-        .close = redis_link_close
-    };
     const agent_share_t zone = { .name = "bench",
                                  .handle = server->zone,
                                  .terms = { .limit = asked.limit,
@@ -275,7 +275,7 @@ static void start_agent(const server_t *server)
                                             .hold_usec = HOLD_USEC },
                                  .longest_usec = HOLD_USEC };
     fleet_self_t self;
-    fleet_setup_t fleet = { .provider = &provider,
+    fleet_setup_t fleet = { .provider = &redis_link_provider,
                             .self = &self,
                             .name = apr_psprintf(server->pool, "server%u",
                                                  server->number),

@@ -1,5 +1,5 @@
 /* adm_seqlock.h - a sequence lock: one process writes a record, others copy it.
- * Included by auto_shm and fleet_engine.
+ * Included by auto_shm and fleet_shm.
  *
  * The writer increments its sequence to an odd number, stores, and increments
  * it again; if the writer is killed, the sequence stays odd. A copy is complete

@@ -17,7 +17,7 @@
 
 /** Group and version of these providers. The scheme of the URL is the name. */
 #define ENGINE_PROVIDER_GROUP "admission-engine"
-#define ENGINE_PROVIDER_VERSION "1"
+#define ENGINE_PROVIDER_VERSION "2"
 
 /** A parsed URL with its options; only the engine reads it. */
 typedef struct engine_address_t engine_address_t;
@@ -25,31 +25,30 @@ typedef struct engine_address_t engine_address_t;
 /** An open engine. */
 typedef struct engine_t engine_t;
 
-/** Callbacks of an engine. It calls them only from within work(). */
+/** Callbacks of an engine. It calls them only from within work(). A process has one
+ *  engine. */
 typedef struct engine_callbacks_t {
-    void *data;
     /** A zone can sync now. Earlier syncs get no reply any more.
      *  @param is_new_run   the engine is another one, or was restarted (R8)
      *  @param engine_msec  the engine's time, received at @a now */
-    void (*joined)(void *data, uint32_t zone, bool is_new_run,
-                   int64_t engine_msec, int64_t now);
+    void (*joined)(uint32_t zone, bool is_new_run, int64_t engine_msec,
+                   int64_t now);
     /** A zone cannot sync any more. */
-    void (*parted)(void *data, uint32_t zone);
+    void (*parted)(uint32_t zone);
     /** Connected; the zones have joined before. @a is_other_run: the previous
      *  connection was to another run of the engine. */
-    void (*connected)(void *data, bool is_other_run);
+    void (*connected)(bool is_other_run);
     /** Connection lost; the zones have parted before. Called again for each
      *  failed attempt to connect. @a why: for the log. */
-    void (*lost)(void *data, const char *why);
+    void (*lost)(const char *why);
     /** The engine rejects the syncs of one zone, which has parted; the connection
      *  remains. Called again for each rejected sync. @a why: for the log. */
-    void (*refused)(void *data, uint32_t zone, const char *why);
+    void (*refused)(uint32_t zone, const char *why);
     /** Reply to a zone's sync. */
-    void (*replied)(void *data, uint32_t zone, const law_fleet_reply_t *reply,
+    void (*replied)(uint32_t zone, const law_fleet_reply_t *reply,
                     const law_fleet_who_t *who, int64_t now);
     /** Push: a message of the connected run that is not a reply. */
-    void (*pushed)(void *data, uint32_t zone, const law_fleet_push_t *push,
-                   int64_t now);
+    void (*pushed)(uint32_t zone, const law_fleet_push_t *push, int64_t now);
 } engine_callbacks_t;
 
 /** Argument of open(). Must not change or move while the engine is open. */

@@ -25,75 +25,17 @@ APLOG_USE_MODULE(admission);
 #define NAME_LENGTH (LAW_FLEET_NAME - 7)
 
 static server_rec *main_server;
-static fleet_terms_t terms;
+static fleet_conf_t terms;
 
-static void log_engine_event(const fleet_news_t *news)
-{
-    const char *address = terms.provider->shown(terms.address);
-
-    if (news->event == FLEET_EVENT_CONNECTED) {
-        ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, ADMLOGNO(0140)
-                     "connected to the engine %s%s", address,
-                     news->number ? ", which was restarted and recovers the "
-                                    "shares from the servers"
-                                  : "");
-        return;
-    }
-    ap_log_error(
-        APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0141)
-        "no connection to the engine %s: %s; shares remain valid until "
-        "their leases expire, then fallback=%s applies",
-        address, news->why, fleet_conf_fallback_name(terms.fallback));
-}
-
-static void log_servers_event(const fleet_news_t *news)
-{
-    const char *zone = news->zone;
-
-    switch (news->event) {
-    case FLEET_EVENT_DOUBLED:
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0144)
-            "zone %s: another server, such as a clone of this machine, "
-            "uses this server's id; this server takes another id",
-            zone);
-        break;
-    case FLEET_EVENT_LATE:
-        ap_log_error(
-            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0146)
-            "zone %s: a report of this server reached the engine late, "
-            "or a clock has jumped; the engine ignored the report and "
-            "extended all leases",
-            zone);
-        break;
-    case FLEET_EVENT_LESS:
-        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0147)
-                     "zone %s: MaxConcurrent is %u here and %u on another "
-                     "server; the lowest value applies",
-                     zone, news->limit, news->number);
-        break;
-    default:
-        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0148)
-                     "zone %s: servers hold %u permits, the limit is %u; no "
-                     "more are granted until enough requests have finished",
-                     zone, news->number, news->limit);
-        break;
-    }
-}
-
-static void log_event(void *data, const fleet_news_t *news)
+static void log_zone_event(const fleet_news_t *news)
 {
     switch (news->event) {
-    case FLEET_EVENT_CONNECTED:
-    case FLEET_EVENT_LOST:
-        log_engine_event(news);
-        break;
     case FLEET_EVENT_REFUSED:
         ap_log_error(
             APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0152)
             "zone %s: the engine %s rejects the zone: %s; its share remains "
             "valid until its lease expires, then fallback=%s applies",
-            news->zone, terms.provider->shown(terms.address), news->why,
+            news->zone, terms.engine->shown(terms.engine_address), news->why,
             fleet_conf_fallback_name(terms.fallback));
         break;
     case FLEET_EVENT_LAPSED:
@@ -106,9 +48,56 @@ static void log_event(void *data, const fleet_news_t *news)
         ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0143)
                      "zone %s: this server has a share again", news->zone);
         break;
-    default:
-        log_servers_event(news);
+    case FLEET_EVENT_DOUBLED:
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0144)
+            "zone %s: another server, such as a clone of this machine, "
+            "uses this server's id; this server takes another id",
+            news->zone);
         break;
+    case FLEET_EVENT_LATE:
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0146)
+            "zone %s: a report of this server reached the engine late, "
+            "or a clock has jumped; the engine ignored the report and "
+            "extended all leases",
+            news->zone);
+        break;
+    case FLEET_EVENT_LESS:
+        ap_log_error(APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0147)
+                     "zone %s: MaxConcurrent is %u here and %u on another "
+                     "server; the lowest value applies",
+                     news->zone, news->limit, news->number);
+        break;
+    default:
+        ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, main_server, ADMLOGNO(0148)
+                     "zone %s: servers hold %u permits, the limit is %u; no "
+                     "more are granted until enough requests have finished",
+                     news->zone, news->number, news->limit);
+        break;
+    }
+}
+
+static void log_event(const fleet_news_t *news)
+{
+    const char *address = terms.engine->shown(terms.engine_address);
+
+    if (news->event == FLEET_EVENT_CONNECTED) {
+        ap_log_error(APLOG_MARK, APLOG_INFO, 0, main_server, ADMLOGNO(0140)
+                     "connected to the engine %s%s", address,
+                     news->number ? ", which was restarted and recovers the "
+                                    "shares from the servers"
+                                  : "");
+    }
+    else if (news->event == FLEET_EVENT_LOST) {
+        ap_log_error(
+            APLOG_MARK, APLOG_WARNING, 0, main_server, ADMLOGNO(0141)
+            "no connection to the engine %s: %s; shares remain valid until "
+            "their leases expire, then fallback=%s applies",
+            address, news->why, fleet_conf_fallback_name(terms.fallback));
+    }
+    else {
+        log_zone_event(news);
     }
 }
 
@@ -162,8 +151,8 @@ static void *setup(apr_pool_t *p, server_rec *s)
                      fleet_conf_fallback_name(terms.fallback));
         return NULL;
     }
-    fleet->provider = terms.provider;
-    fleet->address = terms.address;
+    fleet->provider = terms.engine;
+    fleet->address = terms.engine_address;
     fleet->self = admission_predecessor_self(p);
     fleet->name = name_of_server(p);
     fleet->zones = (agent_share_t *)found->elts;
@@ -190,8 +179,7 @@ static int check_config(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
 
     for (section = admission_zones_sections(); section;
          section = section->next) {
-        if (section->is_shared && section->zone
-            && !admission_fleet(s).provider) {
+        if (section->is_shared && section->zone && !admission_fleet(s).engine) {
             ap_log_error(
                 APLOG_MARK, APLOG_STARTUP | APLOG_EMERG, 0, s, ADMLOGNO(0007)
                 "AdmissionZone: '%s fleet' in %s needs AdmissionEngine, "
@@ -268,17 +256,18 @@ static void facts_of_zone(const admission_view_t *view,
     facts->group = view->zone->is_shared ? facts->group : NULL;
     FACT(FleetLimit, GAUGE,
          "Limit across all servers: the lowest that a server states.",
-         shown.limit);
+         shown.reply.limit);
     FACT(FleetShare, GAUGE, "Part of it that this server may use.",
          shown.share);
     FACT(FleetGranted, GAUGE,
          "Share plus permits that this server has yet to return.",
-         shown.granted);
-    FACT(FleetServers, GAUGE, "Servers that share the limit.", shown.servers);
+         shown.reply.granted);
+    FACT(FleetServers, GAUGE, "Servers that share the limit.",
+         shown.reply.servers);
     FACT(FleetReserved, GAUGE, "Permits granted to all servers together.",
-         shown.reserved);
+         shown.reply.reserved);
     FACT(FleetWanted, GAUGE, "Permits that all servers together can use.",
-         shown.wanted);
+         shown.reply.wanted);
     FACT(FleetLeaseMs, GAUGE_MSEC, "Remaining lease of this server's share.",
          shown.lease_usec / ADM_USEC_PER_MSEC);
     FACT(FleetLearningMs, GAUGE_MSEC,
@@ -344,9 +333,9 @@ static void write_zone_sentences(request_rec *r, apr_pool_t *p,
         r, "",
         "Limit for %u servers: %u. This server may use %u of them "
         "for %s; all servers together hold %u and need %u.%s",
-        fleet.servers, fleet.limit, fleet.share,
-        admission_page_words_time(p, fleet.lease_usec), fleet.reserved,
-        fleet.wanted,
+        fleet.reply.servers, fleet.reply.limit, fleet.share,
+        admission_page_words_time(p, fleet.lease_usec), fleet.reply.reserved,
+        fleet.reply.wanted,
         fleet.state == FLEET_LEARNING
             ? apr_psprintf(p,
                            " The engine is recovering: for %s it grants only "

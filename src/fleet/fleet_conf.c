@@ -36,48 +36,6 @@ static const engine_provider_t *find_provider(apr_pool_t *p, const char *url)
                  : NULL;
 }
 
-/* @return the path, relative to ServerRoot unless it is absolute. */
-static const char *resolve(apr_pool_t *p, const char *path)
-{
-    const char *whole = *path ? ap_server_root_relative(p, path) : NULL;
-
-    return whole ? whole : path;
-}
-
-/* "ca-file,certificate,key" */
-static const char *resolve_all(apr_pool_t *p, const char *paths)
-{
-    const char *all = "", *end;
-
-    for (; *paths; paths = *end ? end + 1 : end) {
-        end = paths + strcspn(paths, ",");
-        all = apr_pstrcat(p, all,
-                          resolve(p, apr_pstrmemdup(p, paths,
-                                                    (apr_size_t)(end - paths))),
-                          *end ? "," : "", NULL);
-    }
-    return all;
-}
-
-static char *resolve_option(apr_pool_t *p, char *option)
-{
-    static const char *const files[] = { "password-file=",
-                                         "sentinel-password-file=" };
-    unsigned n;
-
-    for (n = 0; n < sizeof(files) / sizeof(*files); n++) {
-        size_t length = strlen(files[n]);
-
-        if (strncmp(option, files[n], length) == 0) {
-            return apr_pstrcat(p, files[n], resolve(p, option + length), NULL);
-        }
-    }
-    if (strncmp(option, "tls=", 4) == 0) {
-        return apr_pstrcat(p, "tls=", resolve_all(p, option + 4), NULL);
-    }
-    return option;
-}
-
 /* Checked before the parser: its errors quote their argument, and are logged. */
 static bool shows_secret(const char *word)
 {
@@ -92,7 +50,6 @@ const char *fleet_conf_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
 {
     fleet_conf_t *conf = conf_of(cmd->server);
     const char *error = ap_check_cmd_context(cmd, GLOBAL_ONLY);
-    char **options;
     int n;
 
     if (error) {
@@ -118,11 +75,7 @@ const char *fleet_conf_set_engine(cmd_parms *cmd, void *dir_conf, int argc,
                             "is not loaded",
                             argv[0]);
     }
-    options = apr_pcalloc(cmd->pool, (apr_size_t)argc * sizeof(*options));
-    for (n = 1; n < argc; n++) {
-        options[n - 1] = resolve_option(cmd->pool, argv[n]);
-    }
-    error = conf->engine->parse(cmd->pool, argv[0], options, argc - 1,
+    error = conf->engine->parse(cmd->pool, argv[0], argv + 1, argc - 1,
                                 &conf->engine_address);
     return error ? apr_psprintf(cmd->pool, "AdmissionEngine: %s", error) : NULL;
 }
@@ -180,17 +133,15 @@ const char *fleet_conf_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
     return error;
 }
 
-fleet_terms_t admission_fleet(server_rec *s)
+fleet_conf_t admission_fleet(server_rec *s)
 {
-    const fleet_conf_t *conf = conf_of(s);
+    fleet_conf_t conf = *conf_of(s);
 
-    return (fleet_terms_t){ .provider = conf->engine,
-                            .address = conf->engine_address,
-                            .lease = conf->lease ? conf->lease : LEASE_DEFAULT,
-                            .hold = conf->hold,
-                            .fallback = conf->fallback != ADM_FALLBACK_NONE
-                                            ? conf->fallback
-                                            : ADM_FALLBACK_KEEP };
+    conf.lease = conf.lease ? conf.lease : LEASE_DEFAULT;
+    if (conf.fallback == ADM_FALLBACK_NONE) {
+        conf.fallback = ADM_FALLBACK_KEEP;
+    }
+    return conf;
 }
 
 const char *fleet_conf_fallback_name(adm_fallback_t fallback)

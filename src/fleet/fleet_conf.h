@@ -14,7 +14,7 @@ typedef struct fleet_conf_t {
     const engine_provider_t *engine; /* NULL: none */
     const engine_address_t *engine_address;
     adm_usec_t lease;        /* 0: unset */
-    adm_usec_t hold;         /* 0: auto */
+    adm_usec_t hold;         /* grace period after a lease; 0: auto */
     adm_fallback_t fallback; /* ADM_FALLBACK_NONE: unset */
 } fleet_conf_t;
 
@@ -46,17 +46,8 @@ const char *fleet_conf_set_terms(cmd_parms *cmd, void *dir_conf, int argc,
                           "lease=time, hold=time|auto and "             \
                           "fallback=keep|reject|open")
 
-/** Terms of all shared zones. */
-typedef struct fleet_terms_t {
-    const engine_provider_t *provider; /* NULL: no AdmissionEngine */
-    const engine_address_t *address;
-    adm_usec_t lease;
-    adm_usec_t hold; /* grace period after a lease; 0: from service times */
-    adm_fallback_t fallback;
-} fleet_terms_t;
-
-/** @return the configured terms, or the defaults. */
-fleet_terms_t admission_fleet(server_rec *s);
+/** @return the configuration, with the defaults of what is unset. */
+fleet_conf_t admission_fleet(server_rec *s);
 
 /** @return the value of `fallback=`; not for ADM_FALLBACK_NONE. */
 const char *fleet_conf_fallback_name(adm_fallback_t fallback);

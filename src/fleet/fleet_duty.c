@@ -13,7 +13,6 @@
 #include <apr_strings.h>
 
 #include "core/adm_agent.h"
-#include "fleet_engine.h"
 #include "fleet_shm.h"
 #include "fleet_duty.h"
 
@@ -50,61 +49,51 @@ static struct {
 
 /* ---- log -------------------------------------------------------------------- */
 
-static void log_event(const fleet_news_t *news)
-{
-    all.setup->log_event(all.setup->data, news);
-}
-
 /* @return whether it was logged. */
 static bool log_rarely(const fleet_news_t *news)
 {
     if (!adm_due(&all.next[news->event], adm_now(), TELL_USEC)) {
         return false;
     }
-    log_event(news);
+    all.setup->log_event(news);
     return true;
 }
 
 /* ---- callbacks of the engine --------------------------------------------------- */
 
-static void joined(void *data, uint32_t zone, bool is_new_run,
-                   int64_t engine_msec, int64_t now)
+static void joined(uint32_t zone, bool is_new_run, int64_t engine_msec,
+                   int64_t now)
 {
-    (void)data;
     law_fleet_connected(&all.zones[zone].law, is_new_run, engine_msec, now);
     all.zones[zone].is_joined = true;
 }
 
-static void parted(void *data, uint32_t zone)
+static void parted(uint32_t zone)
 {
-    (void)data;
     law_fleet_lost(&all.zones[zone].law);
     all.zones[zone].is_joined = false;
 }
 
-static void connected(void *data, bool is_other_run)
+static void connected(bool is_other_run)
 {
-    (void)data;
     if (!all.has_logged_connected) {
-        log_event(&(fleet_news_t){ .event = FLEET_EVENT_CONNECTED,
-                                   .number = is_other_run });
+        all.setup->log_event(&(fleet_news_t){ .event = FLEET_EVENT_CONNECTED,
+                                              .number = is_other_run });
     }
     all.has_logged_connected = true;
     fleet_engine_count(all.self, FLEET_ENGINE_CONNECT);
 }
 
-static void lost(void *data, const char *why)
+static void lost(const char *why)
 {
-    (void)data;
     fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
     if (log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_LOST, .why = why })) {
         all.has_logged_connected = false;
     }
 }
 
-static void refused(void *data, uint32_t zone, const char *why)
+static void refused(uint32_t zone, const char *why)
 {
-    (void)data;
     fleet_engine_count(all.self, FLEET_ENGINE_ERROR);
     log_rarely(&(fleet_news_t){ .event = FLEET_EVENT_REFUSED,
                                 .zone = all.zones[zone].zone->name,
@@ -159,13 +148,12 @@ static void count(shared_t *shared, const law_fleet_reply_t *reply,
     }
 }
 
-static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
+static void replied(uint32_t zone, const law_fleet_reply_t *reply,
                     const law_fleet_who_t *who, int64_t now)
 {
     shared_t *shared = &all.zones[zone];
     law_fleet_share_t share;
 
-    (void)data;
     count(shared, reply, who, now);
     if (!all.is_doubled
         && law_fleet_accept_reply(&shared->law, &shared->terms, reply, now,
@@ -175,13 +163,11 @@ static void replied(void *data, uint32_t zone, const law_fleet_reply_t *reply,
     }
 }
 
-static void pushed(void *data, uint32_t zone, const law_fleet_push_t *push,
-                   int64_t now)
+static void pushed(uint32_t zone, const law_fleet_push_t *push, int64_t now)
 {
     shared_t *shared = &all.zones[zone];
     law_fleet_share_t share;
 
-    (void)data;
     fleet_engine_count(all.self, FLEET_ENGINE_PUSH);
     if (!all.is_doubled
         && law_fleet_accept_push(&shared->law, &shared->terms, push, now,
@@ -197,9 +183,9 @@ static void note_lease(shared_t *shared)
     bool has_lapsed = fleet_has_lapsed(all.self->segment, shared->zone->handle);
 
     if (has_lapsed != shared->has_lapsed) {
-        log_event(&(fleet_news_t){ .event = has_lapsed ? FLEET_EVENT_LAPSED
-                                                       : FLEET_EVENT_LEASED,
-                                   .zone = shared->zone->name });
+        all.setup->log_event(&(fleet_news_t){
+            .event = has_lapsed ? FLEET_EVENT_LAPSED : FLEET_EVENT_LEASED,
+            .zone = shared->zone->name });
     }
     shared->has_lapsed = has_lapsed;
 }

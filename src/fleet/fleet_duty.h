@@ -47,8 +47,7 @@ typedef struct fleet_setup_t {
     const agent_share_t *zones;
     uint32_t count;
     int id_fd; /* file with this server's id, open for writing; -1: none */
-    void (*log_event)(void *data, const fleet_news_t *news);
-    void *data;
+    void (*log_event)(const fleet_news_t *news);
 } fleet_setup_t;
 
 /** The setup is an fleet_setup_t, or NULL if no zone is shared. */

@@ -1,4 +1,5 @@
-/* fleet_shm.h - this server's share of a limit across servers, in shared memory.
+/* fleet_shm.h - limits across servers, in shared memory: this server's share, the
+ * connection to the engine, and what the engine replied.
  * Called by the agent's fleet_duty; fleet_view.h has the readers.
  *
  * docs/dev/fleet.md has the rules. Only these functions change the share of a zone,
@@ -13,7 +14,7 @@
 /** The engine's last reply for a zone, for the outputs only. Written by the agent
  *  alone; atomic. `who` can be any bytes: its reader terminates the names. */
 typedef struct fleet_rec_t {
-    atomic_uint limit, granted, servers, reserved, wanted;
+    atomic_uint reply[sizeof(law_fleet_reply_t) / sizeof(unsigned)];
     _Atomic adm_usec_t learns_until; /* on adm_clock_since_boot() */
     _Atomic adm_usec_t who_at;       /* time of `who`, same clock; 0: none */
     atomic_uint who_sequence;        /* odd while `who` is written */
@@ -21,8 +22,9 @@ typedef struct fleet_rec_t {
         who[sizeof(law_fleet_who_t) / sizeof(unsigned)]; /* law_fleet_who_t */
 } __attribute__((aligned(ADM_CACHE_LINE))) fleet_rec_t;
 
-_Static_assert(sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
-               "the list of servers is copied by words");
+_Static_assert(sizeof(law_fleet_reply_t) % sizeof(unsigned) == 0
+                   && sizeof(law_fleet_who_t) % sizeof(unsigned) == 0,
+               "replies and lists of servers are copied by words");
 
 /** Statistics of the connection to the engine, and the salt of the server's id.
  *  Written by the agent alone; atomic. */
@@ -73,10 +75,6 @@ apr_status_t fleet_promise(adm_child_t *self, adm_zone_t zone, uint32_t keep,
 apr_status_t fleet_apply(adm_child_t *self, adm_zone_t zone,
                          const law_fleet_share_t *share, adm_usec_t now);
 
-/** Store a reply for the outputs. */
-void fleet_note(adm_child_t *self, adm_zone_t zone,
-                const law_fleet_reply_t *reply);
-
 /** Change the server's id, for this and all later agents, and erase the old id from
  *  its file: it might belong to another server, so no successor may use it. Changes
  *  nothing if the file cannot be truncated.
@@ -87,5 +85,24 @@ void fleet_renew_id(adm_segment_t *segment, const fleet_self_t *self,
 
 /** @return whether the zone's lease has expired. */
 bool fleet_has_lapsed(const adm_segment_t *segment, adm_zone_t zone);
+
+/* ---- for the outputs only; no lock ----------------------------------------- */
+
+/** Reset the state of the connection. @a is_wanted: the agent needs an engine. */
+void fleet_engine_begin(adm_child_t *self, bool is_wanted);
+
+/** Count an event, and set the state that follows from it. */
+void fleet_engine_count(adm_child_t *self, fleet_engine_event_t event);
+
+/** Count a reply, and its round trip of @a took_usec. */
+void fleet_engine_count_sync(adm_child_t *self, adm_usec_t took_usec);
+
+/** Store a reply. */
+void fleet_note(adm_child_t *self, adm_zone_t zone,
+                const law_fleet_reply_t *reply);
+
+/** Store the list of the servers that share a zone's limit. */
+void fleet_engine_note_servers(adm_child_t *self, adm_zone_t zone,
+                               const law_fleet_who_t *who);
 
 #endif

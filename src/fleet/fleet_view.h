@@ -20,12 +20,8 @@ const char *fleet_state_name(fleet_state_t state);
 /** The engine's last reply, and the lease. */
 typedef struct fleet_t {
     fleet_state_t state;
-    uint32_t limit;   /* lowest of all servers; 0: unknown */
-    uint32_t share;   /* permits that this server may use */
-    uint32_t granted; /* share plus permits yet to be returned */
-    uint32_t servers;
-    uint32_t reserved;        /* granted to all servers */
-    uint32_t wanted;          /* by all servers */
+    uint32_t share;           /* permits that this server may use */
+    law_fleet_reply_t reply;  /* the engine's last one; zeros: none */
     adm_usec_t lease_usec;    /* remaining */
     adm_usec_t learning_usec; /* remaining */
 } fleet_t;

@@ -1,6 +1,8 @@
 /* law_fleet.c - the server's side of the protocol that shares a limit. */
 #include "law_fleet.h"
 
+#include "core/adm_number.h"
+
 #define MSEC INT64_C(1000)
 
 /* Between two syncs while a request waits. */
@@ -17,24 +19,14 @@
 /* A server that is idle for this long returns its share. */
 #define IDLE_USEC (1000 * MSEC)
 
-static int64_t greater(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t most(uint32_t a, uint32_t b)
+static int64_t later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
 void law_fleet_begin(law_fleet_t *fleet, int64_t now)
 {
-    *fleet = (law_fleet_t){ .sequence = (uint64_t)greater(now, 0) };
+    *fleet = (law_fleet_t){ .sequence = (uint64_t)later(now, 0) };
 }
 
 void law_fleet_connected(law_fleet_t *fleet, bool is_new_run,
@@ -77,14 +69,14 @@ uint32_t law_fleet_keep(law_fleet_t *fleet, const law_fleet_work_t *work,
 /* R1 */
 static uint32_t promise(const law_fleet_work_t *work)
 {
-    return most(work->share, work->active);
+    return adm_greater(work->share, work->active);
 }
 
 static uint32_t want(const law_fleet_work_t *work)
 {
     uint32_t sum = work->active + work->queued;
 
-    return most(least(sum, work->most), work->active);
+    return adm_greater(adm_lesser(sum, work->most), work->active);
 }
 
 static bool is_reported(const law_fleet_t *fleet, const law_fleet_work_t *work)
@@ -128,8 +120,8 @@ int64_t law_fleet_due(const law_fleet_t *fleet, const law_fleet_terms_t *terms,
     }
     if (!work->active && !work->queued && work->share > 0
         && fleet->idle_since != 0 && fleet->idle_since + IDLE_USEC < due) {
-        due = greater(fleet->idle_since + IDLE_USEC,
-                      fleet->synced_at + gap(fleet, work));
+        due = later(fleet->idle_since + IDLE_USEC,
+                    fleet->synced_at + gap(fleet, work));
     }
     return due;
 }
@@ -143,7 +135,7 @@ void law_fleet_fill_sync(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         .gen_seen = fleet->gen,
         .has = promise(work),
         .want = leaves ? 0 : want(work),
-        .oldest_msec = work->queued ? greater(work->oldest_usec, 0) / MSEC : -1,
+        .oldest_msec = work->queued ? later(work->oldest_usec, 0) / MSEC : -1,
         .terms = *terms,
         .engine_msec = fleet->engine_msec,
         .age_msec = (now - fleet->engine_at) / MSEC,
@@ -210,9 +202,9 @@ bool law_fleet_accept_reply(law_fleet_t *fleet, const law_fleet_terms_t *terms,
     share->until_usec = fleet->until;
     share->share = LAW_FLEET_AS_BEFORE;
     if (reply->gen >= fleet->gen) {
-        note_grant(fleet, reply->gen, least(reply->granted, terms->limit),
+        note_grant(fleet, reply->gen, adm_lesser(reply->granted, terms->limit),
                    reply->target, reply->is_tight);
-        share->share = least(reply->target, terms->limit);
+        share->share = adm_lesser(reply->target, terms->limit);
     }
     return true;
 }
@@ -235,12 +227,12 @@ bool law_fleet_accept_push(law_fleet_t *fleet, const law_fleet_terms_t *terms,
         || !is_credible(fleet, push->gen, now)) {
         return false;
     }
-    note_grant(fleet, push->gen, least(push->granted, terms->limit),
+    note_grant(fleet, push->gen, adm_lesser(push->granted, terms->limit),
                push->target, push->is_tight);
     if (push->granted >= fleet->sent_want) {
         fleet->is_short = false;
     }
-    share->share = least(push->target, terms->limit);
+    share->share = adm_lesser(push->target, terms->limit);
     share->until_usec = fleet->until;
     return true;
 }

@@ -5,23 +5,8 @@
 #include <ap_provider.h>
 #include <http_config.h>
 
-#include "redis_address.h"
 #include "redis_link.h"
-
-static const char *shown(const engine_address_t *address)
-{
-    return address->shown;
-}
-
-static const engine_provider_t provider = {
-    .parse = redis_address_parse,
-    .shown = shown,
-    .open = redis_link_open,
-    .prepare_poll = redis_link_prepare_poll,
-    .work = redis_link_work,
-    .sync = redis_link_sync,
-    .close = redis_link_close
-};
+#include "redis_login.h"
 
 /* Erase the passwords in children, which run other modules' code, such as mod_php.
  * The agent, which needs the passwords, does not run this hook. */
@@ -32,13 +17,14 @@ static void erase_passwords(apr_pool_t *pchild, server_rec *s)
 
 static void register_hooks(apr_pool_t *p)
 {
+    static const char *const schemes[] = { "redis", "rediss", "unix" };
+    unsigned n;
+
     ap_hook_child_init(erase_passwords, NULL, NULL, APR_HOOK_REALLY_FIRST);
-    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "redis",
-                         ENGINE_PROVIDER_VERSION, &provider);
-    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "rediss",
-                         ENGINE_PROVIDER_VERSION, &provider);
-    ap_register_provider(p, ENGINE_PROVIDER_GROUP, "unix",
-                         ENGINE_PROVIDER_VERSION, &provider);
+    for (n = 0; n < sizeof(schemes) / sizeof(*schemes); n++) {
+        ap_register_provider(p, ENGINE_PROVIDER_GROUP, schemes[n],
+                             ENGINE_PROVIDER_VERSION, &redis_link_provider);
+    }
 }
 
 extern module AP_MODULE_DECLARE_DATA admission_redis_module;

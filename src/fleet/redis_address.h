@@ -6,8 +6,8 @@
 
 #include "engine.h"
 #include "redis_login.h"
-#include "redis_place.h"
 #include "redis_tls.h"
+#include "redis_words.h"
 
 /** Maximum number of hosts. */
 #define REDIS_ADDRESS_PLACES 16

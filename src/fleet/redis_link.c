@@ -118,9 +118,9 @@ static void give_up(engine_t *engine, const char *why)
                                                         : PAUSE_MOST_USEC;
     for (n = 0; n < engine->setup->count; n++) {
         engine->zones[n].next_try = 0;
-        callbacks->parted(callbacks->data, n);
+        callbacks->parted(n);
     }
-    callbacks->lost(callbacks->data, describe(engine, why, text));
+    callbacks->lost(describe(engine, why, text));
 }
 
 /* ---- connect ------------------------------------------------------------------- */
@@ -228,10 +228,9 @@ static void join_if_ready(engine_t *engine)
     }
     engine->deadline = 0;
     for (n = 0; n < engine->setup->count; n++) {
-        callbacks->joined(callbacks->data, n, is_new, engine->engine_msec,
-                          engine->engine_at);
+        callbacks->joined(n, is_new, engine->engine_msec, engine->engine_at);
     }
-    callbacks->connected(callbacks->data, is_new && engine->last_run[0]);
+    callbacks->connected(is_new && engine->last_run[0]);
     memcpy(engine->last_run, engine->run, RUN);
 }
 
@@ -293,8 +292,8 @@ static void refuse(engine_t *engine, uint32_t n, const char *why)
     char text[WHY_ROOM];
 
     engine->zones[n].next_try = engine->now + PAUSE_ZONE_USEC;
-    callbacks->parted(callbacks->data, n);
-    callbacks->refused(callbacks->data, n, describe(engine, why, text));
+    callbacks->parted(n);
+    callbacks->refused(n, describe(engine, why, text));
 }
 
 static const char *take_answer(engine_t *engine, const redisReply *reply)
@@ -316,8 +315,7 @@ static const char *take_answer(engine_t *engine, const redisReply *reply)
     engine->engine_msec = parsed.engine_msec;
     engine->engine_at = engine->now;
     engine->pause = PAUSE_LEAST_USEC;
-    callbacks->replied(callbacks->data, next_asked(engine), &parsed, &who,
-                       engine->now);
+    callbacks->replied(next_asked(engine), &parsed, &who, engine->now);
     return NULL;
 }
 
@@ -345,7 +343,7 @@ static void deliver_push(engine_t *engine, const char *text)
         const char *key = engine->zones[n].key;
 
         if (strlen(key) == length && memcmp(key, text, length) == 0) {
-            callbacks->pushed(callbacks->data, n, &push, engine->now);
+            callbacks->pushed(n, &push, engine->now);
         }
     }
 }
@@ -396,7 +394,7 @@ static const char *key_of(apr_pool_t *p, const char *zone)
     return apr_pstrcat(p, "adm:{", name, "}", NULL);
 }
 
-engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
+static engine_t *open_link(apr_pool_t *p, const engine_setup_t *setup)
 {
     engine_t *engine = apr_pcalloc(p, sizeof(*engine));
     uint32_t n;
@@ -415,7 +413,7 @@ engine_t *redis_link_open(apr_pool_t *p, const engine_setup_t *setup)
     return engine;
 }
 
-void redis_link_close(engine_t *engine)
+static void close_link(engine_t *engine)
 {
     int is_written = 0; /* required by hiredis */
 
@@ -484,13 +482,12 @@ static void join_again(engine_t *engine)
 
         if (zone->next_try && engine->now >= zone->next_try) {
             zone->next_try = 0;
-            callbacks->joined(callbacks->data, n, false, engine->engine_msec,
-                              engine->engine_at);
+            callbacks->joined(n, false, engine->engine_msec, engine->engine_at);
         }
     }
 }
 
-void redis_link_work(engine_t *engine, int64_t now)
+static void work(engine_t *engine, int64_t now)
 {
     engine->now = now;
     if (is_connected(engine)) {
@@ -509,16 +506,17 @@ static void no_later_than(int64_t at, int64_t *wake_at)
     }
 }
 
-unsigned redis_link_prepare_poll(engine_t *engine, struct pollfd *descriptors,
-                                 int64_t *wake_at)
+static unsigned prepare_poll(engine_t *engine, struct pollfd *descriptors,
+                             int64_t *wake_at)
 {
     uint32_t n;
 
     *wake_at = INT64_MAX;
     if (!is_connected(engine)) {
         if (engine->sentinel.socket.context) {
-            return redis_sentinel_prepare_poll(&engine->sentinel, descriptors,
-                                               wake_at);
+            *wake_at = engine->sentinel.deadline;
+            *descriptors = redis_socket_pollfd(&engine->sentinel.socket);
+            return 1;
         }
         *wake_at = engine->next_try;
         return 0;
@@ -537,8 +535,8 @@ unsigned redis_link_prepare_poll(engine_t *engine, struct pollfd *descriptors,
     return 2;
 }
 
-bool redis_link_sync(engine_t *engine, uint32_t zone,
-                     const law_fleet_sync_t *sync)
+static bool sync_zone(engine_t *engine, uint32_t zone,
+                      const law_fleet_sync_t *sync)
 {
     redisContext *context = engine->commands.context;
     int is_written = 0; /* required by hiredis */
@@ -559,3 +557,16 @@ bool redis_link_sync(engine_t *engine, uint32_t zone,
     redisBufferWrite(context, &is_written);
     return true;
 }
+
+static const char *shown(const engine_address_t *address)
+{
+    return address->shown;
+}
+
+const engine_provider_t redis_link_provider = { .parse = redis_address_parse,
+                                                .shown = shown,
+                                                .open = open_link,
+                                                .prepare_poll = prepare_poll,
+                                                .work = work,
+                                                .sync = sync_zone,
+                                                .close = close_link };

@@ -3,6 +3,8 @@
 
 #include <apr_file_io.h>
 #include <apr_strings.h>
+#include <httpd.h>
+#include <http_config.h>
 
 #include "redis_login.h"
 
@@ -49,6 +51,13 @@ void redis_login_erase(void)
     for (secret = secrets; secret; secret = secret->next) {
         explicit_bzero(secret->text, strlen(secret->text));
     }
+}
+
+const char *redis_login_path(apr_pool_t *p, const char *path)
+{
+    const char *whole = ap_server_root_relative(p, path);
+
+    return whole ? whole : path;
 }
 
 /* Read the file's first line. Rejects a file that all users can read. */
@@ -113,7 +122,9 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
         login->user = user;
     }
     else if (path) {
-        *error = read_password(p, option, path, &login->password);
+        path = redis_login_path(p, path);
+        *error = read_password(p, apr_pstrcat(p, file_is, path, NULL), path,
+                               &login->password);
     }
     return user || path;
 }

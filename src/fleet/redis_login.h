@@ -22,6 +22,10 @@ bool redis_login_read(apr_pool_t *p, const char *option, const char *user_is,
                       const char *file_is, redis_login_t *login,
                       const char **error);
 
+/** @return a path of the configuration, relative to ServerRoot unless it is
+ *  absolute. */
+const char *redis_login_path(apr_pool_t *p, const char *path);
+
 /** Overwrite all passwords in this process, which cannot connect any more. For
  *  children, which run code of other modules and never connect. The parent keeps
  *  the passwords for the agents that it forks. */

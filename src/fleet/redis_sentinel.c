@@ -86,17 +86,3 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
     }
     return REDIS_SENTINEL_ASKING;
 }
-
-unsigned redis_sentinel_prepare_poll(const redis_sentinel_t *sentinel,
-                                     struct pollfd *descriptor,
-                                     int64_t *wake_at)
-{
-    if (!sentinel->socket.context) {
-        return 0;
-    }
-    if (sentinel->deadline < *wake_at) {
-        *wake_at = sentinel->deadline;
-    }
-    *descriptor = redis_socket_pollfd(&sentinel->socket);
-    return 1;
-}

@@ -34,10 +34,4 @@ redis_sentinel_state_t redis_sentinel_ask(redis_sentinel_t *sentinel,
                                           const engine_address_t *address,
                                           int64_t now);
 
-/** Fill @a descriptor for poll() while a Sentinel is asked, and lower @a wake_at to the
- *  deadline of its reply. @return the number of descriptors: 1, or 0 if none is asked. */
-unsigned redis_sentinel_prepare_poll(const redis_sentinel_t *sentinel,
-                                     struct pollfd *descriptor,
-                                     int64_t *wake_at);
-
 #endif

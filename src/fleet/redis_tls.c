@@ -6,6 +6,7 @@
 
 #include <apr_strings.h>
 
+#include "redis_login.h"
 #include "redis_tls.h"
 
 #ifdef ADM_HAVE_REDIS_TLS
@@ -47,20 +48,20 @@ static const char *unusable(apr_pool_t *p, const char *what, const char *path)
 }
 
 /* Split the list into @a paths. @return false unless it has one or three files. */
-static bool split(apr_pool_t *p, const char *files, char *paths[3])
+static bool split(apr_pool_t *p, const char *files, const char *paths[3])
 {
     char *rest, *path = apr_strtok(apr_pstrdup(p, files), ",", &rest);
     int n;
 
     for (n = 0; path && n < 3; n++) {
-        paths[n] = path;
+        paths[n] = redis_login_path(p, path);
         path = apr_strtok(NULL, ",", &rest);
     }
     return !path && (n == 1 || n == 3);
 }
 
 static const char *read_files(apr_pool_t *p, SSL_CTX *context,
-                              char *const paths[3])
+                              const char *const paths[3])
 {
     if (!paths[0]) {
         return SSL_CTX_set_default_verify_paths(context) == 1
@@ -97,7 +98,7 @@ static int refuse_passphrase(char *passphrase, int room, int is_to_write,
 const char *redis_tls_read(apr_pool_t *p, const char *asked, const char *files,
                            const redis_tls_t **tls)
 {
-    char *paths[3] = { NULL };
+    const char *paths[3] = { NULL };
     redis_tls_t *read = apr_pcalloc(p, sizeof(*read));
 
     if (files && !split(p, files, paths)) {

@@ -1,4 +1,5 @@
 /* redis_words.c - the commands sent to Redis, and the replies parsed. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,6 +87,37 @@ bool redis_words_is_key_error(const char *error)
            || strstr(error, "WRONGTYPE") != NULL;
 }
 
+static bool is_address(const char *text)
+{
+    struct in6_addr ignored; /* large enough for both families */
+
+    return strlen(text) < REDIS_PLACE_HOST
+           && (inet_pton(AF_INET, text, &ignored) == 1
+               || inet_pton(AF_INET6, text, &ignored) == 1);
+}
+
+static bool read_port(const char *text, int *port)
+{
+    size_t length = strspn(text, "0123456789");
+
+    if (length < 1 || length > 5 || text[length] != '\0') {
+        return false;
+    }
+    *port = (int)strtol(text, NULL, 10);
+    return *port >= 1 && *port <= 65535;
+}
+
+/* Never blocks: names are not looked up. */
+static bool read_place(const char *host, const char *port, redis_place_t *place)
+{
+    if (!is_address(host) || !read_port(port, &place->port)) {
+        return false;
+    }
+    snprintf(place->host, sizeof(place->host), "%s", host);
+    snprintf(place->name, sizeof(place->name), "%s", host);
+    return true;
+}
+
 const char *redis_words_read_master(const redisReply *from,
                                     redis_place_t *place)
 {
@@ -100,7 +132,7 @@ const char *redis_words_read_master(const redisReply *from,
         || from->element[1]->type != REDIS_REPLY_STRING) {
         return "it sent an unexpected reply";
     }
-    return redis_place_read(from->element[0]->str, from->element[1]->str, place)
+    return read_place(from->element[0]->str, from->element[1]->str, place)
                ? NULL
                : "it does not report the master as a numeric address and a port";
 }

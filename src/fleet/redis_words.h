@@ -7,12 +7,22 @@
 #ifndef REDIS_WORDS_H
 #define REDIS_WORDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <hiredis/hiredis.h>
 
 #include "law_fleet.h"
-#include "redis_place.h"
+
+#define REDIS_PLACE_HOST 46  /* size of an IPv6 address with its NUL */
+#define REDIS_PLACE_NAME 256 /* size of a DNS name with its NUL */
+
+/** Numeric address and port of a Redis or a Sentinel. */
+typedef struct redis_place_t {
+    char host[REDIS_PLACE_HOST]; /* numeric address */
+    int port;
+    char name[REDIS_PLACE_NAME]; /* expected in the certificate */
+} redis_place_t;
 
 /** The script share.lua, which executes a sync. */
 extern const char redis_words_script[];
@@ -38,8 +48,8 @@ const char *redis_words_read_run(const redisReply *from, char *run,
  *  value; the connection can remain. */
 bool redis_words_is_key_error(const char *error);
 
-/** Read the master's address from a Sentinel's reply.
- *  @return an error, or NULL with @a place set. */
+/** Read the master's address from a Sentinel's reply, which can contain any text.
+ *  @return an error, or NULL with @a place set: a numeric address, and a port. */
 const char *redis_words_read_master(const redisReply *from,
                                     redis_place_t *place);
 

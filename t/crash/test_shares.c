@@ -2,7 +2,6 @@
 #include "test_scenes.h"
 
 #include "../unit/test_support.h"
-#include "fleet/fleet_engine.h"
 #include "fleet/fleet_shm.h"
 #include "core/adm_limit.h"
 

@@ -23,7 +23,7 @@ static void work(engine_t *engine, int64_t now)
 {
     if (!is_joined) {
         is_joined = true;
-        callbacks.joined(callbacks.data, 0, true, 5000, now);
+        callbacks.joined(0, true, 5000, now);
     }
 }
 
@@ -49,12 +49,12 @@ static void answer(int64_t gen, uint32_t granted, uint32_t target, bool is_tight
                                       .is_tight = is_tight };
     const law_fleet_who_t nobody = { .count = 0 };
 
-    callbacks.replied(callbacks.data, 0, &reply, &nobody, adm_clock_since_boot());
+    callbacks.replied(0, &reply, &nobody, adm_clock_since_boot());
 }
 
 /* ---- its agent -------------------------------------------------------------- */
 
-static void log_event(void *data, const fleet_news_t *news)
+static void log_event(const fleet_news_t *news)
 {
 }
 
@@ -108,7 +108,7 @@ TEST(soon_due_work_shortens_the_sleep)
     enter_many(child, zone, &gone, 1, ADM_WAITING);
     adm_ticket_cancel(&gone, ADM_GONE, adm_now());
     leave(&inside[0]);
-    callbacks.pushed(callbacks.data, 0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
+    callbacks.pushed(0, &(law_fleet_push_t){ .gen = 8, .granted = 2, .target = 1 },
                      adm_clock_since_boot());
     for (n = 2; n < 8; n++) {
         adm_usec_t next = call();
@@ -165,11 +165,11 @@ TEST(nothing_is_given_back_to_an_engine_that_is_away)
     adm_ticket_t inside[2];
 
     begin_tight(inside, 2);
-    callbacks.parted(callbacks.data, 0);
+    callbacks.parted(0);
     leave(&inside[0]);
     leave(&inside[1]);
     assert_is_kept(2);
-    callbacks.joined(callbacks.data, 0, false, 5000, adm_clock_since_boot());
+    callbacks.joined(0, false, 5000, adm_clock_since_boot());
     WAIT_FOR((call(), told.has == 0));
     ck_assert_uint_eq(rec_of_zone(zone)->share_bound, 0);
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/adm_agent.h"
-#include "fleet/fleet_engine.h"
 #include "fleet/fleet_shm.h"
 #include "core/adm_limit.h"
 #include "test_support.h"
@@ -212,8 +211,8 @@ TEST(the_engines_report_is_shown)
     fleet_view(segment, zone, &shown);
     ck_assert_int_eq(shown.state, FLEET_LEARNING);
     ck_assert_uint_eq(shown.share, 2);
-    ck_assert_uint_eq(shown.granted, 3);
-    ck_assert_uint_eq(shown.limit, 40);
+    ck_assert_uint_eq(shown.reply.granted, 3);
+    ck_assert_uint_eq(shown.reply.limit, 40);
     end_lease();
     fleet_view(segment, zone, &shown);
     ck_assert_int_eq(shown.state, FLEET_FALLBACK);

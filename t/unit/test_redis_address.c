@@ -6,6 +6,14 @@
 #include "fleet/redis_address.h"
 #include "test_support.h"
 
+/* For paths of options. Of httpd, which is not linked here. */
+char *ap_server_root_relative(apr_pool_t *p, const char *path);
+
+char *ap_server_root_relative(apr_pool_t *p, const char *path)
+{
+    return apr_pstrcat(p, "/etc/httpd/", path, NULL);
+}
+
 /* "URL", "URL option" */
 static const char *parse(const char *value, const engine_address_t **address)
 {
